@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Clock.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace OrthancPerf
+{
+  // Where the time of an instance goes, in the order in which it goes there:
+  //
+  //   idle       previous response written -> first byte of the next request; the sender's own
+  //              pause, not part of the instance's duration
+  //   receive    first byte of the request -> last byte of the data set; for REST without the
+  //              probe: request filter -> received-instance callback
+  //   parse      last byte of the data set -> received-instance callback
+  //   transcode  the transcoder at work, whichever engine
+  //   prepare    the rest until the storage begins: tags, hashing, MD5, Lua, other plugins;
+  //              without the probe, until the incoming-instance filter
+  //   storage    the DICOM file created -> closed
+  //   sync       the time in fsync, inside "storage": not a further share of the duration
+  //   index      file closed -> stored callback: the database
+  //   commit     storage and index together, where they cannot be told apart
+  //   respond    stored callback -> response handed to the kernel
+  //
+  // A phase that was not observed is absent, never zero.
+  enum class Phase
+  {
+    Idle,
+    Receive,
+    Parse,
+    Transcode,
+    Prepare,
+    Storage,
+    Sync,
+    Index,
+    Commit,
+    Respond
+  };
+
+  constexpr std::size_t PHASE_COUNT = 10;
+
+  // All phases, in the order above
+  const std::array<Phase, PHASE_COUNT>& GetAllPhases();
+
+  // The phase as a label value of the metrics: "receive"
+  const char* ToLabel(Phase phase);
+
+  // The phase as a key of Orthanc's JSON: "Receive"
+  const char* ToKey(Phase phase);
+
+  // Whether the phase counts towards the duration of an instance ("idle" and "sync" do not)
+  bool IsPartOfDuration(Phase phase);
+
+
+  // The time of one instance, or of many together, by phase. A value; not thread-safe.
+  class PhaseDurations
+  {
+  public:
+    // Adds to the phase, which is observed from then on, even for a duration of zero
+    void Add(Phase phase, Duration duration);
+
+    // Adds each phase of the other
+    void Add(const PhaseDurations& other);
+
+    // Nothing if the phase was not observed
+    std::optional<Duration> Get(Phase phase) const;
+
+    // The sum of all phases that are part of the duration
+    Duration GetTotal() const;
+
+  private:
+    std::array<std::optional<Duration>, PHASE_COUNT> durations_;
+  };
+}
