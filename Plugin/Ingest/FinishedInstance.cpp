@@ -8,12 +8,11 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ORIGIN_COUNT> ORIGIN_LABELS = {
-      "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
+        "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
 
     constexpr std::array<const char*, OUTCOME_COUNT> OUTCOME_LABELS = {"stored", "discarded",
                                                                        "failed"};
   }
-
 
   const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins()
   {
@@ -23,12 +22,10 @@ namespace OrthancPerf
     return ALL;
   }
 
-
   const char* ToLabel(Origin origin)
   {
     return ORIGIN_LABELS.at(static_cast<std::size_t>(origin));
   }
-
 
   std::optional<Origin> ParseOrigin(const std::string& label)
   {
@@ -43,7 +40,6 @@ namespace OrthancPerf
     return std::nullopt;
   }
 
-
   const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes()
   {
     static const std::array<Outcome, OUTCOME_COUNT> ALL = {Outcome::Stored, Outcome::Discarded,
@@ -51,18 +47,15 @@ namespace OrthancPerf
     return ALL;
   }
 
-
   const char* ToLabel(Outcome outcome)
   {
     return OUTCOME_LABELS.at(static_cast<std::size_t>(outcome));
   }
 
-
   const char* ToLabel(Direction direction)
   {
     return direction == Direction::Receive ? "receive" : "send";
   }
-
 
   std::string MakePrintable(const std::string& text)
   {
