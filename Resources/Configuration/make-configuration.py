@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes the configuration with which run-orthanc.sh starts Orthanc.
+
+Needs Python's standard library only, so that it runs before anything is installed.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Where Debian's orthanc-dicomweb puts its plugin
+DICOMWEB = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
+
+# A string, which is kept, or one of the comments that Orthanc allows in its configuration
+STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plugin", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--http-port", type=int)
+    parser.add_argument("--dicom-port", type=int)
+    parser.add_argument("--storage", type=Path)
+    parser.add_argument("--config", type=Path)
+    return parser.parse_args()
+
+
+def read_configuration(path: Path) -> dict[str, Any]:
+    """Reads a configuration file as Orthanc does: JSON with comments."""
+    text = STRING_OR_COMMENT.sub(lambda match: match.group(1) or " ", path.read_text("utf-8"))
+    try:
+        configuration = json.loads(text)
+    except json.JSONDecodeError as error:
+        sys.exit(f"{path}: not JSON: {error}")
+    if not isinstance(configuration, dict):
+        sys.exit(f"{path}: a configuration is a JSON object")
+    return configuration
+
+
+def make_configuration(arguments: argparse.Namespace) -> dict[str, Any]:
+    configuration: dict[str, Any] = {
+        "Name": "Orthanc with the performance plugin",
+        "HttpPort": 8042,
+        "DicomPort": 4242,
+        "StorageDirectory": str(ROOT / "build" / "storage"),
+        "RemoteAccessAllowed": False,
+        "AuthenticationEnabled": False,
+        "Plugins": [],
+    }
+    if arguments.config:
+        configuration.update(read_configuration(arguments.config))
+
+    if arguments.http_port:
+        configuration["HttpPort"] = arguments.http_port
+    if arguments.dicom_port:
+        configuration["DicomPort"] = arguments.dicom_port
+    if arguments.storage:
+        configuration["StorageDirectory"] = str(arguments.storage)
+        configuration.pop("IndexDirectory", None)
+
+    ours = [arguments.plugin.resolve()] + ([DICOMWEB] if DICOMWEB.exists() else [])
+    listed = configuration["Plugins"]
+    configuration["Plugins"] = listed + [str(p) for p in ours if str(p) not in listed]
+    return configuration
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    configuration = make_configuration(arguments)
+    Path(configuration["StorageDirectory"]).mkdir(parents=True, exist_ok=True)
+    arguments.output.write_text(json.dumps(configuration, indent=2) + "\n", "utf-8")
+
+    address = f"http://localhost:{configuration['HttpPort']}/perf"
+    print(f"Dashboard  {address}")
+    print(f"Metrics    {address}/metrics")
+    print(f"DICOM      port {configuration['DicomPort']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures: the plugin under test, servers with it, and series to send."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.images import Image, make_ct_series
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+StartOrthanc = Callable[..., OrthancServer]
+MakeSeries = Callable[..., list[Image]]
+
+
+@pytest.fixture(scope="session")
+def plugin() -> Path:
+    """The plugin, from the environment variable PERF_PLUGIN or the build folder."""
+    path = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so")).resolve()
+    assert path.exists(), f"there is no {path}: build it first (Resources/run-tests.sh does)"
+    return path
+
+
+@pytest.fixture(scope="session")
+def other_plugin(plugin: Path) -> Path:
+    """The plugin that stands in for the plugins of others."""
+    return plugin.parent / "OtherPlugin" / "libOtherPlugin.so"
+
+
+@pytest.fixture(scope="session")
+def make_series(plugin: Path) -> MakeSeries:
+    """Makes CT series, kept beside the plugin for the next run."""
+    return lambda name, count=200: make_ct_series(plugin.parent / "images", name, count)
+
+
+@pytest.fixture
+def start_orthanc(plugin: Path, tmp_path: Path) -> Iterator[StartOrthanc]:
+    """Starts Orthanc with the plugin and DICOMweb; arguments as OrthancServer's."""
+    with ExitStack() as stack:
+
+        def start(**arguments: Any) -> OrthancServer:  # noqa: ANN401
+            arguments.setdefault("plugins", [plugin, DICOMWEB_PLUGIN])
+            return stack.enter_context(OrthancServer(tmp_path, **arguments))
+
+        yield start
+
+
+@pytest.fixture
+def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
+    """Orthanc with the plugin as it comes."""
+    return start_orthanc()

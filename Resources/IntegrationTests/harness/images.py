@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images to send: a made CT series that compresses like a real one, and pydicom's own files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pydicom
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
+
+# To be changed with the images: older ones in the build folder are then made anew
+VERSION = 1
+
+SIZE = 512
+BITS = 12
+
+# Standard deviation that gives 2.4:1 under JPEG Lossless, as published for real CT
+NOISE = 12
+
+AIR, WATER, BONE = 64, 1024, 1900
+
+
+@dataclass(frozen=True)
+class Image:
+    """A DICOM file to send."""
+
+    path: Path
+    sop_instance_uid: str
+
+    def read_bytes(self) -> bytes:
+        return self.path.read_bytes()
+
+    def get_size(self) -> int:
+        return self.path.stat().st_size
+
+
+def make_phantom(generator: np.random.Generator, position: float) -> np.ndarray:
+    """One slice of a body of water with a spine and two rods, at a position from 0 to 1."""
+    y, x = np.mgrid[-1 : 1 : SIZE * 1j, -1 : 1 : SIZE * 1j]
+    pixels = np.full((SIZE, SIZE), AIR, float)
+    pixels[(x / 0.8) ** 2 + (y / 0.6) ** 2 < 1] = WATER
+    pixels[x**2 + (y - 0.35) ** 2 < 0.015 + 0.01 * position] = BONE
+    for side in (-0.4, 0.4):
+        pixels[(x - side) ** 2 + (y + 0.1 * position) ** 2 < 0.02] = WATER + 60
+    pixels += generator.normal(0, NOISE, pixels.shape)
+    return np.clip(pixels.round(), 0, 2**BITS - 1).astype("<u2")
+
+
+def make_slice(name: str, number: int, count: int, pixels: np.ndarray) -> Dataset:
+    image = Dataset()
+    image.SpecificCharacterSet = "ISO_IR 100"
+    image.ImageType = ["ORIGINAL", "PRIMARY", "AXIAL"]
+    image.SOPClassUID = CTImageStorage
+    image.SOPInstanceUID = generate_uid(entropy_srcs=[name, str(number)])
+    image.StudyDate = "20240102"
+    image.StudyTime = "030405"
+    image.AccessionNumber = ""
+    image.Modality = "CT"
+    image.PatientName = "Phantom^Made"
+    image.PatientID = f"PHANTOM-{name}"
+    image.PatientBirthDate = ""
+    image.PatientSex = "O"
+    image.SliceThickness = 1
+    image.StudyInstanceUID = generate_uid(entropy_srcs=[name, "study"])
+    image.SeriesInstanceUID = generate_uid(entropy_srcs=[name, "series"])
+    image.StudyID = "1"
+    image.SeriesNumber = 1
+    image.InstanceNumber = number + 1
+    image.ImagePositionPatient = [-256, -256, number]
+    image.ImageOrientationPatient = [1, 0, 0, 0, 1, 0]
+    image.FrameOfReferenceUID = generate_uid(entropy_srcs=[name, "frame of reference"])
+    image.SamplesPerPixel = 1
+    image.PhotometricInterpretation = "MONOCHROME2"
+    image.Rows = image.Columns = SIZE
+    image.PixelSpacing = [1, 1]
+    image.BitsAllocated = 16
+    image.BitsStored = BITS
+    image.HighBit = BITS - 1
+    image.PixelRepresentation = 0
+    image.RescaleIntercept = -1024
+    image.RescaleSlope = 1
+    image.PixelData = pixels.tobytes()
+
+    image.file_meta = FileMetaDataset()
+    image.file_meta.MediaStorageSOPClassUID = image.SOPClassUID
+    image.file_meta.MediaStorageSOPInstanceUID = image.SOPInstanceUID
+    image.file_meta.TransferSyntaxUID = ExplicitVRLittleEndian
+    return image
+
+
+def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
+    """A CT series of `count` images of 525 kB, whose UIDs follow from the name.
+
+    The files stay in the folder for the next run.
+    """
+    series = folder / f"{name}-{count}-v{VERSION}"
+    series.mkdir(parents=True, exist_ok=True)
+    generator = np.random.default_rng(list(name.encode()))
+    images = []
+    for number in range(count):
+        path = series / f"{number:04}.dcm"
+        if not path.exists():
+            pixels = make_phantom(generator, number / count)
+            partial = path.with_suffix(".partial")
+            make_slice(name, number, count, pixels).save_as(partial, enforce_file_format=True)
+            partial.rename(path)
+        images.append(Image(path, generate_uid(entropy_srcs=[name, str(number)])))
+    return images
+
+
+def list_pydicom_files() -> list[Path]:
+    """The files that pydicom brings along (others it would download: those are left out)."""
+    data = Path(pydicom.__file__).parent / "data"
+    files = [*data.glob("test_files/*.dcm"), *data.glob("charset_files/*.dcm")]
+    assert len(files) > 50, f"pydicom's files are not in {data}"
+    return sorted(files)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plugin's metrics as a Prometheus server reads them."""
+
+import time
+from collections.abc import Callable
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from harness.orthanc import OrthancServer
+
+PREFIX = "orthanc_perf_"
+INSTANCES = PREFIX + "ingest_instances_total"
+BYTES = PREFIX + "ingest_bytes_total"
+IN_FLIGHT = PREFIX + "ingest_in_flight"
+
+# The plugin learns of an instance that Orthanc refused only by what happens, or doesn't happen,
+# on that thread afterwards: such an instance is counted some seconds later
+PATIENCE_SECONDS = 60
+
+
+class Metrics:
+    """One scrape of /perf/metrics."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.families = list(text_string_to_metric_families(text))
+
+    def list_names(self) -> set[str]:
+        return {sample.name for family in self.families for sample in family.samples}
+
+    def sum(self, name: str, **labels: str) -> float:
+        """The sum of all samples of this name that have these labels, 0 if there is none."""
+        return sum(
+            sample.value
+            for family in self.families
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        )
+
+    def group(self, name: str, *labels: str) -> dict[tuple[str, ...], int]:
+        """The non-zero samples of this name, by the values of these labels."""
+        groups: dict[tuple[str, ...], int] = {}
+        for family in self.families:
+            for sample in family.samples:
+                if sample.name == name and sample.value != 0:
+                    key = tuple(sample.labels[label] for label in labels)
+                    groups[key] = groups.get(key, 0) + int(sample.value)
+        return groups
+
+
+def scrape(server: OrthancServer) -> Metrics:
+    response = server.get("/perf/metrics")
+    response.raise_for_status()
+    return Metrics(response.text)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE_SECONDS) -> bool:
+    """Whether the condition came true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def scrape_when_counted(server: OrthancServer, instances: int) -> Metrics:
+    """A scrape once this many instances have an outcome, or when waiting has been in vain."""
+    wait_until(lambda: scrape(server).sum(INSTANCES) >= instances)
+    return scrape(server)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real Orthanc on free loopback ports, with a store of its own, for as long as a test lasts."""
+
+import contextlib
+import json
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import requests
+
+ORTHANC = Path("/usr/sbin/Orthanc")
+DICOMWEB_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
+
+START_SECONDS = 30
+STOP_SECONDS = 30
+
+Json = Any
+
+
+class OrthancDidNotStartError(RuntimeError):
+    """Orthanc ended before it was ready; the message is its log."""
+
+
+def find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class OrthancServer:
+    """Orthanc as a context manager: started on entry, stopped on exit.
+
+    `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
+    configuration, `lua` the texts of Lua scripts. The folder keeps configuration, log and store:
+    a second server on the same folder finds the first one's images.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        plugins: list[Path] | None = None,
+        perf: Json = None,
+        options: dict[str, Any] | None = None,
+        lua: list[str] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.storage = folder / "storage"
+        self.http_port = find_free_port()
+        self.dicom_port = find_free_port()
+        self.url = f"http://127.0.0.1:{self.http_port}"
+        self.session = requests.Session()
+        self._log_path = folder / "orthanc.log"
+        self._process: subprocess.Popen[bytes] | None = None
+
+        self.storage.mkdir(parents=True, exist_ok=True)
+        self._configuration: dict[str, Any] = {
+            "Name": "Test",
+            "HttpPort": self.http_port,
+            "DicomPort": self.dicom_port,
+            "StorageDirectory": str(self.storage),
+            "RemoteAccessAllowed": False,
+            "AuthenticationEnabled": False,
+            "Plugins": [str(plugin) for plugin in plugins or []],
+            "LuaScripts": self._write_scripts(lua or []),
+        }
+        if perf is not None:
+            self._configuration["Perf"] = perf
+        self._configuration.update(options or {})
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Returns once Orthanc answers; raises OrthancDidNotStartError if it ends before."""
+        path = self.folder / "orthanc.json"
+        path.write_text(json.dumps(self._configuration, indent=2), "utf-8")
+        with self._log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                [ORTHANC, path], stdout=log, stderr=subprocess.STDOUT, cwd=self.folder
+            )
+        try:
+            self._wait_until_ready(self._process)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> int:
+        """Ends Orthanc as a service manager does, and returns its exit code."""
+        assert self._process is not None
+        self.session.close()
+        if self._process.poll() is None:
+            self._process.terminate()
+        try:
+            return self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        return self._log_path.read_text("utf-8", "replace")
+
+    def request(self, method: str, path: str, **arguments: Any) -> requests.Response:  # noqa: ANN401
+        return self.session.request(method, self.url + path, timeout=120, **arguments)
+
+    def get(self, path: str, **arguments: Any) -> requests.Response:  # noqa: ANN401
+        return self.request("GET", path, **arguments)
+
+    def get_json(self, path: str, **arguments: Any) -> Json:  # noqa: ANN401
+        response = self.get(path, **arguments)
+        response.raise_for_status()
+        return response.json()
+
+    def find_instance(self, sop_instance_uid: str) -> str:
+        """Orthanc's identifier of the one stored instance with this UID."""
+        found = self.request("POST", "/tools/lookup", data=sop_instance_uid).json()
+        identifiers = [entry["ID"] for entry in found if entry["Type"] == "Instance"]
+        assert len(identifiers) == 1, f"{sop_instance_uid} is stored {len(identifiers)} times"
+        return identifiers[0]
+
+    def get_file(self, instance_id: str) -> bytes:
+        response = self.get(f"/instances/{instance_id}/file")
+        response.raise_for_status()
+        return response.content
+
+    def _write_scripts(self, scripts: list[str]) -> list[str]:
+        paths = []
+        for number, script in enumerate(scripts):
+            path = self.folder / f"script-{number}.lua"
+            path.write_text(script, "utf-8")
+            paths.append(str(path))
+        return paths
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise OrthancDidNotStartError(self.log)
+            # The log has it last: both servers, DICOM's and HTTP's, are up by then
+            if "Orthanc has started" in self.log:
+                with contextlib.suppress(requests.ConnectionError):
+                    self.get_json("/system")
+                    return
+            time.sleep(0.02)
+        raise TimeoutError(f"Orthanc was not ready after {START_SECONDS} s:\n{self.log}")

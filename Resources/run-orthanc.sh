@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs what is missing, builds, and starts Orthanc with the plugin, in the foreground.
+set -euo pipefail
+
+usage()
+{
+  cat << END
+Usage: $0 [OPTION...]
+
+Starts Orthanc with the performance plugin, on an embedded SQLite database, in the foreground;
+Ctrl-C ends it. Its REST interface answers on this machine only and asks for no password, unless
+the extra configuration says otherwise.
+
+  --http-port PORT   for REST, DICOMweb and the dashboard (8042)
+  --dicom-port PORT  for DICOM (4242)
+  --storage DIR      where images and database are kept (build/storage)
+  --config FILE      more of Orthanc's configuration, which wins over what this script sets,
+                     the options above excepted; see Resources/Configuration
+  --help             this text
+END
+}
+
+fail()
+{
+  echo "$0: $1 (--help tells more)" >&2
+  exit 2
+}
+
+check_port()
+{
+  if [[ ! $2 =~ ^[0-9]{1,5}$ || $((10#$2)) -lt 1 || $((10#$2)) -gt 65535 ]]
+  then
+    fail "$1 is to be a number from 1 to 65535, not \"$2\""
+  fi
+}
+
+OPTIONS=()
+while [[ $# -gt 0 ]]
+do
+  case $1 in
+    --help)
+      usage
+      exit 0
+      ;;
+    --http-port | --dicom-port | --storage | --config)
+      [[ $# -ge 2 ]] || fail "$1 needs a value"
+      case $1 in
+        --*-port) check_port "$1" "$2" ;;
+        --config) [[ -r $2 ]] || fail "cannot read the file $2" ;;
+      esac
+      case $1 in
+        --*-port) OPTIONS+=("$1" "$2") ;;
+        *) OPTIONS+=("$1" "$(realpath -m -- "$2")") ;;
+      esac
+      shift 2
+      ;;
+    *)
+      fail "there is no option $1"
+      ;;
+  esac
+done
+
+cd "$(dirname "$0")/.."
+Resources/setup.sh
+Resources/build.sh build OrthancPerf
+
+readonly CONFIGURATION=build/run-orthanc.json
+/usr/bin/python3 Resources/Configuration/make-configuration.py \
+  --plugin build/libOrthancPerf.so --output "$CONFIGURATION" "${OPTIONS[@]}"
+
+# "exec": signals reach Orthanc, and its exit code whoever called this script
+exec /usr/sbin/Orthanc "$CONFIGURATION"

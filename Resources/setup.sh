@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs what building, running and testing need on Debian 12 or 13: Debian's packages (as root
+# or through sudo) and a Python virtual environment in build/venv. May be run any number of times;
+# when nothing is missing it takes a moment and needs neither root nor a network.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly BUILD_PACKAGES=(
+  g++ cmake ninja-build pkg-config ccache
+  orthanc-dev libjsoncpp-dev prometheus-cpp-dev
+  liborthancframework-dev libboost-all-dev libdcmtk-dev
+)
+readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
+readonly TEST_PACKAGES=(
+  libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
+  python3-venv dcmtk prometheus tshark curl iproute2 util-linux zip
+)
+readonly POLICY=/usr/sbin/policy-rc.d
+readonly VENV=build/venv
+readonly REQUIREMENTS=Resources/IntegrationTests/requirements.txt
+
+
+as_root()
+{
+  if [[ $EUID -eq 0 ]]
+  then
+    "$@"
+  elif command -v sudo > /dev/null
+  then
+    sudo "$@"
+  else
+    echo "setup.sh: run it as root, or install sudo, so that it can install Debian packages" >&2
+    exit 1
+  fi
+}
+
+
+is_installed()
+{
+  [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2> /dev/null) == installed ]]
+}
+
+
+# Debian starts a service as soon as its package is installed: Orthanc would hold the ports 8042
+# and 4242, Prometheus 9090. The policy is invoke-rc.d(8)'s own way to prevent that.
+forbid_services()
+{
+  if [[ ! -e $POLICY ]]
+  then
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$POLICY" > /dev/null
+    as_root chmod 755 "$POLICY"
+    trap 'as_root rm -f "$POLICY"' EXIT
+  fi
+}
+
+
+# Nor are they to start with the machine, unless its owner had installed them before.
+disable_services()
+{
+  local package
+  for package in "$@"
+  do
+    case $package in
+      orthanc | prometheus)
+        if [[ -d /run/systemd/system ]]
+        then
+          as_root systemctl disable "$package"
+        fi
+        ;;
+    esac
+  done
+}
+
+
+install_packages()
+{
+  local missing=() package
+  for package in "$@"
+  do
+    is_installed "$package" || missing+=("$package")
+  done
+
+  if [[ ${#missing[@]} -gt 0 ]]
+  then
+    echo "Installing from Debian: ${missing[*]}"
+    forbid_services
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install --yes -qq -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}"
+    disable_services "${missing[@]}"
+  fi
+}
+
+
+# The sanitizers' and libFuzzer's runtime, in the version of Debian's clang (12: 14, 13: 19)
+name_clang_runtime()
+{
+  dpkg-query --show --showformat='${Depends}' clang | sed -E 's/.*clang-([0-9]+).*/libclang-rt-\1-dev/'
+}
+
+
+install_python_packages()
+{
+  local wanted
+  wanted=$(sha256sum "$REQUIREMENTS")
+
+  if [[ ! -f $VENV/requirements.stamp || $(cat "$VENV/requirements.stamp") != "$wanted" ]]
+  then
+    echo "Installing from PyPI into $VENV: $REQUIREMENTS"
+    mkdir -p "$(dirname "$VENV")"
+    /usr/bin/python3 -m venv --clear "$VENV"
+    "$VENV/bin/pip" install --quiet --disable-pip-version-check --requirement "$REQUIREMENTS"
+    echo "$wanted" > "$VENV/requirements.stamp"
+  fi
+}
+
+
+install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+install_packages "$(name_clang_runtime)"
+install_python_packages
