@@ -50,6 +50,11 @@ namespace OrthancPerf
     const std::uint64_t rank = static_cast<std::uint64_t>(std::max(wanted, 1.0));
     std::uint64_t seen = 0;
 
+    if (rank >= count_)
+    {
+      return maximum_;
+    }
+
     for (std::size_t i = 0; i + 1 < BUCKET_COUNT; i++)
     {
       seen += buckets_[i];
