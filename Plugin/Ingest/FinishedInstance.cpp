@@ -8,11 +8,12 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ORIGIN_COUNT> ORIGIN_LABELS = {
-        "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
+      "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
 
     constexpr std::array<const char*, OUTCOME_COUNT> OUTCOME_LABELS = {"stored", "discarded",
                                                                        "failed"};
   }
+
 
   const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins()
   {
@@ -22,10 +23,12 @@ namespace OrthancPerf
     return ALL;
   }
 
+
   const char* ToLabel(Origin origin)
   {
     return ORIGIN_LABELS.at(static_cast<std::size_t>(origin));
   }
+
 
   std::optional<Origin> ParseOrigin(const std::string& label)
   {
@@ -40,6 +43,7 @@ namespace OrthancPerf
     return std::nullopt;
   }
 
+
   const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes()
   {
     static const std::array<Outcome, OUTCOME_COUNT> ALL = {Outcome::Stored, Outcome::Discarded,
@@ -47,15 +51,26 @@ namespace OrthancPerf
     return ALL;
   }
 
+
   const char* ToLabel(Outcome outcome)
   {
     return OUTCOME_LABELS.at(static_cast<std::size_t>(outcome));
   }
 
+
+  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections()
+  {
+    static const std::array<Direction, DIRECTION_COUNT> ALL = {Direction::Receive,
+                                                               Direction::Send};
+    return ALL;
+  }
+
+
   const char* ToLabel(Direction direction)
   {
     return direction == Direction::Receive ? "receive" : "send";
   }
+
 
   std::string MakePrintable(const std::string& text)
   {

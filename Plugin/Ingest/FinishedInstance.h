@@ -26,21 +26,23 @@ namespace OrthancPerf
   constexpr std::size_t ORIGIN_COUNT = 6;
 
   const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins();
-  const char* ToLabel(Origin origin); // "DicomProtocol"
+  const char* ToLabel(Origin origin);                       // "DicomProtocol"
   std::optional<Origin> ParseOrigin(const std::string& label);
+
 
   // What became of an instance that was received
   enum class Outcome
   {
-    Stored,    // in Orthanc's store, newly or already
-    Discarded, // refused by a filter: Lua's or a plugin's
-    Failed     // not DICOM, tags missing, storage full, database error
+    Stored,     // in Orthanc's store, newly or already
+    Discarded,  // refused by a filter: Lua's or a plugin's
+    Failed      // not DICOM, tags missing, storage full, database error
   };
 
   constexpr std::size_t OUTCOME_COUNT = 3;
 
   const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes();
-  const char* ToLabel(Outcome outcome); // "stored"
+  const char* ToLabel(Outcome outcome);                     // "stored"
+
 
   // Which side sends: the peer to Orthanc, or Orthanc to the peer
   enum class Direction
@@ -49,14 +51,18 @@ namespace OrthancPerf
     Send
   };
 
-  const char* ToLabel(Direction direction); // "receive"
+  constexpr std::size_t DIRECTION_COUNT = 2;
+
+  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections();
+  const char* ToLabel(Direction direction);                 // "receive"
+
 
   // Who is at the other end. Strangers choose the names: they are bounded and made printable
   // (MakePrintable) before they get here.
   struct Peer
   {
-    std::string name;    // application entity title; for HTTP the address; empty: not known
-    std::string address; // IP address; empty: not known
+    std::string name;     // application entity title; for HTTP the address; empty: not known
+    std::string address;  // IP address; empty: not known
   };
 
   // At most this many characters of a peer's name are kept: an AE title has 16 (DICOM PS3.5
@@ -67,16 +73,17 @@ namespace OrthancPerf
   // at MAXIMUM_PEER_NAME: safe as a label, in a log and on a page that escapes its text.
   std::string MakePrintable(const std::string& text);
 
+
   // The line of the journal for one instance: what came in, from whom, what became of it, and
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
   {
-    std::string instanceId; // Orthanc's identifier; empty where the instance was not stored
+    std::string instanceId;  // Orthanc's identifier; empty where the instance was not stored
     Direction direction = Direction::Receive;
     Origin origin = Origin::Unknown;
     Outcome outcome = Outcome::Failed;
     Peer peer;
-    std::size_t size = 0; // bytes of the DICOM file as received
+    std::size_t size = 0;    // bytes of the DICOM file as received
     std::chrono::system_clock::time_point finishedAt;
     PhaseDurations phases;
     std::uint32_t stalls = 0;
