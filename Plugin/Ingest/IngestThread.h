@@ -96,7 +96,7 @@ namespace OrthancPerf
 
     mutable std::mutex mutex_;
     std::string requestAddress_;
-    std::optional<TimePoint> requestMark_; // its begin, or the end of its latest instance
+    std::optional<TimePoint> requestMark_;  // its begin, or the end of its latest instance
     std::optional<InFlight> inFlight_;
     bool givenUp_ = false;
   };

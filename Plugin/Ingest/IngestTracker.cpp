@@ -81,7 +81,7 @@ namespace OrthancPerf
   {
     for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
     {
-      const bool ended = thread.use_count() == 2; // the tracker's share and this copy
+      const bool ended = thread.use_count() == 2;  // the tracker's share and this copy
       FinishOrDefer(ended ? thread->TakeLost() : thread->TakeOverdue(now));
     }
 

@@ -15,10 +15,10 @@ namespace OrthancPerf
   template <typename Document>
   struct SettingKey
   {
-    std::string section; // the object that holds it; empty: the document itself
+    std::string section;  // the object that holds it; empty: the document itself
     std::string name;
-    std::string type;    // "boolean", "integer", "string", "string or integer"
-    std::string allowed; // "an integer from 0 to 32767"
+    std::string type;     // "boolean", "integer", "string", "string or integer"
+    std::string allowed;  // "an integer from 0 to 32767"
     std::string description;
 
     // Takes the value over into the document; false, and nothing done, if it is not allowed

@@ -16,7 +16,7 @@ namespace OrthancPerf
 
     enum class Nulls
     {
-      Reset, // null takes the key back to the configuration
+      Reset,  // null takes the key back to the configuration
       Refused
     };
 

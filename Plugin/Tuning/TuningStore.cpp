@@ -15,7 +15,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* SAVED_CHANGES = "SavedTuning"; // the path in messages
+    constexpr const char* SAVED_CHANGES = "SavedTuning";  // the path in messages
 
     std::string ToText(const Json::Value& value)
     {
@@ -105,7 +105,7 @@ namespace OrthancPerf
 
       if (text)
       {
-        isSaved_ = false; // until it is known to be what PutInForce keeps
+        isSaved_ = false;  // until it is known to be what PutInForce keeps
         PutInForce(ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES,
                                            warnings));
         isSaved_ = warnings.empty();
@@ -123,7 +123,7 @@ namespace OrthancPerf
   TuningOutcome TuningStore::Change(const Json::Value& overrides, std::vector<std::string> warnings)
   {
     isSaved_ = isSaved_ && overrides == GetOverrides();
-    isLoaded_ = true; // what is asked for now is newer than what could not be loaded
+    isLoaded_ = true;  // what is asked for now is newer than what could not be loaded
     PutInForce(overrides);
 
     try

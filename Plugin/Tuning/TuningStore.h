@@ -40,7 +40,7 @@ namespace OrthancPerf
   // What came of a change
   struct TuningOutcome
   {
-    std::shared_ptr<const Tuning> tuning; // in force from now on
+    std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or
     // a change that is in force but could not be saved, and is lost at the next restart
@@ -92,11 +92,11 @@ namespace OrthancPerf
     ITuningPersistence* const persistence_;
     const std::vector<ITuningObserver*> observers_;
 
-    std::mutex changeMutex_; // held during a whole change, taken before stateMutex_
-    bool isLoaded_ = false;  // under changeMutex_
-    bool isSaved_ = true;    // under changeMutex_: persistence_ holds overrides_
+    std::mutex changeMutex_;  // held during a whole change, taken before stateMutex_
+    bool isLoaded_ = false;   // under changeMutex_
+    bool isSaved_ = true;     // under changeMutex_: persistence_ holds overrides_
 
-    mutable std::mutex stateMutex_; // held for a copy only
+    mutable std::mutex stateMutex_;  // held for a copy only
     Json::Value overrides_;
     std::shared_ptr<const Tuning> tuning_;
   };

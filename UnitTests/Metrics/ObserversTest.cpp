@@ -107,7 +107,7 @@ namespace OrthancPerf
 
   TEST_F(ObserversTest, LabelSetsAreBoundedByTheMaximumOfPeers)
   {
-    Publish(20000, 10000); // each once in both directions
+    Publish(20000, 10000);  // each once in both directions
 
     for (const char* family : {"instances_total", "bytes_total"})
     {
