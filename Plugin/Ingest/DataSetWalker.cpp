@@ -256,7 +256,7 @@ namespace OrthancPerf
       visitor.VisitElement(element);
     }
 
-    if (element.value != nullptr || IsAtEnd())
+    if (element.value != nullptr)
     {
       return WalkResult::Complete;
     }
@@ -312,10 +312,15 @@ namespace OrthancPerf
   // that it begins with. Private ones are mostly not in DCMTK's dictionary either.
   bool DataSetWalker::LooksLikeSequence(const DataElement& element) const noexcept
   {
-    return element.representation.kind == ValueKind::Unspecified &&
-           element.length >= SHORT_HEADER && GetRemaining() >= SHORT_HEADER &&
-           element.tag != TAG_PIXEL_DATA && !IsPrivate(element.tag) &&
-           ReadTag(frames_[depth_ - 1].encoding.isBigEndian) == TAG_ITEM;
+    if (element.representation.kind != ValueKind::Unspecified || element.length < SHORT_HEADER ||
+        GetRemaining() < SHORT_HEADER)
+    {
+      return false;
+    }
+
+    const DicomTag first = ReadTag(frames_[depth_ - 1].encoding.isBigEndian);
+    return (first == TAG_ITEM || first == TAG_SEQUENCE_DELIMITATION) && !IsPrivate(element.tag) &&
+           element.tag != TAG_PIXEL_DATA && !IsOverlayData(element.tag);
   }
 
   WalkResult DataSetWalker::ReadItem() noexcept
@@ -355,6 +360,11 @@ namespace OrthancPerf
   WalkResult DataSetWalker::ReadFragments() noexcept
   {
     const bool isBigEndian = frames_[depth_ - 1].encoding.isBigEndian;
+
+    if (IsAtEnd())
+    {
+      return WalkResult::Complete;
+    }
 
     while (GetRemaining() >= SHORT_HEADER)
     {
@@ -417,6 +427,11 @@ namespace OrthancPerf
   WalkResult DataSetWalker::Enter(Level level, const DicomEncoding& encoding,
                                   std::uint32_t length) noexcept
   {
+    if (level == Level::Sequence && IsAtEnd())
+    {
+      return WalkResult::Complete; // DCMTK takes the header of a sequence for the end, too
+    }
+
     if (depth_ == frames_.size())
     {
       return WalkResult::TooLong;

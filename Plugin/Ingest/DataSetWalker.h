@@ -81,6 +81,16 @@ namespace OrthancPerf
       return position_ == size_;
     }
 
+    const std::uint8_t* GetNext() const noexcept
+    {
+      return data_ + position_;
+    }
+
+    std::size_t GetRemaining() const noexcept
+    {
+      return size_ - position_;
+    }
+
   private:
     enum class Level : std::uint8_t
     {
@@ -112,11 +122,6 @@ namespace OrthancPerf
     bool IsFileMetaNext() const noexcept;
     bool LooksLikeSequence(const DataElement& element) const noexcept;
     WalkResult Enter(Level level, const DicomEncoding& encoding, std::uint32_t length) noexcept;
-
-    std::size_t GetRemaining() const noexcept
-    {
-      return size_ - position_;
-    }
 
     std::uint16_t Read16(std::size_t offset, bool isBigEndian) const noexcept;
     std::uint32_t Read32(std::size_t offset, bool isBigEndian) const noexcept;

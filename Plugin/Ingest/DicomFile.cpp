@@ -141,14 +141,13 @@ namespace OrthancPerf
           return ClassifyText(TextReader(element, IsUid(element)).GetLength());
 
         case ValueKind::Unknown:
-          return ClassifyText(element.length);
+          // Orthanc looks UN up in the dictionary
+          return element.representation.isStandard ? ClassifyText(element.length)
+                                                   : Content::Unusable;
 
         case ValueKind::Number:
           return element.length >= element.representation.width ? Content::Usable
                                                                 : Content::Unusable;
-
-        case ValueKind::Bytes:
-          return element.length > 0 ? Content::Usable : Content::Unusable;
 
         default:
           return Content::Unusable;
@@ -350,6 +349,95 @@ namespace OrthancPerf
              std::memcmp(bytes + PREAMBLE_LENGTH, PREFIX.data(), PREFIX.size()) == 0;
     }
 
+    // Beside DCMTK, Orthanc has a reader of its own for the File Meta Information, which looks
+    // after the prefix only and knows no other encoding than the standard's. It gives up quietly on
+    // most errors, but refuses the file for a VR that it does not know
+    // (DicomMap::ParseDicomMetaInformation).
+    class OrthancFileMetaReader
+    {
+    public:
+      OrthancFileMetaReader(const std::uint8_t* bytes, std::size_t size) noexcept :
+        bytes_(bytes),
+        size_(size)
+      {
+      }
+
+      bool IsRefused() noexcept
+      {
+        if (!ReadElement() || !isLength_)
+        {
+          return isRefused_;
+        }
+
+        const std::size_t end = position_ + Read32(position_ - sizeof(std::uint32_t));
+
+        for (std::size_t i = 0; i < MAXIMUM_ELEMENTS && position_ < end; i++)
+        {
+          if (end > size_ || !ReadElement())
+          {
+            break;
+          }
+        }
+
+        return isRefused_;
+      }
+
+    private:
+      // DICOM PS3.10 table 7.1-1 has 17
+      static constexpr std::size_t MAXIMUM_ELEMENTS = 100;
+
+      bool ReadElement() noexcept
+      {
+        if (size_ - position_ < 6)
+        {
+          return false;
+        }
+
+        const std::uint8_t* const vr = bytes_ + position_ + 4;
+        const ValueRepresentation representation = GetValueRepresentation(vr[0], vr[1]);
+        isRefused_ = !IsKnown(representation, vr[1]);
+
+        const std::size_t header = representation.hasLongLength ? 12 : 8;
+
+        if (isRefused_ || size_ - position_ < header)
+        {
+          return false;
+        }
+
+        const std::size_t length =
+            representation.hasLongLength ? Read32(position_ + 8) : Read32(position_ + 4) >> 16;
+        isLength_ = Read32(position_) == 0x00000002 && vr[0] == 'U' && vr[1] == 'L' && length == 4;
+
+        if (length > size_ - position_ - header)
+        {
+          return false;
+        }
+
+        position_ += header + length;
+        return true;
+      }
+
+      // The VRs of 64-bit integers are not among Orthanc's
+      static bool IsKnown(const ValueRepresentation& representation, std::uint8_t second) noexcept
+      {
+        return representation.isStandard &&
+               (representation.kind != ValueKind::Opaque || second != 'V');
+      }
+
+      std::uint32_t Read32(std::size_t position) const noexcept
+      {
+        const std::uint8_t* const p = bytes_ + position;
+        return static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8 |
+               static_cast<std::uint32_t>(p[2]) << 16 | static_cast<std::uint32_t>(p[3]) << 24;
+      }
+
+      const std::uint8_t* const bytes_;
+      const std::size_t size_;
+      std::size_t position_ = PREAMBLE_LENGTH + PREFIX.size();
+      bool isLength_ = false;
+      bool isRefused_ = false;
+    };
+
     DicomFileVerdict ToVerdict(WalkResult result)
     {
       switch (result)
@@ -368,15 +456,33 @@ namespace OrthancPerf
       }
     }
 
+    // Whether the bytes begin as RFC 1951 section 3.2.3 wants it: a block of a known type, and the
+    // length of a stored one with its complement
+    bool LooksDeflated(const std::uint8_t* bytes, std::size_t size)
+    {
+      constexpr std::size_t STORED_HEADER = 5;
+      const int type = bytes[0] >> 1 & 3;
+
+      if (type == 0 && size >= STORED_HEADER)
+      {
+        return (bytes[1] ^ bytes[3]) == 0xff && (bytes[2] ^ bytes[4]) == 0xff;
+      }
+
+      return type != 3;
+    }
+
     DicomFileVerdict CheckDataSet(DataSetWalker& walker, Coding coding,
                                   IdentifierCollector& identifiers)
     {
       if (coding == Coding::Deflated && !walker.IsAtEnd())
       {
-        return DicomFileVerdict::Unverified;
+        return LooksDeflated(walker.GetNext(), walker.GetRemaining()) ? DicomFileVerdict::Unverified
+                                                                      : DicomFileVerdict::Malformed;
       }
 
-      const WalkResult result = walker.WalkDataSet(ToEncoding(coding, walker), identifiers);
+      const DicomEncoding encoding = ToEncoding(coding, walker);
+
+      const WalkResult result = walker.WalkDataSet(encoding, identifiers);
 
       if (result == WalkResult::Truncated || result == WalkResult::Malformed)
       {
@@ -416,6 +522,11 @@ namespace OrthancPerf
     {
       check.verdict =
           CheckDataSet(walker, LookupCoding(check.transferSyntaxUid.data()), identifiers);
+    }
+
+    if (hasPrefix && check.IsAcceptable() && OrthancFileMetaReader(bytes, size).IsRefused())
+    {
+      check.verdict = DicomFileVerdict::Malformed;
     }
 
     if (!hasPrefix && !check.IsAcceptable() && identifiers.IsEmpty())
