@@ -86,6 +86,7 @@ namespace OrthancPerf
     std::size_t size = 0;    // bytes of the DICOM file as received
     std::chrono::system_clock::time_point finishedAt;
     PhaseDurations phases;
+    bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
   };
