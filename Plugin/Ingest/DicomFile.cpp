@@ -252,7 +252,9 @@ namespace OrthancPerf
 
       void VisitElement(const DataElement& element) noexcept override
       {
-        if (element.tag == TAG_TRANSFER_SYNTAX_UID && check_.transferSyntaxUid[0] == '\0')
+        // Under another VR than UI, DCMTK does not take it for a transfer syntax
+        if (element.tag == TAG_TRANSFER_SYNTAX_UID && IsUid(element) &&
+            check_.transferSyntaxUid[0] == '\0')
         {
           CopyUid(check_.transferSyntaxUid, element);
         }
