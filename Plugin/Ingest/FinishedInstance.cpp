@@ -58,6 +58,14 @@ namespace OrthancPerf
   }
 
 
+  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections()
+  {
+    static const std::array<Direction, DIRECTION_COUNT> ALL = {Direction::Receive,
+                                                               Direction::Send};
+    return ALL;
+  }
+
+
   const char* ToLabel(Direction direction)
   {
     return direction == Direction::Receive ? "receive" : "send";

@@ -51,6 +51,9 @@ namespace OrthancPerf
     Send
   };
 
+  constexpr std::size_t DIRECTION_COUNT = 2;
+
+  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections();
   const char* ToLabel(Direction direction);                 // "receive"
 
 

@@ -9,7 +9,6 @@ namespace OrthancPerf
   {
   }
 
-
   void Journal::Publish(const FinishedInstance& instance) const noexcept
   {
     for (IJournalObserver* observer : observers_)

@@ -18,7 +18,6 @@ namespace OrthancPerf
     virtual void OnInstanceFinished(const FinishedInstance& instance) noexcept = 0;
   };
 
-
   // Hands each finished instance to all observers. Owned by the plugin's context; the observers
   // are given once, before the first instance, and outlive the journal. Any thread may publish.
   class Journal

@@ -12,16 +12,16 @@ namespace OrthancPerf
     };
 
     constexpr std::array<PhaseNames, PHASE_COUNT> NAMES = {{
-      {"idle", "Idle"},
-      {"receive", "Receive"},
-      {"parse", "Parse"},
-      {"transcode", "Transcode"},
-      {"prepare", "Prepare"},
-      {"storage", "Storage"},
-      {"sync", "Sync"},
-      {"index", "Index"},
-      {"commit", "Commit"},
-      {"respond", "Respond"},
+        {"idle", "Idle"},
+        {"receive", "Receive"},
+        {"parse", "Parse"},
+        {"transcode", "Transcode"},
+        {"prepare", "Prepare"},
+        {"storage", "Storage"},
+        {"sync", "Sync"},
+        {"index", "Index"},
+        {"commit", "Commit"},
+        {"respond", "Respond"},
     }};
 
     std::size_t ToIndex(Phase phase)
@@ -30,40 +30,34 @@ namespace OrthancPerf
     }
   }
 
-
   const std::array<Phase, PHASE_COUNT>& GetAllPhases()
   {
     static const std::array<Phase, PHASE_COUNT> ALL = {
-      Phase::Idle,    Phase::Receive, Phase::Parse, Phase::Transcode, Phase::Prepare,
-      Phase::Storage, Phase::Sync,    Phase::Index, Phase::Commit,    Phase::Respond};
+        Phase::Idle,    Phase::Receive, Phase::Parse, Phase::Transcode, Phase::Prepare,
+        Phase::Storage, Phase::Sync,    Phase::Index, Phase::Commit,    Phase::Respond};
     return ALL;
   }
-
 
   const char* ToLabel(Phase phase)
   {
     return NAMES.at(ToIndex(phase)).label;
   }
 
-
   const char* ToKey(Phase phase)
   {
     return NAMES.at(ToIndex(phase)).key;
   }
-
 
   bool IsPartOfDuration(Phase phase)
   {
     return phase != Phase::Idle && phase != Phase::Sync;
   }
 
-
   void PhaseDurations::Add(Phase phase, Duration duration)
   {
     std::optional<Duration>& total = durations_[ToIndex(phase)];
     total = total.value_or(Duration::zero()) + duration;
   }
-
 
   void PhaseDurations::Add(const PhaseDurations& other)
   {
@@ -76,12 +70,10 @@ namespace OrthancPerf
     }
   }
 
-
   std::optional<Duration> PhaseDurations::Get(Phase phase) const
   {
     return durations_[ToIndex(phase)];
   }
-
 
   Duration PhaseDurations::GetTotal() const
   {

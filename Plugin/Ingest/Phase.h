@@ -54,7 +54,6 @@ namespace OrthancPerf
   // Whether the phase counts towards the duration of an instance ("idle" and "sync" do not)
   bool IsPartOfDuration(Phase phase);
 
-
   // The time of one instance, or of many together, by phase. A value; not thread-safe.
   class PhaseDurations
   {

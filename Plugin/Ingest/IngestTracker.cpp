@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/IngestTracker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Instances that wait for Settle to look them up in the store; beyond that they are judged
+    // without, so that memory stays bounded
+    constexpr std::size_t MAXIMUM_DEFERRED = 1024;
+
+    std::uint64_t MakeTrackerId()
+    {
+      static std::atomic<std::uint64_t> next{1};
+      return next++;
+    }
+
+    // A thread's share of the tracker. The tracker drops its own share once the thread has ended.
+    struct ThreadHandle
+    {
+      std::uint64_t trackerId = 0;
+      std::shared_ptr<IngestThread> thread;
+    };
+
+    thread_local ThreadHandle currentThread;
+  }
+
+  IngestTracker::IngestTracker(const Journal& journal, const OutcomeJudge& judge) :
+    journal_(journal),
+    judge_(judge),
+    id_(MakeTrackerId())
+  {
+  }
+
+  void IngestTracker::OnRequest(TimePoint now, const std::string& address)
+  {
+    FinishOrDefer(GetCurrentThread().OnRequest(now, address));
+  }
+
+  void IngestTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
+  {
+    FinishOrDefer(GetCurrentThread().OnReceived(now, received));
+  }
+
+  void IngestTracker::OnTranscoderBegin(TimePoint now)
+  {
+    GetCurrentThread().OnTranscoderBegin(now);
+  }
+
+  void IngestTracker::OnTranscoderEnd(TimePoint now)
+  {
+    GetCurrentThread().OnTranscoderEnd(now);
+  }
+
+  void IngestTracker::OnFilter(TimePoint now, const KnownInstance& known)
+  {
+    GetCurrentThread().OnFilter(now, known);
+  }
+
+  void IngestTracker::OnCStoreFilter()
+  {
+    GetCurrentThread().OnCStoreFilter();
+  }
+
+  void IngestTracker::OnStored(TimePoint now, const KnownInstance& known)
+  {
+    if (const std::optional<FinishedInstance> finished = GetCurrentThread().OnStored(now, known))
+    {
+      journal_.Publish(*finished);
+    }
+    else
+    {
+      lateOutcomes_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void IngestTracker::Settle(TimePoint now, const StoreLookup& lookup)
+  {
+    for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
+    {
+      const bool ended = thread.use_count() == 2; // the tracker's share and this copy
+      FinishOrDefer(ended ? thread->TakeLost() : thread->TakeOverdue(now));
+    }
+
+    std::vector<LostInstance> deferred;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      threads_.erase(std::remove_if(threads_.begin(), threads_.end(),
+                                    [](const std::shared_ptr<IngestThread>& thread)
+                                    { return thread.use_count() == 1 && !thread->GetInFlight(); }),
+                     threads_.end());
+      deferred = deferred_;
+    }
+
+    for (const LostInstance& lost : deferred)
+    {
+      const std::string instanceId = lookup(lost.sopInstanceUid.data());
+      Publish(lost, instanceId.empty() ? judge_.Judge(lost.evidence).outcome : Outcome::Stored,
+              instanceId);
+    }
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    deferred_.erase(deferred_.begin(), deferred_.begin() + deferred.size());
+  }
+
+  std::size_t IngestTracker::CountInFlight(Origin origin) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    const auto inThreads = std::count_if(threads_.begin(), threads_.end(),
+                                         [origin](const std::shared_ptr<IngestThread>& thread)
+                                         { return thread->GetInFlight() == origin; });
+    const auto inDeferred = std::count_if(deferred_.begin(), deferred_.end(),
+                                          [origin](const LostInstance& lost)
+                                          { return lost.instance.origin == origin; });
+
+    return static_cast<std::size_t>(inThreads + inDeferred);
+  }
+
+  std::uint64_t IngestTracker::CountLateOutcomes() const
+  {
+    return lateOutcomes_.load(std::memory_order_relaxed);
+  }
+
+  IngestThread& IngestTracker::GetCurrentThread()
+  {
+    if (currentThread.trackerId != id_)
+    {
+      auto thread = std::make_shared<IngestThread>();
+
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        threads_.push_back(thread);
+      }
+
+      currentThread = ThreadHandle{id_, std::move(thread)};
+    }
+
+    return *currentThread.thread;
+  }
+
+  void IngestTracker::Publish(const LostInstance& lost, Outcome outcome,
+                              const std::string& instanceId) const
+  {
+    FinishedInstance finished = lost.instance;
+    finished.outcome = outcome;
+    finished.instanceId = instanceId;
+    journal_.Publish(finished);
+  }
+
+  void IngestTracker::FinishOrDefer(const std::optional<LostInstance>& lost)
+  {
+    if (!lost)
+    {
+      return;
+    }
+
+    const Verdict verdict = judge_.Judge(lost->evidence);
+
+    if (verdict.mayBeInStore && lost->sopInstanceUid[0] != '\0')
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (deferred_.size() < MAXIMUM_DEFERRED)
+      {
+        deferred_.push_back(*lost);
+        return;
+      }
+    }
+
+    Publish(*lost, verdict.outcome, {});
+  }
+
+  std::vector<std::shared_ptr<IngestThread>> IngestTracker::CopyThreads() const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return threads_;
+  }
+}

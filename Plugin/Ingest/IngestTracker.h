@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/IngestThread.h"
+#include "Ingest/Journal.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Follows every instance that Orthanc ingests, on whatever thread, and publishes it in the
+  // journal when it is finished. Owned by the plugin's context. Orthanc's callbacks call the
+  // On... functions on the ingesting thread; Settle belongs to the housekeeping thread; the
+  // counts may be read by any.
+  class IngestTracker
+  {
+  public:
+    // Orthanc's identifier of the instance with this SOP Instance UID, empty if the store does not
+    // hold it; asked by Settle only. Must not throw.
+    using StoreLookup = std::function<std::string(const char* sopInstanceUid)>;
+
+    IngestTracker(const Journal& journal, const OutcomeJudge& judge);
+
+    void OnRequest(TimePoint now, const std::string& address);
+    void OnReceived(TimePoint now, const ReceivedInstance& received);
+    void OnTranscoderBegin(TimePoint now);
+    void OnTranscoderEnd(TimePoint now);
+    void OnFilter(TimePoint now, const KnownInstance& known);
+    void OnCStoreFilter();
+    void OnStored(TimePoint now, const KnownInstance& known);
+
+    // Finishes the instances that went out of sight, to be called about every second
+    void Settle(TimePoint now, const StoreLookup& lookup);
+
+    // Instances that were received and have no outcome yet
+    std::size_t CountInFlight(Origin origin) const;
+
+    // Instances that were stored after they had been given up: counted as discarded or failed
+    std::uint64_t CountLateOutcomes() const;
+
+  private:
+    IngestThread& GetCurrentThread();
+    void Publish(const LostInstance& lost, Outcome outcome, const std::string& instanceId) const;
+    void FinishOrDefer(const std::optional<LostInstance>& lost);
+    std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;
+
+    const Journal& journal_;
+    const OutcomeJudge judge_;
+    const std::uint64_t id_;
+
+    mutable std::mutex mutex_;
+    std::vector<std::shared_ptr<IngestThread>> threads_;
+    std::vector<LostInstance> deferred_;
+    std::atomic<std::uint64_t> lateOutcomes_{0};
+  };
+}

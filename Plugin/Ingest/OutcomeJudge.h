@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/FinishedInstance.h"
+
+namespace OrthancPerf
+{
+  // What was seen of an instance before it went out of sight without its stored callback
+  struct IngestEvidence
+  {
+    Origin origin = Origin::Unknown;
+
+    // Orthanc can read the file and finds the identifiers that it needs
+    bool readable = true;
+
+    // The incoming-instance filter was reached: Lua and the plugins before ours accepted
+    bool filterReached = false;
+
+    // The C-STORE filter was reached: no other plugin has one that refused
+    bool cstoreFilterReached = false;
+  };
+
+  struct Verdict
+  {
+    Outcome outcome;
+
+    // Since 1.12, Orthanc answers for an instance that it already holds before any filter is
+    // asked: if it is found in the store, the outcome is "stored"
+    bool mayBeInStore;
+  };
+
+  // Tells a discarded instance from a failed one. Our filters are the last to be asked (they are
+  // registered once all plugins are there), so an instance that passed them failed in the storage
+  // or the database; one that did not, and is readable, was refused by a filter before ours,
+  // provided that there is one.
+  class OutcomeJudge
+  {
+  public:
+    // hasOtherFilters: Lua scripts or other plugins are loaded, which may refuse instances
+    explicit OutcomeJudge(bool hasOtherFilters);
+
+    Verdict Judge(const IngestEvidence& evidence) const;
+
+  private:
+    const bool hasOtherFilters_;
+  };
+}

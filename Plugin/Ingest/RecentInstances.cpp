@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/RecentInstances.h"
+
+#include <exception>
+
+namespace OrthancPerf
+{
+  RecentInstances::RecentInstances(std::size_t capacity) : capacity_(capacity)
+  {
+  }
+
+  void RecentInstances::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  {
+    if (capacity_ == 0)
+    {
+      return;
+    }
+
+    try
+    {
+      Store(instance);
+    }
+    catch (const std::exception&)
+    {
+      // Out of memory: one instance less in the list is better than Orthanc down
+    }
+  }
+
+  std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
+                                                        const std::optional<std::string>& peer,
+                                                        std::optional<Origin> origin) const
+  {
+    std::vector<FinishedInstance> latest;
+    const std::lock_guard lock(mutex_);
+
+    for (std::size_t age = 0; age < ring_.size() && latest.size() < limit; age++)
+    {
+      const FinishedInstance& instance = GetNewest(age);
+      const bool isPeer = !peer || instance.peer.name == *peer;
+      const bool isOrigin = !origin || instance.origin == *origin;
+
+      if (isPeer && isOrigin)
+      {
+        latest.push_back(instance);
+      }
+    }
+
+    return latest;
+  }
+
+  void RecentInstances::Store(const FinishedInstance& instance)
+  {
+    const std::lock_guard lock(mutex_);
+
+    if (ring_.size() < capacity_)
+    {
+      ring_.push_back(instance);
+    }
+    else
+    {
+      ring_[next_] = instance;
+    }
+
+    next_ = (next_ + 1) % capacity_;
+  }
+
+  // The age of the newest is zero
+  const FinishedInstance& RecentInstances::GetNewest(std::size_t age) const
+  {
+    return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()];
+  }
+}

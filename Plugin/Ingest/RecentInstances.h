@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Journal.h"
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The latest finished instances, for GET /perf/instances. Owned by the plugin's context; any
+  // thread may call it. Memory: "capacity" entries of a few hundred bytes, taken as they fill.
+  class RecentInstances : public IJournalObserver
+  {
+  public:
+    // Keeps that many instances; none if the capacity is zero
+    explicit RecentInstances(std::size_t capacity);
+
+    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+
+    // At most "limit" instances, newest first, of this peer and of this origin if they are given
+    std::vector<FinishedInstance> Latest(std::size_t limit,
+                                         const std::optional<std::string>& peer = std::nullopt,
+                                         std::optional<Origin> origin = std::nullopt) const;
+
+  private:
+    void Store(const FinishedInstance& instance);
+    const FinishedInstance& GetNewest(std::size_t age) const;
+
+    const std::size_t capacity_;
+    mutable std::mutex mutex_;
+    std::vector<FinishedInstance> ring_;
+    std::size_t next_ = 0;
+  };
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/value.h>
+
+namespace OrthancPerf
+{
+  // JSON Merge Patch (RFC 7396 section 2): objects are merged member by member, null removes a
+  // member, anything else replaces what was there. Recursive in the patch, whose depth ParseJson
+  // bounds.
+  Json::Value MergeJson(const Json::Value& target, const Json::Value& patch);
+}

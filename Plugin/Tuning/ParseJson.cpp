@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/ParseJson.h"
+
+#include "Tuning/SettingError.h"
+
+#include <json/reader.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    SettingError MakeError(const std::string& reason)
+    {
+      return SettingError("The body is not acceptable JSON: " + reason, "", reason,
+                          "one JSON object of at most " + std::to_string(MAXIMUM_JSON_SIZE) +
+                              " bytes, nested at most " + std::to_string(MAXIMUM_JSON_DEPTH) +
+                              " deep, without comments and without duplicate keys");
+    }
+
+    // JsonCpp reports "* Line 1, Column 2\n  Syntax error: ...\n"
+    std::string ToOneLine(std::string text)
+    {
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      const std::size_t begin = text.find_first_not_of(" *");
+      const std::size_t end = text.find_last_not_of(' ');
+      return begin == std::string::npos ? "unknown error"
+                                        : DescribeText(text.substr(begin, end - begin + 1));
+    }
+
+    std::unique_ptr<Json::CharReader> MakeReader()
+    {
+      Json::CharReaderBuilder builder;
+      Json::CharReaderBuilder::strictMode(&builder.settings_);
+      builder["stackLimit"] = MAXIMUM_JSON_DEPTH;
+      return std::unique_ptr<Json::CharReader>(builder.newCharReader());
+    }
+  }
+
+  Json::Value ParseJson(const void* body, std::size_t size)
+  {
+    if (size == 0 || body == nullptr)
+    {
+      throw MakeError("it is empty");
+    }
+
+    if (size > MAXIMUM_JSON_SIZE)
+    {
+      throw MakeError("it has " + std::to_string(size) + " bytes");
+    }
+
+    const char* const text = static_cast<const char*>(body);
+    Json::Value value;
+    std::string errors;
+
+    try
+    {
+      if (MakeReader()->parse(text, text + size, &value, &errors))
+      {
+        return value;
+      }
+    }
+    catch (const Json::Exception& e) // nested too deep
+    {
+      throw MakeError(ToOneLine(e.what()));
+    }
+
+    throw MakeError(ToOneLine(errors));
+  }
+}

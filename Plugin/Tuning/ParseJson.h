@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/value.h>
+
+#include <cstddef>
+
+namespace OrthancPerf
+{
+  // What a request's body may be at most; a whole tuning document takes less than 1 kB
+  constexpr std::size_t MAXIMUM_JSON_SIZE = 1024 * 1024;
+  constexpr unsigned int MAXIMUM_JSON_DEPTH = 32;
+
+  // Reads the JSON body of a request, by the letter of RFC 8259: no comments, nothing after the
+  // document, no key twice in an object; the root is an object or an array. Throws SettingError
+  // (whose key is empty) on anything else, and on bodies beyond the two limits. Any thread.
+  Json::Value ParseJson(const void* body, std::size_t size);
+}

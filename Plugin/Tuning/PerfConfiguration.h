@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Tuning/SettingKey.h"
+#include "Tuning/TuningDocument.h"
+
+#include <json/value.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The section "Perf" of Orthanc's configuration. A value, read once at the start; the members'
+  // initial values are the defaults.
+  struct PerfConfiguration
+  {
+    bool enabled = true;
+    bool socketProbe = true;
+    std::size_t recentInstances = 1000;
+    std::size_t maximumPeers = 256;
+    bool allowTuning = true;
+    bool persistTuning = true;
+    Tuning tuning;
+
+    // One line for the log for each key that is not known, and ignored
+    std::vector<std::string> warnings;
+
+    // Reads the section; null (there is none) gives the defaults. Throws SettingError, with the
+    // path of the key from "Perf" on, on a wrong type or value.
+    static PerfConfiguration Parse(const Json::Value& section);
+  };
+
+  // 100,000 finished instances take some 30 MB
+  constexpr IntegerRange RECENT_INSTANCES_RANGE = {0, 100000};
+
+  // Each peer is a label value of a dozen of metrics
+  constexpr IntegerRange MAXIMUM_PEERS_RANGE = {1, 10000};
+
+  // Every key of the section but "Tuning", which GetTuningKeys() describes
+  const std::vector<SettingKey<PerfConfiguration>>& GetPerfKeys();
+}

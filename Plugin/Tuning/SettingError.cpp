@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/SettingError.h"
+
+#include <json/writer.h>
+
+#include <utility>
+
+namespace OrthancPerf
+{
+  SettingError SettingError::ForValue(const std::string& key, const Json::Value& found,
+                                      const std::string& allowed)
+  {
+    const std::string description = Describe(found);
+    return SettingError((key.empty() ? std::string("The document") : key) + " is " + description +
+                            "; allowed: " + allowed,
+                        key, description, allowed);
+  }
+
+  SettingError::SettingError(const std::string& message, std::string key, std::string found,
+                             std::string allowed) :
+    std::runtime_error(message),
+    key_(std::move(key)),
+    found_(std::move(found)),
+    allowed_(std::move(allowed))
+  {
+  }
+
+  Json::Value SettingError::ToJson() const
+  {
+    Json::Value json(Json::objectValue);
+    json["Error"] = what();
+    json["Key"] = key_;
+    json["Found"] = found_;
+    json["Allowed"] = allowed_;
+    return json;
+  }
+
+  std::string Describe(const Json::Value& value)
+  {
+    Json::StreamWriterBuilder builder;
+    builder["indentation"] = "";
+    builder["emitUTF8"] = false;
+    return DescribeText(Json::writeString(builder, value));
+  }
+
+  std::string DescribeText(const std::string& text)
+  {
+    std::string description = text.substr(0, MAXIMUM_DESCRIPTION);
+
+    for (char& c : description)
+    {
+      if (c < 0x20 || c > 0x7e)
+      {
+        c = '?';
+      }
+    }
+
+    return text.size() > MAXIMUM_DESCRIPTION ? description + "..." : description;
+  }
+}

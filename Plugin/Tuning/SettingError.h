@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/value.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace OrthancPerf
+{
+  // A configuration or a tuning document that cannot be accepted: which key, what was found there,
+  // and what is allowed. The REST API answers 400 with ToJson(), the start of Orthanc fails with
+  // the one line of what(). Everything in it is printable and short, whatever the input was.
+  class SettingError : public std::runtime_error
+  {
+  public:
+    // The error that a key has a value which is not allowed
+    static SettingError ForValue(const std::string& key, const Json::Value& found,
+                                 const std::string& allowed);
+
+    // "message" is the whole story in one sentence; an empty key means the document itself
+    SettingError(const std::string& message, std::string key, std::string found,
+                 std::string allowed);
+
+    // The path of the key, such as "DicomSockets.ReceiveBuffer"
+    const std::string& GetKey() const
+    {
+      return key_;
+    }
+
+    // What was there, as JSON cut at MAXIMUM_DESCRIPTION
+    const std::string& GetFound() const
+    {
+      return found_;
+    }
+
+    const std::string& GetAllowed() const
+    {
+      return allowed_;
+    }
+
+    // {"Error", "Key", "Found", "Allowed"}, all of them strings
+    Json::Value ToJson() const;
+
+  private:
+    std::string key_;
+    std::string found_;
+    std::string allowed_;
+  };
+
+  // At most this many characters of a wrong value are repeated in an answer or in the log
+  constexpr std::size_t MAXIMUM_DESCRIPTION = 120;
+
+  // The value as one line of JSON in printable ASCII, cut at MAXIMUM_DESCRIPTION
+  std::string Describe(const Json::Value& value);
+
+  // The same for text that is not JSON: control and non-ASCII characters become "?"
+  std::string DescribeText(const std::string& text);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningDocument.h"
+
+#include <tuple>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::array<const char*, SOCKET_PRESET_COUNT> PRESET_LABELS = {"stock", "tuned",
+                                                                            "custom"};
+
+    constexpr std::array<const char*, ENGINE_CHOICE_COUNT> ENGINE_LABELS = {"auto", "dcmtk", "gdcm",
+                                                                            "native"};
+
+    DicomSockets MakeStockSockets()
+    {
+      DicomSockets stock;
+      stock.tcpNoDelay = false;
+      stock.tcpQuickAck = false;
+      stock.receiveBuffer = SocketBuffer::MakeDefault();
+      stock.sendBuffer = SocketBuffer::MakeDefault();
+      stock.keepAlive = std::chrono::seconds(0);
+      stock.userTimeout = std::chrono::seconds(0);
+      stock.congestionControl = "";
+      return stock;
+    }
+
+    auto Tie(const DicomSockets& s)
+    {
+      return std::tie(s.tcpNoDelay, s.tcpQuickAck, s.receiveBuffer, s.sendBuffer, s.keepAlive,
+                      s.userTimeout, s.congestionControl);
+    }
+
+    auto Tie(const IngestTranscoding& t)
+    {
+      return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality);
+    }
+
+    template <typename T, std::size_t SIZE>
+    std::optional<T> ParseLabel(const std::array<T, SIZE>& all, const std::string& label)
+    {
+      for (const T value : all)
+      {
+        if (label == ToLabel(value))
+        {
+          return value;
+        }
+      }
+
+      return std::nullopt;
+    }
+  }
+
+  SocketBuffer SocketBuffer::MakeDefault()
+  {
+    return {Mode::Default, 0};
+  }
+
+  SocketBuffer SocketBuffer::MakeAutomatic()
+  {
+    return {Mode::Automatic, 0};
+  }
+
+  SocketBuffer SocketBuffer::MakeFixed(std::size_t bytes)
+  {
+    return {Mode::Fixed, bytes};
+  }
+
+  bool SocketBuffer::operator==(const SocketBuffer& other) const
+  {
+    return mode == other.mode && bytes == other.bytes;
+  }
+
+  bool SocketBuffer::operator!=(const SocketBuffer& other) const
+  {
+    return !(*this == other);
+  }
+
+  bool DicomSockets::operator==(const DicomSockets& other) const
+  {
+    return Tie(*this) == Tie(other);
+  }
+
+  bool DicomSockets::operator!=(const DicomSockets& other) const
+  {
+    return !(*this == other);
+  }
+
+  bool IngestTranscoding::operator==(const IngestTranscoding& other) const
+  {
+    return Tie(*this) == Tie(other);
+  }
+
+  bool IngestTranscoding::operator!=(const IngestTranscoding& other) const
+  {
+    return !(*this == other);
+  }
+
+  bool Tuning::operator==(const Tuning& other) const
+  {
+    return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding;
+  }
+
+  bool Tuning::operator!=(const Tuning& other) const
+  {
+    return !(*this == other);
+  }
+
+  const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets()
+  {
+    static const std::array<SocketPreset, SOCKET_PRESET_COUNT> ALL = {
+        SocketPreset::Stock, SocketPreset::Tuned, SocketPreset::Custom};
+    return ALL;
+  }
+
+  const char* ToLabel(SocketPreset preset)
+  {
+    return PRESET_LABELS.at(static_cast<std::size_t>(preset));
+  }
+
+  std::optional<SocketPreset> ParseSocketPreset(const std::string& label)
+  {
+    return ParseLabel(GetAllSocketPresets(), label);
+  }
+
+  std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
+  {
+    switch (preset)
+    {
+      case SocketPreset::Stock:
+        return MakeStockSockets();
+
+      case SocketPreset::Tuned:
+        return DicomSockets();
+
+      default:
+        return std::nullopt;
+    }
+  }
+
+  SocketPreset FindPreset(const DicomSockets& sockets)
+  {
+    for (const SocketPreset preset : GetAllSocketPresets())
+    {
+      if (GetPresetValues(preset) == sockets)
+      {
+        return preset;
+      }
+    }
+
+    return SocketPreset::Custom;
+  }
+
+  const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices()
+  {
+    static const std::array<EngineChoice, ENGINE_CHOICE_COUNT> ALL = {
+        EngineChoice::Automatic, EngineChoice::Dcmtk, EngineChoice::Gdcm, EngineChoice::Native};
+    return ALL;
+  }
+
+  const char* ToLabel(EngineChoice engine)
+  {
+    return ENGINE_LABELS.at(static_cast<std::size_t>(engine));
+  }
+
+  std::optional<EngineChoice> ParseEngineChoice(const std::string& label)
+  {
+    return ParseLabel(GetAllEngineChoices(), label);
+  }
+}

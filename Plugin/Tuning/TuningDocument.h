@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // A send or receive buffer of a socket
+  struct SocketBuffer
+  {
+    enum class Mode
+    {
+      Default,   // as the application made it: DCMTK sets a size if TCP_BUFFER_LENGTH is set
+      Automatic, // the kernel's autotuning (tcp(7), tcp_moderate_rcvbuf), whatever DCMTK asked for
+      Fixed      // "bytes", which switches autotuning off
+    };
+
+    Mode mode = Mode::Automatic;
+    std::size_t bytes = 0; // as given to setsockopt(2); 0 unless the mode is Fixed
+
+    static SocketBuffer MakeDefault();
+    static SocketBuffer MakeAutomatic();
+    static SocketBuffer MakeFixed(std::size_t bytes);
+
+    bool operator==(const SocketBuffer& other) const;
+    bool operator!=(const SocketBuffer& other) const;
+  };
+
+  // What the plugin does to each DICOM connection. A false, "Default", zero or empty value means
+  // that the plugin leaves that property as Orthanc and DCMTK made it, or gives it back.
+  struct DicomSockets
+  {
+    bool tcpNoDelay = true;
+    bool tcpQuickAck = true;
+    SocketBuffer receiveBuffer;
+    SocketBuffer sendBuffer;
+    std::chrono::seconds keepAlive = std::chrono::seconds(60);  // silence before the first probe
+    std::chrono::seconds userTimeout = std::chrono::seconds(0); // unacknowledged data
+    std::string congestionControl;                              // "cubic", "bbr"
+
+    bool operator==(const DicomSockets& other) const;
+    bool operator!=(const DicomSockets& other) const;
+  };
+
+  // Named sets of all of DicomSockets
+  enum class SocketPreset
+  {
+    Stock, // the plugin leaves every socket as Orthanc and DCMTK made it
+    Tuned, // the plugin's defaults
+    Custom // anything else
+  };
+
+  constexpr std::size_t SOCKET_PRESET_COUNT = 3;
+
+  const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets();
+  const char* ToLabel(SocketPreset preset); // "stock"
+  std::optional<SocketPreset> ParseSocketPreset(const std::string& label);
+
+  // The values of a preset; nothing for Custom, which stands for no values of its own
+  std::optional<DicomSockets> GetPresetValues(SocketPreset preset);
+
+  // The preset that these values are exactly
+  SocketPreset FindPreset(const DicomSockets& sockets);
+
+  // Who transcodes
+  enum class EngineChoice
+  {
+    Automatic,
+    Dcmtk,
+    Gdcm,
+    Native
+  };
+
+  constexpr std::size_t ENGINE_CHOICE_COUNT = 4;
+
+  const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices();
+  const char* ToLabel(EngineChoice engine); // "auto", "dcmtk", "gdcm", "native"
+  std::optional<EngineChoice> ParseEngineChoice(const std::string& label);
+
+  // How instances are transcoded before they are stored
+  struct IngestTranscoding
+  {
+    std::string transferSyntax; // a UID of GetWritableSyntaxes(); empty: store as received
+    EngineChoice engine = EngineChoice::Automatic;
+    bool verify = false;
+    unsigned int lossyQuality = 90; // 1 to 100, as in libjpeg
+
+    bool operator==(const IngestTranscoding& other) const;
+    bool operator!=(const IngestTranscoding& other) const;
+  };
+
+  // The tuning document: all that can be changed while Orthanc runs. A value; the members'
+  // initial values are the plugin's defaults.
+  struct Tuning
+  {
+    DicomSockets dicomSockets;
+    IngestTranscoding ingestTranscoding;
+
+    bool operator==(const Tuning& other) const;
+    bool operator!=(const Tuning& other) const;
+  };
+}

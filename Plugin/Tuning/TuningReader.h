@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Tuning/TuningDocument.h"
+
+#include <json/value.h>
+
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The tuning document as JSON, and back. JSON documents may be sparse: what they do not name
+  // stays. Both Read functions check everything and return the document in its canonical form:
+  // known keys only, "Preset" replaced by the keys that it sets, transfer syntaxes as UIDs,
+  // integers as integers. They throw SettingError on the first key that is not acceptable.
+  // Plain functions; any thread.
+
+  // A merge patch of the REST API: null is allowed, for a key or a section ("Preset": null stands
+  // for the whole section), and kept; an unknown key is an error.
+  Json::Value ReadTuningPatch(const Json::Value& patch);
+
+  // A document of the configuration, found at "path" (for the messages): null is not allowed;
+  // unknown keys are left out, with a warning each.
+  Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
+                                      std::vector<std::string>& warnings);
+
+  // The base with all values of a document that came from one of the Read functions; its nulls
+  // change nothing
+  Tuning ApplyTuning(const Tuning& base, const Json::Value& document);
+
+  // The whole document, "Preset" included. ReadTuningPatch accepts it.
+  Json::Value ToJson(const Tuning& tuning);
+
+  // All paths of the document, sections included, each after "path" (see JoinPath)
+  std::vector<std::string> GetTuningPaths(const std::string& path);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Tuning/SettingKey.h"
+#include "Tuning/TuningDocument.h"
+
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  using TuningKey = SettingKey<Tuning>;
+
+  constexpr const char* DICOM_SOCKETS = "DicomSockets";
+  constexpr const char* INGEST_TRANSCODING = "IngestTranscoding";
+  constexpr const char* PRESET = "Preset";
+
+  // Sizes for setsockopt(2): below a page nothing works well; the kernel doubles the value in an
+  // "int", so that it takes no more than INT_MAX / 2 (sock_setsockopt in net/core/sock.c).
+  constexpr IntegerRange BUFFER_RANGE = {4096, 1024 * 1024 * 1024 - 1};
+
+  // MAX_TCP_KEEPIDLE in include/net/tcp.h; 0: off
+  constexpr IntegerRange KEEP_ALIVE_RANGE = {0, 32767};
+
+  // TCP_USER_TIMEOUT is an "int" of milliseconds (tcp(7)); 0: the system's
+  constexpr IntegerRange USER_TIMEOUT_RANGE = {0, 2147483};
+
+  constexpr IntegerRange LOSSY_QUALITY_RANGE = {1, 100};
+
+  // TCP_CA_NAME_MAX in include/net/tcp.h is 16, with the final zero
+  constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
+
+  // Which part of the plugin brings the effect of a key. Where that part is missing or switched
+  // off, the key is accepted and kept, and /perf/status says that it is not in effect.
+  enum class TuningPart
+  {
+    Network,
+    Transcoding
+  };
+
+  // Every key of the tuning document, "Preset" before the keys that it sets
+  const std::vector<TuningKey>& GetTuningKeys();
+
+  // The names of the sections, in the order of the document
+  const std::vector<std::string>& GetTuningSections();
+
+  // Null if there is no such key
+  const TuningKey* FindTuningKey(const std::string& section, const std::string& name);
+
+  TuningPart GetPart(const TuningKey& key);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningStore.h"
+
+#include "Tuning/JsonMergePatch.h"
+#include "Tuning/ParseJson.h"
+#include "Tuning/SettingError.h"
+#include "Tuning/TuningReader.h"
+
+#include <json/writer.h>
+
+#include <exception>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* SAVED_CHANGES = "SavedTuning"; // the path in messages
+
+    std::string ToText(const Json::Value& value)
+    {
+      Json::StreamWriterBuilder builder;
+      builder["indentation"] = "";
+      return Json::writeString(builder, value);
+    }
+
+    // Sections whose last key was taken back would be saved for nothing
+    Json::Value WithoutEmptySections(const Json::Value& document)
+    {
+      Json::Value kept(Json::objectValue);
+
+      for (const std::string& section : document.getMemberNames())
+      {
+        if (!document[section].empty())
+        {
+          kept[section] = document[section];
+        }
+      }
+
+      return kept;
+    }
+  }
+
+  TuningStore::TuningStore(const Tuning& configured, ITuningPersistence* persistence,
+                           std::vector<ITuningObserver*> observers) :
+    configured_(configured),
+    persistence_(persistence),
+    observers_(std::move(observers)),
+    overrides_(Json::objectValue),
+    tuning_(std::make_shared<const Tuning>(configured))
+  {
+    NotifyObservers();
+  }
+
+  TuningOutcome TuningStore::Load()
+  {
+    const std::lock_guard<std::mutex> lock(changeMutex_);
+    std::vector<std::string> warnings;
+    LoadOnce(warnings);
+    return {Get(), warnings};
+  }
+
+  TuningOutcome TuningStore::Merge(const Json::Value& patch)
+  {
+    const Json::Value canonical = ReadTuningPatch(patch);
+    const std::lock_guard<std::mutex> lock(changeMutex_);
+    std::vector<std::string> warnings;
+    LoadOnce(warnings);
+    return Change(WithoutEmptySections(MergeJson(GetOverrides(), canonical)), std::move(warnings));
+  }
+
+  TuningOutcome TuningStore::Reset()
+  {
+    const std::lock_guard<std::mutex> lock(changeMutex_);
+
+    // What was saved is of no interest any more, readable or not, but must be cleared
+    isSaved_ = isSaved_ && isLoaded_;
+    isLoaded_ = true;
+    return Change(Json::objectValue, {});
+  }
+
+  std::shared_ptr<const Tuning> TuningStore::Get() const
+  {
+    const std::lock_guard<std::mutex> lock(stateMutex_);
+    return tuning_;
+  }
+
+  Json::Value TuningStore::GetOverrides() const
+  {
+    const std::lock_guard<std::mutex> lock(stateMutex_);
+    return overrides_;
+  }
+
+  void TuningStore::LoadOnce(std::vector<std::string>& warnings)
+  {
+    if (isLoaded_ || persistence_ == nullptr)
+    {
+      return;
+    }
+
+    try
+    {
+      const std::optional<std::string> text = persistence_->Load();
+      isLoaded_ = true;
+
+      if (text)
+      {
+        isSaved_ = false; // until it is known to be what PutInForce keeps
+        PutInForce(ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES,
+                                           warnings));
+        isSaved_ = warnings.empty();
+      }
+    }
+    catch (const std::exception& e)
+    {
+      warnings.push_back(
+          std::string("The changes of the tuning made earlier are ignored, the configuration is in "
+                      "force instead: ") +
+          e.what());
+    }
+  }
+
+  TuningOutcome TuningStore::Change(const Json::Value& overrides, std::vector<std::string> warnings)
+  {
+    isSaved_ = isSaved_ && overrides == GetOverrides();
+    isLoaded_ = true; // what is asked for now is newer than what could not be loaded
+    PutInForce(overrides);
+
+    try
+    {
+      SaveOverrides();
+    }
+    catch (const std::exception& e)
+    {
+      warnings.push_back(
+          std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
+                      "will undo this change: ") +
+          e.what());
+    }
+
+    return {Get(), std::move(warnings)};
+  }
+
+  void TuningStore::PutInForce(const Json::Value& overrides)
+  {
+    const auto tuning = std::make_shared<const Tuning>(ApplyTuning(configured_, overrides));
+    const bool isNew = *tuning != *Get();
+
+    {
+      const std::lock_guard<std::mutex> lock(stateMutex_);
+      overrides_ = overrides;
+      tuning_ = tuning;
+    }
+
+    if (isNew)
+    {
+      NotifyObservers();
+    }
+  }
+
+  void TuningStore::SaveOverrides()
+  {
+    if (persistence_ == nullptr || isSaved_)
+    {
+      return;
+    }
+
+    const Json::Value overrides = GetOverrides();
+
+    if (overrides.empty())
+    {
+      persistence_->Clear();
+    }
+    else
+    {
+      persistence_->Save(ToText(overrides));
+    }
+
+    isSaved_ = true;
+  }
+
+  void TuningStore::NotifyObservers() const
+  {
+    const std::shared_ptr<const Tuning> tuning = Get();
+
+    for (ITuningObserver* observer : observers_)
+    {
+      observer->OnTuningChanged(*tuning);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Tuning/TuningDocument.h"
+
+#include <json/value.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Whoever acts on the tuning: the sockets, the transcoder. Called on the thread that changes it,
+  // one change after the other and in their order, so it must be quick, and must not change the
+  // tuning itself (it may read it).
+  class ITuningObserver
+  {
+  public:
+    virtual ~ITuningObserver() = default;
+
+    virtual void OnTuningChanged(const Tuning& tuning) noexcept = 0;
+  };
+
+  // Where changes made over REST survive a restart: one text in Orthanc's database. All three may
+  // throw std::exception. Called by one thread at a time.
+  class ITuningPersistence
+  {
+  public:
+    virtual ~ITuningPersistence() = default;
+
+    // Nothing if nothing was saved, or if it was cleared since
+    virtual std::optional<std::string> Load() = 0;
+    virtual void Save(const std::string& text) = 0;
+    virtual void Clear() = 0;
+  };
+
+  // What came of a change
+  struct TuningOutcome
+  {
+    std::shared_ptr<const Tuning> tuning; // in force from now on
+
+    // For the log and for whoever asked: saved changes that could not be read and are ignored, or
+    // a change that is in force but could not be saved, and is lost at the next restart
+    std::vector<std::string> warnings;
+  };
+
+  // Owns the tuning in force: the defaults, over them the configuration, over that the changes
+  // made over REST ("overrides"), which are kept apart so that they can be taken back.
+  //
+  // Any thread may call anything. Changes are serialized: each one is checked, put in force, told
+  // to the observers, and saved, before the next one begins, so two requests at once give the
+  // result of one after the other, and neither loses what the other one set. Get() never waits
+  // for that, and sees the document before or after a change, never between. A change that is not
+  // acceptable throws SettingError and has no effect at all.
+  class TuningStore
+  {
+  public:
+    // "configured": defaults and configuration. "persistence": null if changes need not survive.
+    // The observers are told at once. Persistence and observers outlive the store.
+    TuningStore(const Tuning& configured, ITuningPersistence* persistence,
+                std::vector<ITuningObserver*> observers);
+
+    // Takes up the saved changes. To be called once Orthanc's database can be used; changes that
+    // come earlier do it themselves. Later calls, and calls after a change, do nothing.
+    TuningOutcome Load();
+
+    // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
+    // configuration
+    TuningOutcome Merge(const Json::Value& patch);
+
+    // Back to the configuration
+    TuningOutcome Reset();
+
+    // In force; never null
+    std::shared_ptr<const Tuning> Get() const;
+
+    // The changes made over REST, in canonical form; an empty object if there are none
+    Json::Value GetOverrides() const;
+
+  private:
+    // These expect changeMutex_ to be held
+    void LoadOnce(std::vector<std::string>& warnings);
+    TuningOutcome Change(const Json::Value& overrides, std::vector<std::string> warnings);
+    void PutInForce(const Json::Value& overrides);
+    void SaveOverrides();
+    void NotifyObservers() const;
+
+    const Tuning configured_;
+    ITuningPersistence* const persistence_;
+    const std::vector<ITuningObserver*> observers_;
+
+    std::mutex changeMutex_; // held during a whole change, taken before stateMutex_
+    bool isLoaded_ = false;  // under changeMutex_
+    bool isSaved_ = true;    // under changeMutex_: persistence_ holds overrides_
+
+    mutable std::mutex stateMutex_; // held for a copy only
+    Json::Value overrides_;
+    std::shared_ptr<const Tuning> tuning_;
+  };
+}

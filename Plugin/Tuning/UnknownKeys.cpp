@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/UnknownKeys.h"
+
+#include "Tuning/NearestName.h"
+#include "Tuning/SettingError.h"
+
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    std::string Join(const std::vector<std::string>& texts)
+    {
+      std::string joined;
+
+      for (const std::string& text : texts)
+      {
+        joined += (joined.empty() ? "" : ", ") + text;
+      }
+
+      return joined;
+    }
+  }
+
+  UnknownKeys::UnknownKeys(std::vector<std::string> known) : known_(std::move(known))
+  {
+  }
+
+  void UnknownKeys::CollectWarningsIn(std::vector<std::string>& warnings)
+  {
+    warnings_ = &warnings;
+  }
+
+  void UnknownKeys::Report(const std::string& path, const std::string& name,
+                           const Json::Value& value) const
+  {
+    const std::string key = DescribeText(JoinPath(path, name));
+    const std::string nearest = FindNearestPath(name, known_);
+
+    if (warnings_ == nullptr)
+    {
+      throw SettingError("Unknown key \"" + key + "\", did you mean \"" + nearest + "\"?", key,
+                         Describe(value), Join(known_));
+    }
+
+    warnings_->push_back("Unknown key \"" + key + "\" is ignored, did you mean \"" + nearest +
+                         "\"?");
+  }
+
+  std::string JoinPath(const std::string& path, const std::string& name)
+  {
+    return path.empty() ? name : path + "." + name;
+  }
+}

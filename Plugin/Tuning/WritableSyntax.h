@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // A transfer syntax that instances can be transcoded to on ingest
+  struct WritableSyntax
+  {
+    const char* uid;  // DICOM PS3.6 table A-1
+    const char* name; // as Orthanc calls it: DicomTransferSyntax_... in its Enumerations.h
+  };
+
+  // All of them, in the order of their UIDs. Retired, video and decode-only syntaxes are not there.
+  const std::vector<WritableSyntax>& GetWritableSyntaxes();
+
+  // The UID of a syntax that is given by its UID or its name; nothing if it cannot be written
+  std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName);
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the journal's observers cost the ingesting thread, each alone and all together, with 1, 4
+// and 16 threads: time an instance.
+#include "Ingest/Journal.h"
+#include "Ingest/RecentInstances.h"
+#include "Metrics/IngestMetrics.h"
+#include "Metrics/PeerMetrics.h"
+#include "Metrics/PeerStatistics.h"
+#include "Metrics/RecentTraffic.h"
+
+#include <benchmark/benchmark.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // All phases that a C-STORE with the probe has
+    FinishedInstance MakeInstance(int thread)
+    {
+      FinishedInstance instance;
+      instance.instanceId = "6e2c0ec2-5d99c8ca-c1c21cee-79a09605-68391d12";
+      instance.origin = Origin::DicomProtocol;
+      instance.outcome = Outcome::Stored;
+      instance.peer = {"MODALITY" + std::to_string(thread), "192.0.2.1"};
+      instance.size = 525000;
+      instance.stalls = 1;
+      instance.stallTime = std::chrono::milliseconds(40);
+
+      for (const Phase phase : GetAllPhases())
+      {
+        if (phase != Phase::Transcode && phase != Phase::Commit)
+        {
+          instance.phases.Add(phase, std::chrono::microseconds(700));
+        }
+      }
+
+      return instance;
+    }
+
+    class Observers : public benchmark::Fixture
+    {
+    protected:
+      void Publish(benchmark::State& state, const Journal& journal) const
+      {
+        const FinishedInstance instance = MakeInstance(state.thread_index());
+
+        for (auto _ : state)
+        {
+          journal.Publish(instance);
+        }
+
+        state.SetItemsProcessed(state.iterations());
+      }
+
+      PeerDirectory directory_{256};
+      IngestMetrics ingest_{[](Origin)
+                            {
+                              return 0;
+                            }};
+      PeerMetrics peers_{directory_};
+      PeerStatistics statistics_{directory_};
+      RecentTraffic traffic_;
+      RecentInstances recent_{1000};
+
+      Journal ingestOnly_{{&ingest_}};
+      Journal peersOnly_{{&peers_}};
+      Journal statisticsOnly_{{&statistics_}};
+      Journal trafficOnly_{{&traffic_}};
+      Journal recentOnly_{{&recent_}};
+      Journal all_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+    };
+
+    BENCHMARK_DEFINE_F(Observers, Ingest)(benchmark::State& state)
+    {
+      Publish(state, ingestOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, Peers)(benchmark::State& state)
+    {
+      Publish(state, peersOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, Statistics)(benchmark::State& state)
+    {
+      Publish(state, statisticsOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, Traffic)(benchmark::State& state)
+    {
+      Publish(state, trafficOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, Recent)(benchmark::State& state)
+    {
+      Publish(state, recentOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, All)(benchmark::State& state)
+    {
+      Publish(state, all_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, ResolvePeer)(benchmark::State& state)
+    {
+      const std::string name = MakeInstance(state.thread_index()).peer.name;
+
+      for (auto _ : state)
+      {
+        benchmark::DoNotOptimize(directory_.Resolve(name));
+      }
+    }
+
+    void UseThreads(benchmark::internal::Benchmark* benchmark)
+    {
+      benchmark->Threads(1)->Threads(4)->Threads(16)->UseRealTime();
+    }
+
+    BENCHMARK_REGISTER_F(Observers, Ingest)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Peers)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Statistics)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Traffic)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Recent)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, All)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, ResolvePeer)->Apply(UseThreads);
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/IngestTracker.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::seconds;
+
+    // Keeps what the journal publishes
+    class Collector : public IJournalObserver
+    {
+    public:
+      void OnInstanceFinished(const FinishedInstance& instance) noexcept override
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        instances_.push_back(instance);
+      }
+
+      std::vector<FinishedInstance> Get() const
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return instances_;
+      }
+
+      std::size_t Count(Outcome outcome) const
+      {
+        std::size_t count = 0;
+        for (const FinishedInstance& instance : Get())
+        {
+          count += instance.outcome == outcome ? 1 : 0;
+        }
+        return count;
+      }
+
+    private:
+      mutable std::mutex mutex_;
+      std::vector<FinishedInstance> instances_;
+    };
+
+    class IngestTrackerTest : public testing::Test
+    {
+    protected:
+      static std::string IsNowhere(const char*)
+      {
+        return {};
+      }
+
+      static ReceivedInstance Readable(const std::string& sopInstanceUid)
+      {
+        ReceivedInstance received;
+        received.origin = Origin::RestApi;
+        received.size = 100;
+        std::copy(sopInstanceUid.begin(), sopInstanceUid.end(), received.sopInstanceUid.begin());
+        return received;
+      }
+
+      static ReceivedInstance Unreadable()
+      {
+        ReceivedInstance received = Readable("");
+        received.readable = false;
+        return received;
+      }
+
+      const TimePoint now_{seconds(1000)};
+      Collector collector_;
+      Journal journal_{{&collector_}};
+      IngestTracker tracker_{journal_, OutcomeJudge(true)};
+    };
+  }
+
+  TEST_F(IngestTrackerTest, CountsWhatIsInFlight)
+  {
+    tracker_.OnReceived(now_, Readable("1.2"));
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 1U);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::Lua), 0U);
+    tracker_.OnStored(now_, {});
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+    EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
+  }
+
+  TEST_F(IngestTrackerTest, FinishesAtOnceWhatNeedsNoLookup)
+  {
+    tracker_.OnReceived(now_, Unreadable());
+    tracker_.OnRequest(now_, "127.0.0.1");
+    EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
+  }
+
+  TEST_F(IngestTrackerTest, AsksTheStoreBeforeItCallsAnInstanceDiscarded)
+  {
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    tracker_.OnReceived(now_, Readable("1.2.4"));
+    tracker_.OnRequest(now_, "127.0.0.1");
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 2U);
+
+    tracker_.Settle(now_, [](const char* uid)
+                    { return std::string(uid) == "1.2.4" ? "identifier" : ""; });
+    EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
+    EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+  }
+
+  TEST_F(IngestTrackerTest, SettlesWhatStaysSilent)
+  {
+    tracker_.OnReceived(now_, Unreadable());
+    tracker_.Settle(now_ + seconds(1), IsNowhere);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 1U);
+    tracker_.Settle(now_ + seconds(6), IsNowhere);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+    EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
+  }
+
+  TEST_F(IngestTrackerTest, NamesWhatIsStoredAfterItWasGivenUp)
+  {
+    tracker_.OnReceived(now_, Unreadable());
+    tracker_.Settle(now_ + seconds(60), IsNowhere);
+    tracker_.OnStored(now_ + seconds(61), {});
+    EXPECT_EQ(collector_.Get().size(), 1U);
+    EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
+  }
+
+  TEST_F(IngestTrackerTest, SettlesWhatAnEndedThreadLeftBehind)
+  {
+    std::thread([this] { tracker_.OnReceived(now_, Unreadable()); }).join();
+    tracker_.Settle(now_, IsNowhere);
+    EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+  }
+
+  TEST_F(IngestTrackerTest, DefersABoundedNumberOfLookups)
+  {
+    for (int i = 0; i < 5000; i++)
+    {
+      tracker_.OnReceived(now_, Readable("1.2.3"));
+    }
+    EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), 1025U);
+    tracker_.OnRequest(now_, "");
+    tracker_.Settle(now_, IsNowhere);
+    EXPECT_EQ(collector_.Count(Outcome::Discarded), 5000U);
+  }
+
+  TEST_F(IngestTrackerTest, KeepsEveryThreadsInstancesApartWhileOthersCount)
+  {
+    constexpr int THREADS = 16;
+    constexpr int INSTANCES = 500;
+    std::vector<std::thread> threads;
+
+    for (int t = 0; t < THREADS; t++)
+    {
+      threads.emplace_back(
+          [this]
+          {
+            for (int i = 0; i < INSTANCES; i++)
+            {
+              tracker_.OnRequest(now_, "127.0.0.1");
+              tracker_.OnReceived(now_, Readable("1.2"));
+              tracker_.OnFilter(now_, {});
+              tracker_.OnStored(now_, {});
+            }
+          });
+    }
+
+    for (int i = 0; i < 100; i++)
+    {
+      tracker_.Settle(now_, IsNowhere);
+      EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), static_cast<std::size_t>(THREADS));
+    }
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+
+    EXPECT_EQ(collector_.Count(Outcome::Stored), static_cast<std::size_t>(THREADS * INSTANCES));
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/OutcomeJudge.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    IngestEvidence Seen(Origin origin, bool filter, bool cstoreFilter)
+    {
+      IngestEvidence evidence;
+      evidence.origin = origin;
+      evidence.filterReached = filter;
+      evidence.cstoreFilterReached = cstoreFilter;
+      return evidence;
+    }
+  }
+
+  TEST(OutcomeJudge, WhatIsNotDicomHasFailed)
+  {
+    IngestEvidence evidence;
+    evidence.readable = false;
+    const Verdict verdict = OutcomeJudge(true).Judge(evidence);
+    EXPECT_EQ(verdict.outcome, Outcome::Failed);
+    EXPECT_FALSE(verdict.mayBeInStore);
+  }
+
+  TEST(OutcomeJudge, AReadableInstanceThatMissedOurFilterWasDiscardedOrIsInTheStore)
+  {
+    const Verdict verdict = OutcomeJudge(true).Judge(Seen(Origin::RestApi, false, false));
+    EXPECT_EQ(verdict.outcome, Outcome::Discarded);
+    EXPECT_TRUE(verdict.mayBeInStore);
+  }
+
+  TEST(OutcomeJudge, NobodyDiscardsWhereThereIsNoOtherFilter)
+  {
+    const Verdict verdict = OutcomeJudge(false).Judge(Seen(Origin::RestApi, false, false));
+    EXPECT_EQ(verdict.outcome, Outcome::Failed);
+    EXPECT_TRUE(verdict.mayBeInStore);
+  }
+
+  TEST(OutcomeJudge, AnUploadThatPassedAllFiltersFailedInTheStorage)
+  {
+    EXPECT_EQ(OutcomeJudge(true).Judge(Seen(Origin::RestApi, true, false)).outcome,
+              Outcome::Failed);
+  }
+
+  TEST(OutcomeJudge, ACStoreThatMissedOurCStoreFilterWasDiscardedByAnother)
+  {
+    const OutcomeJudge judge(true);
+    EXPECT_EQ(judge.Judge(Seen(Origin::DicomProtocol, true, false)).outcome, Outcome::Discarded);
+    EXPECT_EQ(judge.Judge(Seen(Origin::DicomProtocol, true, true)).outcome, Outcome::Failed);
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/RecentInstances.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    FinishedInstance Make(std::size_t size, const std::string& peer = "CT1",
+                          Origin origin = Origin::DicomProtocol)
+    {
+      FinishedInstance instance;
+      instance.size = size;
+      instance.peer.name = peer;
+      instance.origin = origin;
+      return instance;
+    }
+
+    std::vector<std::size_t> GetSizes(const std::vector<FinishedInstance>& instances)
+    {
+      std::vector<std::size_t> sizes;
+
+      for (const FinishedInstance& instance : instances)
+      {
+        sizes.push_back(instance.size);
+      }
+
+      return sizes;
+    }
+
+    using Sizes = std::vector<std::size_t>;
+  }
+
+  TEST(RecentInstances, TheNewestComesFirst)
+  {
+    RecentInstances recent(3);
+    recent.OnInstanceFinished(Make(1));
+    recent.OnInstanceFinished(Make(2));
+    EXPECT_EQ(Sizes({2, 1}), GetSizes(recent.Latest(10)));
+  }
+
+  TEST(RecentInstances, TheOldestMakesRoom)
+  {
+    RecentInstances recent(3);
+
+    for (std::size_t i = 1; i <= 8; i++)
+    {
+      recent.OnInstanceFinished(Make(i));
+    }
+
+    EXPECT_EQ(Sizes({8, 7, 6}), GetSizes(recent.Latest(10)));
+  }
+
+  TEST(RecentInstances, TheLimitCountsOnlyWhatMatches)
+  {
+    RecentInstances recent(10);
+    recent.OnInstanceFinished(Make(1, "CT1"));
+    recent.OnInstanceFinished(Make(2, "MR1"));
+    recent.OnInstanceFinished(Make(3, "CT1"));
+    recent.OnInstanceFinished(Make(4, "127.0.0.1", Origin::RestApi));
+    EXPECT_EQ(Sizes({4}), GetSizes(recent.Latest(1)));
+    EXPECT_EQ(Sizes({3, 1}), GetSizes(recent.Latest(2, "CT1")));
+    EXPECT_EQ(Sizes({3, 2}), GetSizes(recent.Latest(2, std::nullopt, Origin::DicomProtocol)));
+    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(2, "CT1", Origin::RestApi)));
+    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(0)));
+  }
+
+  TEST(RecentInstances, ACapacityOfZeroKeepsNone)
+  {
+    RecentInstances recent(0);
+    recent.OnInstanceFinished(Make(1));
+    EXPECT_TRUE(recent.Latest(10).empty());
+  }
+}

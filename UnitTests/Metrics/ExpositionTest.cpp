@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/Exposition.h"
+
+#include "Metrics/PluginMetrics.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <cmath>
+#include <limits>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class ExpositionTest : public testing::Test
+    {
+    protected:
+      bool HasLine(const std::string& line) const
+      {
+        return ("\n" + exposition_.ToText()).find("\n" + line + "\n") != std::string::npos;
+      }
+
+      prometheus::Gauge& AddGauge(const std::string& label)
+      {
+        return prometheus::BuildGauge()
+            .Name("a_gauge")
+            .Help("A gauge.")
+            .Register(registry_)
+            .Add({{"label", label}});
+      }
+
+      prometheus::Registry registry_;
+      Exposition exposition_{{&registry_}};
+    };
+  }
+
+  TEST_F(ExpositionTest, IsEmptyWithoutMetrics)
+  {
+    prometheus::BuildCounter().Name("a_total").Help("None yet.").Register(registry_);
+    EXPECT_EQ("", exposition_.ToText());
+    EXPECT_EQ(Json::Value(Json::arrayValue), exposition_.ToJson());
+  }
+
+  TEST_F(ExpositionTest, IntegersAreExactUpTo2To53)
+  {
+    prometheus::BuildCounter()
+        .Name("a_total")
+        .Help("A counter.")
+        .Register(registry_)
+        .Add({})
+        .Increment(9007199254740991.0);
+    EXPECT_TRUE(HasLine("a_total 9007199254740991")) << exposition_.ToText();
+    EXPECT_EQ(Json::Int64{9007199254740991},
+              exposition_.ToJson()[0]["Metrics"][0]["Value"].asInt64());
+    EXPECT_TRUE(exposition_.ToJson()[0]["Metrics"][0]["Value"].isInt64());
+  }
+
+  TEST_F(ExpositionTest, LabelsAreEscapedInTheText)
+  {
+    AddGauge("a\"b\\c\nd<script>").Set(1);
+    EXPECT_TRUE(HasLine(R"(a_gauge{label="a\"b\\c\nd<script>"} 1)")) << exposition_.ToText();
+  }
+
+  TEST_F(ExpositionTest, LabelsAreAsTheyAreInTheJson)
+  {
+    const std::string label = "a\"b\\c\nd<script>";
+    AddGauge(label).Set(1);
+    const Json::Value family = exposition_.ToJson()[0];
+    EXPECT_EQ("a_gauge", family["Name"].asString());
+    EXPECT_EQ("A gauge.", family["Help"].asString());
+    EXPECT_EQ("gauge", family["Type"].asString());
+    EXPECT_EQ(label, family["Metrics"][0]["Labels"]["label"].asString());
+  }
+
+  TEST_F(ExpositionTest, NumbersThatJsonDoesNotHaveAreStrings)
+  {
+    AddGauge("1").Set(std::numeric_limits<double>::quiet_NaN());
+    AddGauge("2").Set(std::numeric_limits<double>::infinity());
+    AddGauge("3").Set(-std::numeric_limits<double>::infinity());
+    AddGauge("4").Set(0.25);
+    const Json::Value metrics = exposition_.ToJson()[0]["Metrics"];
+    EXPECT_EQ(Json::Value("NaN"), metrics[0]["Value"]);
+    EXPECT_EQ(Json::Value("+Inf"), metrics[1]["Value"]);
+    EXPECT_EQ(Json::Value("-Inf"), metrics[2]["Value"]);
+    EXPECT_EQ(Json::Value(0.25), metrics[3]["Value"]);
+  }
+
+  TEST_F(ExpositionTest, AHistogramHasCumulativeBucketsUpToInfinity)
+  {
+    auto& histogram = prometheus::BuildHistogram()
+                          .Name("a_seconds")
+                          .Help("A histogram.")
+                          .Register(registry_)
+                          .Add({}, prometheus::Histogram::BucketBoundaries{0.5, 1});
+    histogram.Observe(0.5);
+    histogram.Observe(2.25);
+
+    EXPECT_TRUE(HasLine("a_seconds_bucket{le=\"0.5\"} 1")) << exposition_.ToText();
+    EXPECT_TRUE(HasLine("a_seconds_bucket{le=\"+Inf\"} 2"));
+    EXPECT_TRUE(HasLine("a_seconds_sum 2.75"));
+
+    const Json::Value metric = exposition_.ToJson()[0]["Metrics"][0];
+    EXPECT_EQ(2, metric["Count"].asInt());
+    EXPECT_EQ(2.75, metric["Sum"].asDouble());
+    ASSERT_EQ(3U, metric["Buckets"].size());
+    EXPECT_EQ(Json::Value(0.5), metric["Buckets"][0]["UpperBound"]);
+    EXPECT_EQ(1, metric["Buckets"][1]["Count"].asInt());
+    EXPECT_EQ(Json::Value("+Inf"), metric["Buckets"][2]["UpperBound"]);
+    EXPECT_EQ(2, metric["Buckets"][2]["Count"].asInt());
+    EXPECT_FALSE(metric.isMember("Value"));
+  }
+
+  TEST_F(ExpositionTest, FamiliesAndLabelsAreInOrder)
+  {
+    PluginMetrics plugin("0.1.0", "1.10.1");
+    plugin.SetTuning({{"b", 1}, {"a", 0}});
+    AddGauge("z").Set(1);
+    const Json::Value json = Exposition({&plugin, &registry_}).ToJson();
+    ASSERT_EQ(3U, json.size());
+    EXPECT_EQ("a_gauge", json[0]["Name"].asString());
+    EXPECT_EQ("orthanc_perf_build_info", json[1]["Name"].asString());
+    EXPECT_EQ("a", json[2]["Metrics"][0]["Labels"]["setting"].asString());
+    EXPECT_EQ("b", json[2]["Metrics"][1]["Labels"]["setting"].asString());
+  }
+
+  TEST(PluginMetrics, NamesTheVersions)
+  {
+    const PluginMetrics plugin("0.1.0", "1.10.1");
+    const std::string text = Exposition({&plugin}).ToText();
+    EXPECT_NE(std::string::npos,
+              text.find("\northanc_perf_build_info{orthanc=\"1.10.1\",version=\"0.1.0\"} 1\n"))
+        << text;
+  }
+
+  TEST(PluginMetrics, ShowsTheTuningInForceOnly)
+  {
+    PluginMetrics plugin("0.1.0", "1.10.1");
+    plugin.SetTuning({{"TcpNoDelay", 1}, {"KeepAliveSeconds", 60}});
+    plugin.SetTuning({{"TcpNoDelay", 0}, {"TcpQuickAck", 1}});
+    const std::string text = Exposition({&plugin}).ToText();
+    EXPECT_NE(std::string::npos, text.find("orthanc_perf_tuning{setting=\"TcpNoDelay\"} 0\n"));
+    EXPECT_NE(std::string::npos, text.find("orthanc_perf_tuning{setting=\"TcpQuickAck\"} 1\n"));
+    EXPECT_EQ(std::string::npos, text.find("KeepAliveSeconds"));
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/IngestMetrics.h"
+
+#include "Metrics/Exposition.h"
+#include "Metrics/Instances.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class IngestMetricsTest : public testing::Test
+    {
+    protected:
+      testing::AssertionResult HasLine(const std::string& line) const
+      {
+        const std::string text = "\n" + Exposition({&metrics_}).ToText();
+        return text.find("\northanc_perf_ingest_" + line + "\n") != std::string::npos
+                   ? testing::AssertionSuccess()
+                   : testing::AssertionFailure() << text;
+      }
+
+      std::size_t inFlight_ = 0;
+      IngestMetrics metrics_{[this](Origin origin)
+                             {
+                               return origin == Origin::RestApi ? inFlight_ : 0;
+                             }};
+    };
+  }
+
+  TEST_F(IngestMetricsTest, CountersBeginAtZeroAndPhasesAbsent)
+  {
+    EXPECT_TRUE(HasLine("instances_total{origin=\"WebDav\",outcome=\"failed\"} 0"));
+    EXPECT_TRUE(HasLine("bytes_total{origin=\"Unknown\"} 0"));
+    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("phase_seconds"));
+  }
+
+  TEST_F(IngestMetricsTest, BytesCountWhateverTheOutcome)
+  {
+    FinishedInstance failed = MakeInstance("CT1");
+    failed.outcome = Outcome::Failed;
+    metrics_.OnInstanceFinished(MakeInstance("CT1"));
+    metrics_.OnInstanceFinished(failed);
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 1"));
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"failed\"} 1"));
+    EXPECT_TRUE(HasLine("bytes_total{origin=\"DicomProtocol\"} 2000"));
+  }
+
+  TEST_F(IngestMetricsTest, OnlyObservedPhasesAppear)
+  {
+    metrics_.OnInstanceFinished(MakeInstance("CT1"));
+    const std::string labels = "{origin=\"DicomProtocol\",phase=\"receive\"";
+    EXPECT_TRUE(HasLine("phase_seconds_count" + labels + "} 1"));
+    EXPECT_TRUE(HasLine("phase_seconds_sum" + labels + "} 0.04"));
+    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.035\"} 0"));
+    EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.05\"} 1"));
+    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("phase=\"idle\""));
+  }
+
+  TEST_F(IngestMetricsTest, WhatOrthancSendsIsNotIngest)
+  {
+    FinishedInstance sent = MakeInstance("PACS");
+    sent.direction = Direction::Send;
+    metrics_.OnInstanceFinished(sent);
+    EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 0"));
+  }
+
+  TEST_F(IngestMetricsTest, InFlightIsReadAtEachScrape)
+  {
+    inFlight_ = 3;
+    EXPECT_TRUE(HasLine("in_flight{origin=\"RestApi\"} 3"));
+    inFlight_ = 0;
+    EXPECT_TRUE(HasLine("in_flight{origin=\"RestApi\"} 0"));
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All observers of the journal together: their bounds, and many threads at once.
+#include "Ingest/Journal.h"
+#include "Ingest/RecentInstances.h"
+#include "Metrics/Exposition.h"
+#include "Metrics/IngestMetrics.h"
+#include "Metrics/Instances.h"
+#include "Metrics/PeerMetrics.h"
+#include "Metrics/PeerStatistics.h"
+#include "Metrics/PluginMetrics.h"
+#include "Metrics/RecentTraffic.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <malloc.h>
+#include <set>
+#include <thread>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::size_t MAXIMUM_PEERS = 256;
+
+    class ObserversTest : public testing::Test
+    {
+    protected:
+      // Instance by instance, from this many peers in turn
+      void Publish(std::size_t count, std::size_t peers)
+      {
+        FinishedInstance instance = MakeInstance("");
+
+        for (std::size_t i = 0; i < count; i++)
+        {
+          std::array<char, 32> name = {};
+          std::snprintf(name.data(), name.size(), "STRANGER-%020zu", i % peers);
+          instance.peer.name = name.data();
+          instance.direction = i / peers % 2 == 0 ? Direction::Receive : Direction::Send;
+          instance.stalls = 1;
+          now_ = now_.load() + std::chrono::milliseconds(1);
+          journal_.Publish(instance);
+        }
+      }
+
+      Json::Value GetFamily(const std::string& name) const
+      {
+        for (const Json::Value& family : exposition_.ToJson())
+        {
+          if (family["Name"] == name)
+          {
+            return family["Metrics"];
+          }
+        }
+
+        return {};
+      }
+
+      double GetSum(const std::string& name) const
+      {
+        double sum = 0;
+
+        for (const Json::Value& metric : GetFamily(name))
+        {
+          sum += metric["Value"].asDouble();
+        }
+
+        return sum;
+      }
+
+      std::atomic<TimePoint> now_ = TimePoint(std::chrono::seconds(1000));
+      PeerDirectory directory_{MAXIMUM_PEERS};
+      IngestMetrics ingest_{[](Origin)
+                            {
+                              return 0;
+                            }};
+      PeerMetrics peers_{directory_};
+      PluginMetrics plugin_{"0.1.0", "1.10.1"};
+      PeerStatistics statistics_{directory_, [this]
+                                 {
+                                   return now_.load();
+                                 }};
+      RecentTraffic traffic_{[this]
+                             {
+                               return now_.load();
+                             }};
+      RecentInstances recent_{1000};
+      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+      Exposition exposition_{{&ingest_, &peers_, &plugin_}};
+    };
+  }
+
+  // Counted by glibc's allocator; under a sanitizer, which brings its own, the count stays zero
+  TEST_F(ObserversTest, MemoryIsFlatOver100000InstancesFrom10000Peers)
+  {
+    Publish(50000, 10000);
+    const std::size_t before = mallinfo2().uordblks;
+    Publish(50000, 10000);
+    const std::size_t after = mallinfo2().uordblks;
+    EXPECT_LE(after, before + 4096);
+
+    EXPECT_EQ(100000.0, GetSum("orthanc_perf_peer_instances_total"));
+    EXPECT_EQ(MAXIMUM_PEERS + 1, statistics_.Summarize().size());
+    EXPECT_EQ(1000U, recent_.Latest(100000).size());
+  }
+
+  TEST_F(ObserversTest, LabelSetsAreBoundedByTheMaximumOfPeers)
+  {
+    Publish(20000, 10000); // each once in both directions
+
+    for (const char* family : {"instances_total", "bytes_total"})
+    {
+      const Json::Value metrics = GetFamily(std::string("orthanc_perf_peer_") + family);
+      EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT, metrics.size()) << family;
+    }
+
+    std::set<std::string> names;
+
+    for (const Json::Value& metric : GetFamily("orthanc_perf_peer_phase_seconds_total"))
+    {
+      names.insert(metric["Labels"]["peer"].asString());
+    }
+
+    EXPECT_EQ(MAXIMUM_PEERS + 1, names.size());
+    EXPECT_EQ(1U, names.count("other"));
+  }
+
+  TEST_F(ObserversTest, ThreadsPublishWhileOthersRead)
+  {
+    constexpr std::size_t THREADS = 8;
+    constexpr std::size_t INSTANCES = 2000;
+    std::atomic<bool> done = false;
+    std::vector<std::thread> publishers;
+
+    std::thread reader(
+        [this, &done]
+        {
+          while (!done)
+          {
+            plugin_.SetTuning({{done ? "a" : "b", 1}});
+            exposition_.ToText();
+            exposition_.ToJson();
+            statistics_.Summarize();
+            traffic_.Summarize();
+            recent_.Latest(100, "STRANGER");
+          }
+        });
+
+    for (std::size_t i = 0; i < THREADS; i++)
+    {
+      publishers.emplace_back([this] { Publish(INSTANCES, 500); });
+    }
+
+    for (std::thread& publisher : publishers)
+    {
+      publisher.join();
+    }
+
+    done = true;
+    reader.join();
+
+    const double all = THREADS * INSTANCES;
+    EXPECT_EQ(all, GetSum("orthanc_perf_peer_instances_total"));
+    EXPECT_EQ(all * 1000, GetSum("orthanc_perf_peer_bytes_total"));
+    EXPECT_EQ(all / 2, GetSum("orthanc_perf_ingest_instances_total"));
+    EXPECT_EQ(all, GetSum("orthanc_perf_stalls_total"));
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/PeerMetrics.h"
+
+#include "Metrics/Exposition.h"
+#include "Metrics/Instances.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class PeerMetricsTest : public testing::Test
+    {
+    protected:
+      testing::AssertionResult HasLine(const std::string& line) const
+      {
+        const std::string text = "\n" + Exposition({&metrics_}).ToText();
+        return text.find("\northanc_perf_" + line + "\n") != std::string::npos
+                   ? testing::AssertionSuccess()
+                   : testing::AssertionFailure() << text;
+      }
+
+      PeerDirectory directory_{3};
+      PeerMetrics metrics_{directory_};
+    };
+  }
+
+  TEST_F(PeerMetricsTest, CountsByPeerAndDirection)
+  {
+    FinishedInstance sent = MakeInstance("CT1");
+    sent.direction = Direction::Send;
+    metrics_.OnInstanceFinished(MakeInstance("CT1"));
+    metrics_.OnInstanceFinished(MakeInstance("CT1"));
+    metrics_.OnInstanceFinished(sent);
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"CT1\"} 2"));
+    EXPECT_TRUE(HasLine("peer_bytes_total{direction=\"receive\",peer=\"CT1\"} 2000"));
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"send\",peer=\"CT1\"} 1"));
+    EXPECT_TRUE(HasLine(
+        "peer_phase_seconds_total{direction=\"receive\",peer=\"CT1\",phase=\"receive\"} 0.08"));
+  }
+
+  TEST_F(PeerMetricsTest, StallsAreAbsentUntilThereIsOne)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    metrics_.OnInstanceFinished(instance);
+    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("stall"));
+
+    instance.stalls = 2;
+    instance.stallTime = std::chrono::milliseconds(250);
+    metrics_.OnInstanceFinished(instance);
+    EXPECT_TRUE(HasLine("stalls_total{direction=\"receive\",peer=\"CT1\"} 2"));
+    EXPECT_TRUE(HasLine("stall_seconds_total{direction=\"receive\",peer=\"CT1\"} 0.25"));
+  }
+
+  TEST_F(PeerMetricsTest, AnUnknownPeerHasNoPeerLabel)
+  {
+    metrics_.OnInstanceFinished(MakeInstance(""));
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\"} 1"));
+  }
+
+  TEST_F(PeerMetricsTest, PeersBeyondTheMaximumAreOther)
+  {
+    for (const char* name : {"CT1", "MR1", "US1", "CR1", "other"})
+    {
+      metrics_.OnInstanceFinished(MakeInstance(name));
+    }
+
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"US1\"} 1"));
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"other\"} 2"));
+  }
+
+  TEST_F(PeerMetricsTest, HostileNamesAreEscapedAndBounded)
+  {
+    metrics_.OnInstanceFinished(MakeInstance("\"} 1\nx{y=\"\\<b>"));
+    metrics_.OnInstanceFinished(MakeInstance(std::string(65536, 'A')));
+    EXPECT_TRUE(HasLine(R"(peer_instances_total{direction="receive",peer="\"} 1?x{y=\"\\<b>"} 1)"));
+    EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"" +
+                        std::string(MAXIMUM_PEER_NAME, 'A') + "\"} 1"));
+  }
+}

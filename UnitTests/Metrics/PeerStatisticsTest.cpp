@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/PeerStatistics.h"
+
+#include "Metrics/Instances.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+    using std::chrono::seconds;
+    using std::chrono::system_clock;
+
+    class PeerStatisticsTest : public testing::Test
+    {
+    protected:
+      static const PeerTraffic& Received(const PeerSummary& summary)
+      {
+        return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
+      }
+
+      TimePoint now_{seconds(1000)};
+      PeerDirectory directory_{2};
+      PeerStatistics statistics_{directory_, [this]
+                                 {
+                                   return now_;
+                                 }};
+    };
+  }
+
+  TEST_F(PeerStatisticsTest, SumsUpWhatAPeerSent)
+  {
+    FinishedInstance failed = MakeInstance("CT1");
+    failed.outcome = Outcome::Failed;
+    failed.stalls = 3;
+    failed.stallTime = milliseconds(120);
+    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    statistics_.OnInstanceFinished(failed);
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(1U, peers.size());
+    EXPECT_EQ("CT1", peers[0].name);
+    EXPECT_EQ("192.0.2.1", peers[0].address);
+
+    const PeerTraffic& received = Received(peers[0]);
+    EXPECT_EQ(2U, received.instances);
+    EXPECT_EQ(2000U, received.bytes);
+    EXPECT_EQ(1U, received.outcomes.at(static_cast<std::size_t>(Outcome::Stored)));
+    EXPECT_EQ(1U, received.outcomes.at(static_cast<std::size_t>(Outcome::Failed)));
+    EXPECT_EQ(Duration(milliseconds(80)), received.phases.Get(Phase::Receive));
+    EXPECT_FALSE(received.phases.Get(Phase::Idle).has_value());
+    EXPECT_EQ(3U, received.stalls);
+    EXPECT_EQ(Duration(milliseconds(120)), received.stallTime);
+    EXPECT_EQ(0U, peers[0].directions.at(static_cast<std::size_t>(Direction::Send)).instances);
+  }
+
+  TEST_F(PeerStatisticsTest, TheLatestKnownAddressIsShown)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.peer.address = "192.0.2.99";
+    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    statistics_.OnInstanceFinished(instance);
+    instance.peer.address.clear();
+    statistics_.OnInstanceFinished(instance);
+    EXPECT_EQ("192.0.2.99", statistics_.Summarize().front().address);
+  }
+
+  TEST_F(PeerStatisticsTest, FirstAndLastSeenAreTheInstances)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.finishedAt = system_clock::time_point(seconds(50));
+    statistics_.OnInstanceFinished(instance);
+    instance.finishedAt = system_clock::time_point(seconds(60));
+    statistics_.OnInstanceFinished(instance);
+
+    const PeerSummary peer = statistics_.Summarize().front();
+    EXPECT_EQ(system_clock::time_point(seconds(50)), peer.firstSeen);
+    EXPECT_EQ(system_clock::time_point(seconds(60)), peer.lastSeen);
+  }
+
+  TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
+  {
+    for (int i = 0; i < 240; i++) // two a second, for two minutes
+    {
+      statistics_.OnInstanceFinished(MakeInstance("CT1"));
+      now_ += milliseconds(500);
+    }
+
+    EXPECT_NEAR(2, Received(statistics_.Summarize().front()).instancesPerSecond, 0.05);
+    EXPECT_NEAR(2000, Received(statistics_.Summarize().front()).bytesPerSecond, 50);
+    now_ += seconds(61);
+    EXPECT_EQ(0.0, Received(statistics_.Summarize().front()).instancesPerSecond);
+    EXPECT_EQ(240U, Received(statistics_.Summarize().front()).instances);
+  }
+
+  TEST_F(PeerStatisticsTest, PeersBeyondTheMaximumComeLastTogether)
+  {
+    for (const char* name : {"CT1", "other", "MR1", "US1", "CR1"})
+    {
+      statistics_.OnInstanceFinished(MakeInstance(name));
+    }
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(3U, peers.size());
+    EXPECT_EQ("CT1", peers[0].name);
+    EXPECT_EQ("MR1", peers[1].name);
+    EXPECT_EQ("other", peers[2].name);
+    EXPECT_EQ(3U, Received(peers[2]).instances);
+  }
+
+  TEST_F(PeerStatisticsTest, PeersWithoutInstancesOrNamesAreLeftOut)
+  {
+    directory_.Reserve({"CT1"});
+    statistics_.OnInstanceFinished(MakeInstance(""));
+    EXPECT_TRUE(statistics_.Summarize().empty());
+  }
+}

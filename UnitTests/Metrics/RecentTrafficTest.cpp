@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/RecentTraffic.h"
+
+#include "Metrics/Instances.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+    using std::chrono::seconds;
+
+    class RecentTrafficTest : public testing::Test
+    {
+    protected:
+      static constexpr std::size_t TEN_SECONDS = 0;
+      static constexpr std::size_t MINUTE = 1;
+      static constexpr std::size_t FIVE_MINUTES = 2;
+
+      TrafficSummary Get(std::size_t window, Direction direction = Direction::Receive) const
+      {
+        return traffic_.Summarize().at(window).directions.at(static_cast<std::size_t>(direction));
+      }
+
+      static std::optional<LatencySummary> Get(const TrafficSummary& summary, Phase phase)
+      {
+        return summary.phases.at(static_cast<std::size_t>(phase));
+      }
+
+      TimePoint now_{seconds(1000)};
+      RecentTraffic traffic_{[this]
+                             {
+                               return now_;
+                             }};
+    };
+  }
+
+  TEST_F(RecentTrafficTest, BeginsEmpty)
+  {
+    const WindowSummary summary = traffic_.Summarize().front();
+    EXPECT_EQ(Duration(seconds(10)), summary.length);
+    EXPECT_EQ(0U, summary.directions.front().instances);
+    EXPECT_EQ(0.0, summary.directions.front().instancesPerSecond);
+    EXPECT_FALSE(summary.directions.front().duration.has_value());
+    EXPECT_FALSE(summary.directions.front().phases.front().has_value());
+  }
+
+  TEST_F(RecentTrafficTest, RatesAreOverWhatTheWindowCovers)
+  {
+    for (int i = 0; i < 400; i++) // ten a second, for 40 s
+    {
+      traffic_.OnInstanceFinished(MakeInstance("CT1"));
+      now_ += milliseconds(100);
+    }
+
+    for (const std::size_t window : {TEN_SECONDS, MINUTE, FIVE_MINUTES})
+    {
+      EXPECT_NEAR(10, Get(window).instancesPerSecond, 0.2);
+      EXPECT_NEAR(10000, Get(window).bytesPerSecond, 200);
+    }
+
+    EXPECT_EQ(90U, Get(TEN_SECONDS).instances);
+    EXPECT_EQ(400U, Get(FIVE_MINUTES).instances);
+  }
+
+  TEST_F(RecentTrafficTest, AnInstanceLeavesTheShortWindowsFirst)
+  {
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    now_ += seconds(11);
+    EXPECT_EQ(0U, Get(TEN_SECONDS).instances);
+    EXPECT_EQ(1U, Get(MINUTE).instances);
+    now_ += seconds(60);
+    EXPECT_EQ(0U, Get(MINUTE).instances);
+    EXPECT_EQ(1U, Get(FIVE_MINUTES).instances);
+    now_ += seconds(300);
+    EXPECT_EQ(0U, Get(FIVE_MINUTES).instances);
+  }
+
+  TEST_F(RecentTrafficTest, PhasesAndTheWholeAreSummarized)
+  {
+    FinishedInstance slow = MakeInstance("CT1");
+    slow.phases.Add(Phase::Receive, milliseconds(160)); // 200 ms in all
+    slow.phases.Add(Phase::Idle, seconds(5));
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    traffic_.OnInstanceFinished(slow);
+
+    const TrafficSummary summary = Get(MINUTE);
+    const LatencySummary receive = Get(summary, Phase::Receive).value();
+    EXPECT_EQ(3U, receive.count);
+    EXPECT_EQ(Duration(milliseconds(280)), receive.total);
+    EXPECT_NEAR(0.040, ToSeconds(receive.median), 0.040 / 16);
+    EXPECT_NEAR(0.200, ToSeconds(receive.percentile90), 0.200 / 16);
+    EXPECT_NEAR(0.200, ToSeconds(receive.percentile99), 0.200 / 16);
+    EXPECT_EQ(Duration(milliseconds(200)), receive.maximum);
+    EXPECT_EQ(1U, Get(summary, Phase::Idle).value().count);
+    EXPECT_FALSE(Get(summary, Phase::Commit).has_value());
+    EXPECT_EQ(Duration(std::chrono::microseconds(203100)), summary.duration.value().maximum);
+  }
+
+  TEST_F(RecentTrafficTest, OutcomesAndStallsAreCounted)
+  {
+    FinishedInstance refused = MakeInstance("CT1");
+    refused.outcome = Outcome::Discarded;
+    refused.stalls = 2;
+    refused.stallTime = milliseconds(80);
+    traffic_.OnInstanceFinished(refused);
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+
+    const TrafficSummary summary = Get(TEN_SECONDS);
+    EXPECT_EQ(1U, summary.outcomes.at(static_cast<std::size_t>(Outcome::Stored)));
+    EXPECT_EQ(1U, summary.outcomes.at(static_cast<std::size_t>(Outcome::Discarded)));
+    EXPECT_EQ(2U, summary.stalls);
+    EXPECT_EQ(Duration(milliseconds(80)), summary.stallTime);
+  }
+
+  TEST_F(RecentTrafficTest, DirectionsAreKeptApart)
+  {
+    FinishedInstance sent = MakeInstance("PACS");
+    sent.direction = Direction::Send;
+    traffic_.OnInstanceFinished(sent);
+    EXPECT_EQ(0U, Get(MINUTE, Direction::Receive).instances);
+    EXPECT_EQ(1U, Get(MINUTE, Direction::Send).instances);
+  }
+
+  TEST_F(RecentTrafficTest, AnInstanceWithoutPhasesHasNoDuration)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.phases = PhaseDurations();
+    traffic_.OnInstanceFinished(instance);
+    EXPECT_EQ(1U, Get(MINUTE).instances);
+    EXPECT_FALSE(Get(MINUTE).duration.has_value());
+  }
+}

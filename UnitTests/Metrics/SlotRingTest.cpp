@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/SlotRing.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::seconds;
+
+    const TimePoint START{seconds(1000)};
+
+    struct Slot
+    {
+      int value = 0;
+    };
+
+    int GetSum(const SlotRing<Slot>& ring, TimePoint now)
+    {
+      int sum = 0;
+      ring.ForEach(now, [&sum](const Slot& slot) { sum += slot.value; });
+      return sum;
+    }
+  }
+
+  TEST(SlotRing, ASlotLeavesWhenItsTimeHasPassed)
+  {
+    SlotRing<Slot> ring(seconds(2), 3, START);
+    ring.At(START).value = 1;
+    ring.At(START + seconds(2)).value = 10;
+    EXPECT_EQ(11, GetSum(ring, START + seconds(5)));
+    EXPECT_EQ(10, GetSum(ring, START + seconds(6)));
+    EXPECT_EQ(0, GetSum(ring, START + seconds(8)));
+  }
+
+  TEST(SlotRing, AReusedSlotBeginsEmpty)
+  {
+    SlotRing<Slot> ring(seconds(2), 3, START);
+    ring.At(START).value = 1;
+    EXPECT_EQ(0, ring.At(START + seconds(6)).value);
+  }
+
+  TEST(SlotRing, ATimeThatCameLateEmptiesNothing)
+  {
+    SlotRing<Slot> ring(seconds(2), 3, START);
+    ring.At(START + seconds(6)).value = 1;
+    EXPECT_EQ(1, ring.At(START).value);
+    EXPECT_EQ(1, ring.At(START - seconds(9)).value);
+  }
+
+  TEST(SlotRing, CoversItsLengthOrTheTimeSinceTheStart)
+  {
+    const SlotRing<Slot> ring(seconds(2), 3, START);
+    EXPECT_EQ(Duration(seconds(1)), ring.GetCovered(START));
+    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(5)));
+    EXPECT_EQ(Duration(seconds(4)), ring.GetCovered(START + seconds(6)));
+    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(101)));
+  }
+}
