@@ -2,13 +2,12 @@
 """The section "Perf" of Orthanc's configuration: what is wrong stops the start, in one line."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.orthanc import OrthancDidNotStartError
+from harness.orthanc import Json, OrthancDidNotStartError
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,7 @@ from harness.orthanc import OrthancDidNotStartError
 )
 def test_a_wrong_value_stops_the_start_with_one_clear_line(
     start_orthanc: StartOrthanc,
-    perf: Any,  # noqa: ANN401
+    perf: Json,
     key: str,
     allowed: str,
 ) -> None:

@@ -2,18 +2,17 @@
 """/perf/tuning: read, merged, kept over a restart, and returned to the configuration."""
 
 import json
-from typing import Any
 
 import pytest
 import requests
 
 from conftest import StartOrthanc
-from harness.orthanc import OrthancServer
+from harness.orthanc import Json, OrthancServer
 
 TUNING = "/perf/tuning"
 
 
-def put(server: OrthancServer, body: Any) -> requests.Response:  # noqa: ANN401
+def put(server: OrthancServer, body: Json) -> requests.Response:
     return server.request("PUT", TUNING, data=body if isinstance(body, str) else json.dumps(body))
 
 
@@ -104,7 +103,7 @@ def test_changes_can_be_forbidden(start_orthanc: StartOrthanc) -> None:
 )
 def test_a_bad_document_changes_nothing_and_is_told_why(
     orthanc: OrthancServer,
-    body: Any,
+    body: Json,
     key: str,
 ) -> None:
     before = orthanc.get_json(TUNING)
