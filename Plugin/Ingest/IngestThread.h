@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/DicomFile.h"
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/OutcomeJudge.h"
 #include "Ingest/Timeline.h"
 
-#include <array>
 #include <mutex>
 #include <optional>
 #include <string>
 
 namespace OrthancPerf
 {
-  // A SOP Instance UID has at most 64 characters (DICOM PS3.5 section 9.1); zero-terminated
-  using SopInstanceUid = std::array<char, 65>;
-
   // An instance whose end was not seen, with what is known of it
   struct LostInstance
   {
     FinishedInstance instance;
     IngestEvidence evidence;
-    SopInstanceUid sopInstanceUid = {};
+    UidText sopInstanceUid = {};
   };
 
   // What the received-instance callback knows of an instance
@@ -29,7 +26,7 @@ namespace OrthancPerf
     Origin origin = Origin::Unknown;
     std::size_t size = 0;
     bool readable = true;
-    SopInstanceUid sopInstanceUid = {};
+    UidText sopInstanceUid = {};
   };
 
   // What Orthanc's later callbacks know of it
@@ -87,7 +84,7 @@ namespace OrthancPerf
       Timeline timeline;
       FinishedInstance instance;
       IngestEvidence evidence;
-      SopInstanceUid sopInstanceUid = {};
+      UidText sopInstanceUid = {};
     };
 
     std::optional<LostInstance> Lose();
