@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestMessage.h"
 
+#include "Tuning/SettingError.h"
+
 namespace OrthancPerf
 {
   namespace
@@ -80,7 +82,7 @@ namespace OrthancPerf
   {
     Json::Value body = MakeErrorBody("Bad value of the argument \"" + name + "\"");
     body["Key"] = name;
-    body["Found"] = found;
+    body["Found"] = DescribeText(found);
     body["Allowed"] = allowed;
     return RestError::WithBody(400, body);
   }
