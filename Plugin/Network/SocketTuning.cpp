@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SocketTuning.h"
 
+#include "Network/ErrnoKeeper.h"
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -8,7 +10,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 namespace OrthancPerf
 {
@@ -19,25 +20,6 @@ namespace OrthancPerf
     constexpr int BUFFER_LOCK = 72;          // SO_BUF_LOCK
     constexpr int SEND_BUFFER_LOCKED = 1;    // SOCK_SNDBUF_LOCK
     constexpr int RECEIVE_BUFFER_LOCKED = 2; // SOCK_RCVBUF_LOCK
-
-    class ErrnoKeeper
-    {
-    public:
-      ErrnoKeeper() : value_(errno)
-      {
-      }
-
-      ~ErrnoKeeper()
-      {
-        errno = value_;
-      }
-
-      ErrnoKeeper(const ErrnoKeeper&) = delete;
-      ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
-
-    private:
-      const int value_;
-    };
 
     int SetOption(int fd, int level, int option, int value) noexcept
     {
@@ -57,34 +39,22 @@ namespace OrthancPerf
       return value;
     }
 
-    // The size with which the system starts a TCP socket's buffer (tcp(7): tcp_rmem, tcp_wmem)
-    std::optional<int> GetInitialSize(int option) noexcept
+    // A receive window to go on from when autotuning is switched on again: enough for 100 Mb/s
+    // over a path of 80 ms
+    constexpr int RESUMED_WINDOW = 1 << 20;
+
+    // Autotuning grows a receive buffer only when more was read within one round trip than ever
+    // before (tcp_rcv_space_adjust() of the kernel), which a window that was fixed and small never
+    // lets happen. SO_RCVLOWAT lifts the buffer and the window's clamp, without fixing them
+    // (tcp_set_rcvlowat() of the kernel); then it is put back.
+    void ResumeReceiveWindow(int fd) noexcept
     {
-      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      const std::optional<int> size = GetOption(fd, SOL_SOCKET, option);
-
-      if (fd >= 0)
-      {
-        close(fd);
-      }
-
-      return size;
+      const int before = GetOption(fd, SOL_SOCKET, SO_RCVLOWAT).value_or(1);
+      SetOption(fd, SOL_SOCKET, SO_RCVLOWAT, RESUMED_WINDOW);
+      SetOption(fd, SOL_SOCKET, SO_RCVLOWAT, before);
     }
 
-    // Autotuning grows a receive buffer only when more than an initial window was read within one
-    // round trip (tcp_rcv_space_adjust() of the kernel), which a smaller buffer never lets happen.
-    void GrowToInitialSize(int fd, int option) noexcept
-    {
-      const std::optional<int> initial = GetInitialSize(option);
-      const std::optional<int> current = GetOption(fd, SOL_SOCKET, option);
-
-      if (initial && current && *current < *initial)
-      {
-        SetOption(fd, SOL_SOCKET, option, *initial / 2); // socket(7): doubled by the kernel
-      }
-    }
-
-    int Unlock(int fd, int option, int lock) noexcept
+    int Unlock(int fd, int lock) noexcept
     {
       const std::optional<int> locks = GetOption(fd, SOL_SOCKET, BUFFER_LOCK);
 
@@ -98,8 +68,14 @@ namespace OrthancPerf
         return 0;
       }
 
-      GrowToInitialSize(fd, option);
-      return SetOption(fd, SOL_SOCKET, BUFFER_LOCK, *locks & ~lock);
+      const int error = SetOption(fd, SOL_SOCKET, BUFFER_LOCK, *locks & ~lock);
+
+      if (error == 0 && lock == RECEIVE_BUFFER_LOCKED)
+      {
+        ResumeReceiveWindow(fd);
+      }
+
+      return error;
     }
 
     int ApplyBuffer(int fd, int option, int lock, const BufferSetting& setting) noexcept
@@ -107,7 +83,7 @@ namespace OrthancPerf
       switch (setting.mode)
       {
         case BufferSetting::Mode::Automatic:
-          return Unlock(fd, option, lock);
+          return Unlock(fd, lock);
         case BufferSetting::Mode::Fixed:
           return SetOption(fd, SOL_SOCKET, option, static_cast<int>(setting.bytes));
         case BufferSetting::Mode::Leave:

@@ -43,10 +43,10 @@ namespace OrthancPerf
 
   // Sets the options of a connected or listening TCP socket (Linux lets accepted sockets inherit
   // all of them but quick ACK). Buffers "automatic": SO_BUF_LOCK (Linux 5.14) lifts what
-  // SO_RCVBUF or SO_SNDBUF fixed, so that autotuning goes on from there, or from the system's
-  // initial size if that is larger; older kernels cannot undo it and answer ENOPROTOOPT. An empty
-  // congestion control is the system's default, given by the second argument ("": leave as it is).
-  // Keeps errno, allocates nothing, any thread.
+  // SO_RCVBUF or SO_SNDBUF fixed, also during a transfer, and autotuning goes on from there; older
+  // kernels cannot undo it and answer ENOPROTOOPT, so that there the application must be kept
+  // from setting it (IsOverridden). An empty congestion control is the system's default, given
+  // by the last argument ("": left as it is). Keeps errno, allocates nothing, any thread.
   TuningResult ApplySocketSettings(int fd, const SocketSettings& settings,
                                    const char* defaultCongestionControl = "") noexcept;
 

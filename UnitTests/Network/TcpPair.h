@@ -30,7 +30,7 @@ namespace OrthancPerf
       auto* generic = reinterpret_cast<sockaddr*>(&address);
 
       Check(bind(listening_, generic, size));
-      Check(listen(listening_, 1));
+      Check(listen(listening_, 128));
       Check(getsockname(listening_, generic, &size));
       port_ = ntohs(address.sin_port);
       accept_ = accept;
