@@ -16,7 +16,8 @@ the extra configuration says otherwise.
   --dicom-port PORT  for DICOM (4242)
   --storage DIR      where images and database are kept (build/storage)
   --config FILE      more of Orthanc's configuration, which wins over what this script sets,
-                     the options above excepted; see Resources/Configuration
+                     the options above excepted; paths in it are to be absolute; there is
+                     a sample in Resources/Configuration
   --help             this text
 END
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestMessage.h"
 
+#include "Tuning/SettingError.h"
+
 namespace OrthancPerf
 {
   namespace
@@ -68,7 +70,9 @@ namespace OrthancPerf
 
 
   RestError::RestError(int status, const std::string& message, const Json::Value& body) :
-    std::runtime_error(message), status_(status), body_(body)
+    std::runtime_error(message),
+    status_(status),
+    body_(body)
   {
   }
 
@@ -78,7 +82,7 @@ namespace OrthancPerf
   {
     Json::Value body = MakeErrorBody("Bad value of the argument \"" + name + "\"");
     body["Key"] = name;
-    body["Found"] = found;
+    body["Found"] = DescribeText(found);
     body["Allowed"] = allowed;
     return RestError::WithBody(400, body);
   }

@@ -27,12 +27,16 @@ namespace OrthancPerf
     }
   }
 
-  ReceivedInstance DescribeReceived(const void* /*data*/, std::uint64_t size,
+  ReceivedInstance DescribeReceived(const void* data, std::uint64_t size,
                                     OrthancPluginInstanceOrigin origin)
   {
     ReceivedInstance received;
     received.origin = ToOrigin(origin);
     received.size = static_cast<std::size_t>(size);
+
+    const DicomFileCheck check = CheckDicomFile(data, received.size);
+    received.readable = check.IsAcceptable();
+    received.sopInstanceUid = check.sopInstanceUid;
     return received;
   }
 

@@ -66,9 +66,15 @@ def make_configuration(arguments: argparse.Namespace) -> dict[str, Any]:
         configuration.pop("IndexDirectory", None)
 
     ours = [arguments.plugin.resolve()] + ([DICOMWEB] if DICOMWEB.exists() else [])
-    listed = configuration["Plugins"]
-    configuration["Plugins"] = listed + [str(p) for p in ours if str(p) not in listed]
+    listed = [Path(path) for path in configuration["Plugins"]]
+    added = [path for path in ours if not is_covered(path, listed)]
+    configuration["Plugins"] = [str(path) for path in listed + added]
     return configuration
+
+
+def is_covered(plugin: Path, listed: list[Path]) -> bool:
+    """Whether the plugin, or a folder with it, is listed: Orthanc refuses to load one twice."""
+    return any(path == plugin or path in plugin.parents for path in listed)
 
 
 def main() -> None:

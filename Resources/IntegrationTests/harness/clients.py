@@ -37,6 +37,12 @@ class Uploader:
         response = self._connection.getresponse()
         return response.status, response.read()
 
+    def upload_half(self, content: bytes) -> None:
+        """The announcement of an upload and half of it, without an answer."""
+        self._connection.putrequest("POST", "/instances")
+        self._connection.putheader("Content-Length", str(len(content)))
+        self._connection.endheaders(content[: len(content) // 2])
+
     def close(self) -> None:
         self._connection.close()
 

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The metrics, as the tools of Prometheus' world see them."""
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from prometheus_client import Metric
+from prometheus_client.samples import Sample
+
+from conftest import MakeSeries
+from harness import clients
+from harness.metrics import INSTANCES, PREFIX, scrape, scrape_when_counted, wait_until
+from harness.orthanc import OrthancServer, find_free_port
+
+INGEST_FAMILIES = {
+    "build_info",
+    "ingest_instances_total",
+    "ingest_bytes_total",
+    "ingest_phase_seconds",
+    "ingest_in_flight",
+    "peer_instances_total",
+    "peer_bytes_total",
+    "peer_phase_seconds_total",
+    "tuning",
+}
+
+
+@pytest.fixture
+def busy_orthanc(orthanc: OrthancServer, make_series: MakeSeries) -> OrthancServer:
+    """Orthanc after some traffic, with a peer whose name needs escaping."""
+    images = make_series("store", 5)
+    clients.store(orthanc, images[:2], title='A\\B "C"')
+    clients.upload(orthanc, [image.read_bytes() for image in images[2:]] + [b"not DICOM"])
+    scrape_when_counted(orthanc, 6)
+    return orthanc
+
+
+def name_family(family: Metric) -> str:
+    """The name as in the text format: Prometheus' client cuts the "_total" of a counter off."""
+    return family.name + ("_total" if family.type == "counter" else "")
+
+
+def test_all_families_are_there(busy_orthanc: OrthancServer) -> None:
+    names = {name_family(family) for family in scrape(busy_orthanc).families}
+    assert {PREFIX + name for name in INGEST_FAMILIES} <= names
+
+
+def test_promtool_has_nothing_to_say(busy_orthanc: OrthancServer) -> None:
+    text = scrape(busy_orthanc).text
+    assert clients.get_output(["promtool", "check", "metrics"], text) == ""
+
+
+def test_the_text_format_is_announced(orthanc: OrthancServer) -> None:
+    kind = orthanc.get("/perf/metrics").headers["Content-Type"]
+    assert kind.startswith("text/plain; version=0.0.4")
+
+
+def test_orthancs_own_metrics_have_the_main_scalars(busy_orthanc: OrthancServer) -> None:
+    assert PREFIX in busy_orthanc.get("/tools/metrics-prometheus").text
+
+
+def index(samples: Iterable[Sample]) -> dict[tuple[Any, ...], float]:
+    """The values by name and labels, bounds of buckets as numbers."""
+    values = {}
+    for sample in samples:
+        labels = dict(sample.labels)
+        if "le" in labels:
+            labels["le"] = float(labels["le"])
+        values[sample.name, *sorted(labels.items())] = sample.value
+    return values
+
+
+def list_samples(family: dict[str, Any]) -> Iterator[Sample]:
+    """The samples of a family in JSON, as the text format has them."""
+    name = family["Name"]
+    for metric in family["Metrics"]:
+        labels = metric["Labels"]
+        if family["Type"] == "histogram":
+            yield Sample(name + "_count", labels, metric["Count"])
+            yield Sample(name + "_sum", labels, metric["Sum"])
+            for bucket in metric["Buckets"]:
+                yield Sample(
+                    name + "_bucket", labels | {"le": bucket["UpperBound"]}, bucket["Count"]
+                )
+        else:
+            yield Sample(name, labels, metric["Value"])
+
+
+def test_json_says_the_same_as_the_text(busy_orthanc: OrthancServer) -> None:
+    text = scrape(busy_orthanc).families
+    answer = busy_orthanc.get_json("/perf/metrics", headers={"Accept": "application/json"})
+    in_text = index(sample for family in text for sample in family.samples)
+    in_json = index(sample for family in answer for sample in list_samples(family))
+    assert in_json == pytest.approx(in_text)
+
+
+class PrometheusServer:
+    """A real Prometheus on loopback that scrapes one Orthanc every second."""
+
+    def __init__(self, folder: Path, target: OrthancServer) -> None:
+        self.port = find_free_port()
+        self.log = folder / "prometheus.log"
+        configuration = {
+            "global": {"scrape_interval": "1s"},
+            "scrape_configs": [
+                {
+                    "job_name": "orthanc",
+                    "metrics_path": "/perf/metrics",
+                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
+                }
+            ],
+        }
+        # JSON is YAML
+        path = folder / "prometheus.yml"
+        path.write_text(json.dumps(configuration), "utf-8")
+        self._command = [
+            "prometheus",
+            f"--config.file={path}",
+            f"--storage.tsdb.path={folder / 'prometheus'}",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+        ]
+
+    def __enter__(self) -> "PrometheusServer":
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(30)
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        try:
+            response = requests.get(
+                f"http://127.0.0.1:{self.port}/api/v1/query",
+                params={"query": expression},
+                timeout=10,
+            )
+            return response.json()["data"]["result"]
+        except requests.ConnectionError:
+            return []  # not yet up
+
+
+def test_prometheus_scrapes_and_answers_a_query_of_each_family(
+    busy_orthanc: OrthancServer, tmp_path: Path
+) -> None:
+    with PrometheusServer(tmp_path, busy_orthanc) as prometheus:
+        assert wait_until(lambda: bool(prometheus.query(INSTANCES))), prometheus.log.read_text()
+
+        for family in scrape(busy_orthanc).families:
+            suffix = "_bucket" if family.type == "histogram" else ""
+            name = name_family(family) + suffix
+            if family.samples:
+                assert prometheus.query(name), f"Prometheus knows nothing of {name}"
+
+        (total,) = prometheus.query(f"sum({INSTANCES})")
+        assert float(total["value"][1]) == 6

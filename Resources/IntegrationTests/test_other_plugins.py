@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Beside the plugins of others, which may hold a hook or refuse instances."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.metrics import INSTANCES, scrape_when_counted
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+
+
+@pytest.fixture(params=["before", "after"])
+def crowded_orthanc(
+    request: pytest.FixtureRequest, start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path
+) -> OrthancServer:
+    """Another plugin, loaded before or after ours, holds the received-instance callback, which
+    Orthanc gives to one plugin only, and refuses what REFUSED sends."""
+    ours_and_other = [plugin, other_plugin]
+    if request.param == "before":
+        ours_and_other.reverse()
+    return start_orthanc(
+        plugins=[*ours_and_other, DICOMWEB_PLUGIN],
+        options={"OtherPlugin": {"HoldReceived": True, "DiscardTitle": "REFUSED"}},
+    )
+
+
+def test_the_log_and_the_status_say_who_is_missing(crowded_orthanc: OrthancServer) -> None:
+    assert "received-instance callback" in crowded_orthanc.log
+    assert "received-instance callback" in crowded_orthanc.get("/perf/status").text
+
+
+def test_instances_are_still_counted(
+    crowded_orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("store", 20)
+    clients.store(crowded_orthanc, images[:5])
+    clients.upload(crowded_orthanc, [image.read_bytes() for image in images[5:10]], 2)
+    clients.upload_zip(crowded_orthanc, images[10:15])
+    clients.store_over_web(crowded_orthanc, images[15:])
+    counts = scrape_when_counted(crowded_orthanc, 20).group(INSTANCES, "origin", "outcome")
+    assert counts == {
+        ("DicomProtocol", "stored"): 5,
+        ("RestApi", "stored"): 10,
+        ("Plugin", "stored"): 5,
+    }
+
+
+def test_instances_still_have_phases(
+    crowded_orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("store", 4)
+    clients.store(crowded_orthanc, images[:2])
+    clients.upload(crowded_orthanc, [image.read_bytes() for image in images[2:]])
+    instances = crowded_orthanc.get_json("/perf/instances")
+    assert len(instances) == 4
+    assert all(instance["Phases"] and instance["Duration"] > 0 for instance in instances)
+
+
+def test_what_another_plugin_refuses_is_counted_as_discarded(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(
+        plugins=[plugin, other_plugin], options={"OtherPlugin": {"DiscardTitle": "REFUSED"}}
+    )
+    images = make_series("store", 15)
+    clients.store(orthanc, images[:10], title="REFUSED")
+    clients.store(orthanc, images[10:], title="WELCOME")
+    counts = scrape_when_counted(orthanc, 15).group(INSTANCES, "origin", "outcome")
+    assert counts == {("DicomProtocol", "discarded"): 10, ("DicomProtocol", "stored"): 5}

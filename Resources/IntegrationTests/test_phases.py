@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the time of an instance goes: the phases add up, and agree with the client's clock."""
+
+import time
+from typing import Any
+
+import pytest
+
+from conftest import MakeSeries
+from harness import clients
+from harness.orthanc import OrthancServer
+
+# Not a share of the duration: the sender's own pause, and a part of "Storage"
+APART = {"Idle", "Sync"}
+
+
+def sum_phases(instance: dict[str, Any]) -> float:
+    return sum(time for phase, time in instance["Phases"].items() if phase not in APART)
+
+
+def test_phases_sum_to_the_duration(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 10)
+    clients.store(orthanc, images[:5])
+    clients.upload(orthanc, [image.read_bytes() for image in images[5:]])
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == 10
+    for instance in instances:
+        assert instance["Phases"], instance
+        assert sum_phases(instance) == pytest.approx(instance["Duration"], abs=1e-6)
+        assert all(time > 0 for time in instance["Phases"].values()), instance
+
+
+def test_instances_of_a_zip_share_its_time_without_overlap(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    begin = time.perf_counter()
+    clients.upload_zip(orthanc, make_series("zip", 20))
+    elapsed = time.perf_counter() - begin
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == 20
+    assert sum(instance["Duration"] for instance in instances) < elapsed
+
+
+def test_http_uploads_agree_with_the_clients_clock(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    uploader = clients.Uploader(orthanc)
+    elapsed = 0.0
+    for image in make_series("upload"):
+        content = image.read_bytes()
+        begin = time.perf_counter()
+        status, _ = uploader.upload(content)
+        elapsed += time.perf_counter() - begin
+        assert status == 200
+    uploader.close()
+
+    instances = orthanc.get_json("/perf/instances?limit=1000&origin=RestApi")
+    assert len(instances) == 200
+    assert sum(instance["Duration"] for instance in instances) == pytest.approx(elapsed, rel=0.05)
+
+
+def test_the_list_can_be_narrowed(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 6)
+    clients.store(orthanc, images[:2], title="FIRST")
+    clients.store(orthanc, images[2:4], title="SECOND")
+    clients.upload(orthanc, [image.read_bytes() for image in images[4:]])
+
+    latest = orthanc.get_json("/perf/instances?limit=3")
+    assert [entry["Origin"] for entry in latest] == ["RestApi", "RestApi", "DicomProtocol"]
+    assert latest[0]["ID"] == orthanc.find_instance(images[5].sop_instance_uid)
+    assert {entry["Peer"] for entry in orthanc.get_json("/perf/instances?peer=FIRST")} == {"FIRST"}
+    assert len(orthanc.get_json("/perf/instances?origin=DicomProtocol")) == 4
+
+
+def test_no_patient_data_anywhere(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 2)
+    clients.store(orthanc, images)
+    for path in ("/perf/instances", "/perf/peers", "/perf/status", "/perf/metrics"):
+        text = orthanc.get(path).text
+        assert "PHANTOM" not in text and "Phantom" not in text
+        assert all(image.sop_instance_uid not in text for image in images)
+
+
+def test_peers_are_told_apart(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 6)
+    clients.store(orthanc, images[:2], title="FIRST")
+    clients.store(orthanc, images[2:], title="SECOND")
+    peers = {peer["Name"]: peer for peer in orthanc.get_json("/perf/peers")}
+    assert peers["FIRST"]["Receive"]["Instances"] == 2
+    assert peers["SECOND"]["Receive"]["Instances"] == 4
+    assert sum(peers["SECOND"]["Receive"]["PhaseShares"].values()) == pytest.approx(1)
