@@ -49,7 +49,7 @@ namespace OrthancPerf
     connection.hasResponseEnded = true;
     connection.isAnswered = false;
     connection.waited = Duration::zero();
-    connection.end = AssociationEnd::Lost;
+    connection.outcome = AssociationOutcome::Incomplete;
     connection.associateRequest = {};
     connection.readFramer = {};
     connection.writeFramer = {};

@@ -24,7 +24,7 @@ namespace OrthancPerf
     // Null if the descriptor is not watched
     Connection* Find(int fd) noexcept
     {
-      const auto index = static_cast<std::size_t>(fd); // negative: beyond the end
+      const auto index = static_cast<std::size_t>(fd);  // negative: beyond the end
 
       if (index >= capacity_ ||
           connections_[index].kind.load(std::memory_order_acquire) == ConnectionKind::None)

@@ -294,7 +294,7 @@ namespace OrthancPerf
     void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
     {
       const ErrnoKeeper keeper;
-      const PeerAddress peer = PeerAddress::From(address, size); // port 0: neither IPv4 nor IPv6
+      const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
 
       if (peer.port == 0 || !IsTcp(fd))
       {
@@ -637,7 +637,7 @@ namespace OrthancPerf
 
       static int Hook(int fd) noexcept
       {
-        Forget(fd); // before the original: after it, another thread may get the descriptor
+        Forget(fd);  // before the original: after it, another thread may get the descriptor
         return ORIGINAL(fd);
       }
     };

@@ -82,7 +82,7 @@ namespace OrthancPerf
     Close(fd);
     pair.ReleaseServer();
 
-    EXPECT_EQ(Events({"opened", "request", "<6", "<94", "response", ">150", "end", "closed lost"}),
+    EXPECT_EQ(Events({"opened", "request", "<6", "<94", "response", ">150", "end", "closed incomplete"}),
               observer_.Take());
     EXPECT_TRUE(probe.GetConnections().GetOpen().empty());
   }
@@ -157,7 +157,7 @@ namespace OrthancPerf
 
     SendAll(pair.GetClient(), "a");
     EXPECT_EQ(1, Read(fd, 1));
-    EXPECT_EQ(0, Poll(fd, 25)); // the time passes in the wait itself
+    EXPECT_EQ(0, Poll(fd, 25));  // the time passes in the wait itself
     SendAll(pair.GetClient(), "b");
     EXPECT_EQ(1, Read(fd, 1));
 
@@ -200,7 +200,7 @@ namespace OrthancPerf
     TcpPair pair(accept_);
     Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
     SocketSettings settings;
-    settings.congestionControl = "no-such-thing"; // is refused
+    settings.congestionControl = "no-such-thing";  // is refused
     probe.SetSettings(settings);
     ASSERT_TRUE(probe.Install());
 
@@ -254,7 +254,7 @@ namespace OrthancPerf
     ASSERT_EQ(fd, dup2(zero, fd));
     close(zero);
     EXPECT_EQ(3, Read(fd, 3));
-    EXPECT_EQ(Events({"opened", "closed lost"}), observer_.Take());
+    EXPECT_EQ(Events({"opened", "closed incomplete"}), observer_.Take());
   }
 
   TEST_F(ProbeTest, IsOnlyOneInAProcess)
