@@ -41,6 +41,9 @@ namespace OrthancPerf
 
     void Close(Connection& connection) noexcept;
 
+    // Forgets all; while no hook uses the table
+    void Clear() noexcept;
+
     // A connection as another thread sees it
     struct Summary
     {
