@@ -103,6 +103,7 @@ namespace
     Guard("Rest",
           [&](PluginContext& context)
           {
+            context.Settle(Duration::zero());
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
                               *request);
             code = OrthancPluginErrorCode_Success;
@@ -113,7 +114,12 @@ namespace
 
   void OnRefreshMetrics()
   {
-    Guard("RefreshMetrics", [](const PluginContext& context) { context.RefreshOrthancMetrics(); });
+    Guard("RefreshMetrics",
+          [](PluginContext& context)
+          {
+            context.Settle(Duration::zero());
+            context.RefreshOrthancMetrics();
+          });
   }
 
 

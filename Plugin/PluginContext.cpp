@@ -15,6 +15,9 @@ namespace OrthancPerf
   {
     constexpr std::chrono::milliseconds HOUSEKEEPING_PERIOD(500);
 
+    // A response may be written in several pieces: its end is certain after a while only
+    constexpr std::chrono::milliseconds QUIET(50);
+
 
     // Whether anything in this Orthanc may refuse an instance: Lua, or another plugin
     bool HasOtherFilters(const Json::Value& orthancConfiguration)
@@ -70,7 +73,7 @@ namespace OrthancPerf
     exposition_({&ingestMetrics_, &peerMetrics_, &pluginMetrics_}),
     journal_(
         {&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_}),
-    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration))),
+    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), noMessageSource_),
     tuningProperty_(orthanc_),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this})
   {
@@ -92,7 +95,7 @@ namespace OrthancPerf
       Warn(warning);
     }
 
-    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(); });
+    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
   }
 
 
@@ -165,11 +168,12 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::Settle() noexcept
+  void PluginContext::Settle(Duration quiet) noexcept
   {
     try
     {
-      tracker_.Settle(Clock::now(), [this](const char* sopInstanceUid)
+      tracker_.Settle(Clock::now(), quiet,
+                      [this](const char* sopInstanceUid)
                       { return orthanc_.LookupInstance(sopInstanceUid); });
     }
     catch (const std::exception& error)

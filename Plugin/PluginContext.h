@@ -34,6 +34,10 @@ namespace OrthancPerf
     void Start();
     void Stop();
 
+    // Takes up what has ended meanwhile; at once if there is no "quiet" to wait for. To be called
+    // before anyone looks.
+    void Settle(Duration quiet) noexcept;
+
     // Tells Orthanc's own /tools/metrics-prometheus the main figures
     void RefreshOrthancMetrics() const;
 
@@ -65,7 +69,6 @@ namespace OrthancPerf
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
-    void Settle() noexcept;
 
     Orthanc orthanc_;
     PluginState state_;
@@ -78,6 +81,7 @@ namespace OrthancPerf
     PluginMetrics pluginMetrics_;
     Exposition exposition_;
     Journal journal_;
+    NoMessageSource noMessageSource_;
     IngestTracker tracker_;
     TuningProperty tuningProperty_;
     TuningStore tuning_;

@@ -118,7 +118,7 @@ namespace OrthancPerf
 
     if (IsAtEnd())
     {
-      return true; // DCMTK leaves it to the surrounding sequence to complain
+      return true;  // DCMTK leaves it to the surrounding sequence to complain
     }
 
     if (frame.length != UNDEFINED_LENGTH)
@@ -221,7 +221,7 @@ namespace OrthancPerf
       return WalkResult::Malformed;
     }
 
-    depth_--; // DCMTK ends whatever it reads here, be it the data set
+    depth_--;  // DCMTK ends whatever it reads here, be it the data set
     return WalkResult::Complete;
   }
 
@@ -244,7 +244,7 @@ namespace OrthancPerf
 
       if (kind == ValueKind::Bytes && element.tag == TAG_VOI_LUT_SEQUENCE)
       {
-        return WalkResult::Malformed; // DCMTK: EC_VOI_LUT_OBOW
+        return WalkResult::Malformed;  // DCMTK: EC_VOI_LUT_OBOW
       }
 
       element.value = data_ + position_;
@@ -389,7 +389,7 @@ namespace OrthancPerf
 
       if (length == 0 && IsAtEnd())
       {
-        return WalkResult::Complete; // DCMTK takes an empty last fragment for the end
+        return WalkResult::Complete;  // DCMTK takes an empty last fragment for the end
       }
 
       position_ += length;
@@ -429,7 +429,7 @@ namespace OrthancPerf
   {
     if (level == Level::Sequence && IsAtEnd())
     {
-      return WalkResult::Complete; // DCMTK takes the header of a sequence for the end, too
+      return WalkResult::Complete;  // DCMTK takes the header of a sequence for the end, too
     }
 
     if (depth_ == frames_.size())

@@ -47,9 +47,9 @@ namespace OrthancPerf
   enum class WalkResult
   {
     Complete,
-    Truncated, // the bytes end inside an element
-    Malformed, // an element stands where none may
-    TooLong    // given up: see MAXIMUM_STEPS and MAXIMUM_NESTING
+    Truncated,  // the bytes end inside an element
+    Malformed,  // an element stands where none may
+    TooLong     // given up: see MAXIMUM_STEPS and MAXIMUM_NESTING
   };
 
   // Walks over the structure of a data set in memory, down to the last nested item, and accepts

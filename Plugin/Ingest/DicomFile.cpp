@@ -110,8 +110,8 @@ namespace OrthancPerf
     // What Orthanc gets of an identifier's value (FromDcmtkBridge::ConvertLeafElement)
     enum class Content
     {
-      Missing,  // not there, or a sequence, which is no value
-      Unusable, // too long, or of a VR that has no text
+      Missing,   // not there, or a sequence, which is no value
+      Unusable,  // too long, or of a VR that has no text
       Empty,
       Usable
     };
@@ -252,7 +252,9 @@ namespace OrthancPerf
 
       void VisitElement(const DataElement& element) noexcept override
       {
-        if (element.tag == TAG_TRANSFER_SYNTAX_UID && check_.transferSyntaxUid[0] == '\0')
+        // Under another VR than UI, DCMTK does not take it for a transfer syntax
+        if (element.tag == TAG_TRANSFER_SYNTAX_UID && IsUid(element) &&
+            check_.transferSyntaxUid[0] == '\0')
         {
           CopyUid(check_.transferSyntaxUid, element);
         }
@@ -269,7 +271,7 @@ namespace OrthancPerf
     // How DCMTK reads a data set of a transfer syntax
     enum class Coding
     {
-      Unknown, // to DCMTK, which then guesses from the data set's first element
+      Unknown,  // to DCMTK, which then guesses from the data set's first element
       ImplicitLittleEndian,
       ExplicitLittleEndian,
       ExplicitBigEndian,
@@ -286,12 +288,12 @@ namespace OrthancPerf
 
         if (number == "94")
         {
-          return Coding::ExplicitLittleEndian; // JPIP Referenced
+          return Coding::ExplicitLittleEndian;  // JPIP Referenced
         }
 
         if (number == "95")
         {
-          return Coding::Deflated; // JPIP Referenced Deflate
+          return Coding::Deflated;  // JPIP Referenced Deflate
         }
 
         const bool isJpeg = number.size() == 2 && number[0] >= '5' && number[0] <= '9' &&
@@ -491,7 +493,7 @@ namespace OrthancPerf
 
       if (coding == Coding::Compressed && identifiers.HasNativePixelData())
       {
-        return DicomFileVerdict::Malformed; // DcmDataset::doPostReadChecks
+        return DicomFileVerdict::Malformed;  // DcmDataset::doPostReadChecks
       }
 
       return identifiers.IsComplete() ? ToVerdict(result) : DicomFileVerdict::IdentifiersMissing;

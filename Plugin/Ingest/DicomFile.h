@@ -9,15 +9,15 @@ namespace OrthancPerf
   // What Orthanc makes of the bytes of a received file
   enum class DicomFileVerdict
   {
-    Readable,          // Orthanc can read it, and has all it needs to store it
-    Unverified,        // nothing speaks against it, but not all was seen: deflated, or too long
-    NotDicom,          // no DICOM prefix, and no data set in its place
-    Truncated,         // begins as a DICOM file and ends inside an element
-    Malformed,         // begins as a DICOM file and cannot be read on
-    IdentifiersMissing // well-formed, but Orthanc cannot identify the instance: a DICOMDIR, say
+    Readable,           // Orthanc can read it, and has all it needs to store it
+    Unverified,         // nothing speaks against it, but not all was seen: deflated, or too long
+    NotDicom,           // no DICOM prefix, and no data set in its place
+    Truncated,          // begins as a DICOM file and ends inside an element
+    Malformed,          // begins as a DICOM file and cannot be read on
+    IdentifiersMissing  // well-formed, but Orthanc cannot identify the instance: a DICOMDIR, say
   };
 
-  const char* ToLabel(DicomFileVerdict verdict); // "readable"
+  const char* ToLabel(DicomFileVerdict verdict);  // "readable"
 
   // A unique identifier (DICOM PS3.5 section 9: at most 64 characters) without its padding and
   // with a final zero; longer ones are cut. As received: it may hold any other byte.

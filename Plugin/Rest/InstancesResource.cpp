@@ -76,8 +76,13 @@ namespace OrthancPerf
       json["FinishedAt"] = ToJson(instance.finishedAt);
       json["Duration"] = ToJson(instance.phases.GetTotal());
       json["Phases"] = ToJson(instance.phases);
-      json["Stalls"] = instance.stalls;
-      json["StallTime"] = ToJson(instance.stallTime);
+
+      if (instance.areStallsObserved)
+      {
+        json["Stalls"] = instance.stalls;
+        json["StallTime"] = ToJson(instance.stallTime);
+      }
+
       return json;
     }
   }

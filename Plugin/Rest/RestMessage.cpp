@@ -70,7 +70,9 @@ namespace OrthancPerf
 
 
   RestError::RestError(int status, const std::string& message, const Json::Value& body) :
-    std::runtime_error(message), status_(status), body_(body)
+    std::runtime_error(message),
+    status_(status),
+    body_(body)
   {
   }
 

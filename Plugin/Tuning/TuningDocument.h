@@ -30,6 +30,7 @@ namespace OrthancPerf
     bool operator!=(const SocketBuffer& other) const;
   };
 
+
   // What the plugin does to each DICOM connection. A false, "Default", zero or empty value means
   // that the plugin leaves that property as Orthanc and DCMTK made it, or gives it back.
   struct DicomSockets
@@ -46,6 +47,7 @@ namespace OrthancPerf
     bool operator!=(const DicomSockets& other) const;
   };
 
+
   // Named sets of all of DicomSockets
   enum class SocketPreset
   {
@@ -53,6 +55,7 @@ namespace OrthancPerf
     Tuned,  // the plugin's defaults
     Custom  // anything else
   };
+
 
   constexpr std::size_t SOCKET_PRESET_COUNT = 3;
 
@@ -75,6 +78,7 @@ namespace OrthancPerf
     Native
   };
 
+
   constexpr std::size_t ENGINE_CHOICE_COUNT = 4;
 
   const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices();
@@ -92,6 +96,7 @@ namespace OrthancPerf
     bool operator==(const IngestTranscoding& other) const;
     bool operator!=(const IngestTranscoding& other) const;
   };
+
 
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.

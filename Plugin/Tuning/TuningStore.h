@@ -24,6 +24,7 @@ namespace OrthancPerf
     virtual void OnTuningChanged(const Tuning& tuning) noexcept = 0;
   };
 
+
   // Where changes made over REST survive a restart: one text in Orthanc's database. All three may
   // throw std::exception. Called by one thread at a time.
   class ITuningPersistence
@@ -37,6 +38,7 @@ namespace OrthancPerf
     virtual void Clear() = 0;
   };
 
+
   // What came of a change
   struct TuningOutcome
   {
@@ -46,6 +48,7 @@ namespace OrthancPerf
     // a change that is in force but could not be saved, and is lost at the next restart
     std::vector<std::string> warnings;
   };
+
 
   // Owns the tuning in force: the defaults, over them the configuration, over that the changes
   // made over REST ("overrides"), which are kept apart so that they can be taken back.

@@ -14,6 +14,7 @@ namespace OrthancPerf
     const char* name;  // as Orthanc calls it: DicomTransferSyntax_... in its Enumerations.h
   };
 
+
   // All of them, in the order of their UIDs. Retired, video and decode-only syntaxes are not there.
   const std::vector<WritableSyntax>& GetWritableSyntaxes();
 

@@ -286,7 +286,7 @@ namespace OrthancPerf
   {
     std::string file = MakeFile(EXPLICIT, Identified());
     file.replace(140, 4, std::string("\xff\xff\xff\x7f", 4));
-    EXPECT_EQ(DicomFileVerdict::IdentifiersMissing, Judge(file)); // all is File Meta Information
+    EXPECT_EQ(DicomFileVerdict::IdentifiersMissing, Judge(file));  // all is File Meta Information
   }
 
   TEST(DicomFile, IsUnverifiedIfNestedDeeperThanIsFollowed)

@@ -38,6 +38,7 @@ namespace OrthancPerf
           std::snprintf(name.data(), name.size(), "STRANGER-%020zu", first + i % peers);
           instance.peer.name = name.data();
           instance.direction = i / peers % 2 == 0 ? Direction::Receive : Direction::Send;
+          instance.areStallsObserved = true;
           instance.stalls = 1;
           now_ = now_.load() + std::chrono::milliseconds(1);
           journal_.Publish(instance);
