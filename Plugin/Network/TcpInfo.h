@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Association.h"
 #include "Ingest/Clock.h"
 
 #include <cstdint>
@@ -36,4 +37,7 @@ namespace OrthancPerf
 
   // Nothing if the descriptor is no TCP socket. Allocates nothing, keeps errno, any thread.
   std::optional<TcpInfo> ReadTcpInfo(int fd) noexcept;
+
+  // What is of use beyond the socket's lifetime
+  TcpSummary Summarize(const TcpInfo& info);
 }
