@@ -81,6 +81,7 @@ namespace OrthancPerf
     bool hasResponseEnded = true;
     bool isAnswered = false;            // the association: accepted or rejected
     Duration waited = Duration::zero(); // for the next byte to read, so far
+    bool isResponseHeldBack = false;    // by Nagle's algorithm, when the wait began
     AssociationEnd end = AssociationEnd::Lost;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;

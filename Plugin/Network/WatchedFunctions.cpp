@@ -9,8 +9,10 @@
 #include <cstdarg>
 #include <cstdint>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <thread>
@@ -140,12 +142,26 @@ namespace OrthancPerf
     // The thread has to wait for bytes
     void BeforeWait(int fd) noexcept
     {
+      const ErrnoKeeper keeper;
       const ContextUse use;
-      const Connection* connection = use.Find(fd);
+      Connection* connection = use.Find(fd);
 
-      if (connection != nullptr && connection->IsDicom() && use->settings.IsQuickAck())
+      if (connection == nullptr || !connection->IsDicom())
+      {
+        return;
+      }
+
+      if (use->settings.IsQuickAck())
       {
         AcknowledgeNow(fd);
+      }
+
+      int unsent = 0;
+
+      if (connection->state == ExchangeState::Response && !connection->IsOutgoing() &&
+          ioctl(fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0)
+      {
+        use->tracker.OnHeldBack(*connection);
       }
     }
 
