@@ -76,6 +76,7 @@ namespace OrthancPerf
     bool hasResponseEnded = true;
     bool isAnswered = false;             // the association: accepted or rejected
     Duration waited = Duration::zero();  // for the next byte to read, so far
+    bool isResponseHeldBack = false;     // by Nagle's algorithm, when the wait began
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;

@@ -51,6 +51,7 @@ namespace OrthancPerf
     connection.hasResponseEnded = true;
     connection.isAnswered = false;
     connection.waited = Duration::zero();
+    connection.isResponseHeldBack = false;
     connection.outcome = AssociationOutcome::Incomplete;
     connection.associateRequest = {};
     connection.readFramer = {};

@@ -23,6 +23,9 @@ namespace OrthancPerf
     // have headers of more than 100 bytes.
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
+    // Windows and TCP_DELACK_MAX (net/tcp.h of the kernel)
+    constexpr Duration MAXIMUM_DELAYED_ACK = std::chrono::milliseconds(200);
+
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
     std::int64_t ToCount(TimePoint time)
@@ -132,10 +135,15 @@ namespace OrthancPerf
   {
     const bool isInside = connection.IsOutgoing() ? connection.state != ExchangeState::Quiet
                                                   : connection.state == ExchangeState::Request;
+    const bool isHeldBack = std::exchange(connection.isResponseHeldBack, false);
 
-    if (isInside && connection.waited >= STALL)
+    // A response cannot be held back for longer; what the wait goes beyond is the sender's pause.
+    const Duration stall =
+        isInside ? connection.waited : std::min(connection.waited, MAXIMUM_DELAYED_ACK);
+
+    if ((isInside || isHeldBack) && stall >= STALL)
     {
-      observer_.OnStall(connection, connection.waited, now);
+      observer_.OnStall(connection, stall, now);
     }
 
     connection.waited = Duration::zero();

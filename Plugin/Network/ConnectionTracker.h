@@ -57,6 +57,12 @@ namespace OrthancPerf
     // It waited for bytes to read, whether they came or not; a stall is told when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
+    // It is about to wait, and the kernel has not sent the whole response yet
+    void OnHeldBack(Connection& connection) noexcept
+    {
+      connection.isResponseHeldBack = (connection.state == ExchangeState::Response);
+    }
+
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
 

@@ -140,28 +140,6 @@ namespace OrthancPerf
       stalls.fetch_add(1, RELAXED);
       stallTime.fetch_add(waited.count(), RELAXED);
     }
-
-    // The previous response was handed to the kernel at "written", but may have left much later:
-    // Nagle's algorithm (RFC 896) holds its last piece back until the peer acknowledges the one
-    // before. The peer's next request shows that it has arrived.
-    void AddUnsentResponse(int fd, std::int64_t written, TimePoint now) noexcept
-    {
-      if (const std::optional<TcpInfo> info = ReadTcpInfo(fd))
-      {
-        const Duration held = (now - info->sinceLastSent) - ToTime(written);
-
-        if (held >= ConnectionTracker::STALL)
-        {
-          AddStall(held);
-        }
-      }
-    }
-
-    bool IsInstance(const Connection& connection) const noexcept
-    {
-      return connection.isEncrypted.load(RELAXED) ? requestBytes >= LARGE_MESSAGE
-                                                  : command.Get() == C_STORE_REQUEST;
-    }
   };
 
 
@@ -367,11 +345,6 @@ namespace OrthancPerf
     place->serial.fetch_add(1, std::memory_order_release);
     place->requestBytes = 0;
     place->command.Reset();
-
-    if (!connection.IsOutgoing() && Duration(idle) >= ConnectionTracker::STALL)
-    {
-      place->AddUnsentResponse(connection.fd, last, now);
-    }
   }
 
 

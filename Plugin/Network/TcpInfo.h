@@ -22,7 +22,6 @@ namespace OrthancPerf
     Duration receiveRoundTrip = Duration::zero();  // as a receiver estimates it; zero: not known
     std::uint32_t receiveSpace = 0;                // bytes; what autotuning aims at
 
-    Duration sinceLastSent = Duration::zero();  // the last segment with data; in milliseconds
 
     std::optional<std::uint64_t> bytesAcknowledged;  // sent and acknowledged (Linux 4.1)
     std::optional<std::uint64_t> bytesReceived;

@@ -9,8 +9,10 @@
 #include <cstdarg>
 #include <cstdint>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <thread>
@@ -18,12 +20,14 @@
 
 // The checked variants that _FORTIFY_SOURCE makes of them (Linux Standard Base 5.0, section 10.3);
 // glibc declares them only where it uses them itself.
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl*,readability-identifier-naming)
 extern "C"
 {
   ssize_t __read_chk(int fd, void* buffer, size_t size, size_t available);
   ssize_t __recv_chk(int fd, void* buffer, size_t size, size_t available, int flags);
   int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t available);
 }
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl*,readability-identifier-naming)
 
 namespace OrthancPerf
 {
@@ -140,12 +144,26 @@ namespace OrthancPerf
     // The thread has to wait for bytes
     void BeforeWait(int fd) noexcept
     {
+      const ErrnoKeeper keeper;
       const ContextUse use;
-      const Connection* connection = use.Find(fd);
+      Connection* connection = use.Find(fd);
 
-      if (connection != nullptr && connection->IsDicom() && use->settings.IsQuickAck())
+      if (connection == nullptr || !connection->IsDicom())
+      {
+        return;
+      }
+
+      if (use->settings.IsQuickAck())
       {
         AcknowledgeNow(fd);
+      }
+
+      int unsent = 0;
+
+      if (connection->state == ExchangeState::Response && !connection->IsOutgoing() &&
+          ioctl(fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0)
+      {
+        use->tracker.OnHeldBack(*connection);
       }
     }
 
@@ -663,6 +681,7 @@ namespace OrthancPerf
       static constexpr const char* NAME = "open";
       static constexpr auto ORIGINAL = &::open;
 
+      // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
       {
         va_list arguments;
@@ -678,6 +697,7 @@ namespace OrthancPerf
       static constexpr const char* NAME = "open64";
       static constexpr auto ORIGINAL = &::open64;
 
+      // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
       {
         va_list arguments;

@@ -101,6 +101,23 @@ namespace OrthancPerf
     EXPECT_EQ(Events({"request", "<1", "<1", "stall 1010", "<1"}), observer_.Take());
   }
 
+  TEST_F(ConnectionTrackerTest, CountsTheTimeThatAResponseIsHeldBackAsStall)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, "a", 1);
+    Write(connection, std::string(142, 'x'), 2);
+    tracker_.OnHeldBack(connection);
+    tracker_.OnWaited(connection, At(2), At(42));
+    Read(connection, "b", 42);
+    Write(connection, std::string(142, 'x'), 43);
+    tracker_.OnWaited(connection, At(43), At(5000)); // the sender's own pause
+    Read(connection, "c", 5000);
+
+    EXPECT_EQ(Events({"request", "<1", "response", ">142", "end", "stall 40", "request", "<1",
+                      "response", ">142", "end", "request", "<1"}),
+              observer_.Take());
+  }
+
   TEST_F(ConnectionTrackerTest, CountsTheWaitForAResponseAsStallOnOutgoingConnections)
   {
     PeerAddress peer;
