@@ -103,6 +103,8 @@ namespace OrthancPerf
     // For the thread that has the connection
     bool hasExchange = false;  // a request has begun
     std::uint64_t requestBytes = 0;
+    std::uint32_t heldStalls = 0;  // of the response before, for the next message
+    Duration heldTime = Duration::zero();
     std::uint32_t instances = 0;
     std::int64_t setup = -1;      // accepted, or connect called -> answer
     std::int64_t associate = -1;  // request -> answer
@@ -117,6 +119,8 @@ namespace OrthancPerf
       peerLow.store(connection.peerLow.load(RELAXED), RELAXED);
       hasExchange = false;
       requestBytes = 0;
+      heldStalls = 0;
+      heldTime = Duration::zero();
       instances = 0;
       setup = -1;
       associate = -1;
@@ -139,6 +143,12 @@ namespace OrthancPerf
     {
       stalls.fetch_add(1, RELAXED);
       stallTime.fetch_add(waited.count(), RELAXED);
+    }
+
+    bool IsInstance(const Connection& connection) const noexcept
+    {
+      return connection.isEncrypted.load(RELAXED) ? requestBytes >= LARGE_MESSAGE
+                                                  : command.Get() == C_STORE_REQUEST;
     }
   };
 
@@ -340,8 +350,8 @@ namespace OrthancPerf
     place->response.store(0, RELAXED);
     place->firstByte.store(ToCount(now), RELAXED);
     place->idle.store(idle, RELAXED);
-    place->stalls.store(0, RELAXED);
-    place->stallTime.store(0, RELAXED);
+    place->stalls.store(std::exchange(place->heldStalls, 0), RELAXED);
+    place->stallTime.store(std::exchange(place->heldTime, Duration::zero()).count(), RELAXED);
     place->serial.fetch_add(1, std::memory_order_release);
     place->requestBytes = 0;
     place->command.Reset();
@@ -382,9 +392,21 @@ namespace OrthancPerf
 
   void MessageRecorder::OnStall(Connection& connection, Duration waited, TimePoint) noexcept
   {
-    if (Place* place = Find(connection))
+    Place* place = Find(connection);
+
+    if (place == nullptr)
+    {
+      return;
+    }
+
+    if (connection.IsOutgoing() || connection.state == ExchangeState::Request)
     {
       place->AddStall(waited);
+    }
+    else
+    {
+      place->heldStalls++;
+      place->heldTime += waited;
     }
   }
 
