@@ -53,6 +53,8 @@ class OrthancServer:
         self.dicom_port = find_free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.session = requests.Session()
+        # Or else Orthanc compresses each image that it answers with
+        self.session.headers["Accept-Encoding"] = "identity"
         self._log_path = folder / "orthanc.log"
         self._process: subprocess.Popen[bytes] | None = None
 
