@@ -148,6 +148,10 @@ class OrthancServer:
         response.raise_for_status()
         return response.content
 
+    def delete_all(self) -> None:
+        for patient in self.get_json("/patients"):
+            self.request("DELETE", f"/patients/{patient}").raise_for_status()
+
     def _write_scripts(self, scripts: list[str]) -> list[str]:
         paths = []
         for number, script in enumerate(scripts):
