@@ -8,7 +8,7 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ORIGIN_COUNT> ORIGIN_LABELS = {
-      "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
+        "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
 
     constexpr std::array<const char*, OUTCOME_COUNT> OUTCOME_LABELS = {"stored", "discarded",
                                                                        "failed"};
@@ -60,8 +60,7 @@ namespace OrthancPerf
 
   const std::array<Direction, DIRECTION_COUNT>& GetAllDirections()
   {
-    static const std::array<Direction, DIRECTION_COUNT> ALL = {Direction::Receive,
-                                                               Direction::Send};
+    static const std::array<Direction, DIRECTION_COUNT> ALL = {Direction::Receive, Direction::Send};
     return ALL;
   }
 

@@ -26,7 +26,7 @@ namespace OrthancPerf
   constexpr std::size_t ORIGIN_COUNT = 6;
 
   const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins();
-  const char* ToLabel(Origin origin);                       // "DicomProtocol"
+  const char* ToLabel(Origin origin);  // "DicomProtocol"
   std::optional<Origin> ParseOrigin(const std::string& label);
 
 
@@ -41,7 +41,7 @@ namespace OrthancPerf
   constexpr std::size_t OUTCOME_COUNT = 3;
 
   const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes();
-  const char* ToLabel(Outcome outcome);                     // "stored"
+  const char* ToLabel(Outcome outcome);  // "stored"
 
 
   // Which side sends: the peer to Orthanc, or Orthanc to the peer
@@ -54,7 +54,7 @@ namespace OrthancPerf
   constexpr std::size_t DIRECTION_COUNT = 2;
 
   const std::array<Direction, DIRECTION_COUNT>& GetAllDirections();
-  const char* ToLabel(Direction direction);                 // "receive"
+  const char* ToLabel(Direction direction);  // "receive"
 
 
   // Who is at the other end. Strangers choose the names: they are bounded and made printable
@@ -83,9 +83,10 @@ namespace OrthancPerf
     Origin origin = Origin::Unknown;
     Outcome outcome = Outcome::Failed;
     Peer peer;
-    std::size_t size = 0;    // bytes of the DICOM file as received
+    std::size_t size = 0;  // bytes of the DICOM file as received
     std::chrono::system_clock::time_point finishedAt;
     PhaseDurations phases;
+    bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
   };

@@ -1,70 +1,78 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/IngestThread.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // Nothing tells that Orthanc has refused an instance, so one that stays silent is given up
-    // after a while: a base, more once it has reached the storage and the database, which may
-    // wait for a disk or a network, and a share for its size (parsing, hashing, transcoding).
+    // Without a view of the sockets nothing tells that Orthanc has refused an instance, so one
+    // that stays silent is given up after a while: a base, more once it has reached the storage
+    // and the database, which may wait for a disk or a network, and a share for its size
+    // (parsing, hashing, transcoding).
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = 4 * 1024 * 1024;
   }
 
-  std::optional<LostInstance> IngestThread::OnRequest(TimePoint now, const std::string& address)
+
+  IngestThread::IngestThread(IMessageSource& source) : source_(source)
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    std::optional<LostInstance> lost = Lose();
-    requestAddress_ = address;
-    requestMark_ = now;
-    givenUp_ = false;
-    return lost;
   }
 
-  std::optional<LostInstance> IngestThread::OnReceived(TimePoint now,
-                                                       const ReceivedInstance& received)
+
+  std::optional<EndedInstance> IngestThread::OnRequest(TimePoint now, const std::string& address)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::optional<LostInstance> lost = Lose();
+    std::optional<EndedInstance> ended = End();
+    const std::optional<Message> message = source_.GetCurrentMessage();
+    requestAddress_ = address;
+    requestMark_ = message ? std::min(message->firstByte, now) : now;
+    isGivenUp_ = false;
+    return ended;
+  }
+
+
+  std::optional<EndedInstance> IngestThread::OnReceived(TimePoint now,
+                                                        const ReceivedInstance& received)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::optional<EndedInstance> ended = End();
     Open(requestMark_.value_or(now), received.origin, received.size);
-
-    if (requestMark_)
-    {
-      inFlight_->timeline.Mark(Phase::Receive, now);
-    }
-
+    MarkReceived(now);
     inFlight_->evidence.readable = received.readable;
     inFlight_->sopInstanceUid = received.sopInstanceUid;
-    return lost;
+    return ended;
   }
+
 
   void IngestThread::OnTranscoderBegin(TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_)
+    if (inFlight_ && !inFlight_->isStored)
     {
       inFlight_->timeline.Mark(Phase::Prepare, now);
     }
   }
 
+
   void IngestThread::OnTranscoderEnd(TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_)
+    if (inFlight_ && !inFlight_->isStored)
     {
       inFlight_->timeline.Mark(Phase::Transcode, now);
     }
   }
 
+
   void IngestThread::OnFilter(TimePoint now, const KnownInstance& known)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (givenUp_)
+    if (isGivenUp_)
     {
       return;
     }
@@ -80,11 +88,12 @@ namespace OrthancPerf
 
     if (!known.peer.name.empty())
     {
-      inFlight_->instance.peer = known.peer;
+      inFlight_->instance.peer.name = known.peer.name;
     }
 
     inFlight_->evidence.filterReached = true;
   }
+
 
   void IngestThread::OnCStoreFilter()
   {
@@ -95,63 +104,57 @@ namespace OrthancPerf
     }
   }
 
-  std::optional<FinishedInstance> IngestThread::OnStored(TimePoint now, const KnownInstance& known)
+
+  bool IngestThread::OnStored(TimePoint now, const KnownInstance& known)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (std::exchange(givenUp_, false))
+    if (std::exchange(isGivenUp_, false))
     {
-      return std::nullopt;
+      return false;
     }
 
-    if (!inFlight_)
+    if (inFlight_)
     {
-      Open(now, known.origin, known.size);
+      MarkStored(now);
     }
     else
     {
-      inFlight_->timeline.Mark(Phase::Commit, now);
+      Open(now, known.origin, known.size);
     }
 
-    FinishedInstance finished = std::move(inFlight_->instance);
-    finished.phases = inFlight_->timeline.GetPhases();
-    finished.outcome = Outcome::Stored;
-    finished.instanceId = known.instanceId;
-    finished.finishedAt = std::chrono::system_clock::now();
+    inFlight_->isStored = true;
+    inFlight_->instance.instanceId = known.instanceId;
 
     if (!known.peer.name.empty())
     {
-      finished.peer = known.peer;
+      inFlight_->instance.peer = known.peer;
     }
 
-    inFlight_.reset();
-
-    if (requestMark_)
-    {
-      requestMark_ = now;
-    }
-
-    return finished;
+    return true;
   }
 
-  std::optional<LostInstance> IngestThread::TakeOverdue(TimePoint now)
+
+  std::optional<EndedInstance> IngestThread::TakeEnded(TimePoint now, Duration quiet)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (!inFlight_ || now - inFlight_->timeline.GetLastMark() < GetPatience(*inFlight_))
+    if (!inFlight_ || !HasEnded(now, quiet))
     {
       return std::nullopt;
     }
 
-    givenUp_ = true;
-    return Lose();
+    isGivenUp_ = !inFlight_->isStored;
+    return End();
   }
 
-  std::optional<LostInstance> IngestThread::TakeLost()
+
+  std::optional<EndedInstance> IngestThread::TakeLast()
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return Lose();
+    return End();
   }
+
 
   std::optional<Origin> IngestThread::GetInFlight() const
   {
@@ -159,43 +162,149 @@ namespace OrthancPerf
     return inFlight_ ? std::optional<Origin>(inFlight_->instance.origin) : std::nullopt;
   }
 
-  std::optional<LostInstance> IngestThread::Lose()
+
+  std::optional<EndedInstance> IngestThread::End()
   {
     if (!inFlight_)
     {
       return std::nullopt;
     }
 
-    LostInstance lost;
-    lost.instance = std::move(inFlight_->instance);
-    lost.instance.phases = inFlight_->timeline.GetPhases();
-    lost.instance.finishedAt = std::chrono::system_clock::now();
-    lost.evidence = inFlight_->evidence;
-    lost.sopInstanceUid = inFlight_->sopInstanceUid;
-
     if (requestMark_)
     {
       requestMark_ = inFlight_->timeline.GetLastMark();
     }
 
+    if (const std::optional<TimePoint> response = GetResponse())
+    {
+      if (inFlight_->isStored)
+      {
+        inFlight_->timeline.Mark(Phase::Respond, *response);
+      }
+    }
+
+    EndedInstance ended;
+    ended.instance = std::move(inFlight_->instance);
+    ended.instance.phases.Add(inFlight_->timeline.GetPhases());
+    ended.instance.finishedAt = std::chrono::system_clock::now();
+    ended.isStored = inFlight_->isStored;
+    ended.evidence = inFlight_->evidence;
+    ended.sopInstanceUid = inFlight_->sopInstanceUid;
+
     inFlight_.reset();
-    return lost;
+    return ended;
   }
+
 
   void IngestThread::Open(TimePoint begin, Origin origin, std::size_t size)
   {
-    inFlight_.emplace(InFlight{Timeline(begin), {}, {}, {}});
+    inFlight_.emplace(InFlight{Timeline(begin), {}, {}, {}, {}, false});
     inFlight_->instance.origin = origin;
     inFlight_->instance.size = size;
     inFlight_->instance.peer = Peer{requestAddress_, requestAddress_};
     inFlight_->evidence.origin = origin;
-    givenUp_ = false;
+    isGivenUp_ = false;
   }
 
-  Duration IngestThread::GetPatience(const InFlight& inFlight)
+
+  void IngestThread::MarkReceived(TimePoint now)
+  {
+    if (const std::optional<Message> message = source_.GetCurrentMessage())
+    {
+      MarkMessage(*message, now);
+    }
+    else if (requestMark_)
+    {
+      inFlight_->timeline.Mark(Phase::Receive, now);
+    }
+  }
+
+
+  void IngestThread::MarkMessage(const Message& message, TimePoint now)
+  {
+    const bool isFirst = !(message.id == message_.id);
+
+    if (isFirst && !requestMark_)
+    {
+      inFlight_->timeline = Timeline(message.firstByte);
+    }
+
+    inFlight_->timeline.Mark(Phase::Receive, std::min(message.lastByte, now));
+    inFlight_->timeline.Mark(Phase::Parse, now);
+
+    if (isFirst && message.idle)
+    {
+      inFlight_->timeline.AddBeside(Phase::Idle, *message.idle);
+    }
+
+    if (!message.peer.name.empty())
+    {
+      inFlight_->instance.peer = message.peer;
+    }
+
+    // The stalls of the message since its previous instance
+    FinishedInstance& instance = inFlight_->instance;
+    instance.areStallsObserved = true;
+    instance.stalls = message.stalls - (isFirst ? 0 : message_.stalls);
+    instance.stallTime = message.stallTime - (isFirst ? Duration::zero() : message_.stallTime);
+
+    inFlight_->message = message.id;
+    message_ = message;
+  }
+
+
+  void IngestThread::MarkStored(TimePoint now)
+  {
+    Timeline& timeline = inFlight_->timeline;
+    const std::optional<StoredFile> file = source_.TakeStoredFile();
+
+    if (file && file->created >= timeline.GetLastMark())
+    {
+      timeline.Mark(Phase::Prepare, file->created);
+      timeline.Mark(Phase::Storage, file->closed);
+      timeline.AddBeside(Phase::Sync, file->sync);
+      timeline.Mark(Phase::Index, now);
+    }
+    else
+    {
+      timeline.Mark(Phase::Commit, now);
+    }
+  }
+
+
+  std::optional<TimePoint> IngestThread::GetResponse() const
+  {
+    if (!inFlight_->message)
+    {
+      return std::nullopt;
+    }
+
+    const std::optional<TimePoint> response = source_.GetResponse(*inFlight_->message);
+    const bool isAnswer = response && *response >= inFlight_->timeline.GetLastMark();
+    return isAnswer ? response : std::nullopt;
+  }
+
+
+  bool IngestThread::HasEnded(TimePoint now, Duration quiet) const
+  {
+    if (inFlight_->isStored && !inFlight_->message)
+    {
+      return true;
+    }
+
+    if (const std::optional<TimePoint> response = GetResponse())
+    {
+      return now - *response >= quiet;
+    }
+
+    return now - inFlight_->timeline.GetLastMark() >= GetPatience();
+  }
+
+
+  Duration IngestThread::GetPatience() const
   {
     const std::chrono::seconds base =
-        inFlight.evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
-    return base + std::chrono::seconds(inFlight.instance.size / SLOWEST_BYTES_PER_SECOND);
+        inFlight_->evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
+    return base + std::chrono::seconds(inFlight_->instance.size / SLOWEST_BYTES_PER_SECOND);
   }
 }

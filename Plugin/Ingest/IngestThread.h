@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/DicomFile.h"
 #include "Ingest/FinishedInstance.h"
+#include "Ingest/MessageSource.h"
 #include "Ingest/OutcomeJudge.h"
 #include "Ingest/Timeline.h"
 
-#include <array>
 #include <mutex>
 #include <optional>
 #include <string>
 
 namespace OrthancPerf
 {
-  // A SOP Instance UID has at most 64 characters (DICOM PS3.5 section 9.1); zero-terminated
-  using SopInstanceUid = std::array<char, 65>;
-
-  // An instance whose end was not seen, with what is known of it
-  struct LostInstance
+  // An instance on whose thread something else goes on now
+  struct EndedInstance
   {
     FinishedInstance instance;
+    bool isStored = false;  // else its outcome is to be judged from the evidence
     IngestEvidence evidence;
-    SopInstanceUid sopInstanceUid = {};
+    UidText sopInstanceUid = {};
   };
 
   // What the received-instance callback knows of an instance
@@ -29,7 +28,7 @@ namespace OrthancPerf
     Origin origin = Origin::Unknown;
     std::size_t size = 0;
     bool readable = true;
-    SopInstanceUid sopInstanceUid = {};
+    UidText sopInstanceUid = {};
   };
 
   // What Orthanc's later callbacks know of it
@@ -41,22 +40,27 @@ namespace OrthancPerf
     std::size_t size = 0;
   };
 
-  // What one thread of Orthanc is working at: an HTTP request, and in it, or in a DICOM
-  // association, one instance at a time. Turns the callbacks, in their order, into finished
-  // instances. Owned by IngestTracker; the events come from its own thread, TakeOverdue and
-  // TakeLost from any: an uncontended mutex stands between them.
+
+  // What one thread of Orthanc is working at: an HTTP request, or a DIMSE message, and in it one
+  // instance after the other. Turns the callbacks, in their order, into ended instances. Owned by
+  // IngestTracker; the events come from its own thread, the Take... functions from any: an
+  // uncontended mutex stands between them.
   //
-  // An event may end the instance before it without its outcome having been seen: it is then
-  // returned as lost. Orthanc gives no signal when it refuses an instance or fails to store it.
+  // An instance ends with its response, where the source sees that, or else in the stored
+  // callback. Orthanc gives no signal when it refuses an instance or fails to store it: such a
+  // one ends with the response too, or with the next event on the thread, or after a long silence.
   class IngestThread
   {
   public:
+    // The source outlives the thread
+    explicit IngestThread(IMessageSource& source);
+
     // An HTTP request from this address has begun on this thread
-    std::optional<LostInstance> OnRequest(TimePoint now, const std::string& address);
+    std::optional<EndedInstance> OnRequest(TimePoint now, const std::string& address);
 
     // A DICOM file is in memory: receive ends. Where the request carries several instances (a
     // ZIP, STOW-RS), the next one begins when the one before has ended.
-    std::optional<LostInstance> OnReceived(TimePoint now, const ReceivedInstance& received);
+    std::optional<EndedInstance> OnReceived(TimePoint now, const ReceivedInstance& received);
 
     // The transcoder has begun, or ended, its work on the instance
     void OnTranscoderBegin(TimePoint now);
@@ -68,15 +72,17 @@ namespace OrthancPerf
     // The C-STORE filter, directly after it
     void OnCStoreFilter();
 
-    // Orthanc has stored the instance: it is finished. Nothing if it had been given up before.
-    std::optional<FinishedInstance> OnStored(TimePoint now, const KnownInstance& known);
+    // Orthanc has stored the instance. False if it had been given up before: it is not ended a
+    // second time.
+    bool OnStored(TimePoint now, const KnownInstance& known);
 
-    // The instance on this thread, if nothing was heard of it for so long that it must have
-    // ended: see GetPatience
-    std::optional<LostInstance> TakeOverdue(TimePoint now);
+    // The instance on this thread if it has ended: it is stored and no response is to be waited
+    // for, or its response was written at least "quiet" ago, or nothing was heard of it for so
+    // long that it must have ended (see GetPatience)
+    std::optional<EndedInstance> TakeEnded(TimePoint now, Duration quiet);
 
-    // The instance on this thread, whose thread has ended
-    std::optional<LostInstance> TakeLost();
+    // The instance on this thread, whatever its state: the thread has ended
+    std::optional<EndedInstance> TakeLast();
 
     // The origin of the instance on this thread, if there is one
     std::optional<Origin> GetInFlight() const;
@@ -87,17 +93,26 @@ namespace OrthancPerf
       Timeline timeline;
       FinishedInstance instance;
       IngestEvidence evidence;
-      SopInstanceUid sopInstanceUid = {};
+      UidText sopInstanceUid = {};
+      std::optional<MessageId> message;
+      bool isStored = false;
     };
 
-    std::optional<LostInstance> Lose();
+    std::optional<EndedInstance> End();
     void Open(TimePoint begin, Origin origin, std::size_t size);
-    static Duration GetPatience(const InFlight& inFlight);
+    void MarkReceived(TimePoint now);
+    void MarkMessage(const Message& message, TimePoint now);
+    void MarkStored(TimePoint now);
+    std::optional<TimePoint> GetResponse() const;
+    bool HasEnded(TimePoint now, Duration quiet) const;
+    Duration GetPatience() const;
 
+    IMessageSource& source_;
     mutable std::mutex mutex_;
     std::string requestAddress_;
-    std::optional<TimePoint> requestMark_; // its begin, or the end of its latest instance
+    std::optional<TimePoint> requestMark_;  // its begin, or the end of its latest instance
+    Message message_;                       // the latest, as far as its instances have used it
     std::optional<InFlight> inFlight_;
-    bool givenUp_ = false;
+    bool isGivenUp_ = false;
   };
 }

@@ -28,8 +28,10 @@ namespace OrthancPerf
     thread_local ThreadHandle currentThread;
   }
 
-  IngestTracker::IngestTracker(const Journal& journal, const OutcomeJudge& judge) :
+  IngestTracker::IngestTracker(const Journal& journal, const OutcomeJudge& judge,
+                               IMessageSource& source) :
     journal_(journal),
+    source_(source),
     judge_(judge),
     id_(MakeTrackerId())
   {
@@ -67,9 +69,11 @@ namespace OrthancPerf
 
   void IngestTracker::OnStored(TimePoint now, const KnownInstance& known)
   {
-    if (const std::optional<FinishedInstance> finished = GetCurrentThread().OnStored(now, known))
+    IngestThread& thread = GetCurrentThread();
+
+    if (thread.OnStored(now, known))
     {
-      journal_.Publish(*finished);
+      FinishOrDefer(thread.TakeEnded(now, Duration::max()));
     }
     else
     {
@@ -77,35 +81,53 @@ namespace OrthancPerf
     }
   }
 
-  void IngestTracker::Settle(TimePoint now, const StoreLookup& lookup)
+
+  void IngestTracker::Settle(TimePoint now, Duration quiet, const StoreLookup& lookup)
   {
+    const std::lock_guard<std::mutex> settling(settling_);
+
     for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
     {
-      const bool ended = thread.use_count() == 2; // the tracker's share and this copy
-      FinishOrDefer(ended ? thread->TakeLost() : thread->TakeOverdue(now));
+      const bool isOver = thread.use_count() == 2;  // the tracker's share and this copy
+      FinishOrDefer(isOver ? thread->TakeLast() : thread->TakeEnded(now, quiet));
     }
 
-    std::vector<LostInstance> deferred;
+    DropEndedThreads();
+    LookUpDeferred(lookup);
+  }
+
+
+  void IngestTracker::DropEndedThreads()
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    threads_.erase(std::remove_if(threads_.begin(), threads_.end(),
+                                  [](const std::shared_ptr<IngestThread>& thread)
+                                  { return thread.use_count() == 1 && !thread->GetInFlight(); }),
+                   threads_.end());
+  }
+
+
+  void IngestTracker::LookUpDeferred(const StoreLookup& lookup)
+  {
+    std::vector<EndedInstance> deferred;
 
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      threads_.erase(std::remove_if(threads_.begin(), threads_.end(),
-                                    [](const std::shared_ptr<IngestThread>& thread)
-                                    { return thread.use_count() == 1 && !thread->GetInFlight(); }),
-                     threads_.end());
       deferred = deferred_;
     }
 
-    for (const LostInstance& lost : deferred)
+    for (const EndedInstance& ended : deferred)
     {
-      const std::string instanceId = lookup(lost.sopInstanceUid.data());
-      Publish(lost, instanceId.empty() ? judge_.Judge(lost.evidence).outcome : Outcome::Stored,
+      const std::string instanceId = lookup(ended.sopInstanceUid.data());
+      Publish(ended, instanceId.empty() ? judge_.Judge(ended.evidence).outcome : Outcome::Stored,
               instanceId);
     }
 
     const std::lock_guard<std::mutex> lock(mutex_);
-    deferred_.erase(deferred_.begin(), deferred_.begin() + deferred.size());
+    deferred_.erase(deferred_.begin(),
+                    deferred_.begin() + static_cast<std::ptrdiff_t>(deferred.size()));
   }
+
 
   std::size_t IngestTracker::CountInFlight(Origin origin) const
   {
@@ -115,8 +137,8 @@ namespace OrthancPerf
                                          [origin](const std::shared_ptr<IngestThread>& thread)
                                          { return thread->GetInFlight() == origin; });
     const auto inDeferred = std::count_if(deferred_.begin(), deferred_.end(),
-                                          [origin](const LostInstance& lost)
-                                          { return lost.instance.origin == origin; });
+                                          [origin](const EndedInstance& ended)
+                                          { return ended.instance.origin == origin; });
 
     return static_cast<std::size_t>(inThreads + inDeferred);
   }
@@ -130,7 +152,7 @@ namespace OrthancPerf
   {
     if (currentThread.trackerId != id_)
     {
-      auto thread = std::make_shared<IngestThread>();
+      auto thread = std::make_shared<IngestThread>(source_);
 
       {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -143,36 +165,44 @@ namespace OrthancPerf
     return *currentThread.thread;
   }
 
-  void IngestTracker::Publish(const LostInstance& lost, Outcome outcome,
+  void IngestTracker::Publish(const EndedInstance& ended, Outcome outcome,
                               const std::string& instanceId) const
   {
-    FinishedInstance finished = lost.instance;
+    FinishedInstance finished = ended.instance;
     finished.outcome = outcome;
     finished.instanceId = instanceId;
     journal_.Publish(finished);
   }
 
-  void IngestTracker::FinishOrDefer(const std::optional<LostInstance>& lost)
+
+  void IngestTracker::FinishOrDefer(const std::optional<EndedInstance>& ended)
   {
-    if (!lost)
+    if (!ended)
     {
       return;
     }
 
-    const Verdict verdict = judge_.Judge(lost->evidence);
+    if (ended->isStored)
+    {
+      Publish(*ended, Outcome::Stored, ended->instance.instanceId);
+      return;
+    }
 
-    if (verdict.mayBeInStore && lost->sopInstanceUid[0] != '\0')
+    const Verdict verdict = judge_.Judge(ended->evidence);
+
+    if (verdict.mayBeInStore && ended->sopInstanceUid[0] != '\0')
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (deferred_.size() < MAXIMUM_DEFERRED)
       {
-        deferred_.push_back(*lost);
+        deferred_.push_back(*ended);
         return;
       }
     }
 
-    Publish(*lost, verdict.outcome, {});
+    Publish(*ended, verdict.outcome, {});
   }
+
 
   std::vector<std::shared_ptr<IngestThread>> IngestTracker::CopyThreads() const
   {

@@ -16,8 +16,7 @@ namespace OrthancPerf
 {
   // Follows every instance that Orthanc ingests, on whatever thread, and publishes it in the
   // journal when it is finished. Owned by the plugin's context. Orthanc's callbacks call the
-  // On... functions on the ingesting thread; Settle belongs to the housekeeping thread; the
-  // counts may be read by any.
+  // On... functions on the ingesting thread; any other thread may settle and count.
   class IngestTracker
   {
   public:
@@ -25,7 +24,8 @@ namespace OrthancPerf
     // hold it; asked by Settle only. Must not throw.
     using StoreLookup = std::function<std::string(const char* sopInstanceUid)>;
 
-    IngestTracker(const Journal& journal, const OutcomeJudge& judge);
+    // Journal and source outlive the tracker
+    IngestTracker(const Journal& journal, const OutcomeJudge& judge, IMessageSource& source);
 
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
@@ -35,8 +35,10 @@ namespace OrthancPerf
     void OnCStoreFilter();
     void OnStored(TimePoint now, const KnownInstance& known);
 
-    // Finishes the instances that went out of sight, to be called about every second
-    void Settle(TimePoint now, const StoreLookup& lookup);
+    // Finishes the instances that have ended without another event on their thread: those whose
+    // response was written at least "quiet" ago, and those that went out of sight. To be called
+    // about every second, and with no quiet before anyone looks at what is finished.
+    void Settle(TimePoint now, Duration quiet, const StoreLookup& lookup);
 
     // Instances that were received and have no outcome yet
     std::size_t CountInFlight(Origin origin) const;
@@ -46,17 +48,21 @@ namespace OrthancPerf
 
   private:
     IngestThread& GetCurrentThread();
-    void Publish(const LostInstance& lost, Outcome outcome, const std::string& instanceId) const;
-    void FinishOrDefer(const std::optional<LostInstance>& lost);
+    void Publish(const EndedInstance& ended, Outcome outcome, const std::string& instanceId) const;
+    void FinishOrDefer(const std::optional<EndedInstance>& ended);
+    void DropEndedThreads();
+    void LookUpDeferred(const StoreLookup& lookup);
     std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;
 
     const Journal& journal_;
+    IMessageSource& source_;
     const OutcomeJudge judge_;
     const std::uint64_t id_;
 
+    std::mutex settling_;
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<IngestThread>> threads_;
-    std::vector<LostInstance> deferred_;
+    std::vector<EndedInstance> deferred_;
     std::atomic<std::uint64_t> lateOutcomes_{0};
   };
 }

@@ -51,7 +51,7 @@ namespace OrthancPerf
         case prometheus::MetricType::Histogram:
           return "histogram";
         default:
-          return "untyped"; // the plugin has none
+          return "untyped";  // the plugin has none
       }
     }
 

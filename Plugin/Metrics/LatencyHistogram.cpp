@@ -8,8 +8,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr int UNIT_BITS = 7; // 128 ns
-    constexpr int STEP_BITS = 3; // eight buckets an octave
+    constexpr int UNIT_BITS = 7;  // 128 ns
+    constexpr int STEP_BITS = 3;  // eight buckets an octave
     constexpr std::uint64_t STEPS = 1U << STEP_BITS;
   }
 
@@ -65,7 +65,7 @@ namespace OrthancPerf
       }
     }
 
-    return maximum_; // in the last bucket, which has no upper end, or there is none
+    return maximum_;  // in the last bucket, which has no upper end, or there is none
   }
 
   std::size_t LatencyHistogram::GetBucket(Duration duration)

@@ -43,8 +43,9 @@ namespace OrthancPerf
     Duration GetQuantile(double share) const;
 
   private:
-    // In units of 128 ns: eight linear buckets, then eight for each octave below 2^30 units
-    static constexpr std::size_t BUCKET_COUNT = 28 * 8;
+    // In units of 128 ns: eight linear buckets, then eight for each of 27 octaves, up to
+    // 2^30 units
+    static constexpr std::size_t BUCKET_COUNT = 224;
 
     static std::size_t GetBucket(Duration duration);
     static Duration GetMiddle(std::size_t bucket);

@@ -49,7 +49,7 @@ namespace OrthancPerf
 
     // Absent until there is one: without the socket probe none can be seen, and zero would say
     // that there was none.
-    if (instance.stalls != 0)
+    if (instance.areStallsObserved)
     {
       stalls_.Get(line).Increment(instance.stalls);
       stallTime_.Get(line).Increment(ToSeconds(instance.stallTime));

@@ -10,7 +10,7 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::size_t RATE_SLOTS = 20;
-    constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(3); // a minute in all
+    constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(3);  // a minute in all
 
     void AddTo(PeerTraffic& traffic, const FinishedInstance& instance)
     {

@@ -22,17 +22,17 @@ namespace OrthancPerf
     std::uint64_t instances = 0;
     std::uint64_t bytes = 0;
     std::array<std::uint64_t, OUTCOME_COUNT> outcomes = {};
-    PhaseDurations phases; // of all instances together; their shares show where time goes
+    PhaseDurations phases;  // of all instances together; their shares show where time goes
     std::uint64_t stalls = 0;
     Duration stallTime = Duration::zero();
-    double instancesPerSecond = 0; // over the last minute
-    double bytesPerSecond = 0;     // over the last minute
+    double instancesPerSecond = 0;  // over the last minute
+    double bytesPerSecond = 0;      // over the last minute
   };
 
   struct PeerSummary
   {
-    std::string name;    // OTHER_PEERS: all that found no place of their own
-    std::string address; // of the last instance with one; empty: not known
+    std::string name;     // OTHER_PEERS: all that found no place of their own
+    std::string address;  // of the last instance with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;
     std::chrono::system_clock::time_point lastSeen;
     std::array<PeerTraffic, DIRECTION_COUNT> directions;
@@ -69,7 +69,7 @@ namespace OrthancPerf
       void Add(const FinishedInstance& instance, TimePoint now);
       PeerSummary Summarize(TimePoint now) const;
 
-      PeerSummary totals; // without the rates
+      PeerSummary totals;  // without the rates
       std::array<SlotRing<Rate>, DIRECTION_COUNT> rates;
     };
 
@@ -79,6 +79,6 @@ namespace OrthancPerf
     const Now now_;
     const TimePoint start_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Record>> records_; // by place; nothing: no instance yet
+    std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: no instance yet
   };
 }

@@ -5,7 +5,7 @@
 
 namespace OrthancPerf
 {
-  RecentTraffic::RecentTraffic(Now now) : RecentTraffic(now, now())
+  RecentTraffic::RecentTraffic(const Now& now) : RecentTraffic(now, now())
   {
   }
 

@@ -20,7 +20,7 @@ namespace OrthancPerf
     using Now = std::function<TimePoint()>;
 
     // Asks this clock for the time of each instance and summary
-    explicit RecentTraffic(Now now = &Clock::now);
+    explicit RecentTraffic(const Now& now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 

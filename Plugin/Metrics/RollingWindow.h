@@ -35,14 +35,14 @@ namespace OrthancPerf
     std::array<std::uint64_t, OUTCOME_COUNT> outcomes = {};
     std::uint64_t stalls = 0;
     Duration stallTime = Duration::zero();
-    std::optional<LatencySummary> duration; // of the whole instance: PhaseDurations::GetTotal()
+    std::optional<LatencySummary> duration;  // of the whole instance: PhaseDurations::GetTotal()
     std::array<std::optional<LatencySummary>, PHASE_COUNT> phases;
   };
 
   struct WindowSummary
   {
-    Duration length = Duration::zero();  // the nominal one: a minute
-    Duration covered = Duration::zero(); // what the rates are divided by
+    Duration length = Duration::zero();   // the nominal one: a minute
+    Duration covered = Duration::zero();  // what the rates are divided by
     std::array<TrafficSummary, DIRECTION_COUNT> directions;
   };
 

@@ -14,6 +14,7 @@ namespace OrthancPerf
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
 
+
     std::size_t GetDistanceToPath(const std::string& name, const std::string& path)
     {
       const std::size_t dot = path.rfind('.');
@@ -21,6 +22,7 @@ namespace OrthancPerf
       return std::min(GetEditDistance(name, path), GetEditDistance(name, last));
     }
   }
+
 
   std::size_t GetEditDistance(const std::string& a, const std::string& b)
   {
@@ -46,6 +48,7 @@ namespace OrthancPerf
 
     return row[width];
   }
+
 
   const std::string& FindNearestPath(const std::string& name, const std::vector<std::string>& paths)
   {

@@ -21,6 +21,7 @@ namespace OrthancPerf
                               " deep, without comments and without duplicate keys");
     }
 
+
     // JsonCpp reports "* Line 1, Column 2\n  Syntax error: ...\n"
     std::string ToOneLine(std::string text)
     {
@@ -31,6 +32,33 @@ namespace OrthancPerf
                                         : DescribeText(text.substr(begin, end - begin + 1));
     }
 
+
+    // JsonCpp takes a zero as the end of the text, and comments at the start of an object even in
+    // its strict mode. JSON has neither outside of its strings.
+    bool HasZeroOrSlashOutsideStrings(const char* text, std::size_t size)
+    {
+      bool isInString = false;
+
+      for (std::size_t i = 0; i < size; i++)
+      {
+        if (isInString && text[i] == '\\')
+        {
+          i++;  // whatever is escaped does not end the string
+        }
+        else if (text[i] == '"')
+        {
+          isInString = !isInString;
+        }
+        else if (!isInString && (text[i] == '\0' || text[i] == '/'))
+        {
+          return true;
+        }
+      }
+
+      return false;
+    }
+
+
     std::unique_ptr<Json::CharReader> MakeReader()
     {
       Json::CharReaderBuilder builder;
@@ -39,6 +67,7 @@ namespace OrthancPerf
       return std::unique_ptr<Json::CharReader>(builder.newCharReader());
     }
   }
+
 
   Json::Value ParseJson(const void* body, std::size_t size)
   {
@@ -53,6 +82,12 @@ namespace OrthancPerf
     }
 
     const char* const text = static_cast<const char*>(body);
+
+    if (HasZeroOrSlashOutsideStrings(text, size))
+    {
+      throw MakeError("it holds a comment, or a character that JSON does not have");
+    }
+
     Json::Value value;
     std::string errors;
 
@@ -63,7 +98,7 @@ namespace OrthancPerf
         return value;
       }
     }
-    catch (const Json::Exception& e) // nested too deep
+    catch (const Json::Exception& e)  // nested too deep
     {
       throw MakeError(ToOneLine(e.what()));
     }

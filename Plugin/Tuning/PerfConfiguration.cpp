@@ -26,12 +26,14 @@ namespace OrthancPerf
           { c.*member = static_cast<std::size_t>(value); });
     }
 
+
     PerfKey MakeSwitchKey(const std::string& name, const std::string& description,
                           bool PerfConfiguration::*member)
     {
       return MakeBooleanKey<PerfConfiguration>(
           "", name, description, [member](PerfConfiguration& c) -> bool& { return c.*member; });
     }
+
 
     std::vector<std::string> GetAllPaths()
     {
@@ -52,6 +54,7 @@ namespace OrthancPerf
       return paths;
     }
 
+
     void ReadKey(PerfConfiguration& configuration, const std::string& name,
                  const Json::Value& value, const UnknownKeys& unknownKeys)
     {
@@ -69,6 +72,7 @@ namespace OrthancPerf
       }
     }
   }
+
 
   PerfConfiguration PerfConfiguration::Parse(const Json::Value& section)
   {
@@ -105,6 +109,7 @@ namespace OrthancPerf
     configuration.warnings = warnings;
     return configuration;
   }
+
 
   const std::vector<SettingKey<PerfConfiguration>>& GetPerfKeys()
   {

@@ -32,6 +32,7 @@ namespace OrthancPerf
     static PerfConfiguration Parse(const Json::Value& section);
   };
 
+
   // 100,000 finished instances take some 30 MB
   constexpr IntegerRange RECENT_INSTANCES_RANGE = {0, 100000};
 

@@ -16,6 +16,7 @@ namespace OrthancPerf
                         key, description, allowed);
   }
 
+
   SettingError::SettingError(const std::string& message, std::string key, std::string found,
                              std::string allowed) :
     std::runtime_error(message),
@@ -24,6 +25,7 @@ namespace OrthancPerf
     allowed_(std::move(allowed))
   {
   }
+
 
   Json::Value SettingError::ToJson() const
   {
@@ -35,6 +37,7 @@ namespace OrthancPerf
     return json;
   }
 
+
   std::string Describe(const Json::Value& value)
   {
     Json::StreamWriterBuilder builder;
@@ -42,6 +45,7 @@ namespace OrthancPerf
     builder["emitUTF8"] = false;
     return DescribeText(Json::writeString(builder, value));
   }
+
 
   std::string DescribeText(const std::string& text)
   {

@@ -48,6 +48,7 @@ namespace OrthancPerf
     std::string allowed_;
   };
 
+
   // At most this many characters of a wrong value are repeated in an answer or in the log
   constexpr std::size_t MAXIMUM_DESCRIPTION = 120;
 

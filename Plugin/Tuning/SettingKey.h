@@ -15,10 +15,10 @@ namespace OrthancPerf
   template <typename Document>
   struct SettingKey
   {
-    std::string section; // the object that holds it; empty: the document itself
+    std::string section;  // the object that holds it; empty: the document itself
     std::string name;
-    std::string type;    // "boolean", "integer", "string", "string or integer"
-    std::string allowed; // "an integer from 0 to 32767"
+    std::string type;     // "boolean", "integer", "string", "string or integer"
+    std::string allowed;  // "an integer from 0 to 32767"
     std::string description;
 
     // Takes the value over into the document; false, and nothing done, if it is not allowed
@@ -34,12 +34,14 @@ namespace OrthancPerf
     }
   };
 
+
   // Whether the value is an integer within the limits. Integral doubles such as 1000.0 are, as
   // JSON has one kind of number only (RFC 8259 section 6); booleans and texts are not.
   inline bool IsIntegerWithin(const Json::Value& value, std::int64_t minimum, std::int64_t maximum)
   {
     return value.isInt64() && value.asInt64() >= minimum && value.asInt64() <= maximum;
   }
+
 
   // "field" gives the place in the document: bool& (Document&)
   template <typename Document, typename Field>
@@ -66,11 +68,13 @@ namespace OrthancPerf
     return {section, name, "boolean", "true or false", description, read, write};
   }
 
+
   struct IntegerRange
   {
     std::int64_t minimum;
     std::int64_t maximum;
   };
+
 
   // Describes the range: "an integer from 1 to 100"
   inline std::string ToText(const IntegerRange& range)
@@ -78,6 +82,7 @@ namespace OrthancPerf
     return "an integer from " + std::to_string(range.minimum) + " to " +
            std::to_string(range.maximum);
   }
+
 
   // "get" is std::int64_t (const Document&), "set" is void (Document&, std::int64_t)
   template <typename Document, typename Get, typename Set>

@@ -26,16 +26,19 @@ namespace OrthancPerf
       return stock;
     }
 
+
     auto Tie(const DicomSockets& s)
     {
       return std::tie(s.tcpNoDelay, s.tcpQuickAck, s.receiveBuffer, s.sendBuffer, s.keepAlive,
                       s.userTimeout, s.congestionControl);
     }
 
+
     auto Tie(const IngestTranscoding& t)
     {
       return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality);
     }
+
 
     template <typename T, std::size_t SIZE>
     std::optional<T> ParseLabel(const std::array<T, SIZE>& all, const std::string& label)
@@ -52,60 +55,72 @@ namespace OrthancPerf
     }
   }
 
+
   SocketBuffer SocketBuffer::MakeDefault()
   {
     return {Mode::Default, 0};
   }
+
 
   SocketBuffer SocketBuffer::MakeAutomatic()
   {
     return {Mode::Automatic, 0};
   }
 
+
   SocketBuffer SocketBuffer::MakeFixed(std::size_t bytes)
   {
     return {Mode::Fixed, bytes};
   }
+
 
   bool SocketBuffer::operator==(const SocketBuffer& other) const
   {
     return mode == other.mode && bytes == other.bytes;
   }
 
+
   bool SocketBuffer::operator!=(const SocketBuffer& other) const
   {
     return !(*this == other);
   }
+
 
   bool DicomSockets::operator==(const DicomSockets& other) const
   {
     return Tie(*this) == Tie(other);
   }
 
+
   bool DicomSockets::operator!=(const DicomSockets& other) const
   {
     return !(*this == other);
   }
+
 
   bool IngestTranscoding::operator==(const IngestTranscoding& other) const
   {
     return Tie(*this) == Tie(other);
   }
 
+
   bool IngestTranscoding::operator!=(const IngestTranscoding& other) const
   {
     return !(*this == other);
   }
+
 
   bool Tuning::operator==(const Tuning& other) const
   {
     return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding;
   }
 
+
   bool Tuning::operator!=(const Tuning& other) const
   {
     return !(*this == other);
   }
+
 
   const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets()
   {
@@ -114,15 +129,18 @@ namespace OrthancPerf
     return ALL;
   }
 
+
   const char* ToLabel(SocketPreset preset)
   {
     return PRESET_LABELS.at(static_cast<std::size_t>(preset));
   }
 
+
   std::optional<SocketPreset> ParseSocketPreset(const std::string& label)
   {
     return ParseLabel(GetAllSocketPresets(), label);
   }
+
 
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset)
   {
@@ -139,6 +157,7 @@ namespace OrthancPerf
     }
   }
 
+
   SocketPreset FindPreset(const DicomSockets& sockets)
   {
     for (const SocketPreset preset : GetAllSocketPresets())
@@ -152,6 +171,7 @@ namespace OrthancPerf
     return SocketPreset::Custom;
   }
 
+
   const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices()
   {
     static const std::array<EngineChoice, ENGINE_CHOICE_COUNT> ALL = {
@@ -159,10 +179,12 @@ namespace OrthancPerf
     return ALL;
   }
 
+
   const char* ToLabel(EngineChoice engine)
   {
     return ENGINE_LABELS.at(static_cast<std::size_t>(engine));
   }
+
 
   std::optional<EngineChoice> ParseEngineChoice(const std::string& label)
   {

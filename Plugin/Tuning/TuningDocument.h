@@ -14,13 +14,13 @@ namespace OrthancPerf
   {
     enum class Mode
     {
-      Default,   // as the application made it: DCMTK sets a size if TCP_BUFFER_LENGTH is set
-      Automatic, // the kernel's autotuning (tcp(7), tcp_moderate_rcvbuf), whatever DCMTK asked for
-      Fixed      // "bytes", which switches autotuning off
+      Default,    // as the application made it: DCMTK sets a size if TCP_BUFFER_LENGTH is set
+      Automatic,  // the kernel's autotuning (tcp(7), tcp_moderate_rcvbuf), whatever DCMTK asked for
+      Fixed       // "bytes", which switches autotuning off
     };
 
     Mode mode = Mode::Automatic;
-    std::size_t bytes = 0; // as given to setsockopt(2); 0 unless the mode is Fixed
+    std::size_t bytes = 0;  // as given to setsockopt(2); 0 unless the mode is Fixed
 
     static SocketBuffer MakeDefault();
     static SocketBuffer MakeAutomatic();
@@ -30,6 +30,7 @@ namespace OrthancPerf
     bool operator!=(const SocketBuffer& other) const;
   };
 
+
   // What the plugin does to each DICOM connection. A false, "Default", zero or empty value means
   // that the plugin leaves that property as Orthanc and DCMTK made it, or gives it back.
   struct DicomSockets
@@ -38,26 +39,28 @@ namespace OrthancPerf
     bool tcpQuickAck = true;
     SocketBuffer receiveBuffer;
     SocketBuffer sendBuffer;
-    std::chrono::seconds keepAlive = std::chrono::seconds(60);  // silence before the first probe
-    std::chrono::seconds userTimeout = std::chrono::seconds(0); // unacknowledged data
-    std::string congestionControl;                              // "cubic", "bbr"
+    std::chrono::seconds keepAlive = std::chrono::seconds(60);   // silence before the first probe
+    std::chrono::seconds userTimeout = std::chrono::seconds(0);  // unacknowledged data
+    std::string congestionControl;                               // "cubic", "bbr"
 
     bool operator==(const DicomSockets& other) const;
     bool operator!=(const DicomSockets& other) const;
   };
 
+
   // Named sets of all of DicomSockets
   enum class SocketPreset
   {
-    Stock, // the plugin leaves every socket as Orthanc and DCMTK made it
-    Tuned, // the plugin's defaults
-    Custom // anything else
+    Stock,  // the plugin leaves every socket as Orthanc and DCMTK made it
+    Tuned,  // the plugin's defaults
+    Custom  // anything else
   };
+
 
   constexpr std::size_t SOCKET_PRESET_COUNT = 3;
 
   const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets();
-  const char* ToLabel(SocketPreset preset); // "stock"
+  const char* ToLabel(SocketPreset preset);  // "stock"
   std::optional<SocketPreset> ParseSocketPreset(const std::string& label);
 
   // The values of a preset; nothing for Custom, which stands for no values of its own
@@ -75,23 +78,25 @@ namespace OrthancPerf
     Native
   };
 
+
   constexpr std::size_t ENGINE_CHOICE_COUNT = 4;
 
   const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices();
-  const char* ToLabel(EngineChoice engine); // "auto", "dcmtk", "gdcm", "native"
+  const char* ToLabel(EngineChoice engine);  // "auto", "dcmtk", "gdcm", "native"
   std::optional<EngineChoice> ParseEngineChoice(const std::string& label);
 
   // How instances are transcoded before they are stored
   struct IngestTranscoding
   {
-    std::string transferSyntax; // a UID of GetWritableSyntaxes(); empty: store as received
+    std::string transferSyntax;  // a UID of GetWritableSyntaxes(); empty: store as received
     EngineChoice engine = EngineChoice::Automatic;
     bool verify = false;
-    unsigned int lossyQuality = 90; // 1 to 100, as in libjpeg
+    unsigned int lossyQuality = 90;  // 1 to 100, as in libjpeg
 
     bool operator==(const IngestTranscoding& other) const;
     bool operator!=(const IngestTranscoding& other) const;
   };
+
 
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.

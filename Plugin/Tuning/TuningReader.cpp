@@ -16,9 +16,10 @@ namespace OrthancPerf
 
     enum class Nulls
     {
-      Reset, // null takes the key back to the configuration
+      Reset,  // null takes the key back to the configuration
       Refused
     };
+
 
     // One reading of one document
     class TuningReader
@@ -156,10 +157,12 @@ namespace OrthancPerf
     };
   }
 
+
   Json::Value ReadTuningPatch(const Json::Value& patch)
   {
     return TuningReader("", UnknownKeys(GetTuningPaths("")), Nulls::Reset).Read(patch);
   }
+
 
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
                                       std::vector<std::string>& warnings)
@@ -168,6 +171,7 @@ namespace OrthancPerf
     unknownKeys.CollectWarningsIn(warnings);
     return TuningReader(path, unknownKeys, Nulls::Refused).Read(document);
   }
+
 
   Tuning ApplyTuning(const Tuning& base, const Json::Value& document)
   {
@@ -186,6 +190,7 @@ namespace OrthancPerf
     return tuning;
   }
 
+
   Json::Value ToJson(const Tuning& tuning)
   {
     Json::Value json(Json::objectValue);
@@ -197,6 +202,7 @@ namespace OrthancPerf
 
     return json;
   }
+
 
   std::vector<std::string> GetTuningPaths(const std::string& path)
   {

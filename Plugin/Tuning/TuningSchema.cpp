@@ -25,6 +25,7 @@ namespace OrthancPerf
       return text;
     }
 
+
     template <typename Values>
     std::string ListLabels(const Values& values)
     {
@@ -37,6 +38,7 @@ namespace OrthancPerf
 
       return ListAsText(labels);
     }
+
 
     bool ReadBuffer(const Json::Value& value, SocketBuffer& buffer)
     {
@@ -55,6 +57,7 @@ namespace OrthancPerf
       return false;
     }
 
+
     Json::Value WriteBuffer(const SocketBuffer& buffer)
     {
       switch (buffer.mode)
@@ -69,6 +72,7 @@ namespace OrthancPerf
           return BUFFER_AUTO;
       }
     }
+
 
     TuningKey MakeBufferKey(const std::string& name, const std::string& description,
                             SocketBuffer DicomSockets::*member)
@@ -92,6 +96,7 @@ namespace OrthancPerf
               write};
     }
 
+
     TuningKey MakeSecondsKey(const std::string& name, const std::string& description,
                              const IntegerRange& range, std::chrono::seconds DicomSockets::*member)
     {
@@ -102,6 +107,7 @@ namespace OrthancPerf
           [member](Tuning& tuning, std::int64_t value)
           { tuning.dicomSockets.*member = std::chrono::seconds(value); });
     }
+
 
     TuningKey MakePresetKey()
     {
@@ -134,6 +140,7 @@ namespace OrthancPerf
               write};
     }
 
+
     bool IsCongestionControl(const std::string& name)
     {
       const auto isAllowed = [](char c)
@@ -143,6 +150,7 @@ namespace OrthancPerf
       return name.size() <= MAXIMUM_CONGESTION_CONTROL &&
              std::all_of(name.begin(), name.end(), isAllowed);
     }
+
 
     TuningKey MakeCongestionControlKey()
     {
@@ -171,6 +179,7 @@ namespace OrthancPerf
               read,
               write};
     }
+
 
     TuningKey MakeTransferSyntaxKey()
     {
@@ -212,6 +221,7 @@ namespace OrthancPerf
               write};
     }
 
+
     TuningKey MakeEngineKey()
     {
       const auto read = [](const Json::Value& value, Tuning& tuning)
@@ -235,6 +245,7 @@ namespace OrthancPerf
               read,
               write};
     }
+
 
     std::vector<TuningKey> MakeSocketKeys()
     {
@@ -261,6 +272,7 @@ namespace OrthancPerf
       };
     }
 
+
     std::vector<TuningKey> MakeTranscodingKeys()
     {
       return {
@@ -278,6 +290,7 @@ namespace OrthancPerf
       };
     }
 
+
     std::vector<TuningKey> MakeAllKeys()
     {
       std::vector<TuningKey> keys = MakeSocketKeys();
@@ -291,17 +304,20 @@ namespace OrthancPerf
     }
   }
 
+
   const std::vector<TuningKey>& GetTuningKeys()
   {
     static const std::vector<TuningKey> ALL = MakeAllKeys();
     return ALL;
   }
 
+
   const std::vector<std::string>& GetTuningSections()
   {
     static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING};
     return ALL;
   }
+
 
   const TuningKey* FindTuningKey(const std::string& section, const std::string& name)
   {
@@ -315,6 +331,7 @@ namespace OrthancPerf
 
     return nullptr;
   }
+
 
   TuningPart GetPart(const TuningKey& key)
   {

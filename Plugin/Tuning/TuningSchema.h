@@ -38,6 +38,7 @@ namespace OrthancPerf
     Transcoding
   };
 
+
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();
 

@@ -15,7 +15,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* SAVED_CHANGES = "SavedTuning"; // the path in messages
+    constexpr const char* SAVED_CHANGES = "SavedTuning";  // the path in messages
 
     std::string ToText(const Json::Value& value)
     {
@@ -23,6 +23,7 @@ namespace OrthancPerf
       builder["indentation"] = "";
       return Json::writeString(builder, value);
     }
+
 
     // Sections whose last key was taken back would be saved for nothing
     Json::Value WithoutEmptySections(const Json::Value& document)
@@ -41,6 +42,7 @@ namespace OrthancPerf
     }
   }
 
+
   TuningStore::TuningStore(const Tuning& configured, ITuningPersistence* persistence,
                            std::vector<ITuningObserver*> observers) :
     configured_(configured),
@@ -52,6 +54,7 @@ namespace OrthancPerf
     NotifyObservers();
   }
 
+
   TuningOutcome TuningStore::Load()
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
@@ -59,6 +62,7 @@ namespace OrthancPerf
     LoadOnce(warnings);
     return {Get(), warnings};
   }
+
 
   TuningOutcome TuningStore::Merge(const Json::Value& patch)
   {
@@ -68,6 +72,7 @@ namespace OrthancPerf
     LoadOnce(warnings);
     return Change(WithoutEmptySections(MergeJson(GetOverrides(), canonical)), std::move(warnings));
   }
+
 
   TuningOutcome TuningStore::Reset()
   {
@@ -79,17 +84,20 @@ namespace OrthancPerf
     return Change(Json::objectValue, {});
   }
 
+
   std::shared_ptr<const Tuning> TuningStore::Get() const
   {
     const std::lock_guard<std::mutex> lock(stateMutex_);
     return tuning_;
   }
 
+
   Json::Value TuningStore::GetOverrides() const
   {
     const std::lock_guard<std::mutex> lock(stateMutex_);
     return overrides_;
   }
+
 
   void TuningStore::LoadOnce(std::vector<std::string>& warnings)
   {
@@ -105,7 +113,7 @@ namespace OrthancPerf
 
       if (text)
       {
-        isSaved_ = false; // until it is known to be what PutInForce keeps
+        isSaved_ = false;  // until it is known to be what PutInForce keeps
         PutInForce(ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES,
                                            warnings));
         isSaved_ = warnings.empty();
@@ -120,11 +128,15 @@ namespace OrthancPerf
     }
   }
 
+
   TuningOutcome TuningStore::Change(const Json::Value& overrides, std::vector<std::string> warnings)
   {
-    isSaved_ = isSaved_ && overrides == GetOverrides();
-    isLoaded_ = true; // what is asked for now is newer than what could not be loaded
-    PutInForce(overrides);
+    if (overrides != GetOverrides())
+    {
+      isSaved_ = false;
+      isLoaded_ = true;  // this is newer than what could not be loaded, if anything
+      PutInForce(overrides);
+    }
 
     try
     {
@@ -140,6 +152,7 @@ namespace OrthancPerf
 
     return {Get(), std::move(warnings)};
   }
+
 
   void TuningStore::PutInForce(const Json::Value& overrides)
   {
@@ -157,6 +170,7 @@ namespace OrthancPerf
       NotifyObservers();
     }
   }
+
 
   void TuningStore::SaveOverrides()
   {
@@ -178,6 +192,7 @@ namespace OrthancPerf
 
     isSaved_ = true;
   }
+
 
   void TuningStore::NotifyObservers() const
   {

@@ -24,6 +24,7 @@ namespace OrthancPerf
     virtual void OnTuningChanged(const Tuning& tuning) noexcept = 0;
   };
 
+
   // Where changes made over REST survive a restart: one text in Orthanc's database. All three may
   // throw std::exception. Called by one thread at a time.
   class ITuningPersistence
@@ -37,15 +38,17 @@ namespace OrthancPerf
     virtual void Clear() = 0;
   };
 
+
   // What came of a change
   struct TuningOutcome
   {
-    std::shared_ptr<const Tuning> tuning; // in force from now on
+    std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or
     // a change that is in force but could not be saved, and is lost at the next restart
     std::vector<std::string> warnings;
   };
+
 
   // Owns the tuning in force: the defaults, over them the configuration, over that the changes
   // made over REST ("overrides"), which are kept apart so that they can be taken back.
@@ -92,11 +95,11 @@ namespace OrthancPerf
     ITuningPersistence* const persistence_;
     const std::vector<ITuningObserver*> observers_;
 
-    std::mutex changeMutex_; // held during a whole change, taken before stateMutex_
-    bool isLoaded_ = false;  // under changeMutex_
-    bool isSaved_ = true;    // under changeMutex_: persistence_ holds overrides_
+    std::mutex changeMutex_;  // held during a whole change, taken before stateMutex_
+    bool isLoaded_ = false;   // under changeMutex_
+    bool isSaved_ = true;     // under changeMutex_: persistence_ holds overrides_
 
-    mutable std::mutex stateMutex_; // held for a copy only
+    mutable std::mutex stateMutex_;  // held for a copy only
     Json::Value overrides_;
     std::shared_ptr<const Tuning> tuning_;
   };

@@ -23,14 +23,17 @@ namespace OrthancPerf
     }
   }
 
+
   UnknownKeys::UnknownKeys(std::vector<std::string> known) : known_(std::move(known))
   {
   }
+
 
   void UnknownKeys::CollectWarningsIn(std::vector<std::string>& warnings)
   {
     warnings_ = &warnings;
   }
+
 
   void UnknownKeys::Report(const std::string& path, const std::string& name,
                            const Json::Value& value) const
@@ -47,6 +50,7 @@ namespace OrthancPerf
     warnings_->push_back("Unknown key \"" + key + "\" is ignored, did you mean \"" + nearest +
                          "\"?");
   }
+
 
   std::string JoinPath(const std::string& path, const std::string& name)
   {

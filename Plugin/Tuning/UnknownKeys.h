@@ -28,6 +28,7 @@ namespace OrthancPerf
     std::vector<std::string>* warnings_ = nullptr;
   };
 
+
   // "Perf" and "Enabled" give "Perf.Enabled"; an empty path gives the name alone
   std::string JoinPath(const std::string& path, const std::string& name);
 }

@@ -22,6 +22,7 @@ namespace OrthancPerf
     return ALL;
   }
 
+
   std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName)
   {
     for (const WritableSyntax& syntax : GetWritableSyntaxes())

@@ -10,9 +10,10 @@ namespace OrthancPerf
   // A transfer syntax that instances can be transcoded to on ingest
   struct WritableSyntax
   {
-    const char* uid;  // DICOM PS3.6 table A-1
-    const char* name; // as Orthanc calls it: DicomTransferSyntax_... in its Enumerations.h
+    const char* uid;   // DICOM PS3.6 table A-1
+    const char* name;  // as Orthanc calls it: DicomTransferSyntax_... in its Enumerations.h
   };
+
 
   // All of them, in the order of their UIDs. Retired, video and decode-only syntaxes are not there.
   const std::vector<WritableSyntax>& GetWritableSyntaxes();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace OrthancPerf
 {
   namespace
@@ -31,6 +33,17 @@ namespace OrthancPerf
       return known;
     }
 
+    constexpr milliseconds QUIET(50);
+
+
+    // What has ended when the stored callback returns
+    std::optional<EndedInstance> Store(IngestThread& thread, TimePoint now,
+                                       const KnownInstance& known)
+    {
+      return thread.OnStored(now, known) ? thread.TakeEnded(now, QUIET) : std::nullopt;
+    }
+
+
     KnownInstance FromModality(const std::string& aet)
     {
       KnownInstance known = Known(Origin::DicomProtocol, 1000);
@@ -42,85 +55,91 @@ namespace OrthancPerf
 
   TEST(IngestThread, AnUploadHasReceivePrepareAndCommit)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     EXPECT_FALSE(thread.OnRequest(At(0), "127.0.0.1"));
     EXPECT_FALSE(thread.OnReceived(At(3), Received(Origin::RestApi, 500)));
     EXPECT_EQ(thread.GetInFlight(), Origin::RestApi);
     thread.OnFilter(At(5), Known(Origin::RestApi, 500));
-    const auto finished = thread.OnStored(At(9), Known(Origin::RestApi, 500));
+    const auto finished = Store(thread, At(9), Known(Origin::RestApi, 500));
 
     ASSERT_TRUE(finished);
-    EXPECT_EQ(finished->phases.Get(Phase::Receive), milliseconds(3));
-    EXPECT_EQ(finished->phases.Get(Phase::Prepare), milliseconds(2));
-    EXPECT_EQ(finished->phases.Get(Phase::Commit), milliseconds(4));
-    EXPECT_EQ(finished->peer.name, "127.0.0.1");
-    EXPECT_EQ(finished->outcome, Outcome::Stored);
-    EXPECT_EQ(finished->size, 500U);
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Receive), milliseconds(3));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Prepare), milliseconds(2));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Commit), milliseconds(4));
+    EXPECT_EQ(finished->instance.peer.name, "127.0.0.1");
+    EXPECT_TRUE(finished->isStored);
+    EXPECT_EQ(finished->instance.size, 500U);
     EXPECT_FALSE(thread.GetInFlight());
   }
 
   TEST(IngestThread, ACStoreWithoutTheProbeHasNoReceive)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(100), Received(Origin::DicomProtocol, 1000));
     thread.OnFilter(At(101), FromModality("CT1"));
     thread.OnCStoreFilter();
-    const auto finished = thread.OnStored(At(104), FromModality("CT1"));
+    const auto finished = Store(thread, At(104), FromModality("CT1"));
 
     ASSERT_TRUE(finished);
-    EXPECT_FALSE(finished->phases.Get(Phase::Receive));
-    EXPECT_EQ(finished->phases.GetTotal(), milliseconds(4));
-    EXPECT_EQ(finished->peer.name, "CT1");
-    EXPECT_EQ(finished->peer.address, "10.0.0.1");
-    EXPECT_EQ(finished->instanceId, "identifier");
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Receive));
+    EXPECT_EQ(finished->instance.phases.GetTotal(), milliseconds(4));
+    EXPECT_EQ(finished->instance.peer.name, "CT1");
+    EXPECT_EQ(finished->instance.peer.address, "10.0.0.1");
+    EXPECT_EQ(finished->instance.instanceId, "identifier");
   }
 
   TEST(IngestThread, TheTranscoderHasItsOwnPhase)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 1000));
     thread.OnTranscoderBegin(At(1));
     thread.OnTranscoderEnd(At(11));
     thread.OnFilter(At(12), FromModality("CT1"));
-    const auto finished = thread.OnStored(At(15), FromModality("CT1"));
+    const auto finished = Store(thread, At(15), FromModality("CT1"));
 
     ASSERT_TRUE(finished);
-    EXPECT_EQ(finished->phases.Get(Phase::Transcode), milliseconds(10));
-    EXPECT_EQ(finished->phases.Get(Phase::Prepare), milliseconds(2));
-    EXPECT_EQ(finished->phases.GetTotal(), milliseconds(15));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Transcode), milliseconds(10));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Prepare), milliseconds(2));
+    EXPECT_EQ(finished->instance.phases.GetTotal(), milliseconds(15));
   }
 
   TEST(IngestThread, TheSecondInstanceOfARequestBeginsWhereTheFirstEnded)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnRequest(At(0), "127.0.0.1");
     thread.OnReceived(At(30), Received(Origin::RestApi, 1));
-    thread.OnStored(At(34), Known(Origin::RestApi, 1));
+    Store(thread, At(34), Known(Origin::RestApi, 1));
     thread.OnReceived(At(35), Received(Origin::RestApi, 2));
-    const auto second = thread.OnStored(At(39), Known(Origin::RestApi, 2));
+    const auto second = Store(thread, At(39), Known(Origin::RestApi, 2));
 
     ASSERT_TRUE(second);
-    EXPECT_EQ(second->phases.Get(Phase::Receive), milliseconds(1));
-    EXPECT_EQ(second->phases.GetTotal(), milliseconds(5));
+    EXPECT_EQ(second->instance.phases.Get(Phase::Receive), milliseconds(1));
+    EXPECT_EQ(second->instance.phases.GetTotal(), milliseconds(5));
   }
 
   TEST(IngestThread, WithoutTheReceivedCallbackTheTimelineBeginsAtTheFilter)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnRequest(At(0), "127.0.0.1");
     thread.OnFilter(At(7), Known(Origin::RestApi, 400));
-    const auto finished = thread.OnStored(At(10), Known(Origin::RestApi, 400));
+    const auto finished = Store(thread, At(10), Known(Origin::RestApi, 400));
 
     ASSERT_TRUE(finished);
-    EXPECT_FALSE(finished->phases.Get(Phase::Receive));
-    EXPECT_FALSE(finished->phases.Get(Phase::Prepare));
-    EXPECT_EQ(finished->phases.Get(Phase::Commit), milliseconds(3));
-    EXPECT_EQ(finished->size, 400U);
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Receive));
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Prepare));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Commit), milliseconds(3));
+    EXPECT_EQ(finished->instance.size, 400U);
   }
 
   TEST(IngestThread, TheNextRequestOnTheThreadShowsThatAnInstanceWasLost)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnRequest(At(0), "127.0.0.1");
     ReceivedInstance garbage = Received(Origin::RestApi, 77);
     garbage.readable = false;
@@ -138,7 +157,8 @@ namespace OrthancPerf
 
   TEST(IngestThread, TheNextInstanceShowsThatTheOneBeforeWasLost)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
     thread.OnFilter(At(1), FromModality("CT1"));
     const auto lost = thread.OnReceived(At(9), Received(Origin::DicomProtocol, 20));
@@ -152,39 +172,199 @@ namespace OrthancPerf
 
   TEST(IngestThread, AnInstanceIsGivenUpAfterALongSilenceOnly)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
-    EXPECT_FALSE(thread.TakeOverdue(At(4999)));
-    EXPECT_TRUE(thread.TakeOverdue(At(5000)));
-    EXPECT_FALSE(thread.TakeOverdue(At(9000)));
+    EXPECT_FALSE(thread.TakeEnded(At(4999), QUIET));
+    EXPECT_TRUE(thread.TakeEnded(At(5000), QUIET));
+    EXPECT_FALSE(thread.TakeEnded(At(9000), QUIET));
   }
 
   TEST(IngestThread, ALargeInstanceMayStaySilentForLonger)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 400 * 1024 * 1024));
-    EXPECT_FALSE(thread.TakeOverdue(TimePoint(seconds(104))));
-    EXPECT_TRUE(thread.TakeOverdue(TimePoint(seconds(105))));
+    EXPECT_FALSE(thread.TakeEnded(TimePoint(seconds(104)), QUIET));
+    EXPECT_TRUE(thread.TakeEnded(TimePoint(seconds(105)), QUIET));
   }
 
   TEST(IngestThread, AnInstanceInTheDatabaseMayStaySilentForLonger)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
     thread.OnFilter(At(1), FromModality("CT1"));
-    EXPECT_FALSE(thread.TakeOverdue(TimePoint(seconds(29))));
-    EXPECT_TRUE(thread.TakeOverdue(TimePoint(seconds(31))));
+    EXPECT_FALSE(thread.TakeEnded(TimePoint(seconds(29)), QUIET));
+    EXPECT_TRUE(thread.TakeEnded(TimePoint(seconds(31)), QUIET));
   }
 
   TEST(IngestThread, AnInstanceThatWasGivenUpIsNotFinishedASecondTime)
   {
-    IngestThread thread;
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
-    ASSERT_TRUE(thread.TakeOverdue(TimePoint(seconds(60))));
+    ASSERT_TRUE(thread.TakeEnded(TimePoint(seconds(60)), QUIET));
     thread.OnFilter(TimePoint(seconds(61)), FromModality("CT1"));
-    EXPECT_FALSE(thread.OnStored(TimePoint(seconds(62)), FromModality("CT1")));
+    EXPECT_FALSE(Store(thread, TimePoint(seconds(62)), FromModality("CT1")));
 
     thread.OnReceived(TimePoint(seconds(63)), Received(Origin::DicomProtocol, 10));
-    EXPECT_TRUE(thread.OnStored(TimePoint(seconds(64)), FromModality("CT1")));
+    EXPECT_TRUE(Store(thread, TimePoint(seconds(64)), FromModality("CT1")));
+  }
+
+
+  namespace
+  {
+    // A view of sockets and files in which the test says what happened
+    class ScriptedSource : public IMessageSource
+    {
+    public:
+      std::optional<Message> GetCurrentMessage() const noexcept override
+      {
+        return message;
+      }
+
+      std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept override
+      {
+        return message && message->id == id ? response : std::nullopt;
+      }
+
+      std::optional<StoredFile> TakeStoredFile() noexcept override
+      {
+        return std::exchange(file, std::nullopt);
+      }
+
+      std::optional<Message> message;
+      std::optional<TimePoint> response;
+      std::optional<StoredFile> file;
+    };
+
+
+    Message MakeMessage(std::uint64_t serial, int firstByte, int lastByte)
+    {
+      Message message;
+      message.id = MessageId{7, serial};
+      message.firstByte = At(firstByte);
+      message.lastByte = At(lastByte);
+      message.peer = Peer{"CT1", "10.0.0.1"};
+      return message;
+    }
+
+
+    class IngestThreadWithProbe : public testing::Test
+    {
+    protected:
+      ScriptedSource source_;
+      IngestThread thread_{source_};
+    };
+  }
+
+
+  TEST_F(IngestThreadWithProbe, ReceiveEndsAtTheLastByteBeforeTheCallback)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    source_.message->idle = milliseconds(30);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    source_.file = StoredFile{At(111), At(114), milliseconds(2)};
+    EXPECT_FALSE(Store(thread_, At(117), FromModality("CT1")));
+
+    source_.response = At(119);
+    EXPECT_FALSE(thread_.TakeEnded(At(120), QUIET));
+    const auto finished = thread_.TakeEnded(At(169), QUIET);
+
+    ASSERT_TRUE(finished);
+    const PhaseDurations& phases = finished->instance.phases;
+    EXPECT_EQ(phases.Get(Phase::Idle), milliseconds(30));
+    EXPECT_EQ(phases.Get(Phase::Receive), milliseconds(8));
+    EXPECT_EQ(phases.Get(Phase::Parse), milliseconds(1));
+    EXPECT_EQ(phases.Get(Phase::Prepare), milliseconds(2));
+    EXPECT_EQ(phases.Get(Phase::Storage), milliseconds(3));
+    EXPECT_EQ(phases.Get(Phase::Sync), milliseconds(2));
+    EXPECT_EQ(phases.Get(Phase::Index), milliseconds(3));
+    EXPECT_EQ(phases.Get(Phase::Respond), milliseconds(2));
+    EXPECT_FALSE(phases.Get(Phase::Commit));
+    EXPECT_EQ(phases.GetTotal(), milliseconds(19));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, TheResponseOfARefusedInstanceEndsItWithoutPatience)
+  {
+    source_.message = MakeMessage(1, 0, 5);
+    thread_.OnReceived(At(6), Received(Origin::DicomProtocol, 1000));
+    EXPECT_FALSE(thread_.TakeEnded(At(7), milliseconds(0)));
+    source_.response = At(8);
+    const auto ended = thread_.TakeEnded(At(8), milliseconds(0));
+
+    ASSERT_TRUE(ended);
+    EXPECT_FALSE(ended->isStored);
+    EXPECT_EQ(ended->instance.peer.name, "CT1");
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AResponseFromBeforeTheInstanceSaysNothingOfIt)
+  {
+    source_.message = MakeMessage(1, 0, 5);
+    source_.response = At(3);
+    thread_.OnReceived(At(6), Received(Origin::DicomProtocol, 1000));
+    EXPECT_FALSE(thread_.TakeEnded(At(100), QUIET));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AnUploadBeginsAtTheFirstByteOfItsHeaders)
+  {
+    source_.message = MakeMessage(1, 100, 101);
+    thread_.OnRequest(At(102), "10.0.0.2");
+    source_.message = MakeMessage(2, 105, 120);  // the body, after "100 Continue"
+    source_.message->peer = Peer();
+    thread_.OnReceived(At(121), Received(Origin::RestApi, 1000));
+    Store(thread_, At(125), Known(Origin::RestApi, 1000));
+    source_.response = At(126);
+    const auto finished = thread_.TakeEnded(At(126), milliseconds(0));
+
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Receive), milliseconds(20));
+    EXPECT_EQ(finished->instance.phases.GetTotal(), milliseconds(26));
+    EXPECT_EQ(finished->instance.peer.name, "10.0.0.2");
+  }
+
+
+  TEST_F(IngestThreadWithProbe, EachPartOfARequestHasTheStallsSinceThePartBeforeIt)
+  {
+    thread_.OnRequest(At(0), "10.0.0.2");
+    source_.message = MakeMessage(1, 0, 50);
+    source_.message->stalls = 1;
+    source_.message->stallTime = milliseconds(40);
+    thread_.OnReceived(At(51), Received(Origin::Plugin, 1));
+    Store(thread_, At(55), Known(Origin::Plugin, 1));
+
+    source_.message->lastByte = At(120);
+    source_.message->stalls = 3;
+    source_.message->stallTime = milliseconds(100);
+    const auto first = thread_.OnReceived(At(121), Received(Origin::Plugin, 2));
+    Store(thread_, At(125), Known(Origin::Plugin, 2));
+    const auto second = thread_.TakeLast();
+
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(first->instance.stalls, 1U);
+    EXPECT_EQ(second->instance.stalls, 2U);
+    EXPECT_EQ(second->instance.stallTime, milliseconds(60));
+    EXPECT_EQ(second->instance.phases.Get(Phase::Receive), milliseconds(65));
+    EXPECT_FALSE(first->instance.phases.Get(Phase::Respond));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AFileFromAnEarlierInstanceIsNotTakenForThisOne)
+  {
+    source_.file = StoredFile{At(1), At(2), {}};
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    Store(thread_, At(112), FromModality("CT1"));
+    const auto finished = thread_.TakeLast();
+
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Commit), milliseconds(3));
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Storage));
   }
 }

@@ -12,6 +12,8 @@ namespace OrthancPerf
   {
     using std::chrono::seconds;
 
+    constexpr std::chrono::milliseconds QUIET(50);
+
     // Keeps what the journal publishes
     class Collector : public IJournalObserver
     {
@@ -70,7 +72,8 @@ namespace OrthancPerf
       const TimePoint now_{seconds(1000)};
       Collector collector_;
       Journal journal_{{&collector_}};
-      IngestTracker tracker_{journal_, OutcomeJudge(true)};
+      NoMessageSource noSource_;
+      IngestTracker tracker_{journal_, OutcomeJudge(true), noSource_};
     };
   }
 
@@ -98,7 +101,8 @@ namespace OrthancPerf
     tracker_.OnRequest(now_, "127.0.0.1");
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 2U);
 
-    tracker_.Settle(now_, [](const char* uid)
+    tracker_.Settle(now_, QUIET,
+                    [](const char* uid)
                     { return std::string(uid) == "1.2.4" ? "identifier" : ""; });
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
     EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
@@ -108,9 +112,9 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, SettlesWhatStaysSilent)
   {
     tracker_.OnReceived(now_, Unreadable());
-    tracker_.Settle(now_ + seconds(1), IsNowhere);
+    tracker_.Settle(now_ + seconds(1), QUIET, IsNowhere);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 1U);
-    tracker_.Settle(now_ + seconds(6), IsNowhere);
+    tracker_.Settle(now_ + seconds(6), QUIET, IsNowhere);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
     EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
   }
@@ -118,7 +122,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, NamesWhatIsStoredAfterItWasGivenUp)
   {
     tracker_.OnReceived(now_, Unreadable());
-    tracker_.Settle(now_ + seconds(60), IsNowhere);
+    tracker_.Settle(now_ + seconds(60), QUIET, IsNowhere);
     tracker_.OnStored(now_ + seconds(61), {});
     EXPECT_EQ(collector_.Get().size(), 1U);
     EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
@@ -127,7 +131,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, SettlesWhatAnEndedThreadLeftBehind)
   {
     std::thread([this] { tracker_.OnReceived(now_, Unreadable()); }).join();
-    tracker_.Settle(now_, IsNowhere);
+    tracker_.Settle(now_, QUIET, IsNowhere);
     EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
   }
@@ -140,7 +144,7 @@ namespace OrthancPerf
     }
     EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), 1025U);
     tracker_.OnRequest(now_, "");
-    tracker_.Settle(now_, IsNowhere);
+    tracker_.Settle(now_, QUIET, IsNowhere);
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 5000U);
   }
 
@@ -167,7 +171,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 100; i++)
     {
-      tracker_.Settle(now_, IsNowhere);
+      tracker_.Settle(now_, QUIET, IsNowhere);
       EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), static_cast<std::size_t>(THREADS));
     }
 

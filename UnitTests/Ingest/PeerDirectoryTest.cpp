@@ -67,7 +67,7 @@ namespace OrthancPerf
     EXPECT_EQ(0U, directory.Resolve(std::string(65536, '\n')));
     EXPECT_EQ(std::string(MAXIMUM_PEER_NAME, '?'), directory.GetName(0));
     directory.Resolve("CT1");
-    EXPECT_EQ(1U, directory.Resolve(" CT1 ")); // known, though the directory is full
+    EXPECT_EQ(1U, directory.Resolve(" CT1 "));  // known, though the directory is full
   }
 
   TEST(PeerDirectory, AskingForAPlaceThatNobodyHasIsAnError)

@@ -46,6 +46,7 @@ namespace OrthancPerf
     metrics_.OnInstanceFinished(instance);
     EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("stall"));
 
+    instance.areStallsObserved = true;
     instance.stalls = 2;
     instance.stallTime = std::chrono::milliseconds(250);
     metrics_.OnInstanceFinished(instance);

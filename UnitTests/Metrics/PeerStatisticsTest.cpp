@@ -82,7 +82,7 @@ namespace OrthancPerf
 
   TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
   {
-    for (int i = 0; i < 240; i++) // two a second, for two minutes
+    for (int i = 0; i < 240; i++)  // two a second, for two minutes
     {
       statistics_.OnInstanceFinished(MakeInstance("CT1"));
       now_ += milliseconds(500);

@@ -49,7 +49,7 @@ namespace OrthancPerf
 
   TEST_F(RecentTrafficTest, RatesAreOverWhatTheWindowCovers)
   {
-    for (int i = 0; i < 400; i++) // ten a second, for 40 s
+    for (int i = 0; i < 400; i++)  // ten a second, for 40 s
     {
       traffic_.OnInstanceFinished(MakeInstance("CT1"));
       now_ += milliseconds(100);
@@ -81,7 +81,7 @@ namespace OrthancPerf
   TEST_F(RecentTrafficTest, PhasesAndTheWholeAreSummarized)
   {
     FinishedInstance slow = MakeInstance("CT1");
-    slow.phases.Add(Phase::Receive, milliseconds(160)); // 200 ms in all
+    slow.phases.Add(Phase::Receive, milliseconds(160));  // 200 ms in all
     slow.phases.Add(Phase::Idle, seconds(5));
     traffic_.OnInstanceFinished(MakeInstance("CT1"));
     traffic_.OnInstanceFinished(MakeInstance("CT1"));

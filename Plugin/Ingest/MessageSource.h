@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/FinishedInstance.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace OrthancPerf
+{
+  // A request that came over a connection: one DIMSE message, or one HTTP request
+  struct MessageId
+  {
+    std::uint32_t connection = 0;  // a place in the table of connections
+    std::uint64_t serial = 0;      // grows with each message of the place, also when it is reused
+
+    bool operator==(const MessageId& other) const
+    {
+      return connection == other.connection && serial == other.serial;
+    }
+  };
+
+
+  // What was seen of a message on its socket so far
+  struct Message
+  {
+    MessageId id;
+    TimePoint firstByte;
+    TimePoint lastByte;
+    std::optional<Duration> idle;  // since the response before it; absent for the first one
+    std::uint32_t stalls = 0;
+    Duration stallTime = Duration::zero();
+    Peer peer;  // empty name: not known (HTTP, or encrypted)
+  };
+
+
+  // The DICOM file that was written for an instance
+  struct StoredFile
+  {
+    TimePoint created;
+    TimePoint closed;
+    Duration sync = Duration::zero();
+  };
+
+
+  // What a view of the sockets and files adds to Orthanc's callbacks. Implemented by the probe;
+  // where it is not installed, by NoMessageSource.
+  class IMessageSource
+  {
+  public:
+    virtual ~IMessageSource() = default;
+
+    // The message that the calling thread has read last, if it came over a known connection
+    virtual std::optional<Message> GetCurrentMessage() const noexcept = 0;
+
+    // When the response to the message was handed to the kernel, as far as it was written yet.
+    // Nothing if it was not, or if too much has happened on the connection since. Any thread.
+    virtual std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept = 0;
+
+    // The file that the calling thread has written last, once
+    virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
+  };
+
+
+  class NoMessageSource : public IMessageSource
+  {
+  public:
+    std::optional<Message> GetCurrentMessage() const noexcept override
+    {
+      return std::nullopt;
+    }
+
+    std::optional<TimePoint> GetResponse(const MessageId&) const noexcept override
+    {
+      return std::nullopt;
+    }
+
+    std::optional<StoredFile> TakeStoredFile() noexcept override
+    {
+      return std::nullopt;
+    }
+  };
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "PluginContext.h"
+#include "Sdk/DicomInstance.h"
+#include "Sdk/RestCallback.h"
+#include "Tuning/SettingError.h"
+
+namespace
+{
+  using namespace OrthancPerf;
+
+  // C callbacks have no argument of their own: this is what they work on. Set before they are
+  // registered, reset when Orthanc has stopped all its servers.
+  std::unique_ptr<PluginContext> plugin;
+
+
+  // Runs the body of a callback; whatever fails in it stays here
+  template <typename Body>
+  void Guard(const char* callback, Body body) noexcept
+  {
+    if (plugin == nullptr)
+    {
+      return;
+    }
+
+    try
+    {
+      body(*plugin);
+    }
+    catch (const std::exception& error)
+    {
+      plugin->OnCallbackFailure(callback, error.what());
+    }
+    catch (...)
+    {
+      plugin->OnCallbackFailure(callback, "unknown exception");
+    }
+  }
+
+
+  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char*, const char* ip, std::uint32_t,
+                             const char* const*, const char* const*, std::uint32_t,
+                             const char* const*, const char* const*)
+  {
+    Guard("HttpRequestFilter",
+          [ip](PluginContext& context) { context.GetTracker().OnRequest(Clock::now(), ip); });
+    return 1;  // this filter never refuses
+  }
+
+
+  OrthancPluginReceivedInstanceAction OnReceivedInstance(OrthancPluginMemoryBuffer64*,
+                                                         const void* data, std::uint64_t size,
+                                                         OrthancPluginInstanceOrigin origin)
+  {
+    Guard("ReceivedInstance",
+          [=](PluginContext& context)
+          {
+            const TimePoint now = Clock::now();
+            context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
+          });
+    return OrthancPluginReceivedInstanceAction_KeepAsIs;
+  }
+
+
+  std::int32_t OnIncomingInstance(const OrthancPluginDicomInstance* instance)
+  {
+    Guard("IncomingInstanceFilter",
+          [instance](PluginContext& context)
+          {
+            const TimePoint now = Clock::now();
+            context.GetTracker().OnFilter(
+                now, DescribeInstance(context.GetOrthanc().GetContext(), instance));
+          });
+    return 1;  // keep
+  }
+
+
+  std::int32_t OnIncomingCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
+  {
+    Guard("CStoreFilter", [](PluginContext& context) { context.GetTracker().OnCStoreFilter(); });
+    return 1;  // keep
+  }
+
+
+  OrthancPluginErrorCode OnStoredInstance(const OrthancPluginDicomInstance* instance,
+                                          const char* instanceId)
+  {
+    Guard("StoredInstance",
+          [=](PluginContext& context)
+          {
+            const TimePoint now = Clock::now();
+            context.GetTracker().OnStored(
+                now,
+                DescribeStoredInstance(context.GetOrthanc().GetContext(), instance, instanceId));
+          });
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  OrthancPluginErrorCode OnRest(OrthancPluginRestOutput* output, const char* url,
+                                const OrthancPluginHttpRequest* request)
+  {
+    OrthancPluginErrorCode code = OrthancPluginErrorCode_InternalError;
+    Guard("Rest",
+          [&](PluginContext& context)
+          {
+            context.Settle(Duration::zero());
+            ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
+                              *request);
+            code = OrthancPluginErrorCode_Success;
+          });
+    return code;
+  }
+
+
+  void OnRefreshMetrics()
+  {
+    Guard("RefreshMetrics",
+          [](PluginContext& context)
+          {
+            context.Settle(Duration::zero());
+            context.RefreshOrthancMetrics();
+          });
+  }
+
+
+  // The hooks that have to come after those of all other plugins, which are loaded by now.
+  // Orthanc has room for one received-instance callback only: another plugin that wants it gets
+  // it. And Orthanc (1.10.1 to 1.13.0) takes the first answer of a C-STORE filter for the last
+  // word: ours must not stand before another's.
+  void RegisterLateHooks(PluginContext& context)
+  {
+    OrthancPluginContext* const orthanc = context.GetOrthanc().GetContext();
+
+    const bool isReceivedFree = OrthancPluginRegisterReceivedInstanceCallback(
+                                    orthanc, OnReceivedInstance) == OrthancPluginErrorCode_Success;
+    const std::string reason =
+        "another plugin holds Orthanc's only received-instance callback: the phases \"receive\", "
+        "\"parse\" and \"prepare\" are absent, and instances that fail before the filters are not "
+        "counted";
+    context.GetState().SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
+
+    if (!isReceivedFree)
+    {
+      context.Warn(reason);
+    }
+
+    OrthancPluginRegisterIncomingDicomInstanceFilter(orthanc, OnIncomingInstance);
+    context.GetState().SetHook("IncomingInstanceFilter", true);
+
+    OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);
+    context.GetState().SetHook("CStoreFilter", true);
+  }
+
+
+  OrthancPluginErrorCode OnChange(OrthancPluginChangeType change, OrthancPluginResourceType,
+                                  const char*)
+  {
+    if (change == OrthancPluginChangeType_OrthancStarted)
+    {
+      Guard("OrthancStarted",
+            [](PluginContext& context)
+            {
+              RegisterLateHooks(context);
+              context.Start();
+            });
+    }
+    else if (change == OrthancPluginChangeType_OrthancStopped)
+    {
+      Guard("OrthancStopped", [](PluginContext& context) { context.Stop(); });
+    }
+
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  void RegisterHooks(PluginContext& context)
+  {
+    OrthancPluginContext* const orthanc = context.GetOrthanc().GetContext();
+
+    OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc, OnHttpRequest);
+    context.GetState().SetHook("HttpRequestFilter", true);
+
+    OrthancPluginRegisterOnStoredInstanceCallback(orthanc, OnStoredInstance);
+    context.GetState().SetHook("StoredInstance", true);
+
+    OrthancPluginRegisterOnChangeCallback(orthanc, OnChange);
+    OrthancPluginRegisterRestCallbackNoLock(orthanc, "/perf(|/.*)", OnRest);
+    OrthancPluginRegisterRefreshMetricsCallback(orthanc, OnRefreshMetrics);
+  }
+
+
+  // Zero: loaded. Anything else stops Orthanc's start.
+  std::int32_t Initialize(OrthancPluginContext* context)
+  {
+    const Orthanc orthanc(context);
+    const Json::Value orthancConfiguration = orthanc.GetConfiguration();
+    const PerfConfiguration configuration = PerfConfiguration::Parse(orthancConfiguration["Perf"]);
+
+    if (!configuration.enabled)
+    {
+      orthanc.LogWarning("switched off by \"Enabled\" in section \"Perf\" of the configuration");
+      return 0;
+    }
+
+    plugin = std::make_unique<PluginContext>(context, orthancConfiguration, configuration);
+    RegisterHooks(*plugin);
+    orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
+    return 0;
+  }
+}
+
+
+extern "C"
+{
+  __attribute__((visibility("default"))) std::int32_t
+  OrthancPluginInitialize(OrthancPluginContext* context)
+  {
+    if (OrthancPluginCheckVersion(context) == 0)
+    {
+      Orthanc(context).LogError("Orthanc " + std::string(context->orthancVersion) +
+                                " is too old for this plugin");
+      return -1;
+    }
+
+    OrthancPluginSetDescription(
+        context, "Follows every instance through its ingest, tunes DICOM transfers, serves /perf");
+
+    try
+    {
+      return Initialize(context);
+    }
+    catch (const std::exception& error)
+    {
+      Orthanc(context).LogError(error.what());
+      return -1;
+    }
+  }
+
+
+  __attribute__((visibility("default"))) void OrthancPluginFinalize()
+  {
+    plugin.reset();
+  }
+
+
+  __attribute__((visibility("default"))) const char* OrthancPluginGetName()
+  {
+    return "perf";
+  }
+
+
+  __attribute__((visibility("default"))) const char* OrthancPluginGetVersion()
+  {
+    return PERF_VERSION;
+  }
+}

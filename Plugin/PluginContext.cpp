@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "PluginContext.h"
+
+#include "Metrics/MainFigures.h"
+#include "Rest/InstancesResource.h"
+#include "Rest/MetricsResource.h"
+#include "Rest/PeersResource.h"
+#include "Rest/StatusResource.h"
+#include "Rest/TuningResource.h"
+#include "Tuning/TuningFigures.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::chrono::milliseconds HOUSEKEEPING_PERIOD(500);
+
+    // A response may be written in several pieces: its end is certain after a while only
+    constexpr std::chrono::milliseconds QUIET(50);
+
+
+    // Whether anything in this Orthanc may refuse an instance: Lua, or another plugin
+    bool HasOtherFilters(const Json::Value& orthancConfiguration)
+    {
+      const Json::Value& scripts = orthancConfiguration["LuaScripts"];
+      const Json::Value& plugins = orthancConfiguration["Plugins"];
+      const bool isThisPluginAlone = plugins.isArray() && plugins.size() == 1 &&
+                                     plugins[0].isString() &&
+                                     plugins[0].asString().find(".so") != std::string::npos;
+      return (scripts.isArray() && !scripts.empty()) || !isThisPluginAlone;
+    }
+
+
+    std::vector<std::string> GetModalityTitles(const Json::Value& orthancConfiguration)
+    {
+      std::vector<std::string> titles;
+
+      for (const Json::Value& modality : orthancConfiguration["DicomModalities"])
+      {
+        // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
+        const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
+                                  : modality.isObject() ? modality["AET"]
+                                                        : Json::Value();
+        if (title.isString())
+        {
+          titles.push_back(title.asString());
+        }
+      }
+
+      return titles;
+    }
+
+
+    std::string GetSdkVersion()
+    {
+      return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
+             std::to_string(ORTHANC_PLUGINS_MINIMAL_MINOR_NUMBER) + "." +
+             std::to_string(ORTHANC_PLUGINS_MINIMAL_REVISION_NUMBER);
+    }
+  }
+
+
+  PluginContext::PluginContext(OrthancPluginContext* context,
+                               const Json::Value& orthancConfiguration,
+                               const PerfConfiguration& configuration) :
+    orthanc_(context),
+    peers_(configuration.maximumPeers),
+    recentInstances_(configuration.recentInstances),
+    peerStatistics_(peers_),
+    peerMetrics_(peers_),
+    ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
+    pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
+    exposition_({&ingestMetrics_, &peerMetrics_, &pluginMetrics_}),
+    journal_(
+        {&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_}),
+    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), noMessageSource_),
+    tuningProperty_(orthanc_),
+    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this})
+  {
+    peers_.Reserve(GetModalityTitles(orthancConfiguration));
+
+    for (const std::string& warning : configuration.warnings)
+    {
+      Warn(warning);
+    }
+
+    RegisterRoutes(configuration);
+  }
+
+
+  void PluginContext::Start()
+  {
+    for (const std::string& warning : tuning_.Load().warnings)
+    {
+      Warn(warning);
+    }
+
+    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
+  }
+
+
+  void PluginContext::Stop()
+  {
+    housekeeping_.reset();
+  }
+
+
+  void PluginContext::RefreshOrthancMetrics() const
+  {
+    for (const auto& [name, value] : GetMainFigures(ingestMetrics_, recentTraffic_))
+    {
+      OrthancPluginSetMetricsValue(orthanc_.GetContext(), name.c_str(), static_cast<float>(value),
+                                   OrthancPluginMetricsType_Default);
+    }
+  }
+
+
+  void PluginContext::OnCallbackFailure(const char* callback, const char* reason) noexcept
+  {
+    try
+    {
+      if (state_.AddFailure(callback))
+      {
+        orthanc_.LogError(std::string("the callback \"") + callback + "\" failed: " + reason +
+                          "; Orthanc goes on without it. Further failures of this callback are "
+                          "counted in /perf/status only");
+      }
+    }
+    catch (const std::exception&)
+    {
+      // There is no memory left to say so
+    }
+  }
+
+
+  void PluginContext::Warn(const std::string& warning)
+  {
+    orthanc_.LogWarning(warning);
+    state_.AddWarning(warning);
+  }
+
+
+  void PluginContext::OnTuningChanged(const Tuning& tuning) noexcept
+  {
+    try
+    {
+      pluginMetrics_.SetTuning(ToFigures(tuning));
+    }
+    catch (const std::exception& error)
+    {
+      OnCallbackFailure("TuningChanged", error.what());
+    }
+  }
+
+
+  void PluginContext::RegisterRoutes(const PerfConfiguration& configuration)
+  {
+    const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
+
+    RegisterMetricsResource(router_, exposition_);
+    RegisterStatusResource(router_, versions, state_, tracker_, recentTraffic_);
+    RegisterInstancesResource(router_, recentInstances_);
+    RegisterPeersResource(router_, peerStatistics_);
+    RegisterTuningResource(router_, tuning_, configuration.allowTuning,
+                           [this](const std::string& warning) { Warn(warning); });
+    router_.Register("/perf", HttpMethod::Get, "The routes of the plugin",
+                     [this](const RestRequest&) { return AnswerJson(router_.Describe()); });
+  }
+
+
+  void PluginContext::Settle(Duration quiet) noexcept
+  {
+    try
+    {
+      tracker_.Settle(Clock::now(), quiet,
+                      [this](const char* sopInstanceUid)
+                      { return orthanc_.LookupInstance(sopInstanceUid); });
+    }
+    catch (const std::exception& error)
+    {
+      OnCallbackFailure("Housekeeping", error.what());
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/IngestTracker.h"
+#include "Ingest/PeriodicTask.h"
+#include "Ingest/RecentInstances.h"
+#include "Metrics/Exposition.h"
+#include "Metrics/IngestMetrics.h"
+#include "Metrics/PeerMetrics.h"
+#include "Metrics/PeerStatistics.h"
+#include "Metrics/PluginMetrics.h"
+#include "Metrics/RecentTraffic.h"
+#include "Rest/PluginState.h"
+#include "Rest/RestRouter.h"
+#include "Sdk/Orthanc.h"
+#include "Sdk/TuningProperty.h"
+#include "Tuning/PerfConfiguration.h"
+#include "Tuning/TuningStore.h"
+
+#include <memory>
+
+namespace OrthancPerf
+{
+  // All objects of the plugin, from OrthancPluginInitialize to OrthancPluginFinalize, in the order
+  // in which they depend on each other. Plugin.cpp owns the one there is and hands Orthanc's
+  // callbacks to it.
+  class PluginContext : private ITuningObserver
+  {
+  public:
+    PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
+                  const PerfConfiguration& configuration);
+
+    // Orthanc's servers and database are up, from now until Stop
+    void Start();
+    void Stop();
+
+    // Takes up what has ended meanwhile; at once if there is no "quiet" to wait for. To be called
+    // before anyone looks.
+    void Settle(Duration quiet) noexcept;
+
+    // Tells Orthanc's own /tools/metrics-prometheus the main figures
+    void RefreshOrthancMetrics() const;
+
+    // A callback of Orthanc's ended with an exception; Orthanc goes on as if it had not been called
+    void OnCallbackFailure(const char* callback, const char* reason) noexcept;
+
+    void Warn(const std::string& warning);
+
+    const Orthanc& GetOrthanc() const
+    {
+      return orthanc_;
+    }
+
+    PluginState& GetState()
+    {
+      return state_;
+    }
+
+    IngestTracker& GetTracker()
+    {
+      return tracker_;
+    }
+
+    const RestRouter& GetRouter() const
+    {
+      return router_;
+    }
+
+  private:
+    void OnTuningChanged(const Tuning& tuning) noexcept override;
+    void RegisterRoutes(const PerfConfiguration& configuration);
+
+    Orthanc orthanc_;
+    PluginState state_;
+    PeerDirectory peers_;
+    RecentInstances recentInstances_;
+    RecentTraffic recentTraffic_;
+    PeerStatistics peerStatistics_;
+    PeerMetrics peerMetrics_;
+    IngestMetrics ingestMetrics_;
+    PluginMetrics pluginMetrics_;
+    Exposition exposition_;
+    Journal journal_;
+    NoMessageSource noMessageSource_;
+    IngestTracker tracker_;
+    TuningProperty tuningProperty_;
+    TuningStore tuning_;
+    RestRouter router_;
+    std::unique_ptr<PeriodicTask> housekeeping_;
+  };
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/InstancesResource.h"
+
+#include "Rest/RestJson.h"
+
+#include <charconv>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::size_t DEFAULT_LIMIT = 100;
+
+
+    std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name)
+    {
+      const auto argument = request.arguments.find(name);
+      return argument == request.arguments.end() ? std::nullopt
+                                                 : std::optional<std::string>(argument->second);
+    }
+
+
+    std::size_t GetLimit(const RestRequest& request)
+    {
+      const std::optional<std::string> text = GetArgument(request, "limit");
+
+      if (!text)
+      {
+        return DEFAULT_LIMIT;
+      }
+
+      std::uint32_t limit = 0;
+      const char* const end = text->data() + text->size();
+      const std::from_chars_result result = std::from_chars(text->data(), end, limit);
+
+      if (result.ec != std::errc() || result.ptr != end)
+      {
+        throw MakeArgumentError("limit", *text, "an integer from 0 to 4294967295");
+      }
+
+      return limit;
+    }
+
+
+    std::optional<Origin> GetOrigin(const RestRequest& request)
+    {
+      const std::optional<std::string> text = GetArgument(request, "origin");
+
+      if (!text)
+      {
+        return std::nullopt;
+      }
+
+      const std::optional<Origin> origin = ParseOrigin(*text);
+
+      if (!origin)
+      {
+        throw MakeArgumentError("origin", *text,
+                                "Unknown, DicomProtocol, RestApi, Plugin, Lua or WebDav");
+      }
+
+      return origin;
+    }
+
+
+    Json::Value Describe(const FinishedInstance& instance)
+    {
+      Json::Value json;
+      json["ID"] = instance.instanceId.empty() ? Json::Value() : Json::Value(instance.instanceId);
+      json["Direction"] = ToKey(ToLabel(instance.direction));
+      json["Origin"] = ToLabel(instance.origin);
+      json["Outcome"] = ToKey(ToLabel(instance.outcome));
+      json["Peer"] = instance.peer.name;
+      json["Address"] = instance.peer.address;
+      json["Size"] = ToJson(static_cast<std::uint64_t>(instance.size));
+      json["FinishedAt"] = ToJson(instance.finishedAt);
+      json["Duration"] = ToJson(instance.phases.GetTotal());
+      json["Phases"] = ToJson(instance.phases);
+
+      if (instance.areStallsObserved)
+      {
+        json["Stalls"] = instance.stalls;
+        json["StallTime"] = ToJson(instance.stallTime);
+      }
+
+      return json;
+    }
+  }
+
+
+  void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances)
+  {
+    const auto get = [&instances](const RestRequest& request)
+    {
+      Json::Value answer = Json::arrayValue;
+
+      for (const FinishedInstance& instance :
+           instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request)))
+      {
+        answer.append(Describe(instance));
+      }
+
+      return AnswerJson(answer);
+    };
+
+    router.Register("/perf/instances", HttpMethod::Get,
+                    "The latest finished instances and their phases, newest first", get);
+  }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Metrics/PeerStatistics.h"
+#include "Rest/RestRouter.h"
+
+namespace OrthancPerf
+{
+  // GET /perf/peers: each peer and what went between it and Orthanc. The statistics must outlive
+  // the router.
+  void RegisterPeersResource(RestRouter& router, const PeerStatistics& peers);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/RestJson.h"
+
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <ctime>
+
+namespace OrthancPerf
+{
+  Json::Value ToJson(std::chrono::system_clock::time_point moment)
+  {
+    using std::chrono::microseconds;
+
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(moment);
+    const auto fraction =
+        std::chrono::duration_cast<microseconds>(moment.time_since_epoch()) % microseconds(1000000);
+
+    std::tm utc = {};
+    gmtime_r(&seconds, &utc);
+
+    std::array<char, 32> day = {};
+    const std::size_t length = std::strftime(day.data(), day.size(), "%Y%m%dT%H%M%S", &utc);
+
+    std::array<char, 16> micros = {};
+    std::snprintf(micros.data(), micros.size(), ".%06d", static_cast<int>(fraction.count()));
+
+    return std::string(day.data(), length) + micros.data();
+  }
+
+
+  Json::Value ToJson(const PhaseDurations& phases)
+  {
+    Json::Value json = Json::objectValue;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      if (const std::optional<Duration> duration = phases.Get(phase))
+      {
+        json[ToKey(phase)] = ToJson(*duration);
+      }
+    }
+
+    return json;
+  }
+
+
+  Json::Value ToJson(const std::array<std::uint64_t, OUTCOME_COUNT>& outcomes)
+  {
+    Json::Value json = Json::objectValue;
+
+    for (const Outcome outcome : GetAllOutcomes())
+    {
+      json[ToKey(ToLabel(outcome))] = ToJson(outcomes.at(static_cast<std::size_t>(outcome)));
+    }
+
+    return json;
+  }
+
+
+  std::string ToKey(const std::string& label)
+  {
+    std::string key = label;
+    if (!key.empty())
+    {
+      key[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(key[0])));
+    }
+    return key;
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/FinishedInstance.h"
+
+#include <json/json.h>
+
+#include <cstdint>
+
+namespace OrthancPerf
+{
+  // How values look in the JSON of all routes: times in seconds, sizes in bytes, moments in
+  // Orthanc's own form of UTC.
+
+  inline Json::Value ToJson(std::uint64_t number)
+  {
+    return static_cast<Json::UInt64>(number);
+  }
+
+  inline Json::Value ToJson(Duration duration)
+  {
+    return ToSeconds(duration);
+  }
+
+  // "20261121T104736", as in Orthanc's own answers (ISO 8601 basic format), with microseconds
+  Json::Value ToJson(std::chrono::system_clock::time_point moment);
+
+  // The observed phases by their keys: {"Receive": 0.003, "Commit": 0.004}
+  Json::Value ToJson(const PhaseDurations& phases);
+
+  // The instances by what became of them: {"Stored": 200, "Discarded": 0, "Failed": 10}
+  Json::Value ToJson(const std::array<std::uint64_t, OUTCOME_COUNT>& outcomes);
+
+  // A label as a key: "stored" gives "Stored"
+  std::string ToKey(const std::string& label);
+}

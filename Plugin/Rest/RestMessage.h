@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/json.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace OrthancPerf
+{
+  enum class HttpMethod
+  {
+    Get,
+    Post,
+    Put,
+    Delete
+  };
+
+  const char* ToText(HttpMethod method);  // "GET"
+
+  // An HTTP request to a route below /perf, without any type of Orthanc's SDK. A value.
+  struct RestRequest
+  {
+    HttpMethod method = HttpMethod::Get;
+    std::string path;                              // "/perf/status"
+    std::map<std::string, std::string> arguments;  // of the query string
+    std::map<std::string, std::string> headers;    // keys in lower case
+    std::string body;
+
+    // Whether the client prefers JSON: "Accept: application/json"
+    bool AcceptsJson() const;
+  };
+
+  // The answer to it. A value.
+  struct RestAnswer
+  {
+    int status = 200;
+    std::string contentType;
+    std::string body;
+  };
+
+  RestAnswer AnswerJson(const Json::Value& value, int status = 200);
+  RestAnswer AnswerText(const std::string& text, const std::string& contentType);
+
+  // A request that cannot be served: the status and a JSON body that says why. Thrown by the
+  // resources, answered by the router.
+  class RestError : public std::runtime_error
+  {
+  public:
+    // The body is {"Error": message}
+    RestError(int status, const std::string& message);
+
+    // The body has at least the key "Error"
+    static RestError WithBody(int status, const Json::Value& body);
+
+    int GetStatus() const
+    {
+      return status_;
+    }
+
+    const Json::Value& GetBody() const
+    {
+      return body_;
+    }
+
+  private:
+    RestError(int status, const std::string& message, const Json::Value& body);
+
+    int status_;
+    Json::Value body_;
+  };
+
+  // 400 for an argument of the query string: names it, what was found and what is allowed
+  RestError MakeArgumentError(const std::string& name, const std::string& found,
+                              const std::string& allowed);
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Rest/RestMessage.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // Which function serves which method of which route below /perf. Filled once by the plugin's
+  // context, which owns it; read by all HTTP threads from then on.
+  class RestRouter
+  {
+  public:
+    // Serves a request, or throws RestError
+    using Handler = std::function<RestAnswer(const RestRequest&)>;
+
+    void Register(const std::string& path, HttpMethod method, const std::string& summary,
+                  Handler handler);
+
+    // The answer to any request, errors included: 404 for an unknown route, 405 for a method that
+    // the route does not have, 500 for an unexpected failure. Never throws but for lack of memory.
+    RestAnswer Serve(const RestRequest& request) const;
+
+    // The value of the header "Allow" of a 405 (RFC 9110 section 10.2.1): "GET,PUT"
+    std::string GetAllowedMethods(const std::string& path) const;
+
+    // Every route with its methods and what it answers, for GET /perf
+    Json::Value Describe() const;
+
+  private:
+    struct Route
+    {
+      std::string summary;
+      Handler handler;
+    };
+
+    using Methods = std::map<HttpMethod, Route>;
+
+    std::map<std::string, Methods> routes_;
+  };
+}

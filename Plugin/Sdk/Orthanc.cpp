@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Sdk/Orthanc.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Tells "never set" from any value that the plugin stores, which is JSON
+    constexpr const char* NEVER_SET = "";
+
+    // JSON that Orthanc itself has written
+    Json::Value ReadJson(const std::string& text)
+    {
+      const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
+      Json::Value value;
+      std::string errors;
+
+      if (!reader->parse(text.data(), text.data() + text.size(), &value, &errors))
+      {
+        throw std::runtime_error("Orthanc's answer is not JSON: " + errors);
+      }
+
+      return value;
+    }
+
+    // An answer of the REST API, given back to Orthanc at the end
+    class RestAnswer
+    {
+    public:
+      explicit RestAnswer(OrthancPluginContext* context) : context_(context)
+      {
+      }
+
+      RestAnswer(const RestAnswer&) = delete;
+      RestAnswer& operator=(const RestAnswer&) = delete;
+
+      ~RestAnswer()
+      {
+        OrthancPluginFreeMemoryBuffer(context_, &buffer_);
+      }
+
+      OrthancPluginMemoryBuffer* GetTarget()
+      {
+        return &buffer_;
+      }
+
+      std::string ToString() const
+      {
+        return std::string(static_cast<const char*>(buffer_.data), buffer_.size);
+      }
+
+    private:
+      OrthancPluginContext* const context_;
+      OrthancPluginMemoryBuffer buffer_ = {};
+    };
+  }
+
+  SdkError::SdkError(const std::string& service, OrthancPluginErrorCode code) :
+    std::runtime_error(service + " answered with Orthanc's error code " +
+                       std::to_string(static_cast<int>(code)))
+  {
+  }
+
+  Orthanc::Orthanc(OrthancPluginContext* context) : context_(context)
+  {
+  }
+
+  std::string Orthanc::GetVersion() const
+  {
+    return context_->orthancVersion;
+  }
+
+  void Orthanc::LogError(const std::string& line) const
+  {
+    OrthancPluginLogError(context_, ("Perf: " + line).c_str());
+  }
+
+  void Orthanc::LogWarning(const std::string& line) const
+  {
+    OrthancPluginLogWarning(context_, ("Perf: " + line).c_str());
+  }
+
+  void Orthanc::LogInfo(const std::string& line) const
+  {
+    OrthancPluginLogInfo(context_, ("Perf: " + line).c_str());
+  }
+
+  Json::Value Orthanc::GetConfiguration() const
+  {
+    const String text = Own(OrthancPluginGetConfiguration(context_));
+
+    if (!text)
+    {
+      throw SdkError("GetConfiguration", OrthancPluginErrorCode_InternalError);
+    }
+
+    return ReadJson(text.get());
+  }
+
+  std::optional<std::string> Orthanc::GetGlobalProperty(std::int32_t property) const
+  {
+    const String text = Own(OrthancPluginGetGlobalProperty(context_, property, NEVER_SET));
+
+    if (!text)
+    {
+      throw SdkError("GetGlobalProperty", OrthancPluginErrorCode_Database);
+    }
+
+    const std::string value(text.get());
+    return value == NEVER_SET ? std::nullopt : std::optional<std::string>(value);
+  }
+
+  void Orthanc::SetGlobalProperty(std::int32_t property, const std::string& value) const
+  {
+    const OrthancPluginErrorCode code =
+        OrthancPluginSetGlobalProperty(context_, property, value.c_str());
+
+    if (code != OrthancPluginErrorCode_Success)
+    {
+      throw SdkError("SetGlobalProperty", code);
+    }
+  }
+
+  std::string Orthanc::LookupInstance(const char* sopInstanceUid) const
+  {
+    const String id = Own(OrthancPluginLookupInstance(context_, sopInstanceUid));
+    return id ? id.get() : "";
+  }
+
+  Json::Value Orthanc::GetFromRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
+
+    if (code != OrthancPluginErrorCode_Success)
+    {
+      throw SdkError("GET " + uri, code);
+    }
+
+    return ReadJson(answer.ToString());
+  }
+}

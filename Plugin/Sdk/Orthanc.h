@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <orthanc/OrthancCPlugin.h>
+
+#include <json/json.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace OrthancPerf
+{
+  // A service of Orthanc's SDK that answered with an error; what() names service and error
+  class SdkError : public std::runtime_error
+  {
+  public:
+    SdkError(const std::string& service, OrthancPluginErrorCode code);
+  };
+
+  // Orthanc, as the plugin sees it: logs, configuration, its database of global properties, its
+  // store. A thin and stateless wrapper of the SDK's context, owned by the plugin's context; any
+  // thread may call it, as the services that it uses are safe without Orthanc's plugin lock.
+  class Orthanc
+  {
+  public:
+    explicit Orthanc(OrthancPluginContext* context);
+
+    OrthancPluginContext* GetContext() const
+    {
+      return context_;
+    }
+
+    std::string GetVersion() const;
+
+    void LogError(const std::string& line) const;
+    void LogWarning(const std::string& line) const;
+    void LogInfo(const std::string& line) const;
+
+    // The whole configuration of Orthanc. Throws SdkError.
+    Json::Value GetConfiguration() const;
+
+    // A string that plugins keep in Orthanc's database, under a number of 1024 or more; nothing
+    // if it was never set. Available once Orthanc has started. Throws SdkError.
+    std::optional<std::string> GetGlobalProperty(std::int32_t property) const;
+    void SetGlobalProperty(std::int32_t property, const std::string& value) const;
+
+    // The identifier of the instance with this SOP Instance UID, empty if the store has none
+    std::string LookupInstance(const char* sopInstanceUid) const;
+
+    // The answer to a GET request to Orthanc's own REST API, as JSON. Throws SdkError.
+    Json::Value GetFromRestApi(const std::string& uri) const;
+
+  private:
+    struct StringDeleter
+    {
+      OrthancPluginContext* context;
+
+      void operator()(char* text) const
+      {
+        OrthancPluginFreeString(context, text);
+      }
+    };
+
+    using String = std::unique_ptr<char, StringDeleter>;
+
+    String Own(char* text) const
+    {
+      return String(text, StringDeleter{context_});
+    }
+
+    OrthancPluginContext* const context_;
+  };
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Sdk/RestCallback.h"
+
+#include <charconv>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    HttpMethod ToHttpMethod(OrthancPluginHttpMethod method)
+    {
+      switch (method)
+      {
+        case OrthancPluginHttpMethod_Post:
+          return HttpMethod::Post;
+
+        case OrthancPluginHttpMethod_Put:
+          return HttpMethod::Put;
+
+        case OrthancPluginHttpMethod_Delete:
+          return HttpMethod::Delete;
+
+        default:
+          return HttpMethod::Get;
+      }
+    }
+
+    std::map<std::string, std::string> ToMap(std::uint32_t count, const char* const* keys,
+                                             const char* const* values)
+    {
+      std::map<std::string, std::string> map;
+      for (std::uint32_t i = 0; i < count; i++)
+      {
+        map[keys[i]] = values[i];
+      }
+      return map;
+    }
+
+    // "CT%20ROOM" is "CT ROOM" (RFC 3986 section 2.1); what is no escape stays as it is
+    std::string DecodePercent(const std::string& text)
+    {
+      std::string decoded;
+      std::size_t i = 0;
+
+      while (i < text.size())
+      {
+        unsigned char byte = 0;
+        const char* const digits = text.data() + i + 1;
+
+        if (text[i] == '%' && i + 2 < text.size() &&
+            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2)
+        {
+          decoded += static_cast<char>(byte);
+          i += 3;
+        }
+        else
+        {
+          decoded += text[i];
+          i++;
+        }
+      }
+
+      return decoded;
+    }
+
+    // Orthanc leaves the decoding of the query string to its HTTP server, and Orthanc 1.10.1 with
+    // civetweb 1.15, as in Debian 12, does not do it at all. Where it has been done, only a value
+    // that has an escape in itself would be decoded twice.
+    std::map<std::string, std::string> GetArguments(const OrthancPluginHttpRequest& source)
+    {
+      std::map<std::string, std::string> arguments =
+          ToMap(source.getCount, source.getKeys, source.getValues);
+
+      for (auto& argument : arguments)
+      {
+        argument.second = DecodePercent(argument.second);
+      }
+
+      return arguments;
+    }
+
+    // "/perf/" is "/perf"
+    std::string WithoutTrailingSlash(const std::string& path)
+    {
+      return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
+    }
+
+    RestRequest ToRequest(const char* url, const OrthancPluginHttpRequest& source)
+    {
+      RestRequest request;
+      request.method = ToHttpMethod(source.method);
+      request.path = WithoutTrailingSlash(url);
+      request.arguments = GetArguments(source);
+      request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
+
+      if (source.bodySize > 0)
+      {
+        request.body.assign(static_cast<const char*>(source.body), source.bodySize);
+      }
+
+      return request;
+    }
+  }
+
+  void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
+                         OrthancPluginRestOutput* output, const char* url,
+                         const OrthancPluginHttpRequest& source)
+  {
+    const RestRequest request = ToRequest(url, source);
+    const RestAnswer answer = router.Serve(request);
+
+    if (answer.status == 405)
+    {
+      // Orthanc accepts this status by its own function only, which sends no body
+      const std::string allowed = router.GetAllowedMethods(request.path);
+      OrthancPluginSendMethodNotAllowed(context, output, allowed.c_str());
+    }
+    else if (answer.status == 200)
+    {
+      OrthancPluginAnswerBuffer(context, output, answer.body.data(),
+                                static_cast<std::uint32_t>(answer.body.size()),
+                                answer.contentType.c_str());
+    }
+    else
+    {
+      OrthancPluginSetHttpHeader(context, output, "Content-Type", answer.contentType.c_str());
+      OrthancPluginSendHttpStatus(context, output, static_cast<std::uint16_t>(answer.status),
+                                  answer.body.data(),
+                                  static_cast<std::uint32_t>(answer.body.size()));
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any text as the body of PUT /perf/tuning: it is refused with a SettingError, or accepted, and
+// then shown, put again, and saved and loaded without a change.
+#include "Tuning/ParseJson.h"
+#include "Tuning/PerfConfiguration.h"
+#include "Tuning/SettingError.h"
+#include "Tuning/TuningReader.h"
+#include "Tuning/TuningStore.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  class MemoryPersistence : public ITuningPersistence
+  {
+  public:
+    std::optional<std::string> Load() override
+    {
+      return text_;
+    }
+
+    void Save(const std::string& text) override
+    {
+      text_ = text;
+    }
+
+    void Clear() override
+    {
+      text_.reset();
+    }
+
+  private:
+    std::optional<std::string> text_;
+  };
+
+
+  void Require(bool condition)
+  {
+    if (!condition)
+    {
+      std::abort();
+    }
+  }
+
+
+  void TryAsConfiguration(const Json::Value& json)
+  {
+    try
+    {
+      const PerfConfiguration configuration = PerfConfiguration::Parse(json);
+      Require(configuration.tuning ==
+              ApplyTuning(Tuning(), ReadTuningPatch(ToJson(configuration.tuning))));
+    }
+    catch (const SettingError& e)
+    {
+      Require(!e.GetKey().empty());
+    }
+  }
+
+
+  void TryAsPatch(const Json::Value& json)
+  {
+    MemoryPersistence persistence;
+    TuningStore store(Tuning(), &persistence, {});
+    const TuningOutcome outcome = store.Merge(json);
+    Require(outcome.warnings.empty());
+
+    const Json::Value shown = ToJson(*outcome.tuning);
+    Require(*TuningStore(Tuning(), &persistence, {}).Load().tuning == *outcome.tuning);
+    Require(*store.Merge(shown).tuning == *outcome.tuning);
+
+    const std::string text = shown.toStyledString();
+    Require(*store.Merge(ParseJson(text.data(), text.size())).tuning == *outcome.tuning);
+    Require(*store.Reset().tuning == Tuning());
+    Require(!persistence.Load());
+  }
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  try
+  {
+    const Json::Value json = ParseJson(data, size);
+    TryAsConfiguration(json);
+    TryAsPatch(json);
+  }
+  catch (const SettingError& e)
+  {
+    Require(!e.ToJson()["Error"].asString().empty());
+  }
+
+  return 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/JsonMergePatch.h"
+
+#include "Tuning/JsonValues.h"
+
+#include <gtest/gtest.h>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  struct Example
+  {
+    const char* target;
+    const char* patch;
+    const char* result;
+  };
+
+
+  // Scalars are no documents for ParseJson: each value is wrapped
+  Json::Value ParseAny(const std::string& text)
+  {
+    return Parse("[" + text + "]")[0];
+  }
+}
+
+
+TEST(JsonMergePatch, GivesTheResultsOfRfc7396AppendixA)
+{
+  const std::vector<Example> examples = {
+      {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
+      {R"({"a":"b"})", R"({"a":null})", R"({})"},
+      {R"({"a":"b","b":"c"})", R"({"a":null})", R"({"b":"c"})"},
+      {R"({"a":["b"]})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"c"})", R"({"a":["b"]})", R"({"a":["b"]})"},
+      {R"({"a":{"b":"c"}})", R"({"a":{"b":"d","c":null}})", R"({"a":{"b":"d"}})"},
+      {R"({"a":[{"b":"c"}]})", R"({"a":[1]})", R"({"a":[1]})"},
+      {R"(["a","b"])", R"(["c","d"])", R"(["c","d"])"},
+      {R"({"a":"b"})", R"(["c"])", R"(["c"])"},
+      {R"({"a":"foo"})", "null", "null"},
+      {R"({"a":"foo"})", R"("bar")", R"("bar")"},
+      {R"({"e":null})", R"({"a":1})", R"({"e":null,"a":1})"},
+      {R"([1,2])", R"({"a":"b","c":null})", R"({"a":"b"})"},
+      {R"({})", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
+  };
+
+  for (const Example& example : examples)
+  {
+    EXPECT_EQ(ParseAny(example.result),
+              MergeJson(ParseAny(example.target), ParseAny(example.patch)))
+        << example.target << " with " << example.patch;
+  }
+}
+
+
+TEST(JsonMergePatch, LeavesItsArgumentsAlone)
+{
+  const Json::Value target = Parse(R"({"a":{"b":1}})");
+  const Json::Value patch = Parse(R"({"a":{"b":null,"c":2}})");
+  MergeJson(target, patch);
+  EXPECT_EQ(Parse(R"({"a":{"b":1}})"), target);
+  EXPECT_EQ(Parse(R"({"a":{"b":null,"c":2}})"), patch);
+}
+
+
+TEST(JsonMergePatch, TheSamePatchTwiceChangesNothingMore)
+{
+  const Json::Value patch = Parse(R"({"a":{"b":null,"c":2},"d":[1]})");
+  const Json::Value once = MergeJson(Parse(R"({"a":{"b":1},"x":0})"), patch);
+  EXPECT_EQ(once, MergeJson(once, patch));
+}

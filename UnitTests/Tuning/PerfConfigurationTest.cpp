@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/PerfConfiguration.h"
+
+#include "Tuning/JsonValues.h"
+#include "Tuning/TuningReader.h"
+#include "Tuning/TuningSchema.h"
+
+#include <json/reader.h>
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  std::string ReadFile(const std::string& path)
+  {
+    std::ifstream file(std::string(PERF_SOURCE_DIR) + "/" + path);
+    EXPECT_TRUE(file.good()) << path;
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+
+  // With comments, as Orthanc reads its configuration
+  Json::Value ReadSample()
+  {
+    std::istringstream text(ReadFile("Resources/Configuration/perf.json"));
+    Json::Value sample;
+    std::string errors;
+    EXPECT_TRUE(Json::parseFromStream(Json::CharReaderBuilder(), text, &sample, &errors)) << errors;
+    return sample;
+  }
+
+
+  void ExpectDefaults(const PerfConfiguration& configuration)
+  {
+    EXPECT_TRUE(configuration.warnings.empty());
+    EXPECT_EQ(Tuning(), configuration.tuning);
+
+    for (const auto& key : GetPerfKeys())
+    {
+      EXPECT_EQ(key.write(PerfConfiguration()), key.write(configuration)) << key.name;
+    }
+  }
+
+
+  Json::Value MakeSection(const std::string& name, const Json::Value& value)
+  {
+    Json::Value section(Json::objectValue);
+    section[name] = value;
+    return section;
+  }
+}
+
+
+TEST(PerfConfiguration, AMissingOrEmptySectionGivesTheDefaults)
+{
+  ExpectDefaults(PerfConfiguration::Parse(Json::nullValue));
+  ExpectDefaults(PerfConfiguration::Parse(Parse("{}")));
+  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": {}})")));
+}
+
+
+TEST(PerfConfiguration, ReadsEveryKey)
+{
+  const PerfConfiguration configuration = PerfConfiguration::Parse(
+      Parse(R"({"Enabled": false, "SocketProbe": false, "RecentInstances": 0, "MaximumPeers": 1.0,
+              "AllowTuning": false, "PersistTuning": false,
+              "Tuning": {"DicomSockets": {"Preset": "stock", "SendBuffer": "auto"}}})"));
+  EXPECT_FALSE(configuration.enabled);
+  EXPECT_FALSE(configuration.socketProbe);
+  EXPECT_EQ(0u, configuration.recentInstances);
+  EXPECT_EQ(1u, configuration.maximumPeers);
+  EXPECT_FALSE(configuration.allowTuning);
+  EXPECT_FALSE(configuration.persistTuning);
+  EXPECT_FALSE(configuration.tuning.dicomSockets.tcpNoDelay);
+  EXPECT_EQ(SocketBuffer::MakeAutomatic(), configuration.tuning.dicomSockets.sendBuffer);
+  EXPECT_TRUE(configuration.warnings.empty());
+}
+
+
+TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
+{
+  std::vector<Json::Value> wrong = GetValuesThatNoKeyTakes();
+  wrong.emplace_back(Json::nullValue);
+
+  for (const auto& key : GetPerfKeys())
+  {
+    wrong.emplace_back(key.type == "boolean" ? Json::Value(1) : Json::Value(true));
+
+    for (const Json::Value& value : wrong)
+    {
+      const SettingError error =
+          CatchError([&] { PerfConfiguration::Parse(MakeSection(key.name, value)); });
+      EXPECT_EQ("Perf." + key.name, error.GetKey());
+      EXPECT_EQ(Describe(value), error.GetFound());
+      EXPECT_EQ(key.allowed, error.GetAllowed());
+    }
+
+    wrong.pop_back();
+  }
+}
+
+
+TEST(PerfConfiguration, SizesAreAcceptedUpToTheirLimits)
+{
+  for (const auto& [name, range] : {std::make_pair("RecentInstances", RECENT_INSTANCES_RANGE),
+                                    std::make_pair("MaximumPeers", MAXIMUM_PEERS_RANGE)})
+  {
+    for (const std::int64_t value : {range.minimum, range.maximum})
+    {
+      EXPECT_NO_THROW(PerfConfiguration::Parse(MakeSection(name, Json::Int64(value))));
+      EXPECT_NO_THROW(PerfConfiguration::Parse(MakeSection(name, static_cast<double>(value))));
+    }
+
+    for (const std::int64_t value : {range.minimum - 1, range.maximum + 1})
+    {
+      EXPECT_THROW(PerfConfiguration::Parse(MakeSection(name, Json::Int64(value))), SettingError);
+    }
+  }
+}
+
+
+TEST(PerfConfiguration, TheSectionIsAnObject)
+{
+  for (const char* section : {"[true]", "[1]", "[\"on\"]", "[[]]"})
+  {
+    EXPECT_EQ("Perf",
+              CatchError([section] { PerfConfiguration::Parse(Parse(section)[0]); }).GetKey());
+  }
+}
+
+
+TEST(PerfConfiguration, NamesTheKeyOfAWrongTuning)
+{
+  const SettingError error = CatchError(
+      []
+      { PerfConfiguration::Parse(Parse(R"({"Tuning": {"DicomSockets": {"TcpNoDelay": 1}}})")); });
+  EXPECT_STREQ("Perf.Tuning.DicomSockets.TcpNoDelay is 1; allowed: true or false", error.what());
+  EXPECT_THROW(PerfConfiguration::Parse(Parse(R"({"Tuning": null})")), SettingError);
+}
+
+
+TEST(PerfConfiguration, WarnsOfUnknownKeysAndNamesTheNearest)
+{
+  const PerfConfiguration configuration = PerfConfiguration::Parse(
+      Parse(R"({"RecentInstance": 5, "TcpNodelay": true, "Tuning": {"DicomSocket": {}}})"));
+  ASSERT_EQ(3u, configuration.warnings.size());
+  EXPECT_EQ("Unknown key \"Perf.RecentInstance\" is ignored, did you mean "
+            "\"Perf.RecentInstances\"?",
+            configuration.warnings[0]);
+  EXPECT_EQ("Unknown key \"Perf.TcpNodelay\" is ignored, did you mean "
+            "\"Perf.Tuning.DicomSockets.TcpNoDelay\"?",
+            configuration.warnings[1]);
+  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored, did you mean "
+            "\"Perf.Tuning.DicomSockets\"?",
+            configuration.warnings[2]);
+}
+
+
+TEST(PerfConfiguration, TheSampleIsTheDefaults)
+{
+  const Json::Value sample = ReadSample();
+  ASSERT_EQ(1u, sample.size());
+  ExpectDefaults(PerfConfiguration::Parse(sample["Perf"]));
+}
+
+
+TEST(PerfConfiguration, TheSampleHasEveryKey)
+{
+  const Json::Value section = ReadSample()["Perf"];
+  const std::string text = ReadFile("Resources/Configuration/perf.json");
+
+  for (const auto& key : GetPerfKeys())
+  {
+    EXPECT_TRUE(section.isMember(key.name)) << key.name;
+  }
+
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    // "Preset" only in a comment: it would be at odds with the keys beside it once they are edited
+    EXPECT_TRUE(key.name == PRESET || section["Tuning"][key.section].isMember(key.name))
+        << key.GetPath();
+    EXPECT_NE(std::string::npos, text.find("\"" + key.name + "\"")) << key.GetPath();
+  }
+}
+
+
+TEST(PerfConfiguration, TheDocumentationHasEveryKeyWithWhatIsAllowed)
+{
+  const std::string text = ReadFile("Resources/Documentation/configuration.md");
+
+  for (const auto& key : GetPerfKeys())
+  {
+    EXPECT_NE(std::string::npos, text.find("| `" + key.name + "` | " + key.type)) << key.name;
+  }
+
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    EXPECT_NE(std::string::npos, text.find("| `" + key.name + "` | " + key.type)) << key.name;
+  }
+
+  for (const IntegerRange& range : {RECENT_INSTANCES_RANGE, MAXIMUM_PEERS_RANGE, BUFFER_RANGE,
+                                    KEEP_ALIVE_RANGE, USER_TIMEOUT_RANGE, LOSSY_QUALITY_RANGE})
+  {
+    const std::string limits =
+        std::to_string(range.minimum) + " to " + std::to_string(range.maximum);
+    EXPECT_NE(std::string::npos, text.find(limits)) << limits;
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningDocument.h"
+
+#include <gtest/gtest.h>
+
+using namespace OrthancPerf;
+
+
+TEST(TuningDocument, DefaultsAreTheTunedPreset)
+{
+  EXPECT_EQ(SocketPreset::Tuned, FindPreset(Tuning().dicomSockets));
+  EXPECT_EQ(DicomSockets(), GetPresetValues(SocketPreset::Tuned));
+}
+
+
+TEST(TuningDocument, StockTouchesNothing)
+{
+  const DicomSockets stock = GetPresetValues(SocketPreset::Stock).value();
+  EXPECT_FALSE(stock.tcpNoDelay);
+  EXPECT_FALSE(stock.tcpQuickAck);
+  EXPECT_EQ(SocketBuffer::MakeDefault(), stock.receiveBuffer);
+  EXPECT_EQ(SocketBuffer::MakeDefault(), stock.sendBuffer);
+  EXPECT_EQ(0, stock.keepAlive.count());
+  EXPECT_EQ(0, stock.userTimeout.count());
+  EXPECT_EQ("", stock.congestionControl);
+}
+
+
+TEST(TuningDocument, AnyOtherValuesAreCustom)
+{
+  DicomSockets sockets;
+  sockets.userTimeout = std::chrono::seconds(1);
+  EXPECT_EQ(SocketPreset::Custom, FindPreset(sockets));
+  EXPECT_FALSE(GetPresetValues(SocketPreset::Custom).has_value());
+}
+
+
+TEST(TuningDocument, EveryDifferenceCounts)
+{
+  const Tuning original;
+  std::array<Tuning, 11> changed;
+  changed[0].dicomSockets.tcpNoDelay = false;
+  changed[1].dicomSockets.tcpQuickAck = false;
+  changed[2].dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
+  changed[3].dicomSockets.sendBuffer = SocketBuffer::MakeDefault();
+  changed[4].dicomSockets.keepAlive = std::chrono::seconds(61);
+  changed[5].dicomSockets.userTimeout = std::chrono::seconds(1);
+  changed[6].dicomSockets.congestionControl = "bbr";
+  changed[7].ingestTranscoding.transferSyntax = "1.2.840.10008.1.2";
+  changed[8].ingestTranscoding.engine = EngineChoice::Native;
+  changed[9].ingestTranscoding.verify = true;
+  changed[10].ingestTranscoding.lossyQuality = 91;
+
+  for (const Tuning& tuning : changed)
+  {
+    EXPECT_NE(original, tuning);
+    EXPECT_EQ(tuning, Tuning(tuning));
+  }
+}
+
+
+TEST(TuningDocument, LabelsCanBeReadBack)
+{
+  for (const SocketPreset preset : GetAllSocketPresets())
+  {
+    EXPECT_EQ(preset, ParseSocketPreset(ToLabel(preset)));
+  }
+
+  for (const EngineChoice engine : GetAllEngineChoices())
+  {
+    EXPECT_EQ(engine, ParseEngineChoice(ToLabel(engine)));
+  }
+
+  EXPECT_FALSE(ParseSocketPreset("").has_value());
+  EXPECT_FALSE(ParseEngineChoice("GDCM").has_value());
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningReader.h"
+
+#include "Tuning/JsonValues.h"
+#include "Tuning/TuningSchema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  Json::Value MakeDocument(const TuningKey& key, const Json::Value& value)
+  {
+    Json::Value document(Json::objectValue);
+    document[key.section][key.name] = value;
+    return document;
+  }
+
+
+  Tuning Apply(const std::string& patch)
+  {
+    return ApplyTuning(Tuning(), ReadTuningPatch(Parse(patch)));
+  }
+}
+
+
+TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
+{
+  EXPECT_EQ(Parse(R"({"DicomSockets": {"Preset": "tuned", "TcpNoDelay": true,
+                        "TcpQuickAck": true, "ReceiveBuffer": "auto", "SendBuffer": "auto",
+                        "KeepAliveSeconds": 60, "UserTimeoutSeconds": 0, "CongestionControl": ""},
+                      "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
+                        "Verify": false, "LossyQuality": 90}})"),
+            ToJson(Tuning()));
+}
+
+
+TEST(TuningReader, ReadsEveryKey)
+{
+  const Tuning tuning = Apply(R"({"DicomSockets": {"TcpNoDelay": false, "TcpQuickAck": false,
+                                    "ReceiveBuffer": 65536, "SendBuffer": "default",
+                                    "KeepAliveSeconds": 10, "UserTimeoutSeconds": 30,
+                                    "CongestionControl": "bbr"},
+                                  "IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1",
+                                    "Engine": "native", "Verify": true, "LossyQuality": 1}})");
+  EXPECT_FALSE(tuning.dicomSockets.tcpNoDelay);
+  EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
+  EXPECT_EQ(SocketBuffer::MakeFixed(65536), tuning.dicomSockets.receiveBuffer);
+  EXPECT_EQ(SocketBuffer::MakeDefault(), tuning.dicomSockets.sendBuffer);
+  EXPECT_EQ(10, tuning.dicomSockets.keepAlive.count());
+  EXPECT_EQ(30, tuning.dicomSockets.userTimeout.count());
+  EXPECT_EQ("bbr", tuning.dicomSockets.congestionControl);
+  EXPECT_EQ("1.2.840.10008.1.2.4.70", tuning.ingestTranscoding.transferSyntax);
+  EXPECT_EQ(EngineChoice::Native, tuning.ingestTranscoding.engine);
+  EXPECT_TRUE(tuning.ingestTranscoding.verify);
+  EXPECT_EQ(1u, tuning.ingestTranscoding.lossyQuality);
+}
+
+
+TEST(TuningReader, AnEmptyDocumentChangesNothing)
+{
+  EXPECT_EQ(Tuning(), Apply("{}"));
+  EXPECT_EQ(Tuning(), Apply(R"({"DicomSockets": {}, "IngestTranscoding": {}})"));
+}
+
+
+TEST(TuningReader, GivesValuesTheirCanonicalForm)
+{
+  EXPECT_EQ(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 20},
+                      "IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.5"}})"),
+            ReadTuningPatch(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 2e1},
+                                      "IngestTranscoding": {"TransferSyntax": "RLELossless"}})")));
+}
+
+
+TEST(TuningReader, APresetSetsAllOfItsSection)
+{
+  const Tuning stock = Apply(R"({"DicomSockets": {"Preset": "stock"}})");
+  EXPECT_EQ(GetPresetValues(SocketPreset::Stock), stock.dicomSockets);
+  EXPECT_EQ("stock", ToJson(stock)["DicomSockets"]["Preset"].asString());
+  EXPECT_EQ(Tuning(),
+            ApplyTuning(stock, ReadTuningPatch(Parse(R"({"DicomSockets":{"Preset":"tuned"}})"))));
+}
+
+
+TEST(TuningReader, KeysBesideAPresetWin)
+{
+  const Tuning tuning = Apply(R"({"DicomSockets": {"Preset": "stock", "TcpNoDelay": true}})");
+  EXPECT_TRUE(tuning.dicomSockets.tcpNoDelay);
+  EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
+  EXPECT_EQ("custom", ToJson(tuning)["DicomSockets"]["Preset"].asString());
+}
+
+
+TEST(TuningReader, ThePresetCustomSetsNothing)
+{
+  EXPECT_EQ(Parse(R"({"DicomSockets": {}})"),
+            ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": "custom"}})")));
+}
+
+
+TEST(TuningReader, ANullPresetStandsForAllKeysOfTheSection)
+{
+  const Json::Value patch =
+      ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": null, "SendBuffer": 8192}})"));
+  EXPECT_EQ(7u, patch["DicomSockets"].size());
+  EXPECT_TRUE(patch["DicomSockets"]["TcpNoDelay"].isNull());
+  EXPECT_EQ(8192, patch["DicomSockets"]["SendBuffer"].asInt());
+}
+
+
+TEST(TuningReader, WhatIsShownCanBeReadBack)
+{
+  for (const char* patch : {"{}", R"({"DicomSockets": {"Preset": "stock"}})",
+                            R"({"DicomSockets": {"ReceiveBuffer": 4096}})",
+                            R"({"IngestTranscoding": {"TransferSyntax": "JPEG2000"}})"})
+  {
+    const Tuning tuning = Apply(patch);
+    EXPECT_EQ(tuning, ApplyTuning(Tuning(), ReadTuningPatch(ToJson(tuning)))) << patch;
+    EXPECT_EQ(tuning, ApplyTuning(tuning, ReadTuningPatch(ToJson(tuning)))) << patch;
+  }
+}
+
+
+TEST(TuningReader, NamesTheKeyOfEachWrongValue)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    for (const Json::Value& value : GetValuesThatNoKeyTakes())
+    {
+      const Json::Value document = MakeDocument(key, value);
+      const SettingError error = CatchError([&document] { ReadTuningPatch(document); });
+      EXPECT_EQ(key.GetPath(), error.GetKey());
+      EXPECT_EQ(Describe(value), error.GetFound());
+      EXPECT_EQ(key.allowed, error.GetAllowed());
+
+      std::vector<std::string> warnings;
+      const SettingError inConfiguration =
+          CatchError([&] { ReadTuningConfiguration(document, "Perf.Tuning", warnings); });
+      EXPECT_EQ("Perf.Tuning." + key.GetPath(), inConfiguration.GetKey());
+    }
+  }
+}
+
+
+TEST(TuningReader, NullIsForPatchesOnly)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    const Json::Value document = MakeDocument(key, Json::nullValue);
+    std::vector<std::string> warnings;
+    EXPECT_NO_THROW(ReadTuningPatch(document));
+    EXPECT_THROW(ReadTuningConfiguration(document, "Perf.Tuning", warnings), SettingError);
+  }
+
+  std::vector<std::string> warnings;
+  const Json::Value section = Parse(R"({"DicomSockets": null})");
+  EXPECT_TRUE(ReadTuningPatch(section)["DicomSockets"].isNull());
+  EXPECT_EQ(
+      "Perf.Tuning.DicomSockets",
+      CatchError([&] { ReadTuningConfiguration(section, "Perf.Tuning", warnings); }).GetKey());
+}
+
+
+TEST(TuningReader, SectionsAndDocumentAreObjects)
+{
+  for (const char* section : {"true", "1", "\"stock\"", "[]", "[{}]"})
+  {
+    const Json::Value document = Parse(R"({"DicomSockets": )" + std::string(section) + "}");
+    EXPECT_EQ("DicomSockets", CatchError([&] { ReadTuningPatch(document); }).GetKey());
+    EXPECT_EQ("", CatchError([&] { ReadTuningPatch(document["DicomSockets"]); }).GetKey());
+  }
+
+  EXPECT_THROW(ReadTuningPatch(Json::nullValue), SettingError);
+}
+
+
+TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesTheNearest)
+{
+  const SettingError error =
+      CatchError([] { ReadTuningPatch(Parse(R"({"DicomSockets": {"TcpNoDelai": true}})")); });
+  EXPECT_EQ("DicomSockets.TcpNoDelai", error.GetKey());
+  EXPECT_STREQ("Unknown key \"DicomSockets.TcpNoDelai\", did you mean \"DicomSockets.TcpNoDelay\"?",
+               error.what());
+  EXPECT_EQ("true", error.GetFound());
+  EXPECT_NE(std::string::npos, error.GetAllowed().find("IngestTranscoding.LossyQuality"));
+}
+
+
+TEST(TuningReader, AKeyWithoutItsSectionIsRecognized)
+{
+  const SettingError error = CatchError([] { ReadTuningPatch(Parse(R"({"Engine": "gdcm"})")); });
+  EXPECT_STREQ("Unknown key \"Engine\", did you mean \"IngestTranscoding.Engine\"?", error.what());
+}
+
+
+TEST(TuningReader, AnUnknownKeyInTheConfigurationIsAWarning)
+{
+  std::vector<std::string> warnings;
+  const Json::Value document =
+      Parse(R"({"DicomSocket": {}, "DicomSockets": {"SendBufer": 1, "TcpNoDelay": false}})");
+  EXPECT_EQ(Parse(R"({"DicomSockets": {"TcpNoDelay": false}})"),
+            ReadTuningConfiguration(document, "Perf.Tuning", warnings));
+  ASSERT_EQ(2u, warnings.size());
+  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored, did you mean "
+            "\"Perf.Tuning.DicomSockets\"?",
+            warnings[0]);
+  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSockets.SendBufer\" is ignored, did you mean "
+            "\"Perf.Tuning.DicomSockets.SendBuffer\"?",
+            warnings[1]);
+}
+
+
+TEST(TuningReader, HostileKeysAreShownShortAndPrintable)
+{
+  Json::Value document(Json::objectValue);
+  document[std::string(100000, '<') + "\n\x1b[31m"] = 1;
+  document[std::string("DicomSockets\0", 13)] = Json::Value(Json::objectValue);
+  const SettingError error = CatchError([&] { ReadTuningPatch(document); });
+  EXPECT_LT(std::string(error.what()).size(), 400u);
+
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Json::Value(Json::objectValue), ReadTuningConfiguration(document, "P", warnings));
+  ASSERT_EQ(2u, warnings.size());
+
+  for (const std::string& warning : warnings)
+  {
+    EXPECT_TRUE(
+        std::all_of(warning.begin(), warning.end(), [](char c) { return c >= 0x20 && c <= 0x7e; }));
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningSchema.h"
+
+#include "Tuning/JsonValues.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  bool Accepts(const std::string& section, const std::string& name, const Json::Value& value)
+  {
+    Tuning tuning;
+    return FindTuningKey(section, name)->read(value, tuning);
+  }
+}
+
+
+TEST(TuningSchema, HasEveryKeyOnce)
+{
+  std::set<std::string> paths;
+
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    EXPECT_TRUE(paths.insert(key.GetPath()).second) << key.GetPath();
+    EXPECT_EQ(&key, FindTuningKey(key.section, key.name));
+    EXPECT_FALSE(key.type.empty());
+    EXPECT_FALSE(key.allowed.empty());
+    EXPECT_FALSE(key.description.empty());
+  }
+
+  EXPECT_EQ(12u, paths.size());
+  EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
+}
+
+
+TEST(TuningSchema, NamesThePartThatBringsTheEffect)
+{
+  EXPECT_EQ(TuningPart::Network, GetPart(*FindTuningKey(DICOM_SOCKETS, "TcpNoDelay")));
+  EXPECT_EQ(TuningPart::Transcoding, GetPart(*FindTuningKey(INGEST_TRANSCODING, "Engine")));
+}
+
+
+TEST(TuningSchema, WhatIsWrittenCanBeRead)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    Tuning tuning;
+    EXPECT_TRUE(key.read(key.write(Tuning()), tuning)) << key.GetPath();
+    EXPECT_EQ(Tuning(), tuning) << key.GetPath();
+  }
+}
+
+
+TEST(TuningSchema, WrongValuesAreRefusedAndChangeNothing)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    for (const Json::Value& value : GetValuesThatNoKeyTakes())
+    {
+      Tuning tuning;
+      EXPECT_FALSE(key.read(value, tuning)) << key.GetPath() << " " << Describe(value);
+      EXPECT_EQ(Tuning(), tuning) << key.GetPath();
+    }
+
+    Tuning tuning;
+    EXPECT_FALSE(key.read(Json::nullValue, tuning)) << key.GetPath();
+  }
+}
+
+
+TEST(TuningSchema, BooleansAreNeitherNumbersNorTexts)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    EXPECT_EQ(key.type == "boolean", Accepts(key.section, key.name, true)) << key.GetPath();
+    EXPECT_EQ(key.type == "boolean", Accepts(key.section, key.name, false)) << key.GetPath();
+
+    if (key.type == "boolean")
+    {
+      EXPECT_FALSE(Accepts(key.section, key.name, 0));
+      EXPECT_FALSE(Accepts(key.section, key.name, 1));
+      EXPECT_FALSE(Accepts(key.section, key.name, "true"));
+    }
+  }
+}
+
+
+TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
+{
+  const std::vector<std::pair<const TuningKey*, IntegerRange>> cases = {
+      {FindTuningKey(DICOM_SOCKETS, "ReceiveBuffer"), BUFFER_RANGE},
+      {FindTuningKey(DICOM_SOCKETS, "SendBuffer"), BUFFER_RANGE},
+      {FindTuningKey(DICOM_SOCKETS, "KeepAliveSeconds"), KEEP_ALIVE_RANGE},
+      {FindTuningKey(DICOM_SOCKETS, "UserTimeoutSeconds"), USER_TIMEOUT_RANGE},
+      {FindTuningKey(INGEST_TRANSCODING, "LossyQuality"), LOSSY_QUALITY_RANGE},
+  };
+
+  for (const auto& [key, range] : cases)
+  {
+    for (const std::int64_t value : {range.minimum, range.maximum})
+    {
+      Tuning fromInteger;
+      Tuning fromDouble;
+      EXPECT_TRUE(key->read(Json::Value(static_cast<Json::Int64>(value)), fromInteger));
+      EXPECT_TRUE(key->read(Json::Value(static_cast<double>(value)), fromDouble));
+      EXPECT_EQ(fromInteger, fromDouble);
+      EXPECT_EQ(value, key->write(fromInteger).asInt64());
+    }
+
+    EXPECT_FALSE(Accepts(key->section, key->name, Json::Int64(range.minimum - 1)));
+    EXPECT_FALSE(Accepts(key->section, key->name, Json::Int64(range.maximum + 1)));
+    EXPECT_FALSE(Accepts(key->section, key->name, static_cast<double>(range.minimum) + 0.5));
+    EXPECT_FALSE(Accepts(key->section, key->name, std::to_string(range.minimum)));
+  }
+}
+
+
+TEST(TuningSchema, BuffersAreWords)
+{
+  EXPECT_TRUE(Accepts(DICOM_SOCKETS, "ReceiveBuffer", "auto"));
+  EXPECT_TRUE(Accepts(DICOM_SOCKETS, "SendBuffer", "default"));
+  EXPECT_FALSE(Accepts(DICOM_SOCKETS, "SendBuffer", ""));
+}
+
+
+TEST(TuningSchema, CongestionControlIsAKernelsName)
+{
+  for (const char* name : {"", "bbr", "cubic", "bbr2_x", "abcdefghijklmno"})
+  {
+    EXPECT_TRUE(Accepts(DICOM_SOCKETS, "CongestionControl", name)) << name;
+  }
+
+  for (const char* name : {"BBR", "abcdefghijklmnop", "b r", "../x", "bbr\n", "b\xc3\xa4r"})
+  {
+    EXPECT_FALSE(Accepts(DICOM_SOCKETS, "CongestionControl", name)) << name;
+  }
+}
+
+
+TEST(TuningSchema, TransferSyntaxesBecomeUids)
+{
+  for (const WritableSyntax& syntax : GetWritableSyntaxes())
+  {
+    Tuning tuning;
+    const TuningKey* const key = FindTuningKey(INGEST_TRANSCODING, "TransferSyntax");
+    EXPECT_TRUE(key->read(syntax.name, tuning));
+    EXPECT_EQ(syntax.uid, tuning.ingestTranscoding.transferSyntax);
+    EXPECT_EQ(syntax.uid, key->write(tuning).asString());
+    EXPECT_NE(std::string::npos, key->allowed.find(syntax.name));
+    EXPECT_TRUE(key->read("", tuning));
+    EXPECT_EQ("", tuning.ingestTranscoding.transferSyntax);
+  }
+}

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningStore.h"
+
+#include "Tuning/FilePersistence.h"
+#include "Tuning/JsonValues.h"
+#include "Tuning/TuningReader.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  // Keeps what it was told. The store serializes the calls.
+  class Recorder : public ITuningObserver
+  {
+  public:
+    void OnTuningChanged(const Tuning& tuning) noexcept override
+    {
+      seen_.push_back(tuning);
+    }
+
+    const std::vector<Tuning>& GetSeen() const
+    {
+      return seen_;
+    }
+
+  private:
+    std::vector<Tuning> seen_;
+  };
+
+
+  class TuningStoreTest : public ::testing::Test
+  {
+  protected:
+    FilePersistence MakePersistence() const
+    {
+      return FilePersistence(folder_.GetPath() / "tuning.json");
+    }
+
+    FilePersistence MakeBrokenPersistence() const
+    {
+      return FilePersistence(folder_.GetPath() / "missing" / "tuning.json");
+    }
+
+  private:
+    TemporaryFolder folder_;
+  };
+
+
+  const char* const STOCK = R"({"DicomSockets": {"Preset": "stock"}})";
+}
+
+
+TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
+{
+  Tuning configured;
+  configured.ingestTranscoding.engine = EngineChoice::Gdcm;
+  Recorder recorder;
+  const TuningStore store(configured, nullptr, {&recorder});
+  EXPECT_EQ(configured, *store.Get());
+  EXPECT_EQ(std::vector<Tuning>({configured}), recorder.GetSeen());
+  EXPECT_TRUE(store.GetOverrides().empty());
+}
+
+
+TEST_F(TuningStoreTest, MergesAndTellsAllObservers)
+{
+  Recorder first;
+  Recorder second;
+  TuningStore store(Tuning(), nullptr, {&first, &second});
+  const TuningOutcome outcome = store.Merge(Parse(STOCK));
+  EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
+  EXPECT_EQ(outcome.tuning, store.Get());
+  EXPECT_TRUE(outcome.warnings.empty());
+  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning}), first.GetSeen());
+  EXPECT_EQ(first.GetSeen(), second.GetSeen());
+}
+
+
+TEST_F(TuningStoreTest, LaterPatchesKeepWhatEarlierOnesSet)
+{
+  TuningStore store(Tuning(), nullptr, {});
+  store.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": false}})"));
+  store.Merge(Parse(R"({"DicomSockets": {"TcpQuickAck": false}})"));
+  EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
+  EXPECT_FALSE(store.Get()->dicomSockets.tcpQuickAck);
+}
+
+
+TEST_F(TuningStoreTest, BadInputChangesNothing)
+{
+  FilePersistence persistence = MakePersistence();
+  Recorder recorder;
+  TuningStore store(Tuning(), &persistence, {&recorder});
+  const auto before = store.Get();
+
+  for (const char* patch :
+       {R"({"DicomSockets": {"TcpNoDelay": false, "TcpQuickAck": 0}})",
+        R"({"DicomSockets": {"TcpNoDelay": false}, "IngestTranscoding": {"Engine": "x"}})",
+        R"({"DicomSockets": {"TcpNoDelay": false}, "Unknown": 1})", "[]"})
+  {
+    EXPECT_THROW(store.Merge(Parse(patch)), SettingError) << patch;
+  }
+
+  EXPECT_EQ(before, store.Get());
+  EXPECT_TRUE(store.GetOverrides().empty());
+  EXPECT_EQ(1u, recorder.GetSeen().size());
+  EXPECT_EQ(0, persistence.CountSaves());
+}
+
+
+TEST_F(TuningStoreTest, NullTakesAKeyBackToTheConfiguration)
+{
+  Tuning configured;
+  configured.dicomSockets.keepAlive = std::chrono::seconds(5);
+  TuningStore store(configured, nullptr, {});
+  store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 7, "TcpNoDelay": false}})"));
+  store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": null}})"));
+  EXPECT_EQ(5, store.Get()->dicomSockets.keepAlive.count());
+  EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
+}
+
+
+TEST_F(TuningStoreTest, NullTakesASectionOrAPresetBackToTheConfiguration)
+{
+  for (const char* reset : {R"({"DicomSockets": null})", R"({"DicomSockets": {"Preset": null}})"})
+  {
+    Tuning configured;
+    configured.dicomSockets.tcpQuickAck = false;
+    TuningStore store(configured, nullptr, {});
+    store.Merge(Parse(STOCK));
+    store.Merge(Parse(reset));
+    EXPECT_EQ(configured, *store.Get()) << reset;
+    EXPECT_TRUE(store.GetOverrides().empty()) << reset;
+  }
+}
+
+
+TEST_F(TuningStoreTest, APresetWinsOverTheConfiguration)
+{
+  Tuning configured;
+  configured.dicomSockets.tcpQuickAck = false;
+  TuningStore store(configured, nullptr, {});
+  store.Merge(Parse(R"({"DicomSockets": {"Preset": "tuned"}})"));
+  EXPECT_EQ(Tuning(), *store.Get());
+}
+
+
+TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
+{
+  for (const char* patch :
+       {"{}", STOCK, R"({"DicomSockets": {"SendBuffer": 123456, "CongestionControl": "bbr"}})"})
+  {
+    Recorder recorder;
+    TuningStore store(Tuning(), nullptr, {&recorder});
+    store.Merge(Parse(patch));
+    const Tuning before = *store.Get();
+    const std::size_t told = recorder.GetSeen().size();
+    store.Merge(ToJson(before));
+    EXPECT_EQ(before, *store.Get()) << patch;
+    EXPECT_EQ(told, recorder.GetSeen().size()) << patch;
+  }
+}
+
+
+TEST_F(TuningStoreTest, ASnapshotDoesNotChange)
+{
+  TuningStore store(Tuning(), nullptr, {});
+  const auto snapshot = store.Get();
+  store.Merge(Parse(STOCK));
+  EXPECT_EQ(Tuning(), *snapshot);
+}
+
+
+TEST_F(TuningStoreTest, ResetReturnsToTheConfiguration)
+{
+  FilePersistence persistence = MakePersistence();
+  Recorder recorder;
+  TuningStore store(Tuning(), &persistence, {&recorder});
+  store.Merge(Parse(STOCK));
+  EXPECT_EQ(Tuning(), *store.Reset().tuning);
+  EXPECT_EQ(3u, recorder.GetSeen().size());
+  EXPECT_EQ(std::nullopt, persistence.Load());
+}
+
+
+TEST_F(TuningStoreTest, ChangesSurviveARestart)
+{
+  FilePersistence persistence = MakePersistence();
+  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+
+  Tuning configured;
+  configured.ingestTranscoding.verify = true;
+  Recorder recorder;
+  TuningStore store(configured, &persistence, {&recorder});
+  EXPECT_EQ(configured, *store.Get());
+
+  const TuningOutcome outcome = store.Load();
+  EXPECT_TRUE(outcome.warnings.empty());
+  EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
+  EXPECT_TRUE(outcome.tuning->ingestTranscoding.verify);
+  EXPECT_EQ(2u, recorder.GetSeen().size());
+
+  store.Load();
+  EXPECT_EQ(2u, recorder.GetSeen().size());
+}
+
+
+TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
+{
+  TuningStore store(Tuning(), nullptr, {});
+  EXPECT_TRUE(store.Load().warnings.empty());
+  EXPECT_EQ(Tuning(), *store.Get());
+}
+
+
+TEST_F(TuningStoreTest, AChangeBeforeLoadKeepsWhatWasSaved)
+{
+  FilePersistence persistence = MakePersistence();
+  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+
+  TuningStore store(Tuning(), &persistence, {});
+  store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})"));
+  store.Load();
+  EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
+  EXPECT_TRUE(store.Get()->ingestTranscoding.verify);
+}
+
+
+TEST_F(TuningStoreTest, AResetBeforeLoadClearsWhatWasSaved)
+{
+  FilePersistence persistence = MakePersistence();
+  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+
+  TuningStore store(Tuning(), &persistence, {});
+  store.Reset();
+  store.Load();
+  EXPECT_EQ(Tuning(), *store.Get());
+  EXPECT_EQ(std::nullopt, persistence.Load());
+}
+
+
+TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
+{
+  FilePersistence persistence = MakePersistence();
+  TuningStore store(Tuning(), &persistence, {});
+  store.Merge(Parse("{}"));
+  EXPECT_EQ(0, persistence.CountSaves() + persistence.CountClears());
+  store.Merge(Parse(STOCK));
+  store.Merge(Parse(STOCK));
+  EXPECT_EQ(1, persistence.CountSaves());
+  store.Merge(Parse(R"({"DicomSockets": null})"));
+  EXPECT_EQ(1, persistence.CountSaves());
+  EXPECT_EQ(1, persistence.CountClears());
+}
+
+
+TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
+{
+  for (const char* text :
+       {"", "{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
+        R"({"DicomSockets": {"TcpNoDelay": false}, "IngestTranscoding": {"Engine": null}})"})
+  {
+    FilePersistence persistence = MakePersistence();
+    persistence.Save(text);
+    Recorder recorder;
+    TuningStore store(Tuning(), &persistence, {&recorder});
+    const TuningOutcome outcome = store.Load();
+    EXPECT_EQ(1u, outcome.warnings.size()) << text;
+    EXPECT_EQ(Tuning(), *outcome.tuning) << text;
+    EXPECT_EQ(1u, recorder.GetSeen().size()) << text;
+    EXPECT_EQ(text, persistence.Load());
+
+    EXPECT_TRUE(store.Reset().warnings.empty());
+    EXPECT_EQ(std::nullopt, persistence.Load());
+  }
+}
+
+
+TEST_F(TuningStoreTest, SavedKeysOfAnotherVersionAreLeftOut)
+{
+  FilePersistence persistence = MakePersistence();
+  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
+  TuningStore store(Tuning(), &persistence, {});
+  const TuningOutcome outcome = store.Load();
+  EXPECT_EQ(1u, outcome.warnings.size());
+  EXPECT_FALSE(outcome.tuning->dicomSockets.tcpNoDelay);
+}
+
+
+TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
+{
+  FilePersistence persistence = MakeBrokenPersistence();
+  Recorder recorder;
+  TuningStore store(Tuning(), &persistence, {&recorder});
+  const TuningOutcome outcome = store.Merge(Parse(STOCK));
+  ASSERT_EQ(2u, outcome.warnings.size());
+  EXPECT_NE(std::string::npos, outcome.warnings[0].find("ignored"));
+  EXPECT_NE(std::string::npos, outcome.warnings[1].find("could not be saved"));
+  EXPECT_NE(std::string::npos, outcome.warnings[1].find("no such folder"));
+  EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
+  EXPECT_EQ(2u, recorder.GetSeen().size());
+}
+
+
+TEST_F(TuningStoreTest, WhatCouldNotBeSavedIsSavedWithTheNextRequest)
+{
+  TemporaryFolder folder;
+  const std::filesystem::path later = folder.GetPath() / "later";
+  FilePersistence persistence(later / "tuning.json");
+  TuningStore store(Tuning(), &persistence, {});
+  EXPECT_FALSE(store.Merge(Parse(STOCK)).warnings.empty());
+
+  std::filesystem::create_directory(later);
+  EXPECT_TRUE(store.Merge(Parse("{}")).warnings.empty());
+  EXPECT_EQ(1, persistence.CountSaves());
+}
+
+
+TEST_F(TuningStoreTest, AFailedLoadIsTriedAgain)
+{
+  TemporaryFolder folder;
+  const std::filesystem::path later = folder.GetPath() / "later";
+  FilePersistence persistence(later / "tuning.json");
+  TuningStore store(Tuning(), &persistence, {});
+  EXPECT_EQ(1u, store.Load().warnings.size());
+  EXPECT_EQ(1u, store.Merge(Parse("{}")).warnings.size());
+
+  std::filesystem::create_directory(later);
+  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false}})");
+  EXPECT_TRUE(store.Load().warnings.empty());
+  EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
+}
+
+
+TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
+{
+  const std::vector<std::string> patches = {
+      R"({"DicomSockets": {"TcpNoDelay": false}})",
+      R"({"DicomSockets": {"TcpQuickAck": false}})",
+      R"({"DicomSockets": {"ReceiveBuffer": 65536}})",
+      R"({"DicomSockets": {"SendBuffer": 65537}})",
+      R"({"DicomSockets": {"KeepAliveSeconds": 9}})",
+      R"({"IngestTranscoding": {"Engine": "native"}})",
+      R"({"IngestTranscoding": {"Verify": true}})",
+      R"({"IngestTranscoding": {"LossyQuality": 50}})",
+  };
+
+  FilePersistence persistence = MakePersistence();
+  Recorder recorder;
+  TuningStore store(Tuning(), &persistence, {&recorder});
+  std::vector<std::thread> threads;
+
+  for (const std::string& patch : patches)
+  {
+    threads.emplace_back(
+        [&store, &patch]
+        {
+          for (int i = 0; i < 50; i++)
+          {
+            store.Merge(Parse(patch));
+            EXPECT_NE(nullptr, store.Get());
+          }
+        });
+  }
+
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+
+  Tuning expected;
+
+  for (const std::string& patch : patches)
+  {
+    expected = ApplyTuning(expected, Parse(patch));
+  }
+
+  EXPECT_EQ(expected, *store.Get());
+  EXPECT_EQ(expected, recorder.GetSeen().back());
+  EXPECT_EQ(1 + patches.size(), recorder.GetSeen().size());
+
+  TuningStore restarted(Tuning(), &persistence, {});
+  EXPECT_EQ(expected, *restarted.Load().tuning);
+}
+
+
+TEST_F(TuningStoreTest, ReadersSeeTheDocumentBeforeOrAfterAChangeOnly)
+{
+  TuningStore store(Tuning(), nullptr, {});
+  std::thread writer(
+      [&store]
+      {
+        for (int i = 0; i < 300; i++)
+        {
+          store.Merge(Parse(STOCK));
+          store.Reset();
+        }
+      });
+
+  for (int i = 0; i < 3000; i++)
+  {
+    EXPECT_NE(SocketPreset::Custom, FindPreset(store.Get()->dicomSockets));
+  }
+
+  writer.join();
+}
