@@ -23,7 +23,7 @@ namespace OrthancPerf
     // have headers of more than 100 bytes.
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
-    constexpr std::uint8_t TLS_HANDSHAKE = 0x16; // the first byte of a connection: RFC 8446, 5.1
+    constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
     std::int64_t ToCount(TimePoint time)
     {
@@ -162,7 +162,7 @@ namespace OrthancPerf
     }
     else
     {
-      OnRequestBytes(connection, size, now);
+      OnRequestBytes(connection, data, size, now);
     }
 
     FollowPdus(connection, connection.readFramer, data, size, now);
@@ -185,7 +185,7 @@ namespace OrthancPerf
 
     if (connection.IsOutgoing())
     {
-      OnRequestBytes(connection, size, now);
+      OnRequestBytes(connection, data, size, now);
     }
     else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
              size > MAXIMUM_INTERIM_RESPONSE)
@@ -215,9 +215,10 @@ namespace OrthancPerf
     {
       TakeStall(connection, now);
       EndResponse(connection);
-      const bool isHidden =
-          connection.isEncrypted.load(RELAXED) && connection.end == AssociationEnd::Lost;
-      observer_.OnClosed(connection, isHidden ? AssociationEnd::Encrypted : connection.end, now);
+      observer_.OnClosed(connection,
+                         connection.isEncrypted.load(RELAXED) ? AssociationOutcome::Encrypted
+                                                              : connection.outcome,
+                         now);
     }
 
     table_.Close(connection);
@@ -225,7 +226,7 @@ namespace OrthancPerf
 
   bool ConnectionTracker::IsStoredFile(const char* path) const noexcept
   {
-    constexpr std::size_t TAIL = 43; // "/xx/yy/" and a UUID
+    constexpr std::size_t TAIL = 43;  // "/xx/yy/" and a UUID
     const std::size_t size = (path == nullptr ? 0 : std::strlen(path));
 
     if (!places_.watchFiles || size < TAIL)
@@ -251,8 +252,8 @@ namespace OrthancPerf
     observer_.OnFileSynced(now - from, now);
   }
 
-  void ConnectionTracker::OnRequestBytes(Connection& connection, std::size_t size,
-                                         TimePoint now) noexcept
+  void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
+                                         std::size_t size, TimePoint now) noexcept
   {
     if (connection.state != ExchangeState::Request)
     {
@@ -261,7 +262,7 @@ namespace OrthancPerf
       observer_.OnRequestBegins(connection, now);
     }
 
-    observer_.OnRequestBytes(connection, size, now);
+    observer_.OnRequestBytes(connection, data, size, now);
   }
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, std::size_t size,
@@ -269,7 +270,7 @@ namespace OrthancPerf
   {
     if (connection.state == ExchangeState::Quiet)
     {
-      return; // the server speaks first: nothing was asked
+      return;  // the server speaks first: nothing was asked
     }
 
     if (connection.state == ExchangeState::Request)
@@ -325,16 +326,16 @@ namespace OrthancPerf
         {
           connection.isAnswered = true;
           const bool isAccepted = (type == PduType::AssociateAccept);
-          connection.end = isAccepted ? AssociationEnd::Lost : AssociationEnd::Rejected;
+          connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
           observer_.OnAssociateAnswer(connection, isAccepted, now);
         }
         break;
       case PduType::ReleaseRequest:
       case PduType::ReleaseResponse:
-        connection.end = AssociationEnd::Released;
+        connection.outcome = AssociationOutcome::Released;
         break;
       case PduType::Abort:
-        connection.end = AssociationEnd::Aborted;
+        connection.outcome = AssociationOutcome::Aborted;
         break;
       case PduType::AssociateRequest:
       case PduType::Data:

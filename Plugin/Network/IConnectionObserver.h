@@ -39,14 +39,15 @@ namespace OrthancPerf
     virtual void OnAssociateAnswer(Connection& connection, bool isAccepted,
                                    TimePoint now) noexcept = 0;
 
-    // "end" has no meaning for HTTP.
-    virtual void OnClosed(Connection& connection, AssociationEnd end, TimePoint now) noexcept = 0;
+    // "outcome" has no meaning for HTTP.
+    virtual void OnClosed(Connection& connection, AssociationOutcome outcome,
+                          TimePoint now) noexcept = 0;
 
     // The first byte of a request. connection.lastResponseAt is the end of the previous response.
     virtual void OnRequestBegins(Connection& connection, TimePoint now) noexcept = 0;
 
     // Bytes of a request, the first ones included; the last such call has its last byte.
-    virtual void OnRequestBytes(Connection& connection, std::size_t bytes,
+    virtual void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                                 TimePoint now) noexcept = 0;
 
     virtual void OnResponseBegins(Connection& connection, TimePoint now) noexcept = 0;

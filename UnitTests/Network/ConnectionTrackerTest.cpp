@@ -90,11 +90,11 @@ namespace OrthancPerf
   {
     Connection& connection = Accept(4242);
 
-    tracker_.OnWaited(connection, At(0), At(500)); // idle
+    tracker_.OnWaited(connection, At(0), At(500));  // idle
     Read(connection, "a", 500);
     tracker_.OnWaited(connection, At(500), At(519));
     Read(connection, "b", 519);
-    tracker_.OnWaited(connection, At(519), At(1519)); // two waits, one stall
+    tracker_.OnWaited(connection, At(519), At(1519));  // two waits, one stall
     tracker_.OnWaited(connection, At(1519), At(1529));
     Read(connection, "c", 1529);
 
@@ -170,7 +170,7 @@ namespace OrthancPerf
     EXPECT_EQ("closed released", end(5));
     EXPECT_EQ("closed rejected", end(3));
     EXPECT_EQ("closed aborted", end(7));
-    EXPECT_EQ("closed lost", end(0));
+    EXPECT_EQ("closed incomplete", end(0));
     EXPECT_EQ(nullptr, tracker_.Find(7));
   }
 
