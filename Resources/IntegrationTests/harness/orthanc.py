@@ -83,7 +83,9 @@ class OrthancServer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        code = self.stop()
+        if error is None and code != 0:
+            raise RuntimeError(f"Orthanc ended with {code}:\n{self.log}")
 
     def start(self) -> None:
         """Returns once Orthanc answers; raises OrthancDidNotStartError if it ends before."""
