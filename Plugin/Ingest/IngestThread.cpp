@@ -20,7 +20,7 @@ namespace OrthancPerf
     std::chrono::system_clock::time_point ToSystemTime(TimePoint time)
     {
       const auto age =
-        std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() - time);
+          std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() - time);
       return std::chrono::system_clock::now() - age;
     }
   }
