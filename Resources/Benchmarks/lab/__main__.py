@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's command line: python -m lab --help."""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+from lab import overhead
+from lab.report import Report
+
+ROOT = Path(__file__).resolve().parents[3]
+
+# A file system in memory keeps the disk's noise out, and makes the plugin's share the largest
+IN_MEMORY = Path("/dev/shm")
+
+LOADS = ["http-1", "http-4", "storescu"]
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="lab", description="Ratios of speeds, measured in turn.")
+    plugin = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so"))
+    parser.add_argument("--plugin", type=Path, default=plugin, help="libOrthancPerf.so")
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "build" / "benchmarks", help="for JSON and Markdown"
+    )
+    parser.add_argument(
+        "--storage", type=Path, default=IN_MEMORY, help="where the servers keep their images"
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    add_side_by_side(commands, "overhead", "ingest with the plugin and without it")
+    probe = add_side_by_side(commands, "cost-of-probe", "sockets tuned by the probe or by DCMTK")
+    probe.add_argument(
+        "--probe-only", action="store_true", help="the plugin in both, the probe in one"
+    )
+    return parser.parse_args()
+
+
+def add_side_by_side(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_text: str
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=help_text)
+    command.add_argument("--loads", nargs="+", choices=LOADS, default=LOADS)
+    command.add_argument("--images", type=int, default=50, help="in each block")
+    command.add_argument("--pairs", type=int, default=60)
+    command.add_argument("--seconds", type=float, default=120, help="at most, for each load")
+    return command
+
+
+def run_side_by_side(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
+    plugin = arguments.plugin.resolve(strict=True)
+    if arguments.command == "overhead":
+        contestants = overhead.make_overhead_contestants(plugin)
+    elif arguments.probe_only:
+        contestants = overhead.make_probe_only_contestants(plugin)
+    else:
+        contestants = overhead.make_probe_contestants(plugin)
+
+    images = ROOT / "build" / "images"
+    loads = overhead.make_loads(images, arguments.images, arguments.loads)
+    overhead.run(
+        report, contestants, loads, folder, arguments.images, arguments.pairs, arguments.seconds
+    )
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    hidden = ("command", "plugin", "output", "storage")
+    options = {key: value for key, value in vars(arguments).items() if key not in hidden}
+    report = Report(arguments.command, options)
+    with tempfile.TemporaryDirectory(prefix="lab-", dir=arguments.storage) as folder:
+        run_side_by_side(arguments, report, Path(folder))
+    report.write(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

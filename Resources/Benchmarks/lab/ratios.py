@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two contestants, A and B, measured in turn, and the ratio B / A with its spread."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def alternate(
+    measure_a: Callable[[], T], measure_b: Callable[[], T], pairs: int, seconds: float
+) -> list[tuple[T, T]]:
+    """Measures A B, B A, A B, …: what drifts, or depends on who comes first, cancels out.
+
+    Each is run once before, unmeasured. No pair begins after that many seconds, but one there is.
+    """
+    deadline = time.monotonic() + seconds
+    measure_a()
+    measure_b()
+
+    results: list[tuple[T, T]] = []
+    while len(results) < pairs and (not results or time.monotonic() < deadline):
+        if len(results) % 2 == 0:
+            a = measure_a()
+            b = measure_b()
+        else:
+            b = measure_b()
+            a = measure_a()
+        results.append((a, b))
+    return results
+
+
+def find_rank(count: int, confidence: float = 0.95) -> int | None:
+    """The rank, from 1, of the values that enclose the median with this confidence.
+
+    Of values in order, the one of this rank from below and from above: the sign test's interval
+    (Conover, Practical Nonparametric Statistics, section 3.2), which assumes nothing of the
+    values' distribution. None: too few values.
+    """
+    rank, tail = 0, 1 / 2**count
+    while tail <= (1 - confidence) / 2:
+        rank += 1
+        tail += math.comb(count, rank) / 2**count
+    return rank or None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where values lie; low and high enclose the true median with 95 % confidence."""
+
+    median: float
+    minimum: float
+    maximum: float
+    low: float | None
+    high: float | None
+
+    @staticmethod
+    def of(values: Sequence[float]) -> "Spread":
+        ordered = sorted(values)
+        rank = find_rank(len(ordered))
+        return Spread(
+            median(ordered),
+            ordered[0],
+            ordered[-1],
+            None if rank is None else ordered[rank - 1],
+            None if rank is None else ordered[-rank],
+        )
+
+    def to_json(self) -> dict[str, float | None]:
+        return {
+            "Median": self.median,
+            "Minimum": self.minimum,
+            "Maximum": self.maximum,
+            "Low": self.low,
+            "High": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One figure of A and B, pair by pair."""
+
+    scenario: str
+    figure: str
+    unit: str
+    a: str
+    b: str
+    pairs: list[tuple[float, float]]
+    remarks: dict[str, Any] = field(default_factory=dict)
+
+    def get_ratio(self) -> Spread:
+        return Spread.of([b / a for a, b in self.pairs])
+
+    def get_median_a(self) -> float:
+        return median(a for a, _ in self.pairs)
+
+    def get_median_b(self) -> float:
+        return median(b for _, b in self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "Scenario": self.scenario,
+            "Figure": self.figure,
+            "Unit": self.unit,
+            "A": self.a,
+            "B": self.b,
+            "MedianA": self.get_median_a(),
+            "MedianB": self.get_median_b(),
+            "Ratio": self.get_ratio().to_json(),
+            "Pairs": self.pairs,
+            **self.remarks,
+        }
