@@ -16,4 +16,13 @@ namespace OrthancPerf
       observer->OnInstanceFinished(instance);
     }
   }
+
+
+  void Journal::Publish(const FinishedAssociation& association) const noexcept
+  {
+    for (IJournalObserver* observer : observers_)
+    {
+      observer->OnAssociationFinished(association);
+    }
+  }
 }

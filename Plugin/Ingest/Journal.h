@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Association.h"
 #include "Ingest/FinishedInstance.h"
 
 #include <vector>
 
 namespace OrthancPerf
 {
-  // Whoever wants to know of finished instances: metrics, the list of recent instances, the
-  // advisor's evidence. Called on the ingesting thread, so it must be done in microseconds, must
-  // not call Orthanc, and serializes itself.
+  // Whoever wants to know of finished instances and associations: metrics, the list of recent
+  // instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
+  // microseconds, must not call Orthanc, and serializes itself.
   class IJournalObserver
   {
   public:
     virtual ~IJournalObserver() = default;
 
     virtual void OnInstanceFinished(const FinishedInstance& instance) noexcept = 0;
+
+    virtual void OnAssociationFinished(const FinishedAssociation&) noexcept
+    {
+    }
   };
 
-  // Hands each finished instance to all observers. Owned by the plugin's context; the observers
-  // are given once, before the first instance, and outlive the journal. Any thread may publish.
+  // Hands each finished instance and association to all observers. Owned by the plugin's context;
+  // the observers are given once, before the first instance, and outlive the journal. Any thread
+  // may publish.
   class Journal
   {
   public:
     explicit Journal(std::vector<IJournalObserver*> observers);
 
     void Publish(const FinishedInstance& instance) const noexcept;
+    void Publish(const FinishedAssociation& association) const noexcept;
 
   private:
     const std::vector<IJournalObserver*> observers_;

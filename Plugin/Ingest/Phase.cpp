@@ -22,6 +22,10 @@ namespace OrthancPerf
         {"index", "Index"},
         {"commit", "Commit"},
         {"respond", "Respond"},
+        {"connect", "Connect"},
+        {"associate", "Associate"},
+        {"send", "Send"},
+        {"wait", "Wait"},
     }};
 
     std::size_t ToIndex(Phase phase)
@@ -33,8 +37,9 @@ namespace OrthancPerf
   const std::array<Phase, PHASE_COUNT>& GetAllPhases()
   {
     static const std::array<Phase, PHASE_COUNT> ALL = {
-        Phase::Idle,    Phase::Receive, Phase::Parse, Phase::Transcode, Phase::Prepare,
-        Phase::Storage, Phase::Sync,    Phase::Index, Phase::Commit,    Phase::Respond};
+        Phase::Idle,    Phase::Receive,   Phase::Parse, Phase::Transcode, Phase::Prepare,
+        Phase::Storage, Phase::Sync,      Phase::Index, Phase::Commit,    Phase::Respond,
+        Phase::Connect, Phase::Associate, Phase::Send,  Phase::Wait};
     return ALL;
   }
 

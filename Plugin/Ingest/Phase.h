@@ -25,6 +25,13 @@ namespace OrthancPerf
   //   commit     storage and index together, where they cannot be told apart
   //   respond    stored callback -> response handed to the kernel
   //
+  // and of an instance that Orthanc sends:
+  //
+  //   connect    connect(2) called -> connected; the first instance of an association only
+  //   associate  A-ASSOCIATE-RQ -> its answer; the first instance of an association only
+  //   send       first byte of the C-STORE request -> last byte handed to the kernel
+  //   wait       then -> last byte of the response
+  //
   // A phase that was not observed is absent, never zero.
   enum class Phase
   {
@@ -37,10 +44,14 @@ namespace OrthancPerf
     Sync,
     Index,
     Commit,
-    Respond
+    Respond,
+    Connect,
+    Associate,
+    Send,
+    Wait
   };
 
-  constexpr std::size_t PHASE_COUNT = 10;
+  constexpr std::size_t PHASE_COUNT = 14;
 
   // All phases, in the order above
   const std::array<Phase, PHASE_COUNT>& GetAllPhases();

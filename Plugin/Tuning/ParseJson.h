@@ -8,7 +8,7 @@
 namespace OrthancPerf
 {
   // What a request's body may be at most; a whole tuning document takes less than 1 kB
-  constexpr std::size_t MAXIMUM_JSON_SIZE = 1024 * 1024;
+  constexpr std::size_t MAXIMUM_JSON_SIZE = std::size_t{1024} * 1024;
   constexpr unsigned int MAXIMUM_JSON_DEPTH = 32;
 
   // Reads the JSON body of a request, by the letter of RFC 8259: no comments, nothing after the

@@ -30,6 +30,7 @@ namespace OrthancPerf
     std::string ListLabels(const Values& values)
     {
       std::vector<std::string> labels;
+      labels.reserve(values.size());
 
       for (const auto value : values)
       {

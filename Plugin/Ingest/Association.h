@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/FinishedInstance.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // How an association ended
+  enum class AssociationOutcome
+  {
+    Released,    // A-RELEASE (DICOM PS3.8 section 7.2)
+    Rejected,    // A-ASSOCIATE-RJ
+    Aborted,     // A-ABORT, from either side
+    Lost,        // the connection was closed without any of these
+    Incomplete,  // the connection was closed before an association was answered
+    Encrypted    // the connection was closed; TLS hides how
+  };
+
+  constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = 6;
+
+  const std::array<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>& GetAllAssociationOutcomes();
+  const char* ToLabel(AssociationOutcome outcome);  // "released"
+
+
+  // What the kernel said of a TCP connection (tcp(7), TCP_INFO). Older kernels don't tell all.
+  struct TcpSummary
+  {
+    Duration roundTrip = Duration::zero();  // smoothed
+    std::optional<Duration> minimumRoundTrip;
+    std::uint32_t sendMss = 0;  // bytes
+    std::uint32_t receiveMss = 0;
+    std::uint32_t retransmits = 0;                 // segments, in all
+    std::optional<std::uint32_t> sendWindow;       // the peer's, bytes
+    std::optional<std::uint32_t> receiveWindow;    // ours, bytes
+    std::optional<Duration> busy;                  // time with data to send
+    std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
+    std::optional<Duration> sendBufferLimited;     // of it, held back by our buffer
+  };
+
+
+  // Who asked for an association, and how, from the A-ASSOCIATE-RQ (DICOM PS3.8 section 9.3.2),
+  // made printable. Empty where it is not readable.
+  struct AssociationParties
+  {
+    std::string callingTitle;
+    std::string calledTitle;
+    std::string implementationVersion;
+    std::uint32_t maximumLength = 0;  // of the requestor's PDUs, bytes; 0: no limit, or not known
+  };
+
+
+  // An association that is over. A value; holds no patient data.
+  struct FinishedAssociation
+  {
+    Direction direction = Direction::Receive;
+    AssociationOutcome outcome = AssociationOutcome::Lost;
+    Peer peer;
+    AssociationParties parties;
+    std::optional<Duration> setup;    // accepted, or connect called, until it was answered
+    std::optional<Duration> connect;  // of an outgoing one: the TCP handshake alone
+    Duration length = Duration::zero();
+    std::uint64_t instances = 0;      // that were sent over it
+    std::uint64_t bytesReceived = 0;  // by Orthanc, of all that went over the connection
+    std::uint64_t bytesSent = 0;
+    std::optional<TcpSummary> tcp;
+  };
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/AssociateRequest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Types of items (DICOM PS3.8 section 9.3.2, PS3.7 annex D.3.3)
+    constexpr std::uint8_t ITEM_PRESENTATION_CONTEXT = 0x20;
+    constexpr std::uint8_t ITEM_USER_INFORMATION = 0x50;
+    constexpr std::uint8_t ITEM_MAXIMUM_LENGTH = 0x51;
+    constexpr std::uint8_t ITEM_IMPLEMENTATION_CLASS_UID = 0x52;
+    constexpr std::uint8_t ITEM_OPERATIONS_WINDOW = 0x53;
+    constexpr std::uint8_t ITEM_IMPLEMENTATION_VERSION_NAME = 0x55;
+
+    // All integers of a PDU are big endian (PS3.8 section 9.3.1).
+    std::uint16_t Read16(const std::uint8_t* data)
+    {
+      return static_cast<std::uint16_t>((data[0] << 8U) | data[1]);
+    }
+
+    std::uint32_t Read32(const std::uint8_t* data)
+    {
+      return (static_cast<std::uint32_t>(Read16(data)) << 16U) | Read16(data + 2);
+    }
+
+    std::string_view ToText(const std::uint8_t* data, std::size_t size)
+    {
+      return {reinterpret_cast<const char*>(data), size};
+    }
+  }
+
+  AssociateRequestParser::Status AssociateRequestParser::Feed(const std::uint8_t* data,
+                                                              std::size_t size,
+                                                              std::size_t* consumed) noexcept
+  {
+    std::size_t position = 0;
+
+    while (status_ == Status::NeedMore && position < size)
+    {
+      const std::size_t available = size - position;
+
+      if (skip_ != 0)
+      {
+        const std::size_t skipped = std::min<std::size_t>(skip_, available);
+        skip_ -= static_cast<std::uint32_t>(skipped);
+        position += skipped;
+
+        if (skip_ == 0)
+        {
+          OnField();
+        }
+
+        continue;
+      }
+
+      const std::size_t copied = std::min(need_ - have_, available);
+      std::copy_n(data + position, copied, field_.begin() + have_);
+      have_ += copied;
+      position += copied;
+
+      if (have_ == need_)
+      {
+        OnField();
+      }
+    }
+
+    if (consumed != nullptr)
+    {
+      *consumed = position;
+    }
+
+    return status_;
+  }
+
+  std::string AssociateRequestParser::DescribeError() const
+  {
+    return std::string("A-ASSOCIATE-RQ: ") + error_.what + ": expected " +
+           std::to_string(error_.expected) + ", found " + std::to_string(error_.found);
+  }
+
+  void AssociateRequestParser::Fail(const char* what, std::uint32_t expected,
+                                    std::uint32_t found) noexcept
+  {
+    status_ = Status::Failed;
+    error_ = {what, expected, found};
+  }
+
+  void AssociateRequestParser::Expect(Step step, std::size_t size) noexcept
+  {
+    step_ = step;
+    have_ = 0;
+    need_ = size;
+  }
+
+  // After an item: the next one of the user information, the next one of the PDU, or its end
+  void AssociateRequestParser::ExpectItem() noexcept
+  {
+    if (userLeft_ != 0)
+    {
+      if (userLeft_ < ITEM_HEADER_SIZE)
+      {
+        return Fail("bytes left in the user information", ITEM_HEADER_SIZE, userLeft_);
+      }
+
+      userLeft_ -= ITEM_HEADER_SIZE;
+      return Expect(Step::UserInformation, ITEM_HEADER_SIZE);
+    }
+
+    if (left_ == 0)
+    {
+      status_ = Status::Complete;
+      return;
+    }
+
+    if (left_ < ITEM_HEADER_SIZE)
+    {
+      return Fail("bytes left in the PDU", ITEM_HEADER_SIZE, left_);
+    }
+
+    left_ -= ITEM_HEADER_SIZE;
+    Expect(Step::ItemHeader, ITEM_HEADER_SIZE);
+  }
+
+  void AssociateRequestParser::OnField() noexcept
+  {
+    if (have_ != need_)
+    {
+      return; // the end of what was skipped; the field is next
+    }
+
+    switch (step_)
+    {
+      case Step::PduHeader:
+        return OnPduHeader();
+      case Step::Fixed:
+        return OnFixed();
+      case Step::ItemHeader:
+        return OnItemHeader();
+      case Step::UserInformation:
+        return OnUserItemHeader();
+      case Step::UserItem:
+        return OnUserItem();
+    }
+  }
+
+  void AssociateRequestParser::OnPduHeader() noexcept
+  {
+    const auto type = static_cast<std::uint8_t>(PduType::AssociateRequest);
+    const std::uint32_t length = Read32(field_.data() + 2);
+
+    if (field_[0] != type)
+    {
+      return Fail("type of PDU", type, field_[0]);
+    }
+
+    if (length < FIXED_SIZE)
+    {
+      return Fail("length of PDU, at least", FIXED_SIZE, length);
+    }
+
+    if (length > MAXIMUM_LENGTH)
+    {
+      return Fail("length of PDU, at most", MAXIMUM_LENGTH, length);
+    }
+
+    left_ = length - FIXED_SIZE;
+    Expect(Step::Fixed, FIXED_SIZE);
+  }
+
+  void AssociateRequestParser::OnFixed() noexcept
+  {
+    // PS3.8 table 9-11: bit 0 of the protocol version must be tested, the others not
+    const std::uint16_t version = Read16(field_.data());
+
+    if ((version & 1U) == 0)
+    {
+      return Fail("protocol version", 1, version);
+    }
+
+    request_.calledTitle.Assign(ToText(field_.data() + 4, 16));
+    request_.callingTitle.Assign(ToText(field_.data() + 20, 16));
+    ExpectItem();
+  }
+
+  void AssociateRequestParser::OnItemHeader() noexcept
+  {
+    const std::uint8_t type = field_[0];
+    const std::uint32_t length = Read16(field_.data() + 2);
+
+    if (length > left_)
+    {
+      return Fail("length of an item, at most", left_, length);
+    }
+
+    left_ -= length;
+
+    if (type == ITEM_USER_INFORMATION)
+    {
+      userLeft_ = length;
+      return ExpectItem();
+    }
+
+    if (type == ITEM_PRESENTATION_CONTEXT)
+    {
+      request_.presentationContexts++;
+    }
+
+    SkipItem(length);
+  }
+
+  void AssociateRequestParser::OnUserItemHeader() noexcept
+  {
+    userItem_ = field_[0];
+    const std::uint32_t length = Read16(field_.data() + 2);
+
+    if (length > userLeft_)
+    {
+      return Fail("length of an item of the user information, at most", userLeft_, length);
+    }
+
+    userLeft_ -= length;
+
+    // No value of interest is empty or longer than a UID (64 bytes: PS3.5 section 9.1)
+    if (length == 0 || length > 64)
+    {
+      return SkipItem(length);
+    }
+
+    Expect(Step::UserItem, length);
+  }
+
+  void AssociateRequestParser::SkipItem(std::uint32_t length) noexcept
+  {
+    userItem_ = 0;
+    skip_ = length;
+    Expect(Step::UserItem, 0);
+
+    if (length == 0)
+    {
+      OnUserItem();
+    }
+  }
+
+  void AssociateRequestParser::OnUserItem() noexcept
+  {
+    const std::uint8_t* value = field_.data();
+
+    if (userItem_ == ITEM_MAXIMUM_LENGTH && need_ == 4)
+    {
+      request_.maximumLength = Read32(value);
+    }
+    else if (userItem_ == ITEM_OPERATIONS_WINDOW && need_ == 4)
+    {
+      request_.operationsInvoked = Read16(value);
+      request_.operationsPerformed = Read16(value + 2);
+    }
+    else if (userItem_ == ITEM_IMPLEMENTATION_CLASS_UID)
+    {
+      request_.implementationClassUid.Assign(ToText(value, need_));
+    }
+    else if (userItem_ == ITEM_IMPLEMENTATION_VERSION_NAME)
+    {
+      request_.implementationVersionName.Assign(ToText(value, need_));
+    }
+
+    ExpectItem();
+  }
+}

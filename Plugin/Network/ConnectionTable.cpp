@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/ConnectionTable.h"
+
+#include <cstring>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr auto RELAXED = std::memory_order_relaxed;
+  }
+
+  ConnectionTable::ConnectionTable(std::size_t capacity) :
+    capacity_(capacity),
+    connections_(std::make_unique<Connection[]>(capacity))
+  {
+  }
+
+  Connection* ConnectionTable::Open(int fd, ConnectionKind kind, const PeerAddress& peer,
+                                    TimePoint now) noexcept
+  {
+    const auto index = static_cast<std::size_t>(fd);
+
+    if (index >= capacity_)
+    {
+      return nullptr;
+    }
+
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    std::memcpy(&high, peer.ip.data(), 8);
+    std::memcpy(&low, &peer.ip[8], 8);
+    const std::int64_t time = now.time_since_epoch().count();
+
+    Connection& connection = connections_[index];
+    connection.fd = fd;
+    connection.generation.fetch_add(1, RELAXED);
+    connection.openedAt.store(time, RELAXED);
+    connection.connectedAt.store(kind == ConnectionKind::OutgoingCandidate ? 0 : time, RELAXED);
+    connection.lastResponseAt.store(0, RELAXED);
+    connection.bytesRead.store(0, RELAXED);
+    connection.bytesWritten.store(0, RELAXED);
+    connection.isEncrypted.store(false, RELAXED);
+    connection.peerHigh.store(high, RELAXED);
+    connection.peerLow.store(low, RELAXED);
+    connection.peerPort.store(peer.port, RELAXED);
+    connection.settingsRevision.store(0, RELAXED);
+    connection.state = ExchangeState::Quiet;
+    connection.hasResponseEnded = true;
+    connection.isAnswered = false;
+    connection.waited = Duration::zero();
+    connection.end = AssociationEnd::Lost;
+    connection.associateRequest = {};
+    connection.readFramer = {};
+    connection.writeFramer = {};
+    connection.kind.store(kind, std::memory_order_release);
+    return &connection;
+  }
+
+  void ConnectionTable::Close(Connection& connection) noexcept
+  {
+    connection.kind.store(ConnectionKind::None, std::memory_order_release);
+  }
+
+  std::vector<ConnectionTable::Summary> ConnectionTable::GetOpen() const
+  {
+    std::vector<Summary> open;
+
+    for (std::size_t i = 0; i < capacity_; i++)
+    {
+      const Connection& connection = connections_[i];
+      const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
+
+      if (kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing ||
+          kind == ConnectionKind::HttpAccepted)
+      {
+        Summary summary;
+        summary.fd = static_cast<int>(i);
+        summary.generation = connection.generation.load(RELAXED);
+        summary.kind = kind;
+        summary.isEncrypted = connection.isEncrypted.load(RELAXED);
+        summary.peer = connection.GetPeer();
+        summary.openedAt = TimePoint(Clock::duration(connection.openedAt.load(RELAXED)));
+        summary.bytesRead = connection.bytesRead.load(RELAXED);
+        summary.bytesWritten = connection.bytesWritten.load(RELAXED);
+        open.push_back(summary);
+      }
+    }
+
+    return open;
+  }
+
+  bool ConnectionTable::IsOpen(const Summary& summary) const noexcept
+  {
+    const Connection& connection = connections_[static_cast<std::size_t>(summary.fd)];
+    return connection.kind.load(std::memory_order_acquire) == summary.kind &&
+           connection.generation.load(RELAXED) == summary.generation;
+  }
+}

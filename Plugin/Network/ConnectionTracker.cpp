@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/ConnectionTracker.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr auto RELAXED = std::memory_order_relaxed;
+
+    // DCMTK writes the header of a PDU and of its first PDV by themselves: 12 bytes, under TLS
+    // at most 77 (a record of 5 + 16 + 12, its MAC of 32 and the padding: RFC 5246 section
+    // 6.2.3.2). A C-STORE-RSP takes some 140 in its second write; what takes less is seen to end
+    // when the connection is turned to again.
+    constexpr std::size_t MAXIMUM_PDU_PREAMBLE = 80;
+
+    // "HTTP/1.1 100 Continue" and two line ends, under TLS in a record: a response to the header
+    // of a request whose body is still to come (RFC 9110 section 15.2). Orthanc's own responses
+    // have headers of more than 100 bytes.
+    constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
+
+    constexpr std::uint8_t TLS_HANDSHAKE = 0x16; // the first byte of a connection: RFC 8446, 5.1
+
+    std::int64_t ToCount(TimePoint time)
+    {
+      return time.time_since_epoch().count();
+    }
+
+    bool IsHexadecimal(char c)
+    {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    }
+
+    // 8-4-4-4-12 (RFC 4122 section 3), as Orthanc's Toolbox writes it
+    bool IsUuid(const char* text)
+    {
+      static constexpr char PATTERN[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+      for (const char* pattern = PATTERN; *pattern != 0; pattern++, text++)
+      {
+        if (*pattern == 'x' ? !IsHexadecimal(*text) : *text != '-')
+        {
+          return false;
+        }
+      }
+
+      return *text == 0;
+    }
+  }
+
+  ConnectionTracker::ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer,
+                                       WatchedPlaces places) :
+    table_(table),
+    observer_(observer),
+    places_(std::move(places))
+  {
+  }
+
+  Connection* ConnectionTracker::OnAccepted(int fd, std::uint16_t localPort,
+                                            const PeerAddress& peer, TimePoint now) noexcept
+  {
+    const bool isDicom = (localPort == places_.dicomPort);
+
+    if (localPort == 0 || (!isDicom && localPort != places_.httpPort))
+    {
+      return nullptr;
+    }
+
+    Connection* connection = table_.Open(
+        fd, isDicom ? ConnectionKind::DicomAccepted : ConnectionKind::HttpAccepted, peer, now);
+
+    if (connection != nullptr)
+    {
+      observer_.OnOpened(*connection, now);
+    }
+
+    return connection;
+  }
+
+  Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer,
+                                              TimePoint now) noexcept
+  {
+    return peer.port == 0 ? nullptr : table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+  }
+
+  void ConnectionTracker::OnConnected(Connection& connection, TimePoint now) noexcept
+  {
+    if (connection.connectedAt.load(RELAXED) == 0)
+    {
+      connection.connectedAt.store(ToCount(now), RELAXED);
+    }
+  }
+
+  bool ConnectionTracker::RecogniseOutgoing(Connection& connection, const std::uint8_t* data,
+                                            std::size_t size, TimePoint now) noexcept
+  {
+    AssociateRequestParser parser;
+    const bool isRequest = size >= PDU_HEADER_SIZE &&
+                           parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
+    const auto port = static_cast<std::uint16_t>(connection.peerPort.load(RELAXED));
+    const bool isPort = std::find(places_.outgoingPorts.begin(), places_.outgoingPorts.end(),
+                                  port) != places_.outgoingPorts.end();
+
+    if (!isRequest && !isPort)
+    {
+      table_.Close(connection);
+      return false;
+    }
+
+    OnConnected(connection, now);
+    connection.kind.store(ConnectionKind::DicomOutgoing, std::memory_order_release);
+    observer_.OnOpened(connection, now);
+    return true;
+  }
+
+  void ConnectionTracker::OnTurnedTo(Connection& connection) noexcept
+  {
+    EndResponse(connection);
+  }
+
+  void ConnectionTracker::OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept
+  {
+    connection.waited += now - from;
+  }
+
+  // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
+  void ConnectionTracker::TakeStall(Connection& connection, TimePoint now) noexcept
+  {
+    const bool isInside = connection.IsOutgoing() ? connection.state != ExchangeState::Quiet
+                                                  : connection.state == ExchangeState::Request;
+
+    if (isInside && connection.waited >= STALL)
+    {
+      observer_.OnStall(connection, connection.waited, now);
+    }
+
+    connection.waited = Duration::zero();
+  }
+
+  void ConnectionTracker::OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
+                                 TimePoint now) noexcept
+  {
+    if (size == 0)
+    {
+      return;
+    }
+
+    TakeStall(connection, now);
+
+    if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
+    {
+      connection.isEncrypted.store(true, RELAXED);
+    }
+
+    if (connection.IsOutgoing())
+    {
+      OnResponseBytes(connection, size, now);
+    }
+    else
+    {
+      OnRequestBytes(connection, size, now);
+    }
+
+    FollowPdus(connection, connection.readFramer, data, size, now);
+  }
+
+  void ConnectionTracker::OnWritten(Connection& connection, const std::uint8_t* data,
+                                    std::size_t size, TimePoint now) noexcept
+  {
+    if (size == 0)
+    {
+      return;
+    }
+
+    connection.waited = Duration::zero();
+
+    if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
+    {
+      connection.isEncrypted.store(true, RELAXED);
+    }
+
+    if (connection.IsOutgoing())
+    {
+      OnRequestBytes(connection, size, now);
+    }
+    else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
+             size > MAXIMUM_INTERIM_RESPONSE)
+    {
+      OnResponseBytes(connection, size, now);
+
+      if (connection.IsDicom() && size > MAXIMUM_PDU_PREAMBLE)
+      {
+        EndResponse(connection);
+      }
+    }
+
+    FollowPdus(connection, connection.writeFramer, data, size, now);
+  }
+
+  void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
+  {
+    const ConnectionKind kind = connection.kind.load(RELAXED);
+
+    if (kind == ConnectionKind::StoredFile)
+    {
+      table_.Close(connection);
+      return observer_.OnFileClosed(now);
+    }
+
+    if (kind != ConnectionKind::OutgoingCandidate)
+    {
+      TakeStall(connection, now);
+      EndResponse(connection);
+      const bool isHidden =
+          connection.isEncrypted.load(RELAXED) && connection.end == AssociationEnd::Lost;
+      observer_.OnClosed(connection, isHidden ? AssociationEnd::Encrypted : connection.end, now);
+    }
+
+    table_.Close(connection);
+  }
+
+  bool ConnectionTracker::IsStoredFile(const char* path) const noexcept
+  {
+    constexpr std::size_t TAIL = 43; // "/xx/yy/" and a UUID
+    const std::size_t size = (path == nullptr ? 0 : std::strlen(path));
+
+    if (!places_.watchFiles || size < TAIL)
+    {
+      return false;
+    }
+
+    const char* rest = path + size - TAIL;
+    return rest[0] == '/' && rest[3] == '/' && rest[6] == '/' && IsUuid(rest + 7) &&
+           std::strncmp(rest + 1, rest + 7, 2) == 0 && std::strncmp(rest + 4, rest + 9, 2) == 0;
+  }
+
+  void ConnectionTracker::OnFileCreated(int fd, TimePoint now) noexcept
+  {
+    if (table_.Open(fd, ConnectionKind::StoredFile, {}, now) != nullptr)
+    {
+      observer_.OnFileCreated(now);
+    }
+  }
+
+  void ConnectionTracker::OnFileSynced(TimePoint from, TimePoint now) noexcept
+  {
+    observer_.OnFileSynced(now - from, now);
+  }
+
+  void ConnectionTracker::OnRequestBytes(Connection& connection, std::size_t size,
+                                         TimePoint now) noexcept
+  {
+    if (connection.state != ExchangeState::Request)
+    {
+      EndResponse(connection);
+      connection.state = ExchangeState::Request;
+      observer_.OnRequestBegins(connection, now);
+    }
+
+    observer_.OnRequestBytes(connection, size, now);
+  }
+
+  void ConnectionTracker::OnResponseBytes(Connection& connection, std::size_t size,
+                                          TimePoint now) noexcept
+  {
+    if (connection.state == ExchangeState::Quiet)
+    {
+      return; // the server speaks first: nothing was asked
+    }
+
+    if (connection.state == ExchangeState::Request)
+    {
+      connection.state = ExchangeState::Response;
+      observer_.OnResponseBegins(connection, now);
+    }
+
+    connection.hasResponseEnded = false;
+    connection.lastResponseAt.store(ToCount(now), RELAXED);
+    observer_.OnResponseBytes(connection, size, now);
+  }
+
+  void ConnectionTracker::EndResponse(Connection& connection) noexcept
+  {
+    if (!connection.hasResponseEnded && !connection.IsOutgoing())
+    {
+      const Clock::duration at(connection.lastResponseAt.load(RELAXED));
+      observer_.OnResponseEnds(connection, TimePoint(at));
+    }
+
+    connection.hasResponseEnded = true;
+  }
+
+  void ConnectionTracker::FollowPdus(Connection& connection, PduFramer& framer,
+                                     const std::uint8_t* data, std::size_t size,
+                                     TimePoint now) noexcept
+  {
+    if (!connection.IsDicom() || framer.IsLost())
+    {
+      return;
+    }
+
+    const bool isRequestSide = (&framer == &connection.writeFramer) == connection.IsOutgoing();
+    AssociateRequestParser& parser = connection.associateRequest;
+
+    if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
+        parser.Feed(data, size) == AssociateRequestParser::Status::Complete)
+    {
+      observer_.OnAssociateRequest(connection, parser.GetRequest(), now);
+    }
+
+    framer.Feed(data, size, [&](PduType type) { OnPdu(connection, type, now); });
+  }
+
+  void ConnectionTracker::OnPdu(Connection& connection, PduType type, TimePoint now) noexcept
+  {
+    switch (type)
+    {
+      case PduType::AssociateAccept:
+      case PduType::AssociateReject:
+        if (!connection.isAnswered)
+        {
+          connection.isAnswered = true;
+          const bool isAccepted = (type == PduType::AssociateAccept);
+          connection.end = isAccepted ? AssociationEnd::Lost : AssociationEnd::Rejected;
+          observer_.OnAssociateAnswer(connection, isAccepted, now);
+        }
+        break;
+      case PduType::ReleaseRequest:
+      case PduType::ReleaseResponse:
+        connection.end = AssociationEnd::Released;
+        break;
+      case PduType::Abort:
+        connection.end = AssociationEnd::Aborted;
+        break;
+      case PduType::AssociateRequest:
+      case PduType::Data:
+        break;
+    }
+  }
+}

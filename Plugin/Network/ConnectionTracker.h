@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/ConnectionTable.h"
+#include "Network/IConnectionObserver.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // How connections and files are recognised
+  struct WatchedPlaces
+  {
+    std::uint16_t dicomPort = 0;              // of Orthanc's DICOM server; 0: none
+    std::uint16_t httpPort = 0;               // of Orthanc's HTTP server; 0: none
+    std::vector<std::uint16_t> outgoingPorts; // where TLS is used: destinations that are DICOM
+    bool watchFiles = false;                  // those of the storage area
+  };
+
+  // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.
+  // Makes no system call itself: the hooks do, and pass on what came of them and when. noexcept,
+  // takes no lock, allocates nothing. Owned by the probe; any thread, one a connection.
+  class ConnectionTracker
+  {
+  public:
+    // A wait of this length for the next byte is a stall: half of Linux's delayed ACK, 40 ms
+    // (TCP_DELACK_MIN, net/tcp.h of the kernel)
+    static constexpr Duration STALL = std::chrono::milliseconds(20);
+
+    ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer, WatchedPlaces places);
+
+    // Null: not watched
+    Connection* Find(int fd) noexcept
+    {
+      return table_.Find(fd);
+    }
+
+    // A socket was accepted, on this local port; null: not watched
+    Connection* OnAccepted(int fd, std::uint16_t localPort, const PeerAddress& peer,
+                           TimePoint now) noexcept;
+
+    // A socket is about to be connected
+    Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now) noexcept;
+
+    void OnConnected(Connection& connection, TimePoint now) noexcept;
+
+    // Before bytes are written on a candidate: is it DICOM? If not, it is watched no longer.
+    bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
+                           TimePoint now) noexcept;
+
+    // The thread turns to the connection, to read or to wait
+    void OnTurnedTo(Connection& connection) noexcept;
+
+    // It waited for bytes to read, whether they came or not; a stall is told when they do
+    void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
+
+    void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
+                TimePoint now) noexcept;
+
+    void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
+                   TimePoint now) noexcept;
+
+    // The descriptor is about to be closed, also that of a file
+    void OnClosing(Connection& connection, TimePoint now) noexcept;
+
+    // Whether this is a file of the storage area that is to be watched: DICOM instances and other
+    // attachments are named /xx/yy/xxyy…, a UUID, below the storage directory in all releases of
+    // Orthanc. SQLite's files are not.
+    bool IsStoredFile(const char* path) const noexcept;
+
+    void OnFileCreated(int fd, TimePoint now) noexcept;
+    void OnFileSynced(TimePoint from, TimePoint now) noexcept;
+
+  private:
+    void OnRequestBytes(Connection& connection, std::size_t size, TimePoint now) noexcept;
+    void OnResponseBytes(Connection& connection, std::size_t size, TimePoint now) noexcept;
+    void TakeStall(Connection& connection, TimePoint now) noexcept;
+    void EndResponse(Connection& connection) noexcept;
+    void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,
+                    std::size_t size, TimePoint now) noexcept;
+    void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
+
+    ConnectionTable& table_;
+    IConnectionObserver& observer_;
+    const WatchedPlaces places_;
+  };
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/Probe.h"
+
+#include "Network/SocketTuning.h"
+
+#include <utility>
+
+namespace OrthancPerf
+{
+  Probe::Probe(WatchedPlaces places, IConnectionObserver& observer,
+               GotPatcher::ModuleFilter filter) :
+    tracker_(table_, observer, std::move(places)),
+    context_{tracker_, settings_, GetDefaultCongestionControl()},
+    patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
+             std::move(filter))
+  {
+  }
+
+  Probe::~Probe()
+  {
+    Remove();
+  }
+
+  bool Probe::Install()
+  {
+    if (!isEntered_ && !EnterContext(context_))
+    {
+      problem_ = "another probe is installed in this process";
+      return false;
+    }
+
+    isEntered_ = true;
+    patcher_.Refresh();
+    problem_ = patcher_.GetProblem();
+    return problem_.empty();
+  }
+
+  void Probe::Remove()
+  {
+    if (isEntered_)
+    {
+      patcher_.Restore();
+      LeaveContext(context_);
+      isEntered_ = false;
+    }
+  }
+
+  const std::string& Probe::GetProblem() const
+  {
+    return problem_;
+  }
+
+  std::vector<RedirectionState> Probe::GetStates() const
+  {
+    return patcher_.GetStates();
+  }
+}

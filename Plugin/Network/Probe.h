@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/ConnectionTracker.h"
+#include "Network/GotPatcher.h"
+#include "Network/SocketSettings.h"
+#include "Network/WatchedFunctions.h"
+
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Watches the connections and stored files of this process, and tunes its DICOM sockets, from
+  // Install() to Remove(). One probe at a time in a process; owned by the plugin's context, which
+  // installs, refreshes and removes it on one thread. Settings and connections: any thread.
+  class Probe
+  {
+  public:
+    // The observer outlives the probe. The filter is for tests: which modules are redirected.
+    Probe(WatchedPlaces places, IConnectionObserver& observer,
+          GotPatcher::ModuleFilter filter = {});
+
+    // Removes
+    ~Probe();
+
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    // False if nothing could be redirected: GetProblem() says why. May be repeated, to reach
+    // modules that were loaded since.
+    bool Install();
+
+    void Remove();
+
+    const std::string& GetProblem() const;
+
+    // The functions that are watched, and through how many slots; none before Install()
+    std::vector<RedirectionState> GetStates() const;
+
+    // In force with the next call on each DICOM connection, also on live ones
+    void SetSettings(const SocketSettings& settings)
+    {
+      settings_.Set(settings);
+    }
+
+    SocketSettings GetSettings() const noexcept
+    {
+      return settings_.Get();
+    }
+
+    const ConnectionTable& GetConnections() const
+    {
+      return table_;
+    }
+
+  private:
+    ConnectionTable table_;
+    ConnectionTracker tracker_;
+    SharedSocketSettings settings_;
+    HookContext context_;
+    GotPatcher patcher_;
+    std::string problem_;
+    bool isEntered_ = false;
+  };
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/SocketSettings.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What the kernel says of a socket: options that it does not have are absent.
+  struct SocketOptions
+  {
+    std::optional<bool> noDelay;
+    std::optional<std::uint32_t> receiveBuffer; // bytes, with the kernel's own overhead (doubled)
+    std::optional<std::uint32_t> sendBuffer;
+    std::optional<bool> isReceiveBufferFixed; // SO_BUF_LOCK: Linux 5.14 and newer
+    std::optional<bool> isSendBufferFixed;
+    std::optional<std::uint32_t> keepAlive;   // seconds; 0: off
+    std::optional<std::uint32_t> userTimeout; // seconds; 0: the system's
+    std::string congestionControl;
+  };
+
+  // What was asked of the kernel and not done as asked: the value of errno, 0: done. A buffer
+  // that the kernel capped at net.core.rmem_max or wmem_max (socket(7)) is no error: the options
+  // in force tell.
+  struct TuningResult
+  {
+    int noDelay = 0;
+    int receiveBuffer = 0;
+    int sendBuffer = 0;
+    int keepAlive = 0;
+    int userTimeout = 0;
+    int congestionControl = 0;
+
+    bool IsComplete() const
+    {
+      return (noDelay | receiveBuffer | sendBuffer | keepAlive | userTimeout | congestionControl) ==
+             0;
+    }
+  };
+
+  // Sets the options of a connected or listening TCP socket (Linux lets accepted sockets inherit
+  // all of them but quick ACK). Buffers "automatic": SO_BUF_LOCK (Linux 5.14) lifts what
+  // SO_RCVBUF or SO_SNDBUF fixed, also during a transfer, and autotuning goes on from there; older
+  // kernels cannot undo it and answer ENOPROTOOPT, so that there the application must be kept
+  // from setting it (IsOverridden). An empty congestion control is the system's default, given
+  // by the last argument ("": left as it is). Keeps errno, allocates nothing, any thread.
+  TuningResult ApplySocketSettings(int fd, const SocketSettings& settings,
+                                   const char* defaultCongestionControl = "") noexcept;
+
+  // The options in force
+  SocketOptions ReadSocketOptions(int fd);
+
+  // Acknowledges now what was received and not acknowledged yet, and leaves the delayed
+  // ("pingpong") mode: tcp(7), TCP_QUICKACK. Keeps errno.
+  void AcknowledgeNow(int fd) noexcept;
+
+  // Whether the application may not set this option any more, because the settings do
+  bool IsOverridden(const SocketSettings& settings, int level, int option) noexcept;
+
+  // Congestion control of new sockets: /proc/sys/net/ipv4/tcp_congestion_control; "": not known
+  std::string GetDefaultCongestionControl();
+}

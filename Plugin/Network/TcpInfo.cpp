@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/TcpInfo.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+// After netinet/in.h, and instead of netinet/tcp.h, whose older struct has the same name
+#include <linux/tcp.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Offset of tcpi_rcv_wnd, which the kernel headers of Debian 12 don't have: it follows
+    // tcpi_snd_wnd since Linux 6.2 (include/uapi/linux/tcp.h). In an older struct it is padding;
+    // tcpi_rehash, of the same release, tells them apart.
+    constexpr std::size_t RECEIVE_WINDOW = offsetof(tcp_info, tcpi_snd_wnd) + sizeof(std::uint32_t);
+
+    // What the kernel filled in: no more than its own struct, no more than this
+    struct RawInfo
+    {
+      alignas(tcp_info) std::array<unsigned char, 512> bytes = {};
+      socklen_t size = 0;
+
+      template <typename T>
+      std::optional<T> Get(std::size_t offset) const
+      {
+        if (offset + sizeof(T) > size)
+        {
+          return std::nullopt;
+        }
+
+        T value = {};
+        std::memcpy(&value, bytes.data() + offset, sizeof(T));
+        return value;
+      }
+    };
+
+    template <typename T>
+    std::optional<Duration> ToDuration(const std::optional<T>& microseconds)
+    {
+      if (!microseconds)
+      {
+        return std::nullopt;
+      }
+
+      return std::chrono::microseconds(*microseconds);
+    }
+  }
+
+  std::optional<TcpInfo> ReadTcpInfo(int fd) noexcept
+  {
+    using U32 = std::uint32_t;
+    using U64 = std::uint64_t;
+
+    const int savedErrno = errno;
+    RawInfo raw;
+    raw.size = raw.bytes.size();
+    const int failed = getsockopt(fd, IPPROTO_TCP, TCP_INFO, raw.bytes.data(), &raw.size);
+    errno = savedErrno;
+
+    if (failed != 0)
+    {
+      return std::nullopt;
+    }
+
+    const auto get32 = [&raw](std::size_t offset)
+    {
+      return raw.Get<U32>(offset).value_or(0);
+    };
+
+    TcpInfo info;
+    info.roundTrip = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rtt)));
+    info.roundTripVariation = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rttvar)));
+    info.sendMss = get32(offsetof(tcp_info, tcpi_snd_mss));
+    info.receiveMss = get32(offsetof(tcp_info, tcpi_rcv_mss));
+    info.congestionWindow = get32(offsetof(tcp_info, tcpi_snd_cwnd));
+    info.retransmits = get32(offsetof(tcp_info, tcpi_total_retrans));
+    info.receiveRoundTrip = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rcv_rtt)));
+    info.receiveSpace = get32(offsetof(tcp_info, tcpi_rcv_space));
+    info.bytesAcknowledged = raw.Get<U64>(offsetof(tcp_info, tcpi_bytes_acked));
+    info.bytesReceived = raw.Get<U64>(offsetof(tcp_info, tcpi_bytes_received));
+    info.minimumRoundTrip = ToDuration(raw.Get<U32>(offsetof(tcp_info, tcpi_min_rtt)));
+    info.deliveryRate = raw.Get<U64>(offsetof(tcp_info, tcpi_delivery_rate));
+    info.busy = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_busy_time)));
+    info.receiveWindowLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_rwnd_limited)));
+    info.sendBufferLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_sndbuf_limited)));
+    info.sendWindow = raw.Get<U32>(offsetof(tcp_info, tcpi_snd_wnd));
+
+    if (raw.Get<U32>(RECEIVE_WINDOW + sizeof(U32)))
+    {
+      info.receiveWindow = raw.Get<U32>(RECEIVE_WINDOW);
+    }
+
+    return info;
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any bytes, in one piece and cut in two, give the same answer.
+#include "Network/AssociateRequest.h"
+#include "Network/PduFramer.h"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  using namespace OrthancPerf;
+
+  AssociateRequestParser whole;
+  std::size_t consumed = 0;
+  whole.Feed(data, size, &consumed);
+
+  const std::size_t cut = (size == 0 ? 0 : data[0] * size / 256);
+  AssociateRequestParser pieces;
+  pieces.Feed(data, cut);
+  pieces.Feed(data + cut, size - cut);
+
+  if (whole.GetStatus() != pieces.GetStatus() || consumed > size ||
+      whole.GetRequest().callingTitle.View() != pieces.GetRequest().callingTitle.View() ||
+      whole.GetRequest().implementationVersionName.View() !=
+          pieces.GetRequest().implementationVersionName.View())
+  {
+    std::abort();
+  }
+
+  whole.DescribeError();
+  PduFramer().Feed(data, size, [](PduType) {});
+  return 0;
+}

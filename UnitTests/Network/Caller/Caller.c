@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A module that calls libc as Orthanc's modules do, for the tests to redirect: its calls go
+   through its own GOT slots. */
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* A table of pointers in data, as SQLite has one: an absolute relocation */
+EXPORT ssize_t (*CallerReadTable[])(int, void*, size_t) = {read};
+
+EXPORT int CallerAccept(int fd, struct sockaddr* address, socklen_t* size)
+{
+  return accept(fd, address, size);
+}
+
+EXPORT int CallerConnect(int fd, const struct sockaddr* address, socklen_t size)
+{
+  return connect(fd, address, size);
+}
+
+EXPORT ssize_t CallerRead(int fd, void* buffer, size_t size)
+{
+  return read(fd, buffer, size);
+}
+
+EXPORT ssize_t CallerRecv(int fd, void* buffer, size_t size, int flags)
+{
+  return recv(fd, buffer, size, flags);
+}
+
+EXPORT ssize_t CallerWrite(int fd, const void* buffer, size_t size)
+{
+  return write(fd, buffer, size);
+}
+
+EXPORT ssize_t CallerSend(int fd, const void* buffer, size_t size, int flags)
+{
+  return send(fd, buffer, size, flags);
+}
+
+EXPORT int CallerPoll(struct pollfd* fds, nfds_t count, int timeout)
+{
+  return poll(fds, count, timeout);
+}
+
+EXPORT int CallerSelect(int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* t)
+{
+  return select(count, read, write, except, t);
+}
+
+EXPORT int CallerSetSockOpt(int fd, int level, int name, const void* value, socklen_t size)
+{
+  return setsockopt(fd, level, name, value, size);
+}
+
+EXPORT int CallerShutdown(int fd, int how)
+{
+  return shutdown(fd, how);
+}
+
+EXPORT int CallerClose(int fd)
+{
+  return close(fd);
+}
+
+EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
+{
+  return open(path, flags, mode);
+}
+
+EXPORT int CallerSync(int fd)
+{
+  return fdatasync(fd);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/ConnectionTracker.h"
+
+#include "Network/RecordingObserver.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Events = std::vector<std::string>;
+
+    std::string MakeAssociateRequest()
+    {
+      return std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
+             "ORTHANC         STORESCU        " + std::string(32, '\0');
+    }
+
+    class ConnectionTrackerTest : public testing::Test
+    {
+    protected:
+      TimePoint At(int milliseconds) const
+      {
+        return TimePoint(std::chrono::milliseconds(1000 + milliseconds));
+      }
+
+      Connection& Accept(std::uint16_t port)
+      {
+        Connection* connection = tracker_.OnAccepted(7, port, {}, At(0));
+        EXPECT_NE(nullptr, connection);
+        observer_.Take();
+        return *connection;
+      }
+
+      void Read(Connection& connection, const std::string& bytes, int at)
+      {
+        tracker_.OnRead(connection, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                        bytes.size(), At(at));
+      }
+
+      void Write(Connection& connection, const std::string& bytes, int at)
+      {
+        tracker_.OnWritten(connection, reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                           bytes.size(), At(at));
+      }
+
+      ConnectionTable table_{64};
+      RecordingObserver observer_;
+      ConnectionTracker tracker_{table_, observer_, {4242, 8042, {2762}, true}};
+    };
+
+    constexpr char UUID_PATH[] = "/db/a7/8e/a78e2352-b627-4f0a-8ca1-5316af321970";
+  }
+
+  TEST_F(ConnectionTrackerTest, WatchesTheServersPortsOnly)
+  {
+    EXPECT_EQ(nullptr, tracker_.OnAccepted(5, 22, {}, At(0)));
+    EXPECT_EQ(nullptr, tracker_.OnAccepted(5, 0, {}, At(0)));
+    EXPECT_EQ(nullptr, tracker_.OnAccepted(64, 4242, {}, At(0)));
+    EXPECT_EQ(nullptr, tracker_.OnAccepted(-1, 4242, {}, At(0)));
+    EXPECT_NE(nullptr, tracker_.OnAccepted(5, 4242, {}, At(0)));
+    EXPECT_NE(nullptr, tracker_.OnAccepted(6, 8042, {}, At(0)));
+    EXPECT_EQ(Events({"opened", "opened"}), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, TellsExchangesByTheirDirection)
+  {
+    Connection& connection = Accept(4242);
+    const std::string header(12, 'x');
+    const std::string body(142, 'x');
+
+    Read(connection, header, 1);
+    Read(connection, body, 2);
+    Write(connection, header, 3);
+    Write(connection, body, 4);
+    Read(connection, header, 5);
+
+    EXPECT_EQ(
+        Events({"request", "<12", "<142", "response", ">12", ">142", "end", "request", "<12"}),
+        observer_.Take());
+    EXPECT_EQ(At(4).time_since_epoch().count(), connection.lastResponseAt.load());
+    EXPECT_EQ(166u, connection.bytesRead.load());
+    EXPECT_EQ(154u, connection.bytesWritten.load());
+  }
+
+  TEST_F(ConnectionTrackerTest, CountsWaitsInsideARequestAsStallsWhenTheByteComes)
+  {
+    Connection& connection = Accept(4242);
+
+    tracker_.OnWaited(connection, At(0), At(500)); // idle
+    Read(connection, "a", 500);
+    tracker_.OnWaited(connection, At(500), At(519));
+    Read(connection, "b", 519);
+    tracker_.OnWaited(connection, At(519), At(1519)); // two waits, one stall
+    tracker_.OnWaited(connection, At(1519), At(1529));
+    Read(connection, "c", 1529);
+
+    EXPECT_EQ(Events({"request", "<1", "<1", "stall 1010", "<1"}), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, CountsTheWaitForAResponseAsStallOnOutgoingConnections)
+  {
+    PeerAddress peer;
+    peer.port = 104;
+    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+    tracker_.OnConnected(connection, At(3));
+    const std::string request = MakeAssociateRequest();
+    ASSERT_TRUE(tracker_.RecogniseOutgoing(
+        connection, reinterpret_cast<const std::uint8_t*>(request.data()), request.size(), At(4)));
+    Write(connection, request, 5);
+    tracker_.OnWaited(connection, At(5), At(45));
+    Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 45);
+
+    EXPECT_EQ(Events({"opened", "request", "<74", "from STORESCU", "stall 40", "response", ">6",
+                      "accepted"}),
+              observer_.Take());
+    EXPECT_EQ(At(0).time_since_epoch().count(), connection.openedAt.load());
+    EXPECT_EQ(At(3).time_since_epoch().count(), connection.connectedAt.load());
+  }
+
+  TEST_F(ConnectionTrackerTest, ForgetsOutgoingConnectionsThatAreNotDicom)
+  {
+    PeerAddress peer;
+    peer.port = 5432;
+    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+    const std::string hello = "GET / HTTP/1.1";
+    EXPECT_FALSE(tracker_.RecogniseOutgoing(
+        connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
+    EXPECT_EQ(nullptr, tracker_.Find(7));
+    EXPECT_EQ(Events(), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAKnownPort)
+  {
+    PeerAddress peer;
+    peer.port = 2762;
+    Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+    const std::string hello = "\x16\x03\x01 client hello";
+    EXPECT_TRUE(tracker_.RecogniseOutgoing(
+        connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
+    Write(connection, hello, 1);
+    tracker_.OnClosing(connection, At(2));
+    EXPECT_EQ(Events({"opened", "request", "<16", "closed encrypted"}), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, TellsHowAssociationsEnd)
+  {
+    const auto end = [&](char type)
+    {
+      Connection& connection = Accept(4242);
+      Read(connection, MakeAssociateRequest(), 1);
+      const std::string pdu = std::string(1, type) + std::string(5, '\0');
+
+      if (type == 3)
+      {
+        Write(connection, pdu, 2);
+      }
+      else if (type != 0)
+      {
+        Read(connection, pdu, 2);
+      }
+
+      tracker_.OnClosing(connection, At(3));
+      return observer_.Take().back();
+    };
+
+    EXPECT_EQ("closed released", end(5));
+    EXPECT_EQ("closed rejected", end(3));
+    EXPECT_EQ("closed aborted", end(7));
+    EXPECT_EQ("closed lost", end(0));
+    EXPECT_EQ(nullptr, tracker_.Find(7));
+  }
+
+  TEST_F(ConnectionTrackerTest, EndsHttpResponsesWhenTheConnectionIsTurnedToAgain)
+  {
+    Connection& connection = Accept(8042);
+    Read(connection, std::string(200, 'x'), 1);
+    Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 2);
+    Read(connection, std::string(100, 'x'), 3);
+    Write(connection, std::string(134, 'x'), 4);
+    Write(connection, "{}", 5);
+    tracker_.OnTurnedTo(connection);
+    tracker_.OnTurnedTo(connection);
+
+    EXPECT_EQ(Events({"request", "<200", "<100", "response", ">134", ">2", "end"}),
+              observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, KnowsStoredFilesByTheirNames)
+  {
+    EXPECT_TRUE(tracker_.IsStoredFile(UUID_PATH));
+    EXPECT_TRUE(tracker_.IsStoredFile(UUID_PATH + 3));
+    EXPECT_FALSE(tracker_.IsStoredFile("/db/index-wal"));
+    EXPECT_FALSE(tracker_.IsStoredFile("/db/00/8e/a78e2352-b627-4f0a-8ca1-5316af321970"));
+    EXPECT_FALSE(tracker_.IsStoredFile("/db/a7/8e/a78e2352-b627-4f0a-8ca1_5316af321970"));
+    EXPECT_FALSE(tracker_.IsStoredFile(nullptr));
+
+    tracker_.OnFileCreated(9, At(0));
+    tracker_.OnFileSynced(At(1), At(2));
+    tracker_.OnClosing(*tracker_.Find(9), At(3));
+    EXPECT_EQ(Events({"created", "synced", "file closed"}), observer_.Take());
+    EXPECT_EQ(nullptr, tracker_.Find(9));
+  }
+
+  TEST_F(ConnectionTrackerTest, KnowsADescriptorThatIsUsedAgainAsAnotherConnection)
+  {
+    Connection& connection = Accept(4242);
+    const ConnectionTable::Summary first = table_.GetOpen().at(0);
+    EXPECT_TRUE(table_.IsOpen(first));
+    Read(connection, "abc", 1);
+    tracker_.OnClosing(connection, At(2));
+    EXPECT_FALSE(table_.IsOpen(first));
+    EXPECT_TRUE(table_.GetOpen().empty());
+
+    Accept(4242);
+    EXPECT_FALSE(table_.IsOpen(first));
+    EXPECT_EQ(0u, table_.GetOpen().at(0).bytesRead);
+  }
+}

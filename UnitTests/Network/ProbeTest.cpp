@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/Probe.h"
+
+#include "Network/CallerModule.h"
+#include "Network/RecordingObserver.h"
+#include "Network/SocketTuning.h"
+#include "Network/TcpPair.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/select.h>
+#include <thread>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Events = std::vector<std::string>;
+
+    // Orthanc's side of connections, as its modules would call libc
+    class ProbeTest : public testing::Test
+    {
+    protected:
+      WatchedPlaces MakePlaces(const TcpPair& pair)
+      {
+        WatchedPlaces places;
+        places.dicomPort = pair.GetPort();
+        places.watchFiles = true;
+        return places;
+      }
+
+      ssize_t Read(int fd, std::size_t size)
+      {
+        std::array<char, 1000> buffer = {};
+        return caller_.Get<decltype(::read)>("CallerRead")(fd, buffer.data(), size);
+      }
+
+      ssize_t Write(int fd, const std::string& bytes)
+      {
+        return caller_.Get<decltype(::write)>("CallerWrite")(fd, bytes.data(), bytes.size());
+      }
+
+      int Poll(int fd, int timeout)
+      {
+        pollfd wait = {fd, POLLIN, 0};
+        return caller_.Get<int(pollfd*, nfds_t, int)>("CallerPoll")(&wait, 1, timeout);
+      }
+
+      void Close(int fd)
+      {
+        caller_.Get<decltype(::close)>("CallerClose")(fd);
+      }
+
+      CallerModule caller_;
+      TcpPair::Accept* const accept_ = caller_.Get<TcpPair::Accept>("CallerAccept");
+      TcpPair::Connect* const connect_ = caller_.Get<TcpPair::Connect>("CallerConnect");
+      RecordingObserver observer_;
+    };
+  }
+
+  TEST_F(ProbeTest, FollowsAnAcceptedConnection)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install()) << probe.GetProblem();
+
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), std::string(100, 'x'));
+    EXPECT_EQ(1, Poll(fd, 1000));
+    EXPECT_EQ(6, Read(fd, 6));
+    EXPECT_EQ(94, Read(fd, 1000));
+    EXPECT_EQ(150, Write(fd, std::string(150, 'y')));
+    Close(fd);
+    pair.ReleaseServer();
+
+    EXPECT_EQ(Events({"opened", "request", "<6", "<94", "response", ">150", "end", "closed lost"}),
+              observer_.Take());
+    EXPECT_TRUE(probe.GetConnections().GetOpen().empty());
+  }
+
+  TEST_F(ProbeTest, FollowsAnOutgoingAssociationAndTunesItBeforeItsFirstByte)
+  {
+    TcpPair elsewhere;
+    Probe probe(MakePlaces(elsewhere), observer_, &CallerModule::IsCaller);
+    SocketSettings settings;
+    settings.noDelay = true;
+    probe.SetSettings(settings);
+    ASSERT_TRUE(probe.Install());
+
+    TcpPair pair(&::accept, connect_);
+    EXPECT_FALSE(ReadSocketOptions(pair.GetClient()).noDelay.value());
+    const std::string request = std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
+                                "SINK            ORTHANC         " + std::string(32, '\0');
+    Write(pair.GetClient(), request);
+    EXPECT_TRUE(ReadSocketOptions(pair.GetClient()).noDelay.value());
+    EXPECT_EQ(Events({"opened", "request", "<74", "from ORTHANC"}), observer_.Take());
+    Close(pair.GetClient());
+    pair.ReleaseClient();
+  }
+
+  TEST_F(ProbeTest, TunesALiveConnectionAtItsNextCall)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
+
+    SocketSettings settings;
+    settings.noDelay = true;
+    settings.receiveBuffer = BufferSetting::Fixed(70000);
+    probe.SetSettings(settings);
+    Poll(fd, 1);
+    EXPECT_TRUE(ReadSocketOptions(fd).noDelay.value());
+    EXPECT_EQ(140000u, ReadSocketOptions(fd).receiveBuffer.value());
+
+    settings.noDelay = false;
+    probe.SetSettings(settings);
+    Poll(fd, 1);
+    EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
+  }
+
+  TEST_F(ProbeTest, KeepsTheApplicationFromSettingWhatTheSettingsSet)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    SocketSettings settings;
+    settings.receiveBuffer = BufferSetting::Automatic();
+    probe.SetSettings(settings);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+
+    auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
+    const int value = 65536;
+    const SocketOptions before = ReadSocketOptions(fd);
+    EXPECT_EQ(0, set(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value)));
+    EXPECT_EQ(0, set(fd, SOL_SOCKET, SO_SNDBUF, &value, sizeof(value)));
+    EXPECT_EQ(before.receiveBuffer, ReadSocketOptions(fd).receiveBuffer);
+    EXPECT_NE(before.sendBuffer, ReadSocketOptions(fd).sendBuffer);
+  }
+
+  TEST_F(ProbeTest, CountsAStallBetweenTwoBytesOfARequest)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+
+    SendAll(pair.GetClient(), "a");
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(0, Poll(fd, 25)); // the time passes in the wait itself
+    SendAll(pair.GetClient(), "b");
+    EXPECT_EQ(1, Read(fd, 1));
+
+    const Events events = observer_.Take();
+    ASSERT_EQ(5u, events.size());
+    EXPECT_EQ("stall", events[3].substr(0, 5));
+  }
+
+  TEST_F(ProbeTest, WaitsInReadAndSelectAsTheOriginalsDo)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    auto* select = caller_.Get<decltype(::select)>("CallerSelect");
+
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(fd, &set);
+    timeval timeout = {0, 1000};
+    EXPECT_EQ(0, select(fd + 1, &set, nullptr, nullptr, &timeout));
+
+    std::thread sender([&] { SendAll(pair.GetClient(), "a"); });
+    EXPECT_EQ(1, Read(fd, 1));
+    sender.join();
+
+    // A time-out of the socket, and the error of the original
+    const timeval brief = {0, 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &brief, sizeof(brief));
+    errno = 0;
+    EXPECT_EQ(-1, Read(fd, 1));
+    EXPECT_EQ(EAGAIN, errno);
+
+    shutdown(pair.GetClient(), SHUT_RDWR);
+    EXPECT_EQ(0, Read(fd, 1));
+  }
+
+  TEST_F(ProbeTest, KeepsErrno)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    SocketSettings settings;
+    settings.congestionControl = "no-such-thing"; // is refused
+    probe.SetSettings(settings);
+    ASSERT_TRUE(probe.Install());
+
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), "ab");
+    errno = EDOM;
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(1, Poll(fd, 0));
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(0, Poll(fd, 1));
+    EXPECT_EQ(1, Write(fd, "c"));
+    EXPECT_EQ(EDOM, errno);
+  }
+
+  TEST_F(ProbeTest, FollowsStoredFiles)
+  {
+    TcpPair pair;
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+
+    std::string root = testing::TempDir() + "probe-XXXXXX";
+    ASSERT_NE(nullptr, mkdtemp(root.data()));
+    std::filesystem::create_directories(root + "/a7/8e");
+    const std::string path = root + "/a7/8e/a78e2352-b627-4f0a-8ca1-5316af321970";
+
+    auto* open = caller_.Get<int(const char*, int, mode_t)>("CallerOpen");
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+    ASSERT_LE(0, fd);
+    EXPECT_EQ(4, Write(fd, "DICM"));
+    EXPECT_EQ(0, caller_.Get<int(int)>("CallerSync")(fd));
+    Close(fd);
+    EXPECT_EQ(Events({"created", "synced", "file closed"}), observer_.Take());
+    EXPECT_EQ(std::filesystem::perms(0640) & std::filesystem::perms(0700),
+              std::filesystem::status(path).permissions() & std::filesystem::perms(0700));
+
+    const int reading = open(path.c_str(), O_RDONLY, 0);
+    EXPECT_EQ(4, Read(reading, 10));
+    Close(reading);
+    EXPECT_EQ(Events(), observer_.Take());
+    std::filesystem::remove_all(root);
+  }
+
+  TEST_F(ProbeTest, SurvivesADescriptorThatChangedBehindItsBack)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+
+    const int zero = open("/dev/zero", O_RDONLY);
+    ASSERT_EQ(fd, dup2(zero, fd));
+    close(zero);
+    EXPECT_EQ(3, Read(fd, 3));
+    EXPECT_EQ(Events({"opened", "closed lost"}), observer_.Take());
+  }
+
+  TEST_F(ProbeTest, IsOnlyOneInAProcess)
+  {
+    TcpPair pair;
+    Probe first(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    Probe second(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    EXPECT_TRUE(first.Install());
+    EXPECT_FALSE(second.Install());
+    EXPECT_NE("", second.GetProblem());
+    first.Remove();
+    EXPECT_TRUE(second.Install());
+  }
+
+  TEST_F(ProbeTest, IsHammeredBySixteenThreadsWhileSettingsChange)
+  {
+    constexpr int THREADS = 16;
+    constexpr int ROUNDS = 200;
+
+    TcpPair listening;
+    Probe probe(MakePlaces(listening), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    listening.GetServer();
+
+    std::atomic<int> running = THREADS;
+    std::atomic<int> failures = 0;
+    std::vector<std::thread> threads;
+
+    for (int i = 0; i < THREADS; i++)
+    {
+      threads.emplace_back(
+          [&]
+          {
+            sockaddr_in address = {};
+            address.sin_family = AF_INET;
+            address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+            address.sin_port = htons(listening.GetPort());
+
+            for (int round = 0; round < ROUNDS / 10; round++)
+            {
+              const int client = socket(AF_INET, SOCK_STREAM, 0);
+              connect_(client, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+              const int server = accept_(listening.GetListening(), nullptr, nullptr);
+
+              for (int message = 0; message < 10; message++)
+              {
+                failures += (Write(server, std::string(100, 'r')) == 100) ? 0 : 1;
+                failures += (Poll(server, 0) >= 0) ? 0 : 1;
+              }
+
+              Close(client);
+              Read(server, 1);
+              Close(server);
+            }
+
+            running--;
+          });
+    }
+
+    SocketSettings settings;
+
+    for (int i = 0; running != 0; i++)
+    {
+      settings.noDelay = (i % 2 == 0);
+      settings.quickAck = (i % 3 == 0);
+      settings.receiveBuffer =
+          i % 5 == 0 ? BufferSetting::Fixed(50000) : BufferSetting::Automatic();
+      probe.SetSettings(settings);
+      probe.GetConnections().GetOpen();
+
+      if (i % 10 == 0)
+      {
+        probe.Remove();
+        ASSERT_TRUE(probe.Install());
+      }
+    }
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+
+    EXPECT_EQ(0, failures);
+  }
+
+  TEST_F(ProbeTest, IsInstalledAndRemovedAThousandTimes)
+  {
+    TcpPair pair(accept_);
+
+    for (int i = 0; i < 1000; i++)
+    {
+      Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+      ASSERT_TRUE(probe.Install());
+      ASSERT_EQ(0, Poll(pair.GetServer(), 0));
+      probe.Remove();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/IConnectionObserver.h"
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Writes down what it is told, one word each
+  class RecordingObserver : public IConnectionObserver
+  {
+  public:
+    std::vector<std::string> Take()
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      return std::exchange(events_, {});
+    }
+
+    void OnOpened(Connection&, TimePoint) noexcept override
+    {
+      Add("opened");
+    }
+
+    void OnAssociateRequest(Connection&, const AssociateRequest& request,
+                            TimePoint) noexcept override
+    {
+      Add("from " + MakeTrimmed(request.callingTitle.View()));
+    }
+
+    void OnAssociateAnswer(Connection&, bool isAccepted, TimePoint) noexcept override
+    {
+      Add(isAccepted ? "accepted" : "rejected");
+    }
+
+    void OnClosed(Connection&, AssociationEnd end, TimePoint) noexcept override
+    {
+      static const char* const NAMES[] = {"released", "rejected", "aborted", "lost", "encrypted"};
+      Add(std::string("closed ") + NAMES[static_cast<int>(end)]);
+    }
+
+    void OnRequestBegins(Connection&, TimePoint) noexcept override
+    {
+      Add("request");
+    }
+
+    void OnRequestBytes(Connection&, std::size_t bytes, TimePoint) noexcept override
+    {
+      Add("<" + std::to_string(bytes));
+    }
+
+    void OnResponseBegins(Connection&, TimePoint) noexcept override
+    {
+      Add("response");
+    }
+
+    void OnResponseBytes(Connection&, std::size_t bytes, TimePoint) noexcept override
+    {
+      Add(">" + std::to_string(bytes));
+    }
+
+    void OnResponseEnds(Connection&, TimePoint) noexcept override
+    {
+      Add("end");
+    }
+
+    void OnStall(Connection&, Duration waited, TimePoint) noexcept override
+    {
+      Add("stall " + std::to_string(waited.count() / 1000000));
+    }
+
+    void OnFileCreated(TimePoint) noexcept override
+    {
+      Add("created");
+    }
+
+    void OnFileSynced(Duration, TimePoint) noexcept override
+    {
+      Add("synced");
+    }
+
+    void OnFileClosed(TimePoint) noexcept override
+    {
+      Add("file closed");
+    }
+
+  private:
+    static std::string MakeTrimmed(std::string_view text)
+    {
+      return std::string(text.substr(0, text.find(' ')));
+    }
+
+    void Add(const std::string& event)
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      events_.push_back(event);
+    }
+
+    std::mutex mutex_;
+    std::vector<std::string> events_;
+  };
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/SocketTuning.h"
+
+#include "Network/TcpInfo.h"
+#include "Network/TcpPair.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+#include <netinet/tcp.h>
+#include <thread>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::seconds;
+
+    std::uint32_t ReadLimit(const std::string& name)
+    {
+      std::ifstream file("/proc/sys/net/core/" + name);
+      std::uint32_t limit = 0;
+      file >> limit;
+      return limit;
+    }
+
+    // What "ss" says of the connections of a local port
+    std::string RunSs(std::uint16_t port)
+    {
+      const std::string command = "ss -Htmino 'sport = :" + std::to_string(port) + "' 2>/dev/null";
+      const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+      std::string output;
+      std::array<char, 4096> buffer = {};
+
+      while (pipe != nullptr && fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr)
+      {
+        output += buffer.data();
+      }
+
+      return output;
+    }
+
+    void Transfer(int from, int to, std::size_t size)
+    {
+      std::thread sender([&] { SendAll(from, std::string(size, 'x')); });
+      ReceiveAll(to, size);
+      sender.join();
+    }
+  }
+
+  TEST(SocketTuning, SetsWhatIsAskedAndReadsItBack)
+  {
+    TcpPair pair;
+    SocketSettings settings;
+    settings.noDelay = true;
+    settings.receiveBuffer = BufferSetting::Fixed(100000);
+    settings.sendBuffer = BufferSetting::Fixed(50000);
+    settings.keepAlive = seconds(77);
+    settings.userTimeout = seconds(33);
+    settings.congestionControl = "reno";
+
+    ASSERT_TRUE(ApplySocketSettings(pair.GetServer(), settings).IsComplete());
+
+    const SocketOptions options = ReadSocketOptions(pair.GetServer());
+    EXPECT_TRUE(options.noDelay.value());
+    EXPECT_EQ(200000u, options.receiveBuffer.value()); // socket(7): doubled by the kernel
+    EXPECT_EQ(100000u, options.sendBuffer.value());
+    EXPECT_EQ(77u, options.keepAlive.value());
+    EXPECT_EQ(33u, options.userTimeout.value());
+    EXPECT_EQ("reno", options.congestionControl);
+
+    const std::string ss = RunSs(pair.GetPort());
+
+    if (!ss.empty())
+    {
+      EXPECT_NE(std::string::npos, ss.find("rb200000")) << ss;
+      EXPECT_NE(std::string::npos, ss.find("tb100000")) << ss;
+      EXPECT_NE(std::string::npos, ss.find("reno")) << ss;
+      EXPECT_NE(std::string::npos, ss.find("keepalive,")) << ss;
+    }
+  }
+
+  TEST(SocketTuning, TouchesNothingByDefault)
+  {
+    TcpPair pair;
+    const SocketOptions before = ReadSocketOptions(pair.GetServer());
+    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), {}).IsComplete());
+    const SocketOptions after = ReadSocketOptions(pair.GetServer());
+
+    EXPECT_EQ(before.noDelay, after.noDelay);
+    EXPECT_EQ(before.receiveBuffer, after.receiveBuffer);
+    EXPECT_EQ(before.sendBuffer, after.sendBuffer);
+    EXPECT_EQ(before.isReceiveBufferFixed, after.isReceiveBufferFixed);
+    EXPECT_EQ(before.keepAlive, after.keepAlive);
+    EXPECT_EQ(before.congestionControl, after.congestionControl);
+  }
+
+  TEST(SocketTuning, AutomaticBuffersUndoFixedOnes)
+  {
+    TcpPair pair;
+
+    if (!ReadSocketOptions(pair.GetServer()).isReceiveBufferFixed)
+    {
+      GTEST_SKIP() << "SO_BUF_LOCK needs Linux 5.14";
+    }
+
+    SocketSettings settings;
+    settings.receiveBuffer = BufferSetting::Fixed(16384);
+    settings.sendBuffer = BufferSetting::Fixed(16384);
+    ApplySocketSettings(pair.GetServer(), settings);
+    ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).receiveBuffer.value());
+    ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).sendBuffer.value());
+
+    settings.receiveBuffer = BufferSetting::Automatic();
+    settings.sendBuffer = BufferSetting::Automatic();
+    ASSERT_TRUE(ApplySocketSettings(pair.GetServer(), settings).IsComplete());
+    Transfer(pair.GetClient(), pair.GetServer(), 32000000);
+    Transfer(pair.GetServer(), pair.GetClient(), 32000000);
+
+    const SocketOptions options = ReadSocketOptions(pair.GetServer());
+    EXPECT_FALSE(options.isReceiveBufferFixed.value());
+    EXPECT_FALSE(options.isSendBufferFixed.value());
+    EXPECT_LT(32768u, options.receiveBuffer.value());
+    EXPECT_LT(32768u, options.sendBuffer.value());
+  }
+
+  TEST(SocketTuning, ShowsTheBufferThatTheKernelCapped)
+  {
+    TcpPair pair;
+    SocketSettings settings;
+    settings.receiveBuffer = BufferSetting::Fixed(1U << 30U);
+    settings.sendBuffer = BufferSetting::Fixed(1U << 30U);
+
+    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), settings).IsComplete());
+    const SocketOptions options = ReadSocketOptions(pair.GetServer());
+    EXPECT_EQ(2 * ReadLimit("rmem_max"), options.receiveBuffer.value());
+    EXPECT_EQ(2 * ReadLimit("wmem_max"), options.sendBuffer.value());
+  }
+
+  TEST(SocketTuning, SaysWhatTheKernelRefuses)
+  {
+    TcpPair pair;
+    SocketSettings settings;
+    settings.congestionControl = "no-such-thing";
+    EXPECT_EQ(ENOENT, ApplySocketSettings(pair.GetServer(), settings).congestionControl);
+    EXPECT_EQ(GetDefaultCongestionControl(), ReadSocketOptions(pair.GetServer()).congestionControl);
+  }
+
+  TEST(SocketTuning, GoesBackToTheSystemsCongestionControl)
+  {
+    TcpPair pair;
+    SocketSettings settings;
+    settings.congestionControl = "reno";
+    ApplySocketSettings(pair.GetServer(), settings);
+
+    const std::string standard = GetDefaultCongestionControl();
+    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), {}, standard.c_str()).IsComplete());
+    EXPECT_EQ(standard, ReadSocketOptions(pair.GetServer()).congestionControl);
+  }
+
+  TEST(SocketTuning, SwitchesKeepAliveOff)
+  {
+    TcpPair pair;
+    SocketSettings settings;
+    settings.keepAlive = seconds(10);
+    ApplySocketSettings(pair.GetServer(), settings);
+    settings.keepAlive = seconds(0);
+    ApplySocketSettings(pair.GetServer(), settings);
+    EXPECT_EQ(0u, ReadSocketOptions(pair.GetServer()).keepAlive.value());
+  }
+
+  TEST(SocketTuning, IsInheritedFromTheListeningSocket)
+  {
+    TcpPair pair; // the client is connected already, and accepted later
+    SocketSettings settings;
+    settings.noDelay = true;
+    settings.keepAlive = seconds(12);
+    ApplySocketSettings(pair.GetListening(), settings);
+    TcpPair::Connect* connect = &::connect;
+
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(pair.GetPort());
+    const int client = socket(AF_INET, SOCK_STREAM, 0);
+    ASSERT_EQ(0, connect(client, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+    pair.GetServer();
+    const int accepted = accept(pair.GetListening(), nullptr, nullptr);
+    ASSERT_LE(0, accepted);
+
+    EXPECT_TRUE(ReadSocketOptions(accepted).noDelay.value());
+    EXPECT_EQ(12u, ReadSocketOptions(accepted).keepAlive.value());
+    close(accepted);
+    close(client);
+  }
+
+  TEST(SocketTuning, KeepsErrnoAndSurvivesWhatIsNoSocket)
+  {
+    SocketSettings settings;
+    settings.noDelay = true;
+    settings.receiveBuffer = BufferSetting::Automatic();
+    errno = EDOM;
+    EXPECT_EQ(EBADF, ApplySocketSettings(-1, settings).noDelay);
+    AcknowledgeNow(-1);
+    EXPECT_FALSE(ReadSocketOptions(-1).noDelay.has_value());
+    EXPECT_FALSE(ReadTcpInfo(-1).has_value());
+    EXPECT_EQ(EDOM, errno);
+  }
+
+  TEST(SocketTuning, OverridesOnlyWhatItSets)
+  {
+    SocketSettings settings;
+    EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
+    EXPECT_FALSE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
+    settings.noDelay = false;
+    settings.receiveBuffer = BufferSetting::Automatic();
+    EXPECT_TRUE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
+    EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_SNDBUF));
+    EXPECT_TRUE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
+    EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, TCP_NODELAY));
+  }
+
+  TEST(TcpInfo, TellsTheRoundTripAndTheWindowsOfAConnection)
+  {
+    TcpPair pair;
+    Transfer(pair.GetClient(), pair.GetServer(), 1000000);
+
+    const TcpInfo sender = ReadTcpInfo(pair.GetClient()).value();
+    EXPECT_LT(Duration::zero(), sender.roundTrip);
+    EXPECT_LT(536u, sender.sendMss);
+    EXPECT_LT(0u, sender.congestionWindow);
+    EXPECT_LE(Duration::zero(), sender.busy.value());
+    EXPECT_LT(0u, sender.sendWindow.value_or(1));
+    EXPECT_EQ(1000000u, ReadTcpInfo(pair.GetServer())->bytesReceived.value());
+  }
+
+  TEST(SharedSocketSettings, GiveBackWhatWasSet)
+  {
+    SharedSocketSettings shared;
+    EXPECT_EQ(SocketSettings(), shared.Get());
+    const std::uint32_t revision = shared.GetRevision();
+
+    SocketSettings settings;
+    settings.noDelay = false;
+    settings.quickAck = true;
+    settings.receiveBuffer = BufferSetting::Fixed(4294967295U);
+    settings.sendBuffer = BufferSetting::Automatic();
+    settings.keepAlive = seconds(0);
+    settings.userTimeout = seconds(86400);
+    settings.congestionControl = "fifteen-letters";
+    shared.Set(settings);
+
+    EXPECT_EQ(settings, shared.Get());
+    EXPECT_TRUE(shared.IsQuickAck());
+    EXPECT_NE(revision, shared.GetRevision());
+
+    settings.congestionControl = "sixteen--letters";
+    EXPECT_THROW(shared.Set(settings), std::invalid_argument);
+  }
+
+  TEST(SharedSocketSettings, AreNeverReadHalfWritten)
+  {
+    SharedSocketSettings shared;
+    SocketSettings a;
+    a.keepAlive = a.userTimeout = seconds(1);
+    a.congestionControl = "aaaaaaaaaaaaaaa";
+    SocketSettings b;
+    b.keepAlive = b.userTimeout = seconds(2);
+    b.congestionControl = "bbbbbbbbbbbbbbb";
+    shared.Set(a);
+
+    std::atomic<bool> stop = false;
+    std::atomic<int> torn = 0;
+    std::vector<std::thread> readers;
+
+    for (int i = 0; i < 4; i++)
+    {
+      readers.emplace_back(
+          [&]
+          {
+            while (!stop)
+            {
+              const SocketSettings settings = shared.Get();
+              torn += (settings == a || settings == b) ? 0 : 1;
+            }
+          });
+    }
+
+    for (int i = 0; i < 20000; i++)
+    {
+      shared.Set(i % 2 == 0 ? b : a);
+    }
+
+    stop = true;
+
+    for (std::thread& reader : readers)
+    {
+      reader.join();
+    }
+
+    EXPECT_EQ(0, torn);
+  }
+}
