@@ -3,10 +3,13 @@
 
 import argparse
 import os
+import sys
 import tempfile
 from pathlib import Path
+from typing import TypeAlias
 
-from lab import overhead
+from lab import overhead, stalls
+from lab.processes import ClientError
 from lab.report import Report
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -14,7 +17,16 @@ ROOT = Path(__file__).resolve().parents[3]
 # A file system in memory keeps the disk's noise out, and makes the plugin's share the largest
 IN_MEMORY = Path("/dev/shm")
 
+# Where install-dicom-rs.sh puts it
+DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
 LOADS = ["http-1", "http-4", "storescu"]
+SCENARIOS = ["storescu", "pynetdicom", "dicom-rs", "orthanc", "storescp"]
+SENDERS = [1, 2, 4, 8, 16]
+
+IMAGES = ROOT / "build" / "images"
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -34,12 +46,24 @@ def parse_arguments() -> argparse.Namespace:
     probe.add_argument(
         "--probe-only", action="store_true", help="the plugin in both, the probe in one"
     )
+    add_stalls(commands)
     return parser.parse_args()
 
 
-def add_side_by_side(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help_text: str
-) -> argparse.ArgumentParser:
+def add_stalls(commands: Commands) -> None:
+    command = commands.add_parser("stalls", help="transfers with stock and with tuned sockets")
+    command.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=SCENARIOS)
+    command.add_argument("--images", type=int, default=200, help="in each run")
+    command.add_argument(
+        "--senders", type=int, nargs="+", default=SENDERS, help="parallel storescu"
+    )
+    command.add_argument("--pairs", type=int, default=6)
+    command.add_argument("--seconds", type=float, default=120, help="at most, for each scenario")
+    command.add_argument("--tls", action="store_true", help="DICOM over TLS")
+    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+
+
+def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help_text)
     command.add_argument("--loads", nargs="+", choices=LOADS, default=LOADS)
     command.add_argument("--images", type=int, default=50, help="in each block")
@@ -57,21 +81,41 @@ def run_side_by_side(arguments: argparse.Namespace, report: Report, folder: Path
     else:
         contestants = overhead.make_probe_contestants(plugin)
 
-    images = ROOT / "build" / "images"
-    loads = overhead.make_loads(images, arguments.images, arguments.loads)
+    loads = overhead.make_loads(IMAGES, arguments.images, arguments.loads)
     overhead.run(
         report, contestants, loads, folder, arguments.images, arguments.pairs, arguments.seconds
     )
 
 
+def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
+    settings = stalls.Settings(
+        arguments.scenarios,
+        arguments.images,
+        arguments.senders,
+        arguments.pairs,
+        arguments.seconds,
+        arguments.tls,
+        arguments.dicom_rs,
+    )
+    stalls.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
+
+
 def main() -> None:
     arguments = parse_arguments()
-    hidden = ("command", "plugin", "output", "storage")
+    hidden = ("command", "plugin", "output", "storage", "dicom_rs")
     options = {key: value for key, value in vars(arguments).items() if key not in hidden}
     report = Report(arguments.command, options)
+    failure = None
     with tempfile.TemporaryDirectory(prefix="lab-", dir=arguments.storage) as folder:
-        run_side_by_side(arguments, report, Path(folder))
+        try:
+            if arguments.command == "stalls":
+                run_stalls(arguments, report, Path(folder))
+            else:
+                run_side_by_side(arguments, report, Path(folder))
+        except ClientError as error:
+            failure = str(error)
     report.write(arguments.output)
+    sys.exit(failure)
 
 
 if __name__ == "__main__":

@@ -16,15 +16,14 @@ def read_first_match(pattern: str, text: str) -> str:
 
 
 def get_version(program: str | Path) -> str:
-    """The first line of `program --version`."""
+    """What `program --version` says first that looks like a version."""
     try:
         finished = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=20, check=False
         )
     except FileNotFoundError:
         return "not installed"
-    lines = (finished.stdout + finished.stderr).strip().splitlines()
-    return lines[0].strip("$ ") if lines else "unknown"
+    return read_first_match(r"\b(v?\d+\.\d+\.\S+)", finished.stdout + finished.stderr)
 
 
 def describe_machine() -> dict[str, str | int | float]:
@@ -36,7 +35,7 @@ def describe_machine() -> dict[str, str | int | float]:
         ),
         "MemoryGigabytes": round(int(memory) / 2**20),
         "Kernel": platform.release(),
-        "Orthanc": get_version(ORTHANC).split(":")[0],
+        "Orthanc": get_version(ORTHANC),
         "Dcmtk": get_version("/usr/bin/storescu"),
     }
 

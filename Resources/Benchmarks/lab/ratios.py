@@ -4,7 +4,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
@@ -12,15 +12,21 @@ T = TypeVar("T")
 
 
 def alternate(
-    measure_a: Callable[[], T], measure_b: Callable[[], T], pairs: int, seconds: float
+    measure_a: Callable[[], T],
+    measure_b: Callable[[], T],
+    pairs: int,
+    seconds: float,
+    warm_up: bool = True,
 ) -> list[tuple[T, T]]:
     """Measures A B, B A, A B, …: what drifts, or depends on who comes first, cancels out.
 
-    Each is run once before, unmeasured. No pair begins after that many seconds, but one there is.
+    To warm up, each is run once before and not counted. No pair begins after that many seconds,
+    but one there is.
     """
     deadline = time.monotonic() + seconds
-    measure_a()
-    measure_b()
+    if warm_up:
+        measure_a()
+        measure_b()
 
     results: list[tuple[T, T]] = []
     while len(results) < pairs and (not results or time.monotonic() < deadline):
@@ -90,7 +96,7 @@ class Comparison:
     a: str
     b: str
     pairs: list[tuple[float, float]]
-    remarks: dict[str, Any] = field(default_factory=dict)
+    note: str = ""
 
     def get_ratio(self) -> Spread:
         return Spread.of([b / a for a, b in self.pairs])
@@ -112,5 +118,5 @@ class Comparison:
             "MedianB": self.get_median_b(),
             "Ratio": self.get_ratio().to_json(),
             "Pairs": self.pairs,
-            **self.remarks,
+            "Note": self.note,
         }

@@ -51,7 +51,7 @@ class Report:
         self.comparisons += comparisons
         self.load.append(get_load())
         for comparison in comparisons:
-            print(format_row(comparison), flush=True)
+            print(format_row(comparison), comparison.note, flush=True)
 
     def skip(self, scenario: str, reason: str) -> None:
         self.skipped[scenario] = reason
@@ -72,6 +72,7 @@ class Report:
         lines = [f"## {self.benchmark}", ""]
         for (a, b), group in groupby(self.comparisons, lambda found: (found.a, found.b)):
             lines += [f"A: {a}. B: {b}.", "", HEADER, RULE, *map(format_row, group), ""]
+        lines += [f"{found.scenario}: {found.note}.\n" for found in self.comparisons if found.note]
         lines += [f"Left out: {name}: {reason}.\n" for name, reason in self.skipped.items()]
         facts = ", ".join(f"{key}: {value}" for key, value in self.machine.items())
         load = f"{min(self.load)} to {max(self.load)}"

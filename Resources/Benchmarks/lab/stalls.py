@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from harness.clients import upload
+from harness.images import Image, make_ct_series
+from harness.metrics import scrape
+from harness.orthanc import OrthancServer
+
+from lab.processes import ClientError
+from lab.ratios import Comparison, alternate
+from lab.report import Report
+from lab.senders import (
+    Send,
+    Target,
+    run_storescp,
+    use_dicom_rs,
+    use_orthanc,
+    use_pynetdicom,
+    use_storescu,
+)
+from lab.side_by_side import clear, count_instances
+from lab.tls import Certificate
+
+STALLS = "orthanc_perf_stalls_total"
+STALL_SECONDS = "orthanc_perf_stall_seconds_total"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run, and how often."""
+
+    scenarios: list[str]
+    images: int
+    senders: list[int]
+    pairs: int
+    seconds: float
+    tls: bool
+    dicom_rs: Path
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One way of sending; `prepare` is called before each run, unmeasured, `check` after it."""
+
+    name: str
+    send: Send
+    prepare: Callable[[], None]
+    check: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One series sent, and what the plugin saw of it."""
+
+    images: int
+    seconds: float
+    stalls: float
+    stall_seconds: float
+
+    def get_throughput(self) -> float:
+        return self.images / self.seconds
+
+
+class Site:
+    """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it."""
+
+    def __init__(self, settings: Settings, plugin: Path, images: list[Image], folder: Path) -> None:
+        self.settings = settings
+        self.images = images
+        self.certificate = Certificate.make(folder) if settings.tls else None
+        self._stack = ExitStack()
+        port = self._stack.enter_context(run_storescp(self.certificate))
+        self.tested = self._start(folder / "tested", [plugin], "storescp", port)
+        self.plain = self._start(folder / "plain", [], "tested", self.tested.dicom_port)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def make_scenarios(self, name: str) -> list[Scenario]:
+        target = Target(self.tested.dicom_port, self.images, self.certificate)
+        match name:
+            case "storescu":
+                return [
+                    self._receive(f"{senders} storescu → Orthanc", use_storescu(target, senders))
+                    for senders in self.settings.senders
+                ]
+            case "pynetdicom":
+                return [self._receive("pynetdicom → Orthanc", use_pynetdicom(target))]
+            case "dicom-rs":
+                send = use_dicom_rs(self.settings.dicom_rs, target)
+                return [self._receive("dicom-rs → Orthanc", send)]
+            case "orthanc":
+                return [self._receive_from_orthanc()]
+            case "storescp":
+                return [self._send_to_storescp()]
+        raise ValueError(name)
+
+    def find_obstacle(self, scenario: str) -> str | None:
+        """Why this scenario cannot be run here."""
+        if scenario != "dicom-rs":
+            return None
+        if self.settings.tls:
+            return "dicom-storescu is installed without TLS"
+        if not self.settings.dicom_rs.exists():
+            return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
+        return None
+
+    def _start(self, folder: Path, plugins: list[Path], modality: str, port: int) -> OrthancServer:
+        remote = {"AET": modality.upper(), "Host": "127.0.0.1", "Port": port}
+        options: dict[str, object] = {}
+        if self.certificate is not None:
+            remote["UseDicomTls"] = True
+            options = self.certificate.get_orthanc_options()
+        options["DicomModalities"] = {modality: remote}
+        server = OrthancServer(folder, plugins=plugins, options=options)
+        return self._stack.enter_context(server)
+
+    def _receive(self, name: str, send: Send) -> Scenario:
+        return Scenario(name, send, partial(clear, self.tested), self._check_received)
+
+    def _receive_from_orthanc(self) -> Scenario:
+        self._fill(self.plain)
+        return self._receive(
+            "Orthanc as it comes → Orthanc", use_orthanc(self.plain, "tested", len(self.images))
+        )
+
+    def _send_to_storescp(self) -> Scenario:
+        return Scenario(
+            "Orthanc → storescp as it comes",
+            use_orthanc(self.tested, "storescp", len(self.images)),
+            partial(self._fill, self.tested),
+            self._check_received,
+        )
+
+    def _fill(self, server: OrthancServer) -> None:
+        if count_instances(server) != len(self.images):
+            clear(server)
+            upload(server, (image.read_bytes() for image in self.images))
+
+    def _check_received(self) -> None:
+        stored = count_instances(self.tested)
+        if stored != len(self.images):
+            raise ClientError(f"{stored} of {len(self.images)} images are stored")
+
+
+def switch(server: OrthancServer, preset: str) -> None:
+    tuning = json.dumps({"DicomSockets": {"Preset": preset}})
+    server.request("PUT", "/perf/tuning", data=tuning).raise_for_status()
+
+
+def measure(site: Site, scenario: Scenario, preset: str) -> Run:
+    switch(site.tested, preset)
+    scenario.prepare()
+    before = scrape(site.tested)
+    seconds = scenario.send()
+    after = scrape(site.tested)
+    scenario.check()
+    return Run(
+        len(site.images),
+        seconds,
+        after.sum(STALLS) - before.sum(STALLS),
+        after.sum(STALL_SECONDS) - before.sum(STALL_SECONDS),
+    )
+
+
+def describe_stalls(runs: list[tuple[Run, Run]]) -> str:
+    """How often there were stalls, and how much of the lost time they explain.
+
+    More than all of it where several senders stall at the same time.
+    """
+    stock = median(a.stalls / a.images for a, _ in runs)
+    tuned = median(b.stalls / b.images for _, b in runs)
+    if stock == tuned == 0:
+        return "no stalls were seen"
+    share = median((a.stall_seconds - b.stall_seconds) / (a.seconds - b.seconds) for a, b in runs)
+    return f"stalls an image {stock:.2f} and {tuned:.3f}, {share:.0%} of the time between A and B"
+
+
+def compare(site: Site, scenario: Scenario) -> Comparison:
+    runs = alternate(
+        partial(measure, site, scenario, "stock"),
+        partial(measure, site, scenario, "tuned"),
+        site.settings.pairs,
+        site.settings.seconds,
+        warm_up=False,
+    )
+    throughputs = [(a.get_throughput(), b.get_throughput()) for a, b in runs]
+    return Comparison(
+        scenario.name,
+        "throughput",
+        "images/s",
+        "preset stock",
+        "preset tuned",
+        throughputs,
+        describe_stalls(runs),
+    )
+
+
+def run(report: Report, settings: Settings, plugin: Path, images: Path, folder: Path) -> None:
+    series = make_ct_series(images, "stalls", settings.images)
+    with closing(Site(settings, plugin, series, folder)) as site:
+        for name in settings.scenarios:
+            obstacle = site.find_obstacle(name)
+            if obstacle is not None:
+                report.skip(name, obstacle)
+                continue
+            for scenario in site.make_scenarios(name):
+                report.add([compare(site, scenario)])
