@@ -42,6 +42,7 @@ def parse_arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
 
     add_side_by_side(commands, "overhead", "ingest with the plugin and without it")
+    add_side_by_side(commands, "noise", "Orthanc against itself: what the lab cannot tell apart")
     probe = add_side_by_side(commands, "cost-of-probe", "sockets tuned by the probe or by DCMTK")
     probe.add_argument(
         "--probe-only", action="store_true", help="the plugin in both, the probe in one"
@@ -76,6 +77,8 @@ def run_side_by_side(arguments: argparse.Namespace, report: Report, folder: Path
     plugin = arguments.plugin.resolve(strict=True)
     if arguments.command == "overhead":
         contestants = overhead.make_overhead_contestants(plugin)
+    elif arguments.command == "noise":
+        contestants = overhead.make_equal_contestants()
     elif arguments.probe_only:
         contestants = overhead.make_probe_only_contestants(plugin)
     else:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from harness.images import make_ct_series
-
 from lab.report import Report
 from lab.side_by_side import (
     Contestant,
@@ -54,6 +53,14 @@ def make_probe_only_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
     return (
         Contestant("the plugin without its probe", [plugin], without, NO_DELAY),
         Contestant("the plugin with its probe", [plugin], SAME_SOCKETS, NO_DELAY),
+    )
+
+
+def make_equal_contestants() -> tuple[Contestant, Contestant]:
+    """Orthanc against itself: how far from 1 the noise alone takes the ratio."""
+    return (
+        Contestant("without the plugin", environment=NO_DELAY),
+        Contestant("without the plugin, again", environment=NO_DELAY),
     )
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
-
 from lab.processes import ClientError, run_clients
 from lab.tls import Certificate
 

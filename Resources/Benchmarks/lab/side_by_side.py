@@ -16,11 +16,9 @@ from typing import Any
 from harness.clients import upload
 from harness.images import Image
 from harness.orthanc import OrthancServer
-
 from lab.processes import ClientError, ProcessorClock, run_clients
 from lab.ratios import Comparison, alternate
-
-STORESCU = "/usr/bin/storescu"
+from lab.senders import STORESCU
 
 
 @dataclass(frozen=True)

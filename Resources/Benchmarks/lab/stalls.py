@@ -13,7 +13,6 @@ from harness.clients import upload
 from harness.images import Image, make_ct_series
 from harness.metrics import scrape
 from harness.orthanc import OrthancServer
-
 from lab.processes import ClientError
 from lab.ratios import Comparison, alternate
 from lab.report import Report
