@@ -55,14 +55,20 @@ def test_the_median_is_enclosed_by_order_statistics(count: int, rank: int | None
 
 
 def test_the_ratio_is_taken_pair_by_pair() -> None:
-    comparison = Comparison("", "", "", "", "", [(1, 2), (2, 4), (10, 10)])
+    comparison = Comparison("", "", "", "", "", [[(1, 2), (2, 4), (10, 10)]])
     assert comparison.get_ratio() == Spread(2, 1, 2, None, None)
 
 
+def test_rounds_tell_how_sure_a_ratio_is() -> None:
+    rounds = [[(1, value), (1, value), (1, 9)] for value in (1, 2, 3, 4, 5, 6)]
+    assert Comparison("", "", "", "", "", rounds).get_ratio() == Spread(3.5, 1, 9, 1, 6)
+
+
 def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
-    report = run_lab(plugin, tmp_path, "overhead", "--images", "4", "--pairs", "1")
+    arguments = ["--images", "4", "--pairs", "1", "--rounds", "2"]
+    report = run_lab(plugin, tmp_path, "overhead", *arguments)
     assert len(set(list_scenarios(report))) == 3
-    assert all(comparison["Pairs"] for comparison in report["Comparisons"])
+    assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
 
 
 @pytest.mark.parametrize("options", [[], ["--tls"]], ids=["plain", "tls"])

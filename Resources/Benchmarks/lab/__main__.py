@@ -3,12 +3,13 @@
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
-from lab import overhead, stalls
+from lab import overhead, side_by_side, stalls
 from lab.processes import ClientError
 from lab.report import Report
 
@@ -67,9 +68,10 @@ def add_stalls(commands: Commands) -> None:
 def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=help_text)
     command.add_argument("--loads", nargs="+", choices=LOADS, default=LOADS)
-    command.add_argument("--images", type=int, default=50, help="in each block")
-    command.add_argument("--pairs", type=int, default=60)
-    command.add_argument("--seconds", type=float, default=120, help="at most, for each load")
+    command.add_argument("--images", type=int, default=25, help="in each block")
+    command.add_argument("--pairs", type=int, default=12, help="of blocks, in each round")
+    command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
+    command.add_argument("--seconds", type=float, default=400, help="in all, at most")
     return command
 
 
@@ -84,10 +86,9 @@ def run_side_by_side(arguments: argparse.Namespace, report: Report, folder: Path
     else:
         contestants = overhead.make_probe_contestants(plugin)
 
+    plan = side_by_side.Plan(arguments.images, arguments.pairs, arguments.rounds, arguments.seconds)
     loads = overhead.make_loads(IMAGES, arguments.images, arguments.loads)
-    overhead.run(
-        report, contestants, loads, folder, arguments.images, arguments.pairs, arguments.seconds
-    )
+    side_by_side.run(report, contestants, loads, folder, plan)
 
 
 def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
@@ -104,6 +105,8 @@ def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> N
 
 
 def main() -> None:
+    # So that servers and folders go, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     arguments = parse_arguments()
     hidden = ("command", "plugin", "output", "storage", "dicom_rs")
     options = {key: value for key, value in vars(arguments).items() if key not in hidden}

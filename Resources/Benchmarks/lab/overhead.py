@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the plugin costs: ingest with it and without it, and what its probe costs alone."""
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from harness.images import make_ct_series
-from lab.report import Report
 from lab.side_by_side import (
     Contestant,
+    Contestants,
     Load,
-    compare,
     make_http_load,
     make_storescu_load,
-    run_server,
 )
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
@@ -31,7 +28,7 @@ SAME_SOCKETS = {
 }
 
 
-def make_overhead_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
+def make_overhead_contestants(plugin: Path) -> Contestants:
     """Both with the environment, so that the plugin has nothing to win."""
     return (
         Contestant("without the plugin", environment=NO_DELAY),
@@ -39,7 +36,7 @@ def make_overhead_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
     )
 
 
-def make_probe_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
+def make_probe_contestants(plugin: Path) -> Contestants:
     """The sockets tuned by the environment, or by the plugin's probe."""
     return (
         Contestant("TCP_NODELAY=1 in the environment, no plugin", environment=NO_DELAY),
@@ -47,7 +44,7 @@ def make_probe_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
     )
 
 
-def make_probe_only_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
+def make_probe_only_contestants(plugin: Path) -> Contestants:
     """The plugin in both: only the probe differs."""
     without = {**SAME_SOCKETS, "SocketProbe": False}
     return (
@@ -56,7 +53,7 @@ def make_probe_only_contestants(plugin: Path) -> tuple[Contestant, Contestant]:
     )
 
 
-def make_equal_contestants() -> tuple[Contestant, Contestant]:
+def make_equal_contestants() -> Contestants:
     """Orthanc against itself: how far from 1 the noise alone takes the ratio."""
     return (
         Contestant("without the plugin", environment=NO_DELAY),
@@ -73,19 +70,3 @@ def make_loads(images_folder: Path, instances: int, names: list[str]) -> list[Lo
         "storescu": make_storescu_load("storescu with TCP_NODELAY=1", images, NO_DELAY),
     }
     return [loads[name] for name in names]
-
-
-def run(
-    report: Report,
-    contestants: tuple[Contestant, Contestant],
-    loads: list[Load],
-    folder: Path,
-    instances: int,
-    pairs: int,
-    seconds: float,
-) -> None:
-    with ExitStack() as stack:
-        first = stack.enter_context(run_server(folder / "a", contestants[0]))
-        second = stack.enter_context(run_server(folder / "b", contestants[1]))
-        for load in loads:
-            report.add(compare((first, second), contestants, load, instances, pairs, seconds))

@@ -3,12 +3,13 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Pair = tuple[float, float]
 
 
 def alternate(
@@ -56,25 +57,13 @@ def find_rank(count: int, confidence: float = 0.95) -> int | None:
 
 @dataclass(frozen=True)
 class Spread:
-    """Where values lie; low and high enclose the true median with 95 % confidence."""
+    """Where ratios lie; low and high enclose the true median with 95 % confidence."""
 
     median: float
     minimum: float
     maximum: float
     low: float | None
     high: float | None
-
-    @staticmethod
-    def of(values: Sequence[float]) -> "Spread":
-        ordered = sorted(values)
-        rank = find_rank(len(ordered))
-        return Spread(
-            median(ordered),
-            ordered[0],
-            ordered[-1],
-            None if rank is None else ordered[rank - 1],
-            None if rank is None else ordered[-rank],
-        )
 
     def to_json(self) -> dict[str, float | None]:
         return {
@@ -88,24 +77,42 @@ class Spread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One figure of A and B, pair by pair."""
+    """One figure of A and B, pair by pair, in rounds between which both were started anew.
+
+    Two processes of the same program differ by some per cent for as long as they live: it is the
+    rounds that tell how sure a ratio is. Where there is one round, all is in one process, and
+    each pair counts.
+    """
 
     scenario: str
     figure: str
     unit: str
     a: str
     b: str
-    pairs: list[tuple[float, float]]
+    rounds: list[list[Pair]]
     note: str = ""
 
+    def get_pairs(self) -> list[Pair]:
+        return [pair for pairs in self.rounds for pair in pairs]
+
     def get_ratio(self) -> Spread:
-        return Spread.of([b / a for a, b in self.pairs])
+        ratios = [[b / a for a, b in pairs] for pairs in self.rounds]
+        everything = sorted(ratio for values in ratios for ratio in values)
+        units = everything if len(ratios) == 1 else sorted(median(values) for values in ratios)
+        rank = find_rank(len(units))
+        return Spread(
+            median(units),
+            everything[0],
+            everything[-1],
+            None if rank is None else units[rank - 1],
+            None if rank is None else units[-rank],
+        )
 
     def get_median_a(self) -> float:
-        return median(a for a, _ in self.pairs)
+        return median(a for a, _ in self.get_pairs())
 
     def get_median_b(self) -> float:
-        return median(b for _, b in self.pairs)
+        return median(b for _, b in self.get_pairs())
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -117,6 +124,6 @@ class Comparison:
             "MedianA": self.get_median_a(),
             "MedianB": self.get_median_b(),
             "Ratio": self.get_ratio().to_json(),
-            "Pairs": self.pairs,
+            "Rounds": self.rounds,
             "Note": self.note,
         }

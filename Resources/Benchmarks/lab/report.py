@@ -11,7 +11,7 @@ from typing import Any
 from lab.machine import describe_machine, get_load
 from lab.ratios import Comparison
 
-HEADER = "| scenario | figure | A | B | B / A | 95 % of the median | range | pairs |"
+HEADER = "| scenario | figure | A | B | B / A | 95 % of the median | range | rounds x pairs |"
 RULE = "| --- | --- | --: | --: | --: | --- | --- | --: |"
 
 
@@ -21,7 +21,7 @@ def format_number(value: float) -> str:
 
 def format_row(comparison: Comparison) -> str:
     ratio = comparison.get_ratio()
-    sure = "too few pairs" if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
+    sure = "too few" if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
     cells = [
         comparison.scenario,
         f"{comparison.figure}, {comparison.unit}",
@@ -30,7 +30,7 @@ def format_row(comparison: Comparison) -> str:
         f"**{ratio.median:.3f}**",
         sure,
         f"{ratio.minimum:.3f} to {ratio.maximum:.3f}",
-        str(len(comparison.pairs)),
+        f"{len(comparison.rounds)} x {len(comparison.rounds[0])}",
     ]
     return "| " + " | ".join(cells) + " |"
 

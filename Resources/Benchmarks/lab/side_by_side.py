@@ -6,11 +6,12 @@ alike. Beside the throughput, the processor time that Orthanc spends on an insta
 more stable than the clock on the wall where others share the machine.
 """
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.clients import upload
@@ -18,6 +19,7 @@ from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.processes import ClientError, ProcessorClock, run_clients
 from lab.ratios import Comparison, alternate
+from lab.report import Report
 from lab.senders import STORESCU
 
 
@@ -29,6 +31,19 @@ class Contestant:
     plugins: list[Path] = field(default_factory=list)
     perf: dict[str, Any] | None = None
     environment: dict[str, str] = field(default_factory=dict)
+
+
+Contestants = tuple[Contestant, Contestant]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured: rounds of pairs of blocks of images, for so many seconds at most."""
+
+    images: int
+    pairs: int
+    rounds: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -98,47 +113,67 @@ def measure(server: OrthancServer, load: Load, instances: int) -> Block:
     return Block(instances, seconds, processor_seconds)
 
 
-@contextlib.contextmanager
-def run_server(folder: Path, contestant: Contestant) -> Iterator[OrthancServer]:
-    server = OrthancServer(
-        folder,
-        plugins=contestant.plugins,
-        perf=contestant.perf,
-        environment=contestant.environment,
-    )
-    with server:
-        yield server
+class Round:
+    """Both servers, started anew; who is started first changes from round to round."""
+
+    def __init__(self, folder: Path, contestants: Contestants, number: int) -> None:
+        self._stack = ExitStack()
+        self._folder = Path(self._stack.enter_context(TemporaryDirectory(dir=folder)))
+        servers = [
+            OrthancServer(
+                self._folder / name,
+                plugins=contestant.plugins,
+                perf=contestant.perf,
+                environment=contestant.environment,
+            )
+            for name, contestant in zip("ab", contestants, strict=True)
+        ]
+        self.a, self.b = servers
+        for server in servers if number % 2 == 0 else reversed(servers):
+            self._stack.enter_context(server)
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def run(self, load: Load, plan: Plan, seconds: float) -> list[tuple[Block, Block]]:
+        return alternate(
+            lambda: measure(self.a, load, plan.images),
+            lambda: measure(self.b, load, plan.images),
+            plan.pairs,
+            seconds,
+        )
 
 
 def compare(
-    servers: tuple[OrthancServer, OrthancServer],
-    contestants: tuple[Contestant, Contestant],
-    load: Load,
-    instances: int,
-    pairs: int,
-    seconds: float,
+    contestants: Contestants, load: Load, rounds: list[list[tuple[Block, Block]]]
 ) -> list[Comparison]:
     """The throughput and the processor time of both, under this load."""
-    blocks = alternate(
-        lambda: measure(servers[0], load, instances),
-        lambda: measure(servers[1], load, instances),
-        pairs,
-        seconds,
-    )
-    names = [contestant.name for contestant in contestants]
-    return [
-        Comparison(
-            load.name,
-            "throughput",
-            "instances/s",
-            *names,
-            [(a.get_throughput(), b.get_throughput()) for a, b in blocks],
-        ),
-        Comparison(
-            load.name,
-            "processor time of Orthanc",
-            "ms/instance",
-            *names,
-            [(a.get_processor_time(), b.get_processor_time()) for a, b in blocks],
-        ),
+    a, b = (contestant.name for contestant in contestants)
+    throughput = [
+        [(x.get_throughput(), y.get_throughput()) for x, y in blocks] for blocks in rounds
     ]
+    processor = [
+        [(x.get_processor_time(), y.get_processor_time()) for x, y in blocks] for blocks in rounds
+    ]
+    return [
+        Comparison(load.name, "throughput", "instances/s", a, b, throughput),
+        Comparison(load.name, "processor time of Orthanc", "ms/instance", a, b, processor),
+    ]
+
+
+def run(
+    report: Report, contestants: Contestants, loads: list[Load], folder: Path, plan: Plan
+) -> None:
+    deadline = time.monotonic() + plan.seconds
+    rounds: dict[str, list[list[tuple[Block, Block]]]] = {load.name: [] for load in loads}
+
+    for number in range(plan.rounds):
+        if number > 0 and time.monotonic() > deadline:
+            break
+        with closing(Round(folder, contestants, number)) as current:
+            for load in loads:
+                remaining = deadline - time.monotonic()
+                rounds[load.name].append(current.run(load, plan, remaining))
+
+    for load in loads:
+        report.add(compare(contestants, load, rounds[load.name]))

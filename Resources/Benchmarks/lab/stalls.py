@@ -198,7 +198,7 @@ def compare(site: Site, scenario: Scenario) -> Comparison:
         "images/s",
         "preset stock",
         "preset tuned",
-        throughputs,
+        [throughputs],
         describe_stalls(runs),
     )
 
