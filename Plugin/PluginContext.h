@@ -10,6 +10,8 @@
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/PluginMetrics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Network/DicomTuner.h"
+#include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/Orthanc.h"
@@ -69,6 +71,8 @@ namespace OrthancPerf
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
+    void InstallProbe();
+    void TuneSockets(const DicomSockets& sockets);
 
     Orthanc orthanc_;
     PluginState state_;
@@ -81,7 +85,8 @@ namespace OrthancPerf
     PluginMetrics pluginMetrics_;
     Exposition exposition_;
     Journal journal_;
-    NoMessageSource noMessageSource_;
+    MessageRecorder recorder_;
+    DicomTuner tuner_;
     IngestTracker tracker_;
     TuningProperty tuningProperty_;
     TuningStore tuning_;

@@ -68,4 +68,17 @@ namespace OrthancPerf
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
   };
+
+
+  // An association that is open now. A value.
+  struct OpenAssociation
+  {
+    Direction direction = Direction::Receive;
+    Peer peer;
+    AssociationParties parties;
+    Duration age = Duration::zero();
+    std::uint64_t bytesReceived = 0;  // by Orthanc
+    std::uint64_t bytesSent = 0;
+    std::optional<TcpSummary> tcp;
+  };
 }

@@ -126,7 +126,7 @@ namespace OrthancPerf
   {
     if (have_ != need_)
     {
-      return; // the end of what was skipped; the field is next
+      return;  // the end of what was skipped; the field is next
     }
 
     switch (step_)

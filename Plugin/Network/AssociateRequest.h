@@ -53,13 +53,13 @@ namespace OrthancPerf
   // PS3.7 annex D.3.3), as far as it is of use here. A value.
   struct AssociateRequest
   {
-    BoundedText<16> calledTitle; // application entities, as sent
+    BoundedText<16> calledTitle;  // application entities, as sent
     BoundedText<16> callingTitle;
-    std::uint32_t presentationContexts = 0; // how many are proposed
-    std::uint32_t maximumLength = 0;        // of a P-DATA PDU, bytes; 0: no limit, or not told
+    std::uint32_t presentationContexts = 0;  // how many are proposed
+    std::uint32_t maximumLength = 0;         // of a P-DATA PDU, bytes; 0: no limit, or not told
     BoundedText<64> implementationClassUid;
     BoundedText<16> implementationVersionName;
-    std::uint16_t operationsInvoked = 1; // asynchronous operations window; 0: no limit
+    std::uint16_t operationsInvoked = 1;  // asynchronous operations window; 0: no limit
     std::uint16_t operationsPerformed = 1;
   };
 
@@ -82,8 +82,8 @@ namespace OrthancPerf
 
     struct Error
     {
-      const char* what = "";      // "type of PDU"
-      std::uint32_t expected = 0; // a value, or a bound
+      const char* what = "";       // "type of PDU"
+      std::uint32_t expected = 0;  // a value, or a bound
       std::uint32_t found = 0;
     };
 
@@ -115,13 +115,13 @@ namespace OrthancPerf
     enum class Step : std::uint8_t
     {
       PduHeader,
-      Fixed, // protocol version and application entities
+      Fixed,  // protocol version and application entities
       ItemHeader,
-      UserInformation, // header of one of its items
-      UserItem         // value of one of its items
+      UserInformation,  // header of one of its items
+      UserItem          // value of one of its items
     };
 
-    static constexpr std::size_t FIXED_SIZE = 68; // PS3.8 table 9-11, bytes 7 to 74
+    static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
     static constexpr std::size_t ITEM_HEADER_SIZE = 4;
 
     void Fail(const char* what, std::uint32_t expected, std::uint32_t found) noexcept;
@@ -136,11 +136,11 @@ namespace OrthancPerf
     void OnUserItem() noexcept;
 
     std::array<std::uint8_t, FIXED_SIZE> field_ = {};
-    std::size_t have_ = 0;               // bytes of the field that are there
-    std::size_t need_ = PDU_HEADER_SIZE; // bytes of the field in all
-    std::uint32_t skip_ = 0;             // bytes to pass over before the next field
-    std::uint32_t left_ = 0;             // bytes of the PDU after this field
-    std::uint32_t userLeft_ = 0;         // bytes of the user information after this field
+    std::size_t have_ = 0;                // bytes of the field that are there
+    std::size_t need_ = PDU_HEADER_SIZE;  // bytes of the field in all
+    std::uint32_t skip_ = 0;              // bytes to pass over before the next field
+    std::uint32_t left_ = 0;              // bytes of the PDU after this field
+    std::uint32_t userLeft_ = 0;          // bytes of the user information after this field
     std::uint8_t userItem_ = 0;
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;

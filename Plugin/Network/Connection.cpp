@@ -53,15 +53,21 @@ namespace OrthancPerf
     return text.data();
   }
 
-  PeerAddress Connection::GetPeer() const noexcept
+  PeerAddress PeerAddress::FromWords(std::uint64_t high, std::uint64_t low,
+                                     std::uint16_t port) noexcept
   {
-    const std::uint64_t high = peerHigh.load(std::memory_order_relaxed);
-    const std::uint64_t low = peerLow.load(std::memory_order_relaxed);
-
     PeerAddress peer;
     std::memcpy(peer.ip.data(), &high, 8);
     std::memcpy(&peer.ip[8], &low, 8);
-    peer.port = static_cast<std::uint16_t>(peerPort.load(std::memory_order_relaxed));
+    peer.port = port;
     return peer;
+  }
+
+
+  PeerAddress Connection::GetPeer() const noexcept
+  {
+    return PeerAddress::FromWords(
+        peerHigh.load(std::memory_order_relaxed), peerLow.load(std::memory_order_relaxed),
+        static_cast<std::uint16_t>(peerPort.load(std::memory_order_relaxed)));
   }
 }

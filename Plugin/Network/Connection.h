@@ -4,6 +4,7 @@
 #include "Network/AssociateRequest.h"
 #include "Network/PduFramer.h"
 
+#include "Ingest/Association.h"
 #include "Ingest/Clock.h"
 
 #include <array>
@@ -18,41 +19,35 @@ namespace OrthancPerf
 {
   enum class ConnectionKind : std::uint8_t
   {
-    None,          // not watched
-    DicomAccepted, // Orthanc is the server
-    DicomOutgoing, // Orthanc is the client
+    None,           // not watched
+    DicomAccepted,  // Orthanc is the server
+    DicomOutgoing,  // Orthanc is the client
     HttpAccepted,
-    OutgoingCandidate, // connected by Orthanc, nothing written yet: DICOM or not
-    StoredFile         // no connection: a file of the storage area, open for writing
+    OutgoingCandidate,  // connected by Orthanc, nothing written yet: DICOM or not
+    StoredFile          // no connection: a file of the storage area, open for writing
   };
 
   // Where a connection is between a request and its response
   enum class ExchangeState : std::uint8_t
   {
-    Quiet,   // nothing, or a whole exchange, has gone by
-    Request, // bytes of a request have gone by
-    Response // bytes of its response have gone by
-  };
-
-  // How an association ended
-  enum class AssociationEnd : std::uint8_t
-  {
-    Released, // A-RELEASE
-    Rejected, // A-ASSOCIATE-RJ
-    Aborted,  // A-ABORT, from either side
-    Lost,     // closed without any of these
-    Encrypted // closed; TLS hides how
+    Quiet,    // nothing, or a whole exchange, has gone by
+    Request,  // bytes of a request have gone by
+    Response  // bytes of its response have gone by
   };
 
   // The other end's address
   struct PeerAddress
   {
-    std::array<std::uint8_t, 16> ip = {}; // IPv4 as mapped into IPv6 (RFC 4291 section 2.5.5.2)
+    std::array<std::uint8_t, 16> ip = {};  // IPv4 as mapped into IPv6 (RFC 4291 section 2.5.5.2)
     std::uint16_t port = 0;
 
     static PeerAddress From(const sockaddr* address, std::size_t size) noexcept;
 
-    std::string ToString() const; // "127.0.0.1", "::1"; without the port
+    // The two halves of "ip", in the order of their bytes in memory
+    static PeerAddress FromWords(std::uint64_t high, std::uint64_t low,
+                                 std::uint16_t port) noexcept;
+
+    std::string ToString() const;  // "127.0.0.1", "::1"; without the port
   };
 
   // A watched connection, for as long as its descriptor is open. One thread at a time reads and
@@ -62,11 +57,11 @@ namespace OrthancPerf
   {
     int fd = -1;
     std::atomic<ConnectionKind> kind = ConnectionKind::None;
-    std::atomic<std::uint32_t> generation = 0; // another number each time it is filled
+    std::atomic<std::uint32_t> generation = 0;  // another number each time it is filled
 
-    std::atomic<std::int64_t> openedAt = 0;       // Clock, nanoseconds: accepted, or connect called
-    std::atomic<std::int64_t> connectedAt = 0;    // accepted, or the connect done; 0: not yet
-    std::atomic<std::int64_t> lastResponseAt = 0; // last byte of the last response; 0: none
+    std::atomic<std::int64_t> openedAt = 0;     // Clock, nanoseconds: accepted, or connect called
+    std::atomic<std::int64_t> connectedAt = 0;  // accepted, or the connect done; 0: not yet
+    std::atomic<std::int64_t> lastResponseAt = 0;  // last byte of the last response; 0: none
     std::atomic<std::uint64_t> bytesRead = 0;
     std::atomic<std::uint64_t> bytesWritten = 0;
     std::atomic<bool> isEncrypted = false;
@@ -74,14 +69,15 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> peerLow = 0;
     std::atomic<std::uint32_t> peerPort = 0;
 
-    std::atomic<std::uint32_t> settingsRevision = 0; // of the options set last; 0: none
+    std::atomic<std::uint32_t> settingsRevision = 0;  // of the options set last; 0: none
 
     // For the thread that has the connection
     ExchangeState state = ExchangeState::Quiet;
     bool hasResponseEnded = true;
-    bool isAnswered = false;            // the association: accepted or rejected
-    Duration waited = Duration::zero(); // for the next byte to read, so far
-    AssociationEnd end = AssociationEnd::Lost;
+    bool isAnswered = false;             // the association: accepted or rejected
+    Duration waited = Duration::zero();  // for the next byte to read, so far
+    bool isResponseHeldBack = false;     // by Nagle's algorithm, when the wait began
+    AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;
     PduFramer writeFramer;

@@ -32,7 +32,9 @@ namespace OrthancPerf
     std::memcpy(&low, &peer.ip[8], 8);
     const std::int64_t time = now.time_since_epoch().count();
 
+    // The kernel gave the descriptor away only after Close(): what was written until then is seen.
     Connection& connection = connections_[index];
+    (void)connection.kind.load(std::memory_order_acquire);
     connection.fd = fd;
     connection.generation.fetch_add(1, RELAXED);
     connection.openedAt.store(time, RELAXED);
@@ -49,7 +51,8 @@ namespace OrthancPerf
     connection.hasResponseEnded = true;
     connection.isAnswered = false;
     connection.waited = Duration::zero();
-    connection.end = AssociationEnd::Lost;
+    connection.isResponseHeldBack = false;
+    connection.outcome = AssociationOutcome::Incomplete;
     connection.associateRequest = {};
     connection.readFramer = {};
     connection.writeFramer = {};
@@ -60,6 +63,14 @@ namespace OrthancPerf
   void ConnectionTable::Close(Connection& connection) noexcept
   {
     connection.kind.store(ConnectionKind::None, std::memory_order_release);
+  }
+
+  void ConnectionTable::Clear() noexcept
+  {
+    for (std::size_t i = 0; i < capacity_; i++)
+    {
+      Close(connections_[i]);
+    }
   }
 
   std::vector<ConnectionTable::Summary> ConnectionTable::GetOpen() const

@@ -24,7 +24,7 @@ namespace OrthancPerf
     // Null if the descriptor is not watched
     Connection* Find(int fd) noexcept
     {
-      const auto index = static_cast<std::size_t>(fd); // negative: beyond the end
+      const auto index = static_cast<std::size_t>(fd);  // negative: beyond the end
 
       if (index >= capacity_ ||
           connections_[index].kind.load(std::memory_order_acquire) == ConnectionKind::None)
@@ -40,6 +40,9 @@ namespace OrthancPerf
     Connection* Open(int fd, ConnectionKind kind, const PeerAddress& peer, TimePoint now) noexcept;
 
     void Close(Connection& connection) noexcept;
+
+    // Forgets all; while no hook uses the table
+    void Clear() noexcept;
 
     // A connection as another thread sees it
     struct Summary

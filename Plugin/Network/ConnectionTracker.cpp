@@ -23,7 +23,10 @@ namespace OrthancPerf
     // have headers of more than 100 bytes.
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
-    constexpr std::uint8_t TLS_HANDSHAKE = 0x16; // the first byte of a connection: RFC 8446, 5.1
+    // Windows and TCP_DELACK_MAX (net/tcp.h of the kernel)
+    constexpr Duration MAXIMUM_DELAYED_ACK = std::chrono::milliseconds(200);
+
+    constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
     std::int64_t ToCount(TimePoint time)
     {
@@ -132,10 +135,15 @@ namespace OrthancPerf
   {
     const bool isInside = connection.IsOutgoing() ? connection.state != ExchangeState::Quiet
                                                   : connection.state == ExchangeState::Request;
+    const bool isHeldBack = std::exchange(connection.isResponseHeldBack, false);
 
-    if (isInside && connection.waited >= STALL)
+    // A response cannot be held back for longer; what the wait goes beyond is the sender's pause.
+    const Duration stall =
+        isInside ? connection.waited : std::min(connection.waited, MAXIMUM_DELAYED_ACK);
+
+    if ((isInside || isHeldBack) && stall >= STALL)
     {
-      observer_.OnStall(connection, connection.waited, now);
+      observer_.OnStall(connection, stall, now);
     }
 
     connection.waited = Duration::zero();
@@ -162,7 +170,7 @@ namespace OrthancPerf
     }
     else
     {
-      OnRequestBytes(connection, size, now);
+      OnRequestBytes(connection, data, size, now);
     }
 
     FollowPdus(connection, connection.readFramer, data, size, now);
@@ -185,7 +193,7 @@ namespace OrthancPerf
 
     if (connection.IsOutgoing())
     {
-      OnRequestBytes(connection, size, now);
+      OnRequestBytes(connection, data, size, now);
     }
     else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
              size > MAXIMUM_INTERIM_RESPONSE)
@@ -215,9 +223,10 @@ namespace OrthancPerf
     {
       TakeStall(connection, now);
       EndResponse(connection);
-      const bool isHidden =
-          connection.isEncrypted.load(RELAXED) && connection.end == AssociationEnd::Lost;
-      observer_.OnClosed(connection, isHidden ? AssociationEnd::Encrypted : connection.end, now);
+      observer_.OnClosed(connection,
+                         connection.isEncrypted.load(RELAXED) ? AssociationOutcome::Encrypted
+                                                              : connection.outcome,
+                         now);
     }
 
     table_.Close(connection);
@@ -225,7 +234,7 @@ namespace OrthancPerf
 
   bool ConnectionTracker::IsStoredFile(const char* path) const noexcept
   {
-    constexpr std::size_t TAIL = 43; // "/xx/yy/" and a UUID
+    constexpr std::size_t TAIL = 43;  // "/xx/yy/" and a UUID
     const std::size_t size = (path == nullptr ? 0 : std::strlen(path));
 
     if (!places_.watchFiles || size < TAIL)
@@ -251,8 +260,8 @@ namespace OrthancPerf
     observer_.OnFileSynced(now - from, now);
   }
 
-  void ConnectionTracker::OnRequestBytes(Connection& connection, std::size_t size,
-                                         TimePoint now) noexcept
+  void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
+                                         std::size_t size, TimePoint now) noexcept
   {
     if (connection.state != ExchangeState::Request)
     {
@@ -261,7 +270,7 @@ namespace OrthancPerf
       observer_.OnRequestBegins(connection, now);
     }
 
-    observer_.OnRequestBytes(connection, size, now);
+    observer_.OnRequestBytes(connection, data, size, now);
   }
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, std::size_t size,
@@ -269,7 +278,7 @@ namespace OrthancPerf
   {
     if (connection.state == ExchangeState::Quiet)
     {
-      return; // the server speaks first: nothing was asked
+      return;  // the server speaks first: nothing was asked
     }
 
     if (connection.state == ExchangeState::Request)
@@ -325,16 +334,16 @@ namespace OrthancPerf
         {
           connection.isAnswered = true;
           const bool isAccepted = (type == PduType::AssociateAccept);
-          connection.end = isAccepted ? AssociationEnd::Lost : AssociationEnd::Rejected;
+          connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
           observer_.OnAssociateAnswer(connection, isAccepted, now);
         }
         break;
       case PduType::ReleaseRequest:
       case PduType::ReleaseResponse:
-        connection.end = AssociationEnd::Released;
+        connection.outcome = AssociationOutcome::Released;
         break;
       case PduType::Abort:
-        connection.end = AssociationEnd::Aborted;
+        connection.outcome = AssociationOutcome::Aborted;
         break;
       case PduType::AssociateRequest:
       case PduType::Data:

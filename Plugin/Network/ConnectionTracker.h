@@ -14,10 +14,10 @@ namespace OrthancPerf
   // How connections and files are recognised
   struct WatchedPlaces
   {
-    std::uint16_t dicomPort = 0;              // of Orthanc's DICOM server; 0: none
-    std::uint16_t httpPort = 0;               // of Orthanc's HTTP server; 0: none
-    std::vector<std::uint16_t> outgoingPorts; // where TLS is used: destinations that are DICOM
-    bool watchFiles = false;                  // those of the storage area
+    std::uint16_t dicomPort = 0;               // of Orthanc's DICOM server; 0: none
+    std::uint16_t httpPort = 0;                // of Orthanc's HTTP server; 0: none
+    std::vector<std::uint16_t> outgoingPorts;  // where TLS is used: destinations that are DICOM
+    bool watchFiles = false;                   // those of the storage area
   };
 
   // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.
@@ -57,6 +57,12 @@ namespace OrthancPerf
     // It waited for bytes to read, whether they came or not; a stall is told when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
+    // It is about to wait, and the kernel has not sent the whole response yet
+    void OnHeldBack(Connection& connection) noexcept
+    {
+      connection.isResponseHeldBack = (connection.state == ExchangeState::Response);
+    }
+
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
 
@@ -75,7 +81,8 @@ namespace OrthancPerf
     void OnFileSynced(TimePoint from, TimePoint now) noexcept;
 
   private:
-    void OnRequestBytes(Connection& connection, std::size_t size, TimePoint now) noexcept;
+    void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                        TimePoint now) noexcept;
     void OnResponseBytes(Connection& connection, std::size_t size, TimePoint now) noexcept;
     void TakeStall(Connection& connection, TimePoint now) noexcept;
     void EndResponse(Connection& connection) noexcept;

@@ -21,7 +21,7 @@ namespace OrthancPerf
   struct RedirectionState
   {
     std::string name;
-    std::size_t slots = 0; // slots that call the replacement now, in all modules
+    std::size_t slots = 0;  // slots that call the replacement now, in all modules
   };
 
   // Redirects the calls that the executable and its loaded modules make to functions of other
@@ -72,8 +72,8 @@ namespace OrthancPerf
   private:
     struct Patch
     {
-      std::size_t redirection; // index in "redirections_"
-      void* original;          // what the slot held
+      std::size_t redirection;  // index in "redirections_"
+      void* original;           // what the slot held
     };
 
     const std::vector<Redirection> redirections_;

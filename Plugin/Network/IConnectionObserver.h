@@ -39,14 +39,15 @@ namespace OrthancPerf
     virtual void OnAssociateAnswer(Connection& connection, bool isAccepted,
                                    TimePoint now) noexcept = 0;
 
-    // "end" has no meaning for HTTP.
-    virtual void OnClosed(Connection& connection, AssociationEnd end, TimePoint now) noexcept = 0;
+    // "outcome" has no meaning for HTTP.
+    virtual void OnClosed(Connection& connection, AssociationOutcome outcome,
+                          TimePoint now) noexcept = 0;
 
     // The first byte of a request. connection.lastResponseAt is the end of the previous response.
     virtual void OnRequestBegins(Connection& connection, TimePoint now) noexcept = 0;
 
     // Bytes of a request, the first ones included; the last such call has its last byte.
-    virtual void OnRequestBytes(Connection& connection, std::size_t bytes,
+    virtual void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                                 TimePoint now) noexcept = 0;
 
     virtual void OnResponseBegins(Connection& connection, TimePoint now) noexcept = 0;
@@ -61,6 +62,9 @@ namespace OrthancPerf
 
     // The thread waited for the next byte of a request or response that has begun, or, on an
     // outgoing connection, for the first byte of a response: STALL (20 ms) or longer.
+    // On an accepted connection also, before the next request begins: a wait that began while the
+    // kernel still held the end of Orthanc's response back (Nagle's algorithm and the sender's
+    // delayed ACK), of which at most 200 ms are counted. That time is part of "idle" as well.
     virtual void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept = 0;
 
     // A file of the storage area: created, synced to disk, closed by this thread

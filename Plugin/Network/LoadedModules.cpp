@@ -40,14 +40,14 @@ namespace OrthancPerf
       const ElfW(Sym) * symbols = nullptr;
       const char* names = nullptr;
       std::size_t namesSize = 0;
-      RelocationTable plt;   // DT_JMPREL
-      RelocationTable other; // DT_RELA
+      RelocationTable plt;    // DT_JMPREL
+      RelocationTable other;  // DT_RELA
     };
 
     template <typename T>
     T* ToPointer(ElfW(Addr) address)
     {
-      return reinterpret_cast<T*>(address); // NOLINT(performance-no-int-to-ptr)
+      return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr)
     }
 
     // glibc relocates the addresses in the dynamic section, other dynamic linkers don't.
@@ -195,7 +195,7 @@ namespace OrthancPerf
       try
       {
         LoadedModule module = Describe(*info, visit.readOnly, visit.own);
-        module.isExecutable = visit.isFirst; // dl_iterate_phdr(3): the main program comes first
+        module.isExecutable = visit.isFirst;  // dl_iterate_phdr(3): the main program comes first
         visit.isFirst = false;
         visit.visitor(module);
         return 0;

@@ -39,11 +39,11 @@ namespace OrthancPerf
   // there the module cannot be unloaded.
   struct LoadedModule
   {
-    std::string path; // empty: the executable
+    std::string path;  // empty: the executable
     bool isExecutable = false;
     bool isDynamicLinker = false;
-    bool isVirtual = false;     // the vDSO
-    bool isBeingLoaded = false; // its relocations are not finished
+    bool isVirtual = false;      // the vDSO
+    bool isBeingLoaded = false;  // its relocations are not finished
     bool containsOwn = false;
     std::vector<ImportSlot> imports;
   };

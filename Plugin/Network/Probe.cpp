@@ -41,6 +41,7 @@ namespace OrthancPerf
     {
       patcher_.Restore();
       LeaveContext(context_);
+      table_.Clear();  // what is closed from now on is not seen
       isEntered_ = false;
     }
   }

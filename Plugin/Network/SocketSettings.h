@@ -16,13 +16,13 @@ namespace OrthancPerf
   {
     enum class Mode
     {
-      Leave,     // whatever the application and the system do
-      Automatic, // the kernel's autotuning, whatever the application asks for
+      Leave,      // whatever the application and the system do
+      Automatic,  // the kernel's autotuning, whatever the application asks for
       Fixed
     };
 
     Mode mode = Mode::Leave;
-    std::uint32_t bytes = 0; // for Fixed; as an application sees it (the kernel doubles it)
+    std::uint32_t bytes = 0;  // for Fixed; as an application sees it (the kernel doubles it)
 
     static BufferSetting Automatic()
     {
@@ -48,13 +48,13 @@ namespace OrthancPerf
     // the final zero)
     static constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
 
-    std::optional<bool> noDelay;                     // TCP_NODELAY; nothing: left as it is
-    bool quickAck = false;                           // acknowledge before waiting (TCP_QUICKACK)
-    BufferSetting receiveBuffer;                     // SO_RCVBUF
-    BufferSetting sendBuffer;                        // SO_SNDBUF
-    std::optional<std::chrono::seconds> keepAlive;   // idle time and interval; zero: off
-    std::optional<std::chrono::seconds> userTimeout; // TCP_USER_TIMEOUT; zero: the system's
-    std::string congestionControl;                   // TCP_CONGESTION; empty: the system's
+    std::optional<bool> noDelay;                      // TCP_NODELAY; nothing: left as it is
+    bool quickAck = false;                            // acknowledge before waiting (TCP_QUICKACK)
+    BufferSetting receiveBuffer;                      // SO_RCVBUF
+    BufferSetting sendBuffer;                         // SO_SNDBUF
+    std::optional<std::chrono::seconds> keepAlive;    // idle time and interval; zero: off
+    std::optional<std::chrono::seconds> userTimeout;  // TCP_USER_TIMEOUT; zero: the system's
+    std::string congestionControl;                    // TCP_CONGESTION; empty: the system's
 
     bool operator==(const SocketSettings& other) const;
   };
@@ -91,7 +91,7 @@ namespace OrthancPerf
     static SocketSettings Unpack(const Words& words) noexcept;
 
     std::mutex writers_;
-    std::atomic<std::uint32_t> sequence_ = 0; // odd while a writer is at it
+    std::atomic<std::uint32_t> sequence_ = 0;  // odd while a writer is at it
     std::array<std::atomic<std::uint64_t>, 7> words_;
     std::atomic<bool> isQuickAck_ = false;
     std::atomic<std::uint32_t> revision_ = 1;

@@ -17,9 +17,9 @@ namespace OrthancPerf
   {
     // include/uapi/asm-generic/socket.h and include/uapi/linux/socket.h; Debian 12's glibc does
     // not have them all
-    constexpr int BUFFER_LOCK = 72;          // SO_BUF_LOCK
-    constexpr int SEND_BUFFER_LOCKED = 1;    // SOCK_SNDBUF_LOCK
-    constexpr int RECEIVE_BUFFER_LOCKED = 2; // SOCK_RCVBUF_LOCK
+    constexpr int BUFFER_LOCK = 72;           // SO_BUF_LOCK
+    constexpr int SEND_BUFFER_LOCKED = 1;     // SOCK_SNDBUF_LOCK
+    constexpr int RECEIVE_BUFFER_LOCKED = 2;  // SOCK_RCVBUF_LOCK
 
     int SetOption(int fd, int level, int option, int value) noexcept
     {
@@ -117,7 +117,7 @@ namespace OrthancPerf
       }
 
       // Setting the one in force would restart it
-      std::array<char, 16> current = {}; // TCP_CA_NAME_MAX
+      std::array<char, 16> current = {};  // TCP_CA_NAME_MAX
       socklen_t currentSize = current.size() - 1;
 
       if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, current.data(), &currentSize) == 0 &&

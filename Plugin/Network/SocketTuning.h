@@ -13,12 +13,12 @@ namespace OrthancPerf
   struct SocketOptions
   {
     std::optional<bool> noDelay;
-    std::optional<std::uint32_t> receiveBuffer; // bytes, with the kernel's own overhead (doubled)
+    std::optional<std::uint32_t> receiveBuffer;  // bytes, with the kernel's own overhead (doubled)
     std::optional<std::uint32_t> sendBuffer;
-    std::optional<bool> isReceiveBufferFixed; // SO_BUF_LOCK: Linux 5.14 and newer
+    std::optional<bool> isReceiveBufferFixed;  // SO_BUF_LOCK: Linux 5.14 and newer
     std::optional<bool> isSendBufferFixed;
-    std::optional<std::uint32_t> keepAlive;   // seconds; 0: off
-    std::optional<std::uint32_t> userTimeout; // seconds; 0: the system's
+    std::optional<std::uint32_t> keepAlive;    // seconds; 0: off
+    std::optional<std::uint32_t> userTimeout;  // seconds; 0: the system's
     std::string congestionControl;
   };
 

@@ -99,4 +99,20 @@ namespace OrthancPerf
 
     return info;
   }
+
+  TcpSummary Summarize(const TcpInfo& info)
+  {
+    TcpSummary summary;
+    summary.roundTrip = info.roundTrip;
+    summary.minimumRoundTrip = info.minimumRoundTrip;
+    summary.sendMss = info.sendMss;
+    summary.receiveMss = info.receiveMss;
+    summary.retransmits = info.retransmits;
+    summary.sendWindow = info.sendWindow;
+    summary.receiveWindow = info.receiveWindow;
+    summary.busy = info.busy;
+    summary.receiveWindowLimited = info.receiveWindowLimited;
+    summary.sendBufferLimited = info.sendBufferLimited;
+    return summary;
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Association.h"
 #include "Ingest/Clock.h"
 
 #include <cstdint>
@@ -12,26 +13,30 @@ namespace OrthancPerf
   // kernel that is older than a field leaves it absent.
   struct TcpInfo
   {
-    Duration roundTrip = Duration::zero(); // smoothed
+    Duration roundTrip = Duration::zero();  // smoothed
     Duration roundTripVariation = Duration::zero();
-    std::uint32_t sendMss = 0; // bytes
+    std::uint32_t sendMss = 0;  // bytes
     std::uint32_t receiveMss = 0;
-    std::uint32_t congestionWindow = 0;           // segments of sendMss
-    std::uint32_t retransmits = 0;                // segments, in all
-    Duration receiveRoundTrip = Duration::zero(); // as a receiver estimates it; zero: not known
-    std::uint32_t receiveSpace = 0;               // bytes; what autotuning aims at
+    std::uint32_t congestionWindow = 0;            // segments of sendMss
+    std::uint32_t retransmits = 0;                 // segments, in all
+    Duration receiveRoundTrip = Duration::zero();  // as a receiver estimates it; zero: not known
+    std::uint32_t receiveSpace = 0;                // bytes; what autotuning aims at
 
-    std::optional<std::uint64_t> bytesAcknowledged; // sent and acknowledged (Linux 4.1)
+
+    std::optional<std::uint64_t> bytesAcknowledged;  // sent and acknowledged (Linux 4.1)
     std::optional<std::uint64_t> bytesReceived;
-    std::optional<Duration> minimumRoundTrip;     // Linux 4.6
-    std::optional<std::uint64_t> deliveryRate;    // bytes a second (Linux 4.9)
-    std::optional<Duration> busy;                 // time with data to send (Linux 4.9)
-    std::optional<Duration> receiveWindowLimited; // of it, held back by the peer's window
-    std::optional<Duration> sendBufferLimited;    // of it, held back by our own buffer
-    std::optional<std::uint32_t> sendWindow;      // the peer's window, bytes (Linux 5.4)
-    std::optional<std::uint32_t> receiveWindow;   // ours, bytes (Linux 6.2)
+    std::optional<Duration> minimumRoundTrip;      // Linux 4.6
+    std::optional<std::uint64_t> deliveryRate;     // bytes a second (Linux 4.9)
+    std::optional<Duration> busy;                  // time with data to send (Linux 4.9)
+    std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
+    std::optional<Duration> sendBufferLimited;     // of it, held back by our own buffer
+    std::optional<std::uint32_t> sendWindow;       // the peer's window, bytes (Linux 5.4)
+    std::optional<std::uint32_t> receiveWindow;    // ours, bytes (Linux 6.2)
   };
 
   // Nothing if the descriptor is no TCP socket. Allocates nothing, keeps errno, any thread.
   std::optional<TcpInfo> ReadTcpInfo(int fd) noexcept;
+
+  // What is of use beyond the socket's lifetime
+  TcpSummary Summarize(const TcpInfo& info);
 }

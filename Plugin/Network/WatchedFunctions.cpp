@@ -9,8 +9,10 @@
 #include <cstdarg>
 #include <cstdint>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <thread>
@@ -18,12 +20,14 @@
 
 // The checked variants that _FORTIFY_SOURCE makes of them (Linux Standard Base 5.0, section 10.3);
 // glibc declares them only where it uses them itself.
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl*,readability-identifier-naming)
 extern "C"
 {
   ssize_t __read_chk(int fd, void* buffer, size_t size, size_t available);
   ssize_t __recv_chk(int fd, void* buffer, size_t size, size_t available, int flags);
   int __poll_chk(pollfd* fds, nfds_t count, int timeout, size_t available);
 }
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl*,readability-identifier-naming)
 
 namespace OrthancPerf
 {
@@ -44,10 +48,11 @@ namespace OrthancPerf
 
     UserCount& ChooseCount() noexcept
     {
-      // Stacks of different threads are apart by megabytes; thread_local storage of a plugin might
-      // be allocated at its first use.
+      // Stacks of different threads are megabytes apart; thread_local storage of a plugin might be
+      // allocated at its first use. Fibonacci hashing (Knuth, TAOCP 3, 6.4) to 6 bits.
       const char here = 0;
-      return userCounts[(reinterpret_cast<std::uintptr_t>(&here) >> 20U) % userCounts.size()];
+      const std::uint64_t page = reinterpret_cast<std::uintptr_t>(&here) >> 20U;
+      return userCounts[(page * 0x9E3779B97F4A7C15U) >> 58U];
     }
 
     // The context, safe from LeaveContext() for as long as this object lives, which must be short:
@@ -139,12 +144,26 @@ namespace OrthancPerf
     // The thread has to wait for bytes
     void BeforeWait(int fd) noexcept
     {
+      const ErrnoKeeper keeper;
       const ContextUse use;
-      const Connection* connection = use.Find(fd);
+      Connection* connection = use.Find(fd);
 
-      if (connection != nullptr && connection->IsDicom() && use->settings.IsQuickAck())
+      if (connection == nullptr || !connection->IsDicom())
+      {
+        return;
+      }
+
+      if (use->settings.IsQuickAck())
       {
         AcknowledgeNow(fd);
+      }
+
+      int unsent = 0;
+
+      if (connection->state == ExchangeState::Response && !connection->IsOutgoing() &&
+          ioctl(fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0)
+      {
+        use->tracker.OnHeldBack(*connection);
       }
     }
 
@@ -294,7 +313,7 @@ namespace OrthancPerf
     void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
     {
       const ErrnoKeeper keeper;
-      const PeerAddress peer = PeerAddress::From(address, size); // port 0: neither IPv4 nor IPv6
+      const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
 
       if (peer.port == 0 || !IsTcp(fd))
       {
@@ -637,7 +656,7 @@ namespace OrthancPerf
 
       static int Hook(int fd) noexcept
       {
-        Forget(fd); // before the original: after it, another thread may get the descriptor
+        Forget(fd);  // before the original: after it, another thread may get the descriptor
         return ORIGINAL(fd);
       }
     };
@@ -662,6 +681,7 @@ namespace OrthancPerf
       static constexpr const char* NAME = "open";
       static constexpr auto ORIGINAL = &::open;
 
+      // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
       {
         va_list arguments;
@@ -677,6 +697,7 @@ namespace OrthancPerf
       static constexpr const char* NAME = "open64";
       static constexpr auto ORIGINAL = &::open64;
 
+      // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
       {
         va_list arguments;

@@ -1,28 +1,130 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The server keeps to its description, whatever it is asked."""
+"""The server keeps to its description, Resources/Documentation/openapi.yaml."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import schemathesis
+from schemathesis.schemas import BaseSchema
 
-from conftest import ROOT, MakeSeries
+from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients
 from harness.orthanc import OrthancServer
 
 DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 
-# Requests an operation
-EXAMPLES = 50
+METHODS = {"GET", "POST", "PUT", "DELETE"}
 
 
-@pytest.mark.skipif(not DESCRIPTION.exists(), reason="there is no openapi.yaml yet")
-def test_the_server_keeps_to_its_description(
-    orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
+@pytest.fixture(scope="module")
+def description() -> BaseSchema:
+    return schemathesis.openapi.from_path(DESCRIPTION)
+
+
+@pytest.fixture(scope="module")
+def busy_orthanc(
+    plugin: Path, make_series: MakeSeries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OrthancServer]:
+    """Orthanc that has something to answer: instances stored and refused, from two peers."""
+    images = make_series("store", 6)
+    with OrthancServer(tmp_path_factory.mktemp("openapi"), plugins=[plugin]) as server:
+        clients.upload(server, [image.read_bytes() for image in images[:3]])
+        clients.upload(server, [b"This is not DICOM."])
+        clients.store(server, images[3:], title="CT ROOM")
+        yield server
+
+
+def test_the_server_keeps_to_its_description_whatever_it_is_asked(
+    busy_orthanc: OrthancServer, tmp_path: Path
 ) -> None:
-    clients.upload(orthanc, [image.read_bytes() for image in make_series("store", 3)])
     # Run in the test's folder: schemathesis keeps its own files where it runs
-    command = ["env", "-C", tmp_path, SCHEMATHESIS, "run", DESCRIPTION, "--url", orthanc.url]
-    clients.get_output([*command, f"--max-examples={EXAMPLES}", "--seed=1", "--no-color"])
-    assert orthanc.get("/system").status_code == 200
+    command = ["env", "-C", tmp_path, SCHEMATHESIS, "--no-color", "--config-file", CONFIGURATION]
+    clients.get_output([*command, "run", DESCRIPTION, "--url", busy_orthanc.url])
+    assert busy_orthanc.get("/system").status_code == 200
+
+
+def test_every_route_of_the_server_is_described_and_no_other(
+    busy_orthanc: OrthancServer, description: BaseSchema
+) -> None:
+    served = {
+        (path, method)
+        for path, methods in busy_orthanc.get_json("/perf").items()
+        for method in methods
+    }
+    described = {
+        (path, method.upper())
+        for path, item in description.raw_schema["paths"].items()
+        for method in item
+    }
+    assert served == described
+
+
+# ---- What schemathesis cannot bring about: a header, a configuration
+
+
+@pytest.mark.parametrize(
+    "path", ["/perf", "/perf/metrics", "/perf/status", "/perf/instances", "/perf/peers"]
+)
+def test_answers_that_are_not_empty_are_as_described(
+    busy_orthanc: OrthancServer, description: BaseSchema, path: str
+) -> None:
+    response = busy_orthanc.get(path, headers={"Accept": "application/json"})
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.json()
+    description[path]["GET"].validate_response(response)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE"])
+def test_forbidden_tuning_is_answered_as_described(
+    start_orthanc: StartOrthanc, description: BaseSchema, method: str
+) -> None:
+    orthanc = start_orthanc(perf={"AllowTuning": False})
+    response = orthanc.request(method, "/perf/tuning", data="{}")
+    assert response.status_code == 403
+    description["/perf/tuning"][method].validate_response(response)
+
+
+def test_a_missing_hook_is_reported_as_described(
+    start_orthanc: StartOrthanc, description: BaseSchema, plugin: Path, other_plugin: Path
+) -> None:
+    orthanc = start_orthanc(
+        plugins=[plugin, other_plugin], options={"OtherPlugin": {"HoldReceived": True}}
+    )
+    response = orthanc.get("/perf/status")
+    assert response.json()["Hooks"]["ReceivedInstance"]["Installed"] is False
+    description["/perf/status"]["GET"].validate_response(response)
+
+
+# ---- What the description says in words
+
+
+@pytest.mark.parametrize("path", ["/perf/nothing", "/perf/tuning/nothing"])
+def test_a_path_that_is_not_described_is_404(busy_orthanc: OrthancServer, path: str) -> None:
+    response = busy_orthanc.get(path)
+    assert response.status_code == 404
+    assert set(response.json()) == {"Error"}
+
+
+def test_a_method_that_is_not_described_is_405(
+    busy_orthanc: OrthancServer, description: BaseSchema
+) -> None:
+    for path, item in description.raw_schema["paths"].items():
+        described = {method.upper() for method in item}
+        for method in METHODS - described:
+            response = busy_orthanc.request(method, path)
+            assert response.status_code == 405, (method, path)
+            assert set(response.headers["Allow"].split(",")) == described
+
+
+def test_a_slash_at_the_end_is_ignored(busy_orthanc: OrthancServer) -> None:
+    assert busy_orthanc.get_json("/perf/tuning/") == busy_orthanc.get_json("/perf/tuning")
+
+
+def test_arguments_are_percent_decoded(busy_orthanc: OrthancServer) -> None:
+    listed = busy_orthanc.get_json("/perf/instances?peer=CT%20ROOM&limit=%32")
+    assert [instance["Peer"] for instance in listed] == ["CT ROOM", "CT ROOM"]
+    assert busy_orthanc.get_json("/perf/instances?peer=CT+ROOM") == []

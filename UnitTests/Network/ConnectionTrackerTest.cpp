@@ -90,15 +90,32 @@ namespace OrthancPerf
   {
     Connection& connection = Accept(4242);
 
-    tracker_.OnWaited(connection, At(0), At(500)); // idle
+    tracker_.OnWaited(connection, At(0), At(500));  // idle
     Read(connection, "a", 500);
     tracker_.OnWaited(connection, At(500), At(519));
     Read(connection, "b", 519);
-    tracker_.OnWaited(connection, At(519), At(1519)); // two waits, one stall
+    tracker_.OnWaited(connection, At(519), At(1519));  // two waits, one stall
     tracker_.OnWaited(connection, At(1519), At(1529));
     Read(connection, "c", 1529);
 
     EXPECT_EQ(Events({"request", "<1", "<1", "stall 1010", "<1"}), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, CountsTheTimeThatAResponseIsHeldBackAsStall)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, "a", 1);
+    Write(connection, std::string(142, 'x'), 2);
+    tracker_.OnHeldBack(connection);
+    tracker_.OnWaited(connection, At(2), At(42));
+    Read(connection, "b", 42);
+    Write(connection, std::string(142, 'x'), 43);
+    tracker_.OnWaited(connection, At(43), At(5000)); // the sender's own pause
+    Read(connection, "c", 5000);
+
+    EXPECT_EQ(Events({"request", "<1", "response", ">142", "end", "stall 40", "request", "<1",
+                      "response", ">142", "end", "request", "<1"}),
+              observer_.Take());
   }
 
   TEST_F(ConnectionTrackerTest, CountsTheWaitForAResponseAsStallOnOutgoingConnections)
@@ -170,7 +187,7 @@ namespace OrthancPerf
     EXPECT_EQ("closed released", end(5));
     EXPECT_EQ("closed rejected", end(3));
     EXPECT_EQ("closed aborted", end(7));
-    EXPECT_EQ("closed lost", end(0));
+    EXPECT_EQ("closed incomplete", end(0));
     EXPECT_EQ(nullptr, tracker_.Find(7));
   }
 

@@ -37,10 +37,9 @@ namespace OrthancPerf
       Add(isAccepted ? "accepted" : "rejected");
     }
 
-    void OnClosed(Connection&, AssociationEnd end, TimePoint) noexcept override
+    void OnClosed(Connection&, AssociationOutcome outcome, TimePoint) noexcept override
     {
-      static const char* const NAMES[] = {"released", "rejected", "aborted", "lost", "encrypted"};
-      Add(std::string("closed ") + NAMES[static_cast<int>(end)]);
+      Add(std::string("closed ") + ToLabel(outcome));
     }
 
     void OnRequestBegins(Connection&, TimePoint) noexcept override
@@ -48,9 +47,10 @@ namespace OrthancPerf
       Add("request");
     }
 
-    void OnRequestBytes(Connection&, std::size_t bytes, TimePoint) noexcept override
+    void OnRequestBytes(Connection&, const std::uint8_t*, std::size_t size,
+                        TimePoint) noexcept override
     {
-      Add("<" + std::to_string(bytes));
+      Add("<" + std::to_string(size));
     }
 
     void OnResponseBegins(Connection&, TimePoint) noexcept override

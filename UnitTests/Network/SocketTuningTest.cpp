@@ -68,7 +68,7 @@ namespace OrthancPerf
 
     const SocketOptions options = ReadSocketOptions(pair.GetServer());
     EXPECT_TRUE(options.noDelay.value());
-    EXPECT_EQ(200000u, options.receiveBuffer.value()); // socket(7): doubled by the kernel
+    EXPECT_EQ(200000u, options.receiveBuffer.value());  // socket(7): doubled by the kernel
     EXPECT_EQ(100000u, options.sendBuffer.value());
     EXPECT_EQ(77u, options.keepAlive.value());
     EXPECT_EQ(33u, options.userTimeout.value());
@@ -176,7 +176,7 @@ namespace OrthancPerf
 
   TEST(SocketTuning, IsInheritedFromTheListeningSocket)
   {
-    TcpPair pair; // the client is connected already, and accepted later
+    TcpPair pair;  // the client is connected already, and accepted later
     SocketSettings settings;
     settings.noDelay = true;
     settings.keepAlive = seconds(12);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/CommandField.h"
+
+#include "Network/AssociateRequest.h"
+
+#include <algorithm>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::size_t PDV_HEADER_SIZE = 6;  // length, presentation context, control header
+    constexpr std::size_t CONTROL_HEADER = PDU_HEADER_SIZE + 5;
+    constexpr std::uint8_t IS_COMMAND = 0x01;
+    constexpr std::size_t ELEMENT_HEADER_SIZE = 8;
+    constexpr std::uint16_t COMMAND_FIELD = 0x0100;
+    constexpr std::uint32_t COMMAND_FIELD_SIZE = 2;
+
+
+    std::uint16_t ReadUint16(const std::uint8_t* bytes)
+    {
+      return static_cast<std::uint16_t>(bytes[0] | (bytes[1] << 8U));
+    }
+
+
+    std::uint32_t ReadUint32(const std::uint8_t* bytes)
+    {
+      return ReadUint16(bytes) | (static_cast<std::uint32_t>(ReadUint16(bytes + 2)) << 16U);
+    }
+  }
+
+
+  void CommandFieldReader::Feed(const std::uint8_t* data, std::size_t size) noexcept
+  {
+    const std::size_t taken = std::min(size, CAPACITY - size_);
+    std::copy_n(data, taken, bytes_.begin() + static_cast<std::ptrdiff_t>(size_));
+    size_ += taken;
+  }
+
+
+  std::optional<std::uint16_t> CommandFieldReader::Get() const noexcept
+  {
+    std::size_t position = PDU_HEADER_SIZE + PDV_HEADER_SIZE;
+
+    if (size_ < position || bytes_[0] != static_cast<std::uint8_t>(PduType::Data) ||
+        (bytes_[CONTROL_HEADER] & IS_COMMAND) == 0)
+    {
+      return std::nullopt;
+    }
+
+    while (position + ELEMENT_HEADER_SIZE + COMMAND_FIELD_SIZE <= size_)
+    {
+      const std::uint8_t* element = bytes_.data() + position;
+      const std::uint32_t length = ReadUint32(element + 4);
+
+      if (ReadUint16(element) != 0)
+      {
+        return std::nullopt;  // not of the command group
+      }
+
+      if (ReadUint16(element + 2) == COMMAND_FIELD)
+      {
+        return length == COMMAND_FIELD_SIZE
+                   ? std::optional<std::uint16_t>(ReadUint16(element + ELEMENT_HEADER_SIZE))
+                   : std::nullopt;
+      }
+
+      if (length > CAPACITY)
+      {
+        return std::nullopt;
+      }
+
+      position += ELEMENT_HEADER_SIZE + length;
+    }
+
+    return std::nullopt;
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace OrthancPerf
+{
+  // C-STORE-RQ (DICOM PS3.7 section 9.3.1.1, table 9.3-1)
+  constexpr std::uint16_t C_STORE_REQUEST = 0x0001;
+
+
+  // Finds the Command Field (0000,0100) of a DIMSE message in its first bytes: a P-DATA-TF PDU
+  // whose first fragment is a command set, in Implicit VR Little Endian (DICOM PS3.7 section
+  // 6.3.1, PS3.8 sections 9.3.5 and annex E.2). Keeps no more than those bytes, allocates
+  // nothing, never throws. A value; one thread at a time.
+  class CommandFieldReader
+  {
+  public:
+    // A new message begins
+    void Reset() noexcept
+    {
+      size_ = 0;
+    }
+
+    // The next bytes of the message
+    void Feed(const std::uint8_t* data, std::size_t size) noexcept;
+
+    // Nothing: not there yet, not DIMSE, or beyond the bytes that are kept
+    std::optional<std::uint16_t> Get() const noexcept;
+
+  private:
+    // Headers of PDU and PDV (12 bytes), group length (12), Affected SOP Class UID (at most 72)
+    // and the Command Field itself (10)
+    static constexpr std::size_t CAPACITY = 112;
+
+    std::array<std::uint8_t, CAPACITY> bytes_ = {};
+    std::size_t size_ = 0;
+  };
+}

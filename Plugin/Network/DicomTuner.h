@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/DcmtkEnvironment.h"
+#include "Network/MessageRecorder.h"
+#include "Network/Probe.h"
+#include "Network/SettingsTrial.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace OrthancPerf
+{
+  // Puts socket settings into force on Orthanc's DICOM connections: by the probe on every call of
+  // every connection, or, where it is not installed, on the listening socket, from which accepted
+  // sockets inherit. Owned by the plugin's context. Install, Refresh and Remove: one thread; the
+  // rest: any.
+  class DicomTuner
+  {
+  public:
+    // The recorder outlives the tuner
+    DicomTuner(const WatchedPlaces& places, MessageRecorder& recorder,
+               const DcmtkEnvironment& environment);
+
+    // Installs the probe. False: it could not be, GetProblem() says why.
+    bool InstallProbe();
+
+    // Reaches the modules that were loaded since, and the listening socket, once it is there
+    void Refresh();
+
+    void RemoveProbe();
+
+    // In force from now on. What the kernel caps or refuses is in GetTrial().
+    void SetSettings(const SocketSettings& settings);
+
+    bool IsProbeInstalled() const;
+
+    // Why the probe is not installed
+    std::string GetProblem() const;
+
+    // What the kernel makes of the settings in force
+    SettingsTrial GetTrial() const;
+
+    const Probe& GetProbe() const
+    {
+      return probe_;
+    }
+
+  private:
+    void TuneListeningSocket(const SocketSettings& settings) const;
+    SocketSettings Complete(SocketSettings settings) const;
+
+    const DcmtkEnvironment environment_;
+    const std::uint16_t dicomPort_;
+    Probe probe_;
+
+    mutable std::mutex mutex_;
+    bool isInstalled_ = false;
+    std::string problem_ = "it is switched off by \"SocketProbe\" in section \"Perf\"";
+    SocketSettings settings_;
+    SettingsTrial trial_;
+  };
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Association.h"
+#include "Ingest/Journal.h"
+#include "Ingest/MessageSource.h"
+#include "Network/CommandField.h"
+#include "Network/EventRing.h"
+#include "Network/IConnectionObserver.h"
+#include "Network/TcpInfo.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Remembers what the probe sees: of each connection the message under way, for the ingest's
+  // timelines, and what is over, for the journal: associations, and instances that Orthanc has
+  // sent. Owned by the plugin's context, outlives the probe.
+  //
+  // The probe's hooks write, without a lock and without allocating, into a place that each file
+  // descriptor has for good; what is over waits in a bounded queue until Drain takes it up.
+  class MessageRecorder : public IConnectionObserver, public IMessageSource
+  {
+  public:
+    explicit MessageRecorder(std::size_t capacity);
+    ~MessageRecorder() override;
+
+    // IMessageSource, for connections that Orthanc has accepted
+    std::optional<Message> GetCurrentMessage() const noexcept override;
+    std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept override;
+    std::optional<StoredFile> TakeStoredFile() noexcept override;
+
+    // Publishes what is over. Any thread, one at a time.
+    void Drain(const Journal& journal);
+
+    // What was over and found no room in the queue
+    std::uint64_t CountDropped() const noexcept;
+
+    // Who has the association of this connection, as far as it is readable
+    AssociationParties GetParties(int fd) const;
+
+    // IConnectionObserver
+    void OnOpened(Connection& connection, TimePoint now) noexcept override;
+    void OnAssociateRequest(Connection& connection, const AssociateRequest& request,
+                            TimePoint now) noexcept override;
+    void OnAssociateAnswer(Connection& connection, bool isAccepted,
+                           TimePoint now) noexcept override;
+    void OnClosed(Connection& connection, AssociationOutcome outcome,
+                  TimePoint now) noexcept override;
+    void OnRequestBegins(Connection& connection, TimePoint now) noexcept override;
+    void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                        TimePoint now) noexcept override;
+    void OnResponseBegins(Connection& connection, TimePoint now) noexcept override;
+    void OnResponseBytes(Connection& connection, std::size_t size, TimePoint now) noexcept override;
+    void OnResponseEnds(Connection& connection, TimePoint at) noexcept override;
+    void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept override;
+    void OnFileCreated(TimePoint now) noexcept override;
+    void OnFileSynced(Duration duration, TimePoint now) noexcept override;
+    void OnFileClosed(TimePoint now) noexcept override;
+
+  private:
+    struct Place;
+    struct Event;
+
+    // 2,048 sent instances or associations between two calls of Drain, half a second apart
+    using Events = EventRing<Event, 2048>;
+
+    Place* Find(const Connection& connection) noexcept;
+    void FinishExchange(const Connection& connection, Place& place) noexcept;
+    static Event MakeEvent(const Connection& connection, const Place& place) noexcept;
+    static void Publish(const Event& event, const Journal& journal);
+    static FinishedInstance ToSentInstance(const Event& event);
+    static FinishedAssociation ToAssociation(const Event& event);
+
+    const std::size_t capacity_;
+    const std::unique_ptr<Place[]> places_;
+    const std::unique_ptr<Events> events_;
+    std::mutex draining_;
+  };
+}

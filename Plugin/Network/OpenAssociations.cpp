@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/OpenAssociations.h"
+
+#include "Network/TcpInfo.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    bool IsDicom(ConnectionKind kind)
+    {
+      return kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing;
+    }
+
+
+    OpenConnection Describe(const ConnectionTable::Summary& summary,
+                            const MessageRecorder& recorder, TimePoint now)
+    {
+      OpenConnection open;
+      OpenAssociation& association = open.association;
+      association.direction =
+          summary.kind == ConnectionKind::DicomOutgoing ? Direction::Send : Direction::Receive;
+      association.parties = recorder.GetParties(summary.fd);
+      association.peer.name = association.direction == Direction::Receive
+                                  ? association.parties.callingTitle
+                                  : association.parties.calledTitle;
+      association.peer.address = summary.peer.ToString();
+      association.age = now - summary.openedAt;
+      association.bytesReceived = summary.bytesRead;
+      association.bytesSent = summary.bytesWritten;
+
+      if (const std::optional<TcpInfo> info = ReadTcpInfo(summary.fd))
+      {
+        association.tcp = Summarize(*info);
+      }
+
+      open.options = ReadSocketOptions(summary.fd);
+      return open;
+    }
+  }
+
+
+  std::vector<OpenConnection> GetOpenConnections(const Probe& probe,
+                                                 const MessageRecorder& recorder, TimePoint now)
+  {
+    const ConnectionTable& table = probe.GetConnections();
+    std::vector<OpenConnection> connections;
+
+    for (const ConnectionTable::Summary& summary : table.GetOpen())
+    {
+      if (!IsDicom(summary.kind))
+      {
+        continue;
+      }
+
+      OpenConnection open = Describe(summary, recorder, now);
+
+      if (table.IsOpen(summary))  // else its descriptor may be another connection's by now
+      {
+        connections.push_back(std::move(open));
+      }
+    }
+
+    return connections;
+  }
+
+
+  std::vector<OpenAssociation> GetOpenAssociations(const Probe& probe,
+                                                   const MessageRecorder& recorder, TimePoint now)
+  {
+    std::vector<OpenAssociation> associations;
+
+    for (OpenConnection& open : GetOpenConnections(probe, recorder, now))
+    {
+      associations.push_back(std::move(open.association));
+    }
+
+    return associations;
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/SettingsTrial.h"
+
+#include <cerrno>
+#include <netinet/in.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class ScratchSocket
+    {
+    public:
+      ScratchSocket() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP))
+      {
+        if (fd_ < 0)
+        {
+          throw std::system_error(errno, std::generic_category(), "socket");
+        }
+      }
+
+      ScratchSocket(const ScratchSocket&) = delete;
+      ScratchSocket& operator=(const ScratchSocket&) = delete;
+
+      ~ScratchSocket()
+      {
+        close(fd_);
+      }
+
+      int Get() const
+      {
+        return fd_;
+      }
+
+    private:
+      const int fd_;
+    };
+
+
+    class Problems
+    {
+    public:
+      void AddRefusal(const char* key, int error)
+      {
+        if (error != 0)
+        {
+          lines_.push_back(std::string(key) + ": the kernel refuses it (" +
+                           std::generic_category().message(error) + ")");
+        }
+      }
+
+      // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)
+      void AddCap(const char* key, const char* limit, const BufferSetting& setting,
+                  const std::optional<std::uint32_t>& inForce)
+      {
+        if (setting.mode == BufferSetting::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
+        {
+          lines_.push_back(std::string(key) + ": " + std::to_string(setting.bytes) +
+                           " bytes are asked for, " + std::to_string(*inForce / 2) +
+                           " are in force: the kernel's limit is " + limit);
+        }
+      }
+
+      std::vector<std::string> Take()
+      {
+        return std::move(lines_);
+      }
+
+    private:
+      std::vector<std::string> lines_;
+    };
+  }
+
+
+  SettingsTrial SettingsTrial::Run(const SocketSettings& settings)
+  {
+    const ScratchSocket socket;
+    const TuningResult result = ApplySocketSettings(socket.Get(), settings);
+    Problems problems;
+
+    SettingsTrial trial;
+    trial.inForce = ReadSocketOptions(socket.Get());
+
+    problems.AddRefusal("TcpNoDelay", result.noDelay);
+    problems.AddRefusal("ReceiveBuffer", result.receiveBuffer);
+    problems.AddRefusal("SendBuffer", result.sendBuffer);
+    problems.AddRefusal("KeepAliveSeconds", result.keepAlive);
+    problems.AddRefusal("UserTimeoutSeconds", result.userTimeout);
+    problems.AddRefusal("CongestionControl", result.congestionControl);
+    problems.AddCap("ReceiveBuffer", "net.core.rmem_max", settings.receiveBuffer,
+                    trial.inForce.receiveBuffer);
+    problems.AddCap("SendBuffer", "net.core.wmem_max", settings.sendBuffer,
+                    trial.inForce.sendBuffer);
+
+    trial.problems = problems.Take();
+    return trial;
+  }
+}

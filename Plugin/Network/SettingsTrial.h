@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/SocketSettings.h"
+#include "Network/SocketTuning.h"
+
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What this machine's kernel makes of socket settings, found out on a socket that is never
+  // connected: what is in force then, and one line for each option that was capped or refused.
+  // A value.
+  struct SettingsTrial
+  {
+    SocketOptions inForce;
+    std::vector<std::string> problems;
+
+    // Any thread. Throws std::runtime_error if no socket can be made.
+    static SettingsTrial Run(const SocketSettings& settings);
+  };
+}
