@@ -19,6 +19,89 @@ namespace OrthancPerf
     constexpr std::chrono::milliseconds QUIET(50);
 
 
+    constexpr const char* PROBE = "SocketProbe";
+
+    constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
+    constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
+
+
+    // The port of a server of Orthanc's; 0: it is switched off
+    std::uint16_t GetPort(const Json::Value& orthancConfiguration, const char* portKey,
+                          std::uint16_t defaultPort, const char* enabledKey)
+    {
+      const Json::Value& enabled = orthancConfiguration[enabledKey];
+      const Json::Value& port = orthancConfiguration[portKey];
+
+      if (enabled.isBool() && !enabled.asBool())
+      {
+        return 0;
+      }
+
+      return port.isUInt() ? static_cast<std::uint16_t>(port.asUInt()) : defaultPort;
+    }
+
+
+    // The modalities that are called over TLS, where the first bytes don't tell what is spoken
+    std::vector<std::uint16_t> GetEncryptedPorts(const Json::Value& orthancConfiguration)
+    {
+      std::vector<std::uint16_t> ports;
+
+      for (const Json::Value& modality : orthancConfiguration["DicomModalities"])
+      {
+        if (modality.isObject() && modality["UseDicomTls"].isBool() &&
+            modality["UseDicomTls"].asBool() && modality["Port"].isUInt())
+        {
+          ports.push_back(static_cast<std::uint16_t>(modality["Port"].asUInt()));
+        }
+      }
+
+      return ports;
+    }
+
+
+    WatchedPlaces GetWatchedPlaces(const Json::Value& orthancConfiguration)
+    {
+      WatchedPlaces places;
+      places.dicomPort =
+          GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled");
+      places.httpPort =
+          GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled");
+      places.outgoingPorts = GetEncryptedPorts(orthancConfiguration);
+      places.watchFiles = true;
+      return places;
+    }
+
+
+    BufferSetting ToBufferSetting(const SocketBuffer& buffer)
+    {
+      switch (buffer.mode)
+      {
+        case SocketBuffer::Mode::Automatic:
+          return BufferSetting::Automatic();
+
+        case SocketBuffer::Mode::Fixed:
+          return BufferSetting::Fixed(static_cast<std::uint32_t>(buffer.bytes));
+
+        default:
+          return {};
+      }
+    }
+
+
+    SocketSettings ToSocketSettings(const DicomSockets& sockets)
+    {
+      SocketSettings settings;
+      settings.noDelay = sockets.tcpNoDelay ? std::optional<bool>(true) : std::nullopt;
+      settings.quickAck = sockets.tcpQuickAck;
+      settings.receiveBuffer = ToBufferSetting(sockets.receiveBuffer);
+      settings.sendBuffer = ToBufferSetting(sockets.sendBuffer);
+      settings.keepAlive = sockets.keepAlive;
+      settings.userTimeout = sockets.userTimeout;
+      settings.congestionControl = sockets.congestionControl;
+      return settings;
+    }
+
+
     // Whether anything in this Orthanc may refuse an instance: Lua, or another plugin
     bool HasOtherFilters(const Json::Value& orthancConfiguration)
     {
@@ -73,7 +156,9 @@ namespace OrthancPerf
     exposition_({&ingestMetrics_, &peerMetrics_, &pluginMetrics_}),
     journal_(
         {&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_}),
-    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), noMessageSource_),
+    recorder_(ConnectionTable::DEFAULT_CAPACITY),
+    tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
+    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
     tuningProperty_(orthanc_),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this})
   {
@@ -85,6 +170,16 @@ namespace OrthancPerf
     }
 
     RegisterRoutes(configuration);
+    state_.SetInEffect(TuningPart::Network);
+
+    if (configuration.socketProbe)
+    {
+      InstallProbe();
+    }
+    else
+    {
+      state_.SetHook(PROBE, false, tuner_.GetProblem());
+    }
   }
 
 
@@ -95,6 +190,7 @@ namespace OrthancPerf
       Warn(warning);
     }
 
+    tuner_.Refresh();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
   }
 
@@ -145,6 +241,7 @@ namespace OrthancPerf
     try
     {
       pluginMetrics_.SetTuning(ToFigures(tuning));
+      TuneSockets(tuning.dicomSockets);
     }
     catch (const std::exception& error)
     {
@@ -158,7 +255,8 @@ namespace OrthancPerf
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
     RegisterMetricsResource(router_, exposition_);
-    RegisterStatusResource(router_, versions, state_, tracker_, recentTraffic_);
+    RegisterStatusResource(
+        router_, StatusSources{versions, state_, tracker_, recentTraffic_, tuner_, recorder_});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterPeersResource(router_, peerStatistics_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
@@ -168,10 +266,36 @@ namespace OrthancPerf
   }
 
 
+  void PluginContext::InstallProbe()
+  {
+    const bool isInstalled = tuner_.InstallProbe();
+    state_.SetHook(PROBE, isInstalled, tuner_.GetProblem());
+
+    if (!isInstalled)
+    {
+      Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
+           "; DICOM sockets get their options from the listening socket, without quick ACK, and "
+           "the phases that need the probe are absent");
+    }
+  }
+
+
+  void PluginContext::TuneSockets(const DicomSockets& sockets)
+  {
+    tuner_.SetSettings(ToSocketSettings(sockets));
+
+    for (const std::string& problem : tuner_.GetTrial().problems)
+    {
+      orthanc_.LogWarning("DicomSockets." + problem);
+    }
+  }
+
+
   void PluginContext::Settle(Duration quiet) noexcept
   {
     try
     {
+      recorder_.Drain(journal_);
       tracker_.Settle(Clock::now(), quiet,
                       [this](const char* sopInstanceUid)
                       { return orthanc_.LookupInstance(sopInstanceUid); });

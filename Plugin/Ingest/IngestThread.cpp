@@ -175,12 +175,11 @@ namespace OrthancPerf
       requestMark_ = inFlight_->timeline.GetLastMark();
     }
 
-    if (const std::optional<TimePoint> response = GetResponse())
+    const Response response = GetResponse();
+
+    if (inFlight_->isStored && response.state == Response::State::Written)
     {
-      if (inFlight_->isStored)
-      {
-        inFlight_->timeline.Mark(Phase::Respond, *response);
-      }
+      inFlight_->timeline.Mark(Phase::Respond, response.lastByte);
     }
 
     EndedInstance ended;
@@ -272,16 +271,19 @@ namespace OrthancPerf
   }
 
 
-  std::optional<TimePoint> IngestThread::GetResponse() const
+  Response IngestThread::GetResponse() const
   {
     if (!inFlight_->message)
     {
-      return std::nullopt;
+      return {};
     }
 
-    const std::optional<TimePoint> response = source_.GetResponse(*inFlight_->message);
-    const bool isAnswer = response && *response >= inFlight_->timeline.GetLastMark();
-    return isAnswer ? response : std::nullopt;
+    const Response response = source_.GetResponse(*inFlight_->message);
+
+    // What was written before its last mark is no answer to it, but "100 Continue", say
+    const bool isEarlier = response.state == Response::State::Written &&
+                           response.lastByte < inFlight_->timeline.GetLastMark();
+    return isEarlier ? Response() : response;
   }
 
 
@@ -292,12 +294,19 @@ namespace OrthancPerf
       return true;
     }
 
-    if (const std::optional<TimePoint> response = GetResponse())
-    {
-      return now - *response >= quiet;
-    }
+    const Response response = GetResponse();
 
-    return now - inFlight_->timeline.GetLastMark() >= GetPatience();
+    switch (response.state)
+    {
+      case Response::State::Forgotten:
+        return true;
+
+      case Response::State::Written:
+        return now - response.lastByte >= quiet;
+
+      default:
+        return now - inFlight_->timeline.GetLastMark() >= GetPatience();
+    }
   }
 
 

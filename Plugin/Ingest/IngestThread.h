@@ -103,7 +103,7 @@ namespace OrthancPerf
     void MarkReceived(TimePoint now);
     void MarkMessage(const Message& message, TimePoint now);
     void MarkStored(TimePoint now);
-    std::optional<TimePoint> GetResponse() const;
+    Response GetResponse() const;
     bool HasEnded(TimePoint now, Duration quiet) const;
     Duration GetPatience() const;
 

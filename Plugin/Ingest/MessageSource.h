@@ -34,6 +34,21 @@ namespace OrthancPerf
   };
 
 
+  // What is known of the response to a message
+  struct Response
+  {
+    enum class State
+    {
+      Pending,   // nothing was written yet
+      Written,   // "lastByte": when what was written so far was handed to the kernel
+      Forgotten  // too much has happened on the connection since
+    };
+
+    State state = State::Pending;
+    TimePoint lastByte;
+  };
+
+
   // The DICOM file that was written for an instance
   struct StoredFile
   {
@@ -53,9 +68,8 @@ namespace OrthancPerf
     // The message that the calling thread has read last, if it came over a known connection
     virtual std::optional<Message> GetCurrentMessage() const noexcept = 0;
 
-    // When the response to the message was handed to the kernel, as far as it was written yet.
-    // Nothing if it was not, or if too much has happened on the connection since. Any thread.
-    virtual std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept = 0;
+    // Any thread
+    virtual Response GetResponse(const MessageId& id) const noexcept = 0;
 
     // The file that the calling thread has written last, once
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
@@ -70,9 +84,9 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    std::optional<TimePoint> GetResponse(const MessageId&) const noexcept override
+    Response GetResponse(const MessageId&) const noexcept override
     {
-      return std::nullopt;
+      return {};
     }
 
     std::optional<StoredFile> TakeStoredFile() noexcept override

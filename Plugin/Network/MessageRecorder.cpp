@@ -3,6 +3,7 @@
 
 #include "Network/ConnectionTracker.h"
 
+#include <array>
 #include <utility>
 
 namespace OrthancPerf
@@ -14,6 +15,10 @@ namespace OrthancPerf
     // Under TLS the command of a message cannot be read: one of this size is taken for a C-STORE,
     // as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
+
+    // The last instance of an association is taken up within half a second: by then its
+    // descriptor may have seen the release, and another short association or two
+    constexpr std::size_t REMEMBERED_RESPONSES = 8;
 
 
     TimePoint ToTime(std::int64_t count)
@@ -91,9 +96,8 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> serial = 0;
     std::atomic<std::int64_t> firstByte = 0;
     std::atomic<std::int64_t> lastByte = 0;
-    std::atomic<std::int64_t> idle = -1;             // -1: there was no response before
-    std::atomic<std::int64_t> response = 0;          // last byte of it so far; 0: none yet
-    std::atomic<std::int64_t> previousResponse = 0;  // of the message before
+    std::atomic<std::int64_t> idle = -1;  // -1: there was no response before
+    std::array<std::atomic<std::int64_t>, REMEMBERED_RESPONSES> responses = {};
     std::atomic<std::uint32_t> stalls = 0;
     std::atomic<std::int64_t> stallTime = 0;
     std::atomic<bool> isHttp = false;
@@ -103,10 +107,23 @@ namespace OrthancPerf
     // For the thread that has the connection
     bool hasExchange = false;  // a request has begun
     std::uint64_t requestBytes = 0;
+    std::uint32_t heldStalls = 0;  // of the response before, for the next message
+    Duration heldTime = Duration::zero();
     std::uint32_t instances = 0;
     std::int64_t setup = -1;      // accepted, or connect called -> answer
     std::int64_t associate = -1;  // request -> answer
     CommandFieldReader command;
+
+    // The last byte of the response to one of the latest messages, so far; 0: none yet
+    std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
+
+    const std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) const noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
 
     // What was known of the connection that had the descriptor before is forgotten
     void Open(const Connection& connection) noexcept
@@ -117,6 +134,8 @@ namespace OrthancPerf
       peerLow.store(connection.peerLow.load(RELAXED), RELAXED);
       hasExchange = false;
       requestBytes = 0;
+      heldStalls = 0;
+      heldTime = Duration::zero();
       instances = 0;
       setup = -1;
       associate = -1;
@@ -139,6 +158,12 @@ namespace OrthancPerf
     {
       stalls.fetch_add(1, RELAXED);
       stallTime.fetch_add(waited.count(), RELAXED);
+    }
+
+    bool IsInstance(const Connection& connection) const noexcept
+    {
+      return connection.isEncrypted.load(RELAXED) ? requestBytes >= LARGE_MESSAGE
+                                                  : command.Get() == C_STORE_REQUEST;
     }
   };
 
@@ -212,19 +237,23 @@ namespace OrthancPerf
   }
 
 
-  std::optional<TimePoint> MessageRecorder::GetResponse(const MessageId& id) const noexcept
+  Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
     if (id.connection >= capacity_)
     {
-      return std::nullopt;
+      return {};
     }
 
     const Place& place = places_[id.connection];
-    const std::uint64_t serial = place.serial.load(std::memory_order_acquire);
-    const std::int64_t response = serial == id.serial       ? place.response.load(RELAXED)
-                                  : serial == id.serial + 1 ? place.previousResponse.load(RELAXED)
-                                                            : 0;
-    return response == 0 ? std::nullopt : std::optional<TimePoint>(ToTime(response));
+    const std::int64_t response = place.GetResponse(id.serial).load(std::memory_order_acquire);
+
+    // Read after the response: if it is still remembered now, it was that message's
+    if (place.serial.load(std::memory_order_acquire) - id.serial >= REMEMBERED_RESPONSES)
+    {
+      return {Response::State::Forgotten, {}};
+    }
+
+    return response == 0 ? Response() : Response{Response::State::Written, ToTime(response)};
   }
 
 
@@ -336,13 +365,13 @@ namespace OrthancPerf
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
     const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;
 
-    place->previousResponse.store(place->response.load(RELAXED), RELAXED);
-    place->response.store(0, RELAXED);
+    const std::uint64_t serial = place->serial.load(RELAXED) + 1;
+    place->GetResponse(serial).store(0, RELAXED);
     place->firstByte.store(ToCount(now), RELAXED);
     place->idle.store(idle, RELAXED);
-    place->stalls.store(0, RELAXED);
-    place->stallTime.store(0, RELAXED);
-    place->serial.fetch_add(1, std::memory_order_release);
+    place->stalls.store(std::exchange(place->heldStalls, 0), RELAXED);
+    place->stallTime.store(std::exchange(place->heldTime, Duration::zero()).count(), RELAXED);
+    place->serial.store(serial, std::memory_order_release);
     place->requestBytes = 0;
     place->command.Reset();
   }
@@ -370,7 +399,8 @@ namespace OrthancPerf
   {
     if (Place* place = Find(connection))
     {
-      place->response.store(ToCount(now), RELAXED);
+      place->GetResponse(place->serial.load(RELAXED))
+          .store(ToCount(now), std::memory_order_release);
     }
   }
 
@@ -382,9 +412,21 @@ namespace OrthancPerf
 
   void MessageRecorder::OnStall(Connection& connection, Duration waited, TimePoint) noexcept
   {
-    if (Place* place = Find(connection))
+    Place* place = Find(connection);
+
+    if (place == nullptr)
+    {
+      return;
+    }
+
+    if (connection.IsOutgoing() || connection.state == ExchangeState::Request)
     {
       place->AddStall(waited);
+    }
+    else
+    {
+      place->heldStalls++;
+      place->heldTime += waited;
     }
   }
 
@@ -446,7 +488,7 @@ namespace OrthancPerf
   MessageRecorder::Event MessageRecorder::MakeEvent(const Connection& connection,
                                                     const Place& place) noexcept
   {
-    const std::int64_t response = place.response.load(RELAXED);
+    const std::int64_t response = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED);
     const std::int64_t lastByte = place.lastByte.load(RELAXED);
     const std::int64_t connected = connection.connectedAt.load(RELAXED);
 

@@ -32,7 +32,7 @@ namespace OrthancPerf
 
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const noexcept override;
-    std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept override;
+    Response GetResponse(const MessageId& id) const noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
 
     // Publishes what is over. Any thread, one at a time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/StatusResource.h"
 
+#include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 
 namespace OrthancPerf
@@ -89,24 +90,121 @@ namespace OrthancPerf
 
       return json;
     }
+
+
+    // Everything that needs a part that is not there
+    Json::Value DescribeNotInEffect(const StatusSources& sources)
+    {
+      Json::Value keys = sources.state.DescribeNotYetInEffect();
+
+      if (!sources.tuner.IsProbeInstalled())
+      {
+        keys.append("DicomSockets.TcpQuickAck");
+      }
+
+      return keys;
+    }
+
+
+    Json::Value DescribeProbe(const DicomTuner& tuner, const MessageRecorder& recorder)
+    {
+      Json::Value json;
+      json["Installed"] = tuner.IsProbeInstalled();
+      json["DroppedEvents"] = ToJson(recorder.CountDropped());
+      json["RedirectedCalls"] = Json::objectValue;
+
+      if (!tuner.IsProbeInstalled())
+      {
+        json["Reason"] = tuner.GetProblem();
+      }
+
+      for (const RedirectionState& function : tuner.GetProbe().GetStates())
+      {
+        json["RedirectedCalls"][function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
+      }
+
+      return json;
+    }
+
+
+    template <typename Value>
+    void AddIfKnown(Json::Value& json, const char* key, const std::optional<Value>& value)
+    {
+      if (value)
+      {
+        json[key] = *value;
+      }
+    }
+
+
+    Json::Value Describe(const SocketOptions& options)
+    {
+      Json::Value json;
+      AddIfKnown(json, "TcpNoDelay", options.noDelay);
+      AddIfKnown(json, "ReceiveBuffer", options.receiveBuffer);
+      AddIfKnown(json, "ReceiveBufferFixed", options.isReceiveBufferFixed);
+      AddIfKnown(json, "SendBuffer", options.sendBuffer);
+      AddIfKnown(json, "SendBufferFixed", options.isSendBufferFixed);
+      AddIfKnown(json, "KeepAliveSeconds", options.keepAlive);
+      AddIfKnown(json, "UserTimeoutSeconds", options.userTimeout);
+      json["CongestionControl"] = options.congestionControl;
+      return json;
+    }
+
+
+    Json::Value Describe(const OpenConnection& connection)
+    {
+      Json::Value json;
+      json["Direction"] = ToKey(ToLabel(connection.association.direction));
+      json["Peer"] = connection.association.peer.name;
+      json["Address"] = connection.association.peer.address;
+      json["Age"] = ToJson(connection.association.age);
+      json["InForce"] = Describe(connection.options);
+      return json;
+    }
+
+
+    // What the kernel makes of the tuning: on a socket that was made to try it, and on those open
+    Json::Value DescribeSockets(const DicomTuner& tuner, const MessageRecorder& recorder)
+    {
+      const SettingsTrial trial = tuner.GetTrial();
+
+      Json::Value json;
+      json["InForce"] = Describe(trial.inForce);
+      json["Problems"] = Json::arrayValue;
+      json["Connections"] = Json::arrayValue;
+
+      for (const std::string& problem : trial.problems)
+      {
+        json["Problems"].append(problem);
+      }
+
+      for (const OpenConnection& connection :
+           GetOpenConnections(tuner.GetProbe(), recorder, Clock::now()))
+      {
+        json["Connections"].append(Describe(connection));
+      }
+
+      return json;
+    }
   }
 
 
-  void RegisterStatusResource(RestRouter& router, const Versions& versions,
-                              const PluginState& state, const IngestTracker& tracker,
-                              const RecentTraffic& traffic)
+  void RegisterStatusResource(RestRouter& router, const StatusSources& sources)
   {
-    const auto get = [versions, &state, &tracker, &traffic](const RestRequest&)
+    const auto get = [sources](const RestRequest&)
     {
       Json::Value answer;
-      answer["Versions"] = Describe(versions);
-      answer["Hooks"] = state.DescribeHooks();
-      answer["CallbackFailures"] = state.DescribeFailures();
-      answer["Warnings"] = state.DescribeWarnings();
-      answer["Tuning"]["NotYetInEffect"] = state.DescribeNotYetInEffect();
-      answer["Ingest"] = DescribeIngest(tracker);
+      answer["Versions"] = Describe(sources.versions);
+      answer["Hooks"] = sources.state.DescribeHooks();
+      answer["CallbackFailures"] = sources.state.DescribeFailures();
+      answer["Warnings"] = sources.state.DescribeWarnings();
+      answer["Tuning"]["NotYetInEffect"] = DescribeNotInEffect(sources);
+      answer["Ingest"] = DescribeIngest(sources.tracker);
+      answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
+      answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
 
-      for (const WindowSummary& window : traffic.Summarize())
+      for (const WindowSummary& window : sources.traffic.Summarize())
       {
         answer["Windows"].append(Describe(window));
       }

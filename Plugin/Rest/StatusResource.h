@@ -3,6 +3,8 @@
 
 #include "Ingest/IngestTracker.h"
 #include "Metrics/RecentTraffic.h"
+#include "Network/DicomTuner.h"
+#include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 
@@ -18,9 +20,18 @@ namespace OrthancPerf
     std::string sdk;      // the one that the plugin was built with
   };
 
-  // GET /perf/status: versions, what is hooked and what is not, and why; rates and percentiles.
-  // State, tracker and traffic must outlive the router.
-  void RegisterStatusResource(RestRouter& router, const Versions& versions,
-                              const PluginState& state, const IngestTracker& tracker,
-                              const RecentTraffic& traffic);
+  // What /perf/status is made of. All must outlive the router.
+  struct StatusSources
+  {
+    Versions versions;
+    const PluginState& state;
+    const IngestTracker& tracker;
+    const RecentTraffic& traffic;
+    const DicomTuner& tuner;
+    const MessageRecorder& recorder;
+  };
+
+  // GET /perf/status: versions, what is hooked and what is not, and why; what of the tuning is in
+  // force on the DICOM connections; rates and percentiles.
+  void RegisterStatusResource(RestRouter& router, const StatusSources& sources);
 }

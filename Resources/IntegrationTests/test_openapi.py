@@ -14,6 +14,7 @@ from harness import clients
 from harness.orthanc import OrthancServer
 
 DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
+SETTINGS = ROOT / "Resources" / "IntegrationTests" / "schemathesis.toml"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 

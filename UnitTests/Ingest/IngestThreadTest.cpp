@@ -224,9 +224,14 @@ namespace OrthancPerf
         return message;
       }
 
-      std::optional<TimePoint> GetResponse(const MessageId& id) const noexcept override
+      Response GetResponse(const MessageId& id) const noexcept override
       {
-        return message && message->id == id ? response : std::nullopt;
+        if (!message || !(message->id == id))
+        {
+          return Response{Response::State::Forgotten, {}};
+        }
+
+        return response ? Response{Response::State::Written, *response} : Response();
       }
 
       std::optional<StoredFile> TakeStoredFile() noexcept override
@@ -299,6 +304,20 @@ namespace OrthancPerf
     ASSERT_TRUE(ended);
     EXPECT_FALSE(ended->isStored);
     EXPECT_EQ(ended->instance.peer.name, "CT1");
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AMessageThatIsForgottenHasEnded)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    EXPECT_FALSE(Store(thread_, At(112), FromModality("CT1")));
+    source_.message = MakeMessage(20, 113, 114);
+    const auto finished = thread_.TakeEnded(At(114), QUIET);
+
+    ASSERT_TRUE(finished);
+    EXPECT_TRUE(finished->isStored);
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Respond));
   }
 
 

@@ -110,7 +110,7 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(2), At(42));
     Read(connection, "b", 42);
     Write(connection, std::string(142, 'x'), 43);
-    tracker_.OnWaited(connection, At(43), At(5000)); // the sender's own pause
+    tracker_.OnWaited(connection, At(43), At(5000));  // the sender's own pause
     Read(connection, "c", 5000);
 
     EXPECT_EQ(Events({"request", "<1", "response", ">142", "end", "stall 40", "request", "<1",

@@ -83,8 +83,9 @@ namespace OrthancPerf
     Close(fd);
     pair.ReleaseServer();
 
-    EXPECT_EQ(Events({"opened", "request", "<6", "<94", "response", ">150", "end", "closed incomplete"}),
-              observer_.Take());
+    EXPECT_EQ(
+        Events({"opened", "request", "<6", "<94", "response", ">150", "end", "closed incomplete"}),
+        observer_.Take());
     EXPECT_TRUE(probe.GetConnections().GetOpen().empty());
   }
 
@@ -280,7 +281,7 @@ namespace OrthancPerf
     ASSERT_TRUE(probe.Install());
     listening.GetServer();
 
-    std::mutex pairing; // that a thread accepts its own connection
+    std::mutex pairing;  // that a thread accepts its own connection
     std::atomic<int> running = THREADS;
     std::atomic<int> failures = 0;
     std::vector<std::thread> threads;

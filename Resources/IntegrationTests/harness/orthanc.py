@@ -56,6 +56,8 @@ class OrthancServer:
         self.dicom_port = find_free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.session = requests.Session()
+        # Or else Orthanc compresses each image that it answers with
+        self.session.headers["Accept-Encoding"] = "identity"
         self._log_path = folder / "orthanc.log"
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,7 +87,9 @@ class OrthancServer:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        code = self.stop()
+        if error is None and code != 0:
+            raise RuntimeError(f"Orthanc ended with {code}:\n{self.log}")
 
     def start(self) -> None:
         """Returns once Orthanc answers; raises OrthancDidNotStartError if it ends before."""
@@ -153,6 +157,10 @@ class OrthancServer:
         response = self.get(f"/instances/{instance_id}/file")
         response.raise_for_status()
         return response.content
+
+    def delete_all(self) -> None:
+        for patient in self.get_json("/patients"):
+            self.request("DELETE", f"/patients/{patient}").raise_for_status()
 
     def _write_scripts(self, scripts: list[str]) -> list[str]:
         paths = []
