@@ -91,17 +91,12 @@ def make_storescu_load(name: str, images: list[Image], environment: dict[str, st
     return Load(name, send)
 
 
-def clear(server: OrthancServer) -> None:
-    for patient in server.get_json("/patients"):
-        server.request("DELETE", f"/patients/{patient}").raise_for_status()
-
-
 def count_instances(server: OrthancServer) -> int:
     return server.get_json("/statistics")["CountInstances"]
 
 
 def measure(server: OrthancServer, load: Load, instances: int) -> Block:
-    clear(server)
+    server.delete_all()
     clock = ProcessorClock(server.pid)
     before = clock.read()
     seconds = load.send(server)

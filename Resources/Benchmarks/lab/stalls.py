@@ -25,7 +25,7 @@ from lab.senders import (
     use_pynetdicom,
     use_storescu,
 )
-from lab.side_by_side import clear, count_instances
+from lab.side_by_side import count_instances
 from lab.tls import Certificate
 
 STALLS = "orthanc_perf_stalls_total"
@@ -123,7 +123,7 @@ class Site:
         return self._stack.enter_context(server)
 
     def _receive(self, name: str, send: Send) -> Scenario:
-        return Scenario(name, send, partial(clear, self.tested), self._check_received)
+        return Scenario(name, send, self.tested.delete_all, self._check_received)
 
     def _receive_from_orthanc(self) -> Scenario:
         self._fill(self.plain)
@@ -141,7 +141,7 @@ class Site:
 
     def _fill(self, server: OrthancServer) -> None:
         if count_instances(server) != len(self.images):
-            clear(server)
+            server.delete_all()
             upload(server, (image.read_bytes() for image in self.images))
 
     def _check_received(self) -> None:
