@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two Orthanc servers side by side, which differ in one thing, loaded in turn.
 
-Small blocks of uploads, with a clear store before each: what else the machine does hits both
+Small blocks of uploads, each into an empty store: what else the machine does hits both
 alike. Beside the throughput, the processor time that Orthanc spends on an instance: it is far
 more stable than the clock on the wall where others share the machine.
 """
@@ -112,20 +112,21 @@ class Round:
     """Both servers, started anew; who is started first changes from round to round."""
 
     def __init__(self, folder: Path, contestants: Contestants, number: int) -> None:
-        self._stack = ExitStack()
-        self._folder = Path(self._stack.enter_context(TemporaryDirectory(dir=folder)))
-        servers = [
-            OrthancServer(
-                self._folder / name,
-                plugins=contestant.plugins,
-                perf=contestant.perf,
-                environment=contestant.environment,
-            )
-            for name, contestant in zip("ab", contestants, strict=True)
-        ]
-        self.a, self.b = servers
-        for server in servers if number % 2 == 0 else reversed(servers):
-            self._stack.enter_context(server)
+        with ExitStack() as stack:
+            place = Path(stack.enter_context(TemporaryDirectory(dir=folder)))
+            servers = [
+                OrthancServer(
+                    place / name,
+                    plugins=contestant.plugins,
+                    perf=contestant.perf,
+                    environment=contestant.environment,
+                )
+                for name, contestant in zip("ab", contestants, strict=True)
+            ]
+            for server in servers if number % 2 == 0 else reversed(servers):
+                stack.enter_context(server)
+            self.a, self.b = servers
+            self._stack = stack.pop_all()
 
     def close(self) -> None:
         self._stack.close()

@@ -75,10 +75,15 @@ class Site:
         self.settings = settings
         self.images = images
         self.certificate = Certificate.make(folder) if settings.tls else None
-        self._stack = ExitStack()
-        port = self._stack.enter_context(run_storescp(self.certificate))
-        self.tested = self._start(folder / "tested", [plugin], "storescp", port)
-        self.plain = self._start(folder / "plain", [], "tested", self.tested.dicom_port)
+        with ExitStack() as stack:
+            port = stack.enter_context(run_storescp(self.certificate))
+            self.tested = stack.enter_context(
+                self._make_server(folder / "tested", [plugin], "storescp", port)
+            )
+            self.plain = stack.enter_context(
+                self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
+            )
+            self._stack = stack.pop_all()
 
     def close(self) -> None:
         self._stack.close()
@@ -112,15 +117,16 @@ class Site:
             return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
         return None
 
-    def _start(self, folder: Path, plugins: list[Path], modality: str, port: int) -> OrthancServer:
+    def _make_server(
+        self, folder: Path, plugins: list[Path], modality: str, port: int
+    ) -> OrthancServer:
         remote = {"AET": modality.upper(), "Host": "127.0.0.1", "Port": port}
         options: dict[str, object] = {}
         if self.certificate is not None:
             remote["UseDicomTls"] = True
             options = self.certificate.get_orthanc_options()
         options["DicomModalities"] = {modality: remote}
-        server = OrthancServer(folder, plugins=plugins, options=options)
-        return self._stack.enter_context(server)
+        return OrthancServer(folder, plugins=plugins, options=options)
 
     def _receive(self, name: str, send: Send) -> Scenario:
         return Scenario(name, send, self.tested.delete_all, self._check_received)
