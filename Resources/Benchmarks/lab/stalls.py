@@ -53,6 +53,7 @@ class Scenario:
     send: Send
     prepare: Callable[[], None]
     check: Callable[[], None]
+    senders: int = 1
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,7 @@ class Site:
         target = Target(self.tested.dicom_port, self.images, self.certificate)
         match name:
             case "storescu":
-                return [
-                    self._receive(f"{senders} storescu → Orthanc", use_storescu(target, senders))
-                    for senders in self.settings.senders
-                ]
+                return [self._receive_from_storescu(target, n) for n in self.settings.senders]
             case "pynetdicom":
                 return [self._receive("pynetdicom → Orthanc", use_pynetdicom(target))]
             case "dicom-rs":
@@ -128,8 +126,12 @@ class Site:
         options["DicomModalities"] = {modality: remote}
         return OrthancServer(folder, plugins=plugins, options=options)
 
-    def _receive(self, name: str, send: Send) -> Scenario:
-        return Scenario(name, send, self.tested.delete_all, self._check_received)
+    def _receive(self, name: str, send: Send, senders: int = 1) -> Scenario:
+        return Scenario(name, send, self.tested.delete_all, self._check_received, senders)
+
+    def _receive_from_storescu(self, target: Target, senders: int) -> Scenario:
+        name = f"{senders} storescu → Orthanc"
+        return self._receive(name, use_storescu(target, senders), senders)
 
     def _receive_from_orthanc(self) -> Scenario:
         self._fill(self.plain)
@@ -176,17 +178,20 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Run:
     )
 
 
-def describe_stalls(runs: list[tuple[Run, Run]]) -> str:
-    """How often there were stalls, and how much of the lost time they explain.
+def describe_stalls(runs: list[tuple[Run, Run]], senders: int) -> str:
+    """How often there were stalls, and how much of the time between A and B they explain.
 
-    More than all of it where several senders stall at the same time.
+    The latter for one sender only: those of several overlap.
     """
     stock = median(a.stalls / a.images for a, _ in runs)
     tuned = median(b.stalls / b.images for _, b in runs)
     if stock == tuned == 0:
         return "no stalls were seen"
+    note = f"stalls an image {stock:.2f} and {tuned:.3f}"
+    if senders > 1:
+        return note
     share = median((a.stall_seconds - b.stall_seconds) / (a.seconds - b.seconds) for a, b in runs)
-    return f"stalls an image {stock:.2f} and {tuned:.3f}, {share:.0%} of the time between A and B"
+    return f"{note}, which make {share:.0%} of the time between A and B"
 
 
 def compare(site: Site, scenario: Scenario) -> Comparison:
@@ -205,7 +210,7 @@ def compare(site: Site, scenario: Scenario) -> Comparison:
         "preset stock",
         "preset tuned",
         [throughputs],
-        describe_stalls(runs),
+        describe_stalls(runs, scenario.senders),
     )
 
 
