@@ -2,6 +2,7 @@
 #include "PluginContext.h"
 
 #include "Metrics/MainFigures.h"
+#include "Network/OpenAssociations.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -18,8 +19,6 @@ namespace OrthancPerf
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
 
-
-    constexpr const char* PROBE = "SocketProbe";
 
     constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
     constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
@@ -149,11 +148,12 @@ namespace OrthancPerf
     orthanc_(context),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
-    peerStatistics_(peers_),
+    peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
     peerMetrics_(peers_),
+    associationMetrics_(peers_, [this] { return ListOpenAssociations(); }),
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
-    exposition_({&ingestMetrics_, &peerMetrics_, &pluginMetrics_}),
+    exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_}),
     journal_(
         {&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
@@ -175,10 +175,6 @@ namespace OrthancPerf
     if (configuration.socketProbe)
     {
       InstallProbe();
-    }
-    else
-    {
-      state_.SetHook(PROBE, false, tuner_.GetProblem());
     }
   }
 
@@ -268,15 +264,18 @@ namespace OrthancPerf
 
   void PluginContext::InstallProbe()
   {
-    const bool isInstalled = tuner_.InstallProbe();
-    state_.SetHook(PROBE, isInstalled, tuner_.GetProblem());
-
-    if (!isInstalled)
+    if (!tuner_.InstallProbe())
     {
       Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
            "; DICOM sockets get their options from the listening socket, without quick ACK, and "
            "the phases that need the probe are absent");
     }
+  }
+
+
+  std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
+  {
+    return GetOpenAssociations(tuner_.GetProbe(), recorder_, Clock::now());
   }
 
 

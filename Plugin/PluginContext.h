@@ -4,6 +4,7 @@
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/AssociationMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
@@ -72,6 +73,7 @@ namespace OrthancPerf
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
     void InstallProbe();
+    std::vector<OpenAssociation> ListOpenAssociations() const;
     void TuneSockets(const DicomSockets& sockets);
 
     Orthanc orthanc_;
@@ -81,6 +83,7 @@ namespace OrthancPerf
     RecentTraffic recentTraffic_;
     PeerStatistics peerStatistics_;
     PeerMetrics peerMetrics_;
+    AssociationMetrics associationMetrics_;
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
     Exposition exposition_;

@@ -4,8 +4,10 @@
 #include "Ingest/FinishedInstance.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -81,4 +83,7 @@ namespace OrthancPerf
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
   };
+
+  // All associations that are open now; empty: it is not known. Any thread may call it.
+  using ListOpenAssociations = std::function<std::vector<OpenAssociation>()>;
 }

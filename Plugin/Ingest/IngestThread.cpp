@@ -15,6 +15,14 @@ namespace OrthancPerf
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = 4 * 1024 * 1024;
+
+
+    std::chrono::system_clock::time_point ToSystemTime(TimePoint time)
+    {
+      const auto age =
+          std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() - time);
+      return std::chrono::system_clock::now() - age;
+    }
   }
 
 
@@ -185,7 +193,7 @@ namespace OrthancPerf
     EndedInstance ended;
     ended.instance = std::move(inFlight_->instance);
     ended.instance.phases.Add(inFlight_->timeline.GetPhases());
-    ended.instance.finishedAt = std::chrono::system_clock::now();
+    ended.instance.finishedAt = ToSystemTime(inFlight_->timeline.GetLastMark());
     ended.isStored = inFlight_->isStored;
     ended.evidence = inFlight_->evidence;
     ended.sopInstanceUid = inFlight_->sopInstanceUid;

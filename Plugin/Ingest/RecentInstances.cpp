@@ -2,6 +2,7 @@
 #include "Ingest/RecentInstances.h"
 
 #include <exception>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -62,10 +63,29 @@ namespace OrthancPerf
     }
 
     next_ = (next_ + 1) % capacity_;
+
+    // Threads report their instances some milliseconds after their end, in any order
+    for (std::size_t age = 0; age + 1 < ring_.size(); age++)
+    {
+      FinishedInstance& newer = GetNewest(age);
+      FinishedInstance& older = GetNewest(age + 1);
+
+      if (newer.finishedAt >= older.finishedAt)
+      {
+        break;
+      }
+
+      std::swap(newer, older);
+    }
   }
 
   // The age of the newest is zero
   const FinishedInstance& RecentInstances::GetNewest(std::size_t age) const
+  {
+    return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()];
+  }
+
+  FinishedInstance& RecentInstances::GetNewest(std::size_t age)
   {
     return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()];
   }

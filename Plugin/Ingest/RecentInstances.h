@@ -28,6 +28,7 @@ namespace OrthancPerf
   private:
     void Store(const FinishedInstance& instance);
     const FinishedInstance& GetNewest(std::size_t age) const;
+    FinishedInstance& GetNewest(std::size_t age);
 
     const std::size_t capacity_;
     mutable std::mutex mutex_;

@@ -7,11 +7,8 @@
 
 namespace OrthancPerf
 {
-  // A "line" is one peer in one direction: place * DIRECTION_COUNT + direction. The place after
-  // the directory's last is for the instances of which the peer is not known.
-
   PeerMetrics::PeerMetrics(PeerDirectory& directory) :
-    directory_(directory),
+    lines_(directory),
     instances_(BuildFamily("orthanc_perf_peer_instances_total",
                            "Instances received from the peer or sent to it.")),
     bytes_(BuildFamily("orthanc_perf_peer_bytes_total",
@@ -43,7 +40,7 @@ namespace OrthancPerf
 
   void PeerMetrics::Count(const FinishedInstance& instance)
   {
-    const std::size_t line = GetLine(instance);
+    const std::size_t line = lines_.Find(instance.peer.name, instance.direction);
     instances_.Get(line).Increment();
     bytes_.Get(line).Increment(static_cast<double>(instance.size));
 
@@ -70,38 +67,13 @@ namespace OrthancPerf
     }
   }
 
-  std::size_t PeerMetrics::GetLine(const FinishedInstance& instance) const
-  {
-    const PeerIndex place =
-        directory_.Resolve(instance.peer.name).value_or(directory_.GetCapacity());
-    return place * DIRECTION_COUNT + static_cast<std::size_t>(instance.direction);
-  }
-
-  std::size_t PeerMetrics::GetLineCount() const
-  {
-    return (directory_.GetCapacity() + 1) * DIRECTION_COUNT;
-  }
-
-  prometheus::Labels PeerMetrics::MakeLabels(std::size_t line) const
-  {
-    prometheus::Labels labels;
-    labels["direction"] = ToLabel(GetAllDirections().at(line % DIRECTION_COUNT));
-
-    if (const std::size_t place = line / DIRECTION_COUNT; place < directory_.GetCapacity())
-    {
-      labels["peer"] = directory_.GetName(place);
-    }
-
-    return labels;
-  }
-
   PeerMetrics::Children PeerMetrics::BuildFamily(const char* name, const char* help)
   {
     auto& family = prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
-    return {GetLineCount(),
+    return {lines_.GetCount(),
             [this, &family](std::size_t line) -> prometheus::Counter&
             {
-              return family.Add(MakeLabels(line));
+              return family.Add(lines_.MakeLabels(line));
             }};
   }
 
@@ -111,10 +83,10 @@ namespace OrthancPerf
                        .Name("orthanc_perf_peer_phase_seconds_total")
                        .Help("Time of the peer's instances in each phase.")
                        .Register(registry_);
-    return {GetLineCount() * PHASE_COUNT,
+    return {lines_.GetCount() * PHASE_COUNT,
             [this, &family](std::size_t number) -> prometheus::Counter&
             {
-              prometheus::Labels labels = MakeLabels(number / PHASE_COUNT);
+              prometheus::Labels labels = lines_.MakeLabels(number / PHASE_COUNT);
               labels["phase"] = ToLabel(GetAllPhases().at(number % PHASE_COUNT));
               return family.Add(labels);
             }};

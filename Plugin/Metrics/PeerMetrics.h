@@ -2,13 +2,12 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Ingest/PeerDirectory.h"
 #include "Metrics/ChildCache.h"
+#include "Metrics/PeerLines.h"
 
 #include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
-#include <prometheus/labels.h>
 #include <prometheus/registry.h>
 
 #include <vector>
@@ -34,13 +33,10 @@ namespace OrthancPerf
 
     void Count(const FinishedInstance& instance);
     void CountPhases(const FinishedInstance& instance, std::size_t line);
-    std::size_t GetLine(const FinishedInstance& instance) const;
-    std::size_t GetLineCount() const;
-    prometheus::Labels MakeLabels(std::size_t line) const;
     Children BuildFamily(const char* name, const char* help);
     Children BuildPhaseFamily();
 
-    PeerDirectory& directory_;
+    const PeerLines lines_;
     prometheus::Registry registry_;
     Children instances_;
     Children bytes_;

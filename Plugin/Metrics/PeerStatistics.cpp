@@ -21,11 +21,35 @@ namespace OrthancPerf
       traffic.stalls += instance.stalls;
       traffic.stallTime += instance.stallTime;
     }
+
+    // Seen from the one moment to the other
+    void See(PeerSummary& peer, PeerStatistics::WallTime from, PeerStatistics::WallTime to)
+    {
+      const bool isNew = peer.lastSeen == PeerStatistics::WallTime();
+      peer.firstSeen = isNew ? from : std::min(peer.firstSeen, from);
+      peer.lastSeen = std::max(peer.lastSeen, to);
+    }
+
+    void UpdateAddress(PeerSummary& peer, const std::string& address)
+    {
+      if (!address.empty())
+      {
+        peer.address.assign(address, 0, MAXIMUM_PEER_NAME);
+      }
+    }
+
+    PeerStatistics::WallTime GetBegin(PeerStatistics::WallTime end, Duration length)
+    {
+      return end - std::chrono::duration_cast<PeerStatistics::WallTime::duration>(length);
+    }
   }
 
-  PeerStatistics::PeerStatistics(PeerDirectory& directory, Now now) :
+  PeerStatistics::PeerStatistics(PeerDirectory& directory, ListOpenAssociations listOpen, Now now,
+                                 WallNow wallNow) :
     directory_(directory),
+    listOpen_(std::move(listOpen)),
     now_(std::move(now)),
+    wallNow_(std::move(wallNow)),
     start_(now_()),
     records_(directory.GetCapacity())
   {
@@ -43,45 +67,113 @@ namespace OrthancPerf
     }
   }
 
+  void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  {
+    try
+    {
+      Count(association);
+    }
+    catch (const std::exception&)
+    {
+      // Likewise
+    }
+  }
+
   std::vector<PeerSummary> PeerStatistics::Summarize() const
   {
+    Summaries summaries = SummarizeFinished();
+
+    if (listOpen_)
+    {
+      AddOpen(summaries);
+    }
+
+    std::vector<PeerSummary> list;
+    list.reserve(summaries.size());
+
+    for (auto& [place, summary] : summaries)
+    {
+      summary.name = directory_.GetName(place);
+      list.push_back(std::move(summary));
+    }
+
+    return list;
+  }
+
+  void PeerStatistics::Count(const FinishedInstance& instance)
+  {
+    if (const std::optional<PeerIndex> place = directory_.Resolve(instance.peer.name))
+    {
+      const TimePoint now = now_();
+      const std::lock_guard lock(mutex_);
+      GetRecord(*place).Add(instance, now);
+    }
+  }
+
+  void PeerStatistics::Count(const FinishedAssociation& association)
+  {
+    if (const std::optional<PeerIndex> place = directory_.Resolve(association.peer.name))
+    {
+      const WallTime now = wallNow_();
+      const std::lock_guard lock(mutex_);
+      GetRecord(*place).Add(association, now);
+    }
+  }
+
+  PeerStatistics::Record& PeerStatistics::GetRecord(PeerIndex place)
+  {
+    std::unique_ptr<Record>& record = records_.at(place);
+
+    if (!record)
+    {
+      record = std::make_unique<Record>(start_);
+    }
+
+    return *record;
+  }
+
+  PeerStatistics::Summaries PeerStatistics::SummarizeFinished() const
+  {
     const TimePoint now = now_();
-    std::vector<PeerSummary> summaries;
+    Summaries summaries;
     const std::lock_guard lock(mutex_);
 
     for (PeerIndex place = 0; place < records_.size(); place++)
     {
       if (records_[place])
       {
-        summaries.push_back(records_[place]->Summarize(now));
-        summaries.back().name = directory_.GetName(place);
+        summaries.emplace(place, records_[place]->Summarize(now));
       }
     }
 
     return summaries;
   }
 
-  void PeerStatistics::Count(const FinishedInstance& instance)
+  void PeerStatistics::AddOpen(Summaries& summaries) const
   {
-    const std::optional<PeerIndex> place = directory_.Resolve(instance.peer.name);
-
-    if (!place)
+    for (auto& [place, summary] : summaries)
     {
-      return;
+      for (PeerAssociations& associations : summary.associations)
+      {
+        associations.open = 0;
+      }
     }
 
-    const TimePoint now = now_();
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<Record>& record = records_.at(*place);
+    std::vector<OpenAssociation> open = listOpen_();
+    std::stable_sort(open.begin(), open.end(),
+                     [](const auto& a, const auto& b) { return a.age > b.age; });
+    const WallTime now = wallNow_();
 
-    if (!record)
+    for (const OpenAssociation& association : open)
     {
-      record = std::make_unique<Record>(start_);
-      record->totals.firstSeen = instance.finishedAt;
-      record->totals.lastSeen = instance.finishedAt;
+      if (const std::optional<PeerIndex> place = directory_.Resolve(association.peer.name))
+      {
+        PeerSummary& summary = summaries[*place];
+        See(summary, GetBegin(now, association.age), now);
+        UpdateAddress(summary, association.peer.address);
+        summary.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
+      }
     }
-
-    record->Add(instance, now);
   }
 
   PeerStatistics::Record::Record(TimePoint start) :
@@ -93,16 +185,19 @@ namespace OrthancPerf
   {
     const auto direction = static_cast<std::size_t>(instance.direction);
     AddTo(totals.directions[direction], instance);
-    totals.lastSeen = std::max(totals.lastSeen, instance.finishedAt);
+    See(totals, instance.finishedAt, instance.finishedAt);
+    UpdateAddress(totals, instance.peer.address);
 
     Rate& rate = rates[direction].At(now);
     rate.instances++;
     rate.bytes += instance.size;
+  }
 
-    if (!instance.peer.address.empty())
-    {
-      totals.address.assign(instance.peer.address, 0, MAXIMUM_PEER_NAME);
-    }
+  void PeerStatistics::Record::Add(const FinishedAssociation& association, WallTime now)
+  {
+    See(totals, GetBegin(now, association.length), now);
+    UpdateAddress(totals, association.peer.address);
+    totals.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
   }
 
   PeerSummary PeerStatistics::Record::Summarize(TimePoint now) const

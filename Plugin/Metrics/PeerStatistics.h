@@ -3,12 +3,14 @@
 
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
+#include "Metrics/PeerAssociations.h"
 #include "Metrics/SlotRing.h"
 
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,27 +34,34 @@ namespace OrthancPerf
   struct PeerSummary
   {
     std::string name;     // OTHER_PEERS: all that found no place of their own
-    std::string address;  // of the last instance with one; empty: not known
+    std::string address;  // of the last instance or association with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;
-    std::chrono::system_clock::time_point lastSeen;
+    std::chrono::system_clock::time_point lastSeen;  // now, while an association is open
     std::array<PeerTraffic, DIRECTION_COUNT> directions;
+    std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
-  // Each peer's traffic, for GET /perf/peers. Peers that are not known (an empty name) are left
-  // out. Owned by the plugin's context; any thread may call it. Memory is bounded by the
-  // directory: some 2 kB a peer.
+  // Each peer's traffic and associations, for GET /perf/peers. Peers that are not known (an empty
+  // name) are left out. Owned by the plugin's context; any thread may call it. Memory is bounded
+  // by the directory: some 3 kB a peer.
   class PeerStatistics : public IJournalObserver
   {
   public:
     using Now = std::function<TimePoint()>;
+    using WallTime = std::chrono::system_clock::time_point;
+    using WallNow = std::function<WallTime()>;
 
-    // The directory must outlive the statistics
-    explicit PeerStatistics(PeerDirectory& directory, Now now = &Clock::now);
+    // The directory must outlive the statistics. The list of open associations is asked for by
+    // Summarize() on its thread.
+    explicit PeerStatistics(PeerDirectory& directory, ListOpenAssociations listOpen = {},
+                            Now now = &Clock::now,
+                            WallNow wallNow = &std::chrono::system_clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnAssociationFinished(const FinishedAssociation& association) noexcept override;
 
-    // All peers that have sent or received an instance, in the order of their places in the
-    // directory; the others last
+    // All peers that have sent or received an instance, or had an association, in the order of
+    // their places in the directory; the others last
     std::vector<PeerSummary> Summarize() const;
 
   private:
@@ -67,18 +76,27 @@ namespace OrthancPerf
       explicit Record(TimePoint start);
 
       void Add(const FinishedInstance& instance, TimePoint now);
+      void Add(const FinishedAssociation& association, WallTime now);
       PeerSummary Summarize(TimePoint now) const;
 
       PeerSummary totals;  // without the rates
       std::array<SlotRing<Rate>, DIRECTION_COUNT> rates;
     };
 
+    using Summaries = std::map<PeerIndex, PeerSummary>;
+
     void Count(const FinishedInstance& instance);
+    void Count(const FinishedAssociation& association);
+    Record& GetRecord(PeerIndex place);
+    Summaries SummarizeFinished() const;
+    void AddOpen(Summaries& summaries) const;
 
     PeerDirectory& directory_;
+    const ListOpenAssociations listOpen_;
     const Now now_;
+    const WallNow wallNow_;
     const TimePoint start_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: no instance yet
+    std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
   };
 }

@@ -27,9 +27,8 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const PeerTraffic& traffic)
+    void AddTraffic(Json::Value& json, const PeerTraffic& traffic)
     {
-      Json::Value json;
       json["Instances"] = ToJson(traffic.instances);
       json["Bytes"] = ToJson(traffic.bytes);
       json["Outcomes"] = ToJson(traffic.outcomes);
@@ -39,6 +38,144 @@ namespace OrthancPerf
       json["PhaseShares"] = GetShares(traffic.phases);
       json["Stalls"] = ToJson(traffic.stalls);
       json["StallTime"] = ToJson(traffic.stallTime);
+    }
+
+
+    void AddTimes(Json::Value& json, const char* key, const TimeSummary& times)
+    {
+      if (times.count > 0)
+      {
+        json[key]["Mean"] = ToJson(times.GetMean());
+        json[key]["Latest"] = ToJson(times.latest);
+        json[key]["Maximum"] = ToJson(times.maximum);
+      }
+    }
+
+
+    Json::Value DescribeCounts(const PeerAssociations& associations)
+    {
+      Json::Value json;
+
+      if (associations.open)
+      {
+        json["Open"] = ToJson(*associations.open);
+      }
+
+      for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+      {
+        json[ToKey(ToLabel(outcome))] =
+            ToJson(associations.outcomes.at(static_cast<std::size_t>(outcome)));
+      }
+
+      AddTimes(json, "SetupTime", associations.setup);
+      AddTimes(json, "ConnectTime", associations.connect);
+
+      if (const std::uint64_t established = associations.CountEstablished(); established > 0)
+      {
+        const auto divisor = static_cast<double>(established);
+        json["InstancesPerAssociation"] = static_cast<double>(associations.instances) / divisor;
+        json["BytesPerAssociation"] = static_cast<double>(associations.bytes) / divisor;
+      }
+
+      return json;
+    }
+
+
+    void AddText(Json::Value& json, const char* key, const std::string& text)
+    {
+      if (!text.empty())
+      {
+        json[key] = text;
+      }
+    }
+
+
+    void AddSize(Json::Value& json, const char* key, std::uint32_t bytes)
+    {
+      if (bytes > 0)
+      {
+        json[key] = bytes;
+      }
+    }
+
+
+    void AddParties(Json::Value& json, const AssociationParties& parties, Direction direction)
+    {
+      AddText(json, "CallingTitle", parties.callingTitle);
+      AddText(json, "CalledTitle", parties.calledTitle);
+
+      // The requestor says these of itself: when Orthanc calls, they are Orthanc's own
+      if (direction == Direction::Receive)
+      {
+        AddText(json, "ImplementationVersion", parties.implementationVersion);
+        AddSize(json, "MaximumPduLength", parties.maximumLength);
+      }
+    }
+
+
+    template <typename T>
+    void AddIfKnown(Json::Value& json, const char* key, const std::optional<T>& value)
+    {
+      if (value)
+      {
+        json[key] = ToJson(*value);
+      }
+    }
+
+
+    Json::Value Describe(const TcpSummary& tcp)
+    {
+      Json::Value json;
+
+      if (tcp.roundTrip > Duration::zero())
+      {
+        json["RoundTrip"] = ToJson(tcp.roundTrip);
+      }
+
+      AddSize(json, "SendMss", tcp.sendMss);
+      AddSize(json, "ReceiveMss", tcp.receiveMss);
+      json["Retransmits"] = tcp.retransmits;
+      AddIfKnown(json, "MinimumRoundTrip", tcp.minimumRoundTrip);
+      AddIfKnown(json, "SendWindow", tcp.sendWindow);
+      AddIfKnown(json, "ReceiveWindow", tcp.receiveWindow);
+      AddIfKnown(json, "Busy", tcp.busy);
+      AddIfKnown(json, "ReceiveWindowLimited", tcp.receiveWindowLimited);
+      AddIfKnown(json, "SendBufferLimited", tcp.sendBufferLimited);
+      return json;
+    }
+
+
+    void AddAssociations(Json::Value& json, const PeerAssociations& associations,
+                         Direction direction)
+    {
+      json["Associations"] = DescribeCounts(associations);
+      AddParties(json, associations.parties, direction);
+
+      if (associations.tcp)
+      {
+        json["Tcp"] = Describe(*associations.tcp);
+      }
+    }
+
+
+    // Null if nothing went this way
+    Json::Value Describe(const PeerSummary& peer, Direction direction)
+    {
+      const PeerTraffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
+      const PeerAssociations& associations =
+          peer.associations.at(static_cast<std::size_t>(direction));
+      Json::Value json;
+
+      if (traffic.instances > 0 || associations.IsAny())
+      {
+        AddTraffic(json, traffic);
+      }
+
+      if (associations.IsAny())
+      {
+        AddAssociations(json, associations, direction);
+      }
+
       return json;
     }
 
@@ -53,11 +190,9 @@ namespace OrthancPerf
 
       for (const Direction direction : GetAllDirections())
       {
-        const PeerTraffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
-
-        if (traffic.instances > 0)
+        if (const Json::Value way = Describe(peer, direction); !way.isNull())
         {
-          json[ToKey(ToLabel(direction))] = Describe(traffic);
+          json[ToKey(ToLabel(direction))] = way;
         }
       }
 
@@ -80,7 +215,8 @@ namespace OrthancPerf
       return AnswerJson(answer);
     };
 
-    router.Register("/perf/peers", HttpMethod::Get,
-                    "Each peer: rates, outcomes, where the time of its instances goes", get);
+    router.Register(
+        "/perf/peers", HttpMethod::Get,
+        "Each peer: rates, outcomes, where the time of its instances goes, associations, TCP", get);
   }
 }

@@ -6,7 +6,7 @@
 
 namespace OrthancPerf
 {
-  // GET /perf/peers: each peer and what went between it and Orthanc. The statistics must outlive
-  // the router.
+  // GET /perf/peers: each peer, what went between it and Orthanc, its associations and their TCP
+  // connections. The statistics must outlive the router.
   void RegisterPeersResource(RestRouter& router, const PeerStatistics& peers);
 }

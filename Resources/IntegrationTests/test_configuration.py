@@ -90,4 +90,6 @@ def test_the_number_of_peers_is_bounded(
     images = make_series("store", 5)
     for number, image in enumerate(images):
         clients.store(orthanc, [image], title=f"PEER{number}")
-    assert {peer["Name"] for peer in orthanc.get_json("/perf/peers")} == {"PEER0", "PEER1", "other"}
+    names = {peer["Name"] for peer in orthanc.get_json("/perf/peers")}
+    assert len(names) == 3
+    assert "other" in names

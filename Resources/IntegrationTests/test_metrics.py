@@ -141,9 +141,11 @@ class PrometheusServer:
                 params={"query": expression},
                 timeout=10,
             )
-            return response.json()["data"]["result"]
         except requests.ConnectionError:
             return []  # not yet up
+        if response.status_code == requests.codes.service_unavailable:
+            return []  # not yet ready
+        return response.json()["data"]["result"]
 
 
 def test_prometheus_scrapes_and_answers_a_query_of_each_family(

@@ -2,6 +2,8 @@
 // All observers of the journal together: their bounds, and many threads at once.
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/AssociationMetrics.h"
+#include "Metrics/Associations.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/Instances.h"
@@ -27,10 +29,17 @@ namespace OrthancPerf
     class ObserversTest : public testing::Test
     {
     protected:
-      // Instance by instance, from this many peers in turn, of which the first has this number
+      static std::vector<OpenAssociation> ListOpen()
+      {
+        return {MakeOpenAssociation("STRANGER-A"), MakeOpenAssociation("STRANGER-B")};
+      }
+
+      // Instance by instance, each over an association of its own, from this many peers in turn, of
+      // which the first has this number
       void Publish(std::size_t count, std::size_t peers, std::size_t first = 0)
       {
         FinishedInstance instance = MakeInstance("");
+        FinishedAssociation association = MakeAssociation("");
 
         for (std::size_t i = 0; i < count; i++)
         {
@@ -42,6 +51,9 @@ namespace OrthancPerf
           instance.stalls = 1;
           now_ = now_.load() + std::chrono::milliseconds(1);
           journal_.Publish(instance);
+          association.peer = instance.peer;
+          association.direction = instance.direction;
+          journal_.Publish(association);
         }
       }
 
@@ -78,7 +90,9 @@ namespace OrthancPerf
                             }};
       PeerMetrics peers_{directory_};
       PluginMetrics plugin_{"0.1.0", "1.10.1"};
-      PeerStatistics statistics_{directory_, [this]
+      AssociationMetrics associations_{directory_, &ListOpen};
+      PeerStatistics statistics_{directory_, &ListOpen,
+                                 [this]
                                  {
                                    return now_.load();
                                  }};
@@ -87,8 +101,8 @@ namespace OrthancPerf
                                return now_.load();
                              }};
       RecentInstances recent_{1000};
-      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
-      Exposition exposition_{{&ingest_, &peers_, &plugin_}};
+      Journal journal_{{&ingest_, &peers_, &associations_, &statistics_, &traffic_, &recent_}};
+      Exposition exposition_{{&ingest_, &peers_, &associations_, &plugin_}};
     };
   }
 
@@ -116,6 +130,11 @@ namespace OrthancPerf
       const Json::Value metrics = GetFamily(std::string("orthanc_perf_peer_") + family);
       EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT, metrics.size()) << family;
     }
+
+    EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT,
+              GetFamily("orthanc_perf_associations_total").size());
+    EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT,
+              GetFamily("orthanc_perf_associations_open").size());
 
     std::set<std::string> names;
 
@@ -167,5 +186,6 @@ namespace OrthancPerf
     EXPECT_EQ(all * 1000, GetSum("orthanc_perf_peer_bytes_total"));
     EXPECT_EQ(all / 2, GetSum("orthanc_perf_ingest_instances_total"));
     EXPECT_EQ(all, GetSum("orthanc_perf_stalls_total"));
+    EXPECT_EQ(all, GetSum("orthanc_perf_associations_total"));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/PeerStatistics.h"
 
+#include "Metrics/Associations.h"
 #include "Metrics/Instances.h"
 
 #include <gtest/gtest.h>
@@ -21,11 +22,19 @@ namespace OrthancPerf
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
       }
 
+      static const PeerAssociations& Accepted(const PeerSummary& summary)
+      {
+        return summary.associations.at(static_cast<std::size_t>(Direction::Receive));
+      }
+
       TimePoint now_{seconds(1000)};
+      system_clock::time_point wallNow_{seconds(5000)};
+      std::vector<OpenAssociation> open_;
       PeerDirectory directory_{2};
-      PeerStatistics statistics_{directory_, [this]
+      PeerStatistics statistics_{directory_, [this] { return open_; }, [this] { return now_; },
+                                 [this]
                                  {
-                                   return now_;
+                                   return wallNow_;
                                  }};
     };
   }
@@ -114,6 +123,63 @@ namespace OrthancPerf
   {
     directory_.Reserve({"CT1"});
     statistics_.OnInstanceFinished(MakeInstance(""));
+    EXPECT_TRUE(statistics_.Summarize().empty());
+  }
+
+  TEST_F(PeerStatisticsTest, AnAssociationWithoutInstancesMakesAPeerKnown)
+  {
+    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(1U, peers.size());
+    EXPECT_EQ("CT1", peers[0].name);
+    EXPECT_EQ("192.0.2.1", peers[0].address);
+    EXPECT_EQ(system_clock::time_point(seconds(4998)), peers[0].firstSeen);
+    EXPECT_EQ(system_clock::time_point(seconds(5000)), peers[0].lastSeen);
+    EXPECT_TRUE(Accepted(peers[0]).IsAny());
+    EXPECT_EQ(0U, Accepted(peers[0]).open);
+    EXPECT_FALSE(peers[0].associations.at(static_cast<std::size_t>(Direction::Send)).IsAny());
+  }
+
+  TEST_F(PeerStatisticsTest, AnOpenAssociationMakesAPeerKnownWhileItIsOpen)
+  {
+    open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1"), MakeOpenAssociation("")};
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(1U, peers.size());
+    EXPECT_EQ(2U, Accepted(peers[0]).open);
+    EXPECT_EQ(system_clock::time_point(seconds(4999)), peers[0].firstSeen);
+    EXPECT_EQ(wallNow_, peers[0].lastSeen);
+
+    open_.clear();
+    EXPECT_TRUE(statistics_.Summarize().empty());
+  }
+
+  TEST_F(PeerStatisticsTest, TheYoungestOpenAssociationIsTheLatest)
+  {
+    OpenAssociation old = MakeOpenAssociation("CT1");
+    old.age = seconds(60);
+    old.parties.calledTitle = "OLD";
+    open_ = {MakeOpenAssociation("CT1"), old};
+    FinishedAssociation finished = MakeAssociation("CT1");
+    finished.parties.calledTitle = "FINISHED";
+    statistics_.OnAssociationFinished(finished);
+    EXPECT_EQ("ORTHANC", Accepted(statistics_.Summarize().front()).parties.calledTitle);
+
+    open_.clear();
+    EXPECT_EQ("FINISHED", Accepted(statistics_.Summarize().front()).parties.calledTitle);
+  }
+
+  TEST_F(PeerStatisticsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
+  {
+    PeerStatistics statistics(directory_);
+    statistics.OnAssociationFinished(MakeAssociation("CT1"));
+    EXPECT_FALSE(Accepted(statistics.Summarize().front()).open.has_value());
+  }
+
+  TEST_F(PeerStatisticsTest, AssociationsOfUnknownPeersAreLeftOut)
+  {
+    statistics_.OnAssociationFinished(MakeAssociation(""));
     EXPECT_TRUE(statistics_.Summarize().empty());
   }
 }

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -24,6 +25,13 @@ Json = Any
 
 class OrthancDidNotStartError(RuntimeError):
     """Orthanc ended before it was ready; the message is its log."""
+
+
+def _handles_sigterm(pid: int) -> bool:
+    """Whether the process has a handler for SIGTERM (proc(5), SigCgt)."""
+    status = Path(f"/proc/{pid}/status").read_text("ascii")
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def find_free_port() -> int:
@@ -175,8 +183,9 @@ class OrthancServer:
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 raise OrthancDidNotStartError(self.log)
-            # The log has it last: both servers, DICOM's and HTTP's, are up by then
-            if "Orthanc has started" in self.log:
+            # The log has it last: both servers, DICOM's and HTTP's, are up by then. And Orthanc
+            # waits for SIGTERM only when all plugins know that it has started.
+            if "Orthanc has started" in self.log and _handles_sigterm(process.pid):
                 with contextlib.suppress(requests.ConnectionError):
                     self.get_json("/system")
                     return

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/PeerAssociations.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    std::string Bound(const std::string& text)
+    {
+      return text.substr(0, MAXIMUM_PEER_NAME);
+    }
+
+
+    // Keeps what is known if the association could not be read (TLS, or no request came)
+    void Update(AssociationParties& known, const AssociationParties& parties)
+    {
+      if (!parties.callingTitle.empty() || !parties.calledTitle.empty())
+      {
+        known.callingTitle = Bound(parties.callingTitle);
+        known.calledTitle = Bound(parties.calledTitle);
+        known.implementationVersion = Bound(parties.implementationVersion);
+        known.maximumLength = parties.maximumLength;
+      }
+    }
+
+
+    void Update(std::optional<TcpSummary>& known, const std::optional<TcpSummary>& tcp)
+    {
+      if (tcp)
+      {
+        known = tcp;
+      }
+    }
+
+
+    void AddTo(TimeSummary& summary, const std::optional<Duration>& duration)
+    {
+      if (duration)
+      {
+        summary.Add(*duration);
+      }
+    }
+  }
+
+
+  void TimeSummary::Add(Duration duration)
+  {
+    latest = std::max(duration, Duration::zero());
+    count++;
+    total += latest;
+    maximum = std::max(maximum, latest);
+  }
+
+
+  Duration TimeSummary::GetMean() const
+  {
+    return count == 0 ? Duration::zero() : total / static_cast<Duration::rep>(count);
+  }
+
+
+  void PeerAssociations::Add(const FinishedAssociation& association)
+  {
+    outcomes.at(static_cast<std::size_t>(association.outcome))++;
+    instances += association.instances;
+    bytes += association.direction == Direction::Receive ? association.bytesReceived
+                                                         : association.bytesSent;
+    AddTo(setup, association.setup);
+    AddTo(connect, association.connect);
+    Update(parties, association.parties);
+    Update(tcp, association.tcp);
+  }
+
+
+  void PeerAssociations::Add(const OpenAssociation& association)
+  {
+    open = open.value_or(0) + 1;
+    Update(parties, association.parties);
+    Update(tcp, association.tcp);
+  }
+
+
+  bool PeerAssociations::IsAny() const
+  {
+    return open.value_or(0) > 0 ||
+           std::any_of(outcomes.begin(), outcomes.end(), [](auto count) { return count > 0; });
+  }
+
+
+  std::uint64_t PeerAssociations::CountEstablished() const
+  {
+    return std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0}) -
+           outcomes.at(static_cast<std::size_t>(AssociationOutcome::Rejected)) -
+           outcomes.at(static_cast<std::size_t>(AssociationOutcome::Incomplete));
+  }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/AssociationMetrics.h"
+
+#include "Metrics/Associations.h"
+#include "Metrics/Exposition.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class AssociationMetricsTest : public testing::Test
+    {
+    protected:
+      std::string GetText() const
+      {
+        return Exposition({&metrics_}).ToText();
+      }
+
+      testing::AssertionResult HasLine(const std::string& line) const
+      {
+        const std::string text = "\n" + GetText();
+        return text.find("\northanc_perf_" + line + "\n") != std::string::npos
+                   ? testing::AssertionSuccess()
+                   : testing::AssertionFailure() << text;
+      }
+
+      testing::AssertionResult HasNo(const std::string& part) const
+      {
+        const std::string text = GetText();
+        return text.find(part) == std::string::npos ? testing::AssertionSuccess()
+                                                    : testing::AssertionFailure() << text;
+      }
+
+      std::vector<OpenAssociation> open_;
+      PeerDirectory directory_{3};
+      AssociationMetrics metrics_{directory_, [this]
+                                  {
+                                    return open_;
+                                  }};
+    };
+  }
+
+  TEST_F(AssociationMetricsTest, NothingIsThereBeforeAnAssociationWas)
+  {
+    EXPECT_EQ("", GetText());
+  }
+
+  TEST_F(AssociationMetricsTest, CountsByPeerDirectionAndOutcome)
+  {
+    FinishedAssociation sent = MakeAssociation("CT1");
+    sent.direction = Direction::Send;
+    sent.outcome = AssociationOutcome::Rejected;
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    metrics_.OnAssociationFinished(sent);
+    EXPECT_TRUE(
+        HasLine(R"(associations_total{direction="receive",outcome="released",peer="CT1"} 2)"));
+    EXPECT_TRUE(HasLine(R"(associations_total{direction="send",outcome="rejected",peer="CT1"} 1)"));
+    EXPECT_TRUE(HasNo("aborted"));
+  }
+
+  TEST_F(AssociationMetricsTest, SetupTimesAreOfBothDirections)
+  {
+    FinishedAssociation slow = MakeAssociation("PACS");
+    slow.direction = Direction::Send;
+    slow.setup = std::chrono::seconds(1);
+    FinishedAssociation unanswered = MakeAssociation("CT1");
+    unanswered.setup.reset();
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    metrics_.OnAssociationFinished(unanswered);
+    metrics_.OnAssociationFinished(slow);
+    EXPECT_TRUE(HasLine(R"(association_setup_seconds_count{direction="receive"} 1)"));
+    EXPECT_TRUE(HasLine(R"(association_setup_seconds_bucket{direction="send",le="0.9"} 0)"));
+    EXPECT_TRUE(HasLine(R"(association_setup_seconds_bucket{direction="send",le="1.1"} 1)"));
+  }
+
+  TEST_F(AssociationMetricsTest, OpenOnesAreCountedAtTheScrapeAndZeroAfterwards)
+  {
+    open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1")};
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 2)"));
+    open_.pop_back();
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 1)"));
+    open_.clear();
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 0)"));
+  }
+
+  TEST_F(AssociationMetricsTest, OneThatWasOpenBetweenTwoScrapesLeavesZero)
+  {
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 0)"));
+  }
+
+  TEST_F(AssociationMetricsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
+  {
+    AssociationMetrics metrics(directory_, {});
+    metrics.OnAssociationFinished(MakeAssociation("CT1"));
+    const std::string text = Exposition({&metrics}).ToText();
+    EXPECT_NE(std::string::npos, text.find("associations_total"));
+    EXPECT_EQ(std::string::npos, text.find("associations_open"));
+  }
+
+  TEST_F(AssociationMetricsTest, TheKernelsGaugesAreOfTheLatestFinishedAssociation)
+  {
+    FinishedAssociation latest = MakeAssociation("CT1");
+    latest.tcp->roundTrip = std::chrono::milliseconds(250);
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    metrics_.OnAssociationFinished(latest);
+    EXPECT_TRUE(HasLine(R"(peer_round_trip_seconds{direction="receive",peer="CT1"} 0.25)"));
+    EXPECT_TRUE(HasLine(R"(peer_send_window_bytes{direction="receive",peer="CT1"} 65535)"));
+    EXPECT_TRUE(HasLine(R"(peer_receive_window_bytes{direction="receive",peer="CT1"} 131072)"));
+    EXPECT_TRUE(HasLine(R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"));
+  }
+
+  TEST_F(AssociationMetricsTest, TheYoungestOpenAssociationIsTheLatest)
+  {
+    OpenAssociation young = MakeOpenAssociation("CT1");
+    young.age = std::chrono::milliseconds(1);
+    young.tcp->sendWindow = 1000;
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    open_ = {young, MakeOpenAssociation("CT1")};
+    EXPECT_TRUE(HasLine(R"(peer_send_window_bytes{direction="receive",peer="CT1"} 1000)"));
+  }
+
+  TEST_F(AssociationMetricsTest, CountersAreThoseOfFinishedAssociationsOnly)
+  {
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    open_ = {MakeOpenAssociation("CT1")};
+    const std::string labels = R"({direction="receive",peer="CT1"} )";
+    EXPECT_TRUE(HasLine("peer_retransmits_total" + labels + "10"));
+    EXPECT_TRUE(HasLine("peer_receive_window_limited_seconds_total" + labels + "1"));
+    EXPECT_TRUE(HasLine("peer_send_buffer_limited_seconds_total" + labels + "0.5"));
+  }
+
+  TEST_F(AssociationMetricsTest, WhatTheKernelDoesNotTellIsAbsent)
+  {
+    FinishedAssociation association = MakeAssociation("CT1");
+    association.tcp = TcpSummary();
+    association.tcp->sendMss = 1448;
+    metrics_.OnAssociationFinished(association);
+    EXPECT_TRUE(HasLine(R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"));
+    EXPECT_TRUE(HasNo("round_trip"));
+    EXPECT_TRUE(HasNo("window"));
+    EXPECT_TRUE(HasNo("limited"));
+  }
+
+  TEST_F(AssociationMetricsTest, WithoutTcpInfoNothingIsSaidOfTheConnection)
+  {
+    FinishedAssociation association = MakeAssociation("CT1");
+    association.tcp.reset();
+    metrics_.OnAssociationFinished(association);
+    EXPECT_TRUE(HasNo("orthanc_perf_peer_"));
+  }
+
+  TEST_F(AssociationMetricsTest, AnUnknownPeerHasNoPeerLabel)
+  {
+    open_ = {MakeOpenAssociation("")};
+    metrics_.OnAssociationFinished(MakeAssociation(""));
+    EXPECT_TRUE(HasLine(R"(associations_total{direction="receive",outcome="released"} 1)"));
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive"} 1)"));
+  }
+
+  TEST_F(AssociationMetricsTest, PeersBeyondTheMaximumAreOther)
+  {
+    for (const char* name : {"CT1", "MR1", "US1", "CR1", "other"})
+    {
+      metrics_.OnAssociationFinished(MakeAssociation(name));
+      open_.push_back(MakeOpenAssociation(name));
+    }
+
+    EXPECT_TRUE(
+        HasLine(R"(associations_total{direction="receive",outcome="released",peer="other"} 2)"));
+    EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="other"} 2)"));
+  }
+}
