@@ -15,14 +15,6 @@ namespace OrthancPerf
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
-
-
-    std::chrono::system_clock::time_point ToSystemTime(TimePoint time)
-    {
-      const auto age =
-          std::chrono::duration_cast<std::chrono::system_clock::duration>(Clock::now() - time);
-      return std::chrono::system_clock::now() - age;
-    }
   }
 
 

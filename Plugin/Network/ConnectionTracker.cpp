@@ -28,11 +28,6 @@ namespace OrthancPerf
 
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
-    std::int64_t ToCount(TimePoint time)
-    {
-      return time.time_since_epoch().count();
-    }
-
     bool IsHexadecimal(char c)
     {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');

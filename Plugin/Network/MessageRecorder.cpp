@@ -3,7 +3,6 @@
 
 #include "Network/ConnectionTracker.h"
 
-#include <array>
 #include <utility>
 
 namespace OrthancPerf
@@ -11,27 +10,6 @@ namespace OrthancPerf
   namespace
   {
     constexpr auto RELAXED = std::memory_order_relaxed;
-
-    // Under TLS the command of a message cannot be read: one of this size is taken for a C-STORE,
-    // as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
-    constexpr std::uint64_t LARGE_MESSAGE = 4096;
-
-    // The last instance of an association is taken up within half a second: by then its
-    // descriptor may have seen the release, and another short association or two
-    constexpr std::size_t REMEMBERED_RESPONSES = 8;
-
-
-    TimePoint ToTime(std::int64_t count)
-    {
-      return TimePoint(Clock::duration(count));
-    }
-
-
-    std::int64_t ToCount(TimePoint time)
-    {
-      return time.time_since_epoch().count();
-    }
-
 
     // What a thread of Orthanc works at. Laid out with the thread itself (initial-exec), as the
     // first access to other thread-local storage of a plugin allocates.
@@ -47,168 +25,17 @@ namespace OrthancPerf
   }
 
 
-  namespace
-  {
-    AssociationParties ToParties(const AssociateRequest& request)
-    {
-      const auto print = [](std::string_view text)
-      {
-        return MakePrintable(std::string(text));
-      };
-
-      AssociationParties parties;
-      parties.callingTitle = print(request.callingTitle.View());
-      parties.calledTitle = print(request.calledTitle.View());
-      parties.implementationVersion = print(request.implementationVersionName.View());
-      parties.maximumLength = request.maximumLength;
-      return parties;
-    }
-
-
-    // The other end: it has called, or it was called
-    Peer ToPeer(const AssociateRequest& request, bool isReadable, Direction direction,
-                const PeerAddress& address)
-    {
-      const std::string text = address.ToString();
-
-      if (!isReadable)
-      {
-        return Peer{{}, text};
-      }
-
-      const AssociationParties parties = ToParties(request);
-      return Peer{direction == Direction::Receive ? parties.callingTitle : parties.calledTitle,
-                  text};
-    }
-
-  }
-
-
-  // What is known of the connection that has a file descriptor. Written by the thread that has
-  // the connection, read by any.
-  struct MessageRecorder::Place
-  {
-    // Of the connection: fixed once hasParties is set
-    AssociateRequest request;
-    std::atomic<bool> hasParties = false;
-
-    // Of the message under way. The serial is never reset.
-    std::atomic<std::uint64_t> serial = 0;
-    std::atomic<std::int64_t> firstByte = 0;
-    std::atomic<std::int64_t> lastByte = 0;
-    std::atomic<std::int64_t> idle = -1;  // -1: there was no response before
-    std::array<std::atomic<std::int64_t>, REMEMBERED_RESPONSES> responses = {};
-    std::atomic<std::uint32_t> stalls = 0;
-    std::atomic<std::int64_t> stallTime = 0;
-    std::atomic<bool> isHttp = false;
-    std::atomic<std::uint64_t> peerHigh = 0;
-    std::atomic<std::uint64_t> peerLow = 0;
-
-    // For the thread that has the connection
-    bool hasExchange = false;  // a request has begun
-    std::uint64_t requestBytes = 0;
-    std::uint32_t heldStalls = 0;  // of the response before, for the next message
-    Duration heldTime = Duration::zero();
-    std::uint32_t instances = 0;
-    std::int64_t setup = -1;      // accepted, or connect called -> answer
-    std::int64_t associate = -1;  // request -> answer
-    CommandFieldReader command;
-
-    // The last byte of the response to one of the latest messages, so far; 0: none yet
-    std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
-    {
-      return responses[messageSerial % responses.size()];
-    }
-
-    const std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) const noexcept
-    {
-      return responses[messageSerial % responses.size()];
-    }
-
-    // What was known of the connection that had the descriptor before is forgotten
-    void Open(const Connection& connection) noexcept
-    {
-      hasParties.store(false, RELAXED);
-      isHttp.store(!connection.IsDicom(), RELAXED);
-      peerHigh.store(connection.peerHigh.load(RELAXED), RELAXED);
-      peerLow.store(connection.peerLow.load(RELAXED), RELAXED);
-      hasExchange = false;
-      requestBytes = 0;
-      heldStalls = 0;
-      heldTime = Duration::zero();
-      instances = 0;
-      setup = -1;
-      associate = -1;
-    }
-
-    AssociationParties GetParties() const
-    {
-      return hasParties.load(std::memory_order_acquire) ? ToParties(request) : AssociationParties();
-    }
-
-    Peer GetPeer(Direction direction) const
-    {
-      const bool isReadable = hasParties.load(std::memory_order_acquire);
-      const PeerAddress address =
-          PeerAddress::FromWords(peerHigh.load(RELAXED), peerLow.load(RELAXED), 0);
-      return ToPeer(request, isReadable, direction, address);
-    }
-
-    void AddStall(Duration waited) noexcept
-    {
-      stalls.fetch_add(1, RELAXED);
-      stallTime.fetch_add(waited.count(), RELAXED);
-    }
-
-    bool IsInstance(const Connection& connection) const noexcept
-    {
-      return connection.isEncrypted.load(RELAXED) ? requestBytes >= LARGE_MESSAGE
-                                                  : command.Get() == C_STORE_REQUEST;
-    }
-  };
-
-
-  // Something that is over: an association, or a message that Orthanc has sent. Times in
-  // nanoseconds; -1: not known.
-  struct MessageRecorder::Event
-  {
-    bool isAssociation;
-    Direction direction;
-    AssociationOutcome outcome;
-    bool hasParties;
-    bool isAnswered;
-    AssociateRequest request;
-    PeerAddress address;
-    std::int64_t setup;
-    std::int64_t connect;
-    std::int64_t associate;
-    std::int64_t length;
-    std::int64_t idle;
-    std::int64_t send;
-    std::int64_t wait;
-    std::int64_t stallTime;
-    std::uint32_t stalls;
-    std::uint32_t instances;
-    std::uint64_t bytesReceived;
-    std::uint64_t bytesSent;
-    std::optional<TcpInfo> tcp;
-  };
-
-
   MessageRecorder::MessageRecorder(std::size_t capacity) :
     capacity_(capacity),
-    places_(std::make_unique<Place[]>(capacity)),
+    places_(std::make_unique<MessagePlace[]>(capacity)),
     events_(std::make_unique<Events>())
   {
   }
 
 
-  MessageRecorder::~MessageRecorder() = default;
-
-
   std::optional<Message> MessageRecorder::GetCurrentMessage() const noexcept
   {
-    const auto* place = static_cast<const Place*>(work.place);
+    const auto* place = static_cast<const MessagePlace*>(work.place);
 
     if (place == nullptr || place < places_.get() || place >= places_.get() + capacity_)
     {
@@ -218,8 +45,8 @@ namespace OrthancPerf
     Message message;
     message.id.connection = static_cast<std::uint32_t>(place - places_.get());
     message.id.serial = place->serial.load(RELAXED);
-    message.firstByte = ToTime(place->firstByte.load(RELAXED));
-    message.lastByte = ToTime(place->lastByte.load(RELAXED));
+    message.firstByte = ToTimePoint(place->firstByte.load(RELAXED));
+    message.lastByte = ToTimePoint(place->lastByte.load(RELAXED));
     message.stalls = place->stalls.load(RELAXED);
     message.stallTime = Duration(place->stallTime.load(RELAXED));
 
@@ -244,7 +71,7 @@ namespace OrthancPerf
       return {};
     }
 
-    const Place& place = places_[id.connection];
+    const MessagePlace& place = places_[id.connection];
     const std::int64_t response = place.GetResponse(id.serial).load(std::memory_order_acquire);
 
     // Read after the response: if it is still remembered now, it was that message's
@@ -253,7 +80,7 @@ namespace OrthancPerf
       return {Response::State::Forgotten, {}};
     }
 
-    return response == 0 ? Response() : Response{Response::State::Written, ToTime(response)};
+    return response == 0 ? Response() : Response{Response::State::Written, ToTimePoint(response)};
   }
 
 
@@ -264,7 +91,7 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    const StoredFile file = {ToTime(work.fileCreated), ToTime(work.fileClosed),
+    const StoredFile file = {ToTimePoint(work.fileCreated), ToTimePoint(work.fileClosed),
                              Duration(work.fileSync)};
     work.fileCreated = 0;
     work.fileClosed = 0;
@@ -276,7 +103,7 @@ namespace OrthancPerf
   void MessageRecorder::Drain(const Journal& journal)
   {
     const std::lock_guard<std::mutex> lock(draining_);
-    Event event = {};
+    ProbeEvent event = {};
 
     while (events_->Pop(event))
     {
@@ -300,7 +127,7 @@ namespace OrthancPerf
 
   void MessageRecorder::OnOpened(Connection& connection, TimePoint) noexcept
   {
-    if (Place* place = Find(connection))
+    if (MessagePlace* place = Find(connection))
     {
       place->Open(connection);
     }
@@ -310,7 +137,7 @@ namespace OrthancPerf
   void MessageRecorder::OnAssociateRequest(Connection& connection, const AssociateRequest& request,
                                            TimePoint) noexcept
   {
-    if (Place* place = Find(connection))
+    if (MessagePlace* place = Find(connection))
     {
       place->request = request;
       place->hasParties.store(true, std::memory_order_release);
@@ -320,7 +147,7 @@ namespace OrthancPerf
 
   void MessageRecorder::OnAssociateAnswer(Connection& connection, bool, TimePoint now) noexcept
   {
-    if (Place* place = Find(connection))
+    if (MessagePlace* place = Find(connection))
     {
       place->setup = ToCount(now) - connection.openedAt.load(RELAXED);
       place->associate = ToCount(now) - place->firstByte.load(RELAXED);
@@ -331,7 +158,7 @@ namespace OrthancPerf
   void MessageRecorder::OnClosed(Connection& connection, AssociationOutcome outcome,
                                  TimePoint now) noexcept
   {
-    Place* place = Find(connection);
+    MessagePlace* place = Find(connection);
 
     if (place == nullptr || !connection.IsDicom())
     {
@@ -340,7 +167,7 @@ namespace OrthancPerf
 
     FinishExchange(connection, *place);
 
-    Event event = MakeEvent(connection, *place);
+    ProbeEvent event = MakeEvent(connection, *place);
     event.isAssociation = true;
     event.outcome = outcome;
     event.length = ToCount(now) - connection.openedAt.load(RELAXED);
@@ -353,7 +180,7 @@ namespace OrthancPerf
 
   void MessageRecorder::OnRequestBegins(Connection& connection, TimePoint now) noexcept
   {
-    Place* place = Find(connection);
+    MessagePlace* place = Find(connection);
 
     if (place == nullptr)
     {
@@ -380,7 +207,7 @@ namespace OrthancPerf
   void MessageRecorder::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                        std::size_t size, TimePoint now) noexcept
   {
-    if (Place* place = Find(connection))
+    if (MessagePlace* place = Find(connection))
     {
       place->lastByte.store(ToCount(now), RELAXED);
       place->requestBytes += size;
@@ -397,7 +224,7 @@ namespace OrthancPerf
 
   void MessageRecorder::OnResponseBytes(Connection& connection, std::size_t, TimePoint now) noexcept
   {
-    if (Place* place = Find(connection))
+    if (MessagePlace* place = Find(connection))
     {
       place->GetResponse(place->serial.load(RELAXED))
           .store(ToCount(now), std::memory_order_release);
@@ -412,7 +239,7 @@ namespace OrthancPerf
 
   void MessageRecorder::OnStall(Connection& connection, Duration waited, TimePoint) noexcept
   {
-    Place* place = Find(connection);
+    MessagePlace* place = Find(connection);
 
     if (place == nullptr)
     {
@@ -453,14 +280,14 @@ namespace OrthancPerf
   }
 
 
-  MessageRecorder::Place* MessageRecorder::Find(const Connection& connection) noexcept
+  MessagePlace* MessageRecorder::Find(const Connection& connection) noexcept
   {
     const auto index = static_cast<std::size_t>(connection.fd);  // negative: beyond the end
     return index < capacity_ ? &places_[index] : nullptr;
   }
 
 
-  void MessageRecorder::FinishExchange(const Connection& connection, Place& place) noexcept
+  void MessageRecorder::FinishExchange(const Connection& connection, MessagePlace& place) noexcept
   {
     if (!place.hasExchange)
     {
@@ -477,7 +304,7 @@ namespace OrthancPerf
 
     if (connection.IsOutgoing())
     {
-      Event event = MakeEvent(connection, place);
+      ProbeEvent event = MakeEvent(connection, place);
       event.outcome = AssociationOutcome::Released;
       event.bytesSent = place.requestBytes;
       events_->Push(event);
@@ -485,14 +312,14 @@ namespace OrthancPerf
   }
 
 
-  MessageRecorder::Event MessageRecorder::MakeEvent(const Connection& connection,
-                                                    const Place& place) noexcept
+  ProbeEvent MessageRecorder::MakeEvent(const Connection& connection,
+                                        const MessagePlace& place) noexcept
   {
     const std::int64_t response = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED);
     const std::int64_t lastByte = place.lastByte.load(RELAXED);
     const std::int64_t connected = connection.connectedAt.load(RELAXED);
 
-    Event event = {};
+    ProbeEvent event = {};
     event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
     event.hasParties = place.hasParties.load(RELAXED);
     event.request = place.request;
@@ -503,6 +330,7 @@ namespace OrthancPerf
     event.idle = place.idle.load(RELAXED);
     event.send = lastByte - place.firstByte.load(RELAXED);
     event.wait = response == 0 ? -1 : response - lastByte;
+    event.endedAt = response == 0 ? lastByte : response;
     event.stalls = place.stalls.load(RELAXED);
     event.stallTime = place.stallTime.load(RELAXED);
     event.instances = place.instances;
@@ -512,7 +340,7 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::Publish(const Event& event, const Journal& journal)
+  void MessageRecorder::Publish(const ProbeEvent& event, const Journal& journal)
   {
     if (event.isAssociation)
     {
@@ -522,74 +350,5 @@ namespace OrthancPerf
     {
       journal.Publish(ToSentInstance(event));
     }
-  }
-
-
-  FinishedInstance MessageRecorder::ToSentInstance(const Event& event)
-  {
-    FinishedInstance sent;
-    sent.direction = Direction::Send;
-    sent.origin = Origin::DicomProtocol;
-    sent.outcome = event.wait < 0 ? Outcome::Failed : Outcome::Stored;
-    sent.peer = ToPeer(event.request, event.hasParties, event.direction, event.address);
-    sent.size = event.bytesSent;
-    sent.finishedAt = std::chrono::system_clock::now();
-    sent.areStallsObserved = true;
-    sent.stalls = event.stalls;
-    sent.stallTime = Duration(event.stallTime);
-
-    const auto add = [&sent](Phase phase, std::int64_t duration)
-    {
-      if (duration >= 0)
-      {
-        sent.phases.Add(phase, Duration(duration));
-      }
-    };
-
-    if (event.instances == 1)
-    {
-      add(Phase::Connect, event.connect);
-      add(Phase::Associate, event.associate);
-    }
-
-    add(Phase::Idle, event.idle);
-    add(Phase::Send, event.send);
-    add(Phase::Wait, event.wait);
-    return sent;
-  }
-
-
-  FinishedAssociation MessageRecorder::ToAssociation(const Event& event)
-  {
-    FinishedAssociation association;
-    association.direction = event.direction;
-    association.outcome = event.outcome;
-    association.peer = ToPeer(event.request, event.hasParties, event.direction, event.address);
-    association.length = Duration(event.length);
-    association.instances = event.instances;
-    association.bytesReceived = event.bytesReceived;
-    association.bytesSent = event.bytesSent;
-
-    if (event.hasParties)
-    {
-      association.parties = ToParties(event.request);
-    }
-
-    if (event.setup >= 0)
-    {
-      association.setup = Duration(event.setup);
-    }
-
-    if (event.direction == Direction::Send && event.connect >= 0)
-    {
-      association.connect = Duration(event.connect);
-    }
-
-    if (event.tcp)
-    {
-      association.tcp = Summarize(*event.tcp);
-    }
-
-    return association;
   }
 }

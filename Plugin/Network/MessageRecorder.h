@@ -4,10 +4,10 @@
 #include "Ingest/Association.h"
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
-#include "Network/CommandField.h"
 #include "Network/EventRing.h"
 #include "Network/IConnectionObserver.h"
-#include "Network/TcpInfo.h"
+#include "Network/MessagePlace.h"
+#include "Network/ProbeEvent.h"
 
 #include <atomic>
 #include <cstdint>
@@ -28,7 +28,6 @@ namespace OrthancPerf
   {
   public:
     explicit MessageRecorder(std::size_t capacity);
-    ~MessageRecorder() override;
 
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const noexcept override;
@@ -64,21 +63,16 @@ namespace OrthancPerf
     void OnFileClosed(TimePoint now) noexcept override;
 
   private:
-    struct Place;
-    struct Event;
-
     // 2,048 sent instances or associations between two calls of Drain, half a second apart
-    using Events = EventRing<Event, 2048>;
+    using Events = EventRing<ProbeEvent, 2048>;
 
-    Place* Find(const Connection& connection) noexcept;
-    void FinishExchange(const Connection& connection, Place& place) noexcept;
-    static Event MakeEvent(const Connection& connection, const Place& place) noexcept;
-    static void Publish(const Event& event, const Journal& journal);
-    static FinishedInstance ToSentInstance(const Event& event);
-    static FinishedAssociation ToAssociation(const Event& event);
+    MessagePlace* Find(const Connection& connection) noexcept;
+    void FinishExchange(const Connection& connection, MessagePlace& place) noexcept;
+    static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
+    static void Publish(const ProbeEvent& event, const Journal& journal);
 
     const std::size_t capacity_;
-    const std::unique_ptr<Place[]> places_;
+    const std::unique_ptr<MessagePlace[]> places_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
   };

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Association.h"
+#include "Network/CommandField.h"
+#include "Network/Connection.h"
+#include "Network/Parties.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace OrthancPerf
+{
+  // Under TLS the command of a message cannot be read: one of this size is taken for a C-STORE,
+  // as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
+  constexpr std::uint64_t LARGE_MESSAGE = 4096;
+
+  // The last instance of an association is taken up within half a second: by then its
+  // descriptor may have seen the release, and another short association or two
+  constexpr std::size_t REMEMBERED_RESPONSES = 8;
+
+
+  // What is known of the messages on the connection that has a file descriptor. Written by the
+  // thread that has the connection, read by any; times are Clock's counts. The request is read
+  // without protection: a reader that finds the connection closed afterwards forgets what it read.
+  struct MessagePlace
+  {
+    // Of the connection: fixed once hasParties is set
+    AssociateRequest request;
+    std::atomic<bool> hasParties = false;
+
+    // Of the message under way. The serial is never reset.
+    std::atomic<std::uint64_t> serial = 0;
+    std::atomic<std::int64_t> firstByte = 0;
+    std::atomic<std::int64_t> lastByte = 0;
+    std::atomic<std::int64_t> idle = -1;  // -1: there was no response before
+    std::array<std::atomic<std::int64_t>, REMEMBERED_RESPONSES> responses = {};
+    std::atomic<std::uint32_t> stalls = 0;
+    std::atomic<std::int64_t> stallTime = 0;
+    std::atomic<bool> isHttp = false;
+    std::atomic<std::uint64_t> peerHigh = 0;
+    std::atomic<std::uint64_t> peerLow = 0;
+
+    // For the thread that has the connection
+    bool hasExchange = false;  // a request has begun
+    std::uint64_t requestBytes = 0;
+    std::uint32_t heldStalls = 0;  // of the response before, for the next message
+    Duration heldTime = Duration::zero();
+    std::uint32_t instances = 0;
+    std::int64_t setup = -1;      // accepted, or connect called -> answer
+    std::int64_t associate = -1;  // request -> answer
+    CommandFieldReader command;
+
+    // The last byte of the response to one of the latest messages, so far; 0: none yet
+    std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
+
+    const std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) const noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
+
+    // What was known of the connection that had the descriptor before is forgotten
+    void Open(const Connection& connection) noexcept
+    {
+      hasParties.store(false, std::memory_order_relaxed);
+      isHttp.store(!connection.IsDicom(), std::memory_order_relaxed);
+      peerHigh.store(connection.peerHigh.load(std::memory_order_relaxed),
+                     std::memory_order_relaxed);
+      peerLow.store(connection.peerLow.load(std::memory_order_relaxed), std::memory_order_relaxed);
+      hasExchange = false;
+      requestBytes = 0;
+      heldStalls = 0;
+      heldTime = Duration::zero();
+      instances = 0;
+      setup = -1;
+      associate = -1;
+    }
+
+    AssociationParties GetParties() const
+    {
+      return hasParties.load(std::memory_order_acquire) ? ToParties(request) : AssociationParties();
+    }
+
+    Peer GetPeer(Direction direction) const
+    {
+      const bool isReadable = hasParties.load(std::memory_order_acquire);
+      const PeerAddress address = PeerAddress::FromWords(
+          peerHigh.load(std::memory_order_relaxed), peerLow.load(std::memory_order_relaxed), 0);
+      return ToPeer(request, isReadable, direction, address);
+    }
+
+    void AddStall(Duration waited) noexcept
+    {
+      stalls.fetch_add(1, std::memory_order_relaxed);
+      stallTime.fetch_add(waited.count(), std::memory_order_relaxed);
+    }
+
+    bool IsInstance(const Connection& connection) const noexcept
+    {
+      return connection.isEncrypted.load(std::memory_order_relaxed)
+                 ? requestBytes >= LARGE_MESSAGE
+                 : command.Get() == C_STORE_REQUEST;
+    }
+  };
+}

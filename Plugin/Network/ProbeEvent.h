@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Association.h"
+#include "Network/AssociateRequest.h"
+#include "Network/Connection.h"
+#include "Network/TcpInfo.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace OrthancPerf
+{
+  // Something that is over: an association, or a message that Orthanc has sent. Durations in
+  // nanoseconds; -1: not known. What the hooks put into the queue: it owns nothing.
+  struct ProbeEvent
+  {
+    bool isAssociation;
+    Direction direction;
+    AssociationOutcome outcome;
+    bool hasParties;
+    AssociateRequest request;
+    PeerAddress address;
+    std::int64_t setup;
+    std::int64_t connect;
+    std::int64_t associate;
+    std::int64_t length;
+    std::int64_t endedAt;
+    std::int64_t idle;
+    std::int64_t send;
+    std::int64_t wait;
+    std::int64_t stallTime;
+    std::uint32_t stalls;
+    std::uint32_t instances;
+    std::uint64_t bytesReceived;
+    std::uint64_t bytesSent;
+    std::optional<TcpInfo> tcp;
+  };
+
+  FinishedInstance ToSentInstance(const ProbeEvent& event);
+  FinishedAssociation ToAssociation(const ProbeEvent& event);
+}
