@@ -43,7 +43,7 @@ class Metrics:
         for family in self.families:
             for sample in family.samples:
                 if sample.name == name and sample.value != 0:
-                    key = tuple(sample.labels[label] for label in labels)
+                    key = tuple(sample.labels.get(label, "") for label in labels)
                     groups[key] = groups.get(key, 0) + int(sample.value)
         return groups
 

@@ -45,7 +45,8 @@ class OrthancServer:
 
     `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
     configuration, `lua` the texts of Lua scripts, `environment` what its environment has more
-    than this process's. The folder keeps configuration, log and store:
+    than this process's, `launcher` a command that executes Orthanc in its own place, such as
+    env(1). The folder keeps configuration, log and store:
     a second server on the same folder finds the first one's images.
     """
 
@@ -57,6 +58,7 @@ class OrthancServer:
         options: dict[str, Any] | None = None,
         lua: list[str] | None = None,
         environment: dict[str, str] | None = None,
+        launcher: list[str] | None = None,
     ) -> None:
         self.folder = folder
         self.storage = folder / "storage"
@@ -66,6 +68,7 @@ class OrthancServer:
         self.session = requests.Session()
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
+        self._launcher = launcher or []
         self._log_path = folder / "orthanc.log"
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
@@ -105,7 +108,7 @@ class OrthancServer:
         path.write_text(json.dumps(self._configuration, indent=2), "utf-8")
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [ORTHANC, path],
+                [*self._launcher, ORTHANC, path],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.folder,

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A disk that takes no more: each instance has its outcome, and Orthanc goes on.
+
+What stands in for the full disk is the limit of a file's size (setrlimit(2), RLIMIT_FSIZE), which
+can be set, and lifted, while Orthanc runs. It needs no privilege.
+"""
+
+import resource
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.images import Image
+from harness.metrics import IN_FLIGHT, INSTANCES, scrape, scrape_when_counted
+from harness.orthanc import OrthancServer
+
+# Or else a write beyond the limit would end the process (setrlimit(2))
+IGNORE_SIGNAL = ["env", "--ignore-signal=XFSZ"]
+
+
+@pytest.fixture
+def server(start_orthanc: StartOrthanc) -> OrthancServer:
+    return start_orthanc(launcher=IGNORE_SIGNAL)
+
+
+@contextmanager
+def limit_files(server: OrthancServer, size: int) -> Iterator[None]:
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, unlimited)
+
+
+def send_all(server: OrthancServer, images: list[Image]) -> None:
+    """Half by C-STORE and half over HTTP; none is stored."""
+    half = len(images) // 2
+    for image in images[:half]:
+        with pytest.raises(subprocess.CalledProcessError):
+            clients.store(server, [image])
+    answers = clients.upload(server, [image.read_bytes() for image in images[half:]])
+    assert all(status != 200 for status, _ in answers), answers
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(100_000, id="the images are larger"),
+        pytest.param(0, id="nothing can be written, neither images nor database"),
+    ],
+)
+def test_what_cannot_be_stored_has_failed(
+    server: OrthancServer, make_series: MakeSeries, size: int
+) -> None:
+    images = make_series("full", 12)
+    clients.upload(server, [image.read_bytes() for image in images[:2]])
+    with limit_files(server, size):
+        send_all(server, images[2:])
+        metrics = scrape_when_counted(server, 12)
+
+    assert metrics.group(INSTANCES, "origin", "outcome") == {
+        ("RestApi", "stored"): 2,
+        ("RestApi", "failed"): 5,
+        ("DicomProtocol", "failed"): 5,
+    }
+    assert metrics.sum(IN_FLIGHT) == 0
+
+    clients.store(server, images)
+    metrics = scrape_when_counted(server, 24)
+    assert metrics.sum(INSTANCES, origin="DicomProtocol", outcome="stored") == 12
+    assert server.get_json("/statistics")["CountInstances"] == 12
+    assert not server.get_json("/perf/status")["CallbackFailures"]
+
+
+def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: MakeSeries) -> None:
+    # Small images fit below the limit, which the database has passed
+    images = make_series("full", 12)
+    clients.upload(server, [image.read_bytes() for image in images[:2]])
+    small = [make_small(image.read_bytes()) for image in images[2:]]
+    with limit_files(server, 16_384):
+        answers = clients.upload(server, small)
+        failed = sum(1 for status, _ in answers if status != 200)
+        metrics = scrape_when_counted(server, 2 + len(small))
+    assert failed > 0
+    assert metrics.sum(INSTANCES, outcome="failed") == failed
+    assert metrics.sum(INSTANCES, outcome="stored") == 2 + len(small) - failed
+    clients.upload(server, small)
+    assert server.get_json("/statistics")["CountInstances"] == 2 + len(small)
+
+
+def make_small(content: bytes) -> bytes:
+    """The same instance without its pixels, which come last."""
+    return content[: content.rindex(b"\xe0\x7f\x10\x00")]
