@@ -23,7 +23,8 @@ namespace OrthancPerf
     const std::size_t length = std::strftime(day.data(), day.size(), "%Y%m%dT%H%M%S", &utc);
 
     std::array<char, 16> micros = {};
-    std::snprintf(micros.data(), micros.size(), ".%06d", static_cast<int>(fraction.count()));
+    static_cast<void>(
+        std::snprintf(micros.data(), micros.size(), ".%06d", static_cast<int>(fraction.count())));
 
     return std::string(day.data(), length) + micros.data();
   }
