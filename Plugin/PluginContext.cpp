@@ -154,8 +154,8 @@ namespace OrthancPerf
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_}),
-    journal_(
-        {&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_}),
+    journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
+              &recentTraffic_, &recentInstances_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),

@@ -14,7 +14,7 @@ namespace OrthancPerf
     // (parsing, hashing, transcoding).
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
-    constexpr std::size_t SLOWEST_BYTES_PER_SECOND = 4 * 1024 * 1024;
+    constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
 
 
     std::chrono::system_clock::time_point ToSystemTime(TimePoint time)

@@ -25,7 +25,7 @@ namespace OrthancPerf
   };
 
   // The associations with one peer in one direction since Orthanc started: totals of those that
-  // are over, and what the latest said. A value of some 500 bytes; not thread-safe.
+  // are over, and what the latest said. A value of some 400 bytes; not thread-safe.
   struct PeerAssociations
   {
     std::array<std::uint64_t, ASSOCIATION_OUTCOME_COUNT> outcomes = {};

@@ -43,7 +43,7 @@ namespace OrthancPerf
 
   // Each peer's traffic and associations, for GET /perf/peers. Peers that are not known (an empty
   // name) are left out. Owned by the plugin's context; any thread may call it. Memory is bounded
-  // by the directory: some 4 kB a peer.
+  // by the directory: some 3 kB a peer.
   class PeerStatistics : public IJournalObserver
   {
   public:

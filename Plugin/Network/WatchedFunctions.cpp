@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
+#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
@@ -124,8 +125,16 @@ namespace OrthancPerf
       }
     }
 
-    // The thread is about to read or to wait; true if the connection is watched
-    bool TurnTo(int fd) noexcept
+    // What is to be seen of a call that may wait for bytes
+    enum class Watch
+    {
+      Nothing,   // the connection is not watched
+      Duration,  // HTTP: how long the call takes, without a further system call
+      Wait       // DICOM: whether it has to wait, and the quick ACK before it does
+    };
+
+    // The thread is about to read or to wait
+    Watch TurnTo(int fd) noexcept
     {
       const ErrnoKeeper keeper;
       const ContextUse use;
@@ -133,12 +142,12 @@ namespace OrthancPerf
 
       if (connection == nullptr || !IsSocketOfServer(*connection))
       {
-        return false;
+        return Watch::Nothing;
       }
 
       Tune(use, *connection);
       use->tracker.OnTurnedTo(*connection);
-      return true;
+      return connection->IsDicom() ? Watch::Wait : Watch::Duration;
     }
 
     // The thread has to wait for bytes
@@ -179,16 +188,29 @@ namespace OrthancPerf
       }
     }
 
-    void AfterRead(int fd, const void* buffer, ssize_t size) noexcept
+    // "from": when the call began to wait, as far as that is known
+    void AfterRead(int fd, const void* buffer, ssize_t size,
+                   const std::optional<TimePoint>& from) noexcept
     {
       const ErrnoKeeper keeper;
       const ContextUse use;
       Connection* connection = use.Find(fd);
 
-      if (size > 0 && connection != nullptr && IsSocketOfServer(*connection))
+      if (connection == nullptr || !IsSocketOfServer(*connection))
       {
-        use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size),
-                            Clock::now());
+        return;
+      }
+
+      const TimePoint now = Clock::now();
+
+      if (from)
+      {
+        use->tracker.OnWaited(*connection, *from, now);
+      }
+
+      if (size > 0)
+      {
+        use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size), now);
       }
     }
 
@@ -208,9 +230,22 @@ namespace OrthancPerf
     ssize_t Receive(int fd, void* buffer, std::size_t size, int flags,
                     const Original& original) noexcept
     {
-      if (size == 0 || (flags & MSG_PEEK) != 0 || !TurnTo(fd))
+      const bool isReading = size != 0 && (flags & MSG_PEEK) == 0;
+      const Watch watch = isReading ? TurnTo(fd) : Watch::Nothing;
+
+      if (watch == Watch::Nothing)
       {
         return original();
+      }
+
+      std::optional<TimePoint> from;
+
+      if (watch == Watch::Duration)
+      {
+        from = Clock::now();
+        const ssize_t result = original();
+        AfterRead(fd, buffer, result, from);
+        return result;
       }
 
       ssize_t result = recv(fd, buffer, size, flags | MSG_DONTWAIT);
@@ -224,12 +259,11 @@ namespace OrthancPerf
       if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
       {
         BeforeWait(fd);
-        const TimePoint from = Clock::now();
+        from = Clock::now();
         result = original();
-        AfterWait(fd, from);
       }
 
-      AfterRead(fd, buffer, result);
+      AfterRead(fd, buffer, result, from);
       return result;
     }
 
@@ -371,21 +405,28 @@ namespace OrthancPerf
         return result;
       }
 
-      if (!TurnTo(fd))
+      const Watch watch = TurnTo(fd);
+
+      if (watch == Watch::Nothing)
       {
         return original();
       }
 
-      int result = poll(fds, count, 0);
-
-      if (result == 0)
+      if (watch == Watch::Wait)
       {
+        const int ready = poll(fds, count, 0);
+
+        if (ready != 0)
+        {
+          return ready;
+        }
+
         BeforeWait(fd);
-        const TimePoint from = Clock::now();
-        result = original();
-        AfterWait(fd, from);
       }
 
+      const TimePoint from = Clock::now();
+      const int result = original();
+      AfterWait(fd, from);
       return result;
     }
 
@@ -604,7 +645,8 @@ namespace OrthancPerf
           return result;
         }
 
-        if (reading < 0 || write != nullptr || except != nullptr || !TurnTo(reading))
+        if (reading < 0 || write != nullptr || except != nullptr ||
+            TurnTo(reading) == Watch::Nothing)
         {
           return original();
         }

@@ -42,12 +42,12 @@ namespace OrthancPerf
   // Each hook calls its original, keeps errno, allocates nothing, takes no lock, and does no
   // more than a look into the table of connections for descriptors that it does not know.
   //
-  // Reads are tried without waiting first (recv with MSG_DONTWAIT), polls with no time: this tells
-  // exactly when the thread has to wait, and only then does the quick ACK cost a call. A sender
-  // that holds its last partial segment back (Nagle's algorithm, RFC 896) waits for the ACK of
-  // what Orthanc has read; it matters just when Orthanc has nothing left to read. Measured over
-  // loopback in DCMTK's pattern, an instance of 525 kB in PDUs of 16 kB: 1.4 calls an instance
-  // with this, 69 after every read, 35 before every wait, all without a stall.
+  // Reads of DICOM connections are tried without waiting first (recv with MSG_DONTWAIT), polls with
+  // no time: this tells exactly when the thread has to wait, and only then does the quick ACK cost
+  // a call. A sender that holds its last partial segment back (Nagle's algorithm, RFC 896) waits
+  // for the ACK of what Orthanc has read; it matters just when Orthanc has nothing left to read.
+  // Measured over loopback in DCMTK's pattern, an instance of 525 kB in PDUs of 16 kB: 1.4 calls an
+  // instance with this, 69 after every read, 35 before every wait, all without a stall.
   std::vector<Redirection> GetWatchedFunctions();
 
   // From now on the hooks work on this context; false if there is another one already.

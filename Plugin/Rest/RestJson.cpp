@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cctype>
-#include <cstdio>
 #include <ctime>
 
 namespace OrthancPerf
@@ -22,11 +21,8 @@ namespace OrthancPerf
     std::array<char, 32> day = {};
     const std::size_t length = std::strftime(day.data(), day.size(), "%Y%m%dT%H%M%S", &utc);
 
-    std::array<char, 16> micros = {};
-    static_cast<void>(
-        std::snprintf(micros.data(), micros.size(), ".%06d", static_cast<int>(fraction.count())));
-
-    return std::string(day.data(), length) + micros.data();
+    const std::string micros = std::to_string(1000000 + fraction.count()).substr(1);
+    return std::string(day.data(), length) + "." + micros;
   }
 
 

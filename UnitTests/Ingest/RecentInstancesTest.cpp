@@ -32,6 +32,24 @@ namespace OrthancPerf
     using Sizes = std::vector<std::size_t>;
   }
 
+  TEST(RecentInstances, TheOrderIsThatOfTheirEndNotOfTheirReport)
+  {
+    const auto make = [](std::size_t size, int second)
+    {
+      FinishedInstance instance = Make(size);
+      instance.finishedAt = std::chrono::system_clock::time_point(std::chrono::seconds(second));
+      return instance;
+    };
+
+    RecentInstances recent(3);
+    recent.OnInstanceFinished(make(1, 10));
+    recent.OnInstanceFinished(make(3, 30));
+    recent.OnInstanceFinished(make(2, 20));
+    EXPECT_EQ(Sizes({3, 2, 1}), GetSizes(recent.Latest(10)));
+    recent.OnInstanceFinished(make(4, 25));
+    EXPECT_EQ(Sizes({3, 4, 2}), GetSizes(recent.Latest(10)));
+  }
+
   TEST(RecentInstances, TheNewestComesFirst)
   {
     RecentInstances recent(3);

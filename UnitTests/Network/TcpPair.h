@@ -105,6 +105,35 @@ namespace OrthancPerf
     Accept* accept_ = nullptr;
   };
 
+  // A further client of such a pair
+  class ConnectedSocket
+  {
+  public:
+    explicit ConnectedSocket(std::uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0))
+    {
+      sockaddr_in address = {};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+
+      if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0)
+      {
+        throw std::runtime_error("no TCP connection over loopback");
+      }
+    }
+
+    ConnectedSocket(const ConnectedSocket&) = delete;
+    ConnectedSocket& operator=(const ConnectedSocket&) = delete;
+
+    ~ConnectedSocket()
+    {
+      close(fd_);
+    }
+
+  private:
+    const int fd_;
+  };
+
   inline void SendAll(int fd, const std::string& bytes)
   {
     std::size_t sent = 0;

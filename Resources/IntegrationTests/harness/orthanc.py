@@ -3,6 +3,7 @@
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -43,7 +44,8 @@ class OrthancServer:
     """Orthanc as a context manager: started on entry, stopped on exit.
 
     `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
-    configuration, `lua` the texts of Lua scripts. The folder keeps configuration, log and store:
+    configuration, `lua` the texts of Lua scripts, `environment` what its environment has more
+    than this process's. The folder keeps configuration, log and store:
     a second server on the same folder finds the first one's images.
     """
 
@@ -54,6 +56,7 @@ class OrthancServer:
         perf: Json = None,
         options: dict[str, Any] | None = None,
         lua: list[str] | None = None,
+        environment: dict[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.storage = folder / "storage"
@@ -64,6 +67,7 @@ class OrthancServer:
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
         self._log_path = folder / "orthanc.log"
+        self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
 
         self.storage.mkdir(parents=True, exist_ok=True)
@@ -101,7 +105,11 @@ class OrthancServer:
         path.write_text(json.dumps(self._configuration, indent=2), "utf-8")
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [ORTHANC, path], stdout=log, stderr=subprocess.STDOUT, cwd=self.folder
+                [ORTHANC, path],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                env=self._environment,
             )
         try:
             self._wait_until_ready(self._process)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plugin's own work in all callbacks of an instance costs the ingesting thread, from the
+// HTTP request to the last of the journal's observers, with 1, 4 and 16 threads: time an
+// instance. What Orthanc's SDK does for its getters comes on top of it.
+#include "ComputedTomography.h"
+#include "Ingest/IngestTracker.h"
+#include "Ingest/RecentInstances.h"
+#include "Metrics/IngestMetrics.h"
+#include "Metrics/PeerMetrics.h"
+#include "Metrics/PeerStatistics.h"
+#include "Metrics/RecentTraffic.h"
+
+#include <benchmark/benchmark.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    ReceivedInstance Describe(const std::string& file, Origin origin)
+    {
+      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+
+      ReceivedInstance received;
+      received.origin = origin;
+      received.size = file.size();
+      received.readable = check.IsAcceptable();
+      received.sopInstanceUid = check.sopInstanceUid;
+      return received;
+    }
+
+
+    KnownInstance MakeKnown(Origin origin, std::size_t size, int thread)
+    {
+      KnownInstance known;
+      known.instanceId = "6e2c0ec2-5d99c8ca-c1c21cee-79a09605-68391d12";
+      known.origin = origin;
+      known.size = size;
+
+      if (origin == Origin::DicomProtocol)
+      {
+        known.peer = {"MODALITY" + std::to_string(thread), "192.0.2.1"};
+      }
+
+      return known;
+    }
+
+
+    // The plugin's objects as PluginContext wires them, without the probe
+    class Ingest : public benchmark::Fixture
+    {
+    protected:
+      void Upload(const KnownInstance& known)
+      {
+        tracker_.OnRequest(Clock::now(), "192.0.2.1");
+        Store(known);
+      }
+
+      void Finish(benchmark::State& state) const
+      {
+        state.SetItemsProcessed(state.iterations());
+
+        if (recent_.Latest(1).empty())
+        {
+          state.SkipWithError("No instance has come through");
+        }
+      }
+
+      void Store(const KnownInstance& known)
+      {
+        const TimePoint received = Clock::now();
+        tracker_.OnReceived(received, Describe(file_, known.origin));
+        tracker_.OnFilter(Clock::now(), known);
+
+        if (known.origin == Origin::DicomProtocol)
+        {
+          tracker_.OnCStoreFilter();
+        }
+
+        tracker_.OnStored(Clock::now(), known);
+      }
+
+      const std::string file_ = MakeComputedTomography();
+      PeerDirectory directory_{256};
+      IngestMetrics ingest_{[this](Origin origin)
+                            {
+                              return tracker_.CountInFlight(origin);
+                            }};
+      PeerMetrics peers_{directory_};
+      PeerStatistics statistics_{directory_};
+      RecentTraffic traffic_;
+      RecentInstances recent_{1000};
+      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+      NoMessageSource source_;
+      IngestTracker tracker_{journal_, OutcomeJudge(false), source_};
+    };
+
+
+    BENCHMARK_DEFINE_F(Ingest, Upload)(benchmark::State& state)
+    {
+      const KnownInstance known = MakeKnown(Origin::RestApi, file_.size(), state.thread_index());
+
+      for (auto _ : state)
+      {
+        Upload(known);
+      }
+
+      Finish(state);
+    }
+
+
+    BENCHMARK_DEFINE_F(Ingest, CStore)(benchmark::State& state)
+    {
+      const KnownInstance known =
+          MakeKnown(Origin::DicomProtocol, file_.size(), state.thread_index());
+
+      for (auto _ : state)
+      {
+        Store(known);
+      }
+
+      Finish(state);
+    }
+
+
+    void UseThreads(benchmark::internal::Benchmark* benchmark)
+    {
+      benchmark->Threads(1)->Threads(4)->Threads(16)->UseRealTime();
+    }
+
+    BENCHMARK_REGISTER_F(Ingest, Upload)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Ingest, CStore)->Apply(UseThreads);
+  }
+}

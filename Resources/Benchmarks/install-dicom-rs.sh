@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds dicom-rs's dicom-storescu from crates.io in build/dicom-rs, for the benchmark "stalls".
+# Takes some minutes, and needs cargo (Debian's package, or rustup where that is too old).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+readonly VERSION=0.10.1
+
+if ! command -v cargo > /dev/null
+then
+  echo "install-dicom-rs.sh: install cargo first (see rustup.rs)" >&2
+  exit 1
+fi
+
+# Without its default feature, which only transcodes
+CARGO_TARGET_DIR=build/dicom-rs/target nice cargo install dicom-storescu --version "$VERSION" \
+  --locked --no-default-features --root build/dicom-rs

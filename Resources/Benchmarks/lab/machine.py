@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run was measured on: the class of the machine, not its name."""
+
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from harness.orthanc import ORTHANC
+
+
+def read_first_match(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found.group(1).strip() if found else "unknown"
+
+
+def get_version(program: str | Path) -> str:
+    """What `program --version` says first that looks like a version."""
+    try:
+        finished = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except FileNotFoundError:
+        return "not installed"
+    return read_first_match(r"\b(v?\d+\.\d+\.\S+)", finished.stdout + finished.stderr)
+
+
+def describe_machine() -> dict[str, str | int | float]:
+    memory = read_first_match(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text("ascii"))
+    return {
+        "Cores": len(os.sched_getaffinity(0)),
+        "Processor": read_first_match(
+            r"^model name\s*:(.*)", Path("/proc/cpuinfo").read_text("utf-8")
+        ),
+        "MemoryGigabytes": round(int(memory) / 2**20),
+        "Kernel": platform.release(),
+        "Orthanc": get_version(ORTHANC),
+        "Dcmtk": get_version("/usr/bin/storescu"),
+    }
+
+
+def get_load() -> float:
+    """The average number of busy threads in the last minute (proc_loadavg(5)), all users'."""
+    return round(os.getloadavg()[0], 2)

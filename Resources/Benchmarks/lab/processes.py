@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Client programs, bounded in time, and the processor time of a server."""
+
+import ctypes
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+CLIENT_SECONDS = 180
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class ClientError(RuntimeError):
+    """A client failed, or was not done in time; the message is what it said."""
+
+
+class ProcessorClock:
+    """User and system time of all threads of a process, also of those that have ended.
+
+    To the nanosecond, unlike /proc/PID/stat (clock_getcpuclockid(3)).
+    """
+
+    def __init__(self, pid: int) -> None:
+        clock = ctypes.c_int()
+        error = libc.clock_getcpuclockid(pid, ctypes.byref(clock))
+        if error != 0:
+            raise OSError(error, os.strerror(error), f"process {pid}")
+        self._clock = clock.value
+
+    def read(self) -> float:
+        return time.clock_gettime(self._clock)
+
+
+def run_clients(
+    commands: Sequence[Sequence[str | Path]],
+    environment: dict[str, str] | None = None,
+    seconds: float = CLIENT_SECONDS,
+) -> tuple[float, list[str]]:
+    """Runs programs all at once: the seconds until the last has ended, and what each said."""
+    begin = time.monotonic()
+    processes = [
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **(environment or {})},
+            text=True,
+        )
+        for command in commands
+    ]
+    try:
+        said = [
+            process.communicate(timeout=max(0.1, begin + seconds - time.monotonic()))[0]
+            for process in processes
+        ]
+    except subprocess.TimeoutExpired as error:
+        raise ClientError(f"{commands[0][0]} was not done after {seconds} s") from error
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    duration = time.monotonic() - begin
+
+    for process, text in zip(processes, said, strict=True):
+        if process.returncode != 0:
+            raise ClientError(f"{commands[0][0]} failed with {process.returncode}: {text}")
+    return duration, said

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sends files by pynetdicom over one association, and prints the seconds from connect to release.
+
+A program of its own, so that it shares no interpreter with the lab.
+"""
+
+import argparse
+import ssl
+import sys
+import time
+from pathlib import Path
+
+import pydicom
+from pydicom.uid import ExplicitVRLittleEndian
+from pynetdicom import AE
+from pynetdicom.sop_class import CTImageStorage
+
+SUCCESS = 0x0000
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--certificate", type=Path, help="use TLS, and trust this one")
+    parser.add_argument("port", type=int)
+    parser.add_argument("files", type=Path, nargs="+")
+    return parser.parse_args()
+
+
+def make_tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=certificate)
+    context.check_hostname = False
+    return context
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    images = [pydicom.dcmread(path) for path in arguments.files]
+    entity = AE("PYNETDICOM")
+    entity.add_requested_context(CTImageStorage, ExplicitVRLittleEndian)
+    tls = (make_tls(arguments.certificate), "127.0.0.1") if arguments.certificate else None
+
+    begin = time.monotonic()
+    association = entity.associate("127.0.0.1", arguments.port, ae_title="ORTHANC", tls_args=tls)
+    if not association.is_established:
+        sys.exit("no association")
+    for image in images:
+        status = association.send_c_store(image)
+        if status.get("Status") != SUCCESS:
+            sys.exit(f"C-STORE answered {status}")
+    association.release()
+    print(time.monotonic() - begin)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two contestants, A and B, measured in turn, and the ratio B / A with its spread."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Pair = tuple[float, float]
+
+
+def alternate(
+    measure_a: Callable[[], T],
+    measure_b: Callable[[], T],
+    pairs: int,
+    seconds: float,
+    warm_up: bool = True,
+) -> list[tuple[T, T]]:
+    """Measures A B, B A, A B, …: what drifts, or depends on who comes first, cancels out.
+
+    To warm up, each is run once before and not counted. No pair begins after that many seconds,
+    but one there is.
+    """
+    deadline = time.monotonic() + seconds
+    if warm_up:
+        measure_a()
+        measure_b()
+
+    results: list[tuple[T, T]] = []
+    while len(results) < pairs and (not results or time.monotonic() < deadline):
+        if len(results) % 2 == 0:
+            a = measure_a()
+            b = measure_b()
+        else:
+            b = measure_b()
+            a = measure_a()
+        results.append((a, b))
+    return results
+
+
+def find_rank(count: int, confidence: float = 0.95) -> int | None:
+    """The rank, from 1, of the values that enclose the median with this confidence.
+
+    Of values in order, the one of this rank from below and from above: the sign test's interval
+    (Conover, Practical Nonparametric Statistics, section 3.2), which assumes nothing of the
+    values' distribution. None: too few values.
+    """
+    rank, tail = 0, 1 / 2**count
+    while tail <= (1 - confidence) / 2:
+        rank += 1
+        tail += math.comb(count, rank) / 2**count
+    return rank or None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where ratios lie; low and high enclose the true median with 95 % confidence."""
+
+    median: float
+    minimum: float
+    maximum: float
+    low: float | None
+    high: float | None
+
+    def to_json(self) -> dict[str, float | None]:
+        return {
+            "Median": self.median,
+            "Minimum": self.minimum,
+            "Maximum": self.maximum,
+            "Low": self.low,
+            "High": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One figure of A and B, pair by pair, in rounds between which both were started anew.
+
+    Two processes of the same program differ by some per cent for as long as they live: it is the
+    rounds that tell how sure a ratio is. Where there is one round, all is in one process, and
+    each pair counts.
+    """
+
+    scenario: str
+    figure: str
+    unit: str
+    a: str
+    b: str
+    rounds: list[list[Pair]]
+    note: str = ""
+
+    def get_pairs(self) -> list[Pair]:
+        return [pair for pairs in self.rounds for pair in pairs]
+
+    def get_ratio(self) -> Spread:
+        ratios = [[b / a for a, b in pairs] for pairs in self.rounds]
+        everything = sorted(ratio for values in ratios for ratio in values)
+        units = everything if len(ratios) == 1 else sorted(median(values) for values in ratios)
+        rank = find_rank(len(units))
+        return Spread(
+            median(units),
+            everything[0],
+            everything[-1],
+            None if rank is None else units[rank - 1],
+            None if rank is None else units[-rank],
+        )
+
+    def get_median_a(self) -> float:
+        return median(a for a, _ in self.get_pairs())
+
+    def get_median_b(self) -> float:
+        return median(b for _, b in self.get_pairs())
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "Scenario": self.scenario,
+            "Figure": self.figure,
+            "Unit": self.unit,
+            "A": self.a,
+            "B": self.b,
+            "MedianA": self.get_median_a(),
+            "MedianB": self.get_median_b(),
+            "Ratio": self.get_ratio().to_json(),
+            "Rounds": self.rounds,
+            "Note": self.note,
+        }

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ways to send a series by C-STORE: other people's programs, and Orthanc itself.
+
+Each sends all images and returns the seconds that it took; it raises ClientError if one is lost.
+"""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.images import Image
+from harness.orthanc import OrthancServer, find_free_port
+from lab.processes import ClientError, run_clients
+from lab.tls import Certificate
+
+# Not by the PATH: pynetdicom brings programs of the same names
+STORESCU = "/usr/bin/storescu"
+STORESCP = "/usr/bin/storescp"
+
+START_SECONDS = 10
+
+Send = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Who is sent to, and how."""
+
+    port: int
+    images: list[Image]
+    certificate: Certificate | None
+
+    def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
+        return [str(image.path) for image in self.images[share::shares]]
+
+
+def use_storescu(target: Target, senders: int) -> Send:
+    """DCMTK's storescu as it comes, each sender with its share of the images."""
+    start = [STORESCU, "-aec", "ORTHANC"]
+    if target.certificate is not None:
+        start += target.certificate.list_dcmtk_options()
+    start += ["127.0.0.1", str(target.port)]
+    commands = [[*start, *target.list_files(share, senders)] for share in range(senders)]
+    return lambda: run_clients(commands)[0]
+
+
+def use_pynetdicom(target: Target) -> Send:
+    """pynetdicom by its own clock: reading the files, and starting Python, do not count."""
+    command = [sys.executable, "-m", "lab.pynetdicom_sender"]
+    if target.certificate is not None:
+        command += ["--certificate", str(target.certificate.certificate)]
+    command += [str(target.port), *target.list_files()]
+    return lambda: float(run_clients([command])[1][0].splitlines()[-1])
+
+
+def use_dicom_rs(program: Path, target: Target) -> Send:
+    """dicom-rs's dicom-storescu, without TLS."""
+    command = [str(program), "--called-ae-title", "ORTHANC", "--fail-first"]
+    command += [f"127.0.0.1:{target.port}", *target.list_files()]
+    return lambda: run_clients([command])[0]
+
+
+def use_orthanc(sender: OrthancServer, modality: str, images: int) -> Send:
+    """All that this Orthanc holds, to one of its modalities."""
+
+    def send() -> float:
+        order = {"Resources": sender.get_json("/patients"), "Synchronous": True}
+        begin = time.monotonic()
+        answer = sender.request("POST", f"/modalities/{modality}/store", json=order)
+        duration = time.monotonic() - begin
+        answer.raise_for_status()
+        result = answer.json()
+        if result["InstancesCount"] != images or result["FailedInstancesCount"] != 0:
+            raise ClientError(f"Orthanc sent other than {images} images: {result}")
+        return duration
+
+    return send
+
+
+@contextlib.contextmanager
+def run_storescp(certificate: Certificate | None) -> Iterator[int]:
+    """DCMTK's storescp as it comes, which throws away what it receives: its port."""
+    port = find_free_port()
+    command = [STORESCP, "--ignore", "--disable-host-lookup"]
+    if certificate is not None:
+        command += [*certificate.list_dcmtk_options(), "--ignore-peer-cert"]
+    process = subprocess.Popen(
+        [*command, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_until_open(port)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_until_open(port: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        else:
+            return

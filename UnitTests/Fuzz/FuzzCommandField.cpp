@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any bytes, in one piece and cut in two, give the same answer.
+#include "Network/CommandField.h"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  using OrthancPerf::CommandFieldReader;
+
+  CommandFieldReader whole;
+  whole.Feed(data, size);
+
+  const std::size_t cut = size == 0 ? 0 : data[0] * size / 256;
+  CommandFieldReader pieces;
+  pieces.Feed(data, cut);
+  pieces.Feed(data + cut, size - cut);
+
+  if (whole.Get() != pieces.Get())
+  {
+    std::abort();
+  }
+
+  return 0;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/MainFigures.h"
+
+#include "Metrics/IngestMetrics.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  TEST(MainFigures, AddUpAllOrigins)
+  {
+    const TimePoint start{std::chrono::seconds(100)};
+    IngestMetrics metrics([](Origin origin) { return origin == Origin::Lua ? 2 : 0; });
+    RecentTraffic traffic([start] { return start; });
+
+    for (const Origin origin : {Origin::RestApi, Origin::DicomProtocol})
+    {
+      FinishedInstance instance;
+      instance.origin = origin;
+      instance.outcome = Outcome::Stored;
+      instance.size = 1000;
+      metrics.OnInstanceFinished(instance);
+      traffic.OnInstanceFinished(instance);
+    }
+
+    const std::map<std::string, double> figures = GetMainFigures(metrics, traffic);
+    EXPECT_EQ(2, figures.at("orthanc_perf_stored_instances"));
+    EXPECT_EQ(0, figures.at("orthanc_perf_failed_instances"));
+    EXPECT_EQ(0, figures.at("orthanc_perf_discarded_instances"));
+    EXPECT_EQ(2000, figures.at("orthanc_perf_received_bytes"));
+    EXPECT_EQ(2, figures.at("orthanc_perf_instances_in_flight"));
+    EXPECT_GT(figures.at("orthanc_perf_received_instances_per_second"), 0);
+    EXPECT_EQ(0, figures.at("orthanc_perf_stall_seconds_per_second"));
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/DicomTuner.h"
+
+#include "Network/ListeningSocket.h"
+#include "Network/TcpPair.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  TEST(ListeningSocket, IsFoundByItsPort)
+  {
+    const TcpPair pair;
+    EXPECT_EQ(pair.GetListening(), FindListeningSocket(pair.GetPort()));
+    EXPECT_FALSE(FindListeningSocket(0));
+    EXPECT_FALSE(FindListeningSocket(1));
+  }
+
+
+  TEST(DicomTuner, WithoutTheProbeAcceptedSocketsInheritTheOptions)
+  {
+    TcpPair pair;
+    WatchedPlaces places;
+    places.dicomPort = pair.GetPort();
+    MessageRecorder recorder(16);
+    DicomTuner tuner(places, recorder, DcmtkEnvironment());
+    EXPECT_FALSE(tuner.IsProbeInstalled());
+    EXPECT_FALSE(tuner.GetProblem().empty());
+
+    SocketSettings settings;
+    settings.noDelay = true;
+    settings.keepAlive = std::chrono::seconds(44);
+    tuner.SetSettings(settings);
+
+    // The pair's own connection is older than the settings
+    const ConnectedSocket client(pair.GetPort());
+    pair.GetServer();
+    const int accepted = accept(pair.GetListening(), nullptr, nullptr);
+    const SocketOptions options = ReadSocketOptions(accepted);
+    close(accepted);
+    EXPECT_EQ(true, options.noDelay);
+    EXPECT_EQ(44U, options.keepAlive);
+  }
+
+
+  TEST(DicomTuner, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
+  {
+    MessageRecorder recorder(16);
+    DicomTuner tuner({}, recorder, DcmtkEnvironment::Parse("1", "32768"));
+    tuner.SetSettings({});
+
+    const SettingsTrial trial = tuner.GetTrial();
+    EXPECT_EQ(true, trial.inForce.noDelay);
+    EXPECT_EQ(65536U, trial.inForce.receiveBuffer);
+
+    DicomTuner other({}, recorder, DcmtkEnvironment());
+    other.SetSettings({});
+    EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
+    EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace OrthancPerf
+{
+  // A 16-bit and a 32-bit number in little endian, as command sets have them
+  inline std::string ToLittleEndian16(std::uint16_t value)
+  {
+    return {static_cast<char>(value & 0xff), static_cast<char>(value >> 8U)};
+  }
+
+  inline std::string ToLittleEndian32(std::uint32_t value)
+  {
+    return ToLittleEndian16(static_cast<std::uint16_t>(value & 0xffff)) +
+           ToLittleEndian16(static_cast<std::uint16_t>(value >> 16U));
+  }
+
+  // An element of a command set: Implicit VR Little Endian (DICOM PS3.7 section 6.3.1)
+  inline std::string MakeElement(std::uint16_t element, const std::string& value)
+  {
+    return ToLittleEndian16(0) + ToLittleEndian16(element) +
+           ToLittleEndian32(static_cast<std::uint32_t>(value.size())) + value;
+  }
+
+  // A PDU of this type around these bytes (DICOM PS3.8 section 9.3.1)
+  inline std::string MakePdu(char type, const std::string& content)
+  {
+    std::string length;
+    for (int shift = 24; shift >= 0; shift -= 8)
+    {
+      length += static_cast<char>((content.size() >> static_cast<unsigned int>(shift)) & 0xff);
+    }
+    return std::string({type, 0}) + length + content;
+  }
+
+  // A P-DATA-TF PDU with a command set of which the Command Field is the given one
+  inline std::string MakeDimseCommand(std::uint16_t commandField)
+  {
+    const std::string elements = MakeElement(0x0002, "1.2.840.10008.5.1.4.1.1.2\0") +
+                                 MakeElement(0x0100, ToLittleEndian16(commandField)) +
+                                 MakeElement(0x0110, ToLittleEndian16(1));
+    const std::string command =
+        MakeElement(0x0000, ToLittleEndian32(static_cast<std::uint32_t>(elements.size()))) +
+        elements;
+    const std::string value = std::string({1, 3}) + command;
+    return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
+  }
+
+  // An A-ASSOCIATE-RQ without items (DICOM PS3.8 section 9.3.2)
+  inline std::string MakeAssociateRequest(const std::string& called, const std::string& calling)
+  {
+    const auto pad = [](std::string title)
+    {
+      title.resize(16, ' ');
+      return title;
+    };
+    return MakePdu(1,
+                   std::string({0, 1, 0, 0}) + pad(called) + pad(calling) + std::string(32, '\0'));
+  }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/MessageRecorder.h"
+
+#include "Network/ConnectionTracker.h"
+#include "Network/DimseMessages.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+
+    class Collector : public IJournalObserver
+    {
+    public:
+      void OnInstanceFinished(const FinishedInstance& instance) noexcept override
+      {
+        instances.push_back(instance);
+      }
+
+      void OnAssociationFinished(const FinishedAssociation& association) noexcept override
+      {
+        associations.push_back(association);
+      }
+
+      std::vector<FinishedInstance> instances;
+      std::vector<FinishedAssociation> associations;
+    };
+
+
+    PeerAddress MakeAddress(std::uint16_t port)
+    {
+      sockaddr_in address = {};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(0x0a000001);
+      return PeerAddress::From(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+    }
+
+
+    // The connections of a server on which a test says what is read and written, and when
+    class MessageRecorderTest : public testing::Test
+    {
+    protected:
+      static constexpr int FD = 63;  // no socket: TCP_INFO is absent
+
+      static TimePoint At(int ms)
+      {
+        return TimePoint(milliseconds(1000 + ms));
+      }
+
+      static const std::uint8_t* ToBytes(const std::string& bytes)
+      {
+        return reinterpret_cast<const std::uint8_t*>(bytes.data());
+      }
+
+      void Read(Connection& connection, const std::string& bytes, int at)
+      {
+        tracker_.OnRead(connection, ToBytes(bytes), bytes.size(), At(at));
+      }
+
+      void Write(Connection& connection, const std::string& bytes, int at)
+      {
+        tracker_.OnWritten(connection, ToBytes(bytes), bytes.size(), At(at));
+      }
+
+      // An association that was asked for at 0 ms and accepted at 2 ms
+      Connection& Accept()
+      {
+        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+        Read(*connection, MakeAssociateRequest("ORTHANC", "CT <1>"), 1);
+        Write(*connection, MakePdu(2, std::string(100, '\0')), 2);
+        return *connection;
+      }
+
+      // The same, asked for by Orthanc: connected at 5 ms, asked at 6 ms, accepted at 1006 ms
+      Connection& Connect()
+      {
+        Connection* connection = tracker_.OnConnecting(FD, MakeAddress(104), At(0));
+        tracker_.OnConnected(*connection, At(5));
+        const std::string request = MakeAssociateRequest("PACS", "ORTHANC");
+        tracker_.RecogniseOutgoing(*connection, ToBytes(request), request.size(), At(6));
+        Write(*connection, request, 6);
+        Read(*connection, MakePdu(2, std::string(100, '\0')), 1006);
+        return *connection;
+      }
+
+      Collector& Drain()
+      {
+        recorder_.Drain(journal_);
+        return collector_;
+      }
+
+      ConnectionTable table_{64};
+      MessageRecorder recorder_{64};
+      ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {}, true}};
+      Collector collector_;
+      Journal journal_{{&collector_}};
+    };
+  }
+
+
+  TEST_F(MessageRecorderTest, TheCurrentMessageIsTheOneThatThisThreadHasRead)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 40);
+    Read(connection, std::string(1000, 'x'), 47);
+
+    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    ASSERT_TRUE(message);
+    EXPECT_EQ(At(40), message->firstByte);
+    EXPECT_EQ(At(47), message->lastByte);
+    EXPECT_EQ(milliseconds(38), message->idle);
+    EXPECT_EQ("CT <1>", message->peer.name);
+    EXPECT_EQ("10.0.0.1", message->peer.address);
+
+    std::thread([this] { EXPECT_FALSE(recorder_.GetCurrentMessage()); }).join();
+  }
+
+
+  TEST_F(MessageRecorderTest, AnHttpRequestHasNoPeerName)
+  {
+    Connection* connection = tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
+    const std::optional<Message> message = recorder_.GetCurrentMessage();
+    ASSERT_TRUE(message);
+    EXPECT_EQ("", message->peer.name);
+    EXPECT_FALSE(message->idle);
+  }
+
+
+  TEST_F(MessageRecorderTest, TheResponseIsRememberedForAWhile)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    const MessageId id = recorder_.GetCurrentMessage()->id;
+    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+
+    Write(connection, std::string(12, 'x'), 20);
+    Write(connection, std::string(140, 'x'), 21);
+    EXPECT_EQ(Response::State::Written, recorder_.GetResponse(id).state);
+    EXPECT_EQ(At(21), recorder_.GetResponse(id).lastByte);
+
+    for (int i = 0; i < 7; i++)
+    {
+      Read(connection, MakeDimseCommand(1), 30 + 2 * i);
+      EXPECT_EQ(At(21), recorder_.GetResponse(id).lastByte);
+      Write(connection, std::string(140, 'x'), 31 + 2 * i);
+    }
+
+    Read(connection, MakeDimseCommand(1), 50);
+    EXPECT_EQ(Response::State::Forgotten, recorder_.GetResponse(id).state);
+  }
+
+
+  TEST_F(MessageRecorderTest, AStallBelongsToTheMessageInWhichItIs)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    tracker_.OnWaited(connection, At(10), At(50));
+    Read(connection, "x", 50);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
+    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->stallTime);
+
+    Write(connection, std::string(140, 'x'), 60);
+    tracker_.OnWaited(connection, At(60), At(120));
+    Read(connection, MakeDimseCommand(1), 120);
+    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->stalls);
+  }
+
+
+  TEST_F(MessageRecorderTest, AResponseThatTheKernelHeldBackIsAStallOfTheNextMessage)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    Write(connection, std::string(12, 'x'), 20);
+    Write(connection, std::string(140, 'x'), 20);
+    tracker_.OnHeldBack(connection);
+    tracker_.OnWaited(connection, At(20), At(61));
+    Read(connection, MakeDimseCommand(1), 61);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
+    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stallTime);
+    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->idle);
+  }
+
+
+  TEST_F(MessageRecorderTest, TheStoredFileIsTakenOnce)
+  {
+    EXPECT_FALSE(recorder_.TakeStoredFile());
+    recorder_.OnFileCreated(At(1));
+    recorder_.OnFileSynced(milliseconds(2), At(4));
+    recorder_.OnFileClosed(At(5));
+    recorder_.OnFileCreated(At(6));
+    recorder_.OnFileClosed(At(8));
+
+    const std::optional<StoredFile> file = recorder_.TakeStoredFile();
+    ASSERT_TRUE(file);
+    EXPECT_EQ(At(1), file->created);
+    EXPECT_EQ(At(8), file->closed);
+    EXPECT_EQ(milliseconds(2), file->sync);
+    EXPECT_FALSE(recorder_.TakeStoredFile());
+  }
+
+
+  TEST_F(MessageRecorderTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    Write(connection, std::string(140, 'x'), 20);
+    Read(connection, MakeDimseCommand(0x30), 30);  // C-ECHO-RQ
+    Write(connection, std::string(140, 'x'), 31);
+    Read(connection, MakePdu(5, std::string(4, '\0')), 40);
+    Write(connection, MakePdu(6, std::string(4, '\0')), 41);
+    EXPECT_EQ("CT <1>", recorder_.GetParties(FD).callingTitle);
+    tracker_.OnClosing(connection, At(50));
+
+    ASSERT_EQ(1U, Drain().associations.size());
+    const FinishedAssociation& association = collector_.associations.front();
+    EXPECT_EQ(Direction::Receive, association.direction);
+    EXPECT_EQ(AssociationOutcome::Released, association.outcome);
+    EXPECT_EQ("CT <1>", association.peer.name);
+    EXPECT_EQ("ORTHANC", association.parties.calledTitle);
+    EXPECT_EQ(milliseconds(2), association.setup);
+    EXPECT_FALSE(association.connect);
+    EXPECT_EQ(milliseconds(50), association.length);
+    EXPECT_EQ(1U, association.instances);
+    EXPECT_TRUE(collector_.instances.empty());
+    EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
+  }
+
+
+  TEST_F(MessageRecorderTest, AConnectionThatAsksForNothingIsIncomplete)
+  {
+    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+    tracker_.OnClosing(*connection, At(9));
+    ASSERT_EQ(1U, Drain().associations.size());
+    EXPECT_EQ(AssociationOutcome::Incomplete, collector_.associations.front().outcome);
+    EXPECT_EQ("", collector_.associations.front().peer.name);
+    EXPECT_FALSE(collector_.associations.front().setup);
+  }
+
+
+  TEST_F(MessageRecorderTest, WhatOrthancSendsHasItsOwnPhases)
+  {
+    Connection& connection = Connect();
+
+    Write(connection, MakeDimseCommand(1), 1010);
+    Write(connection, std::string(5000, 'x'), 1013);
+    Read(connection, std::string(12, 'x'), 1020);
+    Read(connection, std::string(140, 'x'), 1021);
+
+    Write(connection, MakeDimseCommand(1), 1031);
+    tracker_.OnWaited(connection, At(1031), At(1071));
+    Read(connection, std::string(152, 'x'), 1071);
+    tracker_.OnClosing(connection, At(1080));
+
+    ASSERT_EQ(2U, Drain().instances.size());
+    const FinishedInstance& first = collector_.instances[0];
+    EXPECT_EQ(Direction::Send, first.direction);
+    EXPECT_EQ(Outcome::Stored, first.outcome);
+    EXPECT_EQ("PACS", first.peer.name);
+    EXPECT_EQ(milliseconds(5), first.phases.Get(Phase::Connect));
+    EXPECT_EQ(milliseconds(1000), first.phases.Get(Phase::Associate));
+    EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
+    EXPECT_EQ(milliseconds(8), first.phases.Get(Phase::Wait));
+    EXPECT_EQ(MakeDimseCommand(1).size() + 5000, first.size);
+
+    const FinishedInstance& second = collector_.instances[1];
+    EXPECT_FALSE(second.phases.Get(Phase::Connect));
+    EXPECT_FALSE(second.phases.Get(Phase::Associate));
+    EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
+    EXPECT_EQ(milliseconds(40), second.phases.Get(Phase::Wait));
+    EXPECT_EQ(1U, second.stalls);
+
+    ASSERT_EQ(1U, collector_.associations.size());
+    EXPECT_EQ(2U, collector_.associations.front().instances);
+    EXPECT_EQ(milliseconds(5), collector_.associations.front().connect);
+    EXPECT_FALSE(recorder_.GetCurrentMessage());
+  }
+
+
+  TEST_F(MessageRecorderTest, ASentInstanceWithoutAResponseHasFailed)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeDimseCommand(1), 1010);
+    tracker_.OnClosing(connection, At(1080));
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Failed, collector_.instances.front().outcome);
+    EXPECT_FALSE(collector_.instances.front().phases.Get(Phase::Wait));
+  }
+
+
+  TEST_F(MessageRecorderTest, ADescriptorThatIsUsedAgainForgetsWhoHadIt)
+  {
+    tracker_.OnClosing(Accept(), At(50));
+    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(60));
+    Read(*connection, "x", 61);
+    EXPECT_EQ("", recorder_.GetCurrentMessage()->peer.name);
+    EXPECT_FALSE(recorder_.GetCurrentMessage()->idle);
+  }
+}
