@@ -207,6 +207,19 @@ namespace
     orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
     return 0;
   }
+
+
+  void SetDescription(OrthancPluginContext* context)
+  {
+    const char* const description =
+        "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
+
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetDescription2(context, OrthancPluginGetName(), description);
+#else
+    OrthancPluginSetDescription(context, description);
+#endif
+  }
 }
 
 
@@ -222,8 +235,7 @@ extern "C"
       return -1;
     }
 
-    OrthancPluginSetDescription(
-        context, "Follows every instance through its ingest, tunes DICOM transfers, serves /perf");
+    SetDescription(context);
 
     try
     {
