@@ -8,6 +8,8 @@ namespace
 {
   using namespace OrthancPerf;
 
+  constexpr const char* NAME = "perf";
+
   // C callbacks have no argument of their own: this is what they work on. Set before they are
   // registered, reset when Orthanc has stopped all its servers.
   std::unique_ptr<PluginContext> plugin;
@@ -215,7 +217,7 @@ namespace
         "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
 
 #if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
-    OrthancPluginSetDescription2(context, OrthancPluginGetName(), description);
+    OrthancPluginSetDescription2(context, NAME, description);
 #else
     OrthancPluginSetDescription(context, description);
 #endif
@@ -257,7 +259,7 @@ extern "C"
 
   __attribute__((visibility("default"))) const char* OrthancPluginGetName()
   {
-    return "perf";
+    return NAME;
   }
 
 
