@@ -8,6 +8,8 @@ namespace
 {
   using namespace OrthancPerf;
 
+  constexpr const char* NAME = "perf";
+
   // C callbacks have no argument of their own: this is what they work on. Set before they are
   // registered, reset when Orthanc has stopped all its servers.
   std::unique_ptr<PluginContext> plugin;
@@ -207,6 +209,19 @@ namespace
     orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
     return 0;
   }
+
+
+  void SetDescription(OrthancPluginContext* context)
+  {
+    const char* const description =
+        "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
+
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetDescription2(context, NAME, description);
+#else
+    OrthancPluginSetDescription(context, description);
+#endif
+  }
 }
 
 
@@ -222,8 +237,7 @@ extern "C"
       return -1;
     }
 
-    OrthancPluginSetDescription(
-        context, "Follows every instance through its ingest, tunes DICOM transfers, serves /perf");
+    SetDescription(context);
 
     try
     {
@@ -245,7 +259,7 @@ extern "C"
 
   __attribute__((visibility("default"))) const char* OrthancPluginGetName()
   {
-    return "perf";
+    return NAME;
   }
 
 
