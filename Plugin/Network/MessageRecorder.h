@@ -77,6 +77,7 @@ namespace OrthancPerf
     static FinishedInstance ToSentInstance(const Event& event);
     static FinishedAssociation ToAssociation(const Event& event);
 
+    const std::uint64_t id_;
     const std::size_t capacity_;
     const std::unique_ptr<Place[]> places_;
     const std::unique_ptr<Events> events_;

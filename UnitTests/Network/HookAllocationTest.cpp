@@ -151,14 +151,14 @@ namespace OrthancPerf
       probe.SetSettings(settings);
       ASSERT_TRUE(probe.Install()) << probe.GetProblem();
 
-      EXPECT_EQ(0u, visitor.Serve(incoming, REQUEST, ACCEPT));
+      EXPECT_EQ(0U, visitor.Serve(incoming, REQUEST, ACCEPT));
 
       TcpPair outgoing(&::accept, connect);
-      EXPECT_EQ(0u, visitor.Call(outgoing, REQUEST));
+      EXPECT_EQ(0U, visitor.Call(outgoing, REQUEST));
 
       const Journal nobody({});
       recorder.Drain(nobody);
-      EXPECT_EQ(0u, recorder.CountDropped());
+      EXPECT_EQ(0U, recorder.CountDropped());
     }
   }
 
