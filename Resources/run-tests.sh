@@ -142,6 +142,8 @@ run_fuzz_targets()
 
 run_integration_tests()
 {
+  # For test_sanitized.py
+  Resources/build.sh build/asan OrthancPerf -DPERF_SANITIZE=address,undefined
   PERF_PLUGIN=$PWD/build/libOrthancPerf.so "$VENV/pytest" Resources/IntegrationTests
 }
 

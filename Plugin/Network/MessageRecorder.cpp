@@ -19,13 +19,22 @@ namespace OrthancPerf
       std::int64_t fileClosed;
       std::int64_t fileSync;
       const void* place;
+      std::uint64_t recorder;  // whose place that is: the thread may outlive it
     };
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
+
+
+    std::uint64_t MakeRecorderId()
+    {
+      static std::atomic<std::uint64_t> next = 1;
+      return next++;
+    }
   }
 
 
   MessageRecorder::MessageRecorder(std::size_t capacity) :
+    id_(MakeRecorderId()),
     capacity_(capacity),
     places_(std::make_unique<MessagePlace[]>(capacity)),
     events_(std::make_unique<Events>())
@@ -37,7 +46,7 @@ namespace OrthancPerf
   {
     const auto* place = static_cast<const MessagePlace*>(work.place);
 
-    if (place == nullptr || place < places_.get() || place >= places_.get() + capacity_)
+    if (place == nullptr || work.recorder != id_)
     {
       return std::nullopt;
     }
@@ -213,6 +222,7 @@ namespace OrthancPerf
       place->requestBytes += size;
       place->command.Feed(data, size);
       work.place = connection.IsOutgoing() ? nullptr : place;
+      work.recorder = id_;
     }
   }
 
@@ -295,7 +305,10 @@ namespace OrthancPerf
       return;
     }
 
-    if (!place.IsInstance(connection))
+    const bool isAnswered = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) != 0;
+
+    // One that its sender broke off was not received; one that Orthanc sends has failed then
+    if (!place.IsInstance(connection) || !(isAnswered || connection.IsOutgoing()))
     {
       return;
     }

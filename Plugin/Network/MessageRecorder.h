@@ -71,6 +71,7 @@ namespace OrthancPerf
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
     static void Publish(const ProbeEvent& event, const Journal& journal);
 
+    const std::uint64_t id_;
     const std::size_t capacity_;
     const std::unique_ptr<MessagePlace[]> places_;
     const std::unique_ptr<Events> events_;

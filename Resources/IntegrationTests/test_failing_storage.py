@@ -15,7 +15,7 @@ import pytest
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image
-from harness.metrics import IN_FLIGHT, INSTANCES, scrape, scrape_when_counted
+from harness.metrics import IN_FLIGHT, INSTANCES, scrape_when_counted
 from harness.orthanc import OrthancServer
 
 # Or else a write beyond the limit would end the process (setrlimit(2))

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -232,6 +233,35 @@ namespace OrthancPerf
     EXPECT_EQ(1U, association.instances);
     EXPECT_TRUE(collector_.instances.empty());
     EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
+  }
+
+
+  TEST_F(MessageRecorderTest, AnInstanceThatItsSenderBreaksOffIsNotOneOfTheAssociation)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    tracker_.OnClosing(connection, At(20));
+
+    ASSERT_EQ(1U, Drain().associations.size());
+    EXPECT_EQ(AssociationOutcome::Lost, collector_.associations[0].outcome);
+    EXPECT_EQ(0U, collector_.associations[0].instances);
+  }
+
+
+  TEST(MessageRecorder, WhatAThreadReadForAnEarlierRecorderIsNoMessageOfThisOne)
+  {
+    // As when Orthanc loads its plugins anew; the same memory, as it may be
+    std::optional<MessageRecorder> recorder(std::in_place, 64);
+    ConnectionTable table(64);
+    Connection* connection =
+        table.Open(5, ConnectionKind::DicomAccepted, MakeAddress(1), TimePoint());
+    const std::uint8_t byte = 4;
+    recorder->OnRequestBytes(*connection, &byte, 1, TimePoint());
+    EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
+
+    recorder.reset();
+    recorder.emplace(64);
+    EXPECT_FALSE(recorder->GetCurrentMessage().has_value());
   }
 
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plugin's own code under AddressSanitizer and UndefinedBehaviorSanitizer, in a real Orthanc.
+
+Orthanc itself is as Debian built it: the sanitizer's library is loaded before it, and takes over
+the heap of all. Leaks are not looked for, as Orthanc and its libraries have some of their own.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, MakeSeries, StartOrthanc
+from harness import clients, wire
+from harness.load import keep_busy
+from harness.metrics import IN_FLIGHT, INSTANCES, scrape, wait_until
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+
+SANITIZED = ROOT / "build" / "asan" / "libOrthancPerf.so"
+
+# AddressSanitizer refuses mallopt(3), and std::locale waits for itself forever under it (GCC 12)
+OPTIONS = {"MallocArenaMax": 0, "Locale": "C", "DicomScpTimeout": 2, "OverwriteInstances": True}
+
+
+def find_runtime() -> Path:
+    return Path(clients.get_output(["gcc", "-print-file-name=libasan.so"]).strip())
+
+
+@pytest.fixture
+def server(start_orthanc: StartOrthanc) -> OrthancServer:
+    if not SANITIZED.exists() or not find_runtime().is_absolute():
+        pytest.skip(f"there is no {SANITIZED}, or no libasan.so (Resources/run-tests.sh builds it)")
+    preload = f"LD_PRELOAD={find_runtime()}"
+    return start_orthanc(
+        plugins=[SANITIZED, DICOMWEB_PLUGIN],
+        options=OPTIONS,
+        launcher=[
+            "env",
+            preload,
+            "ASAN_OPTIONS=detect_leaks=0",
+            "UBSAN_OPTIONS=print_stacktrace=1",
+        ],
+    )
+
+
+def misbehave(server: OrthancServer) -> None:
+    for number in range(10):
+        association = wire.associate(server, b'"\n<b>', wire.CT_IMAGE_STORAGE)
+        wire.store_half(association, f"1.2.{number}")
+        wire.reset(association)
+        with wire.connect(server.dicom_port) as connection:
+            connection.sendall(b"\x16\x03\x01 no DICOM at all")
+
+
+def look_everywhere(server: OrthancServer) -> None:
+    for path in ("/perf", "/perf/status", "/perf/metrics", "/perf/instances", "/perf/peers"):
+        assert server.get(path).status_code == 200
+    assert server.get("/tools/metrics-prometheus").status_code == 200
+    assert server.get("/perf/instances?limit=none").status_code == 400
+
+
+def tune(server: OrthancServer) -> None:
+    for preset in ("stock", "tuned"):
+        change = {"DicomSockets": {"Preset": preset}}
+        server.request("PUT", "/perf/tuning", json=change).raise_for_status()
+    wrong = {"DicomSockets": {"ReceiveBuffer": "big"}}
+    assert server.request("PUT", "/perf/tuning", json=wrong).status_code == 400
+    server.request("DELETE", "/perf/tuning").raise_for_status()
+
+
+def test_no_sanitizer_has_anything_to_say(server: OrthancServer, make_series: MakeSeries) -> None:
+    assert "libasan" in Path(f"/proc/{server.pid}/maps").read_text("ascii")
+    images = make_series("sanitized", 10)
+    clients.store_over_web(server, images)
+    clients.upload_zip(server, images)
+    with keep_busy(server, images):
+        for _ in range(3):
+            tune(server)
+            look_everywhere(server)
+            misbehave(server)
+            clients.upload(server, [b"This is not DICOM."])
+    assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
+    assert scrape(server).sum(INSTANCES, outcome="stored") >= 40
+
+    with keep_busy(server, images):
+        assert server.stop() == 0
+    assert "Sanitizer" not in server.log and "runtime error" not in server.log, server.log
