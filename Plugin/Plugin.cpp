@@ -8,6 +8,10 @@ namespace
 {
   using namespace OrthancPerf;
 
+  constexpr const char* NAME = "perf";
+  constexpr const char* DESCRIPTION =
+      "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
+
   // C callbacks have no argument of their own: this is what they work on. Set before they are
   // registered, reset when Orthanc has stopped all its servers.
   std::unique_ptr<PluginContext> plugin;
@@ -189,6 +193,17 @@ namespace
   }
 
 
+  // For the page "Plugins" of Orthanc Explorer
+  void Describe(OrthancPluginContext* context)
+  {
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetDescription2(context, NAME, DESCRIPTION);
+#else
+    OrthancPluginSetDescription(context, DESCRIPTION);  // since then deprecated
+#endif
+  }
+
+
   // Zero: loaded. Anything else stops Orthanc's start.
   std::int32_t Initialize(OrthancPluginContext* context)
   {
@@ -222,8 +237,7 @@ extern "C"
       return -1;
     }
 
-    OrthancPluginSetDescription(
-        context, "Follows every instance through its ingest, tunes DICOM transfers, serves /perf");
+    Describe(context);
 
     try
     {
@@ -245,7 +259,7 @@ extern "C"
 
   __attribute__((visibility("default"))) const char* OrthancPluginGetName()
   {
-    return "perf";
+    return NAME;
   }
 
 
