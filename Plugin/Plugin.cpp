@@ -211,6 +211,7 @@ namespace
   }
 
 
+  // For the page "Plugins" of Orthanc Explorer
   void SetDescription(OrthancPluginContext* context)
   {
     const char* const description =

@@ -63,17 +63,28 @@ namespace OrthancPerf
       return decoded;
     }
 
-    // Orthanc leaves the decoding of the query string to its HTTP server, and Orthanc 1.10.1 with
-    // civetweb 1.15, as in Debian 12, does not do it at all. Where it has been done, only a value
-    // that has an escape in itself would be decoded twice.
-    std::map<std::string, std::string> GetArguments(const OrthancPluginHttpRequest& source)
+    // Orthanc leaves the decoding of the query string to its HTTP server, and civetweb does it by
+    // itself up to 1.14, since then only if asked to. Orthanc asks since it is distributed with
+    // civetweb 1.16. Before, with Debian's (12: 1.15, 13: 1.16), nobody does it.
+    bool IsQueryDecoded(OrthancPluginContext* context)
+    {
+      return OrthancPluginCheckVersionAdvanced(context, 1, 12, 10) == 1;
+    }
+
+    // An older Orthanc with an older civetweb decodes as well: there, and only there, a value that
+    // has an escape in itself is decoded twice.
+    std::map<std::string, std::string> GetArguments(OrthancPluginContext* context,
+                                                    const OrthancPluginHttpRequest& source)
     {
       std::map<std::string, std::string> arguments =
           ToMap(source.getCount, source.getKeys, source.getValues);
 
-      for (auto& argument : arguments)
+      if (!IsQueryDecoded(context))
       {
-        argument.second = DecodePercent(argument.second);
+        for (auto& argument : arguments)
+        {
+          argument.second = DecodePercent(argument.second);
+        }
       }
 
       return arguments;
@@ -85,12 +96,13 @@ namespace OrthancPerf
       return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
     }
 
-    RestRequest ToRequest(const char* url, const OrthancPluginHttpRequest& source)
+    RestRequest ToRequest(OrthancPluginContext* context, const char* url,
+                          const OrthancPluginHttpRequest& source)
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
       request.path = WithoutTrailingSlash(url);
-      request.arguments = GetArguments(source);
+      request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
 
       if (source.bodySize > 0)
@@ -106,7 +118,7 @@ namespace OrthancPerf
                          OrthancPluginRestOutput* output, const char* url,
                          const OrthancPluginHttpRequest& source)
   {
-    const RestRequest request = ToRequest(url, source);
+    const RestRequest request = ToRequest(context, url, source);
     const RestAnswer answer = router.Serve(request);
 
     if (answer.status == 405)

@@ -129,3 +129,9 @@ def test_arguments_are_percent_decoded(busy_orthanc: OrthancServer) -> None:
     listed = busy_orthanc.get_json("/perf/instances?peer=CT%20ROOM&limit=%32")
     assert [instance["Peer"] for instance in listed] == ["CT ROOM", "CT ROOM"]
     assert busy_orthanc.get_json("/perf/instances?peer=CT+ROOM") == []
+
+
+def test_arguments_are_decoded_once(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    clients.store(orthanc, make_series("store", 1), title="CT%20ROOM")
+    (listed,) = orthanc.get_json("/perf/instances?peer=CT%2520ROOM")
+    assert listed["Peer"] == "CT%20ROOM"
