@@ -156,6 +156,27 @@ namespace OrthancPerf
   }
 
 
+  std::optional<EndedInstance> IngestThread::TakeBefore(const MessageId& message)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    if (!inFlight_ || !inFlight_->message || inFlight_->message->connection != message.connection ||
+        inFlight_->message->serial >= message.serial)
+    {
+      return std::nullopt;
+    }
+
+    return End();
+  }
+
+
+  std::optional<MessageId> IngestThread::GetTakenOver() const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return inFlight_ && inFlight_->isTakenOver ? inFlight_->message : std::nullopt;
+  }
+
+
   std::optional<Origin> IngestThread::GetInFlight() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -248,6 +269,8 @@ namespace OrthancPerf
     instance.stallTime = message.stallTime - (isFirst ? Duration::zero() : message_.stallTime);
 
     inFlight_->message = message.id;
+    inFlight_->isTakenOver = message.id.connection != message_.id.connection ||
+                             message.id.serial > message_.id.serial + 1;
     message_ = message;
   }
 

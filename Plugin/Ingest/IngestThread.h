@@ -84,6 +84,14 @@ namespace OrthancPerf
     // The instance on this thread, whatever its state: the thread has ended
     std::optional<EndedInstance> TakeLast();
 
+    // The instance on this thread if it came in an earlier message of the connection than this one:
+    // it has ended, as a connection has one message at a time
+    std::optional<EndedInstance> TakeBefore(const MessageId& message);
+
+    // The message of the instance on this thread, unless it follows one of the same connection that
+    // this thread has had, too: then another thread may have had the message before
+    std::optional<MessageId> GetTakenOver() const;
+
     // The origin of the instance on this thread, if there is one
     std::optional<Origin> GetInFlight() const;
 
@@ -95,6 +103,7 @@ namespace OrthancPerf
       IngestEvidence evidence;
       UidText sopInstanceUid = {};
       std::optional<MessageId> message;
+      bool isTakenOver = false;
       bool isStored = false;
     };
 

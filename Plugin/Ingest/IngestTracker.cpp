@@ -44,7 +44,13 @@ namespace OrthancPerf
 
   void IngestTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
   {
-    FinishOrDefer(GetCurrentThread().OnReceived(now, received));
+    IngestThread& thread = GetCurrentThread();
+    FinishOrDefer(thread.OnReceived(now, received));
+
+    if (const std::optional<MessageId> message = thread.GetTakenOver())
+    {
+      FinishBefore(*message);
+    }
   }
 
   void IngestTracker::OnTranscoderBegin(TimePoint now)
@@ -94,6 +100,16 @@ namespace OrthancPerf
 
     DropEndedThreads();
     LookUpDeferred(lookup);
+  }
+
+
+  // The thread that had the message before may rest for long, until its response is forgotten
+  void IngestTracker::FinishBefore(const MessageId& message)
+  {
+    for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
+    {
+      FinishOrDefer(thread->TakeBefore(message));
+    }
   }
 
 

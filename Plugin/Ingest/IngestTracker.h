@@ -50,6 +50,7 @@ namespace OrthancPerf
     IngestThread& GetCurrentThread();
     void Publish(const EndedInstance& ended, Outcome outcome, const std::string& instanceId) const;
     void FinishOrDefer(const std::optional<EndedInstance>& ended);
+    void FinishBefore(const MessageId& message);
     void DropEndedThreads();
     void LookUpDeferred(const StoreLookup& lookup);
     std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;

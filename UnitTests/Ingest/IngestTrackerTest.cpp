@@ -183,4 +183,50 @@ namespace OrthancPerf
     EXPECT_EQ(collector_.Count(Outcome::Stored), static_cast<std::size_t>(THREADS * INSTANCES));
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
   }
+
+
+  namespace
+  {
+    // One connection, whose messages are read by whichever thread asks
+    class OneConnection : public IMessageSource
+    {
+    public:
+      std::optional<Message> GetCurrentMessage() const noexcept override
+      {
+        return message;
+      }
+
+      Response GetResponse(const MessageId&) const noexcept override
+      {
+        return {Response::State::Written, response};
+      }
+
+      std::optional<StoredFile> TakeStoredFile() noexcept override
+      {
+        return std::nullopt;
+      }
+
+      Message message;
+      TimePoint response;
+    };
+  }
+
+  TEST_F(IngestTrackerTest, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)
+  {
+    OneConnection source;
+    IngestTracker tracker(journal_, OutcomeJudge(true), source);
+
+    source.message.id = MessageId{7, 4};
+    source.message.firstByte = source.message.lastByte = now_;
+    tracker.OnReceived(now_, Readable("1.2"));
+    tracker.OnStored(now_ + seconds(1), {});
+    source.response = now_ + seconds(3);
+    EXPECT_TRUE(collector_.Get().empty());
+
+    source.message.id.serial = 5;
+    std::thread([&] { tracker.OnReceived(now_ + seconds(4), Readable("1.3")); }).join();
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(seconds(2), collector_.Get().front().phases.Get(Phase::Respond));
+  }
 }
