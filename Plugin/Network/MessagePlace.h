@@ -16,6 +16,17 @@ namespace OrthancPerf
   // as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
   constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
+  // Whether these bytes begin a TLS record of application data (RFC 8446 section 5.1, RFC 5246
+  // section 6.2.1). TLS libraries read and write the header of a record with the first bytes of a
+  // call.
+  inline bool IsApplicationData(const std::uint8_t* data, std::size_t size) noexcept
+  {
+    constexpr std::uint8_t APPLICATION_DATA = 23;
+    constexpr std::uint8_t MAJOR_VERSION = 3;
+    constexpr std::size_t HEADER_SIZE = 5;
+    return size >= HEADER_SIZE && data[0] == APPLICATION_DATA && data[1] == MAJOR_VERSION;
+  }
+
   // The last instance of an association is taken up within half a second: by then its
   // descriptor may have seen the release, and another short association or two
   constexpr std::size_t REMEMBERED_RESPONSES = 8;
@@ -43,7 +54,9 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> peerLow = 0;
 
     // For the thread that has the connection
-    bool hasExchange = false;  // a request has begun
+    bool hasExchange = false;         // a request has begun
+    bool hasApplicationData = false;  // under TLS: the handshake is over
+    bool isAssociateRequest = false;  // under TLS: the message under way is one
     std::uint64_t requestBytes = 0;
     std::uint32_t heldStalls = 0;  // of the response before, for the next message
     Duration heldTime = Duration::zero();
@@ -72,6 +85,8 @@ namespace OrthancPerf
                      std::memory_order_relaxed);
       peerLow.store(connection.peerLow.load(std::memory_order_relaxed), std::memory_order_relaxed);
       hasExchange = false;
+      hasApplicationData = false;
+      isAssociateRequest = false;
       requestBytes = 0;
       heldStalls = 0;
       heldTime = Duration::zero();
@@ -102,8 +117,34 @@ namespace OrthancPerf
     bool IsInstance(const Connection& connection) const noexcept
     {
       return connection.isEncrypted.load(std::memory_order_relaxed)
-                 ? requestBytes >= LARGE_MESSAGE
+                 ? hasApplicationData && !isAssociateRequest && requestBytes >= LARGE_MESSAGE
                  : command.Get() == C_STORE_REQUEST;
+    }
+
+    // Under TLS: the first message with application data is the A-ASSOCIATE-RQ, which may be as
+    // large as an instance. In TLS 1.3 the end of the requestor's handshake is part of it.
+    void FollowTls(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      if (!hasApplicationData && IsApplicationData(data, size))
+      {
+        hasApplicationData = true;
+        isAssociateRequest = true;
+      }
+    }
+
+    // What follows on the A-ASSOCIATE-RQ under TLS shows that it was answered before, and when
+    void FinishAssociateRequest(const Connection& connection) noexcept
+    {
+      const std::int64_t answer =
+          GetResponse(serial.load(std::memory_order_relaxed)).load(std::memory_order_relaxed);
+
+      if (answer != 0)
+      {
+        setup = answer - connection.openedAt.load(std::memory_order_relaxed);
+        associate = answer - firstByte.load(std::memory_order_relaxed);
+      }
+
+      isAssociateRequest = false;
     }
   };
 }

@@ -221,6 +221,12 @@ namespace OrthancPerf
       place->lastByte.store(ToCount(now), RELAXED);
       place->requestBytes += size;
       place->command.Feed(data, size);
+
+      if (connection.isEncrypted.load(RELAXED))
+      {
+        place->FollowTls(data, size);
+      }
+
       work.place = connection.IsOutgoing() ? nullptr : place;
       work.recorder = id_;
     }
@@ -303,6 +309,11 @@ namespace OrthancPerf
     {
       place.hasExchange = true;
       return;
+    }
+
+    if (place.isAssociateRequest)
+    {
+      return place.FinishAssociateRequest(connection);
     }
 
     const bool isAnswered = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) != 0;

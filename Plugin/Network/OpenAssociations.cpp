@@ -25,6 +25,12 @@ namespace OrthancPerf
                                   ? association.parties.callingTitle
                                   : association.parties.calledTitle;
       association.peer.address = summary.peer.ToString();
+
+      if (summary.isEncrypted)
+      {
+        association.peer.name = association.peer.address;
+      }
+
       association.age = now - summary.openedAt;
       association.bytesReceived = summary.bytesRead;
       association.bytesSent = summary.bytesWritten;

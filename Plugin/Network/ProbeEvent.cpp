@@ -5,6 +5,19 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // TLS hides the title of the peer
+    void NameByAddress(Peer& peer)
+    {
+      if (peer.name.empty())
+      {
+        peer.name = peer.address;
+      }
+    }
+  }
+
+
   FinishedInstance ToSentInstance(const ProbeEvent& event)
   {
     FinishedInstance sent;
@@ -12,6 +25,7 @@ namespace OrthancPerf
     sent.origin = Origin::DicomProtocol;
     sent.outcome = event.wait < 0 ? Outcome::Failed : Outcome::Stored;
     sent.peer = ToPeer(event.request, event.hasParties, event.direction, event.address);
+    NameByAddress(sent.peer);
     sent.size = event.bytesSent;
     sent.finishedAt = ToSystemTime(ToTimePoint(event.endedAt));
     sent.areStallsObserved = true;
@@ -49,6 +63,11 @@ namespace OrthancPerf
     association.instances = event.instances;
     association.bytesReceived = event.bytesReceived;
     association.bytesSent = event.bytesSent;
+
+    if (event.outcome == AssociationOutcome::Encrypted)
+    {
+      NameByAddress(association.peer);
+    }
 
     if (event.hasParties)
     {

@@ -5,7 +5,6 @@
 #include "Network/DimseMessages.h"
 
 #include <gtest/gtest.h>
-#include <memory>
 #include <netinet/in.h>
 #include <optional>
 #include <string>
@@ -101,7 +100,7 @@ namespace OrthancPerf
 
       ConnectionTable table_{64};
       MessageRecorder recorder_{64};
-      ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {}, true}};
+      ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {2762}, true}};
       Collector collector_;
       Journal journal_{{&collector_}};
     };
@@ -252,7 +251,7 @@ namespace OrthancPerf
   TEST(MessageRecorder, WhatAThreadReadForAnEarlierRecorderIsNoMessageOfThisOne)
   {
     // As when Orthanc loads its plugins anew; the same memory, as it may be
-    auto recorder = std::make_unique<MessageRecorder>(64);
+    std::optional<MessageRecorder> recorder(std::in_place, 64);
     ConnectionTable table(64);
     Connection* connection =
         table.Open(5, ConnectionKind::DicomAccepted, MakeAddress(1), TimePoint());
@@ -261,7 +260,7 @@ namespace OrthancPerf
     EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
 
     recorder.reset();
-    recorder = std::make_unique<MessageRecorder>(64);
+    recorder.emplace(64);
     EXPECT_FALSE(recorder->GetCurrentMessage().has_value());
   }
 
@@ -334,5 +333,46 @@ namespace OrthancPerf
     Read(*connection, "x", 61);
     EXPECT_EQ("", recorder_.GetCurrentMessage()->peer.name);
     EXPECT_FALSE(recorder_.GetCurrentMessage()->idle);
+  }
+
+
+  namespace
+  {
+    // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
+    std::string MakeTlsRecord(char type, std::size_t size)
+    {
+      return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
+    }
+  }
+
+
+  TEST_F(MessageRecorderTest, UnderTlsALargeAssociateRequestIsNoInstance)
+  {
+    Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
+    tracker_.OnConnected(*connection, At(1));
+    const std::string hello = MakeTlsRecord(22, 300);
+    ASSERT_TRUE(tracker_.RecogniseOutgoing(*connection, ToBytes(hello), hello.size(), At(2)));
+    Write(*connection, hello, 2);
+    Read(*connection, MakeTlsRecord(22, 1500), 3);
+    Write(*connection, MakeTlsRecord(22, 6000), 4);
+    Read(*connection, MakeTlsRecord(22, 50), 5);
+    Write(*connection, MakeTlsRecord(23, 10000), 6);
+    Read(*connection, MakeTlsRecord(23, 4000), 16);
+    Write(*connection, MakeTlsRecord(23, 5000), 20);
+    Read(*connection, MakeTlsRecord(23, 150), 27);
+    tracker_.OnClosing(*connection, At(30));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    const FinishedInstance& instance = collector_.instances.front();
+    EXPECT_EQ(milliseconds(1), instance.phases.Get(Phase::Connect));
+    EXPECT_EQ(milliseconds(10), instance.phases.Get(Phase::Associate));
+    EXPECT_EQ(milliseconds(7), instance.phases.Get(Phase::Wait));
+    EXPECT_EQ("10.0.0.1", instance.peer.name);
+
+    ASSERT_EQ(1U, collector_.associations.size());
+    EXPECT_EQ(AssociationOutcome::Encrypted, collector_.associations.front().outcome);
+    EXPECT_EQ(milliseconds(16), collector_.associations.front().setup);
+    EXPECT_EQ(1U, collector_.associations.front().instances);
+    EXPECT_EQ("10.0.0.1", collector_.associations.front().peer.name);
   }
 }
