@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.certificates import Certificate, make_certificate
 from harness.images import Image, make_ct_series
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 
@@ -54,3 +55,9 @@ def start_orthanc(plugin: Path, tmp_path: Path) -> Iterator[StartOrthanc]:
 def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
     """Orthanc with the plugin as it comes."""
     return start_orthanc()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    """A certificate for 127.0.0.1 that a server and its clients can share."""
+    return make_certificate(tmp_path_factory.mktemp("certificate"))

@@ -22,9 +22,15 @@ DICOM_JSON = "application/dicom+json"
 BOUNDARY = "b-0ad8c1f6"
 
 
-def store(server: OrthancServer, images: Sequence[Image], title: str = "STORESCU") -> None:
-    """All images over one association of DCMTK's storescu."""
-    command = ["storescu", "-aet", title, "-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port)]
+def store(
+    server: OrthancServer,
+    images: Sequence[Image],
+    title: str = "STORESCU",
+    arguments: Sequence[str] = (),
+) -> None:
+    """All images over one association of DCMTK's storescu, with further arguments of its."""
+    command = ["storescu", *arguments, "-aet", title, "-aec", "ORTHANC"]
+    command += ["127.0.0.1", str(server.dicom_port)]
     subprocess.run([*command, *(image.path for image in images)], check=True, timeout=300)
 
 

@@ -11,6 +11,10 @@ from harness.orthanc import OrthancServer
 PREFIX = "orthanc_perf_"
 INSTANCES = PREFIX + "ingest_instances_total"
 BYTES = PREFIX + "ingest_bytes_total"
+STALLS = PREFIX + "stalls_total"
+STALL_SECONDS = PREFIX + "stall_seconds_total"
+ASSOCIATIONS = PREFIX + "associations_total"
+PEER_INSTANCES = PREFIX + "peer_instances_total"
 IN_FLIGHT = PREFIX + "ingest_in_flight"
 
 # The plugin learns of an instance that Orthanc refused only by what happens, or doesn't happen,

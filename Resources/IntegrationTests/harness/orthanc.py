@@ -66,6 +66,7 @@ class OrthancServer:
         self.dicom_port = find_free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.session = requests.Session()
+        self.session.trust_env = False  # proxies and certificates of the machine
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
         self._launcher = launcher or []
@@ -87,6 +88,10 @@ class OrthancServer:
         if perf is not None:
             self._configuration["Perf"] = perf
         self._configuration.update(options or {})
+
+        if self._configuration.get("SslEnabled"):
+            self.url = self.url.replace("http:", "https:")
+            self.session.verify = self._configuration["SslCertificate"]
 
     def __enter__(self) -> Self:
         self.start()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Associations: who asked for them, how they ended, and what they cost to set up."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import MakeSeries
+from harness import clients, wire
+from harness.images import Image
+from harness.metrics import ASSOCIATIONS, PREFIX, scrape, wait_until
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import SlowReceiver, StoreScp, describe_modality, send, upload_to_send
+from harness.senders import associate, transfer
+
+SETUP = PREFIX + "association_setup_seconds"
+OPEN = PREFIX + "associations_open"
+
+# What is over is counted within half a second
+SECONDS = 10
+
+# How long the slow receiver takes to answer a request for an association
+PATIENCE_ASKED = 1.0
+
+
+@pytest.fixture(scope="module")
+def ports() -> dict[str, int]:
+    return {"SLOW": find_free_port(), "QUICK": find_free_port()}
+
+
+@pytest.fixture(scope="module")
+def orthanc(
+    plugin: Path, tmp_path_factory: pytest.TempPathFactory, ports: dict[str, int]
+) -> Iterator[OrthancServer]:
+    """One Orthanc for all tests: each has peers of its own. It listens to its own title only."""
+    modalities = {name.lower(): describe_modality(port, name) for name, port in ports.items()}
+    options = {"DicomCheckCalledAet": True, "DicomModalities": modalities}
+    with OrthancServer(tmp_path_factory.mktemp("orthanc"), [plugin], options=options) as server:
+        yield server
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("store", 5)
+
+
+def get_peer(server: OrthancServer, name: str, direction: str = "Receive") -> dict[str, Any]:
+    found = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == name]
+    assert len(found) == 1, f"{name} is there {len(found)} times"
+    return found[0][direction]
+
+
+def wait_for(server: OrthancServer, peer: str, outcome: str, direction: str = "receive") -> None:
+    """Until one association with this peer has ended so, and no other has."""
+
+    def has_ended() -> bool:
+        metrics = scrape(server)
+        labels = {"peer": peer, "direction": direction}
+        return metrics.sum(ASSOCIATIONS, **labels, outcome=outcome) == 1 and (
+            metrics.sum(ASSOCIATIONS, **labels) == 1
+        )
+
+    assert wait_until(has_ended, SECONDS), scrape(server).group(ASSOCIATIONS, "peer", "outcome")
+    associations = get_peer(server, peer, direction.capitalize())["Associations"]
+    assert associations[outcome.capitalize()] == 1
+    assert associations["Open"] == 0
+
+
+def test_a_peer_has_its_titles_version_and_pdu_length(
+    orthanc: OrthancServer, images: list[Image]
+) -> None:
+    clients.store(orthanc, images, "TITLED", ["--max-pdu", "32768"])
+    wait_for(orthanc, "TITLED", "released")
+    peer = get_peer(orthanc, "TITLED")
+    assert peer["CallingTitle"] == "TITLED"
+    assert peer["CalledTitle"] == "ORTHANC"
+    assert peer["ImplementationVersion"].startswith("OFFIS_DCMTK_")
+    assert peer["MaximumPduLength"] == 32768
+    assert peer["Associations"]["InstancesPerAssociation"] == len(images)
+    # Besides the images, their commands and the frames around both
+    sent = sum(image.get_size() for image in images)
+    assert 0.99 * sent < peer["Associations"]["BytesPerAssociation"] < 1.05 * sent
+    assert 0 < peer["Associations"]["SetupTime"]["Latest"] < 5
+
+
+def test_the_kernel_says_how_the_connection_is(orthanc: OrthancServer, images: list[Image]) -> None:
+    clients.store(orthanc, images, "KERNEL")
+    wait_for(orthanc, "KERNEL", "released")
+    tcp = get_peer(orthanc, "KERNEL")["Tcp"]
+    assert 0 < tcp["RoundTrip"] < 1
+    assert tcp["SendMss"] > 500 and tcp["ReceiveMss"] > 500
+    assert tcp["Retransmits"] >= 0  # a busy machine acknowledges late, also on loopback
+    labels = {"peer": "KERNEL", "direction": "receive"}
+    metrics = scrape(orthanc)
+    assert metrics.sum(PREFIX + "peer_round_trip_seconds", **labels) == tcp["RoundTrip"]
+    assert metrics.sum(PREFIX + "peer_retransmits_total", **labels) == tcp["Retransmits"]
+    assert metrics.sum(PREFIX + "peer_send_mss_bytes", **labels) == tcp["SendMss"]
+
+
+def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list[Image]) -> None:
+    def count_open() -> float:
+        return scrape(orthanc).sum(OPEN, peer="OPEN", direction="receive")
+
+    with transfer(orthanc, images, "OPEN"):
+        assert count_open() == 1
+        assert get_peer(orthanc, "OPEN")["Associations"]["Open"] == 1
+        assert get_peer(orthanc, "OPEN")["ImplementationVersion"].startswith("PYNETDICOM_")
+    wait_for(orthanc, "OPEN", "released")
+    assert count_open() == 0
+
+
+def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
+    assert associate(orthanc, "REJECTED", called="SOMEBODY").is_rejected
+    wait_for(orthanc, "REJECTED", "rejected")
+    assert get_peer(orthanc, "REJECTED")["CalledTitle"] == "SOMEBODY"
+
+
+def test_an_association_that_the_peer_aborts(orthanc: OrthancServer, images: list[Image]) -> None:
+    clients.store(orthanc, images, "ABORTED", ["--abort"])
+    wait_for(orthanc, "ABORTED", "aborted")
+
+
+def test_an_association_whose_peer_is_killed(orthanc: OrthancServer, images: list[Image]) -> None:
+    command = ["storescu", "--repeat", "1000", "-aet", "KILLED", "-aec", "ORTHANC", "127.0.0.1"]
+    process = subprocess.Popen([*command, str(orthanc.dicom_port), images[0].path])
+    assert wait_until(lambda: scrape(orthanc).sum(OPEN, peer="KILLED") == 1, SECONDS)
+    process.kill()
+    process.wait()
+    wait_for(orthanc, "KILLED", "lost")
+
+
+def test_a_connection_without_an_association(orthanc: OrthancServer) -> None:
+    def count() -> float:
+        return scrape(orthanc).sum(ASSOCIATIONS, direction="receive", outcome="incomplete")
+
+    before = count()
+    wire.connect(orthanc.dicom_port).close()
+    assert wait_until(lambda: count() == before + 1, SECONDS)
+
+
+def wait_for_instances(server: OrthancServer, peer: str, count: int) -> list[dict[str, Any]]:
+    """What was sent to the peer, oldest first."""
+
+    def look() -> list[dict[str, Any]]:
+        return server.get_json(f"/perf/instances?peer={peer}")
+
+    assert wait_until(lambda: len(look()) == count, SECONDS), look()
+    return look()[::-1]
+
+
+def test_a_peer_that_is_slow_to_accept_stands_out(
+    orthanc: OrthancServer, images: list[Image], ports: dict[str, int]
+) -> None:
+    identifiers = upload_to_send(orthanc, images)
+    with (
+        SlowReceiver(ports["SLOW"], association_seconds=PATIENCE_ASKED),
+        StoreScp(ports["QUICK"]),
+    ):
+        send(orthanc, "slow", identifiers)
+        send(orthanc, "quick", identifiers)
+
+    slow = wait_for_instances(orthanc, "SLOW", len(images))
+    quick = wait_for_instances(orthanc, "QUICK", len(images))
+    assert slow[0]["Phases"]["Associate"] >= PATIENCE_ASKED
+    assert slow[0]["Phases"]["Connect"] < PATIENCE_ASKED
+    assert quick[0]["Phases"]["Associate"] < PATIENCE_ASKED
+    for instance in [*slow[1:], *quick[1:]]:
+        assert {"Send", "Wait", "Idle"} <= set(instance["Phases"])
+        assert not {"Connect", "Associate"} & set(instance["Phases"])
+
+    wait_for(orthanc, "SLOW", "released", "send")
+    wait_for(orthanc, "QUICK", "released", "send")
+    slow_peer, quick_peer = (get_peer(orthanc, name, "Send") for name in ("SLOW", "QUICK"))
+    assert slow_peer["Associations"]["SetupTime"]["Latest"] >= PATIENCE_ASKED
+    assert slow_peer["Associations"]["ConnectTime"]["Latest"] < PATIENCE_ASKED
+    assert quick_peer["Associations"]["SetupTime"]["Latest"] < PATIENCE_ASKED
+    assert slow_peer["CallingTitle"] == "ORTHANC"
+    assert slow_peer["CalledTitle"] == "SLOW"
+    assert slow_peer["PhaseShares"]["Associate"] > quick_peer["PhaseShares"]["Associate"]
+
+    metrics = scrape(orthanc)
+    assert metrics.sum(SETUP + "_count", direction="send") == 2
+    assert metrics.sum(SETUP + "_sum", direction="send") >= PATIENCE_ASKED
+    assert metrics.sum(PREFIX + "peer_phase_seconds_total", peer="SLOW", phase="associate") >= 1

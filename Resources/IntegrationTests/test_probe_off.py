@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Without the probe Orthanc's code stays as it is; the listening socket gets the options."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.metrics import STALLS, scrape_when_counted
+from harness.orthanc import OrthancServer
+from harness.senders import associate, transfer
+from harness.sockets import read_options, show, show_listening
+from harness.tuning import tune_sockets
+
+NEED_THE_PROBE = {"Idle", "Parse", "Storage", "Sync", "Index", "Respond"}
+
+
+@pytest.fixture
+def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
+    return start_orthanc(perf={"SocketProbe": False})
+
+
+def test_the_status_says_so(orthanc: OrthancServer) -> None:
+    status = orthanc.get_json("/perf/status")
+    assert status["Probe"]["Installed"] is False
+    assert "SocketProbe" in status["Probe"]["Reason"]
+    assert not any(status["Probe"]["RedirectedCalls"].values())
+    assert "DicomSockets.TcpQuickAck" in status["Tuning"]["NotYetInEffect"]
+    assert status["DicomSockets"]["Connections"] == []
+
+
+def count_calls_into(server: OrthancServer, plugin: Path) -> int:
+    """How many pointers in the data of Orthanc and its libraries, their tables of imported
+    functions among it, lead into the plugin."""
+    maps = Path(f"/proc/{server.pid}/maps").read_text("ascii")
+    code, data = [], []
+    for line in maps.splitlines():
+        span, rights, _, _, _, *path = line.split(maxsplit=5)
+        begin, end = (int(part, 16) for part in span.split("-"))
+        name = path[0] if path else ""
+        if name == str(plugin):
+            code.append((begin, end))
+        elif name.startswith("/usr/") and re.fullmatch(r"r[w-]-p", rights):
+            data.append((begin, end))
+
+    found = 0
+    with Path(f"/proc/{server.pid}/mem").open("rb", buffering=0) as memory:
+        for begin, end in data:
+            memory.seek(begin)
+            words = np.frombuffer(memory.read(end - begin), dtype=np.uintp)
+            for low, high in code:
+                found += int(np.count_nonzero((words >= low) & (words < high)))
+    return found
+
+
+def test_no_function_of_orthanc_leads_to_the_plugin(
+    start_orthanc: StartOrthanc, orthanc: OrthancServer, plugin: Path
+) -> None:
+    assert count_calls_into(orthanc, plugin) == 0
+    orthanc.stop()
+    assert count_calls_into(start_orthanc(), plugin) > 0
+
+
+def test_the_listening_socket_gives_its_options_to_accepted_ones(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    listening = read_options(orthanc, show_listening(orthanc).fd)
+    assert listening.no_delay
+    assert (listening.keep_alive, listening.keep_alive_interval) == (60, 60)
+
+    with transfer(orthanc, make_series("store", 2), "LIVE"):
+        shown = show(orthanc, own_port=orthanc.dicom_port)
+        accepted = read_options(orthanc, shown.fd)
+        assert accepted.keep_alive == 60
+        assert accepted.no_delay
+
+        # What is open stays as it is, what comes next is changed
+        tune_sockets(orthanc, Preset="stock", KeepAliveSeconds=9)
+        still = read_options(orthanc, shown.fd)
+        grown = {"receive_buffer": still.receive_buffer, "send_buffer": still.send_buffer}
+        assert still == replace(accepted, **grown)
+
+    association = associate(orthanc)
+    assert association.is_established
+    after = read_options(orthanc, show(orthanc, own_port=orthanc.dicom_port).fd)
+    association.release()
+    assert after.keep_alive == 9
+    assert not after.no_delay
+
+
+def test_phases_that_need_the_probe_are_absent(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("store", 10)
+    clients.store(orthanc, images[:5])
+    clients.upload(orthanc, [image.read_bytes() for image in images[5:]])
+    metrics = scrape_when_counted(orthanc, 10)
+    assert STALLS not in metrics.list_names()
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == 10
+    for instance in instances:
+        assert instance["Phases"] and not NEED_THE_PROBE & set(instance["Phases"])
+        assert "Stalls" not in instance
+    (peer,) = [peer for peer in orthanc.get_json("/perf/peers") if peer["Name"] == "STORESCU"]
+    assert "Associations" not in peer["Receive"]

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Options on real sockets, accepted and outgoing, as the kernel shows them during a transfer."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer, find_free_port
+from harness.receivers import Sending, SlowReceiver, describe_modality, upload_to_send
+from harness.senders import transfer
+from harness.sockets import Options, Shown, read_options, show
+from harness.tuning import tune_sockets
+
+CONGESTION = Path("/proc/sys/net/ipv4")
+
+# Within this time, a live connection has been used again, and has the new settings
+SECONDS = 10
+
+# None of it is a default of the kernel's, and the kernel allows it to everybody
+SMALL = {"ReceiveBuffer": 30000, "SendBuffer": 40000}
+
+Look = Callable[[], Shown]
+
+
+def list_congestion_controls() -> list[str]:
+    """Those that the kernel has, the default first."""
+    default = (CONGESTION / "tcp_congestion_control").read_text("ascii").strip()
+    available = (CONGESTION / "tcp_available_congestion_control").read_text("ascii").split()
+    return [default, *(name for name in available if name != default)]
+
+
+@pytest.fixture(scope="module")
+def receiver_port() -> int:
+    return find_free_port()
+
+
+@pytest.fixture(scope="module")
+def shared_orthanc(
+    plugin: Path, tmp_path_factory: pytest.TempPathFactory, receiver_port: int
+) -> Iterator[OrthancServer]:
+    """One Orthanc for all tests that only change the tuning."""
+    options = {"DicomModalities": {"slow": describe_modality(receiver_port)}}
+    with OrthancServer(tmp_path_factory.mktemp("shared"), [plugin], options=options) as server:
+        yield server
+
+
+@pytest.fixture
+def orthanc(shared_orthanc: OrthancServer) -> Iterator[OrthancServer]:
+    yield shared_orthanc
+    shared_orthanc.request("DELETE", "/perf/tuning").raise_for_status()
+
+
+@pytest.fixture(params=["accepted", "outgoing"])
+def live(
+    request: pytest.FixtureRequest,
+    orthanc: OrthancServer,
+    make_series: MakeSeries,
+    receiver_port: int,
+) -> Iterator[tuple[OrthancServer, Look]]:
+    """Orthanc in the midst of a transfer, and a way to look at the one socket of it."""
+    images = make_series("store", 20)
+    assert wait_until(lambda: not list_connections(orthanc), SECONDS)
+
+    if request.param == "accepted":
+        with transfer(orthanc, images[:5], "LIVE"):
+            yield orthanc, lambda: show(orthanc, own_port=orthanc.dicom_port)
+        return
+
+    # So many, each so slowly, that it takes longer than a test
+    identifiers = upload_to_send(orthanc, images) * 5
+    with (
+        SlowReceiver(receiver_port, image_seconds=0.2) as receiver,
+        Sending(orthanc, "slow", identifiers),
+    ):
+        assert wait_until(lambda: bool(list_connections(orthanc)), SECONDS)
+        yield orthanc, lambda: show(orthanc, port=receiver_port)
+        receiver.hurry()
+
+
+def list_connections(server: OrthancServer) -> list[Json]:
+    return server.get_json("/perf/status")["DicomSockets"]["Connections"]
+
+
+def check(server: OrthancServer, look: Look, condition: Callable[[Shown, Options], bool]) -> Shown:
+    """Waits until the kernel says so of the very same socket; the plugin must say the same."""
+    seen: list[tuple[Shown, Options]] = []
+
+    def is_so() -> bool:
+        shown = look()
+        seen.append((shown, read_options(server, shown.fd)))
+        return condition(*seen[-1])
+
+    assert wait_until(is_so, SECONDS), seen[-1]
+    shown, options = seen[-1]
+    (connection,) = list_connections(server)
+    in_force = connection["InForce"]
+    assert in_force["TcpNoDelay"] == options.no_delay
+    assert in_force["KeepAliveSeconds"] == options.keep_alive
+    assert in_force["UserTimeoutSeconds"] == options.user_timeout
+    assert in_force["CongestionControl"] == options.congestion_control
+    assert in_force["ReceiveBufferFixed"] == options.is_receive_buffer_fixed
+    assert in_force["SendBufferFixed"] == options.is_send_buffer_fixed
+    # What is not fixed goes on growing
+    if options.is_receive_buffer_fixed:
+        assert in_force["ReceiveBuffer"] == options.receive_buffer
+    if options.is_send_buffer_fixed:
+        assert in_force["SendBuffer"] == options.send_buffer
+    return shown
+
+
+def test_no_delay(live: tuple[OrthancServer, Look]) -> None:
+    orthanc, look = live
+    before = check(orthanc, look, lambda _, options: options.no_delay)
+    tune_sockets(orthanc, Preset="stock")
+    check(orthanc, look, lambda _, options: not options.no_delay)
+    tune_sockets(orthanc, TcpNoDelay=True)
+    after = check(orthanc, look, lambda _, options: options.no_delay)
+    assert after.fd == before.fd
+
+
+def test_buffers(live: tuple[OrthancServer, Look]) -> None:
+    orthanc, look = live
+    before = check(orthanc, look, lambda _, options: not options.is_receive_buffer_fixed)
+    tune_sockets(orthanc, **SMALL)
+    # The kernel doubles what it is asked for, to have room for its own needs (socket(7))
+    check(
+        orthanc,
+        look,
+        lambda shown, options: (
+            shown.receive_buffer == 2 * SMALL["ReceiveBuffer"]
+            and shown.send_buffer == 2 * SMALL["SendBuffer"]
+            and options.is_receive_buffer_fixed
+            and options.is_send_buffer_fixed
+        ),
+    )
+    tune_sockets(orthanc, ReceiveBuffer="auto", SendBuffer="auto")
+    after = check(
+        orthanc,
+        look,
+        lambda _, options: not options.is_receive_buffer_fixed and not options.is_send_buffer_fixed,
+    )
+    assert after.fd == before.fd
+
+
+def test_keep_alive(live: tuple[OrthancServer, Look]) -> None:
+    orthanc, look = live
+    check(orthanc, look, lambda _, options: options.keep_alive == 60)
+    tune_sockets(orthanc, KeepAliveSeconds=7)
+    # The kernel has one timer a socket: ss shows it as that of keep-alive if nothing is under way
+    check(
+        orthanc,
+        look,
+        lambda shown, options: (
+            (options.keep_alive, options.keep_alive_interval) == (7, 7)
+            and shown.keep_alive is not None
+            and shown.keep_alive <= 7
+        ),
+    )
+    tune_sockets(orthanc, KeepAliveSeconds=0)
+    off = check(orthanc, look, lambda _, options: options.keep_alive == 0)
+    assert off.keep_alive is None
+
+
+def test_user_timeout(live: tuple[OrthancServer, Look]) -> None:
+    orthanc, look = live
+    check(orthanc, look, lambda _, options: options.user_timeout == 0)
+    tune_sockets(orthanc, UserTimeoutSeconds=45)
+    check(orthanc, look, lambda _, options: options.user_timeout == 45)
+    tune_sockets(orthanc, Preset="tuned")
+    check(orthanc, look, lambda _, options: options.user_timeout == 0)
+
+
+def test_congestion_control(live: tuple[OrthancServer, Look]) -> None:
+    orthanc, look = live
+    default, *others = list_congestion_controls()
+    if not others:
+        pytest.skip(f"this kernel has only one congestion control, {default}")
+
+    check(orthanc, look, lambda shown, _: shown.has_congestion_control(default))
+    tune_sockets(orthanc, CongestionControl=others[0])
+    check(orthanc, look, lambda shown, _: shown.has_congestion_control(others[0]))
+    tune_sockets(orthanc, CongestionControl="")
+    check(orthanc, look, lambda shown, _: shown.has_congestion_control(default))
+
+
+def test_what_the_kernel_refuses_is_reported_and_the_transfer_goes_on(
+    live: tuple[OrthancServer, Look],
+) -> None:
+    orthanc, look = live
+    default = list_congestion_controls()[0]
+    tune_sockets(orthanc, CongestionControl="no_such_thing", UserTimeoutSeconds=33)
+    sockets = orthanc.get_json("/perf/status")["DicomSockets"]
+    (problem,) = sockets["Problems"]
+    assert problem.startswith("CongestionControl: the kernel refuses it")
+    assert sockets["InForce"]["CongestionControl"] == default
+    assert "DicomSockets.CongestionControl: the kernel refuses it" in orthanc.log
+    shown = check(orthanc, look, lambda _, options: options.user_timeout == 33)
+    assert shown.has_congestion_control(default)
+
+
+@pytest.mark.parametrize(
+    ("key", "limit"),
+    [("ReceiveBuffer", "net.core.rmem_max"), ("SendBuffer", "net.core.wmem_max")],
+)
+def test_what_the_kernel_caps_is_reported_with_the_value_in_force(
+    orthanc: OrthancServer, key: str, limit: str
+) -> None:
+    allowed = int(Path("/proc/sys", limit.replace(".", "/")).read_text("ascii"))
+    tune_sockets(orthanc, **{key: allowed + 4096})
+    sockets = orthanc.get_json("/perf/status")["DicomSockets"]
+    (problem,) = sockets["Problems"]
+    assert problem.startswith(f"{key}: {allowed + 4096} bytes are asked for")
+    assert limit in problem
+    assert str(allowed) in re.findall(r"\d+", problem)
+    assert sockets["InForce"][key] == 2 * allowed
+
+    tune_sockets(orthanc, **{key: "auto"})
+    assert orthanc.get_json("/perf/status")["DicomSockets"]["Problems"] == []
+
+
+def test_auto_undoes_the_buffers_of_dcmtk_in_a_live_association(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(environment={"TCP_BUFFER_LENGTH": "16384"})
+    tune_sockets(orthanc, Preset="stock")
+
+    def look() -> Shown:
+        return show(orthanc, own_port=orthanc.dicom_port)
+
+    with transfer(orthanc, make_series("store", 5), "LIVE"):
+        stock = check(orthanc, look, lambda _, options: options.is_receive_buffer_fixed)
+        assert stock.receive_buffer == stock.send_buffer == 2 * 16384
+        tune_sockets(orthanc, Preset="tuned")
+        tuned = check(
+            orthanc,
+            look,
+            lambda shown, options: (
+                not options.is_receive_buffer_fixed and shown.receive_buffer > 2 * 16384
+            ),
+        )
+        assert tuned.fd == stock.fd
+
+    # And in a new one, DCMTK does not get to fix them
+    with transfer(orthanc, make_series("store", 5), "LIVE"):
+        check(
+            orthanc,
+            look,
+            lambda _, options: (
+                not options.is_receive_buffer_fixed and not options.is_send_buffer_fixed
+            ),
+        )

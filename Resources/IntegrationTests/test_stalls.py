@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stock against tuned sockets in one running server: the stalls are the time that was lost."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness.certificates import Certificate
+from harness.clients import store
+from harness.images import Image
+from harness.metrics import PEER_INSTANCES, STALL_SECONDS, STALLS, scrape, wait_until
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.tuning import tune_sockets
+
+COUNT = 60
+
+# Of the time that stock sockets cost, what the stalls must account for
+EXPLAINED = 0.8
+
+# Of the instances over tuned sockets, those that may have a stall
+STALLED = 0.01
+
+# A machine that is busy with something else holds a transfer up for longer than a stall, now
+# and then: the best of so many runs counts
+ATTEMPTS = 3
+
+SENDING_PHASES = {"Send", "Wait"}
+FIRST_PHASES = SENDING_PHASES | {"Connect", "Associate"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one transfer took, and what the plugin says of it."""
+
+    seconds: float
+    stalls: float
+    stall_seconds: float
+    instances: list[dict[str, Any]]  # newest first
+
+    def get_stalled_share(self) -> float:
+        return sum(instance["Stalls"] > 0 for instance in self.instances) / len(self.instances)
+
+
+def measure(server: OrthancServer, direction: str, transfer: Callable[[], None]) -> Run:
+    before = scrape(server)
+    begin = time.perf_counter()
+    transfer()
+    seconds = time.perf_counter() - begin
+
+    # The last instance of an association is taken up when the association is over
+    expected = before.sum(PEER_INSTANCES, direction=direction) + COUNT
+    assert wait_until(
+        lambda: scrape(server).sum(PEER_INSTANCES, direction=direction) == expected, 10
+    )
+    after = scrape(server)
+    newest = server.get_json("/perf/instances?origin=DicomProtocol&limit=" + str(COUNT))
+    return Run(
+        seconds,
+        after.sum(STALLS, direction=direction) - before.sum(STALLS, direction=direction),
+        after.sum(STALL_SECONDS, direction=direction)
+        - before.sum(STALL_SECONDS, direction=direction),
+        newest,
+    )
+
+
+def compare(
+    server: OrthancServer, direction: str, transfer: Callable[[], None]
+) -> tuple[Run, list[Run]]:
+    """One transfer over stock sockets, and one, or some more, over tuned ones."""
+    transfer()  # both find the images already stored, and the files in memory
+    time.sleep(0.7)  # until that has been counted
+    tune_sockets(server, Preset="stock")
+    stock = measure(server, direction, transfer)
+    tune_sockets(server, Preset="tuned")
+    tuned: list[Run] = []
+    while not tuned or (tuned[-1].get_stalled_share() >= STALLED and len(tuned) < ATTEMPTS):
+        tuned.append(measure(server, direction, transfer))
+    return stock, tuned
+
+
+def check(stock: Run, tuned: list[Run]) -> None:
+    best = min(tuned, key=Run.get_stalled_share)
+    lost = stock.seconds - best.seconds
+    # For the reader of pytest -rP
+    print(
+        f"stock {stock.seconds:.3f} s, tuned {best.seconds:.3f} s: {stock.seconds / best.seconds}"
+    )
+    print(f"{stock.stalls:.0f} stalls of {stock.stall_seconds:.3f} s explain", end=" ")
+    print(f"{stock.stall_seconds / lost:.1%} of the difference")
+    print("stalled instances, tuned:", [f"{run.get_stalled_share():.1%}" for run in tuned])
+
+    assert best.seconds < stock.seconds
+    assert stock.stalls > 0
+    assert EXPLAINED * lost <= stock.stall_seconds <= stock.seconds
+    assert best.get_stalled_share() < STALLED
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("stalls", COUNT)
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_storescu_loses_its_time_in_stalls(
+    start_orthanc: StartOrthanc,
+    certificate: Certificate,
+    images: list[Image],
+    tls: bool,
+) -> None:
+    orthanc = start_orthanc(options=certificate.get_dicom_options() if tls else {})
+    arguments = certificate.get_dcmtk_arguments() if tls else []
+    stock, tuned = compare(
+        orthanc, "receive", lambda: store(orthanc, images, "STORESCU", arguments)
+    )
+    check(stock, tuned)
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+def test_orthanc_as_a_sender_loses_its_time_in_stalls(
+    start_orthanc: StartOrthanc,
+    certificate: Certificate,
+    images: list[Image],
+    tls: bool,
+) -> None:
+    port = find_free_port()
+    options = certificate.get_dicom_options(is_server=False) if tls else {}
+    options["DicomModalities"] = {"receiver": describe_modality(port, tls=tls)}
+    orthanc = start_orthanc(options=options)
+    identifiers = upload_to_send(orthanc, images)
+    with StoreScp(port, *(certificate.get_dcmtk_arguments() if tls else [])):
+        stock, tuned = compare(orthanc, "send", lambda: send(orthanc, "receiver", identifiers))
+    check(stock, tuned)
+
+    for instance in stock.instances:
+        assert instance["Direction"] == "Send"
+        assert set(instance["Phases"]) >= SENDING_PHASES
+    assert set(stock.instances[-1]["Phases"]) >= FIRST_PHASES
