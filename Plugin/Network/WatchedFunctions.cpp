@@ -475,11 +475,14 @@ namespace OrthancPerf
     }
 
     // ---- The functions, each with its name, its original and its hook ---------------------------
+    //
+    // The originals are not constexpr: GCC 16 takes each lambda that calls one for a constexpr
+    // function, and then refuses the call. They are initialized before any code runs all the same.
 
     struct Accept
     {
       static constexpr const char* NAME = "accept";
-      static constexpr auto ORIGINAL = &::accept;
+      static inline const auto ORIGINAL = &::accept;
 
       static int Hook(int fd, sockaddr* address, socklen_t* size) noexcept
       {
@@ -492,7 +495,7 @@ namespace OrthancPerf
     struct Accept4
     {
       static constexpr const char* NAME = "accept4";
-      static constexpr auto ORIGINAL = &::accept4;
+      static inline const auto ORIGINAL = &::accept4;
 
       static int Hook(int fd, sockaddr* address, socklen_t* size, int flags) noexcept
       {
@@ -505,7 +508,7 @@ namespace OrthancPerf
     struct Connect
     {
       static constexpr const char* NAME = "connect";
-      static constexpr auto ORIGINAL = &::connect;
+      static inline const auto ORIGINAL = &::connect;
 
       static int Hook(int fd, const sockaddr* address, socklen_t size) noexcept
       {
@@ -524,7 +527,7 @@ namespace OrthancPerf
     struct Read
     {
       static constexpr const char* NAME = "read";
-      static constexpr auto ORIGINAL = &::read;
+      static inline const auto ORIGINAL = &::read;
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size) noexcept
       {
@@ -535,7 +538,7 @@ namespace OrthancPerf
     struct ReadChecked
     {
       static constexpr const char* NAME = "__read_chk";
-      static constexpr auto ORIGINAL = &::__read_chk;
+      static inline const auto ORIGINAL = &::__read_chk;
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available) noexcept
       {
@@ -550,7 +553,7 @@ namespace OrthancPerf
     struct Recv
     {
       static constexpr const char* NAME = "recv";
-      static constexpr auto ORIGINAL = &::recv;
+      static inline const auto ORIGINAL = &::recv;
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, int flags) noexcept
       {
@@ -561,7 +564,7 @@ namespace OrthancPerf
     struct RecvChecked
     {
       static constexpr const char* NAME = "__recv_chk";
-      static constexpr auto ORIGINAL = &::__recv_chk;
+      static inline const auto ORIGINAL = &::__recv_chk;
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available,
                           int flags) noexcept
@@ -577,7 +580,7 @@ namespace OrthancPerf
     struct Write
     {
       static constexpr const char* NAME = "write";
-      static constexpr auto ORIGINAL = &::write;
+      static inline const auto ORIGINAL = &::write;
 
       static ssize_t Hook(int fd, const void* buffer, std::size_t size) noexcept
       {
@@ -588,7 +591,7 @@ namespace OrthancPerf
     struct SendTo
     {
       static constexpr const char* NAME = "send";
-      static constexpr auto ORIGINAL = &::send;
+      static inline const auto ORIGINAL = &::send;
 
       static ssize_t Hook(int fd, const void* buffer, std::size_t size, int flags) noexcept
       {
@@ -599,7 +602,7 @@ namespace OrthancPerf
     struct PollOne
     {
       static constexpr const char* NAME = "poll";
-      static constexpr auto ORIGINAL = &::poll;
+      static inline const auto ORIGINAL = &::poll;
 
       static int Hook(pollfd* fds, nfds_t count, int timeout) noexcept
       {
@@ -610,7 +613,7 @@ namespace OrthancPerf
     struct PollChecked
     {
       static constexpr const char* NAME = "__poll_chk";
-      static constexpr auto ORIGINAL = &::__poll_chk;
+      static inline const auto ORIGINAL = &::__poll_chk;
 
       static int Hook(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
       {
@@ -621,7 +624,7 @@ namespace OrthancPerf
     struct Select
     {
       static constexpr const char* NAME = "select";
-      static constexpr auto ORIGINAL = &::select;
+      static inline const auto ORIGINAL = &::select;
 
       static int Hook(int count, fd_set* read, fd_set* write, fd_set* except,
                       timeval* timeout) noexcept
@@ -672,7 +675,7 @@ namespace OrthancPerf
     struct SetSockOpt
     {
       static constexpr const char* NAME = "setsockopt";
-      static constexpr auto ORIGINAL = &::setsockopt;
+      static inline const auto ORIGINAL = &::setsockopt;
 
       static int Hook(int fd, int level, int option, const void* value, socklen_t size) noexcept
       {
@@ -694,7 +697,7 @@ namespace OrthancPerf
     struct Close
     {
       static constexpr const char* NAME = "close";
-      static constexpr auto ORIGINAL = &::close;
+      static inline const auto ORIGINAL = &::close;
 
       static int Hook(int fd) noexcept
       {
@@ -721,7 +724,7 @@ namespace OrthancPerf
     struct Open
     {
       static constexpr const char* NAME = "open";
-      static constexpr auto ORIGINAL = &::open;
+      static inline const auto ORIGINAL = &::open;
 
       // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
@@ -737,7 +740,7 @@ namespace OrthancPerf
     struct Open64
     {
       static constexpr const char* NAME = "open64";
-      static constexpr auto ORIGINAL = &::open64;
+      static inline const auto ORIGINAL = &::open64;
 
       // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
       static int Hook(const char* path, int flags, ...) noexcept
@@ -753,7 +756,7 @@ namespace OrthancPerf
     struct Fsync
     {
       static constexpr const char* NAME = "fsync";
-      static constexpr auto ORIGINAL = &::fsync;
+      static inline const auto ORIGINAL = &::fsync;
 
       static int Hook(int fd) noexcept
       {
@@ -767,7 +770,7 @@ namespace OrthancPerf
     struct Fdatasync
     {
       static constexpr const char* NAME = "fdatasync";
-      static constexpr auto ORIGINAL = &::fdatasync;
+      static inline const auto ORIGINAL = &::fdatasync;
 
       static int Hook(int fd) noexcept
       {

@@ -36,8 +36,9 @@ namespace OrthancPerf
       return map;
     }
 
-    // "CT%20ROOM" is "CT ROOM" (RFC 3986 section 2.1); what is no escape stays as it is
-    std::string DecodePercent(const std::string& text)
+    // "CT%20ROOM" and "CT+ROOM" are "CT ROOM", as for civetweb (WHATWG URL Standard, section 5.1);
+    // what is no escape stays as it is
+    std::string DecodeQuery(const std::string& text)
     {
       std::string decoded;
       std::size_t i = 0;
@@ -55,7 +56,7 @@ namespace OrthancPerf
         }
         else
         {
-          decoded += text[i];
+          decoded += text[i] == '+' ? ' ' : text[i];
           i++;
         }
       }
@@ -83,7 +84,7 @@ namespace OrthancPerf
       {
         for (auto& argument : arguments)
         {
-          argument.second = DecodePercent(argument.second);
+          argument.second = DecodeQuery(argument.second);
         }
       }
 

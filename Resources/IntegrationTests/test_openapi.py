@@ -125,13 +125,13 @@ def test_a_slash_at_the_end_is_ignored(busy_orthanc: OrthancServer) -> None:
     assert busy_orthanc.get_json("/perf/tuning/") == busy_orthanc.get_json("/perf/tuning")
 
 
-def test_arguments_are_percent_decoded(busy_orthanc: OrthancServer) -> None:
-    listed = busy_orthanc.get_json("/perf/instances?peer=CT%20ROOM&limit=%32")
+@pytest.mark.parametrize("peer", ["CT%20ROOM", "CT+ROOM"])
+def test_arguments_are_decoded(busy_orthanc: OrthancServer, peer: str) -> None:
+    listed = busy_orthanc.get_json(f"/perf/instances?peer={peer}&limit=%32")
     assert [instance["Peer"] for instance in listed] == ["CT ROOM", "CT ROOM"]
-    assert busy_orthanc.get_json("/perf/instances?peer=CT+ROOM") == []
 
 
 def test_arguments_are_decoded_once(orthanc: OrthancServer, make_series: MakeSeries) -> None:
-    clients.store(orthanc, make_series("store", 1), title="CT%20ROOM")
-    (listed,) = orthanc.get_json("/perf/instances?peer=CT%2520ROOM")
-    assert listed["Peer"] == "CT%20ROOM"
+    clients.store(orthanc, make_series("store", 1), title="CT%20+ROOM")
+    (listed,) = orthanc.get_json("/perf/instances?peer=CT%2520%2BROOM")
+    assert listed["Peer"] == "CT%20+ROOM"
