@@ -125,23 +125,27 @@ namespace OrthancPerf
 
   void IngestTracker::LookUpDeferred(const StoreLookup& lookup)
   {
-    std::vector<EndedInstance> deferred;
-
+    while (const std::optional<EndedInstance> ended = TakeDeferred())
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      deferred = deferred_;
-    }
-
-    for (const EndedInstance& ended : deferred)
-    {
-      const std::string instanceId = lookup(ended.sopInstanceUid.data());
-      Publish(ended, instanceId.empty() ? judge_.Judge(ended.evidence).outcome : Outcome::Stored,
+      const std::string instanceId = lookup(ended->sopInstanceUid.data());
+      Publish(*ended, instanceId.empty() ? judge_.Judge(ended->evidence).outcome : Outcome::Stored,
               instanceId);
     }
+  }
 
+
+  std::optional<EndedInstance> IngestTracker::TakeDeferred()
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    deferred_.erase(deferred_.begin(),
-                    deferred_.begin() + static_cast<std::ptrdiff_t>(deferred.size()));
+
+    if (deferred_.empty())
+    {
+      return std::nullopt;
+    }
+
+    EndedInstance ended = std::move(deferred_.front());
+    deferred_.pop_front();
+    return ended;
   }
 
 

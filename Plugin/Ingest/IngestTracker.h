@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -53,6 +54,7 @@ namespace OrthancPerf
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();
     void LookUpDeferred(const StoreLookup& lookup);
+    std::optional<EndedInstance> TakeDeferred();
     std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;
 
     const Journal& journal_;
@@ -63,7 +65,7 @@ namespace OrthancPerf
     std::mutex settling_;
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<IngestThread>> threads_;
-    std::vector<EndedInstance> deferred_;
+    std::deque<EndedInstance> deferred_;
     std::atomic<std::uint64_t> lateOutcomes_{0};
   };
 }

@@ -48,17 +48,17 @@ namespace OrthancPerf
   void DicomTuner::SetSettings(const SocketSettings& settings)
   {
     const SocketSettings complete = Complete(settings);
-    const SettingsTrial trial = SettingsTrial::Run(complete);
     probe_.SetSettings(complete);
 
     const std::lock_guard<std::mutex> lock(mutex_);
     settings_ = complete;
-    trial_ = trial;
 
     if (!isInstalled_)
     {
       TuneListeningSocket(complete);
     }
+
+    trial_ = SettingsTrial::Run(complete);  // may fail, where there is no descriptor left
   }
 
 
