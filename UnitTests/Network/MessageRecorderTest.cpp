@@ -5,6 +5,7 @@
 #include "Network/DimseMessages.h"
 
 #include <gtest/gtest.h>
+#include <memory>
 #include <netinet/in.h>
 #include <optional>
 #include <string>
@@ -251,7 +252,7 @@ namespace OrthancPerf
   TEST(MessageRecorder, WhatAThreadReadForAnEarlierRecorderIsNoMessageOfThisOne)
   {
     // As when Orthanc loads its plugins anew; the same memory, as it may be
-    std::optional<MessageRecorder> recorder(std::in_place, 64);
+    auto recorder = std::make_unique<MessageRecorder>(64);
     ConnectionTable table(64);
     Connection* connection =
         table.Open(5, ConnectionKind::DicomAccepted, MakeAddress(1), TimePoint());
@@ -260,7 +261,7 @@ namespace OrthancPerf
     EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
 
     recorder.reset();
-    recorder.emplace(64);
+    recorder = std::make_unique<MessageRecorder>(64);
     EXPECT_FALSE(recorder->GetCurrentMessage().has_value());
   }
 
