@@ -161,7 +161,7 @@ namespace OrthancPerf
 
     if (connection.IsOutgoing())
     {
-      OnResponseBytes(connection, size, now);
+      OnResponseBytes(connection, data, size, now);
     }
     else
     {
@@ -193,7 +193,7 @@ namespace OrthancPerf
     else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
              size > MAXIMUM_INTERIM_RESPONSE)
     {
-      OnResponseBytes(connection, size, now);
+      OnResponseBytes(connection, data, size, now);
 
       if (connection.IsDicom() && size > MAXIMUM_PDU_PREAMBLE)
       {
@@ -268,8 +268,8 @@ namespace OrthancPerf
     observer_.OnRequestBytes(connection, data, size, now);
   }
 
-  void ConnectionTracker::OnResponseBytes(Connection& connection, std::size_t size,
-                                          TimePoint now) noexcept
+  void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,
+                                          std::size_t size, TimePoint now) noexcept
   {
     if (connection.state == ExchangeState::Quiet)
     {
@@ -284,7 +284,7 @@ namespace OrthancPerf
 
     connection.hasResponseEnded = false;
     connection.lastResponseAt.store(ToCount(now), RELAXED);
-    observer_.OnResponseBytes(connection, size, now);
+    observer_.OnResponseBytes(connection, data, size, now);
   }
 
   void ConnectionTracker::EndResponse(Connection& connection) noexcept

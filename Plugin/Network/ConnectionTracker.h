@@ -83,7 +83,8 @@ namespace OrthancPerf
   private:
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept;
-    void OnResponseBytes(Connection& connection, std::size_t size, TimePoint now) noexcept;
+    void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                         TimePoint now) noexcept;
     void TakeStall(Connection& connection, TimePoint now) noexcept;
     void EndResponse(Connection& connection) noexcept;
     void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,

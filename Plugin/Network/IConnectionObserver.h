@@ -52,7 +52,7 @@ namespace OrthancPerf
 
     virtual void OnResponseBegins(Connection& connection, TimePoint now) noexcept = 0;
 
-    virtual void OnResponseBytes(Connection& connection, std::size_t bytes,
+    virtual void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                                  TimePoint now) noexcept = 0;
 
     // The whole response was handed to the kernel, at "at": for DICOM seen at once, for HTTP

@@ -5,6 +5,7 @@
 #include "Network/CommandField.h"
 #include "Network/Connection.h"
 #include "Network/Parties.h"
+#include "Network/SubOperation.h"
 
 #include <array>
 #include <atomic>
@@ -64,6 +65,7 @@ namespace OrthancPerf
     std::int64_t setup = -1;      // accepted, or connect called -> answer
     std::int64_t associate = -1;  // request -> answer
     CommandFieldReader command;
+    SubOperation subOperation;
 
     // The last byte of the response to one of the latest messages, so far; 0: none yet
     std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
@@ -93,6 +95,7 @@ namespace OrthancPerf
       instances = 0;
       setup = -1;
       associate = -1;
+      subOperation = {};
     }
 
     AssociationParties GetParties() const
@@ -100,12 +103,12 @@ namespace OrthancPerf
       return hasParties.load(std::memory_order_acquire) ? ToParties(request) : AssociationParties();
     }
 
-    Peer GetPeer(Direction direction) const
+    Peer GetRequestor() const
     {
       const bool isReadable = hasParties.load(std::memory_order_acquire);
       const PeerAddress address = PeerAddress::FromWords(
           peerHigh.load(std::memory_order_relaxed), peerLow.load(std::memory_order_relaxed), 0);
-      return ToPeer(request, isReadable, direction, address);
+      return ToPeer(request, isReadable, true, address);
     }
 
     void AddStall(Duration waited) noexcept

@@ -66,7 +66,7 @@ namespace OrthancPerf
 
     if (!place->isHttp.load(RELAXED))
     {
-      message.peer = place->GetPeer(Direction::Receive);
+      message.peer = place->GetRequestor();
     }
 
     return message;
@@ -197,6 +197,7 @@ namespace OrthancPerf
     }
 
     FinishExchange(connection, *place);
+    FinishSubOperation(connection, *place, now);
 
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
     const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;
@@ -238,10 +239,12 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::OnResponseBytes(Connection& connection, std::size_t, TimePoint now) noexcept
+  void MessageRecorder::OnResponseBytes(Connection& connection, const std::uint8_t* data,
+                                        std::size_t size, TimePoint now) noexcept
   {
     if (MessagePlace* place = Find(connection))
     {
+      place->subOperation.OnWritten(data, size, ToCount(now));
       place->GetResponse(place->serial.load(RELAXED))
           .store(ToCount(now), std::memory_order_release);
     }
@@ -303,6 +306,36 @@ namespace OrthancPerf
   }
 
 
+  // What Orthanc has written may have been a C-STORE request of its own: a sub-operation of the
+  // C-GET that the peer has asked for. What the peer writes next is the response.
+  void MessageRecorder::FinishSubOperation(const Connection& connection, MessagePlace& place,
+                                           TimePoint now) noexcept
+  {
+    SubOperation& sent = place.subOperation;
+
+    if (connection.IsOutgoing() || !sent.IsInstance())
+    {
+      return;
+    }
+
+    place.instances++;
+
+    ProbeEvent event = MakeEvent(connection, place);
+    event.direction = Direction::Send;
+    event.instances = 0;  // connecting and associating were the peer's business
+    event.idle = -1;
+    event.send = sent.GetLastByte() - sent.GetFirstByte();
+    event.wait = ToCount(now) - sent.GetLastByte();
+    event.endedAt = ToCount(now);
+    event.bytesSent = sent.GetSize();
+    event.stalls = Duration(event.wait) >= ConnectionTracker::STALL ? 1 : 0;
+    event.stallTime = event.stalls == 0 ? 0 : event.wait;
+    events_->Push(event);
+
+    sent.Finish();
+  }
+
+
   void MessageRecorder::FinishExchange(const Connection& connection, MessagePlace& place) noexcept
   {
     if (!place.hasExchange)
@@ -345,6 +378,7 @@ namespace OrthancPerf
 
     ProbeEvent event = {};
     event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
+    event.isPeerRequestor = !connection.IsOutgoing();
     event.hasParties = place.hasParties.load(RELAXED);
     event.request = place.request;
     event.address = connection.GetPeer();

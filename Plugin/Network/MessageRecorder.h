@@ -55,7 +55,8 @@ namespace OrthancPerf
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept override;
     void OnResponseBegins(Connection& connection, TimePoint now) noexcept override;
-    void OnResponseBytes(Connection& connection, std::size_t size, TimePoint now) noexcept override;
+    void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                         TimePoint now) noexcept override;
     void OnResponseEnds(Connection& connection, TimePoint at) noexcept override;
     void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept override;
     void OnFileCreated(TimePoint now) noexcept override;
@@ -67,6 +68,8 @@ namespace OrthancPerf
     using Events = EventRing<ProbeEvent, 2048>;
 
     MessagePlace* Find(const Connection& connection) noexcept;
+    void FinishSubOperation(const Connection& connection, MessagePlace& place,
+                            TimePoint now) noexcept;
     void FinishExchange(const Connection& connection, MessagePlace& place) noexcept;
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
     static void Publish(const ProbeEvent& event, const Journal& journal);

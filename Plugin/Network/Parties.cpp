@@ -19,7 +19,7 @@ namespace OrthancPerf
   }
 
 
-  Peer ToPeer(const AssociateRequest& request, bool isReadable, Direction direction,
+  Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
               const PeerAddress& address)
   {
     const std::string text = address.ToString();
@@ -30,6 +30,6 @@ namespace OrthancPerf
     }
 
     const AssociationParties parties = ToParties(request);
-    return Peer{direction == Direction::Receive ? parties.callingTitle : parties.calledTitle, text};
+    return Peer{isPeerRequestor ? parties.callingTitle : parties.calledTitle, text};
   }
 }

@@ -11,6 +11,6 @@ namespace OrthancPerf
   AssociationParties ToParties(const AssociateRequest& request);
 
   // The other end: it has called, or it was called. Without a name unless the request is readable.
-  Peer ToPeer(const AssociateRequest& request, bool isReadable, Direction direction,
+  Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
               const PeerAddress& address);
 }

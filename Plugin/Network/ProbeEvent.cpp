@@ -24,7 +24,7 @@ namespace OrthancPerf
     sent.direction = Direction::Send;
     sent.origin = Origin::DicomProtocol;
     sent.outcome = event.wait < 0 ? Outcome::Failed : Outcome::Stored;
-    sent.peer = ToPeer(event.request, event.hasParties, event.direction, event.address);
+    sent.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     NameByAddress(sent.peer);
     sent.size = event.bytesSent;
     sent.finishedAt = ToSystemTime(ToTimePoint(event.endedAt));
@@ -58,7 +58,8 @@ namespace OrthancPerf
     FinishedAssociation association;
     association.direction = event.direction;
     association.outcome = event.outcome;
-    association.peer = ToPeer(event.request, event.hasParties, event.direction, event.address);
+    association.peer =
+        ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     association.length = Duration(event.length);
     association.instances = event.instances;
     association.bytesReceived = event.bytesReceived;

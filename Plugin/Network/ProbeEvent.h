@@ -18,6 +18,7 @@ namespace OrthancPerf
     bool isAssociation;
     Direction direction;
     AssociationOutcome outcome;
+    bool isPeerRequestor;  // the peer asked for the association, not Orthanc
     bool hasParties;
     AssociateRequest request;
     PeerAddress address;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes, in one piece and cut in two, give the same answer.
 #include "Network/CommandField.h"
+#include "Network/SubOperation.h"
 
 #include <cstdlib>
 
@@ -17,6 +18,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pieces.Feed(data + cut, size - cut);
 
   if (whole.Get() != pieces.Get())
+  {
+    std::abort();
+  }
+
+  OrthancPerf::SubOperation atOnce;
+  atOnce.OnWritten(data, size, 1);
+
+  OrthancPerf::SubOperation twice;
+  twice.OnWritten(data, cut, 1);
+  twice.OnWritten(data + cut, size - cut, 1);
+
+  if (atOnce.IsInstance() != twice.IsInstance() || atOnce.GetSize() != twice.GetSize())
   {
     std::abort();
   }

@@ -49,6 +49,15 @@ namespace OrthancPerf
     return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
   }
 
+  // A P-DATA-TF PDU with a piece of a data set
+  inline std::string MakeDataSet(std::size_t size)
+  {
+    const std::string value = std::string({1, 2}) + std::string(size, 'x');
+    const std::string length = {0, 0, static_cast<char>(value.size() >> 8U),
+                                static_cast<char>(value.size() & 0xff)};
+    return MakePdu(4, length + value);
+  }
+
   // An A-ASSOCIATE-RQ without items (DICOM PS3.8 section 9.3.2)
   inline std::string MakeAssociateRequest(const std::string& called, const std::string& calling)
   {

@@ -316,6 +316,39 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, WhatAPeerFetchesByCGetIsSentToIt)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(0x0010), 10);  // C-GET-RQ
+    Write(connection, MakeDimseCommand(1), 20);
+    Write(connection, MakeDataSet(5000), 23);
+    Read(connection, MakeDimseCommand(0x8001), 30);   // C-STORE-RSP
+    Write(connection, MakeDimseCommand(0x8010), 30);  // C-GET-RSP, pending
+    Write(connection, MakeDimseCommand(1), 31);
+    Write(connection, MakeDataSet(5000), 32);
+    Read(connection, MakeDimseCommand(0x8001), 72);
+    Write(connection, MakeDimseCommand(0x8010), 73);  // C-GET-RSP
+    Read(connection, MakePdu(5, std::string(4, '\0')), 80);
+    tracker_.OnClosing(connection, At(90));
+
+    ASSERT_EQ(2U, Drain().instances.size());
+    const FinishedInstance& first = collector_.instances[0];
+    EXPECT_EQ(Direction::Send, first.direction);
+    EXPECT_EQ(Outcome::Stored, first.outcome);
+    EXPECT_EQ("CT <1>", first.peer.name);
+    EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
+    EXPECT_EQ(milliseconds(7), first.phases.Get(Phase::Wait));
+    EXPECT_FALSE(first.phases.Get(Phase::Associate));
+    EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
+    EXPECT_EQ(0U, first.stalls);
+
+    EXPECT_EQ(1U, collector_.instances[1].stalls);
+    EXPECT_EQ(milliseconds(40), collector_.instances[1].stallTime);
+    ASSERT_EQ(1U, collector_.associations.size());
+    EXPECT_EQ(2U, collector_.associations.front().instances);
+  }
+
+
   TEST_F(MessageRecorderTest, ASentInstanceWithoutAResponseHasFailed)
   {
     Connection& connection = Connect();

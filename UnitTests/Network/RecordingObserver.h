@@ -58,9 +58,10 @@ namespace OrthancPerf
       Add("response");
     }
 
-    void OnResponseBytes(Connection&, std::size_t bytes, TimePoint) noexcept override
+    void OnResponseBytes(Connection&, const std::uint8_t*, std::size_t size,
+                         TimePoint) noexcept override
     {
-      Add(">" + std::to_string(bytes));
+      Add(">" + std::to_string(size));
     }
 
     void OnResponseEnds(Connection&, TimePoint) noexcept override

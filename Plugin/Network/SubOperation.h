@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/CommandField.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace OrthancPerf
+{
+  // Finds the latest DIMSE message in what Orthanc writes on a connection that it has accepted:
+  // a response, or, during a C-GET, a C-STORE request (DICOM PS3.4 section C.4.3), which may follow
+  // on a C-GET response without a word of the peer's between them. Follows the PDUs from the first
+  // byte of the connection; under TLS it finds nothing. A value; one thread at a time.
+  class SubOperation
+  {
+  public:
+    // The next bytes that were written, at this count of Clock
+    void OnWritten(const std::uint8_t* data, std::size_t size, std::int64_t now) noexcept;
+
+    // Whether the latest message is a C-STORE request
+    bool IsInstance() const noexcept
+    {
+      return command_.Get() == C_STORE_REQUEST;
+    }
+
+    // The message has its response: from now on there is none
+    void Finish() noexcept
+    {
+      command_.Reset();
+    }
+
+    // Of the latest message, in counts of Clock
+    std::int64_t GetFirstByte() const noexcept
+    {
+      return firstByte_;
+    }
+
+    std::int64_t GetLastByte() const noexcept
+    {
+      return lastByte_;
+    }
+
+    // Bytes of the latest message
+    std::uint64_t GetSize() const noexcept
+    {
+      return size_;
+    }
+
+  private:
+    // A PDU header and that of its first PDV (DICOM PS3.8 sections 9.3.1 and 9.3.5.1)
+    static constexpr std::size_t HEADER_SIZE = 12;
+
+    void OnHeaderByte(std::uint8_t byte, std::int64_t now) noexcept;
+    std::uint32_t GetPduLength() const noexcept;
+
+    std::array<std::uint8_t, HEADER_SIZE> header_ = {};
+    std::size_t have_ = 0;    // bytes of the header
+    std::uint32_t left_ = 0;  // bytes of the PDU after it
+    bool isCommand_ = false;  // the PDU under way has a command set
+    CommandFieldReader command_;
+    std::int64_t firstByte_ = 0;
+    std::int64_t lastByte_ = 0;
+    std::uint64_t size_ = 0;
+  };
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What peers fetch from Orthanc, by C-GET and by C-MOVE, is sent by it: with figures, tuned."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pydicom
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import StoreScp, describe_modality
+
+SECONDS = 10
+
+
+def get_keys(image: Image) -> list[str]:
+    """The image's series, as a key for DCMTK's query tools."""
+    series = pydicom.dcmread(image.path, stop_before_pixels=True)
+    keys = {
+        "QueryRetrieveLevel": "SERIES",
+        "StudyInstanceUID": series.StudyInstanceUID,
+        "SeriesInstanceUID": series.SeriesInstanceUID,
+    }
+    return [part for name, value in keys.items() for part in ("-k", f"{name}={value}")]
+
+
+def wait_for_sent(server: OrthancServer, peer: str, count: int) -> list[dict[str, Any]]:
+    """The instances that went to the peer, once there are as many as expected."""
+
+    def list_sent() -> list[dict[str, Any]]:
+        latest = server.get_json(f"/perf/instances?peer={peer}")
+        return [instance for instance in latest if instance["Direction"] == "Send"]
+
+    assert wait_until(lambda: len(list_sent()) >= count, SECONDS), list_sent()
+    return list_sent()
+
+
+def test_what_a_peer_gets_is_sent_to_it(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    images = make_series("store", 5)
+    orthanc = start_orthanc(options={"DicomAlwaysAllowGet": True})
+    clients.upload(orthanc, [image.read_bytes() for image in images])
+    fetched = tmp_path / "fetched"
+    fetched.mkdir()
+    command = ["getscu", "-aet", "VIEWER", "-aec", "ORTHANC", "-S", "-od", str(fetched)]
+    command += [*get_keys(images[0]), "127.0.0.1", str(orthanc.dicom_port)]
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+
+    assert len(list(fetched.iterdir())) == len(images)
+    sent = wait_for_sent(orthanc, "VIEWER", len(images))
+    assert len(sent) == len(images)
+    for instance in sent:
+        assert instance["Phases"].keys() == {"Send", "Wait"}
+        assert instance["Size"] > 500_000
+        assert instance["Stalls"] == 0
+
+
+def test_what_a_peer_moves_is_sent_to_the_destination(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    images = make_series("store", 5)
+    port = find_free_port()
+    modalities = {
+        "destination": describe_modality(port, "DESTINATION"),
+        "viewer": describe_modality(find_free_port(), "VIEWER"),
+    }
+    orthanc = start_orthanc(options={"DicomModalities": modalities})
+    clients.upload(orthanc, [image.read_bytes() for image in images])
+    with StoreScp(port):
+        command = ["movescu", "-aet", "VIEWER", "-aec", "ORTHANC", "-aem", "DESTINATION", "-S"]
+        command += [*get_keys(images[0]), "127.0.0.1", str(orthanc.dicom_port)]
+        subprocess.run(command, check=True, timeout=60, capture_output=True)
+
+    sent = wait_for_sent(orthanc, "DESTINATION", len(images))
+    assert len(sent) == len(images)
+    assert sum("Connect" in instance["Phases"] for instance in sent) == 1
+    for instance in sent:
+        assert {"Send", "Wait"} <= instance["Phases"].keys()
