@@ -14,7 +14,7 @@ from harness.orthanc import OrthancServer
 # Not a share of the duration: the sender's own pause, and a part of "Storage"
 APART = {"Idle", "Sync"}
 
-# The part of a series of uploads that its phases may leave unexplained
+# The part of a series of uploads by which its phases may differ from the client's clock
 UNSEEN = 0.05
 
 
@@ -65,12 +65,13 @@ def test_http_uploads_agree_with_the_clients_clock(
 ) -> None:
     contents = [image.read_bytes() for image in make_series("upload")]
     # A machine that is busy with something else lets the client wait for its turn, which no
-    # server can see: the best of three series counts
+    # server can see: the best of three series counts. The server may see a little more than the
+    # client: the kernel hands an answer over before it lets the sender of it go on.
     shares = []
     for _ in range(3):
         orthanc.delete_all()
         shares.append(measure_share_explained(orthanc, contents))
-    assert 1 - UNSEEN <= max(shares) <= 1, shares
+    assert min(abs(1 - share) for share in shares) <= UNSEEN, shares
 
 
 def test_the_list_can_be_narrowed(orthanc: OrthancServer, make_series: MakeSeries) -> None:
