@@ -54,13 +54,14 @@ namespace OrthancPerf
       AddTotals(figures, family);
     }
 
-    const TrafficSummary received =
-        traffic.Summarize().front().directions.at(static_cast<std::size_t>(Direction::Receive));
+    const WindowSummary window = traffic.Summarize().front();
+    const TrafficSummary& received =
+        window.directions.at(static_cast<std::size_t>(Direction::Receive));
 
     figures["orthanc_perf_received_instances_per_second"] = received.instancesPerSecond;
     figures["orthanc_perf_received_bytes_per_second"] = received.bytesPerSecond;
     figures["orthanc_perf_stall_seconds_per_second"] =
-        ToSeconds(received.stallTime) / ToSeconds(traffic.Summarize().front().covered);
+        ToSeconds(received.stallTime) / ToSeconds(window.covered);
     return figures;
   }
 }
