@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/TranscodingEngine.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What the self-test found of one engine and one transfer syntax
+  struct SyntaxVerdict
+  {
+    enum class State
+    {
+      Untested,
+      Works,
+      Unsupported,  // the engine does not write it
+      SwitchedOff   // crashed, hung, or gave wrong pixels
+    };
+
+    std::string transferSyntax;  // UID
+    State state = State::Untested;
+    std::string reason;  // of SwitchedOff, for the log and /perf/status
+  };
+
+  const char* ToLabel(SyntaxVerdict::State state);  // "works", "unsupported", "switched off"
+
+
+  struct EngineVerdict
+  {
+    std::string engine;
+    bool isAvailable = false;
+    std::string reason;                   // why it is not available
+    std::vector<SyntaxVerdict> syntaxes;  // one for each of GetWritableSyntaxes()
+  };
+
+
+  // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
+  // plugin's context; any thread may call it.
+  class EngineDirectory
+  {
+  public:
+    // In the order in which "auto" tries those that it has not measured yet
+    explicit EngineDirectory(std::vector<std::unique_ptr<ITranscodingEngine>> engines);
+
+    // Each engine writes each syntax once, in a child process (SelfTest). Takes up to some seconds;
+    // an engine is usable once its verdict is there.
+    void TestAll();
+
+    // The engine of that name, if it is available and its self-test let it have this syntax;
+    // else nullptr
+    const ITranscodingEngine* Find(const std::string& name,
+                                   const std::string& transferSyntax) const;
+
+    // All that Find would give for this syntax, in the order of the directory
+    std::vector<const ITranscodingEngine*> FindAll(const std::string& transferSyntax) const;
+
+    std::vector<EngineVerdict> GetVerdicts() const;
+
+  private:
+    const std::vector<std::unique_ptr<ITranscodingEngine>> engines_;
+    mutable std::mutex mutex_;
+    std::vector<EngineVerdict> verdicts_;
+  };
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What an instance is to become
+  struct TranscodingTarget
+  {
+    std::string transferSyntax;      // a UID of GetWritableSyntaxes()
+    unsigned int lossyQuality = 90;  // 1 to 100; only the lossy syntaxes look at it
+  };
+
+
+  enum class TranscodingOutcome
+  {
+    Transcoded,
+    Declined,  // the engine knows that it does not cover this source or target
+    Failed     // the engine covers it, and did not get it done
+  };
+
+  constexpr std::size_t TRANSCODING_OUTCOME_COUNT = 3;
+
+  const char* ToLabel(TranscodingOutcome outcome);  // "transcoded"
+
+
+  // What became of a file. A value.
+  struct EngineResult
+  {
+    TranscodingOutcome outcome = TranscodingOutcome::Failed;
+    std::string file;    // the DICOM file; empty unless it was transcoded
+    std::string reason;  // why not, in words without patient data; empty if it was transcoded
+
+    static EngineResult MakeTranscoded(std::string file);
+    static EngineResult MakeDeclined(std::string reason);
+    static EngineResult MakeFailed(std::string reason);
+  };
+
+
+  // A codec library, or the project's own encoder, behind one interface: a DICOM file in, the same
+  // in another transfer syntax out. An engine changes the encoding of the pixels, what the data set
+  // says of that encoding (Photometric Interpretation, Planar Configuration, offset tables), and
+  // the File Meta Information. All else stays, the SOP Instance UID included: LossyDerivation
+  // describes what lossy compression has done to an instance, in one way for all engines.
+  //
+  // Owned by EngineDirectory. Any thread may call it, several at once.
+  class ITranscodingEngine
+  {
+  public:
+    virtual ~ITranscodingEngine() = default;
+
+    virtual const char* GetName() const noexcept = 0;  // "dcmtk"
+
+    // Why the engine can't be used at all: its program is missing, say. Empty: it can.
+    virtual std::string GetProblem() const
+    {
+      return {};
+    }
+
+    // Whether the engine can write this transfer syntax at all, for some images
+    virtual bool CanWrite(const std::string& transferSyntax) const noexcept = 0;
+
+    // Never throws, and keeps its memory within a multiple of "size", whatever the bytes are. The
+    // source is a complete DICOM file (DICOM PS3.10) in any transfer syntax.
+    virtual EngineResult Transcode(const void* data, std::size_t size,
+                                   const TranscodingTarget& target) const noexcept = 0;
+  };
+}
