@@ -3,6 +3,7 @@
 
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
+#include "Rest/DashboardResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -257,8 +258,7 @@ namespace OrthancPerf
     RegisterPeersResource(router_, peerStatistics_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
-    router_.Register("/perf", HttpMethod::Get, "The routes of the plugin",
-                     [this](const RestRequest&) { return AnswerJson(router_.Describe()); });
+    RegisterDashboardResource(router_, GetDashboardFiles());
   }
 
 
