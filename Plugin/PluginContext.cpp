@@ -4,6 +4,7 @@
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/DashboardResource.h"
+#include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -156,12 +157,13 @@ namespace OrthancPerf
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_}),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
-              &recentTraffic_, &recentInstances_}),
+              &recentTraffic_, &recentInstances_, &history_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
     tuningProperty_(orthanc_),
-    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this})
+    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
+            {this, &tuningChanges_})
   {
     peers_.Reserve(GetModalityTitles(orthancConfiguration));
 
@@ -188,7 +190,12 @@ namespace OrthancPerf
     }
 
     tuner_.Refresh();
-    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
+    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
+                                                   [this]
+                                                   {
+                                                     Settle(QUIET);
+                                                     LookAtAssociations();
+                                                   });
   }
 
 
@@ -256,6 +263,7 @@ namespace OrthancPerf
         router_, StatusSources{versions, state_, tracker_, recentTraffic_, tuner_, recorder_});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterPeersResource(router_, peerStatistics_);
+    RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
     RegisterDashboardResource(router_, GetDashboardFiles());
@@ -276,6 +284,20 @@ namespace OrthancPerf
   std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
   {
     return GetOpenAssociations(tuner_.GetProbe(), recorder_, Clock::now());
+  }
+
+
+  void PluginContext::LookAtAssociations() noexcept
+  {
+    try
+    {
+      const std::vector<OpenAssociation> open = ListOpenAssociations();
+      history_.SetOpenAssociations(open.size());
+    }
+    catch (const std::exception& error)
+    {
+      OnCallbackFailure("Housekeeping", error.what());
+    }
   }
 
 

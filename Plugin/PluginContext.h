@@ -6,6 +6,7 @@
 #include "Ingest/RecentInstances.h"
 #include "Metrics/AssociationMetrics.h"
 #include "Metrics/Exposition.h"
+#include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
@@ -18,6 +19,7 @@
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
 #include "Tuning/PerfConfiguration.h"
+#include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
 #include <memory>
@@ -74,6 +76,7 @@ namespace OrthancPerf
     void RegisterRoutes(const PerfConfiguration& configuration);
     void InstallProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
+    void LookAtAssociations() noexcept;
     void TuneSockets(const DicomSockets& sockets);
 
     Orthanc orthanc_;
@@ -87,11 +90,13 @@ namespace OrthancPerf
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
     Exposition exposition_;
+    History history_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
     IngestTracker tracker_;
     TuningProperty tuningProperty_;
+    TuningChanges tuningChanges_;
     TuningStore tuning_;
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
