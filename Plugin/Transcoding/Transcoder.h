@@ -39,7 +39,9 @@ namespace OrthancPerf
   const char* ToLabel(TranscodingReport::Outcome outcome);  // "transcoded", "unneeded", ...
 
 
-  // Told of every transcoding but the unneeded ones, on the thread that transcoded, in microseconds
+  // Told of each attempt of an engine, on the thread that transcoded, in microseconds: under "auto"
+  // there may be several for one instance, of which only the last is its report. Where no engine
+  // could be tried, it is told once, with an empty engine. Unneeded transcodings are none.
   class ITranscodingObserver
   {
   public:
@@ -78,13 +80,20 @@ namespace OrthancPerf
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
     Transcoding TranscodeIncoming(const void* data, std::size_t size) noexcept;
 
-    // What Orthanc asks for: any one of these transfer syntaxes (UIDs), in the order of preference.
-    // Without "allowNewSopInstanceUid" lossy ones are declined, as they need a new identity.
+    // What Orthanc asks for: any one of these transfer syntaxes (UIDs), the lossless ones first,
+    // else in the order given. Unneeded: the source is in one of them, and serves as it is. Without
+    // "allowNewSopInstanceUid" lossy ones are declined, as they need a new identity.
     Transcoding TranscodeTo(const void* data, std::size_t size,
                             const std::vector<std::string>& syntaxes,
                             bool allowNewSopInstanceUid) noexcept;
 
   private:
+    std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
+    Transcoding Transcode(const void* data, std::size_t size, const std::string& target,
+                          const IngestTranscoding& settings);
+    std::vector<const ITranscodingEngine*> FindEngines(const std::string& target,
+                                                       EngineChoice choice) const;
+
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;
     mutable std::mutex mutex_;
