@@ -25,6 +25,7 @@ namespace OrthancPerf
 
       RestAnswer Start(const std::string& body)
       {
+        host_.WaitForEngines();
         const CompareRequest request = Read(body);
         const std::vector<std::string> instances = ChooseInstances(request);
 

@@ -18,8 +18,10 @@ namespace OrthancPerf
   public:
     virtual ~IComparisonHost() = default;
 
-    // The instances of a series, in the order of the series, or the instance itself; nothing if
-    // there is no such instance or series
+    // Returns when the engines are known, some seconds after the start of Orthanc
+    virtual void WaitForEngines() const = 0;
+
+    // The instances of a series, or the instance itself; nothing if there is neither
     virtual std::optional<std::vector<std::string>>
     FindInstances(const std::string& resource) const = 0;
 

@@ -14,8 +14,16 @@ namespace OrthancPerf
   }
 
 
-  ComparisonHost::ComparisonHost(const Orthanc& orthanc) : orthanc_(orthanc)
+  ComparisonHost::ComparisonHost(const Orthanc& orthanc, std::function<void()> waitForEngines) :
+    orthanc_(orthanc),
+    waitForEngines_(std::move(waitForEngines))
   {
+  }
+
+
+  void ComparisonHost::WaitForEngines() const
+  {
+    waitForEngines_();
   }
 
 

@@ -4,6 +4,8 @@
 #include "Rest/CompareResource.h"
 #include "Sdk/Orthanc.h"
 
+#include <functional>
+
 namespace OrthancPerf
 {
   // Orthanc's store and jobs, for comparisons of engines. Owned by the plugin's context; any thread
@@ -11,7 +13,10 @@ namespace OrthancPerf
   class ComparisonHost : public IComparisonHost
   {
   public:
-    explicit ComparisonHost(const Orthanc& orthanc);
+    // "waitForEngines" returns once the engines' self-test is over
+    ComparisonHost(const Orthanc& orthanc, std::function<void()> waitForEngines);
+
+    void WaitForEngines() const override;
 
     std::optional<std::vector<std::string>>
     FindInstances(const std::string& resource) const override;
@@ -22,5 +27,6 @@ namespace OrthancPerf
 
   private:
     const Orthanc& orthanc_;
+    const std::function<void()> waitForEngines_;
   };
 }

@@ -90,17 +90,8 @@ namespace OrthancPerf
       try
       {
         JobHandle& handle = GetHandle(job);
-        const std::string content = WriteContent(handle);
-        OrthancPluginContext* const context = handle.orthanc.GetContext();
-        const OrthancPluginErrorCode code = OrthancPluginCreateMemoryBuffer(
-            context, target, static_cast<std::uint32_t>(content.size()));
-
-        if (code == OrthancPluginErrorCode_Success)
-        {
-          content.copy(static_cast<char*>(target->data), content.size());
-        }
-
-        return code;
+        handle.orthanc.CopyTo(*target, WriteContent(handle));
+        return OrthancPluginErrorCode_Success;
       }
       catch (const std::exception&)
       {
