@@ -37,6 +37,7 @@ namespace OrthancPerf
       std::memcpy(buffer, bytes.data(), bytes.size());
     }
 
+    // What Orthanc answers with, given back to it at the end
     class RestAnswer
     {
     public:
