@@ -3,34 +3,17 @@
 
 #include "Ingest/DicomFile.h"
 #include "Transcoding/EngineFactory.h"
+#include "Transcoding/ModuleFolder.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"
 
-#include <dlfcn.h>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // The folder of this library, where the programs of the engines are, too
-    std::string GetOwnFolder()
-    {
-      Dl_info info = {};
-
-      if (dladdr(reinterpret_cast<const void*>(&GetOwnFolder), &info) == 0 ||
-          info.dli_fname == nullptr)
-      {
-        return ".";
-      }
-
-      const std::string path = info.dli_fname;
-      const std::size_t slash = path.find_last_of('/');
-      return slash == std::string::npos ? "." : path.substr(0, slash);
-    }
-
-
     std::string GetOwnProblem(const Json::Value& orthancConfiguration)
     {
       const Json::Value& own = orthancConfiguration["IngestTranscoding"];
@@ -72,7 +55,7 @@ namespace OrthancPerf
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
               { orthanc_.LogWarning(line + "; further failures of this kind are counted only"); }),
-    engines_(MakeEngines(GetOwnFolder())),
+    engines_(MakeEngines(GetModuleFolder())),
     transcoder_(engines_, this)
   {
     FindLock(mayRedirect);

@@ -149,6 +149,33 @@ namespace OrthancPerf
   }
 
 
+  std::string EngineDirectory::Explain(const std::string& name,
+                                       const std::string& transferSyntax) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const EngineVerdict& verdict : verdicts_)
+    {
+      if (verdict.engine == name && !verdict.isAvailable)
+      {
+        return "not available: " + verdict.reason;
+      }
+
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      {
+        if (verdict.engine == name && syntax.transferSyntax == transferSyntax)
+        {
+          return syntax.state == SyntaxVerdict::State::SwitchedOff
+                     ? "switched off by its self-test: " + syntax.reason
+                     : "does not write this transfer syntax";
+        }
+      }
+    }
+
+    return "there is no such engine";
+  }
+
+
   std::vector<EngineVerdict> EngineDirectory::GetVerdicts() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
