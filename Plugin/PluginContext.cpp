@@ -3,6 +3,7 @@
 
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
+#include "Rest/CompareResource.h"
 #include "Rest/DashboardResource.h"
 #include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
@@ -162,6 +163,7 @@ namespace OrthancPerf
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
     transcoding_(orthanc_, tracker_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
+    comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
                  &transcoding_.GetMetrics()}),
     tuningProperty_(orthanc_),
@@ -270,6 +272,7 @@ namespace OrthancPerf
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,

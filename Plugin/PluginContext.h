@@ -16,6 +16,7 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
 #include "TranscodingContext.h"
@@ -103,6 +104,7 @@ namespace OrthancPerf
     DicomTuner tuner_;
     IngestTracker tracker_;
     TranscodingContext transcoding_;
+    ComparisonHost comparisonHost_;
     Exposition exposition_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
