@@ -63,7 +63,23 @@ export interface Status {
   Probe: { Installed: boolean; Reason?: string };
   DicomSockets: { Problems: string[]; Connections: unknown[] };
   Windows: TrafficWindow[];
-  Transcoding?: Json;
+  Transcoding?: TranscodingStatus;
+}
+
+export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
+
+export interface EngineStatus {
+  Name: string;
+  Available: boolean;
+  Reason?: string;
+  Syntaxes: { TransferSyntax: string; Name: string; State: SyntaxState; Reason?: string }[];
+}
+
+export interface TranscodingStatus {
+  InEffect: boolean;
+  Reason?: string;
+  Engines: EngineStatus[];
+  Failures: { Engine: string | null; Target: string; Reason: string; Count: number }[];
 }
 
 export interface Instance {
@@ -79,6 +95,13 @@ export interface Instance {
   Phases: PhaseTimes;
   Stalls?: number;
   StallTime?: number;
+  Transcoding?: {
+    Engine: string | null;
+    Target: string;
+    Outcome: 'Transcoded' | 'Declined' | 'Failed';
+    Reason?: string;
+    Size?: number;
+  };
 }
 
 export interface Tcp {
@@ -161,12 +184,35 @@ export interface Finding {
   Evidence: Record<string, number | string>;
   Cost: { ShareOfIngestTime?: number | null; EstimatedGain?: number | null } | null;
   Remedy: {
-    Kind: 'Tuning' | 'Configuration' | 'Peer';
+    Kind: 'Tuning' | 'Configuration' | 'System' | 'Peer';
     Tuning?: JsonObject;
     Configuration?: JsonObject;
     Text: string;
   };
-  Since: string | number;
+  Since: number;
+}
+
+// What one engine made of one target, in a comparison
+export interface EngineResult {
+  Engine: string;
+  TransferSyntax: string;
+  Name: string;
+  Transcoded: number;
+  Declined: number;
+  Failed: number;
+  Reasons: Record<string, number>;
+  Ratio?: number;
+  EncodeBytesPerSecond?: number;
+  DecodeBytesPerSecond?: number;
+  Lossless?: boolean;
+  MeanError?: number;
+}
+
+export interface ComparisonContent {
+  Instances: number;
+  FinishedInstances: number;
+  Unreadable: Record<string, number>;
+  Results: EngineResult[];
 }
 
 export interface Job {
@@ -174,7 +220,7 @@ export interface Job {
   State: 'Pending' | 'Running' | 'Success' | 'Failure' | 'Paused' | 'Retry';
   Progress: number;
   ErrorDescription?: string;
-  Content: Json;
+  Content: ComparisonContent;
 }
 
 export interface Series {

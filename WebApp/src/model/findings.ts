@@ -8,20 +8,16 @@ interface Item {
 }
 
 // Times are seconds and sizes bytes; the name of a figure tells which it is
+const FORMS: readonly (readonly [RegExp, (value: number) => string])[] = [
+  [/(Share|Busy)$/, formatShare],
+  [/(Rate|WindowLimit|BytesPerSecond)$/, formatRate],
+  [/(Bytes|Buffer|Window|Size|PduLength|^Limit)$/, formatSize],
+  [/(Time|RoundTrip|Duration|Seconds)$|^(Mean|Median|Estimated)/, formatTime],
+];
+
 function formatFigure(name: string, value: number): string {
-  if (/Share|Part|Ratio$/.test(name)) {
-    return formatShare(value);
-  }
-  if (/BytesPerSecond$|Throughput$|Ceiling$/.test(name)) {
-    return formatRate(value);
-  }
-  if (/Time$|RoundTrip$|Duration$|Seconds$|Pause$|Idle$|Mean$|Median$|Latency$|Setup$/.test(name)) {
-    return formatTime(value);
-  }
-  if (/Bytes$|Buffer$|Window$|Size$|PduLength$|Max$|Product$/.test(name)) {
-    return formatSize(value);
-  }
-  return formatNumber(value);
+  const form = FORMS.find(([pattern]) => pattern.test(name))?.[1] ?? formatNumber;
+  return form(value);
 }
 
 export function describeEvidence(evidence: Record<string, number | string>): Item[] {

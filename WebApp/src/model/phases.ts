@@ -9,22 +9,22 @@ export interface PhaseInfo {
 }
 
 const RECEIVING: readonly PhaseInfo[] = [
-  { name: 'Receive', label: 'Receive', explanation: 'The network: first to last byte of the data set' },
-  { name: 'Parse', label: 'Parse', explanation: 'From the last byte until Orthanc has the data set in memory' },
-  { name: 'Transcode', label: 'Transcode', explanation: 'Pixel data converted to another transfer syntax' },
-  { name: 'Prepare', label: 'Prepare', explanation: 'DICOM tags, MD5, Lua scripts and other plugins' },
-  { name: 'Storage', label: 'Storage', explanation: 'The DICOM file written, without waiting for the disk' },
-  { name: 'Sync', label: 'Sync', explanation: 'Waiting for the disk to confirm (fsync)' },
-  { name: 'Index', label: 'Index', explanation: 'The database of Orthanc' },
-  { name: 'Commit', label: 'Commit', explanation: 'Storage and database together, where they cannot be told apart' },
-  { name: 'Respond', label: 'Respond', explanation: 'The answer handed to the kernel' },
+  { name: 'Receive', label: 'Receive', explanation: 'the network, first to last byte' },
+  { name: 'Parse', label: 'Parse', explanation: 'until the data set is in memory' },
+  { name: 'Transcode', label: 'Transcode', explanation: 'to another transfer syntax' },
+  { name: 'Prepare', label: 'Prepare', explanation: 'tags, MD5, Lua, other plugins' },
+  { name: 'Storage', label: 'Storage', explanation: 'writing the DICOM file' },
+  { name: 'Sync', label: 'Sync', explanation: 'waiting for the disk (fsync)' },
+  { name: 'Index', label: 'Index', explanation: "Orthanc's database" },
+  { name: 'Commit', label: 'Commit', explanation: 'storage and database in one' },
+  { name: 'Respond', label: 'Respond', explanation: 'handing over the answer' },
 ];
 
 const SENDING: readonly PhaseInfo[] = [
-  { name: 'Connect', label: 'Connect', explanation: 'The TCP handshake' },
-  { name: 'Associate', label: 'Associate', explanation: 'Negotiating the DICOM association' },
-  { name: 'Send', label: 'Send', explanation: 'The C-STORE request handed to the kernel' },
-  { name: 'Wait', label: 'Wait', explanation: 'Until the last byte of the response of the peer' },
+  { name: 'Connect', label: 'Connect', explanation: 'the TCP handshake' },
+  { name: 'Associate', label: 'Associate', explanation: 'negotiating the association' },
+  { name: 'Send', label: 'Send', explanation: 'handing over the C-STORE request' },
+  { name: 'Wait', label: 'Wait', explanation: 'for the response of the peer' },
 ];
 
 export const IDLE: PhaseInfo = {

@@ -158,7 +158,12 @@ export function describeChange(change: JsonObject): string {
       parts.push(`${section}: back to the configuration`);
       continue;
     }
+    // A preset says it all; that it is none of them ("custom") says nothing
+    const isPreset = keys.Preset === 'stock' || keys.Preset === 'tuned';
     for (const [key, value] of Object.entries(keys)) {
+      if (isPreset ? key !== 'Preset' : key === 'Preset' && value === 'custom') {
+        continue;
+      }
       const setting = ALL_SETTINGS.find((one) => one.section === section && one.key === key);
       const shown = value === null ? 'back to the configuration' : describeValue(setting, value);
       parts.push(`${setting?.label ?? key}: ${shown}`);

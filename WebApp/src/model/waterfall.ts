@@ -32,7 +32,7 @@ interface Span {
 
 // As a share of the mean duration: how much of the clock is shown at most. Beyond that, bars
 // would be too thin to be seen.
-const MOST_DURATIONS = 40;
+const MOST_DURATIONS = 28;
 
 function getIdle(instance: Instance): number {
   return instance.Phases.Idle ?? 0;

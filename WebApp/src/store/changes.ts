@@ -3,15 +3,15 @@
 import { perf, RequestError } from '../api';
 import type { HistoryAnswer, JsonObject, Tuning } from '../model/answers';
 import { describeChange, findInverse } from '../model/tuning';
-import { now, state, type Change } from './state';
+import { serverNow, state, type Change } from './state';
 
-const SAME_CHANGE = 3; // seconds between the clocks of this page and the server's
+const SAME_CHANGE = 3; // seconds: the history that tells the server's time may be a moment old
 const FORBIDDEN = 403;
 
 let lastId = 0;
 
 function note(change: JsonObject, inverse: JsonObject): void {
-  const made: Change = { id: ++lastId, time: now(), change, inverse, isUndone: false };
+  const made: Change = { id: ++lastId, time: serverNow(), change, inverse, isUndone: false };
   state.changes = [...state.changes, made];
 }
 

@@ -2,7 +2,7 @@
 // What is asked for, and how often.
 import { perf } from '../api';
 import type { Direction, Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
-import { mergePoints, sampleStatus, toPoints, type Point } from '../model/history';
+import { mergePoints, sampleStatus, toPoints, type Points } from '../model/history';
 import { adoptChanges } from './changes';
 import { startPolling, type Task } from './poller';
 import { now, state, view } from './state';
@@ -11,7 +11,6 @@ const DIRECTIONS: readonly Direction[] = ['Receive', 'Send'];
 const SHOWN_INSTANCES = 24;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
-const FIRST_SECONDS = 300;
 
 // What this plugin has: a page may be newer than the plugin behind a proxy, and a plugin may be
 // built without a part of it
@@ -28,16 +27,11 @@ async function askStatus(): Promise<void> {
   if (state.hasHistory === false) {
     for (const direction of DIRECTIONS) {
       const point = sampleStatus(status, direction, now());
-      addPoints(direction, point === null ? [] : [point]);
+      const known = state.seconds[direction];
+      const points = mergePoints(known, point === null ? [] : [point], KEPT_SECONDS);
+      state.seconds = { ...state.seconds, [direction]: points };
     }
   }
-}
-
-function addPoints(direction: Direction, points: readonly Point[]): void {
-  state.seconds = {
-    ...state.seconds,
-    [direction]: mergePoints(state.seconds[direction], points, KEPT_SECONDS),
-  };
 }
 
 async function askInstances(): Promise<void> {
@@ -58,45 +52,33 @@ async function askAdvice(): Promise<void> {
   }
 }
 
-// The seconds that are not known yet, and those that may still have changed. A longer range than
-// what is known is asked for as a whole.
-function findSince(wanted: number): number {
-  const known = state.seconds.Receive;
-  const first = known[0]?.time;
-  const last = known.at(-1)?.time;
-  if (first === undefined || last === undefined) {
-    return Math.floor(now() - wanted);
-  }
-  return last - first < wanted - 5 && askedSeconds < wanted ? Math.floor(last - wanted) : last - 1;
+// What comes after the points that are known, which never change; at first all there is, so that
+// the clock of this machine plays no part
+function findSince(points: Points, resolution: number): string {
+  const last = points.Receive.at(-1)?.time;
+  return last === undefined ? '' : `&since=${last + resolution}`;
 }
 
-let askedSeconds = 0;
+async function askHistory(resolution: 'second' | 'minute', known: Points, keep: number): Promise<Points> {
+  const since = findSince(known, resolution === 'second' ? 1 : 60);
+  const answer = await perf.get<HistoryAnswer>(`history?resolution=${resolution}${since}`);
+  adoptChanges(answer.TuningChanges);
+  return {
+    Receive: mergePoints(known.Receive, toPoints(answer, 'Receive'), keep),
+    Send: mergePoints(known.Send, toPoints(answer, 'Send'), keep),
+  };
+}
 
 async function askSeconds(): Promise<void> {
-  if (state.hasHistory !== true) {
-    return;
+  if (state.hasHistory === true) {
+    state.seconds = await askHistory('second', state.seconds, KEPT_SECONDS);
   }
-  const wanted = view.range.resolution === 'second' ? view.range.seconds : FIRST_SECONDS;
-  const since = findSince(wanted);
-  const answer = await perf.get<HistoryAnswer>(`history?resolution=second&since=${since}`);
-  askedSeconds = Math.max(askedSeconds, wanted);
-  for (const direction of DIRECTIONS) {
-    addPoints(direction, toPoints(answer, direction));
-  }
-  adoptChanges(answer.TuningChanges);
 }
 
 async function askMinutes(): Promise<void> {
-  if (view.range.resolution !== 'minute' || state.hasHistory !== true) {
-    return;
+  if (state.hasHistory === true && view.range.resolution === 'minute') {
+    state.minutes = await askHistory('minute', state.minutes, KEPT_MINUTES);
   }
-  const last = state.minutes.Receive.at(-1)?.time ?? Math.floor(now() - KEPT_MINUTES);
-  const answer = await perf.get<HistoryAnswer>(`history?resolution=minute&since=${last - 60}`);
-  state.minutes = {
-    Receive: mergePoints(state.minutes.Receive, toPoints(answer, 'Receive'), KEPT_MINUTES),
-    Send: mergePoints(state.minutes.Send, toPoints(answer, 'Send'), KEPT_MINUTES),
-  };
-  adoptChanges(answer.TuningChanges);
 }
 
 const TASKS: Task[] = [

@@ -81,3 +81,9 @@ export const view = reactive({
 export function now(): number {
   return Date.now() / 1000;
 }
+
+// The time of the server, as far as its history tells
+export function serverNow(): number {
+  const last = state.hasHistory === true ? state.seconds.Receive.at(-1)?.time : undefined;
+  return last === undefined ? now() : last + 1;
+}
