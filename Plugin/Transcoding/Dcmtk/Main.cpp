@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program OrthancPerfDcmtk: DCMTK's codecs, away from Orthanc's process
+#include "Transcoding/Dcmtk/DcmtkEngine.h"
+#include "Transcoding/Worker/RunWorker.h"
+
+#include <utility>
+
+int main(int argc, char** argv)
+{
+  std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
+  engines.push_back(std::make_unique<OrthancPerf::DcmtkEngine>());
+  return OrthancPerf::RunWorker(engines, argc, argv);
+}
