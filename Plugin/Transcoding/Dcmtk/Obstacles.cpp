@@ -5,6 +5,10 @@ namespace OrthancPerf
 {
   namespace
   {
+    // DCMTK (3.6.7, 3.6.9) writes the padding of a near-lossless frame to the wrong buffer
+    // (DJLSEncoderBase::compressCookedFrame): behind its end, if the frame does not get smaller.
+    constexpr std::uint64_t SMALLEST_NEAR_LOSSLESS = 1024;
+
     std::string FindDepthObstacle(const PixelDescription& image)
     {
       return image.bitsAllocated == 8 || image.bitsAllocated == 16
@@ -23,6 +27,11 @@ namespace OrthancPerf
       if (image.isSigned)
       {
         return "near-lossless JPEG-LS has no signed samples";
+      }
+
+      if (image.GetSize() / image.frames < SMALLEST_NEAR_LOSSLESS)
+      {
+        return "DCMTK writes near-lossless JPEG-LS of larger images only";
       }
 
       return image.bitsStored < 2 ? "JPEG-LS needs two bits at least" : "";
