@@ -37,6 +37,14 @@ namespace OrthancPerf
       return image.bitsStored < 2 ? "JPEG-LS needs two bits at least" : "";
     }
 
+    // DCMTK (up to 3.6.9) turns planes into pixels as if all frames were one, which mixes them up
+    // (DJCodecEncoder::togglePlanarConfiguration8)
+    std::string FindLosslessJpegObstacle(const PixelDescription& image)
+    {
+      const bool isByPlane = image.samplesPerPixel == 3 && image.planarConfiguration == 1;
+      return isByPlane && image.frames > 1 ? "DCMTK mixes up frames whose pixels are by plane" : "";
+    }
+
     std::string FindLossyJpegObstacle(E_TransferSyntax target, const PixelDescription& image)
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
@@ -147,6 +155,10 @@ namespace OrthancPerf
       case EXS_JPEGProcess1:
       case EXS_JPEGProcess2_4:
         return FindLossyJpegObstacle(target, image);
+
+      case EXS_JPEGProcess14:
+      case EXS_JPEGProcess14SV1:
+        return FindLosslessJpegObstacle(image);
 
       case EXS_JPEGLSLossy:
         return FindNearLosslessObstacle(image);
