@@ -2,15 +2,24 @@
 #include "Transcoding/IsolatedEngine.h"
 
 #include <exception>
+#include <mutex>
 #include <utility>
 
 namespace OrthancPerf
 {
   IsolatedEngine::IsolatedEngine(std::string name, std::filesystem::path program,
-                                 std::size_t maximumWorkers) :
+                                 std::size_t maximumWorkers, const WorkerLimits& limits) :
     name_(std::move(name)),
-    pool_({std::move(program), name_}, maximumWorkers)
+    limits_(limits),
+    pool_({std::move(program), name_}, maximumWorkers, limits.startup)
   {
+  }
+
+
+  IsolatedEngine::~IsolatedEngine()
+  {
+    pool_.Stop();
+    const std::unique_lock<std::shared_mutex> lock(calls_);
   }
 
 
@@ -22,6 +31,8 @@ namespace OrthancPerf
 
   std::string IsolatedEngine::GetProblem() const
   {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
     try
     {
       pool_.GetHello();
@@ -36,6 +47,8 @@ namespace OrthancPerf
 
   bool IsolatedEngine::CanWrite(const std::string& transferSyntax) const noexcept
   {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
     try
     {
       return ListsSyntax(pool_.GetHello(), transferSyntax);
@@ -50,6 +63,8 @@ namespace OrthancPerf
   EngineResult IsolatedEngine::Transcode(const void* data, std::size_t size,
                                          const TranscodingTarget& target) const noexcept
   {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
     try
     {
       return TryTranscode(data, size, target);
@@ -78,6 +93,6 @@ namespace OrthancPerf
                                             const TranscodingTarget& target) const
   {
     const WorkerLease worker(pool_);
-    return worker->Transcode(data, size, target, WorkerLimits::ForSource(size));
+    return worker->Transcode(data, size, target, limits_.ForSource(size));
   }
 }

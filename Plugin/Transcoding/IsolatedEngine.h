@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <shared_mutex>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -23,7 +24,13 @@ namespace OrthancPerf
     // "name": also that of the engine inside the program, which may hold several.
     // "maximumWorkers": how many calls are served at a time, the others wait; zero: as many as
     // there are hardware threads.
-    IsolatedEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers);
+    IsolatedEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers,
+                   const WorkerLimits& limits = {});
+
+    IsolatedEngine(const IsolatedEngine&) = delete;
+    IsolatedEngine& operator=(const IsolatedEngine&) = delete;
+
+    ~IsolatedEngine() override;
 
     const char* GetName() const noexcept override
     {
@@ -51,6 +58,8 @@ namespace OrthancPerf
     std::string Describe(const std::string& failure) const;
 
     const std::string name_;
+    const WorkerLimits limits_;
     mutable WorkerPool pool_;
+    mutable std::shared_mutex calls_;  // shared by the calls under way
   };
 }

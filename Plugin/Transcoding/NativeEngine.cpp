@@ -67,8 +67,9 @@ namespace OrthancPerf
   }
 
 
-  NativeEngine::NativeEngine(std::vector<const ITranscodingEngine*> converters) :
-    converters_(std::move(converters))
+  NativeEngine::NativeEngine(std::vector<const ITranscodingEngine*> converters, std::size_t cores) :
+    converters_(std::move(converters)),
+    workers_(cores)
   {
   }
 

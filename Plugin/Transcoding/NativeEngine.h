@@ -4,6 +4,7 @@
 #include "Transcoding/SpareWorkers.h"
 #include "Transcoding/TranscodingEngine.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,11 @@ namespace OrthancPerf
   class NativeEngine : public ITranscodingEngine
   {
   public:
-    // Engines that can write Explicit VR Little Endian, tried in this order; they outlive this one
-    explicit NativeEngine(std::vector<const ITranscodingEngine*> converters = {});
+    // "converters": engines that can write Explicit VR Little Endian, tried in this order; they
+    // outlive this one. "cores": how many threads may be at work for all callers together; zero: as
+    // many as there are hardware threads.
+    explicit NativeEngine(std::vector<const ITranscodingEngine*> converters = {},
+                          std::size_t cores = 0);
 
     const char* GetName() const noexcept override
     {

@@ -86,14 +86,9 @@ namespace OrthancPerf
   };
 
 
-  SpareWorkers::SpareWorkers(std::size_t cores) : cores_(std::max<std::size_t>(cores, 1))
+  SpareWorkers::SpareWorkers(std::size_t cores) :
+    cores_(std::max<std::size_t>(cores == 0 ? std::thread::hardware_concurrency() : cores, 1))
   {
-  }
-
-
-  std::size_t SpareWorkers::GetCoreCount() noexcept
-  {
-    return std::thread::hardware_concurrency();
   }
 
 

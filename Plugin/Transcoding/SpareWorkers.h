@@ -15,7 +15,8 @@ namespace OrthancPerf
   class SpareWorkers
   {
   public:
-    explicit SpareWorkers(std::size_t cores = GetCoreCount());
+    // Zero: as many cores as the processor has hardware threads
+    explicit SpareWorkers(std::size_t cores = 0);
 
     // Calls "work" with each number from 0 to count - 1, from several threads, in no order, and
     // comes back when all calls have. If one throws, no more pieces are begun and its exception
@@ -24,8 +25,6 @@ namespace OrthancPerf
 
   private:
     class Pieces;
-
-    static std::size_t GetCoreCount() noexcept;
 
     bool TakeCore() noexcept;
 

@@ -22,17 +22,19 @@ namespace OrthancPerf
   }
 
 
-  WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum) :
+  WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum,
+                         std::chrono::milliseconds startup) :
     program_(std::move(program)),
-    maximum_(maximum == 0 ? CountProcessors() : maximum)
+    maximum_(maximum == 0 ? CountProcessors() : maximum),
+    startup_(startup)
   {
     idle_.reserve(maximum_);  // GiveBack() must not fail
   }
 
 
-  WorkerPool::~WorkerPool()
+  void WorkerPool::Stop() noexcept
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     isStopping_ = true;
     available_.notify_all();
 
@@ -40,8 +42,6 @@ namespace OrthancPerf
     {
       worker->Interrupt();
     }
-
-    finished_.wait(lock, [this] { return busy_.empty() && inTransit_ == 0 && waiting_ == 0; });
   }
 
 
@@ -51,13 +51,10 @@ namespace OrthancPerf
     std::unique_lock<std::mutex> lock(mutex_);
     RemoveExpired(dead);
 
-    waiting_++;
     available_.wait(lock, [this] { return isStopping_ || busy_.size() + inTransit_ < maximum_; });
-    waiting_--;
 
     if (isStopping_)
     {
-      finished_.notify_all();
       throw WorkerFailure("is being stopped");
     }
 
@@ -99,7 +96,6 @@ namespace OrthancPerf
     }
 
     available_.notify_one();
-    finished_.notify_all();
   }
 
 
@@ -175,7 +171,7 @@ namespace OrthancPerf
 
     try
     {
-      worker = std::make_unique<WorkerProcess>(program_);
+      worker = std::make_unique<WorkerProcess>(program_, startup_);
     }
     catch (const std::exception& error)
     {
@@ -189,7 +185,6 @@ namespace OrthancPerf
     if (worker == nullptr)
     {
       available_.notify_one();
-      finished_.notify_all();
       throw WorkerFailure(problem);
     }
 

@@ -16,17 +16,17 @@
 namespace OrthancPerf
 {
   // The worker processes of one program: started when they are needed, up to a maximum, kept for a
-  // while. Any thread may call anything. The destructor ends all workers, also those at work, and
-  // returns when their users have given them back.
+  // while. Any thread may call anything. It outlives the use of what was taken from it.
   class WorkerPool
   {
   public:
-    WorkerPool(WorkerProgram program, std::size_t maximum);
+    WorkerPool(WorkerProgram program, std::size_t maximum, std::chrono::milliseconds startup);
 
-    ~WorkerPool();
+    // No worker can be taken from now on; those at work are interrupted
+    void Stop() noexcept;
 
     // Waits while "maximum" workers are busy. Throws WorkerFailure if none can be started, or the
-    // pool is at its end.
+    // pool was stopped.
     std::unique_ptr<WorkerProcess> Take();
 
     // What was taken, and is not to be used any more if it is not alive
@@ -56,13 +56,12 @@ namespace OrthancPerf
 
     const WorkerProgram program_;
     const std::size_t maximum_;
+    const std::chrono::milliseconds startup_;
 
     std::mutex mutex_;
     std::condition_variable available_;  // a worker may be taken, or none ever again
-    std::condition_variable finished_;   // nobody is inside, or has a worker
     bool isStopping_ = false;
     std::size_t inTransit_ = 0;  // being started or ended
-    std::size_t waiting_ = 0;
     std::set<WorkerProcess*> busy_;
     Idles idle_;  // the last used one at the end
     WorkerHello hello_;

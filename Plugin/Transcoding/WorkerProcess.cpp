@@ -29,7 +29,8 @@ namespace OrthancPerf
       request.sourceSize = size;
       request.maximumMemory = limits.memory;
       request.maximumResult = limits.result;
-      request.maximumSeconds = static_cast<std::uint64_t>(limits.time.count());
+      request.maximumSeconds =
+          static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count());
       return request;
     }
 
@@ -56,17 +57,17 @@ namespace OrthancPerf
 
     if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     {
-      return "there is no program " + path.string();
+      return "is missing: " + path.string();
     }
 
-    return access(path.c_str(), X_OK) == 0 ? "" : path.string() + " may not be executed";
+    return access(path.c_str(), X_OK) == 0 ? "" : "may not be executed: " + path.string();
   }
 
 
-  WorkerProcess::WorkerProcess(const WorkerProgram& program) :
+  WorkerProcess::WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience) :
     WorkerProcess(program, MessageSocket::MakePair())
   {
-    ReceiveHello();
+    ReceiveHello(patience);
     isBroken_ = false;
   }
 
@@ -81,14 +82,12 @@ namespace OrthancPerf
   }
 
 
-  void WorkerProcess::ReceiveHello()
+  void WorkerProcess::ReceiveHello(std::chrono::milliseconds patience)
   {
-    const WorkerLimits limits;
-
-    switch (socket_.Receive(hello_, limits.startup))
+    switch (socket_.Receive(hello_, patience))
     {
       case MessageSocket::Receipt::TimedOut:
-        ThrowLate(limits.startup);
+        ThrowLate(patience);
 
       case MessageSocket::Receipt::Closed:
       {
@@ -165,9 +164,12 @@ namespace OrthancPerf
   }
 
 
-  void WorkerProcess::ThrowLate(std::chrono::seconds limit)
+  void WorkerProcess::ThrowLate(std::chrono::milliseconds limit)
   {
     process_.Kill();
-    throw WorkerFailure("did not answer within " + std::to_string(limit.count()) + " s");
+    const bool isWhole = (limit.count() % 1000 == 0);
+    throw WorkerFailure("did not answer within " +
+                        (isWhole ? std::to_string(limit.count() / 1000) + " s"
+                                 : std::to_string(limit.count()) + " ms"));
   }
 }

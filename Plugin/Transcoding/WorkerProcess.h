@@ -49,7 +49,7 @@ namespace OrthancPerf
   {
   public:
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
-    explicit WorkerProcess(const WorkerProgram& program);
+    WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience);
 
     const WorkerHello& GetHello() const noexcept
     {
@@ -80,10 +80,10 @@ namespace OrthancPerf
   private:
     WorkerProcess(const WorkerProgram& program, std::pair<FileDescriptor, FileDescriptor> ends);
 
-    void ReceiveHello();
+    void ReceiveHello(std::chrono::milliseconds patience);
     void ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits);
     [[noreturn]] void ThrowEnd();
-    [[noreturn]] void ThrowLate(std::chrono::seconds limit);
+    [[noreturn]] void ThrowLate(std::chrono::milliseconds limit);
 
     SharedMemory memory_;
     MessageSocket socket_;

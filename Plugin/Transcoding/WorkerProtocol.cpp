@@ -7,18 +7,14 @@
 
 namespace OrthancPerf
 {
-  namespace
+  WorkerLimits WorkerLimits::ForSource(std::size_t size) const
   {
-    constexpr std::uint64_t MEBIBYTE = 1024 * 1024;
-  }
+    constexpr std::size_t MEBIBYTE = 1024 * 1024;
 
-
-  WorkerLimits WorkerLimits::ForSource(std::size_t size)
-  {
-    WorkerLimits limits;
-    limits.time = std::chrono::seconds(30 + size / MEBIBYTE);
-    limits.memory = 1024 * MEBIBYTE + 32 * static_cast<std::uint64_t>(size);
-    limits.result = 256 * MEBIBYTE + 16 * static_cast<std::uint64_t>(size);
+    WorkerLimits limits = *this;
+    limits.time += std::chrono::seconds(size / MEBIBYTE);
+    limits.memory += 32 * static_cast<std::uint64_t>(size);
+    limits.result += 16 * static_cast<std::uint64_t>(size);
     return limits;
   }
 

@@ -62,18 +62,17 @@ namespace OrthancPerf
   };
 
 
-  // What one request may cost. A value.
+  // What one request may cost. A value; as constructed, for a source without any bytes.
   struct WorkerLimits
   {
-    std::chrono::seconds startup{20};
-    std::chrono::seconds time{0};
-    std::uint64_t memory = 0;  // bytes of address space in the worker
-    std::uint64_t result = 0;  // bytes of the resulting file
+    std::chrono::milliseconds startup{20 * 1000};
+    std::chrono::milliseconds time{30 * 1000};
+    std::uint64_t memory = std::uint64_t(1) << 30;    // bytes of address space in the worker
+    std::uint64_t result = std::uint64_t(256) << 20;  // bytes of the file, as Orthanc will hold it
 
-    // 30 s and another for each MiB of the source; 1 GiB and 32 times the source of memory, as a
-    // codec holds a file several times, and pixels may be compressed 10:1; 256 MiB and 16 times the
-    // source for the result, which Orthanc will hold in its memory.
-    static WorkerLimits ForSource(std::size_t size);
+    // For each MiB of the source another second; 32 times the source of memory, as codecs hold a
+    // file several times and pixels may be compressed 10:1; 16 times the source for the result.
+    WorkerLimits ForSource(std::size_t size) const;
   };
 
 
