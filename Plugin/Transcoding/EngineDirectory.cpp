@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/EngineDirectory.h"
 
+#include "Transcoding/SelfTest.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
+    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+
     EngineVerdict MakeUntested(const ITranscodingEngine& engine)
     {
       EngineVerdict verdict;
@@ -25,19 +30,10 @@ namespace OrthancPerf
     }
 
 
-    EngineVerdict Test(const ITranscodingEngine& engine)
+    // What stands for an engine in the self-test
+    const ITranscodingEngine& GetTested(const InstalledEngine& installed)
     {
-      EngineVerdict verdict = MakeUntested(engine);
-      verdict.reason = engine.GetProblem();
-      verdict.isAvailable = verdict.reason.empty();
-
-      for (SyntaxVerdict& syntax : verdict.syntaxes)
-      {
-        syntax.state = engine.CanWrite(syntax.transferSyntax) ? SyntaxVerdict::State::Works
-                                                              : SyntaxVerdict::State::Unsupported;
-      }
-
-      return verdict;
+      return installed.child == nullptr ? *installed.engine : *installed.child;
     }
 
 
@@ -84,11 +80,33 @@ namespace OrthancPerf
 
   void EngineDirectory::TestAll()
   {
-    std::vector<EngineVerdict> verdicts;
+    std::vector<const ITranscodingEngine*> tested;
+    std::vector<const ITranscodingEngine*> decoders;
 
     for (const InstalledEngine& installed : engines_)
     {
-      verdicts.push_back(Test(*installed.engine));
+      tested.push_back(&GetTested(installed));
+
+      if (tested.back()->CanWrite(EXPLICIT_LITTLE_ENDIAN))
+      {
+        decoders.push_back(tested.back());
+      }
+    }
+
+    const SelfTest test(decoders);
+    std::vector<std::future<EngineVerdict>> tests;
+
+    for (const ITranscodingEngine* const engine : tested)
+    {
+      tests.push_back(
+          std::async(std::launch::async, [&test, engine] { return test.TestEngine(*engine); }));
+    }
+
+    std::vector<EngineVerdict> verdicts;
+
+    for (std::future<EngineVerdict>& result : tests)
+    {
+      verdicts.push_back(result.get());
     }
 
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -128,6 +146,33 @@ namespace OrthancPerf
     }
 
     return found;
+  }
+
+
+  std::string EngineDirectory::Explain(const std::string& name,
+                                       const std::string& transferSyntax) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const EngineVerdict& verdict : verdicts_)
+    {
+      if (verdict.engine == name && !verdict.isAvailable)
+      {
+        return "not available: " + verdict.reason;
+      }
+
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      {
+        if (verdict.engine == name && syntax.transferSyntax == transferSyntax)
+        {
+          return syntax.state == SyntaxVerdict::State::SwitchedOff
+                     ? "switched off by its self-test: " + syntax.reason
+                     : "does not write this transfer syntax";
+        }
+      }
+    }
+
+    return "there is no such engine";
   }
 
 

@@ -68,6 +68,9 @@ namespace OrthancPerf
     // All that Find would give for this syntax, in the order of the directory
     std::vector<const ITranscodingEngine*> FindAll(const std::string& transferSyntax) const;
 
+    // Why Find gives nothing, in words
+    std::string Explain(const std::string& name, const std::string& transferSyntax) const;
+
     std::vector<EngineVerdict> GetVerdicts() const;
 
   private:

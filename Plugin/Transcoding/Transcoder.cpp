@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Transcoder.h"
 
-#include "Ingest/Clock.h"
-#include "Ingest/DicomFile.h"
+#include "Transcoding/InstanceTranscoding.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace OrthancPerf
@@ -14,31 +14,38 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingReport::Outcome;
 
-    Transcoding MakeReport(Outcome outcome, const std::string& target, std::size_t sourceSize,
-                           const std::string& reason)
+
+    Transcoding MakeUndone(Outcome outcome, std::size_t sourceSize, const char* reason)
     {
       Transcoding transcoding;
       transcoding.report.outcome = outcome;
-      transcoding.report.target = target;
       transcoding.report.sourceSize = sourceSize;
       transcoding.report.reason = reason;
       return transcoding;
     }
 
 
-    Outcome ToOutcome(TranscodingOutcome outcome)
+    // Those that are written, the lossless ones first
+    std::vector<std::string> SortTargets(const std::vector<std::string>& syntaxes,
+                                         bool allowNewSopInstanceUid)
     {
-      switch (outcome)
+      std::vector<std::string> targets;
+
+      for (const bool isLossy : {false, true})
       {
-        case TranscodingOutcome::Transcoded:
-          return Outcome::Transcoded;
+        for (const std::string& syntax : syntaxes)
+        {
+          const WritableSyntax* const writable = FindWritableSyntax(syntax);
 
-        case TranscodingOutcome::Declined:
-          return Outcome::Declined;
-
-        default:
-          return Outcome::Failed;
+          if (writable != nullptr && writable->isLossy == isLossy &&
+              (!isLossy || allowNewSopInstanceUid))
+          {
+            targets.push_back(syntax);
+          }
+        }
       }
+
+      return targets;
     }
   }
 
@@ -74,13 +81,7 @@ namespace OrthancPerf
   {
     auto copy = std::make_shared<const IngestTranscoding>(settings);
     const std::lock_guard<std::mutex> lock(mutex_);
-    settings_ = std::move(copy);
-  }
-
-
-  bool Transcoder::IsIngestTranscoding() const noexcept
-  {
-    return !GetSettings()->transferSyntax.empty();
+    settings_.swap(copy);
   }
 
 
@@ -91,12 +92,36 @@ namespace OrthancPerf
   }
 
 
+  bool Transcoder::IsIngestTranscoding() const noexcept
+  {
+    return !GetSettings()->transferSyntax.empty();
+  }
+
+
+  std::vector<AutoChoice> Transcoder::GetAutoChoices() const
+  {
+    return auto_.GetChoices();
+  }
+
+
   Transcoding Transcoder::TranscodeIncoming(const void* data, std::size_t size) noexcept
   {
     const auto settings = GetSettings();
-    return settings->transferSyntax.empty()
-               ? MakeReport(Outcome::Unneeded, "", size, "")
-               : Transcode(data, size, settings->transferSyntax, *settings);
+
+    if (settings->transferSyntax.empty())
+    {
+      return MakeUndone(Outcome::Unneeded, size, "");
+    }
+
+    try
+    {
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
+      return instance.TranscodeIncoming(settings->transferSyntax);
+    }
+    catch (const std::exception&)  // std::bad_alloc
+    {
+      return MakeUndone(Outcome::Failed, size, "not enough memory");
+    }
   }
 
 
@@ -105,74 +130,34 @@ namespace OrthancPerf
                                       bool allowNewSopInstanceUid) noexcept
   {
     const auto settings = GetSettings();
-    Transcoding last =
-        MakeReport(Outcome::Declined, "", size, "no transfer syntax that is written");
 
-    for (const std::string& syntax : syntaxes)
+    try
     {
-      const WritableSyntax* const writable = FindWritableSyntax(syntax);
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
 
-      if (writable != nullptr && (allowNewSopInstanceUid || !writable->isLossy))
+      if (instance.IsInOneOf(syntaxes))
       {
-        last = Transcode(data, size, syntax, *settings);
+        return MakeUndone(Outcome::Unneeded, size, "in one of the targets already");
+      }
 
-        if (last.report.outcome == Outcome::Transcoded || last.report.outcome == Outcome::Unneeded)
+      Transcoding last =
+          MakeUndone(Outcome::Declined, size, "none of the transfer syntaxes can be written");
+
+      for (const std::string& target : SortTargets(syntaxes, allowNewSopInstanceUid))
+      {
+        last = instance.TranscodeTo(target);
+
+        if (last.report.outcome == Outcome::Transcoded)
         {
           break;
         }
       }
+
+      return last;
     }
-
-    return last;
-  }
-
-
-  Transcoding Transcoder::Transcode(const void* data, std::size_t size, const std::string& target,
-                                    const IngestTranscoding& settings)
-  {
-    if (target == CheckDicomFile(data, size).transferSyntaxUid.data())
+    catch (const std::exception&)  // std::bad_alloc
     {
-      return MakeReport(Outcome::Unneeded, target, size, "in the target already");
+      return MakeUndone(Outcome::Failed, size, "not enough memory");
     }
-
-    Transcoding last =
-        MakeReport(Outcome::Declined, target, size, "no engine writes this transfer syntax");
-
-    for (const ITranscodingEngine* const engine : FindEngines(target, settings.engine))
-    {
-      const TimePoint start = Clock::now();
-      EngineResult result = engine->Transcode(data, size, {target, settings.lossyQuality});
-
-      last = MakeReport(ToOutcome(result.outcome), target, size, result.reason);
-      last.report.engine = engine->GetName();
-      last.report.duration = Clock::now() - start;
-      last.report.targetSize = result.file.size();
-      last.file = std::move(result.file);
-
-      if (observer_ != nullptr)
-      {
-        observer_->OnTranscoding(last.report);
-      }
-
-      if (last.report.outcome == Outcome::Transcoded)
-      {
-        break;
-      }
-    }
-
-    return last;
-  }
-
-
-  std::vector<const ITranscodingEngine*> Transcoder::FindEngines(const std::string& target,
-                                                                 EngineChoice choice) const
-  {
-    if (choice == EngineChoice::Automatic)
-    {
-      return engines_.FindAll(target);
-    }
-
-    const ITranscodingEngine* const engine = engines_.Find(ToLabel(choice), target);
-    return engine == nullptr ? std::vector<const ITranscodingEngine*>() : std::vector{engine};
   }
 }
