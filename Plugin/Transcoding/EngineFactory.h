@@ -3,7 +3,7 @@
 
 #include "Transcoding/EngineDirectory.h"
 
-#include <string>
+#include <filesystem>
 #include <vector>
 
 namespace OrthancPerf
@@ -11,5 +11,5 @@ namespace OrthancPerf
   // All engines, in the order in which "auto" tries those that it has not measured yet. "folder"
   // is where the programs of the engines are: beside the plugin. An engine whose program is not
   // there says so by GetProblem().
-  std::vector<InstalledEngine> MakeEngines(const std::string& folder);
+  std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder);
 }
