@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
+#include <cstring>
+#include <limits>
+
 namespace OrthancPerf
 {
   namespace
@@ -21,6 +24,17 @@ namespace OrthancPerf
       }
 
       return value;
+    }
+
+    // "code" is what came of the buffer's creation
+    void Fill(void* buffer, const std::string& bytes, OrthancPluginErrorCode code)
+    {
+      if (code != OrthancPluginErrorCode_Success)
+      {
+        throw SdkError("CreateMemoryBuffer", code);
+      }
+
+      std::memcpy(buffer, bytes.data(), bytes.size());
     }
 
     // An answer of the REST API, given back to Orthanc at the end
@@ -125,6 +139,23 @@ namespace OrthancPerf
   {
     const String id = Own(OrthancPluginLookupInstance(context_, sopInstanceUid));
     return id ? id.get() : "";
+  }
+
+  void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const
+  {
+    const OrthancPluginErrorCode code =
+        bytes.size() > std::numeric_limits<std::uint32_t>::max()
+            ? OrthancPluginErrorCode_NotEnoughMemory
+            : OrthancPluginCreateMemoryBuffer(context_, &buffer,
+                                              static_cast<std::uint32_t>(bytes.size()));
+    Fill(buffer.data, bytes, code);
+  }
+
+  void Orthanc::CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const
+  {
+    const OrthancPluginErrorCode code =
+        OrthancPluginCreateMemoryBuffer64(context_, &buffer, bytes.size());
+    Fill(buffer.data, bytes, code);
   }
 
   Json::Value Orthanc::GetFromRestApi(const std::string& uri) const
