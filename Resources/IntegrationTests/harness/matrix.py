@@ -111,7 +111,8 @@ def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) ->
         return SAME if transcoding is None else compare(source, target, decode(stored))
     assert get_syntax(stored) == source.syntax
     reason = transcoding["Reason"] if transcoding else "left alone"
-    return f"–[{matrix.number(reason)}]"
+    outcome = transcoding["Outcome"].lower() if transcoding else "declined"
+    return f"{outcome} [{matrix.number(reason)}]"
 
 
 def measure(server: OrthancServer, sources: Sequence[Source]) -> Matrix:
@@ -198,15 +199,15 @@ def format_matrix(matrix: Matrix) -> str:
         "",
         f"Libraries: {get_library_versions()}.",
         "",
-        f"Images: {kinds}. Where they don't agree, the cell says which is the exception. A kind that",
-        "the source cannot hold is not there: JPEG Baseline has 8 bits only.",
+        f"Images: {kinds}. Where they don't agree, the cell says which is the exception. A kind",
+        "that the source cannot hold is not there: JPEG Baseline has 8 bits only.",
         "",
-        f"- *{LOSSLESS_CELL}*: stored in the target; every pixel is what it was. Where the source is",
-        "  JPEG Baseline, Extended or lossy JPEG 2000, decoders differ by single steps of 256 among",
-        "  themselves, and no more is asked for.",
+        f"- *{LOSSLESS_CELL}*: stored in the target; every pixel is what it was. Where the source",
+        "  is JPEG Baseline, Extended or lossy JPEG 2000, decoders differ by single steps of 256",
+        "  among themselves, and no more is asked for.",
         f"- *{LOSSY_CELL}*: stored in the target as a new instance, and still the same picture.",
         f"- *{SAME}*: in the target already, left alone.",
-        "- *–*: stored as received; the number says why, at the end of the page.",
+        "- *declined*, *failed*: stored as received; the end of the page says why.",
         "",
     ]
     for engine in ENGINES:

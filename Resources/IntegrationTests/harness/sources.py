@@ -11,9 +11,9 @@ import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.uid import (
+    UID,
     ExplicitVRLittleEndian,
     SecondaryCaptureImageStorage,
-    UID,
     generate_uid,
 )
 
