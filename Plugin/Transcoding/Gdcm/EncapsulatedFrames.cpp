@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/EncapsulatedFrames.h"
 
-#include "Ingest/DataSetWalker.h"
-#include "Transcoding/ElementWriter.h"
 #include "Transcoding/Gdcm/GdcmError.h"
 
 #include <cstdint>
-#include <limits>
 
 namespace OrthancPerf
 {
@@ -125,25 +122,6 @@ namespace OrthancPerf
 
       return frames;
     }
-
-    std::string MakeOffsetTable(const std::vector<std::string>& frames)
-    {
-      std::string table;
-      std::uint64_t offset = 0;
-
-      for (const std::string& frame : frames)
-      {
-        if (frames.size() == 1 || offset > std::numeric_limits<std::uint32_t>::max())
-        {
-          return {};
-        }
-
-        AppendInteger(table, offset, 4);
-        offset += ITEM_HEADER + frame.size() + frame.size() % 2;
-      }
-
-      return table;
-    }
   }
 
 
@@ -183,27 +161,4 @@ namespace OrthancPerf
     return frames;
   }
 
-
-  std::string EncapsulateFrames(const std::vector<std::string>& frames)
-  {
-    std::size_t size = 0;
-
-    for (const std::string& frame : frames)
-    {
-      size += frame.size() + ITEM_HEADER + 5;
-    }
-
-    std::string element;
-    element.reserve(size + ELEMENT_HEADER + 2 * ITEM_HEADER);
-    AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-    AppendItem(element, MakeOffsetTable(frames));
-
-    for (const std::string& frame : frames)
-    {
-      AppendItem(element, frame);
-    }
-
-    AppendSequenceDelimitation(element);
-    return element;
-  }
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,8 +16,4 @@ namespace OrthancPerf
   // the marker with which a JPEG, JPEG-LS or JPEG 2000 codestream begins. Throws CodecError if this
   // gives another number of frames than "count".
   std::vector<FrameFragments> FindFrames(std::string_view element, std::size_t count);
-
-  // Encapsulated Pixel Data, a whole element, with a fragment for each frame. The Basic Offset Table
-  // is filled for several frames, if 32 bits are enough for its offsets, and empty for one.
-  std::string EncapsulateFrames(const std::vector<std::string>& frames);
 }

@@ -2,6 +2,7 @@
 #include "Transcoding/Gdcm/PixelTranscoding.h"
 
 #include "Transcoding/ElementWriter.h"
+#include "Transcoding/EncapsulatedPixels.h"
 #include "Transcoding/Gdcm/EncapsulatedFrames.h"
 #include "Transcoding/Gdcm/FrameDecoder.h"
 #include "Transcoding/Gdcm/FrameEncoder.h"
@@ -186,26 +187,35 @@ namespace OrthancPerf
     const FramesToEncode description = {format_, MeasureRange(frames_, format_),
                                         photometricInterpretation_};
     const std::unique_ptr<FrameEncoder> encoder = MakeFrameEncoder(description, target);
-    std::vector<std::string> encoded;
+    EncapsulatedPixels pixels(frames_.size());
 
     for (const std::string_view frame : frames_)
     {
-      encoded.push_back(encoder->Encode(frame));
+      const std::string encoded = encoder->Encode(frame);
 
       if (encoder->MayExceedRange())
       {
-        FrameDecoder decoder(target.transferSyntax, format_, photometricInterpretation_);
-        const std::string decoded = decoder.Decode({encoded.back()});
-
-        if (!MeasureRange({decoded}, format_).FitsInto(SampleRange::Allowed(format_)))
-        {
-          throw NotCovered("Lossy compression would make samples exceed Bits Stored");
-        }
+        CheckRange(encoded, target.transferSyntax);
       }
+
+      pixels.BeginFrame().append(encoded);
+      pixels.EndFrame();
     }
 
-    editor_.SetEncoded(TAG_PIXEL_DATA, EncapsulateFrames(encoded));
+    editor_.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
     SetColors(encoder->GetPhotometricInterpretation(), encoder->GetPlanarConfiguration());
+  }
+
+
+  void PixelTranscoding::CheckRange(const std::string& frame, std::string_view transferSyntax) const
+  {
+    FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
+    const std::string decoded = decoder.Decode({frame});
+
+    if (!MeasureRange({decoded}, format_).FitsInto(SampleRange::Allowed(format_)))
+    {
+      throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+    }
   }
 
 

@@ -32,6 +32,7 @@ namespace OrthancPerf
     void DecodeNative();
     void WriteNative();
     void WriteEncapsulated(const TranscodingTarget& target);
+    void CheckRange(const std::string& frame, std::string_view transferSyntax) const;
     void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
 
     DataSetEditor& editor_;

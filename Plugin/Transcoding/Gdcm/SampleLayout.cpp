@@ -44,6 +44,26 @@ namespace OrthancPerf
   }
 
 
+  std::string ExtractPlane(std::string_view frame, const FrameFormat& format, std::size_t component)
+  {
+    if (format.samples == 1)
+    {
+      return std::string(frame);
+    }
+
+    const std::size_t size = format.GetSampleSize();
+    std::string plane;
+    plane.reserve(frame.size() / format.samples);
+
+    for (std::size_t i = component * size; i + size <= frame.size(); i += format.samples * size)
+    {
+      plane.append(frame.substr(i, size));
+    }
+
+    return plane;
+  }
+
+
   std::string ExpandChrominance(std::string_view frame, const FrameFormat& format)
   {
     const std::size_t size = format.GetSampleSize();
