@@ -42,8 +42,8 @@ namespace OrthancPerf
           continue;
         }
 
-        measurement.reason = verdict.isAvailable ? "the engine does not write this transfer syntax"
-                                                 : verdict.reason;
+        measurement.reason =
+            verdict.isAvailable ? "the engine does not write this transfer syntax" : verdict.reason;
 
         for (const SyntaxVerdict& syntax : verdict.syntaxes)
         {
