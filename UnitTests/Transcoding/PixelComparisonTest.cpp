@@ -141,8 +141,7 @@ namespace OrthancPerf
               Compare(file, MakeSampleImage(MakeShape(16, 16))).reason);
     EXPECT_EQ("Pixel Representation is 1 instead of 0",
               Compare(file, MakeSampleImage(isSigned)).reason);
-    EXPECT_EQ(Verdict::Different,
-              Compare(file, SetText(file, 0x00280004, "MONOCHROME1")).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(file, SetText(file, 0x00280004, "MONOCHROME1")).verdict);
   }
 
 
@@ -163,8 +162,7 @@ namespace OrthancPerf
   TEST(PixelComparison, OtherColoursCantBeCompared)
   {
     const std::string file = MakeSampleImage(MakeColour(false));
-    EXPECT_EQ(Verdict::Incomparable,
-              Compare(file, SetText(file, 0x00280004, "YBR_FULL")).verdict);
+    EXPECT_EQ(Verdict::Incomparable, Compare(file, SetText(file, 0x00280004, "YBR_FULL")).verdict);
     EXPECT_EQ(Verdict::Same, Compare(file, SetText(file, 0x00280004, "YBR_RCT")).verdict);
   }
 

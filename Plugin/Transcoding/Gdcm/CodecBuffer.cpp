@@ -76,7 +76,7 @@ namespace OrthancPerf
   {
     std::string bytes = Copy(element.GetByteValue());
 
-    if (bytes.size() != size + size % 2)
+    if (bytes.size() != size && bytes.size() != size + size % 2)
     {
       throw CodecError("GDCM decoded a frame to another size than its image has");
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <gdcmJPEG2000Codec.h>
 #include <gdcmJPEGCodec.h>
 #include <gdcmJPEGLSCodec.h>
@@ -255,7 +256,7 @@ namespace OrthancPerf
 
         if (quality_ > 0)
         {
-          codec.SetQuality(0, GetJpeg2000Fidelity(quality_) + GetUnusedRange(format));
+          codec.SetQuality(0, GetJpeg2000Fidelity(quality_) + GetUnusedRange());
         }
 
         return Run(codec, frame);
@@ -277,11 +278,13 @@ namespace OrthancPerf
       }
 
     private:
-      // GDCM encodes all allocated bits, and the peak of its signal to noise ratio is theirs: in
-      // decibels, 20 log10(2) for each bit that is not stored
-      static double GetUnusedRange(const FrameFormat& format)
+      // In decibels. GDCM encodes all allocated bits, and the peak of its signal to noise ratio is
+      // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise.
+      double GetUnusedRange() const
       {
-        return 6.02 * (format.bitsAllocated - format.bitsStored);
+        const auto used = static_cast<double>(frames_.range.maximum - frames_.range.minimum);
+        const double all = std::pow(2.0, frames_.format.bitsAllocated) - 1.0;
+        return 20.0 * std::log10(all / std::max(used, 1.0));
       }
 
       // GDCM writes, unchecked, into a buffer of twice the size of the pixels

@@ -94,6 +94,11 @@ namespace OrthancPerf
         throw CodecError("Pixel Data is encapsulated, which its transfer syntax forbids");
       }
 
+      if (syntax == EXPLICIT_BIG_ENDIAN && image.bitsAllocated > 16)
+      {
+        throw NotCovered("The order of words in big endian pixels of more than 16 bits is uncertain");
+      }
+
       TranscodePixels(editor, image, target, limit);
 
       if (IsWrittenAsExplicit(target.transferSyntax))
