@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Dcmtk/DcmtkEngine.h"
 
+#include "Transcoding/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Dcmtk/DcmtkTranscoding.h"
 #include "Transcoding/Dcmtk/Obstacles.h"
 
@@ -42,7 +43,7 @@ namespace OrthancPerf
 
   DcmtkEngine::DcmtkEngine()
   {
-    OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+    CodecWarnings::Install();
     RegisterDecoders();
     RegisterEncoders();
   }

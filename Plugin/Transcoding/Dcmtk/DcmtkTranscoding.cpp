@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Dcmtk/DcmtkTranscoding.h"
 
+#include "Transcoding/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Dcmtk/LossyJpegEncoder.h"
 #include "Transcoding/Dcmtk/Obstacles.h"
 #include "Transcoding/Dcmtk/OutputString.h"
@@ -75,9 +76,8 @@ namespace OrthancPerf
     std::uint64_t CountBytes(const std::vector<DcmPixelItem*>& fragments)
     {
       return std::accumulate(fragments.begin(), fragments.end(), std::uint64_t(0),
-                             [](std::uint64_t sum, DcmPixelItem* fragment) {
-                               return sum + fragment->getLength();
-                             });
+                             [](std::uint64_t sum, DcmPixelItem* fragment)
+                             { return sum + fragment->getLength(); });
     }
 
     // DCMTK leaves the padding of near-lossless frames to chance (compressCookedFrame)
@@ -285,7 +285,13 @@ namespace OrthancPerf
                      " bytes that are described");
     }
 
+    CodecWarnings::Forget();
     Choose(EXS_LittleEndianExplicit, nullptr, item, pixels, "decode the pixel data");
+
+    if (!CodecWarnings::GetDamage().empty())
+    {
+      Obstacle::Fail("the pixel data is damaged: " + CodecWarnings::GetDamage());
+    }
   }
 
 
