@@ -76,20 +76,39 @@ namespace OrthancPerf
       return GetFragment(encoded);
     }
 
+    // Longer rows than libjpeg (JPEG_MAX_DIMENSION) or GDCM's RLE encoder has room for
+    void CheckDimensions(const FrameFormat& format)
+    {
+      constexpr std::size_t MAXIMUM = 65000;
+
+      if (format.rows > MAXIMUM || format.columns > MAXIMUM)
+      {
+        throw NotCovered("GDCM does not encode more than 65,000 rows or columns in this syntax");
+      }
+    }
+
     // How many bits of each sample have to be encoded so that all come back
-    unsigned int GetLosslessBits(const FramesToEncode& frames)
+    // "least": what the codec has for samples of one byte
+    unsigned int GetLosslessBits(const FramesToEncode& frames, unsigned int least)
     {
       const FrameFormat& format = frames.format;
       const bool fits = !format.isSigned && format.IsRightAligned() &&
                         frames.range.FitsInto(SampleRange::Allowed(format));
 
       // With up to 8 bits the codecs take samples of one byte
-      const unsigned int least = format.bitsAllocated == 8 ? 8 : 9;
-      return fits ? std::max(format.bitsStored, least) : format.bitsAllocated;
+      const unsigned int minimum = format.bitsAllocated == 8 ? least : 9;
+      return fits ? std::max(format.bitsStored, minimum) : format.bitsAllocated;
     }
 
     void CheckLossySource(const FramesToEncode& frames)
     {
+      constexpr unsigned int MINIMUM_BITS = 4;
+
+      if (frames.format.bitsStored < MINIMUM_BITS)
+      {
+        throw NotCovered("Lossy compression would leave little of so few bits");
+      }
+
       if (frames.photometricInterpretation == "PALETTE COLOR")
       {
         throw NotCovered("Indices into a palette can't be compressed with loss");
@@ -109,8 +128,9 @@ namespace OrthancPerf
     {
     public:
       explicit JpegLosslessEncoder(const FramesToEncode& frames) :
-        frames_(frames), bits_(GetLosslessBits(frames))
+        frames_(frames), bits_(GetLosslessBits(frames, 8))
       {
+        CheckDimensions(frames.format);
       }
 
       std::string Encode(std::string_view frame) const override
@@ -141,6 +161,7 @@ namespace OrthancPerf
         frames_(frames), quality_(quality), bits_(frames.format.bitsAllocated == 8 ? 8 : 12)
       {
         CheckLossySource(frames);
+        CheckDimensions(frames.format);
 
         if (frames.format.isSigned)
         {
@@ -188,13 +209,14 @@ namespace OrthancPerf
     public:
       // "error": no sample differs by more
       JpegLsEncoder(const FramesToEncode& frames, int error) :
-        frames_(frames), error_(error), bits_(GetLosslessBits(frames))
+        frames_(frames), error_(error), bits_(GetLosslessBits(frames, 2))
       {
         constexpr std::size_t MINIMUM_PIXELS = 64;
 
         if (error > 0)
         {
           CheckLossySource(frames);
+          CheckError();
         }
 
         if (frames.format.rows * frames.format.columns < MINIMUM_PIXELS)
@@ -217,12 +239,25 @@ namespace OrthancPerf
         return frames_.photometricInterpretation;
       }
 
-      bool MayExceedRange() const override
+    private:
+      // An eighth of all values there are is the most that makes sense. No sample differs by more
+      // than the error, and CharLS keeps them within the bits that it encodes.
+      void CheckError() const
       {
-        return error_ > 0 && bits_ > frames_.format.bitsStored;
+        const SampleRange reached = {frames_.range.minimum - error_, frames_.range.maximum + error_};
+
+        if (8 * error_ > 1 << frames_.format.bitsStored)
+        {
+          throw NotCovered("The error of lossy compression would be large for so few bits");
+        }
+
+        if (bits_ > frames_.format.bitsStored &&
+            !reached.FitsInto(SampleRange::Allowed(frames_.format)))
+        {
+          throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+        }
       }
 
-    private:
       const FramesToEncode frames_;
       const int error_;
       const unsigned int bits_;
@@ -259,7 +294,16 @@ namespace OrthancPerf
           codec.SetQuality(0, GetJpeg2000Fidelity(quality_) + GetUnusedRange());
         }
 
-        return Run(codec, frame);
+        gdcm::DataElement encoded;
+
+        if (!codec.Code(MakeBytes(frame), encoded))
+        {
+          // Where pixels have more than 4 bytes, GDCM's buffer is too small for what is hard to
+          // compress
+          throw NotCovered("GDCM could not write a frame in JPEG 2000");
+        }
+
+        return GetFragment(encoded);
       }
 
       std::string GetPhotometricInterpretation() const override
@@ -290,7 +334,7 @@ namespace OrthancPerf
       // GDCM writes, unchecked, into a buffer of twice the size of the pixels
       void CheckSize() const
       {
-        constexpr std::size_t MINIMUM_SIZE = 2048;
+        constexpr std::size_t MINIMUM_SIZE = 768;
 
         if (frames_.format.rows < 2 || frames_.format.columns < 2 ||
             frames_.format.GetFrameSize() < MINIMUM_SIZE)
@@ -311,6 +355,7 @@ namespace OrthancPerf
     public:
       explicit RleEncoder(const FramesToEncode& frames) : frames_(frames)
       {
+        CheckDimensions(frames.format);
       }
 
       // By plane: GDCM ends the process at pixels of an odd size, so these get another row, which

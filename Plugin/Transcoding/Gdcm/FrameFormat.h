@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,9 @@ namespace OrthancPerf
     // What Bits Stored and Pixel Representation allow
     static SampleRange Allowed(const FrameFormat& format) noexcept;
   };
+
+  // Moves samples outside of the range to its ends
+  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
 
   SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
 }

@@ -13,6 +13,8 @@
 
 namespace OrthancPerf
 {
+  class FrameEncoder;
+
   // Decodes the pixels of a file and encodes them for the target, in the file's editor. Lives on the
   // stack of one thread for one file.
   class PixelTranscoding
@@ -32,7 +34,8 @@ namespace OrthancPerf
     void DecodeNative();
     void WriteNative();
     void WriteEncapsulated(const TranscodingTarget& target);
-    void CheckRange(const std::string& frame, std::string_view transferSyntax) const;
+    std::string EncodeWithinRange(const FrameEncoder& encoder, std::string_view frame,
+                                  std::string_view transferSyntax) const;
     void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
 
     DataSetEditor& editor_;
