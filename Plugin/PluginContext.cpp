@@ -3,6 +3,7 @@
 
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
+#include "Rest/CompareResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -160,6 +161,7 @@ namespace OrthancPerf
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
     transcoding_(orthanc_, tracker_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
+    comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
                  &transcoding_.GetMetrics()}),
     tuningProperty_(orthanc_),
@@ -262,6 +264,7 @@ namespace OrthancPerf
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
     RegisterPeersResource(router_, peerStatistics_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });

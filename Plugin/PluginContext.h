@@ -15,6 +15,7 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
 #include "TranscodingContext.h"
@@ -99,6 +100,7 @@ namespace OrthancPerf
     DicomTuner tuner_;
     IngestTracker tracker_;
     TranscodingContext transcoding_;
+    ComparisonHost comparisonHost_;
     Exposition exposition_;
     TuningProperty tuningProperty_;
     TuningStore tuning_;

@@ -55,6 +55,12 @@ namespace OrthancPerf
     // What of "IngestTranscoding" is in effect, for /perf/status
     TranscodingSources GetSources() const;
 
+    // Returns once it is known what the engines can do
+    void WaitForSelfTest() const
+    {
+      selfTest_.wait();
+    }
+
     EngineDirectory& GetEngines()
     {
       return engines_;

@@ -57,6 +57,12 @@ namespace OrthancPerf
     // The answer to a GET request to Orthanc's own REST API, as JSON. Throws SdkError.
     Json::Value GetFromRestApi(const std::string& uri) const;
 
+    // The same; nothing if Orthanc knows no such resource
+    std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
+
+    // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
+    std::string GetInstanceFile(const std::string& instanceId) const;
+
   private:
     struct StringDeleter
     {
