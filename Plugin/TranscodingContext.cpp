@@ -129,11 +129,15 @@ namespace OrthancPerf
 
   TranscodingSources TranscodingContext::GetSources() const
   {
-    return {engines_, failures_, lock_,
-            [this]
-            {
-              return isStarted_ ? problem_ : "not started";
-            }};
+    const auto isTested = [this]
+    {
+      return selfTest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    };
+    const auto getProblem = [this]
+    {
+      return isStarted_ ? problem_ : "Orthanc has not started yet";
+    };
+    return {engines_, failures_, lock_, isTested, getProblem};
   }
 
 

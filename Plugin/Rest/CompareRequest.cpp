@@ -162,12 +162,18 @@ namespace OrthancPerf
 
       std::map<std::string, Reader> readers;
       readers["Resource"] = [](const Json::Value& value, CompareRequest& request)
-      { request.resource = ReadResource(value); };
+      {
+        request.resource = ReadResource(value);
+      };
       readers["Targets"] = [](const Json::Value& value, CompareRequest& request)
-      { request.targets = ReadList("Targets", value, LookupWritableSyntax, DescribeSyntaxes()); };
-      readers["Engines"] = [engines, chooseEngine](const Json::Value& value,
-                                                   CompareRequest& request)
-      { request.engines = ReadList("Engines", value, chooseEngine, Join(engines)); };
+      {
+        request.targets = ReadList("Targets", value, LookupWritableSyntax, DescribeSyntaxes());
+      };
+      readers["Engines"] =
+          [engines, chooseEngine](const Json::Value& value, CompareRequest& request)
+      {
+        request.engines = ReadList("Engines", value, chooseEngine, Join(engines));
+      };
       readers["MaximumInstances"] = [](const Json::Value& value, CompareRequest& request)
       {
         const IntegerRange range = {1, CompareRequest::MAXIMUM_INSTANCES};
@@ -186,9 +192,13 @@ namespace OrthancPerf
         request.priority = static_cast<int>(ReadInteger("Priority", value, range));
       };
       readers["Synchronous"] = [](const Json::Value& value, CompareRequest&)
-      { CheckThatNobodyWaits("Synchronous", value, false); };
+      {
+        CheckThatNobodyWaits("Synchronous", value, false);
+      };
       readers["Asynchronous"] = [](const Json::Value& value, CompareRequest&)
-      { CheckThatNobodyWaits("Asynchronous", value, true); };
+      {
+        CheckThatNobodyWaits("Asynchronous", value, true);
+      };
       return readers;
     }
   }

@@ -28,5 +28,6 @@ namespace OrthancPerf
                                     const std::vector<std::string>& engines);
 
   // That many at most, from the whole length of the series: its first images may be unlike the rest
-  std::vector<std::string> SpreadOut(const std::vector<std::string>& instances, std::size_t maximum);
+  std::vector<std::string> SpreadOut(const std::vector<std::string>& instances,
+                                     std::size_t maximum);
 }

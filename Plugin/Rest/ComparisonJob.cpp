@@ -32,8 +32,8 @@ namespace OrthancPerf
       json["StoredSize"] = ToJson(totals.storedSize);
       json["UncompressedSize"] = ToJson(totals.uncompressedSize);
       json["TargetSize"] = ToJson(totals.targetSize);
-      json["Ratio"] = static_cast<double>(totals.uncompressedSize) /
-                      static_cast<double>(totals.targetSize);
+      json["Ratio"] =
+          static_cast<double>(totals.uncompressedSize) / static_cast<double>(totals.targetSize);
       json["EncodeTime"] = ToJson(totals.encoding);
       json["EncodeBytesPerSecond"] = GetRate(totals.uncompressedSize, totals.encoding);
     }

@@ -76,6 +76,7 @@ namespace OrthancPerf
 
     Json::Value json;
     json["InEffect"] = problem.empty();
+    json["Tested"] = sources.isTested();
     json["PluginLock"] = Describe(sources.lock);
     json["Engines"] = Json::arrayValue;
     json["Failures"] = Json::arrayValue;

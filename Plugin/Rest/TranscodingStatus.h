@@ -19,6 +19,9 @@ namespace OrthancPerf
     const TranscodingFailures& failures;
     const PluginLock& lock;
 
+    // Whether the self-test of the engines is over
+    std::function<bool()> isTested;
+
     // Why received instances are not transcoded as the tuning asks; empty: they are
     std::function<std::string()> getProblem;
   };

@@ -20,7 +20,7 @@ namespace OrthancPerf
     virtual void Reset() = 0;
 
     // Any thread, also during a step
-    virtual float GetProgress() const = 0;  // 0 to 1
+    virtual float GetProgress() const = 0;       // 0 to 1
     virtual Json::Value GetContent() const = 0;  // an object, shown by GET /jobs/{id}
   };
 }

@@ -39,6 +39,16 @@ namespace OrthancPerf
       return tag & 0xffff0000;
     }
 
+    std::string_view TrimPadding(std::string_view text)
+    {
+      while (!text.empty() && (text.back() == ' ' || text.back() == '\0'))
+      {
+        text.remove_suffix(1);
+      }
+
+      return text;
+    }
+
     void CheckComplete(WalkResult result)
     {
       switch (result)
@@ -181,6 +191,36 @@ namespace OrthancPerf
   }
 
 
+  std::string DataSetEditor::ReadTransferSyntax(const void* data, std::size_t size)
+  {
+    // A visitor that keeps one value
+    class Reader : public IDataElementVisitor
+    {
+    public:
+      void VisitElement(const DataElement& element) noexcept override
+      {
+        if (element.tag == TAG_TRANSFER_SYNTAX_UID && element.value != nullptr)
+        {
+          value = std::string_view(reinterpret_cast<const char*>(element.value), element.length);
+        }
+      }
+
+      std::string_view value;
+    };
+
+    Reader reader;
+
+    if (size > PREAMBLE_LENGTH + PREFIX.size())
+    {
+      DataSetWalker walker(static_cast<const std::uint8_t*>(data), size,
+                           PREAMBLE_LENGTH + PREFIX.size());
+      walker.WalkFileMeta(reader);
+    }
+
+    return std::string(TrimPadding(reader.value));
+  }
+
+
   bool DataSetEditor::IsFileMeta(DicomTag tag) noexcept
   {
     return tag >> 16 == 0x0002;
@@ -219,14 +259,7 @@ namespace OrthancPerf
   std::string_view DataSetEditor::GetText(DicomTag tag) const noexcept
   {
     const Element* const element = Find(tag);
-    std::string_view text = element == nullptr ? std::string_view() : element->GetValue();
-
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\0'))
-    {
-      text.remove_suffix(1);
-    }
-
-    return text;
+    return element == nullptr ? std::string_view() : TrimPadding(element->GetValue());
   }
 
 

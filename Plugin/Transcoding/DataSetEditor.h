@@ -58,6 +58,9 @@ namespace OrthancPerf
     // Endian: with compressed syntaxes of PS3.5 section A.4 it is, with deflated it is not.
     DataSetEditor(const void* data, std::size_t size);
 
+    // What the File Meta Information says, for files that may be in any encoding. Empty: nothing.
+    static std::string ReadTransferSyntax(const void* data, std::size_t size);
+
     DataSetEditor(const DataSetEditor&) = delete;
     DataSetEditor& operator=(const DataSetEditor&) = delete;
 

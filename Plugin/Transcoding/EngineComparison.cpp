@@ -88,8 +88,7 @@ namespace OrthancPerf
 
   double EngineComparison::GetProgress() const noexcept
   {
-    return IsDone() ? 1.0
-                    : static_cast<double>(step_) / static_cast<double>(plan_.CountSteps());
+    return IsDone() ? 1.0 : static_cast<double>(step_) / static_cast<double>(plan_.CountSteps());
   }
 
 

@@ -114,7 +114,7 @@ namespace OrthancPerf
     const LoadFile load_;
     std::size_t step_ = 0;
     std::size_t storedSize_ = 0;
-    std::string uncompressed_;       // the instance at work, in Explicit VR Little Endian
+    std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian
     std::set<std::string> warmedUp_;  // engines whose processes and tables are there by now
     std::vector<EngineTotals> totals_;
     std::map<std::string, std::uint64_t> unreadable_;

@@ -2,6 +2,7 @@
 #include "Transcoding/EngineFactory.h"
 
 #include "Transcoding/IsolatedEngine.h"
+#include "Transcoding/NativeEngine.h"
 
 #include <chrono>
 #include <utility>
@@ -31,6 +32,15 @@ namespace OrthancPerf
     }
 
 
+    // Both programs serve it
+    std::filesystem::path FindNativeProgram(const std::filesystem::path& folder)
+    {
+      std::error_code ignored;
+      return std::filesystem::exists(folder / DCMTK_PROGRAM, ignored) ? folder / DCMTK_PROGRAM
+                                                                      : folder / GDCM_PROGRAM;
+    }
+
+
     InstalledEngine MakeIsolated(const char* engine, const std::filesystem::path& program)
     {
       InstalledEngine installed;
@@ -43,9 +53,19 @@ namespace OrthancPerf
 
   std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder)
   {
+    InstalledEngine dcmtk = MakeIsolated("dcmtk", folder / DCMTK_PROGRAM);
+    InstalledEngine gdcm = MakeIsolated("gdcm", folder / GDCM_PROGRAM);
+
+    const std::vector<const ITranscodingEngine*> converters = {dcmtk.engine.get(),
+                                                               gdcm.engine.get()};
+    InstalledEngine native;
+    native.engine = std::make_unique<NativeEngine>(converters);
+    native.child = MakeChild("native", FindNativeProgram(folder));
+
     std::vector<InstalledEngine> engines;
-    engines.push_back(MakeIsolated("dcmtk", folder / DCMTK_PROGRAM));
-    engines.push_back(MakeIsolated("gdcm", folder / GDCM_PROGRAM));
+    engines.push_back(std::move(native));
+    engines.push_back(std::move(dcmtk));
+    engines.push_back(std::move(gdcm));
     return engines;
   }
 }

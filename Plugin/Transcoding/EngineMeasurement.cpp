@@ -2,6 +2,8 @@
 #include "Transcoding/EngineMeasurement.h"
 
 
+#include "Tuning/WritableSyntax.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -40,8 +42,8 @@ namespace OrthancPerf
           continue;
         }
 
-        measurement.reason = verdict.isAvailable ? "the engine does not write this transfer syntax"
-                                                 : verdict.reason;
+        measurement.reason =
+            verdict.isAvailable ? "the engine does not write this transfer syntax" : verdict.reason;
 
         for (const SyntaxVerdict& syntax : verdict.syntaxes)
         {
@@ -57,15 +59,17 @@ namespace OrthancPerf
 
 
     // Takes over what the pixels tell; false if these two can't be compared
-    bool Compare(EngineMeasurement& measurement, const std::string& uncompressed,
+    bool Compare(EngineMeasurement& measurement, bool isLossy, const std::string& uncompressed,
                  const std::string& decoded)
     {
       const ImageDescription expected = DescribeImage(uncompressed.data(), uncompressed.size());
       const ImageDescription actual = DescribeImage(decoded.data(), decoded.size());
       const PixelComparison comparison = ComparePixels(expected, actual);
+      const bool isSame = comparison.verdict == PixelComparison::Verdict::Same;
+
       measurement.pixels = comparison.verdict;
-      measurement.reason = comparison.reason;
-      measurement.meanError = MeasureMeanError(expected, actual);
+      measurement.meanError = isSame ? 0 : MeasureMeanError(expected, actual);
+      measurement.reason = isLossy && measurement.meanError ? "" : comparison.reason;
       return measurement.meanError || comparison.verdict != PixelComparison::Verdict::Incomparable;
     }
 
@@ -73,7 +77,7 @@ namespace OrthancPerf
     // Decodes the engine's work, by the engine itself if it can, and compares it with what it was
     // made from
     void Verify(EngineMeasurement& measurement, const EngineDirectory& engines,
-                const std::string& engine, const std::string& encoded,
+                const std::string& engine, bool isLossy, const std::string& encoded,
                 const std::string& uncompressed)
     {
       measurement.reason = "no engine decodes the result";
@@ -94,7 +98,7 @@ namespace OrthancPerf
         measurement.decoder = decoder->GetName();
         measurement.decoding = duration;
 
-        if (Compare(measurement, uncompressed, decoded.file))
+        if (Compare(measurement, isLossy, uncompressed, decoded.file))
         {
           break;
         }
@@ -153,8 +157,10 @@ namespace OrthancPerf
 
     if (result.outcome == TranscodingOutcome::Transcoded)
     {
+      const WritableSyntax* const syntax = FindWritableSyntax(target.transferSyntax);
+      const bool isLossy = syntax != nullptr && syntax->isLossy;
       measurement.targetSize = result.file.size();
-      Verify(measurement, engines, engine, result.file, uncompressed);
+      Verify(measurement, engines, engine, isLossy, result.file, uncompressed);
     }
 
     return measurement;

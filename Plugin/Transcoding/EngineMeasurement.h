@@ -39,6 +39,5 @@ namespace OrthancPerf
   // compares the pixels. On the caller's thread; holds up to three files in memory, beside what the
   // engine takes. Never throws but for lack of memory.
   EngineMeasurement MeasureEngine(const EngineDirectory& engines, const std::string& engine,
-                                  const TranscodingTarget& target,
-                                  const std::string& uncompressed);
+                                  const TranscodingTarget& target, const std::string& uncompressed);
 }

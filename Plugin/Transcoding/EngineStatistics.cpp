@@ -94,13 +94,16 @@ namespace OrthancPerf
   EngineStatistics::Entry* EngineStatistics::FindExploration(const std::vector<Entry*>& usable,
                                                              std::size_t sourceSize) const noexcept
   {
+    // Each has its own part, so that a close one does not use up what a slow one needs
+    const double budget = EXPLORATION_SHARE * spent_ /
+                          static_cast<double>(std::max<std::size_t>(usable.size(), 2) - 1);
     Entry* next = nullptr;
 
     for (Entry* const entry : usable)
     {
       const double cost = entry->figures.secondsPerByte * static_cast<double>(sourceSize);
 
-      if (entry->figures.engine != favourite_ && explored_ + cost <= EXPLORATION_SHARE * spent_ &&
+      if (entry->figures.engine != favourite_ && entry->explored + cost <= budget &&
           (next == nullptr || entry->lastTry < next->lastTry))
       {
         next = entry;
@@ -184,7 +187,7 @@ namespace OrthancPerf
 
     if (!attempts.empty() && attempts.front().engine != favourite_)
     {
-      explored_ += ToSeconds(attempts.front().duration);
+      Get(attempts.front().engine).explored += ToSeconds(attempts.front().duration);
     }
 
     for (const EngineAttempt& attempt : attempts)

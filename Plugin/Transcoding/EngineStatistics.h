@@ -74,6 +74,7 @@ namespace OrthancPerf
       std::uint64_t declinesInRow = 0;
       std::uint64_t retryAt = 0;  // value of "instances_"
       TimePoint retryTime;
+      double explored = 0;  // seconds
       TimePoint lastTry;
     };
 
@@ -90,7 +91,6 @@ namespace OrthancPerf
     std::vector<Entry> entries_;
     std::string favourite_;
     std::uint64_t instances_ = 0;
-    double spent_ = 0;     // seconds
-    double explored_ = 0;  // of them
+    double spent_ = 0;  // seconds
   };
 }

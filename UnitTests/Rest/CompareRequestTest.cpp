@@ -53,9 +53,9 @@ namespace OrthancPerf
 
   TEST(CompareRequest, AllThatCompressWithoutLossAreTheDefaultTargets)
   {
-    const std::vector<std::string> expected = {
-        "1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70", "1.2.840.10008.1.2.4.80",
-        "1.2.840.10008.1.2.4.90", "1.2.840.10008.1.2.5"};
+    const std::vector<std::string> expected = {"1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70",
+                                               "1.2.840.10008.1.2.4.80", "1.2.840.10008.1.2.4.90",
+                                               "1.2.840.10008.1.2.5"};
     EXPECT_EQ(expected, Read("").targets);
   }
 

@@ -11,9 +11,9 @@ import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.uid import (
+    UID,
     ExplicitVRLittleEndian,
     SecondaryCaptureImageStorage,
-    UID,
     generate_uid,
 )
 
@@ -51,9 +51,9 @@ class Kind:
 
 KINDS = [
     Kind("8 bits", 8, 8),
-    Kind("12 bits in 16", 16, 12),
-    Kind("16 bits, signed", 16, 16, is_signed=True),
-    Kind("RGB, 2 frames", 8, 8, samples=3, frames=2),
+    Kind("12 bits", 16, 12),
+    Kind("signed", 16, 16, is_signed=True),
+    Kind("RGB", 8, 8, samples=3, frames=2),
 ]
 
 

@@ -50,23 +50,14 @@ def tune(server: OrthancServer, **keys: Json) -> Json:
 def list_engines(server: OrthancServer) -> dict[str, set[str]]:
     """The engines that are available, and the transfer syntaxes that each proved to write."""
 
-    def list_tested() -> dict[str, set[str]] | None:
-        engines = server.get_json("/perf/status")["Transcoding"]["Engines"]
-        verdicts = [syntax for engine in engines for syntax in engine["Syntaxes"]]
-        if any(verdict["State"] == "Untested" for verdict in verdicts):
-            return None
-        return {
-            engine["Name"]: {
-                syntax["TransferSyntax"]
-                for syntax in engine["Syntaxes"]
-                if syntax["State"] == "Works"
-            }
-            for engine in engines
-            if engine["Available"]
+    assert wait_until(lambda: server.get_json("/perf/status")["Transcoding"]["Tested"], 60)
+    return {
+        engine["Name"]: {
+            syntax["TransferSyntax"] for syntax in engine["Syntaxes"] if syntax["State"] == "Works"
         }
-
-    assert wait_until(lambda: list_tested() is not None, 60)
-    return list_tested() or {}
+        for engine in server.get_json("/perf/status")["Transcoding"]["Engines"]
+        if engine["Available"]
+    }
 
 
 def read(content: bytes | Path) -> FileDataset:
