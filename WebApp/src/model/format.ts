@@ -5,8 +5,8 @@ const NOTHING = '–';
 const THIN_SPACE = '\u202f';
 
 function formatDigits(value: number): string {
-  if (value === 0) {
-    return '0';
+  if (Number.isInteger(value)) {
+    return String(value);
   }
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return value.toFixed(digits);
