@@ -86,6 +86,7 @@ function layOutRow(instance: Instance, begin: number, span: Span): Row {
   if (idle > 0) {
     segments.push(place('Idle', begin - idle, idle, span));
   }
+  const stall = placeStall(instance, begin, span);
   let at = begin;
   for (const { info, time } of splitPhases(instance.Phases, instance.Direction)) {
     segments.push(place(info.name, at, time, span));
@@ -96,7 +97,7 @@ function layOutRow(instance: Instance, begin: number, span: Span): Row {
     instance,
     finished: parseMoment(instance.FinishedAt),
     segments: segments.filter((segment) => segment.width > 0),
-    stall: placeStall(instance, begin, span),
+    stall: stall !== null && stall.width > 0 ? stall : null,
   };
 }
 
