@@ -140,4 +140,17 @@ namespace OrthancPerf
 
     return ReadJson(answer.ToString());
   }
+
+  std::optional<std::string> Orthanc::FindInRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+
+    if (OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str()) !=
+        OrthancPluginErrorCode_Success)
+    {
+      return std::nullopt;
+    }
+
+    return answer.ToString();
+  }
 }

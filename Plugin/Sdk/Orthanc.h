@@ -53,6 +53,9 @@ namespace OrthancPerf
     // The answer to a GET request to Orthanc's own REST API, as JSON. Throws SdkError.
     Json::Value GetFromRestApi(const std::string& uri) const;
 
+    // The same as it is, for routes that answer with a text; nothing if there is no such route
+    std::optional<std::string> FindInRestApi(const std::string& uri) const;
+
   private:
     struct StringDeleter
     {
