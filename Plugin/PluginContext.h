@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Advisor/Advisor.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/AdviceMetrics.h"
 #include "Metrics/AssociationMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/History.h"
@@ -16,6 +18,7 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Sdk/AdvisorSources.h"
 #include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
@@ -85,6 +88,7 @@ namespace OrthancPerf
     void InstallProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     void LookAtAssociations() noexcept;
+    void Advise() noexcept;
     void TuneSockets(const DicomSockets& sockets);
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
@@ -98,7 +102,9 @@ namespace OrthancPerf
     AssociationMetrics associationMetrics_;
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
+    AdviceMetrics adviceMetrics_;
     History history_;
+    EvidenceCollector evidence_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
@@ -109,7 +115,10 @@ namespace OrthancPerf
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
     TuningStore tuning_;
+    AdvisorSources advisorSources_;
+    Advisor advisor_;
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
+    std::unique_ptr<PeriodicTask> advising_;
   };
 }
