@@ -23,6 +23,8 @@ namespace OrthancPerf
       return "dcmtk";
     }
 
+    std::string GetProblem() const override;
+
     bool CanWrite(const std::string& transferSyntax) const noexcept override;
 
     EngineResult Transcode(const void* data, std::size_t size,
