@@ -266,7 +266,8 @@ namespace OrthancPerf
 
   TEST_F(GdcmEngine, DeclinesWhatItDoesNotRead)
   {
-    for (const std::string syntax : {"1.2.840.10008.1.2.4.100", "1.2.3.4", "1.2.840.10008.1.2.4.94"})
+    for (const std::string syntax :
+         {"1.2.840.10008.1.2.4.100", "1.2.3.4", "1.2.840.10008.1.2.4.94"})
     {
       std::string file = Transcode(MakeImage(16, 12, true).Make(), JPEG_LOSSLESS);
       DataSetEditor editor(file.data(), file.size());

@@ -50,8 +50,8 @@ namespace OrthancPerf
                           unsigned int quality = 90) const
     {
       const EngineResult result = Try(file, target, quality);
-      EXPECT_EQ(ToLabel(result.outcome), std::string("transcoded")) << target << ": "
-                                                                    << result.reason;
+      EXPECT_EQ(ToLabel(result.outcome), std::string("transcoded"))
+          << target << ": " << result.reason;
       return result.file;
     }
 
