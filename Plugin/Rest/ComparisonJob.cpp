@@ -65,6 +65,7 @@ namespace OrthancPerf
       if (totals.measured > 0)
       {
         json["MeanError"] = totals.errors / static_cast<double>(totals.measured);
+        json["MaximumError"] = totals.largestError;
       }
     }
   }

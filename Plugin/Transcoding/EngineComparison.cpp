@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/EngineComparison.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -48,10 +49,11 @@ namespace OrthancPerf
     same += measurement.pixels == PixelComparison::Verdict::Same ? 1 : 0;
     different += measurement.pixels == PixelComparison::Verdict::Different ? 1 : 0;
 
-    if (measurement.meanError)
+    if (measurement.error)
     {
       measured++;
-      errors += *measurement.meanError;
+      errors += measurement.error->mean;
+      largestError = std::max(largestError, measurement.error->maximum);
     }
   }
 

@@ -54,7 +54,8 @@ namespace OrthancPerf
     std::uint64_t same = 0;       // instances that have the same pixels when decoded again
     std::uint64_t different = 0;  // and those that have not
     std::uint64_t measured = 0;   // and those whose error is in the sum
-    double errors = 0;            // the sum of the mean errors: MeasureMeanError
+    double errors = 0;            // the sum of the mean errors
+    double largestError = 0;
 
     void Add(const EngineMeasurement& measurement, std::size_t stored);
   };

@@ -142,7 +142,7 @@ def test_lossy_targets_have_an_error(orthanc: OrthancServer, make_series: MakeSe
     measured = [result for result in content["Results"] if result["Transcoded"]]
     assert measured
     for result in measured:
-        assert 0 < result["MeanError"] < 0.05
+        assert 0 < result["MeanError"] < result["MaximumError"] < 0.2
         assert result.get("Lossless") is not True
 
 
