@@ -31,6 +31,7 @@ from harness.transcoding import (
     JPEG_LOSSLESS_SV1,
     JPEG_LS,
     LOSSLESS,
+    LOSSY,
     RLE,
     change,
     decode,
@@ -418,4 +419,7 @@ def check_unharmed(
         expected = decode(read(content))
     except Exception:
         return  # the source can be read as anything
-    assert np.array_equal(decode(read(stored)), expected), name
+    difference = np.abs(decode(read(stored)).astype(int) - expected)
+    # Decoders of lossy JPEG may round as they like (ITU-T T.83), and interpolate colour
+    is_lossy = get_syntax(read(content)) in LOSSY
+    assert difference.mean() < 1 if is_lossy else not difference.any(), name
