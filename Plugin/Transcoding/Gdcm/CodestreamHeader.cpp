@@ -68,6 +68,13 @@ namespace OrthancPerf
       std::string_view bytes_;
     };
 
+    // Not TEM, RST0 to RST7, SOI and EOI: T.81 table B.1. Those of JPEG 2000 are others, but none of
+    // these is among them.
+    bool HasSegment(unsigned int marker)
+    {
+      return marker > 0xff01 && (marker < 0xffd0 || marker > 0xffd9);
+    }
+
     // Calls "visit" for each marker segment up to the scan, or the tile. Fill bytes in front of a
     // marker (T.81 section B.1.1.2) are allowed, anything else is not.
     template <typename Visit>
@@ -82,7 +89,7 @@ namespace OrthancPerf
           marker = 0xff00 | reader.Read8();
         }
 
-        if (marker < 0xff01 || marker == MARKER_START_OF_IMAGE)
+        if (!HasSegment(marker))
         {
           throw CodecError("A frame has something else where a marker has to be");
         }

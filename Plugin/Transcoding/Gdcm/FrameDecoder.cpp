@@ -3,6 +3,7 @@
 
 #include "Transcoding/Gdcm/CodecBuffer.h"
 #include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/Gdcm/LibjpegWarnings.h"
 #include "Transcoding/Gdcm/RleFrame.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 
@@ -184,9 +185,17 @@ namespace OrthancPerf
   {
     if (kind_ == Kind::Jpeg)
     {
+      const LibjpegWarnings warnings;
       gdcm::JPEGCodec codec;
-      return Run(codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false),
-                 frame);
+      std::string samples =
+          Run(codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false), frame);
+
+      if (warnings.IsDamaged())
+      {
+        throw CodecError("A JPEG frame is damaged");
+      }
+
+      return samples;
     }
 
     const unsigned int bits = header.precision <= 8 ? 8 : 16;
