@@ -5,7 +5,7 @@
 #include "Transcoding/ElementWriter.h"
 #include "Transcoding/Gdcm/DataSetRecoder.h"
 #include "Transcoding/Gdcm/Deflate.h"
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 #include <algorithm>
 #include <cstdint>

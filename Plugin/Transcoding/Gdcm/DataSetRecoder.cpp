@@ -2,7 +2,7 @@
 #include "Transcoding/Gdcm/DataSetRecoder.h"
 
 #include "Transcoding/Gdcm/DataDictionary.h"
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 #include <algorithm>
 #include <limits>

@@ -2,9 +2,9 @@
 #include "Transcoding/Gdcm/FrameDecoder.h"
 
 #include "Transcoding/Gdcm/CodecBuffer.h"
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/LibjpegWarnings.h"
-#include "Transcoding/Gdcm/RleFrame.h"
+#include "Transcoding/RleFrame.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 
 #include <algorithm>

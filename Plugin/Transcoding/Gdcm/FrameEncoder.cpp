@@ -2,8 +2,8 @@
 #include "Transcoding/Gdcm/FrameEncoder.h"
 
 #include "Transcoding/Gdcm/CodecBuffer.h"
-#include "Transcoding/Gdcm/GdcmError.h"
-#include "Transcoding/Gdcm/RleFrame.h"
+#include "Transcoding/CodecError.h"
+#include "Transcoding/RleFrame.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 #include "Transcoding/LossySettings.h"
 

@@ -3,7 +3,7 @@
 
 #include "Transcoding/DataSetEditor.h"
 #include "Transcoding/Gdcm/DataSetConverter.h"
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/PixelTranscoding.h"
 #include "Transcoding/ImageDescription.h"
 #include "Tuning/WritableSyntax.h"

@@ -3,10 +3,10 @@
 
 #include "Transcoding/ElementWriter.h"
 #include "Transcoding/EncapsulatedPixels.h"
-#include "Transcoding/Gdcm/EncapsulatedFrames.h"
+#include "Transcoding/FrameFragments.h"
 #include "Transcoding/Gdcm/FrameDecoder.h"
 #include "Transcoding/Gdcm/FrameEncoder.h"
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Gdcm/CodestreamHeader.h"
+#include "Transcoding/CodestreamHeader.h"
 
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 namespace OrthancPerf
 {
@@ -109,14 +109,14 @@ namespace OrthancPerf
              marker != 0xffcc;
     }
 
-    // The version: libjpeg warns of others, and GDCM ends the process at a warning
+    // The version: libjpeg warns of others, and GDCM's assertions end the process at a warning
     void CheckJfif(std::string_view segment)
     {
       constexpr std::string_view JFIF("JFIF\0", 5);
 
       if (segment.size() >= 14 && segment.substr(0, JFIF.size()) == JFIF && segment[5] != 1)
       {
-        throw NotCovered("The JFIF version of a frame is unknown to GDCM");
+        throw NotCovered("The JFIF version of a frame is unknown");
       }
     }
 
@@ -141,7 +141,7 @@ namespace OrthancPerf
           return CodestreamHeader::Colors::Ycc;
 
         default:
-          throw NotCovered("The colour transform of a frame is unknown to GDCM");
+          throw NotCovered("The colour transform of a frame is unknown");
       }
     }
 
@@ -240,7 +240,7 @@ namespace OrthancPerf
       return frame.substr(begin);
     }
 
-    // GDCM looks for the last byte 0xd9 of a frame, wherever that is
+    // Padding may follow it. GDCM looks for the last byte 0xd9 of a frame, wherever that is.
     void CheckEnd(std::string_view frame)
     {
       std::size_t end = frame.size();
@@ -298,7 +298,7 @@ namespace OrthancPerf
                     }
                     else if (IsStartOfFrame(marker) || marker == MARKER_JPEG_LS_FRAME)
                     {
-                      throw NotCovered("GDCM does not decode the process of a JPEG frame");
+                      throw NotCovered("The coding process of a JPEG frame is not covered");
                     }
                   });
 
