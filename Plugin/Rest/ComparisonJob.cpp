@@ -99,9 +99,10 @@ namespace OrthancPerf
 
 
   ComparisonJob::ComparisonJob(std::string resource, const EngineDirectory& engines,
-                               ComparisonPlan plan, EngineComparison::LoadFile load) :
+                               ComparisonPlan plan, EngineComparison::LoadFile load,
+                               ITranscodingObserver& observer) :
     resource_(std::move(resource)),
-    comparison_(engines, std::move(plan), std::move(load))
+    comparison_(engines, std::move(plan), std::move(load), observer)
   {
     Publish();
   }

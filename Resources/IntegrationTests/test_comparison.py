@@ -154,6 +154,7 @@ def test_nothing_is_stored_and_no_ingest_figure_moves(
     compare(orthanc, Resource=series, Targets=["RLELossless"])
     assert orthanc.get_json("/statistics")["TotalDiskSize"] == before
     assert scrape(orthanc).sum("orthanc_perf_transcode_total") == 0
+    assert scrape(orthanc).sum("orthanc_perf_comparison_total") > 0
     assert scrape(orthanc).sum("orthanc_perf_ingest_instances_total") == 2
 
 

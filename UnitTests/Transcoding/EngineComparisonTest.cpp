@@ -38,6 +38,17 @@ namespace OrthancPerf
     }
 
 
+    struct RecordingObserver : public ITranscodingObserver
+    {
+      std::vector<TranscodingReport> reports;
+
+      void OnTranscoding(const TranscodingReport& report) noexcept override
+      {
+        reports.push_back(report);
+      }
+    };
+
+
     // Engines as they are set up before the self-test
     class EngineComparisonTest : public testing::Test
     {
@@ -50,12 +61,14 @@ namespace OrthancPerf
         directory_ = std::make_unique<EngineDirectory>(std::move(engines));
         directory_->TestAll();
 
-        return EngineComparison(*directory_, std::move(plan),
-                                [this](const std::string& instance)
-                                {
-                                  loaded_.push_back(instance);
-                                  return load_(instance);
-                                });
+        return EngineComparison(
+            *directory_, std::move(plan),
+            [this](const std::string& instance)
+            {
+              loaded_.push_back(instance);
+              return load_(instance);
+            },
+            observer_);
       }
 
       static void Finish(EngineComparison& comparison)
@@ -72,6 +85,7 @@ namespace OrthancPerf
       std::unique_ptr<EngineDirectory> directory_;
       std::function<std::string(const std::string&)> load_ = MakeFile;
       std::vector<std::string> loaded_;
+      RecordingObserver observer_;
     };
   }
 
@@ -201,6 +215,21 @@ namespace OrthancPerf
     EXPECT_EQ(1U, comparison.GetTotals()[0].transcoded);
     EXPECT_EQ(1U, comparison.GetUnreadable().at("not in the store any more"));
     EXPECT_EQ(2U, comparison.GetUnreadable().size());
+  }
+
+
+  TEST_F(EngineComparisonTest, EachEncodingIsReportedAndNoneThatWasNotTried)
+  {
+    EngineComparison comparison = Make(MakePlan(2));
+    Finish(comparison);
+
+    // "second" writes one of the two targets only
+    ASSERT_EQ(6U, observer_.reports.size());
+    EXPECT_EQ("first", observer_.reports[0].engine);
+    EXPECT_EQ(JPEG_LOSSLESS, observer_.reports[0].target);
+    EXPECT_EQ(TranscodingReport::Outcome::Transcoded, observer_.reports[0].outcome);
+    EXPECT_EQ(MakeFile("0").size(), observer_.reports[0].sourceSize);
+    EXPECT_GT(observer_.reports[0].targetSize, 0U);
   }
 
 

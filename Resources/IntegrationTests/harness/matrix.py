@@ -85,8 +85,9 @@ class Matrix:
 
 
 def generalize(reason: str) -> str:
-    """Without what differs from run to run: paths and numbers of processes."""
-    return re.sub(r"/\S+/", "", re.sub(r"\s+", " ", reason)).strip()
+    """Without what differs from run to run: paths, and the order in which engines were tried."""
+    parts = re.sub(r"/\S+/", "", re.sub(r"\s+", " ", reason)).strip().split("; ")
+    return "; ".join(sorted(parts))
 
 
 def compare(source: Source, target: UID, stored: np.ndarray) -> str:
