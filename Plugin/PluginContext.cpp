@@ -163,7 +163,7 @@ namespace OrthancPerf
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
-                 &transcoding_.GetMetrics()}),
+                 &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
     tuningProperty_(orthanc_),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this},
             [this](const Tuning& current, const Tuning& proposed)
@@ -264,7 +264,8 @@ namespace OrthancPerf
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
-    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
+                            transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
