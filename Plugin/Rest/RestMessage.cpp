@@ -7,11 +7,11 @@ namespace OrthancPerf
 {
   namespace
   {
-    std::string Write(const Json::Value& value)
+    std::string Write(const Json::Value& value, const char* indentation, unsigned int precision)
     {
       Json::StreamWriterBuilder builder;
-      builder["indentation"] = "  ";
-      builder["precision"] = 9;
+      builder["indentation"] = indentation;
+      builder["precision"] = precision;
       return Json::writeString(builder, value) + "\n";
     }
 
@@ -49,7 +49,12 @@ namespace OrthancPerf
 
   RestAnswer AnswerJson(const Json::Value& value, int status)
   {
-    return {status, "application/json", Write(value)};
+    return {status, "application/json", Write(value, "  ", 9)};
+  }
+
+  RestAnswer AnswerCompactJson(const Json::Value& value)
+  {
+    return {200, "application/json", Write(value, "", 6)};
   }
 
   RestAnswer AnswerText(const std::string& text, const std::string& contentType)

@@ -41,6 +41,9 @@ namespace OrthancPerf
   };
 
   RestAnswer AnswerJson(const Json::Value& value, int status = 200);
+
+  // Without line breaks, and with six digits a number that is no integer: for long arrays
+  RestAnswer AnswerCompactJson(const Json::Value& value);
   RestAnswer AnswerText(const std::string& text, const std::string& contentType);
 
   // A request that cannot be served: the status and a JSON body that says why. Thrown by the
