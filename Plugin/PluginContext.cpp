@@ -6,6 +6,7 @@
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
+#include "Rest/DashboardResource.h"
 #include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
@@ -300,8 +301,7 @@ namespace OrthancPerf
     RegisterAdviceResource(router_, advisor_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
-    router_.Register("/perf", HttpMethod::Get, "The routes of the plugin",
-                     [this](const RestRequest&) { return AnswerJson(router_.Describe()); });
+    RegisterDashboardResource(router_, GetDashboardFiles());
   }
 
 

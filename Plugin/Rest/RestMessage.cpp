@@ -15,6 +15,12 @@ namespace OrthancPerf
       return Json::writeString(builder, value) + "\n";
     }
 
+    bool Accepts(const std::map<std::string, std::string>& headers, const char* type)
+    {
+      const auto accept = headers.find("accept");
+      return accept != headers.end() && accept->second.find(type) != std::string::npos;
+    }
+
     Json::Value MakeErrorBody(const std::string& message)
     {
       Json::Value body;
@@ -43,8 +49,12 @@ namespace OrthancPerf
 
   bool RestRequest::AcceptsJson() const
   {
-    const auto accept = headers.find("accept");
-    return accept != headers.end() && accept->second.find("application/json") != std::string::npos;
+    return Accepts(headers, "application/json");
+  }
+
+  bool RestRequest::AcceptsHtml() const
+  {
+    return Accepts(headers, "text/html");
   }
 
   RestAnswer AnswerJson(const Json::Value& value, int status)

@@ -30,6 +30,9 @@ namespace OrthancPerf
 
     // Whether the client prefers JSON: "Accept: application/json"
     bool AcceptsJson() const;
+
+    // Whether it is a browser that asks for a page: "Accept: text/html"
+    bool AcceptsHtml() const;
   };
 
   // The answer to it. A value.
@@ -38,6 +41,7 @@ namespace OrthancPerf
     int status = 200;
     std::string contentType;
     std::string body;
+    std::map<std::string, std::string> headers = {};  // further ones
   };
 
   RestAnswer AnswerJson(const Json::Value& value, int status = 200);

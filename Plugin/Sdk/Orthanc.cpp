@@ -206,7 +206,6 @@ namespace OrthancPerf
     return answer.ToString();
   }
 
-
   std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
   {
     RestAnswer answer(context_);
