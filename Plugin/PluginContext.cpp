@@ -180,7 +180,8 @@ namespace OrthancPerf
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
-                 &transcoding_.GetMetrics(), &adviceMetrics_}),
+                 &adviceMetrics_, &transcoding_.GetMetrics(),
+                 &transcoding_.GetComparisonMetrics()}),
     tuningProperty_(orthanc_),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
             {this, &tuningChanges_, &evidence_},
@@ -293,7 +294,8 @@ namespace OrthancPerf
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
-    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
+                            transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);

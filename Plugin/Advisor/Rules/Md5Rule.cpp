@@ -32,7 +32,7 @@ namespace OrthancPerf
         finding.title = "Computing MD5 sums takes " + SayShare(hashing / total) + " of the time";
         finding.explanation =
             "Orthanc computes the MD5 sum of each file before it is stored "
-            "(\"StoreMD5ForAttachments\"), on one core, at some 500 MB/s. With instances of " +
+            "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
             SaySize(traffic.bytes / traffic.instances) + " that is " +
             SayTime(hashing / traffic.instances) + " each.";
         finding.evidence["MeanSize"] = traffic.bytes / traffic.instances;
