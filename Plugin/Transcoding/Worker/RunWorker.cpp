@@ -7,8 +7,9 @@
 #include "Transcoding/Worker/SourceView.h"
 #include "Transcoding/WorkerProtocol.h"
 
-#include <cstdio>
 #include <exception>
+#include <iostream>
+#include <new>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -149,9 +150,8 @@ namespace OrthancPerf
   {
     if (!IsSocket(WORKER_SOCKET))
     {
-      std::fputs("This program belongs to the performance plugin for Orthanc (libOrthancPerf.so), "
-                 "which starts it when it is needed.\n",
-                 stderr);
+      std::cerr << "This program belongs to the performance plugin for Orthanc "
+                   "(libOrthancPerf.so), which starts it when it is needed.\n";
       return NOT_STARTED_BY_PLUGIN;
     }
 
