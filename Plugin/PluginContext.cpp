@@ -3,6 +3,7 @@
 
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
+#include "Rest/CompareResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -153,14 +154,20 @@ namespace OrthancPerf
     associationMetrics_(peers_, [this] { return ListOpenAssociations(); }),
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
-    exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_}),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
               &recentTraffic_, &recentInstances_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
+    transcoding_(orthanc_, tracker_, orthancConfiguration, configuration.socketProbe,
+                 [this](const std::string& warning) { Warn(warning); }),
+    comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
+    exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
+                 &transcoding_.GetMetrics()}),
     tuningProperty_(orthanc_),
-    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this})
+    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this},
+            [this](const Tuning& current, const Tuning& proposed)
+            { CheckChange(current, proposed); })
   {
     peers_.Reserve(GetModalityTitles(orthancConfiguration));
 
@@ -171,6 +178,7 @@ namespace OrthancPerf
 
     RegisterRoutes(configuration);
     state_.SetInEffect(TuningPart::Network);
+    state_.SetInEffect(TuningPart::Transcoding);
 
     if (configuration.socketProbe)
     {
@@ -179,13 +187,14 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::Start()
+  void PluginContext::Start(const std::string& transcodingProblem)
   {
     for (const std::string& warning : tuning_.Load().warnings)
     {
       Warn(warning);
     }
 
+    transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
     tuner_.Refresh();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
   }
@@ -238,6 +247,7 @@ namespace OrthancPerf
     {
       pluginMetrics_.SetTuning(ToFigures(tuning));
       TuneSockets(tuning.dicomSockets);
+      transcoding_.SetSettings(tuning.ingestTranscoding);
     }
     catch (const std::exception& error)
     {
@@ -251,9 +261,10 @@ namespace OrthancPerf
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
     RegisterMetricsResource(router_, exposition_);
-    RegisterStatusResource(
-        router_, StatusSources{versions, state_, tracker_, recentTraffic_, tuner_, recorder_});
+    RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
+                                                  tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
     RegisterPeersResource(router_, peerStatistics_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
@@ -286,6 +297,16 @@ namespace OrthancPerf
     for (const std::string& problem : tuner_.GetTrial().problems)
     {
       orthanc_.LogWarning("DicomSockets." + problem);
+    }
+  }
+
+
+  // What is in force already is none of a change's faults
+  void PluginContext::CheckChange(const Tuning& current, const Tuning& proposed) const
+  {
+    if (!(proposed.ingestTranscoding == current.ingestTranscoding))
+    {
+      transcoding_.Check(proposed.ingestTranscoding);
     }
   }
 

@@ -15,8 +15,10 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
+#include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/TuningStore.h"
 
@@ -33,8 +35,9 @@ namespace OrthancPerf
     PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
                   const PerfConfiguration& configuration);
 
-    // Orthanc's servers and database are up, from now until Stop
-    void Start();
+    // Orthanc's servers and database are up, from now until Stop. "transcodingProblem": why
+    // received instances cannot be replaced by transcoded ones; empty: they can.
+    void Start(const std::string& transcodingProblem);
     void Stop();
 
     // Takes up what has ended meanwhile; at once if there is no "quiet" to wait for. To be called
@@ -64,6 +67,11 @@ namespace OrthancPerf
       return tracker_;
     }
 
+    TranscodingContext& GetTranscoding()
+    {
+      return transcoding_;
+    }
+
     const RestRouter& GetRouter() const
     {
       return router_;
@@ -75,6 +83,7 @@ namespace OrthancPerf
     void InstallProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     void TuneSockets(const DicomSockets& sockets);
+    void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
     Orthanc orthanc_;
     PluginState state_;
@@ -86,11 +95,13 @@ namespace OrthancPerf
     AssociationMetrics associationMetrics_;
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
-    Exposition exposition_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
     IngestTracker tracker_;
+    TranscodingContext transcoding_;
+    ComparisonHost comparisonHost_;
+    Exposition exposition_;
     TuningProperty tuningProperty_;
     TuningStore tuning_;
     RestRouter router_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/CodecBuffer.h"
 
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 #include <cstdint>
 #include <gdcmByteValue.h>

@@ -5,7 +5,7 @@
 
 namespace OrthancPerf
 {
-  // Why the engine does not cover a source or a target, in words without patient data: becomes
+  // Why an engine does not cover a source or a target, in words without patient data: becomes
   // TranscodingOutcome::Declined. All other exceptions become TranscodingOutcome::Failed.
   class NotCovered : public std::runtime_error
   {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Gdcm/CodestreamHeader.h"
+#include "Transcoding/CodestreamHeader.h"
 
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 namespace OrthancPerf
 {
@@ -68,6 +68,13 @@ namespace OrthancPerf
       std::string_view bytes_;
     };
 
+    // Not TEM, RST0 to RST7, SOI and EOI: T.81 table B.1. Those of JPEG 2000 are others, but none
+    // of these is among them.
+    bool HasSegment(unsigned int marker)
+    {
+      return marker > 0xff01 && (marker < 0xffd0 || marker > 0xffd9);
+    }
+
     // Calls "visit" for each marker segment up to the scan, or the tile. Fill bytes in front of a
     // marker (T.81 section B.1.1.2) are allowed, anything else is not.
     template <typename Visit>
@@ -82,7 +89,7 @@ namespace OrthancPerf
           marker = 0xff00 | reader.Read8();
         }
 
-        if (marker < 0xff01 || marker == MARKER_START_OF_IMAGE)
+        if (!HasSegment(marker))
         {
           throw CodecError("A frame has something else where a marker has to be");
         }
@@ -102,14 +109,14 @@ namespace OrthancPerf
              marker != 0xffcc;
     }
 
-    // The version: libjpeg warns of others, and GDCM ends the process at a warning
+    // The version: libjpeg warns of others, and GDCM's assertions end the process at a warning
     void CheckJfif(std::string_view segment)
     {
       constexpr std::string_view JFIF("JFIF\0", 5);
 
       if (segment.size() >= 14 && segment.substr(0, JFIF.size()) == JFIF && segment[5] != 1)
       {
-        throw NotCovered("The JFIF version of a frame is unknown to GDCM");
+        throw NotCovered("The JFIF version of a frame is unknown");
       }
     }
 
@@ -134,11 +141,12 @@ namespace OrthancPerf
           return CodestreamHeader::Colors::Ycc;
 
         default:
-          throw NotCovered("The colour transform of a frame is unknown to GDCM");
+          throw NotCovered("The colour transform of a frame is unknown");
       }
     }
 
-    void ReadFrameHeader(std::string_view segment, CodestreamHeader& header, std::string& identifiers)
+    void ReadFrameHeader(std::string_view segment, CodestreamHeader& header,
+                         std::string& identifiers)
     {
       ByteReader reader(segment);
       header.precision = reader.Read8();
@@ -233,7 +241,7 @@ namespace OrthancPerf
       return frame.substr(begin);
     }
 
-    // GDCM looks for the last byte 0xd9 of a frame, wherever that is
+    // Padding may follow it. GDCM looks for the last byte 0xd9 of a frame, wherever that is.
     void CheckEnd(std::string_view frame)
     {
       std::size_t end = frame.size();
@@ -291,7 +299,7 @@ namespace OrthancPerf
                     }
                     else if (IsStartOfFrame(marker) || marker == MARKER_JPEG_LS_FRAME)
                     {
-                      throw NotCovered("GDCM does not decode the process of a JPEG frame");
+                      throw NotCovered("The coding process of a JPEG frame is not covered");
                     }
                   });
 
