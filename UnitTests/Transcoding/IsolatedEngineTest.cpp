@@ -223,6 +223,15 @@ namespace OrthancPerf
   }
 
 
+  TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
+  {
+    const IsolatedEngine engine("unusable", PERF_TEST_WORKER, 1);
+    EXPECT_EQ(engine.GetProblem(), "the unusable program does not work: something is missing");
+    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
+    EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
+  }
+
+
   TEST(IsolatedEngine, ACrashIsAFailureAndTheNextCallGetsAFreshWorker)
   {
     const Misbehaving misbehaving;
