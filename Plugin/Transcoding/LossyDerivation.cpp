@@ -229,7 +229,9 @@ namespace OrthancPerf
 
     Uuid MakeUuid()
     {
-      thread_local std::random_device random;
+      // Not thread_local: its 5 kB would be beyond what a library that is loaded late may have of
+      // each thread's static storage (MessageRecorder.cpp has reason to need it)
+      std::random_device random;
       Uuid uuid = {random(), random(), random(), random()};
 
       // Version 4, variant 10: RFC 9562 section 5.4

@@ -5,6 +5,7 @@
 #include "Ingest/DicomFileBuilder.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/SampleImage.h"
+#include "Transcoding/TranscodedFile.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -319,6 +320,17 @@ namespace OrthancPerf
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
     ExpectLeftAlone(Send(file), Outcome::Declined, "deflated, and no engine can inflate it");
+  }
+
+
+  TEST_F(TranscoderTest, DeflatedResultsKeepAnIdentityThatCantBeSeen)
+  {
+    // The File Meta Information of the source names another instance
+    const std::string source = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+                               source_.substr(source_.find("ORIGINAL") - 8);
+    EXPECT_EQ("",
+              FindFlaw(DicomFileBuilder::FileMeta(DEFLATED) + "\3\0", DEFLATED, GetUid(source)));
+    EXPECT_NE("", FindFlaw(source_, EXPLICIT_LITTLE_ENDIAN, "1.2.3.44"));
   }
 
 
