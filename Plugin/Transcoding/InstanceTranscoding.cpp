@@ -235,6 +235,7 @@ namespace OrthancPerf
     const std::vector<const ITranscodingEngine*> engines =
         surroundings_.engines.FindAll(kind.target);
     std::vector<std::string> names;
+    names.reserve(engines.size());
 
     for (const ITranscodingEngine* const engine : engines)
     {

@@ -9,8 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
+#include <iomanip>
 #include <random>
+#include <sstream>
 
 namespace OrthancPerf
 {
@@ -161,11 +162,11 @@ namespace OrthancPerf
 
     std::string FormatRatio(std::size_t nativeSize, std::size_t compressedSize)
     {
-      std::array<char, 32> text = {};
-      const double ratio = static_cast<double>(nativeSize) /
-                           static_cast<double>(std::max<std::size_t>(compressedSize, 1));
-      std::snprintf(text.data(), text.size(), "%.4g", ratio);
-      return text.data();
+      std::ostringstream text;
+      text << std::setprecision(4)
+           << static_cast<double>(nativeSize) /
+                  static_cast<double>(std::max<std::size_t>(compressedSize, 1));
+      return text.str();
     }
 
 

@@ -370,7 +370,7 @@ namespace OrthancPerf
           });
     }
 
-    for (int i = 0; i < 500; i++)
+    for (int i = 0; i < 200; i++)
     {
       Set(i % 2 == 0 ? RLE : JPEG_LOSSLESS,
           i % 3 == 0 ? EngineChoice::Automatic : EngineChoice::Native, i % 5 == 0);
