@@ -361,7 +361,8 @@ namespace OrthancPerf
     try
     {
       const Source source = GetSource(target);
-      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality, MakeUid()};
+      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality,
+                                          MakeDerivedUid(sopInstanceUid_, file)};
       file = DescribeLossyDerivation(file, source.data, source.size, derivation);
       return FindFlaw(file, target, derivation.sopInstanceUid);
     }
