@@ -55,6 +55,12 @@ namespace OrthancPerf
     // What of "IngestTranscoding" is in effect, for /perf/status
     TranscodingSources GetSources() const;
 
+    // Returns once it is known what the engines can do
+    void WaitForSelfTest() const
+    {
+      selfTest_.wait();
+    }
+
     EngineDirectory& GetEngines()
     {
       return engines_;
@@ -63,6 +69,12 @@ namespace OrthancPerf
     const TranscodingMetrics& GetMetrics() const
     {
       return metrics_;
+    }
+
+    // Told of what engines do when they are compared
+    TranscodingMetrics& GetComparisonMetrics()
+    {
+      return comparisonMetrics_;
     }
 
   private:
@@ -78,6 +90,7 @@ namespace OrthancPerf
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;
     TranscodingMetrics metrics_;
+    TranscodingMetrics comparisonMetrics_{"orthanc_perf_comparison"};
     TranscodingFailures failures_;
     EngineDirectory engines_;
     Transcoder transcoder_;

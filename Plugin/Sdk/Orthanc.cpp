@@ -37,7 +37,7 @@ namespace OrthancPerf
       std::memcpy(buffer, bytes.data(), bytes.size());
     }
 
-    // An answer of the REST API, given back to Orthanc at the end
+    // What Orthanc answers with, given back to it at the end
     class RestAnswer
     {
     public:
@@ -170,5 +170,52 @@ namespace OrthancPerf
     }
 
     return ReadJson(answer.ToString());
+  }
+
+  std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
+
+    switch (code)
+    {
+      case OrthancPluginErrorCode_Success:
+        return ReadJson(answer.ToString());
+
+      case OrthancPluginErrorCode_UnknownResource:
+      case OrthancPluginErrorCode_InexistentItem:
+        return std::nullopt;
+
+      default:
+        throw SdkError("GET " + uri, code);
+    }
+  }
+
+  std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
+  {
+    RestAnswer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str());
+
+    if (code != OrthancPluginErrorCode_Success)
+    {
+      throw SdkError("GetDicomForInstance", code);
+    }
+
+    return answer.ToString();
+  }
+
+  std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+
+    if (OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str()) !=
+        OrthancPluginErrorCode_Success)
+    {
+      return std::nullopt;
+    }
+
+    return answer.ToString();
   }
 }

@@ -57,6 +57,15 @@ namespace OrthancPerf
     // The answer to a GET request to Orthanc's own REST API, as JSON. Throws SdkError.
     Json::Value GetFromRestApi(const std::string& uri) const;
 
+    // The same; nothing if Orthanc knows no such resource
+    std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
+
+    // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
+    std::string GetInstanceFile(const std::string& instanceId) const;
+
+    // The same as it is, for routes that answer with a text; nothing if there is no such route
+    std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
+
   private:
     struct StringDeleter
     {

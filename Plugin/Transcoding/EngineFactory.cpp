@@ -37,7 +37,7 @@ namespace OrthancPerf
     {
       std::error_code ignored;
       return std::filesystem::exists(folder / DCMTK_PROGRAM, ignored) ? folder / DCMTK_PROGRAM
-                                                                     : folder / GDCM_PROGRAM;
+                                                                      : folder / GDCM_PROGRAM;
     }
 
 

@@ -2,26 +2,25 @@
 #include "Transcoding/EntropyWriter.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // Differences from -HALF to HALF - 1 are looked up. Their codes have up to 16 bits, what
-    // follows up to 11 (those of -HALF): an entry holds both, and the processor's nearest cache all
-    // entries.
+    // Differences from -HALF to HALF - 1 are looked up, all others have the last entry, which says
+    // that it does not fit
     constexpr std::size_t HALF = 1024;
-    constexpr std::size_t LARGEST_CATEGORY = 11;
-    constexpr std::size_t ENTRIES = 2 * HALF;
-    constexpr unsigned int LENGTH_BITS = 5;
-    constexpr std::uint32_t LENGTH_MASK = (1 << LENGTH_BITS) - 1;
+    constexpr std::size_t ENTRIES = 2 * HALF + 1;
 
     // What can be appended to up to seven bits that are left
     constexpr unsigned int MAXIMUM_BITS = 57;
+    constexpr double EXPECTED_BITS = 40;
 
-    // Differences that are coded at a time: a multiple of the groups of one and of three components
+    // Bits of a difference below which runs of zeros are worth a look
+    constexpr double FLAT_BITS = 3;
+
+    // Differences that are coded at a time: a multiple of all groups, with some left for the rest
     constexpr std::size_t BLOCK = 4092;
 
     // A difference takes up to 31 bits; bytes are stored by eight
@@ -67,28 +66,28 @@ namespace OrthancPerf
 
 
   EntropyWriter::EntropyWriter(const std::vector<HuffmanTable>& tables, std::size_t components,
-                               std::string& target) :
+                               double meanBits, std::string& target) :
     tables_(tables),
     components_(components),
+    meanBits_(meanBits),
+    next_(tables.size() > 1 ? ENTRIES : 0),
     target_(target),
-    entriesOfNext_(tables.size() > 1 ? ENTRIES : 0),
+    entries_(tables.size() * ENTRIES),
+    indexes_(BLOCK),
     buffer_(BUFFER_SIZE)
   {
-    entries_.reserve(tables.size() * ENTRIES);
-
-    for (const HuffmanTable& table : tables)
+    for (std::size_t i = 0; i < tables.size(); i++)
     {
-      FillEntries(table);
+      FillEntries(tables[i], &entries_[i * ENTRIES]);
     }
   }
 
 
-  void EntropyWriter::FillEntries(const HuffmanTable& table)
+  void EntropyWriter::FillEntries(const HuffmanTable& table, Entry* entries)
   {
-    const std::size_t begin = entries_.size();
-    entries_.resize(begin + ENTRIES);
+    entries[ENTRIES - 1].length = MAXIMUM_BITS + 1;
 
-    for (std::size_t category = 0; category <= LARGEST_CATEGORY; category++)
+    for (std::size_t category = 0; category < CATEGORY_COUNT - 1; category++)
     {
       const HuffmanTable::Code& code = table.GetCode(category);
       const std::uint32_t length = static_cast<std::uint32_t>(code.length + category);
@@ -96,18 +95,13 @@ namespace OrthancPerf
       const std::uint32_t first = category == 0 ? 0 : 1U << (category - 1);
       const std::uint32_t last = category == 0 ? 0 : (1U << category) - 1;
 
-      if (code.length == 0)
+      for (std::uint32_t i = first; i <= last && i <= HALF && code.length > 0; i++)
       {
-        continue;
-      }
-
-      for (std::uint32_t i = first; i <= last && i <= HALF; i++)
-      {
-        entries_[begin + HALF - i] = (shifted | (last - i)) << LENGTH_BITS | length;
+        entries[HALF - i] = {shifted | (last - i), length};
 
         if (i < HALF)
         {
-          entries_[begin + HALF + i] = (shifted | i) << LENGTH_BITS | length;
+          entries[HALF + i] = {shifted | i, length};
         }
       }
     }
@@ -125,10 +119,31 @@ namespace OrthancPerf
 
   void EntropyWriter::WriteBlock(const std::uint16_t* differences, std::size_t count)
   {
-    Bits bits = bits_;  // a copy stays in registers
+    Bits bits = bits_;
     bits.position = buffer_.data();
-    std::size_t i = components_ == 1 ? WriteGroups<4>(differences, count, bits)
-                                     : WriteGroups<3>(differences, count, bits);
+
+    for (std::size_t i = 0; i < count; i++)
+    {
+      const std::uint16_t index = static_cast<std::uint16_t>(differences[i] + HALF);
+      indexes_[i] = std::min<std::uint16_t>(index, ENTRIES - 1);
+    }
+
+    std::size_t i = 0;
+
+    // As many at a time as will mostly fit between two flushes
+    if (meanBits_ < FLAT_BITS)
+    {
+      i = WriteFlat(differences, count, bits);
+    }
+    else if (6 * meanBits_ < EXPECTED_BITS)
+    {
+      i = WriteGroups<6>(differences, count, bits);
+    }
+    else
+    {
+      i = components_ == 1 ? WriteGroups<4>(differences, count, bits)
+                           : WriteGroups<3>(differences, count, bits);
+    }
 
     for (; i < count; i++)
     {
@@ -141,58 +156,99 @@ namespace OrthancPerf
 
 
   template <std::size_t Group>
+  inline void EntropyWriter::WriteGroup(const std::uint16_t* differences, std::size_t index,
+                                        Bits& bits) const
+  {
+    const Entry* const entries = entries_.data();
+    const std::uint16_t* const indexes = &indexes_[index];
+    std::uint64_t all = 0;
+    unsigned int length = 0;
+
+    for (std::size_t j = 0; j < Group; j++)
+    {
+      const Entry& entry = entries[j % 3 * next_ + indexes[j]];
+      all = all << (entry.length & 63) | entry.bits;
+      length += entry.length;
+    }
+
+    if (length <= MAXIMUM_BITS)
+    {
+      bits.Append(all, length);
+      bits.FlushBytes();
+      return;
+    }
+
+    for (std::size_t j = 0; j < Group; j++)
+    {
+      WriteOne(differences[index + j], j % components_, bits);
+    }
+  }
+
+
+  template <std::size_t Group>
   std::size_t EntropyWriter::WriteGroups(const std::uint16_t* differences, std::size_t count,
                                          Bits& target) const
   {
-    const Entry* const entries = entries_.data() + HALF;
-    const std::size_t next = Group == 3 ? entriesOfNext_ : 0;
-    Bits bits = target;
+    Bits bits = target;  // a copy stays in registers
     std::size_t i = 0;
 
     for (; i + Group <= count; i += Group)
     {
-      std::array<Entry, Group> found;
-      unsigned int length = 0;
-      std::uint32_t range = 0;
+      WriteGroup<Group>(differences, i, bits);
+    }
 
-      for (std::size_t j = 0; j < Group; j++)
+    target = bits;
+    return i;
+  }
+
+
+  // Most neighbours are equal: long runs of zeros go as one
+  std::size_t EntropyWriter::WriteFlat(const std::uint16_t* differences, std::size_t count,
+                                       Bits& target) const
+  {
+    constexpr std::size_t GROUP = 12;
+    constexpr std::uint16_t ZEROS[GROUP] = {};
+    const Entry zeros = GetZeros(GROUP);
+    Bits bits = target;
+    std::size_t i = 0;
+
+    for (; i + GROUP <= count; i += GROUP)
+    {
+      if (zeros.length > 0 && std::memcmp(differences + i, ZEROS, sizeof(ZEROS)) == 0)
       {
-        range |= (differences[i + j] + HALF) & 0xffff;
-      }
-
-      if (range < ENTRIES)
-      {
-        for (std::size_t j = 0; j < Group; j++)
-        {
-          found[j] = entries[static_cast<std::ptrdiff_t>(j * next) +
-                             static_cast<std::int16_t>(differences[i + j])];
-          length += found[j] & LENGTH_MASK;
-        }
-      }
-
-      if (range < ENTRIES && length <= MAXIMUM_BITS)
-      {
-        std::uint64_t all = found[0] >> LENGTH_BITS;
-
-        for (std::size_t j = 1; j < Group; j++)
-        {
-          all = all << (found[j] & LENGTH_MASK) | found[j] >> LENGTH_BITS;
-        }
-
-        bits.Append(all, length);
+        bits.Append(zeros.bits, zeros.length);
         bits.FlushBytes();
       }
       else
       {
-        for (std::size_t j = 0; j < Group; j++)
-        {
-          WriteOne(differences[i + j], j % components_, bits);
-        }
+        WriteGroup<GROUP / 2>(differences, i, bits);
+        WriteGroup<GROUP / 2>(differences, i + GROUP / 2, bits);
       }
     }
 
     target = bits;
     return i;
+  }
+
+
+  // So many differences of zero in one entry; without length if it can't hold them
+  EntropyWriter::Entry EntropyWriter::GetZeros(std::size_t group) const noexcept
+  {
+    Entry zeros;
+
+    for (std::size_t j = 0; j < group; j++)
+    {
+      const Entry& entry = entries_[j % 3 * next_ + HALF];
+      zeros.bits = zeros.bits << entry.length | entry.bits;
+      zeros.length += entry.length;
+
+      if (entry.length == 0 || zeros.length > 32)
+      {
+        return {};
+      }
+    }
+
+    return zeros;
   }
 
 

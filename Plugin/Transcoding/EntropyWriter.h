@@ -18,8 +18,8 @@ namespace OrthancPerf
   {
   public:
     // One table for all components, or one for each. They and "target", to whose end the segment
-    // goes, outlive the writer.
-    EntropyWriter(const std::vector<HuffmanTable>& tables, std::size_t components,
+    // goes, outlive the writer. "meanBits", expected for a difference, makes a good guess faster.
+    EntropyWriter(const std::vector<HuffmanTable>& tables, std::size_t components, double meanBits,
                   std::string& target);
 
     // "count" is a multiple of the number of components, whose differences take turns
@@ -29,8 +29,12 @@ namespace OrthancPerf
     void Finish();
 
   private:
-    // Code and following bits of a difference: bits above, their number in the lowest five
-    using Entry = std::uint32_t;
+    // Code and following bits of a difference
+    struct Entry
+    {
+      std::uint32_t bits = 0;
+      std::uint32_t length = 0;
+    };
 
     // The bits that no whole byte has taken yet
     struct Bits
@@ -43,20 +47,27 @@ namespace OrthancPerf
       void FlushBytes() noexcept;
     };
 
-    void FillEntries(const HuffmanTable& table);
+    void FillEntries(const HuffmanTable& table, Entry* entries);
+    void WriteBlock(const std::uint16_t* differences, std::size_t count);
+
+    template <std::size_t Group>
+    void WriteGroup(const std::uint16_t* differences, std::size_t index, Bits& bits) const;
 
     template <std::size_t Group>
     std::size_t WriteGroups(const std::uint16_t* differences, std::size_t count, Bits& bits) const;
 
+    std::size_t WriteFlat(const std::uint16_t* differences, std::size_t count, Bits& bits) const;
+    Entry GetZeros(std::size_t group) const noexcept;
     void WriteOne(std::uint16_t difference, std::size_t component, Bits& bits) const noexcept;
-    void WriteBlock(const std::uint16_t* differences, std::size_t count);
     void Drain(const Bits& bits);
 
     const std::vector<HuffmanTable>& tables_;
     const std::size_t components_;
+    const double meanBits_;
+    const std::size_t next_;  // from the entries of a component to those of the next
     std::string& target_;
     std::vector<Entry> entries_;  // of each component, for the small differences
-    std::size_t entriesOfNext_ = 0;
+    std::vector<std::uint16_t> indexes_;
     std::vector<std::uint8_t> buffer_;
     Bits bits_;
   };

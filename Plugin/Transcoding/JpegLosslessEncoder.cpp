@@ -150,7 +150,8 @@ namespace OrthancPerf
     const std::vector<HuffmanTable> tables = ChooseTables(counts);
 
     // Bytes of ones are rare: one of 256 where all are as frequent
-    const std::size_t expected = static_cast<std::size_t>(CountBits(tables, counts) / 8);
+    const std::uint64_t bits = CountBits(tables, counts);
+    const std::size_t expected = static_cast<std::size_t>(bits / 8);
     target.reserve(target.size() + expected + expected / 128 + 128);
 
     AppendWord(target, START_OF_IMAGE);
@@ -158,7 +159,8 @@ namespace OrthancPerf
     AppendSegment(target, HUFFMAN_TABLES, MakeTableSegment(tables));
     AppendSegment(target, START_OF_SCAN, MakeScanHeader(frame, identifiers, tables.size()));
 
-    EntropyWriter writer(tables, frame.samples, target);
+    const std::size_t count = frame.rows * differences.GetCount();
+    EntropyWriter writer(tables, frame.samples, double(bits) / double(count), target);
 
     for (std::size_t row = 0; row < frame.rows; row++)
     {

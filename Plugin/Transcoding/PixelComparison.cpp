@@ -60,6 +60,38 @@ namespace OrthancPerf
     }
 
 
+    std::size_t CountPixels(const ImageDescription& image)
+    {
+      return std::size_t(image.rows) * image.columns * image.frames;
+    }
+
+
+    // Decoders fill in the samples that pixels share, and some leave the name of the colours as it
+    // was. Only for images that are comparable.
+    bool HasAllSamples(const ImageDescription& image)
+    {
+      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
+      return image.pixelData.size() >= (CountPixels(image) * bits + 7) / 8;
+    }
+
+
+    // Two pixels share their chrominance: DICOM PS3.3 section C.7.6.3.1.2
+    bool IsSubsampled(const ImageDescription& image)
+    {
+      return image.samplesPerPixel == 3 && image.bitsAllocated == 8 && image.columns % 2 == 0 &&
+             image.planarConfiguration == 0 && !HasAllSamples(image) &&
+             (image.photometricInterpretation == "YBR_FULL_422" ||
+              image.photometricInterpretation == "YBR_PARTIAL_422");
+    }
+
+
+    std::size_t GetComparedSize(const ImageDescription& image)
+    {
+      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
+      return HasAllSamples(image) ? (CountPixels(image) * bits + 7) / 8 : *image.GetNativeSize();
+    }
+
+
     // Reads pixels of 8, 16 or 32 bits a sample, whichever way they are arranged
     class PixelReader
     {
@@ -70,6 +102,7 @@ namespace OrthancPerf
         samples_(image.samplesPerPixel),
         pixelsOfFrame_(std::size_t(image.rows) * image.columns),
         isPlanar_(image.planarConfiguration == 1),
+        isSubsampled_(IsSubsampled(image)),
         shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
         mask_((std::uint64_t(1) << image.bitsStored) - 1),
         sign_(image.pixelRepresentation == 1 ? std::uint64_t(1) << (image.bitsStored - 1) : 0)
@@ -78,21 +111,34 @@ namespace OrthancPerf
 
       Pixel Read(std::size_t pixel) const noexcept
       {
-        const std::size_t frame = pixel / pixelsOfFrame_;
-        const std::size_t offset = pixel % pixelsOfFrame_;
         Pixel values = {};
 
         for (std::size_t i = 0; i < samples_; i++)
         {
-          const std::size_t index =
-              isPlanar_ ? (frame * samples_ + i) * pixelsOfFrame_ + offset : pixel * samples_ + i;
-          values[i] = ToValue(index);
+          values[i] = ToValue(GetIndex(pixel, i));
         }
 
         return values;
       }
 
     private:
+      std::size_t GetIndex(std::size_t pixel, std::size_t sample) const noexcept
+      {
+        if (isSubsampled_)
+        {
+          // Y1 Y2 Cb Cr
+          return pixel / 2 * 4 + (sample == 0 ? pixel % 2 : sample + 1);
+        }
+
+        if (isPlanar_)
+        {
+          return (pixel / pixelsOfFrame_ * samples_ + sample) * pixelsOfFrame_ +
+                 pixel % pixelsOfFrame_;
+        }
+
+        return pixel * samples_ + sample;
+      }
+
       std::int64_t ToValue(std::size_t index) const noexcept
       {
         std::uint64_t word = 0;
@@ -111,6 +157,7 @@ namespace OrthancPerf
       const std::size_t samples_;
       const std::size_t pixelsOfFrame_;
       const bool isPlanar_;
+      const bool isSubsampled_;
       const int shift_;
       const std::uint64_t mask_;
       const std::uint64_t sign_;
@@ -124,14 +171,7 @@ namespace OrthancPerf
           image.bitsAllocated == 8 || image.bitsAllocated == 16 || image.bitsAllocated == 32;
       return hasWidth && image.bitsStored >= 1 && image.bitsStored <= image.bitsAllocated &&
              image.highBit < image.bitsAllocated && image.highBit + 1 >= image.bitsStored &&
-             image.pixelData.size() >= std::size_t(image.rows) * image.columns * image.frames *
-                                           image.samplesPerPixel * (image.bitsAllocated / 8);
-    }
-
-
-    std::size_t CountPixels(const ImageDescription& image)
-    {
-      return std::size_t(image.rows) * image.columns * image.frames;
+             (HasAllSamples(image) || IsSubsampled(image));
     }
 
 
@@ -223,11 +263,11 @@ namespace OrthancPerf
               "Photometric Interpretation has changed"};
     }
 
-    const std::size_t size = *expected.GetNativeSize();
+    const std::size_t size = GetComparedSize(expected);
     const bool isSameOrder =
         expected.samplesPerPixel == 1 || expected.planarConfiguration == actual.planarConfiguration;
 
-    if (isSameOrder && size == actual.GetNativeSize() &&
+    if (isSameOrder && size == GetComparedSize(actual) &&
         std::memcmp(expected.pixelData.data(), actual.pixelData.data(), size) == 0)
     {
       return {Verdict::Same, ""};
@@ -242,7 +282,7 @@ namespace OrthancPerf
   }
 
 
-  std::optional<double> MeasureMeanError(const ImageDescription& expected,
+  std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual)
   {
     if (!IsComparable(expected) || !IsComparable(actual) || !IsReadable(expected) ||
@@ -258,6 +298,7 @@ namespace OrthancPerf
     const std::size_t samples = std::min<std::size_t>(expected.samplesPerPixel, 3);
     const std::size_t count = CountPixels(expected);
     double sum = 0;
+    double largest = 0;
 
     for (std::size_t i = 0; i < count; i++)
     {
@@ -266,11 +307,21 @@ namespace OrthancPerf
 
       for (std::size_t sample = 0; sample < samples; sample++)
       {
-        sum += std::abs(first[sample] - second[sample]);
+        const double difference = std::abs(first[sample] - second[sample]);
+        sum += difference;
+        largest = std::max(largest, difference);
       }
     }
 
     const double range = std::pow(2.0, expected.bitsStored);
-    return sum / static_cast<double>(count * samples) / range;
+    return PixelError{sum / static_cast<double>(count * samples) / range, largest / range};
+  }
+
+
+  std::optional<double> MeasureMeanError(const ImageDescription& expected,
+                                         const ImageDescription& actual)
+  {
+    const std::optional<PixelError> error = MeasureError(expected, actual);
+    return error ? std::optional<double>(error->mean) : std::nullopt;
   }
 }

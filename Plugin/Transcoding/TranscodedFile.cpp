@@ -20,6 +20,13 @@ namespace OrthancPerf
       return "wrote another transfer syntax than was asked for";
     }
 
+    // Of a deflated file, only what File Meta Information says could be seen: in some files that
+    // has been another one all along
+    if (check.verdict == DicomFileVerdict::Unverified)
+    {
+      return "";
+    }
+
     return sopInstanceUid == check.sopInstanceUid.data() ? "" : "wrote another SOP Instance UID";
   }
 }

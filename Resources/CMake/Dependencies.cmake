@@ -20,7 +20,8 @@ find_library(DCMTK_DCMJPLS dcmjpls)
 if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
   add_library(Perf::DCMTK INTERFACE IMPORTED)
   target_include_directories(Perf::DCMTK SYSTEM INTERFACE ${DCMTK_HEADERS})
-  target_link_libraries(Perf::DCMTK INTERFACE dcmjpeg dcmjpls dcmdata oflog ofstd)
+  target_link_libraries(Perf::DCMTK INTERFACE
+    dcmjpeg dcmjpls dcmimage dcmimgle dcmdata oflog ofstd)
 endif()
 
 find_package(GDCM QUIET CONFIG)

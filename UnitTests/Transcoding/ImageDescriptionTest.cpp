@@ -28,7 +28,9 @@ namespace OrthancPerf
     DicomFileBuilder MakeBuilder(const DicomEncoding& encoding)
     {
       const auto number = [&encoding](std::uint16_t value)
-      { return Number(value, encoding.isBigEndian); };
+      {
+        return Number(value, encoding.isBigEndian);
+      };
 
       DicomFileBuilder builder(encoding);
       builder.Element(0x00280002, "US", number(1))
@@ -129,10 +131,9 @@ namespace OrthancPerf
   {
     const auto describe = [](char position)
     {
-      const std::string file = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
-                               DicomFileBuilder()
-                                   .Element(0x60020102, "US", std::string{position, '\0'})
-                                   .GetBytes();
+      const std::string file =
+          DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+          DicomFileBuilder().Element(0x60020102, "US", std::string{position, '\0'}).GetBytes();
       return DescribeImage(file.data(), file.size()).hasEmbeddedOverlays;
     };
 

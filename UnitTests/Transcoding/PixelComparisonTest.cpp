@@ -114,6 +114,36 @@ namespace OrthancPerf
   }
 
 
+  TEST(PixelComparison, SharedChrominanceIsTheSameAsThatOfEachPixel)
+  {
+    const auto make = [](const char* colour, const std::string& pixels)
+    {
+      SampleShape shape;
+      shape.samplesPerPixel = 3;
+      shape.rows = 1;
+      shape.columns = 4;
+      return Change(MakeSampleImage(shape),
+                    [&](DataSetEditor& editor)
+                    {
+                      editor.Set(0x00280004, "CS", colour);
+                      editor.Set(TAG_PIXEL_DATA, "OB", pixels);
+                    });
+    };
+
+    const std::string shared = make("YBR_FULL_422", "12ab34cd");
+    const std::string whole = make("YBR_FULL", "1ab2ab3cd4cd");
+    EXPECT_EQ(Verdict::Same, Compare(shared, shared).verdict);
+    EXPECT_EQ(Verdict::Same, Compare(shared, whole).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(shared, make("YBR_FULL", "1ab2ab3cd4ce")).verdict);
+
+    // Under its old name, which is not to hide a third of the pixels
+    EXPECT_EQ(Verdict::Same, Compare(shared, make("YBR_FULL_422", "1ab2ab3cd4cd")).verdict);
+    EXPECT_EQ(Verdict::Different,
+              Compare(make("YBR_FULL_422", "1ab2ab3cd4cd"), make("YBR_FULL_422", "1ab2ab3cd4ce"))
+                  .verdict);
+  }
+
+
   TEST(PixelComparison, UnusedBitsAreNoPixels)
   {
     const std::string file = MakeSampleImage(MakeShape(16, 12));
@@ -141,8 +171,7 @@ namespace OrthancPerf
               Compare(file, MakeSampleImage(MakeShape(16, 16))).reason);
     EXPECT_EQ("Pixel Representation is 1 instead of 0",
               Compare(file, MakeSampleImage(isSigned)).reason);
-    EXPECT_EQ(Verdict::Different,
-              Compare(file, SetText(file, 0x00280004, "MONOCHROME1")).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(file, SetText(file, 0x00280004, "MONOCHROME1")).verdict);
   }
 
 
@@ -163,8 +192,7 @@ namespace OrthancPerf
   TEST(PixelComparison, OtherColoursCantBeCompared)
   {
     const std::string file = MakeSampleImage(MakeColour(false));
-    EXPECT_EQ(Verdict::Incomparable,
-              Compare(file, SetText(file, 0x00280004, "YBR_FULL")).verdict);
+    EXPECT_EQ(Verdict::Incomparable, Compare(file, SetText(file, 0x00280004, "YBR_FULL")).verdict);
     EXPECT_EQ(Verdict::Same, Compare(file, SetText(file, 0x00280004, "YBR_RCT")).verdict);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Dcmtk/DcmtkEngine.h"
 
+#include "Transcoding/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Dcmtk/DcmtkTranscoding.h"
 #include "Transcoding/Dcmtk/Obstacles.h"
 
@@ -8,6 +9,7 @@
 #include <dcmtk/dcmdata/dcrledrg.h>
 #include <dcmtk/dcmdata/dcrleerg.h>
 #include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmimage/diregist.h>  // lets JPEG-LS see colour images
 #include <dcmtk/dcmjpeg/djdecode.h>
 #include <dcmtk/dcmjpeg/djencode.h>
 #include <dcmtk/dcmjpls/djdecode.h>
@@ -41,7 +43,7 @@ namespace OrthancPerf
 
   DcmtkEngine::DcmtkEngine()
   {
-    OFLog::configure(OFLogger::OFF_LOG_LEVEL);
+    CodecWarnings::Install();
     RegisterDecoders();
     RegisterEncoders();
   }

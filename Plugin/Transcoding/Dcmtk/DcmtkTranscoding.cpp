@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Dcmtk/DcmtkTranscoding.h"
 
+#include "Transcoding/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Dcmtk/LossyJpegEncoder.h"
 #include "Transcoding/Dcmtk/Obstacles.h"
 #include "Transcoding/Dcmtk/OutputString.h"
@@ -14,7 +15,9 @@
 #include <dcmtk/dcmjpeg/djrplol.h>
 #include <dcmtk/dcmjpls/djrparam.h>
 #include <memory>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -48,33 +51,63 @@ namespace OrthancPerf
                  : nullptr;
     }
 
-    // Frames, or parts of them, and their bytes
-    std::pair<std::uint64_t, std::uint64_t> CountFragments(DcmPixelData& pixels)
+    // What follows the offset table: frames, or parts of them
+    std::vector<DcmPixelItem*> GetFragments(DcmPixelData& pixels)
     {
       E_TransferSyntax xfer = EXS_Unknown;
       const DcmRepresentationParameter* parameters = nullptr;
       DcmPixelSequence* sequence = nullptr;
-      pixels.getOriginalRepresentationKey(xfer, parameters);
+      std::vector<DcmPixelItem*> fragments;
+      pixels.getCurrentRepresentationKey(xfer, parameters);
 
-      if (pixels.getEncapsulatedRepresentation(xfer, parameters, sequence).bad())
+      if (pixels.getEncapsulatedRepresentation(xfer, parameters, sequence).good())
       {
-        return {0, 0};
-      }
-
-      std::uint64_t bytes = 0;
-      const unsigned long count = sequence->card();
-
-      for (unsigned long i = 1; i < count; i++)  // after the offset table
-      {
-        DcmPixelItem* fragment = nullptr;
-
-        if (sequence->getItem(fragment, i).good())
+        for (unsigned long i = 1; i < sequence->card(); i++)
         {
-          bytes += fragment->getLength();
+          DcmPixelItem* fragment = nullptr;
+          sequence->getItem(fragment, i);
+          fragments.push_back(fragment);
         }
       }
 
-      return {count == 0 ? 0 : count - 1, bytes};
+      return fragments;
+    }
+
+    std::uint64_t CountBytes(const std::vector<DcmPixelItem*>& fragments)
+    {
+      return std::accumulate(fragments.begin(), fragments.end(), std::uint64_t(0),
+                             [](std::uint64_t sum, DcmPixelItem* fragment)
+                             { return sum + fragment->getLength(); });
+    }
+
+    // Three planes of samples of "width" bytes (DICOM PS3.3 C.7.6.3.1.3)
+    void Interleave(const std::uint8_t* planes, std::size_t planeSize, std::size_t width,
+                    std::uint8_t* target)
+    {
+      for (std::size_t i = 0; i < planeSize; i += width)
+      {
+        for (std::size_t plane = 0; plane < 3; plane++)
+        {
+          target = std::copy_n(planes + plane * planeSize + i, width, target);
+        }
+      }
+    }
+
+    // DCMTK leaves the padding of near-lossless frames to chance (compressCookedFrame)
+    void ClearPadding(const std::vector<DcmPixelItem*>& frames)
+    {
+      for (DcmPixelItem* frame : frames)
+      {
+        Uint8* bytes = nullptr;
+        const Uint32 size = frame->getLength();
+
+        // The end of an image (ITU-T T.87 annex C), and one byte more
+        if (frame->getUint8Array(bytes).good() && bytes != nullptr && size > 3 &&
+            bytes[size - 3] == 0xff && bytes[size - 2] == 0xd9)
+        {
+          bytes[size - 1] = 0;
+        }
+      }
     }
   }
 
@@ -218,9 +251,17 @@ namespace OrthancPerf
       Decode(dataset, pixels);
     }
 
+    const std::optional<PixelDescription> image = PixelDescription::Read(dataset);
+
+    if (source_ == EXS_BigEndianExplicit && image && image->bitsAllocated > 16)
+    {
+      // "OW" are words of 16 bits to DCMTK: it leaves their order as it is
+      Obstacle::Decline("DCMTK does not turn big endian samples of " +
+                        std::to_string(image->bitsAllocated) + " bits");
+    }
+
     if (IsEncapsulated(target_))
     {
-      const std::optional<PixelDescription> image = PixelDescription::Read(dataset);
 
       if (!image)
       {
@@ -241,13 +282,14 @@ namespace OrthancPerf
       Obstacle::Fail("the description of the pixel data is incomplete");
     }
 
-    const auto [fragments, bytes] = CountFragments(pixels);
+    const std::vector<DcmPixelItem*> fragments = GetFragments(pixels);
+    const std::uint64_t bytes = CountBytes(fragments);
     const std::uint64_t size = image->GetSize();
 
-    if (fragments < image->frames)
+    if (fragments.size() < image->frames)
     {
       Obstacle::Fail("there are " + std::to_string(image->frames) + " frames, but " +
-                     std::to_string(fragments) + " fragments");
+                     std::to_string(fragments.size()) + " fragments");
     }
 
     if (size > LARGEST_SIZE || size > ALWAYS_ALLOWED_SIZE + LARGEST_RATIO * bytes)
@@ -256,11 +298,17 @@ namespace OrthancPerf
                      " bytes that are described");
     }
 
+    CodecWarnings::Forget();
     Choose(EXS_LittleEndianExplicit, nullptr, item, pixels, "decode the pixel data");
+
+    if (!CodecWarnings::GetDamage().empty())
+    {
+      Obstacle::Fail("the pixel data is damaged: " + CodecWarnings::GetDamage());
+    }
   }
 
 
-  void DcmtkTranscoding::Encode(const PixelDescription& image, DcmPixelData& pixels)
+  void DcmtkTranscoding::Encode(PixelDescription image, DcmPixelData& pixels)
   {
     const std::string obstacle = FindObstacle(target_, image);
 
@@ -273,6 +321,11 @@ namespace OrthancPerf
     {
       Obstacle::Fail("there are " + std::to_string(pixels.getLength()) + " bytes of pixel data, " +
                      std::to_string(image.GetSize()) + " are described");
+    }
+
+    if (target_ != EXS_RLELossless)
+    {
+      MakeInterleaved(image, pixels);
     }
 
     DcmDataset& dataset = *file_.getDataset();
@@ -300,6 +353,7 @@ namespace OrthancPerf
         const int range = (1 << image.bitsStored) - 1;
         const DJLSRepresentationParameter parameters(std::min(error, range / 2), error == 0);
         Choose(target_, &parameters, dataset, pixels, "encode the pixel data");
+        ClearPadding(GetFragments(pixels));
         break;
       }
 
@@ -307,6 +361,31 @@ namespace OrthancPerf
         Choose(target_, nullptr, dataset, pixels, "encode the pixel data");
         break;
     }
+  }
+
+
+  // All but RLE is written by pixel. DCMTK's own way takes all frames for one.
+  void DcmtkTranscoding::MakeInterleaved(PixelDescription& image, DcmPixelData& pixels)
+  {
+    if (image.samplesPerPixel != 3 || image.planarConfiguration == 0)
+    {
+      return;
+    }
+
+    Uint8* data = nullptr;
+    Obstacle::Check(pixels.getUint8Array(data), "read the pixel data");
+
+    const std::vector<std::uint8_t> planes(data, data + image.GetSize());
+    const std::size_t width = image.bitsAllocated / 8;
+    const std::size_t frameSize = image.GetSize() / image.frames;
+
+    for (std::size_t frame = 0; frame < planes.size(); frame += frameSize)
+    {
+      Interleave(planes.data() + frame, frameSize / 3, width, data + frame);
+    }
+
+    image.planarConfiguration = 0;
+    file_.getDataset()->putAndInsertUint16(DCM_PlanarConfiguration, 0);
   }
 
 
@@ -350,6 +429,14 @@ namespace OrthancPerf
                                 EPD_noChange, 0, 0, 0, EWM_fileformat),
                     "write the file");
     file_.transferEnd();
-    return stream.Take();
+    stream.flush();  // zlib's rest
+    std::string bytes = stream.Take();
+
+    if (bytes.size() % 2 != 0)
+    {
+      bytes += '\0';  // a deflated data set ends at an even place (DICOM PS3.5 A.5)
+    }
+
+    return bytes;
   }
 }

@@ -28,6 +28,8 @@ namespace OrthancPerf
       return image.bitsStored < 2 ? "JPEG-LS needs two bits at least" : "";
     }
 
+    // DCMTK (up to 3.6.9) turns planes into pixels as if all frames were one, which mixes them up
+    // (DJCodecEncoder::togglePlanarConfiguration8)
     std::string FindLossyJpegObstacle(E_TransferSyntax target, const PixelDescription& image)
     {
       if (!image.IsMonochrome() && !image.IsFullColor())

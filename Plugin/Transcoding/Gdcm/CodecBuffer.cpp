@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/CodecBuffer.h"
 
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 #include <cstdint>
 #include <gdcmByteValue.h>
@@ -76,7 +76,7 @@ namespace OrthancPerf
   {
     std::string bytes = Copy(element.GetByteValue());
 
-    if (bytes.size() != size + size % 2)
+    if (bytes.size() != size && bytes.size() != size + size % 2)
     {
       throw CodecError("GDCM decoded a frame to another size than its image has");
     }

@@ -2,16 +2,13 @@
 #include "Transcoding/Gdcm/DataSetConverter.h"
 
 #include "Ingest/DataSetWalker.h"
+#include "Transcoding/CodecError.h"
 #include "Transcoding/ElementWriter.h"
+#include "Transcoding/Gdcm/DataSetRecoder.h"
 #include "Transcoding/Gdcm/Deflate.h"
-#include "Transcoding/Gdcm/GdcmError.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <gdcmFileExplicitFilter.h>
-#include <gdcmReader.h>
-#include <gdcmWriter.h>
-#include <sstream>
 
 namespace OrthancPerf
 {
@@ -21,6 +18,8 @@ namespace OrthancPerf
     constexpr std::string_view EXPLICIT_VR = "1.2.840.10008.1.2.1";
     constexpr std::string_view DEFLATED = "1.2.840.10008.1.2.1.99";
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
+    constexpr DicomEncoding EXPLICIT = {true, false};
+    constexpr DicomEncoding IMPLICIT = {false, false};
     constexpr std::size_t PREFIX_LENGTH = 132;
 
     // Finds where the transfer syntax is, and the length that changes with it
@@ -87,8 +86,7 @@ namespace OrthancPerf
 
       if (visitor.GetLength().value != nullptr && visitor.GetLength().length == 4)
       {
-        const auto position =
-            static_cast<std::size_t>(visitor.GetLength().value - GetBytes(file));
+        const auto position = static_cast<std::size_t>(visitor.GetLength().value - GetBytes(file));
         std::string length;
         AppendInteger(length, fileMeta.size() - position - 4, 4);
         fileMeta.replace(position, 4, length);
@@ -97,7 +95,7 @@ namespace OrthancPerf
       return {fileMeta, file.substr(end)};
     }
 
-    // GDCM allocates what a length asks for, and reads on where others give up
+    // The depth of sequences above all, which RecodeDataSet follows by recursion
     void Check(std::string_view dataSet, const DicomEncoding& encoding)
     {
       FileMetaVisitor visitor;
@@ -107,47 +105,6 @@ namespace OrthancPerf
       {
         throw CodecError("The data set is cut off or not well-formed");
       }
-    }
-
-    class DataSetWriter : public gdcm::Writer
-    {
-    public:
-      using gdcm::Writer::SetWriteDataSetOnly;
-    };
-
-    // Through GDCM's own data sets; without File Meta Information
-    std::string Convert(std::string_view file, gdcm::TransferSyntax::TSType syntax)
-    {
-      std::istringstream source{std::string(file)};
-      gdcm::Reader reader;
-      reader.SetStream(source);
-
-      if (!reader.Read())
-      {
-        throw CodecError("GDCM could not read the data set");
-      }
-
-      gdcm::FileExplicitFilter filter;
-      filter.SetFile(reader.GetFile());
-
-      if (syntax != gdcm::TransferSyntax::ImplicitVRLittleEndian && !filter.Change())
-      {
-        throw CodecError("GDCM could not find the value representations of the data set");
-      }
-
-      std::ostringstream target;
-      DataSetWriter writer;
-      writer.SetStream(target);
-      writer.SetFile(reader.GetFile());
-      writer.SetWriteDataSetOnly(true);
-      writer.GetFile().GetHeader().SetDataSetTransferSyntax(syntax);
-
-      if (!writer.Write())
-      {
-        throw CodecError("GDCM could not write the data set");
-      }
-
-      return target.str();
     }
   }
 
@@ -162,8 +119,9 @@ namespace OrthancPerf
       return parts.fileMeta + Inflate(parts.dataSet, limit);
     }
 
-    Check(parts.dataSet, {transferSyntax != IMPLICIT_VR, transferSyntax != IMPLICIT_VR});
-    return parts.fileMeta + Convert(file, gdcm::TransferSyntax::ExplicitVRLittleEndian);
+    const DicomEncoding encoding = {transferSyntax != IMPLICIT_VR, transferSyntax != IMPLICIT_VR};
+    Check(parts.dataSet, encoding);
+    return parts.fileMeta + RecodeDataSet(parts.dataSet, encoding, EXPLICIT);
   }
 
 
@@ -176,6 +134,7 @@ namespace OrthancPerf
       return parts.fileMeta + Deflate(parts.dataSet);
     }
 
-    return parts.fileMeta + Convert(file, gdcm::TransferSyntax::ImplicitVRLittleEndian);
+    Check(parts.dataSet, EXPLICIT);
+    return parts.fileMeta + RecodeDataSet(parts.dataSet, EXPLICIT, IMPLICIT);
   }
 }

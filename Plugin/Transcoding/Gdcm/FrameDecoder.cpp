@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/FrameDecoder.h"
 
+#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/CodecBuffer.h"
-#include "Transcoding/Gdcm/GdcmError.h"
-#include "Transcoding/Gdcm/RleFrame.h"
+#include "Transcoding/Gdcm/LibjpegWarnings.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
+#include "Transcoding/RleFrame.h"
 
 #include <algorithm>
 #include <array>
@@ -78,7 +79,8 @@ namespace OrthancPerf
   FrameDecoder::FrameDecoder(std::string_view transferSyntax, const FrameFormat& format,
                              std::string_view photometricInterpretation) :
     kind_(FindKind(transferSyntax)),
-    format_(format), photometricInterpretation_(photometricInterpretation)
+    format_(format),
+    photometricInterpretation_(photometricInterpretation)
   {
     if (kind_ != Kind::Rle && format_.bitsAllocated > 16)
     {
@@ -115,9 +117,9 @@ namespace OrthancPerf
         {"1.2.840.10008.1.2.5", Kind::Rle},
     }};
 
-    const auto found =
-        std::find_if(SYNTAXES.begin(), SYNTAXES.end(), [transferSyntax](const Syntax& syntax)
-                     { return syntax.uid == transferSyntax; });
+    const auto found = std::find_if(SYNTAXES.begin(), SYNTAXES.end(),
+                                    [transferSyntax](const Syntax& syntax)
+                                    { return syntax.uid == transferSyntax; });
 
     if (found == SYNTAXES.end())
     {
@@ -184,9 +186,17 @@ namespace OrthancPerf
   {
     if (kind_ == Kind::Jpeg)
     {
+      const LibjpegWarnings warnings;
       gdcm::JPEGCodec codec;
-      return Run(codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false),
-                 frame);
+      std::string samples = Run(
+          codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false), frame);
+
+      if (warnings.IsDamaged())
+      {
+        throw CodecError("A JPEG frame is damaged");
+      }
+
+      return samples;
     }
 
     const unsigned int bits = header.precision <= 8 ? 8 : 16;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Gdcm/CodestreamHeader.h"
-#include "Transcoding/Gdcm/EncapsulatedFrames.h"
+#include "Transcoding/CodestreamHeader.h"
+#include "Transcoding/FrameFragments.h"
 #include "Transcoding/Gdcm/FrameFormat.h"
 
 #include <string>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/FrameEncoder.h"
 
+#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/CodecBuffer.h"
-#include "Transcoding/Gdcm/GdcmError.h"
-#include "Transcoding/Gdcm/RleFrame.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 #include "Transcoding/LossySettings.h"
+#include "Transcoding/RleFrame.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <gdcmJPEG2000Codec.h>
 #include <gdcmJPEGCodec.h>
 #include <gdcmJPEGLSCodec.h>
@@ -45,10 +46,10 @@ namespace OrthancPerf
       codec.SetPlanarConfiguration(0);
       codec.SetPhotometricInterpretation(colors);
       codec.SetNeedOverlayCleanup(false);
-      codec.SetPixelFormat(gdcm::PixelFormat(
-          static_cast<unsigned short>(format.samples), static_cast<unsigned short>(bits),
-          static_cast<unsigned short>(bits), static_cast<unsigned short>(bits - 1),
-          isSigned ? 1 : 0));
+      codec.SetPixelFormat(
+          gdcm::PixelFormat(static_cast<unsigned short>(format.samples),
+                            static_cast<unsigned short>(bits), static_cast<unsigned short>(bits),
+                            static_cast<unsigned short>(bits - 1), isSigned ? 1 : 0));
     }
 
     // What the codecs of GDCM do with colours depends on this; none of them converts YBR_FULL
@@ -75,20 +76,39 @@ namespace OrthancPerf
       return GetFragment(encoded);
     }
 
+    // Longer rows than libjpeg (JPEG_MAX_DIMENSION) or GDCM's RLE encoder has room for
+    void CheckDimensions(const FrameFormat& format)
+    {
+      constexpr std::size_t MAXIMUM = 65000;
+
+      if (format.rows > MAXIMUM || format.columns > MAXIMUM)
+      {
+        throw NotCovered("GDCM does not encode more than 65,000 rows or columns in this syntax");
+      }
+    }
+
     // How many bits of each sample have to be encoded so that all come back
-    unsigned int GetLosslessBits(const FramesToEncode& frames)
+    // "least": what the codec has for samples of one byte
+    unsigned int GetLosslessBits(const FramesToEncode& frames, unsigned int least)
     {
       const FrameFormat& format = frames.format;
       const bool fits = !format.isSigned && format.IsRightAligned() &&
                         frames.range.FitsInto(SampleRange::Allowed(format));
 
       // With up to 8 bits the codecs take samples of one byte
-      const unsigned int least = format.bitsAllocated == 8 ? 8 : 9;
-      return fits ? std::max(format.bitsStored, least) : format.bitsAllocated;
+      const unsigned int minimum = format.bitsAllocated == 8 ? least : 9;
+      return fits ? std::max(format.bitsStored, minimum) : format.bitsAllocated;
     }
 
     void CheckLossySource(const FramesToEncode& frames)
     {
+      constexpr unsigned int MINIMUM_BITS = 4;
+
+      if (frames.format.bitsStored < MINIMUM_BITS)
+      {
+        throw NotCovered("Lossy compression would leave little of so few bits");
+      }
+
       if (frames.photometricInterpretation == "PALETTE COLOR")
       {
         throw NotCovered("Indices into a palette can't be compressed with loss");
@@ -97,7 +117,8 @@ namespace OrthancPerf
       if (!frames.format.IsRightAligned() ||
           !frames.range.FitsInto(SampleRange::Allowed(frames.format)))
       {
-        throw NotCovered("The image has bits above its High Bit, which lossy compression would lose");
+        throw NotCovered(
+            "The image has bits above its High Bit, which lossy compression would lose");
       }
     }
 
@@ -108,8 +129,10 @@ namespace OrthancPerf
     {
     public:
       explicit JpegLosslessEncoder(const FramesToEncode& frames) :
-        frames_(frames), bits_(GetLosslessBits(frames))
+        frames_(frames),
+        bits_(GetLosslessBits(frames, 8))
       {
+        CheckDimensions(frames.format);
       }
 
       std::string Encode(std::string_view frame) const override
@@ -137,9 +160,12 @@ namespace OrthancPerf
     {
     public:
       JpegLossyEncoder(const FramesToEncode& frames, unsigned int quality, bool isBaseline) :
-        frames_(frames), quality_(quality), bits_(frames.format.bitsAllocated == 8 ? 8 : 12)
+        frames_(frames),
+        quality_(quality),
+        bits_(frames.format.bitsAllocated == 8 ? 8 : 12)
       {
         CheckLossySource(frames);
+        CheckDimensions(frames.format);
 
         if (frames.format.isSigned)
         {
@@ -187,13 +213,16 @@ namespace OrthancPerf
     public:
       // "error": no sample differs by more
       JpegLsEncoder(const FramesToEncode& frames, int error) :
-        frames_(frames), error_(error), bits_(GetLosslessBits(frames))
+        frames_(frames),
+        error_(error),
+        bits_(GetLosslessBits(frames, 2))
       {
         constexpr std::size_t MINIMUM_PIXELS = 64;
 
         if (error > 0)
         {
           CheckLossySource(frames);
+          CheckError();
         }
 
         if (frames.format.rows * frames.format.columns < MINIMUM_PIXELS)
@@ -216,12 +245,26 @@ namespace OrthancPerf
         return frames_.photometricInterpretation;
       }
 
-      bool MayExceedRange() const override
+    private:
+      // An eighth of all values there are is the most that makes sense. No sample differs by more
+      // than the error, and CharLS keeps them within the bits that it encodes.
+      void CheckError() const
       {
-        return error_ > 0 && bits_ > frames_.format.bitsStored;
+        const SampleRange reached = {frames_.range.minimum - error_,
+                                     frames_.range.maximum + error_};
+
+        if (8 * error_ > 1 << frames_.format.bitsStored)
+        {
+          throw NotCovered("The error of lossy compression would be large for so few bits");
+        }
+
+        if (bits_ > frames_.format.bitsStored &&
+            !reached.FitsInto(SampleRange::Allowed(frames_.format)))
+        {
+          throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+        }
       }
 
-    private:
       const FramesToEncode frames_;
       const int error_;
       const unsigned int bits_;
@@ -235,7 +278,8 @@ namespace OrthancPerf
     public:
       // "quality": 1 to 100, zero for lossless
       Jpeg2000Encoder(const FramesToEncode& frames, unsigned int quality) :
-        frames_(frames), quality_(quality)
+        frames_(frames),
+        quality_(quality)
       {
         if (quality > 0)
         {
@@ -255,10 +299,19 @@ namespace OrthancPerf
 
         if (quality_ > 0)
         {
-          codec.SetQuality(0, GetJpeg2000Fidelity(quality_) + GetUnusedRange(format));
+          codec.SetQuality(0, GetJpeg2000Fidelity(quality_) + GetUnusedRange());
         }
 
-        return Run(codec, frame);
+        gdcm::DataElement encoded;
+
+        if (!codec.Code(MakeBytes(frame), encoded))
+        {
+          // Where pixels have more than 4 bytes, GDCM's buffer is too small for what is hard to
+          // compress
+          throw NotCovered("GDCM could not write a frame in JPEG 2000");
+        }
+
+        return GetFragment(encoded);
       }
 
       std::string GetPhotometricInterpretation() const override
@@ -277,17 +330,19 @@ namespace OrthancPerf
       }
 
     private:
-      // GDCM encodes all allocated bits, and the peak of its signal to noise ratio is theirs: in
-      // decibels, 20 log10(2) for each bit that is not stored
-      static double GetUnusedRange(const FrameFormat& format)
+      // In decibels. GDCM encodes all allocated bits, and the peak of its signal to noise ratio is
+      // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise.
+      double GetUnusedRange() const
       {
-        return 6.02 * (format.bitsAllocated - format.bitsStored);
+        const auto used = static_cast<double>(frames_.range.maximum - frames_.range.minimum);
+        const double all = std::pow(2.0, frames_.format.bitsAllocated) - 1.0;
+        return 20.0 * std::log10(all / std::max(used, 1.0));
       }
 
       // GDCM writes, unchecked, into a buffer of twice the size of the pixels
       void CheckSize() const
       {
-        constexpr std::size_t MINIMUM_SIZE = 2048;
+        constexpr std::size_t MINIMUM_SIZE = 768;
 
         if (frames_.format.rows < 2 || frames_.format.columns < 2 ||
             frames_.format.GetFrameSize() < MINIMUM_SIZE)
@@ -308,6 +363,7 @@ namespace OrthancPerf
     public:
       explicit RleEncoder(const FramesToEncode& frames) : frames_(frames)
       {
+        CheckDimensions(frames.format);
       }
 
       // By plane: GDCM ends the process at pixels of an odd size, so these get another row, which

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/FrameFormat.h"
 
-#include "Transcoding/Gdcm/GdcmError.h"
+#include "Transcoding/CodecError.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +28,39 @@ namespace OrthancPerf
       range.minimum = std::min<std::int64_t>(range.minimum, minimum);
       range.maximum = std::max<std::int64_t>(range.maximum, maximum);
     }
+
+    template <typename Sample>
+    void Clamp(std::string& frame, const SampleRange& range)
+    {
+      for (std::size_t i = 0; i + sizeof(Sample) <= frame.size(); i += sizeof(Sample))
+      {
+        Sample sample = 0;
+        std::memcpy(&sample, frame.data() + i, sizeof(Sample));
+        sample =
+            static_cast<Sample>(std::clamp<std::int64_t>(sample, range.minimum, range.maximum));
+        std::memcpy(frame.data() + i, &sample, sizeof(Sample));
+      }
+    }
+
+    // Calls "visit" with a sample of the format's type
+    template <typename Visit>
+    void WithSample(const FrameFormat& format, Visit visit)
+    {
+      switch (format.GetSampleSize())
+      {
+        case 1:
+          format.isSigned ? visit(std::int8_t()) : visit(std::uint8_t());
+          break;
+
+        case 2:
+          format.isSigned ? visit(std::int16_t()) : visit(std::uint16_t());
+          break;
+
+        default:
+          format.isSigned ? visit(std::int32_t()) : visit(std::uint32_t());
+          break;
+      }
+    }
   }
 
 
@@ -35,7 +68,8 @@ namespace OrthancPerf
   {
     if (!image.GetNativeSize().has_value())
     {
-      throw CodecError("Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
+      throw CodecError(
+          "Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
     }
 
     if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
@@ -80,22 +114,15 @@ namespace OrthancPerf
 
     for (const std::string_view frame : frames)
     {
-      switch (format.GetSampleSize())
-      {
-        case 1:
-          format.isSigned ? Widen<std::int8_t>(range, frame) : Widen<std::uint8_t>(range, frame);
-          break;
-
-        case 2:
-          format.isSigned ? Widen<std::int16_t>(range, frame) : Widen<std::uint16_t>(range, frame);
-          break;
-
-        default:
-          format.isSigned ? Widen<std::int32_t>(range, frame) : Widen<std::uint32_t>(range, frame);
-          break;
-      }
+      WithSample(format, [&](auto sample) { Widen<decltype(sample)>(range, frame); });
     }
 
     return range;
+  }
+
+
+  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format)
+  {
+    WithSample(format, [&](auto sample) { Clamp<decltype(sample)>(frame, range); });
   }
 }

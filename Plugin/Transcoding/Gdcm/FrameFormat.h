@@ -5,13 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // The samples of a frame as decoders give them and encoders take them: by pixel, in little endian,
-  // each in Bits Allocated, whole bytes. A value.
+  // The samples of a frame as decoders give them and encoders take them: by pixel, in little
+  // endian, each in Bits Allocated, whole bytes. A value.
   struct FrameFormat
   {
     std::size_t columns = 0;
@@ -58,6 +59,9 @@ namespace OrthancPerf
     // What Bits Stored and Pixel Representation allow
     static SampleRange Allowed(const FrameFormat& format) noexcept;
   };
+
+  // Moves samples outside of the range to its ends
+  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
 
   SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
 }

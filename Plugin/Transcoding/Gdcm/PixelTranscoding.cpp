@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/PixelTranscoding.h"
 
+#include "Transcoding/CodecError.h"
 #include "Transcoding/ElementWriter.h"
 #include "Transcoding/EncapsulatedPixels.h"
-#include "Transcoding/Gdcm/EncapsulatedFrames.h"
+#include "Transcoding/FrameFragments.h"
 #include "Transcoding/Gdcm/FrameDecoder.h"
 #include "Transcoding/Gdcm/FrameEncoder.h"
-#include "Transcoding/Gdcm/GdcmError.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ namespace OrthancPerf
   PixelTranscoding::PixelTranscoding(DataSetEditor& editor, const ImageDescription& image,
                                      std::size_t limit) :
     editor_(editor),
-    image_(image), format_(FrameFormat::Of(image)),
+    image_(image),
+    format_(FrameFormat::Of(image)),
     photometricInterpretation_(image.photometricInterpretation)
   {
     CheckColors(photometricInterpretation_, format_.samples);
@@ -191,14 +192,9 @@ namespace OrthancPerf
 
     for (const std::string_view frame : frames_)
     {
-      const std::string encoded = encoder->Encode(frame);
-
-      if (encoder->MayExceedRange())
-      {
-        CheckRange(encoded, target.transferSyntax);
-      }
-
-      pixels.BeginFrame().append(encoded);
+      pixels.BeginFrame().append(encoder->MayExceedRange()
+                                     ? EncodeWithinRange(*encoder, frame, target.transferSyntax)
+                                     : encoder->Encode(frame));
       pixels.EndFrame();
     }
 
@@ -207,15 +203,42 @@ namespace OrthancPerf
   }
 
 
-  void PixelTranscoding::CheckRange(const std::string& frame, std::string_view transferSyntax) const
+  // Where decoded samples would exceed Bits Stored, those near the ends of the range are moved
+  // inwards, by as much, and a little more each time
+  std::string PixelTranscoding::EncodeWithinRange(const FrameEncoder& encoder,
+                                                  std::string_view frame,
+                                                  std::string_view transferSyntax) const
   {
-    FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
-    const std::string decoded = decoder.Decode({frame});
+    constexpr unsigned int ATTEMPTS = 4;
+    const SampleRange allowed = SampleRange::Allowed(format_);
+    const std::int64_t most = (allowed.maximum - allowed.minimum) / 8;
+    SampleRange range = allowed;
+    std::string samples(frame);
 
-    if (!MeasureRange({decoded}, format_).FitsInto(SampleRange::Allowed(format_)))
+    for (unsigned int i = 0; i < ATTEMPTS; i++)
     {
-      throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+      const std::string encoded = encoder.Encode(samples);
+      FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
+      const std::string decoded = decoder.Decode({encoded});
+      const SampleRange found = MeasureRange({decoded}, format_);
+
+      if (found.FitsInto(allowed))
+      {
+        return encoded;
+      }
+
+      range.minimum += std::max<std::int64_t>(allowed.minimum - found.minimum, 0) * 3 / 2;
+      range.maximum -= std::max<std::int64_t>(found.maximum - allowed.maximum, 0) * 3 / 2;
+
+      if (range.minimum - allowed.minimum > most || allowed.maximum - range.maximum > most)
+      {
+        break;
+      }
+
+      ClampSamples(samples, range, format_);
     }
+
+    throw NotCovered("Lossy compression would make samples exceed Bits Stored");
   }
 
 
