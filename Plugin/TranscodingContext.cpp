@@ -137,7 +137,7 @@ namespace OrthancPerf
     {
       return isStarted_ ? problem_ : "Orthanc has not started yet";
     };
-    return {engines_, failures_, lock_, isTested, getProblem};
+    return {engines_, transcoder_, failures_, lock_, isTested, getProblem};
   }
 
 
