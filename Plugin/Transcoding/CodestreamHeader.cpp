@@ -68,8 +68,8 @@ namespace OrthancPerf
       std::string_view bytes_;
     };
 
-    // Not TEM, RST0 to RST7, SOI and EOI: T.81 table B.1. Those of JPEG 2000 are others, but none of
-    // these is among them.
+    // Not TEM, RST0 to RST7, SOI and EOI: T.81 table B.1. Those of JPEG 2000 are others, but none
+    // of these is among them.
     bool HasSegment(unsigned int marker)
     {
       return marker > 0xff01 && (marker < 0xffd0 || marker > 0xffd9);
@@ -145,7 +145,8 @@ namespace OrthancPerf
       }
     }
 
-    void ReadFrameHeader(std::string_view segment, CodestreamHeader& header, std::string& identifiers)
+    void ReadFrameHeader(std::string_view segment, CodestreamHeader& header,
+                         std::string& identifiers)
     {
       ByteReader reader(segment);
       header.precision = reader.Read8();

@@ -24,7 +24,7 @@ namespace OrthancPerf
     unsigned int components = 0;
     unsigned int precision = 0;  // bits of a sample
     bool isSigned = false;       // only JPEG 2000 says so
-    bool isLossless = false;     // the process: JPEG's SOF3, JPEG 2000's 5-3 filter, JPEG-LS's NEAR 0
+    bool isLossless = false;  // the process: JPEG's SOF3, JPEG 2000's 5-3 filter, JPEG-LS's NEAR 0
     bool isColorTransformed = false;  // JPEG 2000: by its multiple component transformation
     Colors colors = Colors::Unspecified;
   };
@@ -32,8 +32,8 @@ namespace OrthancPerf
 
   // They read the header of one frame, and are strict: a codec library may end its process, or
   // allocate whatever a header asks for, where it meets something unexpected. They allocate nothing
-  // to speak of. Throw CodecError if the frame is cut or malformed, and NotCovered if it is of a kind
-  // that no library here decodes. Any thread may call them.
+  // to speak of. Throw CodecError if the frame is cut or malformed, and NotCovered if it is of a
+  // kind that no library here decodes. Any thread may call them.
 
   CodestreamHeader ReadJpegHeader(std::string_view frame);      // ITU-T T.81 annex B
   CodestreamHeader ReadJpegLsHeader(std::string_view frame);    // ITU-T T.87 annex C

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/RleFrame.h"
 
-#include "Transcoding/ElementWriter.h"
 #include "Transcoding/CodecError.h"
+#include "Transcoding/ElementWriter.h"
 
 #include <cstdint>
 

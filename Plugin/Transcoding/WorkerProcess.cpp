@@ -153,6 +153,12 @@ namespace OrthancPerf
 
   void WorkerProcess::ThrowEnd()
   {
+    if (isInterrupted_)
+    {
+      process_.Kill();
+      throw WorkerFailure("is being stopped");
+    }
+
     const ProcessEnd end = process_.Wait(END_PATIENCE);
 
     if (end.IsClean())

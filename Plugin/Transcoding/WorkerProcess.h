@@ -6,6 +6,7 @@
 #include "Transcoding/SharedMemory.h"
 #include "Transcoding/WorkerProtocol.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,7 @@ namespace OrthancPerf
     // Any thread may call it: whoever waits for an answer gets a failure at once
     void Interrupt() noexcept
     {
+      isInterrupted_ = true;
       socket_.Interrupt();
     }
 
@@ -89,6 +91,7 @@ namespace OrthancPerf
     MessageSocket socket_;
     ChildProcess process_;
     WorkerHello hello_;
+    std::atomic<bool> isInterrupted_{false};
     bool isBroken_ = true;  // until the exchange under way, or the start, has come to its end
   };
 }

@@ -88,10 +88,10 @@ namespace OrthancPerf
       const std::filesystem::path path_;
     };
 
-    bool HasChildren()
+    // Also a process that has ended is one, until it is waited for
+    bool IsProcess(pid_t pid)
     {
-      siginfo_t info = {};
-      return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+      return kill(pid, 0) == 0;
     }
   }
 
@@ -371,14 +371,23 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, NoProcessIsLeftBehind)
   {
+    std::vector<pid_t> pids;
     {
       const Misbehaving misbehaving(2);
-      misbehaving.GetFile("pid");
-      misbehaving.GetReason("crash");
-      misbehaving.GetFile("pid");
-      EXPECT_TRUE(HasChildren());
+
+      for (const char* deed : {"crash", "decline", "crash", "decline"})
+      {
+        pids.push_back(std::stoi(misbehaving.GetFile("pid")));
+        misbehaving.Do(deed);
+      }
+
+      EXPECT_TRUE(IsProcess(pids.back()));
     }
-    EXPECT_FALSE(HasChildren());
+
+    for (const pid_t pid : pids)
+    {
+      EXPECT_FALSE(IsProcess(pid));
+    }
   }
 
 
@@ -386,6 +395,7 @@ namespace OrthancPerf
   {
     auto engine = std::make_unique<IsolatedEngine>("misbehaving", PERF_TEST_WORKER, 1);
     ASSERT_EQ(engine->GetProblem(), "");
+    const pid_t pid = engine->GetIdleWorkers().at(0);
     EngineResult result;
     std::thread thread([&engine = *engine, &result]
                        { result = engine.Transcode("hang", 4, TARGET); });
@@ -398,7 +408,8 @@ namespace OrthancPerf
     engine.reset();
     thread.join();
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
-    EXPECT_FALSE(HasChildren());
+    EXPECT_EQ(result.reason, "the misbehaving program is being stopped");
+    EXPECT_FALSE(IsProcess(pid));
   }
 
 

@@ -80,6 +80,19 @@ namespace OrthancPerf
                              { return sum + fragment->getLength(); });
     }
 
+    // Three planes of samples of "width" bytes (DICOM PS3.3 C.7.6.3.1.3)
+    void Interleave(const std::uint8_t* planes, std::size_t planeSize, std::size_t width,
+                    std::uint8_t* target)
+    {
+      for (std::size_t i = 0; i < planeSize; i += width)
+      {
+        for (std::size_t plane = 0; plane < 3; plane++)
+        {
+          target = std::copy_n(planes + plane * planeSize + i, width, target);
+        }
+      }
+    }
+
     // DCMTK leaves the padding of near-lossless frames to chance (compressCookedFrame)
     void ClearPadding(const std::vector<DcmPixelItem*>& frames)
     {
@@ -295,7 +308,7 @@ namespace OrthancPerf
   }
 
 
-  void DcmtkTranscoding::Encode(const PixelDescription& image, DcmPixelData& pixels)
+  void DcmtkTranscoding::Encode(PixelDescription image, DcmPixelData& pixels)
   {
     const std::string obstacle = FindObstacle(target_, image);
 
@@ -308,6 +321,11 @@ namespace OrthancPerf
     {
       Obstacle::Fail("there are " + std::to_string(pixels.getLength()) + " bytes of pixel data, " +
                      std::to_string(image.GetSize()) + " are described");
+    }
+
+    if (target_ != EXS_RLELossless)
+    {
+      MakeInterleaved(image, pixels);
     }
 
     DcmDataset& dataset = *file_.getDataset();
@@ -343,6 +361,31 @@ namespace OrthancPerf
         Choose(target_, nullptr, dataset, pixels, "encode the pixel data");
         break;
     }
+  }
+
+
+  // All but RLE is written by pixel. DCMTK's own way takes all frames for one.
+  void DcmtkTranscoding::MakeInterleaved(PixelDescription& image, DcmPixelData& pixels)
+  {
+    if (image.samplesPerPixel != 3 || image.planarConfiguration == 0)
+    {
+      return;
+    }
+
+    Uint8* data = nullptr;
+    Obstacle::Check(pixels.getUint8Array(data), "read the pixel data");
+
+    const std::vector<std::uint8_t> planes(data, data + image.GetSize());
+    const std::size_t width = image.bitsAllocated / 8;
+    const std::size_t frameSize = image.GetSize() / image.frames;
+
+    for (std::size_t frame = 0; frame < planes.size(); frame += frameSize)
+    {
+      Interleave(planes.data() + frame, frameSize / 3, width, data + frame);
+    }
+
+    image.planarConfiguration = 0;
+    file_.getDataset()->putAndInsertUint16(DCM_PlanarConfiguration, 0);
   }
 
 

@@ -28,7 +28,8 @@ namespace OrthancPerf
     void Convert();
     void ConvertPixels(DcmPixelData& pixels);
     void Decode(DcmItem& item, DcmPixelData& pixels);
-    void Encode(const PixelDescription& image, DcmPixelData& pixels);
+    void Encode(PixelDescription image, DcmPixelData& pixels);
+    void MakeInterleaved(PixelDescription& image, DcmPixelData& pixels);
     void EncodeLossless(const DcmRepresentationParameter& parameters, DcmPixelData& pixels);
     void DecodeNested();
     void Choose(E_TransferSyntax xfer, const DcmRepresentationParameter* parameters, DcmItem& item,

@@ -40,21 +40,6 @@ namespace OrthancPerf
              : image.photometricInterpretation == "RGB" ? EPI_RGB
                                                         : EPI_YBR_Full;
     }
-
-    // From one plane after the other (DICOM PS3.3 C.7.6.3.1.3)
-    std::vector<std::uint8_t> Interleave(const std::uint8_t* frame, std::size_t pixels)
-    {
-      std::vector<std::uint8_t> interleaved(3 * pixels);
-
-      for (std::size_t i = 0; i < pixels; i++)
-      {
-        interleaved[3 * i] = frame[i];
-        interleaved[3 * i + 1] = frame[pixels + i];
-        interleaved[3 * i + 2] = frame[2 * pixels + i];
-      }
-
-      return interleaved;
-    }
   }
 
 
@@ -138,12 +123,6 @@ namespace OrthancPerf
   {
     const EP_Interpretation model = GetColorModel(image_);
 
-    if (image_.planarConfiguration == 1 && image_.samplesPerPixel == 3)
-    {
-      interleaved_ = Interleave(frame, std::size_t(image_.rows) * image_.columns);
-      frame = interleaved_.data();
-    }
-
     // The encoder does not write to the frame
     auto* const samples = const_cast<std::uint8_t*>(frame);
 
@@ -165,7 +144,6 @@ namespace OrthancPerf
     if (image_.samplesPerPixel == 3)
     {
       result = item.putAndInsertString(DCM_PhotometricInterpretation, "YBR_FULL_422");
-      item.putAndInsertUint16(DCM_PlanarConfiguration, 0);
     }
 
     // JPEG of 12 bits gives back samples of 12 bits, as errors go beyond the range of fewer

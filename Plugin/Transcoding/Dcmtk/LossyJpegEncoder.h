@@ -8,7 +8,6 @@
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmjpeg/djcparam.h>
 #include <memory>
-#include <vector>
 
 class DJEncoder;
 
@@ -26,7 +25,8 @@ namespace OrthancPerf
     ~LossyJpegEncoder();
 
     // Replaces the pixel data, native and little endian, of the item by compressed frames, and
-    // corrects its description. The image is one that FindObstacle() finds nothing against.
+    // corrects its description. The image is one that FindObstacle() finds nothing against, by
+    // pixel.
     OFCondition Encode(DcmItem& item, DcmPixelData& pixels);
 
   private:
@@ -40,6 +40,5 @@ namespace OrthancPerf
     const PixelDescription image_;
     const DJCodecParameter parameters_;
     std::unique_ptr<DJEncoder> encoder_;
-    std::vector<std::uint8_t> interleaved_;
   };
 }

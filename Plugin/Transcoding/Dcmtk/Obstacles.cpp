@@ -5,10 +5,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // DCMTK (3.6.7, 3.6.9) writes the padding of a near-lossless frame to the wrong buffer
-    // (DJLSEncoderBase::compressCookedFrame): behind its end, if the frame does not get smaller.
-    constexpr std::uint64_t SMALLEST_NEAR_LOSSLESS = 1024;
-
     std::string FindDepthObstacle(const PixelDescription& image)
     {
       return image.bitsAllocated == 8 || image.bitsAllocated == 16
@@ -29,22 +25,11 @@ namespace OrthancPerf
         return "near-lossless JPEG-LS has no signed samples";
       }
 
-      if (image.GetSize() / image.frames < SMALLEST_NEAR_LOSSLESS)
-      {
-        return "DCMTK writes near-lossless JPEG-LS of larger images only";
-      }
-
       return image.bitsStored < 2 ? "JPEG-LS needs two bits at least" : "";
     }
 
     // DCMTK (up to 3.6.9) turns planes into pixels as if all frames were one, which mixes them up
     // (DJCodecEncoder::togglePlanarConfiguration8)
-    std::string FindLosslessJpegObstacle(const PixelDescription& image)
-    {
-      const bool isByPlane = image.samplesPerPixel == 3 && image.planarConfiguration == 1;
-      return isByPlane && image.frames > 1 ? "DCMTK mixes up frames whose pixels are by plane" : "";
-    }
-
     std::string FindLossyJpegObstacle(E_TransferSyntax target, const PixelDescription& image)
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
@@ -155,10 +140,6 @@ namespace OrthancPerf
       case EXS_JPEGProcess1:
       case EXS_JPEGProcess2_4:
         return FindLossyJpegObstacle(target, image);
-
-      case EXS_JPEGProcess14:
-      case EXS_JPEGProcess14SV1:
-        return FindLosslessJpegObstacle(image);
 
       case EXS_JPEGLSLossy:
         return FindNearLosslessObstacle(image);

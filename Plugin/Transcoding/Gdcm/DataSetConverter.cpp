@@ -2,10 +2,10 @@
 #include "Transcoding/Gdcm/DataSetConverter.h"
 
 #include "Ingest/DataSetWalker.h"
+#include "Transcoding/CodecError.h"
 #include "Transcoding/ElementWriter.h"
 #include "Transcoding/Gdcm/DataSetRecoder.h"
 #include "Transcoding/Gdcm/Deflate.h"
-#include "Transcoding/CodecError.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -86,8 +86,7 @@ namespace OrthancPerf
 
       if (visitor.GetLength().value != nullptr && visitor.GetLength().length == 4)
       {
-        const auto position =
-            static_cast<std::size_t>(visitor.GetLength().value - GetBytes(file));
+        const auto position = static_cast<std::size_t>(visitor.GetLength().value - GetBytes(file));
         std::string length;
         AppendInteger(length, fileMeta.size() - position - 4, 4);
         fileMeta.replace(position, 4, length);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/DataSetRecoder.h"
 
-#include "Transcoding/Gdcm/DataDictionary.h"
 #include "Transcoding/CodecError.h"
+#include "Transcoding/Gdcm/DataDictionary.h"
 
 #include <algorithm>
 #include <limits>
@@ -125,7 +125,8 @@ namespace OrthancPerf
     {
     public:
       Recoder(const DicomEncoding& source, const DicomEncoding& target) :
-        source_(source), target_(target)
+        source_(source),
+        target_(target)
       {
       }
 

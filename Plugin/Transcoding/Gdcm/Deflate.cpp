@@ -62,7 +62,8 @@ namespace OrthancPerf
   {
     z_stream stream = {};
 
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, RAW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, RAW, 8, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
     {
       throw CodecError("zlib could not begin");
     }
@@ -92,8 +93,8 @@ namespace OrthancPerf
 
     try
     {
-      std::string result = Run(stream, bytes, limit,
-                               [](z_stream* s, int) { return inflate(s, Z_NO_FLUSH); });
+      std::string result =
+          Run(stream, bytes, limit, [](z_stream* s, int) { return inflate(s, Z_NO_FLUSH); });
       inflateEnd(&stream);
       return result;
     }

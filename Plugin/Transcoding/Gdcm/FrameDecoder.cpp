@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/FrameDecoder.h"
 
-#include "Transcoding/Gdcm/CodecBuffer.h"
 #include "Transcoding/CodecError.h"
+#include "Transcoding/Gdcm/CodecBuffer.h"
 #include "Transcoding/Gdcm/LibjpegWarnings.h"
-#include "Transcoding/RleFrame.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
+#include "Transcoding/RleFrame.h"
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,8 @@ namespace OrthancPerf
   FrameDecoder::FrameDecoder(std::string_view transferSyntax, const FrameFormat& format,
                              std::string_view photometricInterpretation) :
     kind_(FindKind(transferSyntax)),
-    format_(format), photometricInterpretation_(photometricInterpretation)
+    format_(format),
+    photometricInterpretation_(photometricInterpretation)
   {
     if (kind_ != Kind::Rle && format_.bitsAllocated > 16)
     {
@@ -116,9 +117,9 @@ namespace OrthancPerf
         {"1.2.840.10008.1.2.5", Kind::Rle},
     }};
 
-    const auto found =
-        std::find_if(SYNTAXES.begin(), SYNTAXES.end(), [transferSyntax](const Syntax& syntax)
-                     { return syntax.uid == transferSyntax; });
+    const auto found = std::find_if(SYNTAXES.begin(), SYNTAXES.end(),
+                                    [transferSyntax](const Syntax& syntax)
+                                    { return syntax.uid == transferSyntax; });
 
     if (found == SYNTAXES.end())
     {
@@ -187,8 +188,8 @@ namespace OrthancPerf
     {
       const LibjpegWarnings warnings;
       gdcm::JPEGCodec codec;
-      std::string samples =
-          Run(codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false), frame);
+      std::string samples = Run(
+          codec, format_, MakePixelFormat(format_, GetJpegDepth(header.precision), false), frame);
 
       if (warnings.IsDamaged())
       {

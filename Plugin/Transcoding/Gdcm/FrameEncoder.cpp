@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/FrameEncoder.h"
 
-#include "Transcoding/Gdcm/CodecBuffer.h"
 #include "Transcoding/CodecError.h"
-#include "Transcoding/RleFrame.h"
+#include "Transcoding/Gdcm/CodecBuffer.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 #include "Transcoding/LossySettings.h"
+#include "Transcoding/RleFrame.h"
 
 #include <algorithm>
 #include <array>
@@ -46,10 +46,10 @@ namespace OrthancPerf
       codec.SetPlanarConfiguration(0);
       codec.SetPhotometricInterpretation(colors);
       codec.SetNeedOverlayCleanup(false);
-      codec.SetPixelFormat(gdcm::PixelFormat(
-          static_cast<unsigned short>(format.samples), static_cast<unsigned short>(bits),
-          static_cast<unsigned short>(bits), static_cast<unsigned short>(bits - 1),
-          isSigned ? 1 : 0));
+      codec.SetPixelFormat(
+          gdcm::PixelFormat(static_cast<unsigned short>(format.samples),
+                            static_cast<unsigned short>(bits), static_cast<unsigned short>(bits),
+                            static_cast<unsigned short>(bits - 1), isSigned ? 1 : 0));
     }
 
     // What the codecs of GDCM do with colours depends on this; none of them converts YBR_FULL
@@ -117,7 +117,8 @@ namespace OrthancPerf
       if (!frames.format.IsRightAligned() ||
           !frames.range.FitsInto(SampleRange::Allowed(frames.format)))
       {
-        throw NotCovered("The image has bits above its High Bit, which lossy compression would lose");
+        throw NotCovered(
+            "The image has bits above its High Bit, which lossy compression would lose");
       }
     }
 
@@ -128,7 +129,8 @@ namespace OrthancPerf
     {
     public:
       explicit JpegLosslessEncoder(const FramesToEncode& frames) :
-        frames_(frames), bits_(GetLosslessBits(frames, 8))
+        frames_(frames),
+        bits_(GetLosslessBits(frames, 8))
       {
         CheckDimensions(frames.format);
       }
@@ -158,7 +160,9 @@ namespace OrthancPerf
     {
     public:
       JpegLossyEncoder(const FramesToEncode& frames, unsigned int quality, bool isBaseline) :
-        frames_(frames), quality_(quality), bits_(frames.format.bitsAllocated == 8 ? 8 : 12)
+        frames_(frames),
+        quality_(quality),
+        bits_(frames.format.bitsAllocated == 8 ? 8 : 12)
       {
         CheckLossySource(frames);
         CheckDimensions(frames.format);
@@ -209,7 +213,9 @@ namespace OrthancPerf
     public:
       // "error": no sample differs by more
       JpegLsEncoder(const FramesToEncode& frames, int error) :
-        frames_(frames), error_(error), bits_(GetLosslessBits(frames, 2))
+        frames_(frames),
+        error_(error),
+        bits_(GetLosslessBits(frames, 2))
       {
         constexpr std::size_t MINIMUM_PIXELS = 64;
 
@@ -244,7 +250,8 @@ namespace OrthancPerf
       // than the error, and CharLS keeps them within the bits that it encodes.
       void CheckError() const
       {
-        const SampleRange reached = {frames_.range.minimum - error_, frames_.range.maximum + error_};
+        const SampleRange reached = {frames_.range.minimum - error_,
+                                     frames_.range.maximum + error_};
 
         if (8 * error_ > 1 << frames_.format.bitsStored)
         {
@@ -271,7 +278,8 @@ namespace OrthancPerf
     public:
       // "quality": 1 to 100, zero for lossless
       Jpeg2000Encoder(const FramesToEncode& frames, unsigned int quality) :
-        frames_(frames), quality_(quality)
+        frames_(frames),
+        quality_(quality)
       {
         if (quality > 0)
         {

@@ -36,8 +36,8 @@ namespace OrthancPerf
       {
         Sample sample = 0;
         std::memcpy(&sample, frame.data() + i, sizeof(Sample));
-        sample = static_cast<Sample>(
-            std::clamp<std::int64_t>(sample, range.minimum, range.maximum));
+        sample =
+            static_cast<Sample>(std::clamp<std::int64_t>(sample, range.minimum, range.maximum));
         std::memcpy(frame.data() + i, &sample, sizeof(Sample));
       }
     }
@@ -68,7 +68,8 @@ namespace OrthancPerf
   {
     if (!image.GetNativeSize().has_value())
     {
-      throw CodecError("Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
+      throw CodecError(
+          "Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
     }
 
     if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)

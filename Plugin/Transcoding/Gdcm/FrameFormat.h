@@ -11,8 +11,8 @@
 
 namespace OrthancPerf
 {
-  // The samples of a frame as decoders give them and encoders take them: by pixel, in little endian,
-  // each in Bits Allocated, whole bytes. A value.
+  // The samples of a frame as decoders give them and encoders take them: by pixel, in little
+  // endian, each in Bits Allocated, whole bytes. A value.
   struct FrameFormat
   {
     std::size_t columns = 0;

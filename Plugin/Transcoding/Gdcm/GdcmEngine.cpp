@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/GdcmEngine.h"
 
+#include "Transcoding/CodecError.h"
 #include "Transcoding/DataSetEditor.h"
 #include "Transcoding/Gdcm/DataSetConverter.h"
-#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/PixelTranscoding.h"
 #include "Transcoding/ImageDescription.h"
 #include "Tuning/WritableSyntax.h"
@@ -47,7 +47,8 @@ namespace OrthancPerf
     {
       const bool isEncapsulated = IsEncapsulated(target.transferSyntax);
 
-      if (image.kind == PixelDataKind::Encapsulated || (image.kind == PixelDataKind::Native && isEncapsulated))
+      if (image.kind == PixelDataKind::Encapsulated ||
+          (image.kind == PixelDataKind::Native && isEncapsulated))
       {
         PixelTranscoding(editor, image, limit).Run(target);
       }
@@ -96,7 +97,8 @@ namespace OrthancPerf
 
       if (syntax == EXPLICIT_BIG_ENDIAN && image.bitsAllocated > 16)
       {
-        throw NotCovered("The order of words in big endian pixels of more than 16 bits is uncertain");
+        throw NotCovered(
+            "The order of words in big endian pixels of more than 16 bits is uncertain");
       }
 
       TranscodePixels(editor, image, target, limit);

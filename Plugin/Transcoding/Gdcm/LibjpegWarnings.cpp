@@ -27,7 +27,8 @@ namespace OrthancPerf
 
 
   LibjpegWarnings::LibjpegWarnings() :
-    lock_(mutex), caught_(Check(memfd_create("libjpeg", MFD_CLOEXEC))),
+    lock_(mutex),
+    caught_(Check(memfd_create("libjpeg", MFD_CLOEXEC))),
     standardError_(Check(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)))
   {
     Check(dup2(caught_.Get(), STDERR_FILENO));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Gdcm/PixelTranscoding.h"
 
+#include "Transcoding/CodecError.h"
 #include "Transcoding/ElementWriter.h"
 #include "Transcoding/EncapsulatedPixels.h"
 #include "Transcoding/FrameFragments.h"
 #include "Transcoding/Gdcm/FrameDecoder.h"
 #include "Transcoding/Gdcm/FrameEncoder.h"
-#include "Transcoding/CodecError.h"
 #include "Transcoding/Gdcm/SampleLayout.h"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ namespace OrthancPerf
   PixelTranscoding::PixelTranscoding(DataSetEditor& editor, const ImageDescription& image,
                                      std::size_t limit) :
     editor_(editor),
-    image_(image), format_(FrameFormat::Of(image)),
+    image_(image),
+    format_(FrameFormat::Of(image)),
     photometricInterpretation_(image.photometricInterpretation)
   {
     CheckColors(photometricInterpretation_, format_.samples);

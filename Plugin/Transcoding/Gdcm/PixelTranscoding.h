@@ -15,8 +15,8 @@ namespace OrthancPerf
 {
   class FrameEncoder;
 
-  // Decodes the pixels of a file and encodes them for the target, in the file's editor. Lives on the
-  // stack of one thread for one file.
+  // Decodes the pixels of a file and encodes them for the target, in the file's editor. Lives on
+  // the stack of one thread for one file.
   class PixelTranscoding
   {
   public:
@@ -41,8 +41,8 @@ namespace OrthancPerf
     DataSetEditor& editor_;
     const ImageDescription& image_;
     const FrameFormat format_;
-    std::string photometricInterpretation_;   // of the decoded frames
-    std::vector<std::string> storage_;        // of frames that are not in the file like that
+    std::string photometricInterpretation_;  // of the decoded frames
+    std::vector<std::string> storage_;       // of frames that are not in the file like that
     std::vector<std::string_view> frames_;
   };
 }

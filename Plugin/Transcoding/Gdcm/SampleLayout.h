@@ -14,10 +14,11 @@ namespace OrthancPerf
   std::string InterleavePlanes(std::string_view planes, const FrameFormat& format);
 
   // One component of all pixels of a frame
-  std::string ExtractPlane(std::string_view frame, const FrameFormat& format, std::size_t component);
+  std::string ExtractPlane(std::string_view frame, const FrameFormat& format,
+                           std::size_t component);
 
-  // From YBR_FULL_422 to YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2): the chrominance that two pixels
-  // share is given to both. "frame" has two thirds of the size of a frame; Columns is even.
+  // From YBR_FULL_422 to YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2): the chrominance that two
+  // pixels share is given to both. "frame" has two thirds of the size of a frame; Columns is even.
   std::string ExpandChrominance(std::string_view frame, const FrameFormat& format);
 
   // Samples of one byte become ones of Bits Allocated, zeros above

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands between encapsulated Pixel Data of strangers and the codec libraries
+#include "Transcoding/CodecError.h"
+#include "Transcoding/CodestreamHeader.h"
+#include "Transcoding/FrameFragments.h"
+#include "Transcoding/RleFrame.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace
+{
+  template <typename Function>
+  void Try(Function function)
+  {
+    try
+    {
+      function();
+    }
+    catch (const OrthancPerf::CodecError&)
+    {
+    }
+    catch (const OrthancPerf::NotCovered&)
+    {
+    }
+  }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::size_t count = size == 0 ? 1 : 1 + data[0] % 4;
+
+  Try([&] { OrthancPerf::ReadJpegHeader(bytes); });
+  Try([&] { OrthancPerf::ReadJpegLsHeader(bytes); });
+  Try([&] { OrthancPerf::ReadJpeg2000Header(bytes); });
+  Try([&] { OrthancPerf::FindFrames(bytes, count); });
+  Try([&] { OrthancPerf::JoinRleSegments(OrthancPerf::SplitRleFrame(bytes, count, 16)); });
+  return 0;
+}
