@@ -49,17 +49,47 @@ namespace
   }
 
 
-  OrthancPluginReceivedInstanceAction OnReceivedInstance(OrthancPluginMemoryBuffer64*,
+  OrthancPluginReceivedInstanceAction OnReceivedInstance(OrthancPluginMemoryBuffer64* replacement,
                                                          const void* data, std::uint64_t size,
                                                          OrthancPluginInstanceOrigin origin)
   {
+    OrthancPluginReceivedInstanceAction action = OrthancPluginReceivedInstanceAction_KeepAsIs;
     Guard("ReceivedInstance",
-          [=](PluginContext& context)
+          [&](PluginContext& context)
           {
             const TimePoint now = Clock::now();
             context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
+            context.GetTranscoding().TranscodeReceived(
+                data, size,
+                [&](const std::string& file)
+                {
+                  context.GetOrthanc().CopyTo(*replacement, file);
+                  action = OrthancPluginReceivedInstanceAction_Modify;
+                });
           });
-    return OrthancPluginReceivedInstanceAction_KeepAsIs;
+    return action;
+  }
+
+
+  // Orthanc asks the next transcoder, or does it itself, if this is no success
+  OrthancPluginErrorCode OnTranscode(OrthancPluginMemoryBuffer* transcoded, const void* data,
+                                     std::uint64_t size, const char* const* syntaxes,
+                                     std::uint32_t count, std::uint8_t allowNewSopInstanceUid)
+  {
+    OrthancPluginErrorCode code = OrthancPluginErrorCode_NotImplemented;
+    Guard("Transcoder",
+          [&](PluginContext& context)
+          {
+            const std::string file = context.GetTranscoding().TranscodeFor(
+                data, size, {syntaxes, syntaxes + count}, allowNewSopInstanceUid != 0);
+
+            if (!file.empty())
+            {
+              context.GetOrthanc().CopyTo(*transcoded, file);
+              code = OrthancPluginErrorCode_Success;
+            }
+          });
+    return code;
   }
 
 
@@ -129,7 +159,8 @@ namespace
   // Orthanc has room for one received-instance callback only: another plugin that wants it gets
   // it. And Orthanc (1.10.1 to 1.13.0) takes the first answer of a C-STORE filter for the last
   // word: ours must not stand before another's.
-  void RegisterLateHooks(PluginContext& context)
+  // The answer is why received instances cannot be replaced; empty: they can.
+  std::string RegisterLateHooks(PluginContext& context)
   {
     OrthancPluginContext* const orthanc = context.GetOrthanc().GetContext();
 
@@ -137,8 +168,8 @@ namespace
                                     orthanc, OnReceivedInstance) == OrthancPluginErrorCode_Success;
     const std::string reason =
         "another plugin holds Orthanc's only received-instance callback: the phases \"receive\", "
-        "\"parse\" and \"prepare\" are absent, and instances that fail before the filters are not "
-        "counted";
+        "\"parse\" and \"prepare\" are absent, instances that fail before the filters are not "
+        "counted, and instances are stored as received";
     context.GetState().SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
 
     if (!isReceivedFree)
@@ -151,6 +182,7 @@ namespace
 
     OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);
     context.GetState().SetHook("CStoreFilter", true);
+    return isReceivedFree ? "" : "another plugin holds Orthanc's only received-instance callback";
   }
 
 
@@ -160,11 +192,7 @@ namespace
     if (change == OrthancPluginChangeType_OrthancStarted)
     {
       Guard("OrthancStarted",
-            [](PluginContext& context)
-            {
-              RegisterLateHooks(context);
-              context.Start();
-            });
+            [](PluginContext& context) { context.Start(RegisterLateHooks(context)); });
     }
     else if (change == OrthancPluginChangeType_OrthancStopped)
     {
@@ -184,6 +212,9 @@ namespace
 
     OrthancPluginRegisterOnStoredInstanceCallback(orthanc, OnStoredInstance);
     context.GetState().SetHook("StoredInstance", true);
+
+    OrthancPluginRegisterTranscoderCallback(orthanc, OnTranscode);
+    context.GetState().SetHook("Transcoder", true);
 
     OrthancPluginRegisterOnChangeCallback(orthanc, OnChange);
     OrthancPluginRegisterRestCallbackNoLock(orthanc, "/perf(|/.*)", OnRest);

@@ -5,6 +5,7 @@
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
+#include "Rest/CompareResource.h"
 #include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
@@ -168,18 +169,23 @@ namespace OrthancPerf
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
     adviceMetrics_([this] { return advisor_.CountFindings(); }),
-    exposition_(
-        {&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_, &adviceMetrics_}),
     evidence_(peers_, GetDicomThreads(orthancConfiguration)),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
               &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
+    transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
+                 [this](const std::string& warning) { Warn(warning); }),
+    comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
+    exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
+                 &transcoding_.GetMetrics(), &adviceMetrics_}),
     tuningProperty_(orthanc_),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
-            {this, &tuningChanges_, &evidence_}),
-    advisorSources_(orthanc_, orthancConfiguration),
+            {this, &tuningChanges_, &evidence_},
+            [this](const Tuning& current, const Tuning& proposed)
+            { CheckChange(current, proposed); }),
+    advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines()),
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {
@@ -192,6 +198,7 @@ namespace OrthancPerf
 
     RegisterRoutes(configuration);
     state_.SetInEffect(TuningPart::Network);
+    state_.SetInEffect(TuningPart::Transcoding);
 
     if (configuration.socketProbe)
     {
@@ -200,13 +207,14 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::Start()
+  void PluginContext::Start(const std::string& transcodingProblem)
   {
     for (const std::string& warning : tuning_.Load().warnings)
     {
       Warn(warning);
     }
 
+    transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
     tuner_.Refresh();
     advisorSources_.Start();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
@@ -267,6 +275,7 @@ namespace OrthancPerf
     {
       pluginMetrics_.SetTuning(ToFigures(tuning));
       TuneSockets(tuning.dicomSockets);
+      transcoding_.SetSettings(tuning.ingestTranscoding);
     }
     catch (const std::exception& error)
     {
@@ -280,9 +289,10 @@ namespace OrthancPerf
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
     RegisterMetricsResource(router_, exposition_);
-    RegisterStatusResource(
-        router_, StatusSources{versions, state_, tracker_, recentTraffic_, tuner_, recorder_});
+    RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
+                                                  tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);
@@ -345,6 +355,16 @@ namespace OrthancPerf
     for (const std::string& problem : tuner_.GetTrial().problems)
     {
       orthanc_.LogWarning("DicomSockets." + problem);
+    }
+  }
+
+
+  // What is in force already is none of a change's faults
+  void PluginContext::CheckChange(const Tuning& current, const Tuning& proposed) const
+  {
+    if (!(proposed.ingestTranscoding == current.ingestTranscoding))
+    {
+      transcoding_.Check(proposed.ingestTranscoding);
     }
   }
 

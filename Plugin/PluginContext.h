@@ -19,8 +19,10 @@
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
+#include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
+#include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
@@ -38,8 +40,9 @@ namespace OrthancPerf
     PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
                   const PerfConfiguration& configuration);
 
-    // Orthanc's servers and database are up, from now until Stop
-    void Start();
+    // Orthanc's servers and database are up, from now until Stop. "transcodingProblem": why
+    // received instances cannot be replaced by transcoded ones; empty: they can.
+    void Start(const std::string& transcodingProblem);
     void Stop();
 
     // Takes up what has ended meanwhile; at once if there is no "quiet" to wait for. To be called
@@ -69,6 +72,11 @@ namespace OrthancPerf
       return tracker_;
     }
 
+    TranscodingContext& GetTranscoding()
+    {
+      return transcoding_;
+    }
+
     const RestRouter& GetRouter() const
     {
       return router_;
@@ -82,6 +90,7 @@ namespace OrthancPerf
     void LookAtAssociations() noexcept;
     void Advise() noexcept;
     void TuneSockets(const DicomSockets& sockets);
+    void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
     Orthanc orthanc_;
     PluginState state_;
@@ -94,13 +103,15 @@ namespace OrthancPerf
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
     AdviceMetrics adviceMetrics_;
-    Exposition exposition_;
     History history_;
     EvidenceCollector evidence_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
     IngestTracker tracker_;
+    TranscodingContext transcoding_;
+    ComparisonHost comparisonHost_;
+    Exposition exposition_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
     TuningStore tuning_;

@@ -14,7 +14,7 @@ readonly BUILD_PACKAGES=(
 readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
-  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip
+  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip vde2 e2fsprogs
 )
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv

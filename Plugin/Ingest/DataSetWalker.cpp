@@ -146,6 +146,7 @@ namespace OrthancPerf
         frames_[depth_ - 1].level == Level::FileMeta && position_ == frames_[0].start;
 
     DataElement element;
+    element.header = data_ + position_;
     WalkResult result = ReadHeader(element);
 
     if (result == WalkResult::Complete)

@@ -26,9 +26,10 @@ namespace OrthancPerf
     bool isBigEndian = false;
   };
 
-  // A data element. Its value points into the walked bytes; nullptr for sequences and fragments.
+  // A data element. It points into the walked bytes; no value for sequences and fragments.
   struct DataElement
   {
+    const std::uint8_t* header = nullptr;
     DicomTag tag = 0;
     ValueRepresentation representation;
     std::uint32_t length = 0;

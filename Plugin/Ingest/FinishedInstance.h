@@ -74,6 +74,20 @@ namespace OrthancPerf
   std::string MakePrintable(const std::string& text);
 
 
+  // What a transcoder made of an instance on its way into the store. A value.
+  struct InstanceTranscoding
+  {
+    std::string engine;       // empty: there was none to try
+    std::string target;       // transfer syntax UID
+    std::string outcome;      // "transcoded", "declined", "failed"
+    std::string reason;       // why it is stored as received; at most MAXIMUM_TRANSCODING_REASON
+    bool isVerified = false;  // its pixels were compared with those received
+    std::size_t size = 0;     // bytes of the DICOM file that is stored instead; 0: as received
+  };
+
+  constexpr std::size_t MAXIMUM_TRANSCODING_REASON = 200;
+
+
   // The line of the journal for one instance: what came in, from whom, what became of it, and
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
@@ -89,5 +103,6 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
+    std::optional<InstanceTranscoding> transcoding;  // nothing: none was tried
   };
 }

@@ -58,12 +58,22 @@ namespace OrthancPerf
   }
 
 
-  void IngestThread::OnTranscoderEnd(TimePoint now)
+  void IngestThread::OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+                                     const UidText& sopInstanceUid)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_ && !inFlight_->isStored)
+
+    if (!inFlight_ || inFlight_->isStored)
     {
-      inFlight_->timeline.Mark(Phase::Transcode, now);
+      return;
+    }
+
+    inFlight_->timeline.Mark(Phase::Transcode, now);
+    inFlight_->instance.transcoding = transcoding;
+
+    if (sopInstanceUid[0] != '\0')
+    {
+      inFlight_->sopInstanceUid = sopInstanceUid;
     }
   }
 

@@ -62,9 +62,11 @@ namespace OrthancPerf
     // ZIP, STOW-RS), the next one begins when the one before has ended.
     std::optional<EndedInstance> OnReceived(TimePoint now, const ReceivedInstance& received);
 
-    // The transcoder has begun, or ended, its work on the instance
+    // The transcoder has begun its work on the instance, or ended it. The identity is that of the
+    // instance that is stored instead, empty if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
-    void OnTranscoderEnd(TimePoint now);
+    void OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+                         const UidText& sopInstanceUid);
 
     // The incoming-instance filter: prepare ends. Without OnReceived before, the timeline begins.
     void OnFilter(TimePoint now, const KnownInstance& known);

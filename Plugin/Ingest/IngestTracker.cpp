@@ -58,9 +58,10 @@ namespace OrthancPerf
     GetCurrentThread().OnTranscoderBegin(now);
   }
 
-  void IngestTracker::OnTranscoderEnd(TimePoint now)
+  void IngestTracker::OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+                                      const UidText& sopInstanceUid)
   {
-    GetCurrentThread().OnTranscoderEnd(now);
+    GetCurrentThread().OnTranscoderEnd(now, transcoding, sopInstanceUid);
   }
 
   void IngestTracker::OnFilter(TimePoint now, const KnownInstance& known)

@@ -31,7 +31,8 @@ namespace OrthancPerf
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
     void OnTranscoderBegin(TimePoint now);
-    void OnTranscoderEnd(TimePoint now);
+    void OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+                         const UidText& sopInstanceUid);
     void OnFilter(TimePoint now, const KnownInstance& known);
     void OnCStoreFilter();
     void OnStored(TimePoint now, const KnownInstance& known);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Probe.h"
 
+#include "Network/WatchedFunctions.h"
+
 #include "Network/SocketTuning.h"
 
 #include <utility>

@@ -3,8 +3,8 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/GotPatcher.h"
+#include "Network/HookContext.h"
 #include "Network/SocketSettings.h"
-#include "Network/WatchedFunctions.h"
 
 #include <string>
 #include <vector>

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/ConnectionTracker.h"
 #include "Network/GotPatcher.h"
-#include "Network/SocketSettings.h"
 
-#include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // What the hooks work on while the probe is installed
-  struct HookContext
-  {
-    ConnectionTracker& tracker;
-    const SharedSocketSettings& settings;
-    const std::string defaultCongestionControl;
-  };
-
   // The functions of libc that the probe watches, by which Orthanc and its libraries do what
   // matters here (what they import, and what strace shows of Orthanc 1.10.1 of Debian 12):
   //
@@ -49,11 +38,4 @@ namespace OrthancPerf
   // Measured over loopback in DCMTK's pattern, an instance of 525 kB in PDUs of 16 kB: 1.4 calls an
   // instance with this, 69 after every read, 35 before every wait, all without a stall.
   std::vector<Redirection> GetWatchedFunctions();
-
-  // From now on the hooks work on this context; false if there is another one already.
-  bool EnterContext(HookContext& context);
-
-  // From now on the hooks only call their originals. Returns when no thread uses the context any
-  // more, which takes microseconds: threads that wait inside an original don't use it.
-  void LeaveContext(HookContext& context);
 }

@@ -41,6 +41,27 @@ namespace OrthancPerf
     }
 
 
+    Json::Value Describe(const InstanceTranscoding& transcoding)
+    {
+      Json::Value json;
+      json["Engine"] = transcoding.engine.empty() ? Json::Value() : Json::Value(transcoding.engine);
+      json["Target"] = transcoding.target;
+      json["Outcome"] = ToKey(transcoding.outcome);
+
+      if (transcoding.size != 0)
+      {
+        json["Size"] = ToJson(static_cast<std::uint64_t>(transcoding.size));
+        json["Verified"] = transcoding.isVerified;
+      }
+      else
+      {
+        json["Reason"] = transcoding.reason;
+      }
+
+      return json;
+    }
+
+
     Json::Value Describe(const FinishedInstance& instance)
     {
       Json::Value json;
@@ -59,6 +80,11 @@ namespace OrthancPerf
       {
         json["Stalls"] = instance.stalls;
         json["StallTime"] = ToJson(instance.stallTime);
+      }
+
+      if (instance.transcoding)
+      {
+        json["Transcoding"] = Describe(*instance.transcoding);
       }
 
       return json;

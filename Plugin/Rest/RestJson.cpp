@@ -57,11 +57,19 @@ namespace OrthancPerf
 
   std::string ToKey(const std::string& label)
   {
-    std::string key = label;
-    if (!key.empty())
+    std::string key;
+    bool isFirst = true;
+
+    for (const char c : label)
     {
-      key[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(key[0])));
+      if (c != ' ')
+      {
+        key += isFirst ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+      }
+
+      isFirst = c == ' ';
     }
+
     return key;
   }
 }

@@ -102,6 +102,11 @@ namespace OrthancPerf
         keys.append("DicomSockets.TcpQuickAck");
       }
 
+      if (!sources.transcoding.getProblem().empty())
+      {
+        keys.append("IngestTranscoding.TransferSyntax");
+      }
+
       return keys;
     }
 
@@ -203,6 +208,8 @@ namespace OrthancPerf
       answer["Ingest"] = DescribeIngest(sources.tracker);
       answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
       answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
+
+      answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
 
       for (const WindowSummary& window : sources.traffic.Summarize())
       {

@@ -7,6 +7,7 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Rest/TranscodingStatus.h"
 
 #include <string>
 
@@ -29,9 +30,10 @@ namespace OrthancPerf
     const RecentTraffic& traffic;
     const DicomTuner& tuner;
     const MessageRecorder& recorder;
+    TranscodingSources transcoding;
   };
 
   // GET /perf/status: versions, what is hooked and what is not, and why; what of the tuning is in
-  // force on the DICOM connections; rates and percentiles.
+  // force on the DICOM connections; what the transcoding engines can do; rates and percentiles.
   void RegisterStatusResource(RestRouter& router, const StatusSources& sources);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/AdvisorSources.h"
 
+#include "Advisor/EngineOutlook.h"
+
 #include <array>
 #include <thread>
 
@@ -34,8 +36,10 @@ namespace OrthancPerf
   }
 
 
-  AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration) :
-    orthanc_(orthanc)
+  AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
+                                 const EngineDirectory& engines) :
+    orthanc_(orthanc),
+    engines_(engines)
   {
     facts_.configuration = configuration;
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
@@ -65,6 +69,12 @@ namespace OrthancPerf
   }
 
 
+  TranscodingEvidence AdvisorSources::GetEngines(const Tuning& tuning)
+  {
+    return DescribeEngines(engines_.GetVerdicts(), tuning.ingestTranscoding);
+  }
+
+
   void AdvisorSources::ReadLogLevels()
   {
     if (!IsDue(logLevelsReadAt_, LOG_LEVELS_PERIOD))
@@ -78,7 +88,7 @@ namespace OrthancPerf
     {
       const std::string uri = "/tools/log-level" + (category.empty() ? "" : "-" + category);
 
-      if (const std::optional<std::string> level = orthanc_.FindInRestApi(uri))
+      if (const std::optional<std::string> level = orthanc_.FindTextInRestApi(uri))
       {
         facts_.logLevels[category] = *level;
       }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
+#include <cstring>
+#include <limits>
+
 namespace OrthancPerf
 {
   namespace
@@ -23,7 +26,18 @@ namespace OrthancPerf
       return value;
     }
 
-    // An answer of the REST API, given back to Orthanc at the end
+    // "code" is what came of the buffer's creation
+    void Fill(void* buffer, const std::string& bytes, OrthancPluginErrorCode code)
+    {
+      if (code != OrthancPluginErrorCode_Success)
+      {
+        throw SdkError("CreateMemoryBuffer", code);
+      }
+
+      std::memcpy(buffer, bytes.data(), bytes.size());
+    }
+
+    // What Orthanc answers with, given back to it at the end
     class RestAnswer
     {
     public:
@@ -127,6 +141,23 @@ namespace OrthancPerf
     return id ? id.get() : "";
   }
 
+  void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const
+  {
+    const OrthancPluginErrorCode code =
+        bytes.size() > std::numeric_limits<std::uint32_t>::max()
+            ? OrthancPluginErrorCode_NotEnoughMemory
+            : OrthancPluginCreateMemoryBuffer(context_, &buffer,
+                                              static_cast<std::uint32_t>(bytes.size()));
+    Fill(buffer.data, bytes, code);
+  }
+
+  void Orthanc::CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const
+  {
+    const OrthancPluginErrorCode code =
+        OrthancPluginCreateMemoryBuffer64(context_, &buffer, bytes.size());
+    Fill(buffer.data, bytes, code);
+  }
+
   Json::Value Orthanc::GetFromRestApi(const std::string& uri) const
   {
     RestAnswer answer(context_);
@@ -141,7 +172,7 @@ namespace OrthancPerf
     return ReadJson(answer.ToString());
   }
 
-  std::optional<std::string> Orthanc::FindInRestApi(const std::string& uri) const
+  std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
   {
     RestAnswer answer(context_);
 
@@ -149,6 +180,40 @@ namespace OrthancPerf
         OrthancPluginErrorCode_Success)
     {
       return std::nullopt;
+    }
+
+    return answer.ToString();
+  }
+
+  std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
+
+    switch (code)
+    {
+      case OrthancPluginErrorCode_Success:
+        return ReadJson(answer.ToString());
+
+      case OrthancPluginErrorCode_UnknownResource:
+      case OrthancPluginErrorCode_InexistentItem:
+        return std::nullopt;
+
+      default:
+        throw SdkError("GET " + uri, code);
+    }
+  }
+
+  std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
+  {
+    RestAnswer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str());
+
+    if (code != OrthancPluginErrorCode_Success)
+    {
+      throw SdkError("GetDicomForInstance", code);
     }
 
     return answer.ToString();

@@ -50,11 +50,21 @@ namespace OrthancPerf
     // The identifier of the instance with this SOP Instance UID, empty if the store has none
     std::string LookupInstance(const char* sopInstanceUid) const;
 
+    // Makes the buffer, which Orthanc will free, a copy of the bytes. Throws SdkError.
+    void CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const;
+    void CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const;
+
     // The answer to a GET request to Orthanc's own REST API, as JSON. Throws SdkError.
     Json::Value GetFromRestApi(const std::string& uri) const;
 
+    // The same; nothing if Orthanc knows no such resource
+    std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
+
     // The same as it is, for routes that answer with a text; nothing if there is no such route
-    std::optional<std::string> FindInRestApi(const std::string& uri) const;
+    std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
+
+    // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
+    std::string GetInstanceFile(const std::string& instanceId) const;
 
   private:
     struct StringDeleter

@@ -38,16 +38,26 @@ namespace OrthancPerf
   };
 
 
+  // An engine, and what stands for it in the self-test
+  struct InstalledEngine
+  {
+    std::unique_ptr<ITranscodingEngine> engine;
+
+    // The same engine in a process of its own; nullptr if "engine" works in one anyhow
+    std::unique_ptr<ITranscodingEngine> child;
+  };
+
+
   // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
   // plugin's context; any thread may call it.
   class EngineDirectory
   {
   public:
     // In the order in which "auto" tries those that it has not measured yet
-    explicit EngineDirectory(std::vector<std::unique_ptr<ITranscodingEngine>> engines);
+    explicit EngineDirectory(std::vector<InstalledEngine> engines);
 
-    // Each engine writes each syntax once, in a child process (SelfTest). Takes up to some seconds;
-    // an engine is usable once its verdict is there.
+    // Each engine writes each syntax once, in a child process (SelfTest), all engines at the same
+    // time. An engine is usable once its verdict is there: to be called before instances come.
     void TestAll();
 
     // The engine of that name, if it is available and its self-test let it have this syntax;
@@ -58,11 +68,14 @@ namespace OrthancPerf
     // All that Find would give for this syntax, in the order of the directory
     std::vector<const ITranscodingEngine*> FindAll(const std::string& transferSyntax) const;
 
+    // Why Find gives nothing, in words
+    std::string Explain(const std::string& name, const std::string& transferSyntax) const;
+
     std::vector<EngineVerdict> GetVerdicts() const;
 
   private:
-    const std::vector<std::unique_ptr<ITranscodingEngine>> engines_;
+    const std::vector<InstalledEngine> engines_;
     mutable std::mutex mutex_;
-    std::vector<EngineVerdict> verdicts_;
+    std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };
 }

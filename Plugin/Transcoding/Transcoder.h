@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Transcoding/AutoEngine.h"
 #include "Transcoding/EngineDirectory.h"
-#include "Transcoding/TranscodingEngine.h"
+#include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,49 +14,6 @@
 
 namespace OrthancPerf
 {
-  // What was done to one instance, for metrics, /perf/instances and the log. A value; no patient
-  // data.
-  struct TranscodingReport
-  {
-    enum class Outcome
-    {
-      Transcoded,
-      Unneeded,  // in the target already, no pixel data, video: left alone
-      Declined,  // no engine covers it: left as it was
-      Failed     // stored as received
-    };
-
-    Outcome outcome = Outcome::Unneeded;
-    std::string engine;  // the one that did it, or tried last; empty: none was tried
-    std::string target;  // transfer syntax UID
-    std::string reason;  // why it was left as it was; empty if transcoded
-    std::chrono::nanoseconds duration{0};  // of the engine's work, Verify not included
-    std::chrono::nanoseconds verification{0};
-    std::size_t sourceSize = 0;  // bytes
-    std::size_t targetSize = 0;  // bytes; zero unless transcoded
-  };
-
-  const char* ToLabel(TranscodingReport::Outcome outcome);  // "transcoded", "unneeded", ...
-
-
-  // Told of every transcoding but the unneeded ones, on the thread that transcoded, in microseconds
-  class ITranscodingObserver
-  {
-  public:
-    virtual ~ITranscodingObserver() = default;
-
-    virtual void OnTranscoding(const TranscodingReport& report) noexcept = 0;
-  };
-
-
-  // The report, and the new file if there is one
-  struct Transcoding
-  {
-    TranscodingReport report;
-    std::string file;  // empty unless the outcome is Transcoded
-  };
-
-
   // Transcodes instances with the engine and in the way that the tuning asks for: decides whether
   // an instance needs it, picks the engine (AutoEngine for "auto"), verifies where that is asked
   // for, describes lossy derivations, and tells the observer. Whatever goes wrong, the answer is a
@@ -78,15 +35,22 @@ namespace OrthancPerf
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
     Transcoding TranscodeIncoming(const void* data, std::size_t size) noexcept;
 
-    // What Orthanc asks for: any one of these transfer syntaxes (UIDs), in the order of preference.
-    // Without "allowNewSopInstanceUid" lossy ones are declined, as they need a new identity.
+    // What Orthanc asks for: any one of these transfer syntaxes (UIDs), the lossless ones first,
+    // else in the order given. Unneeded: the source is in one of them, and serves as it is. Without
+    // "allowNewSopInstanceUid" lossy ones are declined, as they need a new identity.
     Transcoding TranscodeTo(const void* data, std::size_t size,
                             const std::vector<std::string>& syntaxes,
                             bool allowNewSopInstanceUid) noexcept;
 
+    // What "auto" has learnt, for /perf/status
+    std::vector<AutoChoice> GetAutoChoices() const;
+
   private:
+    std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
+
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;
+    AutoEngine auto_;
     mutable std::mutex mutex_;
     std::shared_ptr<const IngestTranscoding> settings_;
   };

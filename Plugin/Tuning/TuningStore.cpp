@@ -44,10 +44,11 @@ namespace OrthancPerf
 
 
   TuningStore::TuningStore(const Tuning& configured, ITuningPersistence* persistence,
-                           std::vector<ITuningObserver*> observers) :
+                           std::vector<ITuningObserver*> observers, TuningCheck check) :
     configured_(configured),
     persistence_(persistence),
     observers_(std::move(observers)),
+    check_(std::move(check)),
     overrides_(Json::objectValue),
     tuning_(std::make_shared<const Tuning>(configured))
   {
@@ -70,7 +71,9 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(changeMutex_);
     std::vector<std::string> warnings;
     LoadOnce(warnings);
-    return Change(WithoutEmptySections(MergeJson(GetOverrides(), canonical)), std::move(warnings));
+    const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
+    CheckChange(overrides);
+    return Change(overrides, std::move(warnings));
   }
 
 
@@ -151,6 +154,15 @@ namespace OrthancPerf
     }
 
     return {Get(), std::move(warnings)};
+  }
+
+
+  void TuningStore::CheckChange(const Json::Value& overrides) const
+  {
+    if (check_)
+    {
+      check_(*Get(), ApplyTuning(configured_, overrides));
+    }
   }
 
 

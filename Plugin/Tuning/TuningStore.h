@@ -5,6 +5,7 @@
 
 #include <json/value.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -39,6 +40,11 @@ namespace OrthancPerf
   };
 
 
+  // Whether a change asked for over REST can be had on this machine, beyond what TuningSchema
+  // knows. Throws SettingError if it cannot. Called on the thread that changes the tuning.
+  using TuningCheck = std::function<void(const Tuning& current, const Tuning& proposed)>;
+
+
   // What came of a change
   struct TuningOutcome
   {
@@ -62,9 +68,10 @@ namespace OrthancPerf
   {
   public:
     // "configured": defaults and configuration. "persistence": null if changes need not survive.
-    // The observers are told at once. Persistence and observers outlive the store.
+    // The observers are told at once. Persistence and observers outlive the store. What was saved
+    // or configured is in force without the "check", which is for Merge only.
     TuningStore(const Tuning& configured, ITuningPersistence* persistence,
-                std::vector<ITuningObserver*> observers);
+                std::vector<ITuningObserver*> observers, TuningCheck check = {});
 
     // Takes up the saved changes. To be called once Orthanc's database can be used; changes that
     // come earlier do it themselves. Later calls, and calls after a change, do nothing.
@@ -87,6 +94,7 @@ namespace OrthancPerf
     // These expect changeMutex_ to be held
     void LoadOnce(std::vector<std::string>& warnings);
     TuningOutcome Change(const Json::Value& overrides, std::vector<std::string> warnings);
+    void CheckChange(const Json::Value& overrides) const;
     void PutInForce(const Json::Value& overrides);
     void SaveOverrides();
     void NotifyObservers() const;
@@ -94,6 +102,7 @@ namespace OrthancPerf
     const Tuning configured_;
     ITuningPersistence* const persistence_;
     const std::vector<ITuningObserver*> observers_;
+    const TuningCheck check_;
 
     std::mutex changeMutex_;  // held during a whole change, taken before stateMutex_
     bool isLoaded_ = false;   // under changeMutex_

@@ -12,3 +12,22 @@ find_path(ORTHANC_SDK orthanc/OrthancCPlugin.h REQUIRED)
 if(PERF_UNIT_TESTS)
   find_package(GTest REQUIRED)
 endif()
+
+# The codec libraries, each for a program of its own, which is left out without them: libdcmtk-dev
+# and libgdcm-dev. Never two of them in one program: they bring incompatible copies of CharLS.
+find_path(DCMTK_HEADERS dcmtk/dcmdata/dctk.h)
+find_library(DCMTK_DCMJPLS dcmjpls)
+if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
+  add_library(Perf::DCMTK INTERFACE IMPORTED)
+  target_include_directories(Perf::DCMTK SYSTEM INTERFACE ${DCMTK_HEADERS})
+  target_link_libraries(Perf::DCMTK INTERFACE
+    dcmjpeg dcmjpls dcmimage dcmimgle dcmdata oflog ofstd)
+endif()
+
+find_package(GDCM QUIET CONFIG)
+find_package(ZLIB QUIET)
+if(GDCM_FOUND AND ZLIB_FOUND)
+  add_library(Perf::GDCM INTERFACE IMPORTED)
+  target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS})
+  target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmDICT gdcmCommon ZLIB::ZLIB)
+endif()

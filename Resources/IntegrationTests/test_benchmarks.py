@@ -76,3 +76,12 @@ def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: li
     arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
     report = run_lab(plugin, tmp_path, "stalls", *arguments)
     assert len(list_scenarios(report)) + len(report["Skipped"]) == 6
+
+
+def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:
+    target = "JPEGProcess14SV1"
+    arguments = ["--images", "4", "--rounds", "1", "--senders", "1", "2", "--targets", target]
+    report = run_lab(plugin, tmp_path, "transcoding", *arguments)
+    engines = ["native", "dcmtk", "gdcm", "auto", "Orthanc's own"]
+    names = [f"{senders} storescu, {target}, {engine}" for senders in (1, 2) for engine in engines]
+    assert list_scenarios(report) == names

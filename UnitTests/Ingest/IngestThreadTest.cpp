@@ -33,6 +33,13 @@ namespace OrthancPerf
       return known;
     }
 
+    InstanceTranscoding MakeTranscoding(const std::string& outcome)
+    {
+      InstanceTranscoding transcoding;
+      transcoding.outcome = outcome;
+      return transcoding;
+    }
+
     constexpr milliseconds QUIET(50);
 
 
@@ -96,7 +103,7 @@ namespace OrthancPerf
     IngestThread thread(noSource);
     thread.OnReceived(At(0), Received(Origin::DicomProtocol, 1000));
     thread.OnTranscoderBegin(At(1));
-    thread.OnTranscoderEnd(At(11));
+    thread.OnTranscoderEnd(At(11), MakeTranscoding("transcoded"), {});
     thread.OnFilter(At(12), FromModality("CT1"));
     const auto finished = Store(thread, At(15), FromModality("CT1"));
 
@@ -104,6 +111,38 @@ namespace OrthancPerf
     EXPECT_EQ(finished->instance.phases.Get(Phase::Transcode), milliseconds(10));
     EXPECT_EQ(finished->instance.phases.Get(Phase::Prepare), milliseconds(2));
     EXPECT_EQ(finished->instance.phases.GetTotal(), milliseconds(15));
+    ASSERT_TRUE(finished->instance.transcoding);
+    EXPECT_EQ(finished->instance.transcoding->outcome, "transcoded");
+  }
+
+  TEST(IngestThread, WithoutATranscoderThereIsNoneOfThat)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    thread.OnReceived(At(0), Received(Origin::DicomProtocol, 1000));
+    thread.OnTranscoderBegin(At(1));
+    thread.OnTranscoderEnd(At(2), MakeTranscoding("failed"), {});
+    Store(thread, At(3), FromModality("CT1"));
+    thread.OnReceived(At(4), Received(Origin::DicomProtocol, 1000));
+    const auto finished = Store(thread, At(5), FromModality("CT1"));
+
+    ASSERT_TRUE(finished);
+    EXPECT_FALSE(finished->instance.transcoding);
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Transcode));
+  }
+
+  TEST(IngestThread, ANewIdentityIsTheOneToLookFor)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    ReceivedInstance received = Received(Origin::DicomProtocol, 1000);
+    received.sopInstanceUid = {'1', '.', '2'};
+    thread.OnReceived(At(0), received);
+    thread.OnTranscoderEnd(At(1), MakeTranscoding("transcoded"), {'1', '.', '3'});
+    const auto ended = thread.TakeLast();
+
+    ASSERT_TRUE(ended);
+    EXPECT_STREQ(ended->sopInstanceUid.data(), "1.3");
   }
 
   TEST(IngestThread, TheSecondInstanceOfARequestBeginsWhereTheFirstEnded)

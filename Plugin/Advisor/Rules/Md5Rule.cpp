@@ -30,11 +30,10 @@ namespace OrthancPerf
         Finding finding;
         finding.id = "md5";
         finding.title = "Computing MD5 sums takes " + SayShare(hashing / total) + " of the time";
-        finding.explanation =
-            "Orthanc computes the MD5 sum of each file before it is stored "
-            "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
-            SaySize(traffic.bytes / traffic.instances) + " that is " +
-            SayTime(hashing / traffic.instances) + " each.";
+        finding.explanation = "Orthanc computes the MD5 sum of each file before it is stored "
+                              "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
+                              SaySize(traffic.bytes / traffic.instances) + " that is " +
+                              SayTime(hashing / traffic.instances) + " each.";
         finding.evidence["MeanSize"] = traffic.bytes / traffic.instances;
         finding.evidence["EstimatedHashing"] = hashing / traffic.instances;
         finding.evidence["MeanPrepare"] = traffic.GetMean(Phase::Prepare);

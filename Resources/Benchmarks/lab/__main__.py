@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
-from lab import overhead, side_by_side, stalls
+from lab import overhead, side_by_side, stalls, transcoding
 from lab.processes import ClientError
 from lab.report import Report
 
@@ -49,6 +49,7 @@ def parse_arguments() -> argparse.Namespace:
         "--probe-only", action="store_true", help="the plugin in both, the probe in one"
     )
     add_stalls(commands)
+    add_transcoding(commands)
     return parser.parse_args()
 
 
@@ -63,6 +64,20 @@ def add_stalls(commands: Commands) -> None:
     command.add_argument("--seconds", type=float, default=120, help="at most, for each scenario")
     command.add_argument("--tls", action="store_true", help="DICOM over TLS")
     command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+
+
+def add_transcoding(commands: Commands) -> None:
+    command = commands.add_parser("transcoding", help="ingest as received and transcoded")
+    targets = list(transcoding.TARGETS)
+    command.add_argument("--targets", nargs="+", choices=targets, default=targets)
+    engines = transcoding.ENGINES
+    command.add_argument("--engines", nargs="+", choices=engines, default=engines)
+    command.add_argument("--images", type=int, default=100, help="in each run")
+    command.add_argument("--senders", type=int, nargs="+", default=[1, 4], help="parallel storescu")
+    command.add_argument("--rounds", type=int, default=6, help="of all contestants in turn")
+    command.add_argument(
+        "--seconds", type=float, default=120, help="at most, for each target and senders"
+    )
 
 
 def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
@@ -104,6 +119,18 @@ def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> N
     stalls.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
 
 
+def run_transcoding(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
+    settings = transcoding.Settings(
+        arguments.targets,
+        arguments.engines,
+        arguments.images,
+        arguments.senders,
+        arguments.rounds,
+        arguments.seconds,
+    )
+    transcoding.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
+
+
 def main() -> None:
     # So that servers and folders go, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
@@ -116,6 +143,8 @@ def main() -> None:
         try:
             if arguments.command == "stalls":
                 run_stalls(arguments, report, Path(folder))
+            elif arguments.command == "transcoding":
+                run_transcoding(arguments, report, Path(folder))
             else:
                 run_side_by_side(arguments, report, Path(folder))
         except ClientError as error:

@@ -3,6 +3,7 @@
    through its own GOT slots. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -75,4 +76,14 @@ EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
 EXPORT int CallerSync(int fd)
 {
   return fdatasync(fd);
+}
+
+EXPORT int CallerLock(pthread_mutex_t* mutex)
+{
+  return pthread_mutex_lock(mutex);
+}
+
+EXPORT int CallerUnlock(pthread_mutex_t* mutex)
+{
+  return pthread_mutex_unlock(mutex);
 }

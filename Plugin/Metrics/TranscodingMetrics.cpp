@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/TranscodingMetrics.h"
+
+#include "Ingest/Clock.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Outcome = TranscodingReport::Outcome;
+
+    constexpr std::size_t OUTCOME_COUNT_OF_REPORTS = 4;
+    constexpr std::size_t SIDE_COUNT = 2;
+
+    constexpr std::array<Outcome, OUTCOME_COUNT_OF_REPORTS> OUTCOMES = {
+        Outcome::Transcoded, Outcome::Unneeded, Outcome::Declined, Outcome::Failed};
+
+    enum Side : std::size_t
+    {
+      SOURCE,
+      TARGET
+    };
+
+
+    // Seconds: from a small image with RLE, to hundreds of frames with JPEG 2000
+    const prometheus::Histogram::BucketBoundaries& GetBuckets()
+    {
+      static const prometheus::Histogram::BucketBoundaries BUCKETS = {
+          0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
+      return BUCKETS;
+    }
+
+
+    // Numbers of lines: one for each engine and target. The first engine is none at all, in the
+    // place of "auto", and the last target is any that is not known.
+    std::size_t GetTargetCount()
+    {
+      return GetWritableSyntaxes().size() + 1;
+    }
+
+
+    std::size_t GetLineCount()
+    {
+      return ENGINE_CHOICE_COUNT * GetTargetCount();
+    }
+
+
+    std::size_t FindLine(const TranscodingReport& report)
+    {
+      const auto engine = static_cast<std::size_t>(
+          ParseEngineChoice(report.engine).value_or(EngineChoice::Automatic));
+      const auto& syntaxes = GetWritableSyntaxes();
+      const auto target = std::find_if(syntaxes.begin(), syntaxes.end(),
+                                       [&report](const WritableSyntax& syntax)
+                                       { return report.target == syntax.uid; });
+      return engine * GetTargetCount() + static_cast<std::size_t>(target - syntaxes.begin());
+    }
+
+
+    prometheus::Labels MakeLabels(std::size_t line)
+    {
+      const EngineChoice engine = GetAllEngineChoices().at(line / GetTargetCount());
+      const std::size_t target = line % GetTargetCount();
+      const auto& syntaxes = GetWritableSyntaxes();
+      return {{"engine", engine == EngineChoice::Automatic ? "none" : ToLabel(engine)},
+              {"target", target < syntaxes.size() ? syntaxes[target].name : "other"}};
+    }
+  }
+
+
+  TranscodingMetrics::TranscodingMetrics() :
+    seconds_(BuildSeconds()),
+    total_(BuildTotal()),
+    bytes_(BuildBytes())
+  {
+  }
+
+
+  void TranscodingMetrics::OnTranscoding(const TranscodingReport& report) noexcept
+  {
+    try
+    {
+      Count(report);
+    }
+    catch (const std::exception&)
+    {
+      // Out of memory: one transcoding uncounted is better than Orthanc down
+    }
+  }
+
+
+  std::vector<prometheus::MetricFamily> TranscodingMetrics::Collect() const
+  {
+    return registry_.Collect();
+  }
+
+
+  void TranscodingMetrics::Count(const TranscodingReport& report)
+  {
+    const std::size_t line = FindLine(report);
+    total_.Get(line * OUTCOME_COUNT_OF_REPORTS + static_cast<std::size_t>(report.outcome))
+        .Increment();
+
+    if (report.outcome == Outcome::Transcoded)
+    {
+      seconds_.Get(line).Observe(ToSeconds(report.duration));
+      bytes_.Get(line * SIDE_COUNT + SOURCE).Increment(static_cast<double>(report.sourceSize));
+      bytes_.Get(line * SIDE_COUNT + TARGET).Increment(static_cast<double>(report.targetSize));
+    }
+  }
+
+
+  TranscodingMetrics::Histograms TranscodingMetrics::BuildSeconds()
+  {
+    auto& family = prometheus::BuildHistogram()
+                       .Name("orthanc_perf_transcode_seconds")
+                       .Help("Time that an engine took to transcode an instance.")
+                       .Register(registry_);
+    return {GetLineCount(),
+            [&family](std::size_t line) -> prometheus::Histogram&
+            {
+              return family.Add(MakeLabels(line), GetBuckets());
+            }};
+  }
+
+
+  TranscodingMetrics::Counters TranscodingMetrics::BuildTotal()
+  {
+    auto& family = prometheus::BuildCounter()
+                       .Name("orthanc_perf_transcode_total")
+                       .Help("Attempts to transcode an instance, by what came of them.")
+                       .Register(registry_);
+    return {GetLineCount() * OUTCOME_COUNT_OF_REPORTS,
+            [&family](std::size_t number) -> prometheus::Counter&
+            {
+              prometheus::Labels labels = MakeLabels(number / OUTCOME_COUNT_OF_REPORTS);
+              labels["outcome"] = ToLabel(OUTCOMES.at(number % OUTCOME_COUNT_OF_REPORTS));
+              return family.Add(labels);
+            }};
+  }
+
+
+  TranscodingMetrics::Counters TranscodingMetrics::BuildBytes()
+  {
+    auto& family = prometheus::BuildCounter()
+                       .Name("orthanc_perf_transcode_bytes_total")
+                       .Help("Bytes of the DICOM files that engines read and wrote.")
+                       .Register(registry_);
+    return {GetLineCount() * SIDE_COUNT,
+            [&family](std::size_t number) -> prometheus::Counter&
+            {
+              prometheus::Labels labels = MakeLabels(number / SIDE_COUNT);
+              labels["side"] = number % SIDE_COUNT == SOURCE ? "source" : "target";
+              return family.Add(labels);
+            }};
+  }
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/HookActions.h"
+
+#include "Network/ErrnoKeeper.h"
+#include "Network/HookContext.h"
+#include "Network/SocketTuning.h"
+
+#include <cstdint>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::uint8_t* ToBytes(const void* buffer)
+    {
+      return static_cast<const std::uint8_t*>(buffer);
+    }
+
+    ConnectionKind GetKind(const Connection& connection)
+    {
+      return connection.kind.load(std::memory_order_relaxed);
+    }
+
+    bool IsSocketOfServer(const Connection& connection)
+    {
+      return connection.IsDicom() || GetKind(connection) == ConnectionKind::HttpAccepted;
+    }
+
+    // Sets the options if they have changed since this connection got them
+    void Tune(const ContextUse& use, Connection& connection) noexcept
+    {
+      const std::uint32_t revision = use->settings.GetRevision();
+
+      if (connection.IsDicom() &&
+          connection.settingsRevision.exchange(revision, std::memory_order_relaxed) != revision)
+      {
+        ApplySocketSettings(connection.fd, use->settings.Get(),
+                            use->defaultCongestionControl.c_str());
+      }
+    }
+
+    bool IsTcp(int fd) noexcept
+    {
+      int type = 0;
+      socklen_t size = sizeof(type);
+      return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+    }
+  }
+
+
+  Watch TurnTo(int fd) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    if (connection == nullptr || !IsSocketOfServer(*connection))
+    {
+      return Watch::Nothing;
+    }
+
+    Tune(use, *connection);
+    use->tracker.OnTurnedTo(*connection);
+    return connection->IsDicom() ? Watch::Wait : Watch::Duration;
+  }
+
+
+  void BeforeWait(int fd) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    if (connection == nullptr || !connection->IsDicom())
+    {
+      return;
+    }
+
+    if (use->settings.IsQuickAck())
+    {
+      AcknowledgeNow(fd);
+    }
+
+    int unsent = 0;
+
+    if (connection->state == ExchangeState::Response && !connection->IsOutgoing() &&
+        ioctl(fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0)
+    {
+      use->tracker.OnHeldBack(*connection);
+    }
+  }
+
+
+  void AfterWait(int fd, TimePoint from) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    if (connection != nullptr && IsSocketOfServer(*connection))
+    {
+      use->tracker.OnWaited(*connection, from, Clock::now());
+    }
+  }
+
+
+  void AfterRead(int fd, const void* buffer, ssize_t size,
+                 const std::optional<TimePoint>& from) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    if (connection == nullptr || !IsSocketOfServer(*connection))
+    {
+      return;
+    }
+
+    const TimePoint now = Clock::now();
+
+    if (from)
+    {
+      use->tracker.OnWaited(*connection, *from, now);
+    }
+
+    if (size > 0)
+    {
+      use->tracker.OnRead(*connection, ToBytes(buffer), static_cast<std::size_t>(size), now);
+    }
+  }
+
+
+  void Forget(int fd) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+
+    if (Connection* connection = use.Find(fd))
+    {
+      use->tracker.OnClosing(*connection, Clock::now());
+    }
+  }
+
+
+  bool BeforeWrite(int fd, const void* buffer, std::size_t size) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    // Orthanc writes a stored file in some 130 pieces: they are no traffic
+    if (connection == nullptr || size == 0 || GetKind(*connection) == ConnectionKind::StoredFile)
+    {
+      return false;
+    }
+
+    if (GetKind(*connection) == ConnectionKind::OutgoingCandidate &&
+        !use->tracker.RecogniseOutgoing(*connection, ToBytes(buffer), size, Clock::now()))
+    {
+      return false;
+    }
+
+    Tune(use, *connection);
+    return IsSocketOfServer(*connection);
+  }
+
+
+  void AfterWrite(int fd, const void* buffer, std::size_t size) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+
+    if (Connection* connection = use.Find(fd))
+    {
+      use->tracker.OnWritten(*connection, ToBytes(buffer), size, Clock::now());
+    }
+  }
+
+
+  void AfterAccept(int fd) noexcept
+  {
+    const ErrnoKeeper keeper;
+    sockaddr_storage storage = {};
+    auto* address = reinterpret_cast<sockaddr*>(&storage);
+    socklen_t size = sizeof(storage);
+
+    if (fd < 0 || getsockname(fd, address, &size) != 0)
+    {
+      return;
+    }
+
+    const std::uint16_t localPort = PeerAddress::From(address, size).port;
+    size = sizeof(storage);
+    const bool isConnected = (getpeername(fd, address, &size) == 0);
+    const PeerAddress peer = isConnected ? PeerAddress::From(address, size) : PeerAddress();
+    const ContextUse use;
+
+    if (use)
+    {
+      if (Connection* connection = use->tracker.OnAccepted(fd, localPort, peer, Clock::now()))
+      {
+        Tune(use, *connection);
+      }
+    }
+  }
+
+
+  void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
+
+    if (peer.port == 0 || !IsTcp(fd))
+    {
+      return;
+    }
+
+    const ContextUse use;
+
+    if (use)
+    {
+      use->tracker.OnConnecting(fd, peer, Clock::now());
+    }
+  }
+
+
+  void AfterConnect(int fd) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+
+    if (connection != nullptr && GetKind(*connection) == ConnectionKind::OutgoingCandidate)
+    {
+      use->tracker.OnConnected(*connection, Clock::now());
+    }
+  }
+
+
+  bool IsConnectionCandidate(int fd) noexcept
+  {
+    const ContextUse use;
+    const Connection* connection = use.Find(fd);
+    return connection != nullptr && GetKind(*connection) == ConnectionKind::OutgoingCandidate;
+  }
+
+
+  void AfterFileSync(int fd, TimePoint from) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+    const Connection* connection = use.Find(fd);
+
+    if (connection != nullptr && GetKind(*connection) == ConnectionKind::StoredFile)
+    {
+      use->tracker.OnFileSynced(from, Clock::now());
+    }
+  }
+
+
+  void AfterOpen(int fd, const char* path, int flags, TimePoint from) noexcept
+  {
+    const ErrnoKeeper keeper;
+    const ContextUse use;
+
+    if (fd >= 0 && use && (flags & O_CREAT) != 0 && use->tracker.IsStoredFile(path))
+    {
+      use->tracker.OnFileCreated(fd, from);
+    }
+  }
+
+
+  bool IsLeftAlone(int fd, int level, int option) noexcept
+  {
+    const ContextUse use;
+    const Connection* connection = use.Find(fd);
+    return connection != nullptr && connection->IsDicom() &&
+           IsOverridden(use->settings.Get(), level, option);
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Clock.h"
+
+#include <cstddef>
+#include <optional>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+namespace OrthancPerf
+{
+  // What the hooks of the probe (WatchedFunctions.cpp) do before and after their originals. Each
+  // looks its connection up in the context of the hooks and tells the tracker; nothing happens
+  // where there is no context, or where it does not know the descriptor. They keep errno, take no
+  // lock, allocate nothing, and never wait. Any thread.
+
+  // What is to be seen of a call that may wait for bytes
+  enum class Watch
+  {
+    Nothing,   // the connection is not watched
+    Duration,  // HTTP: how long the call takes, without a further system call
+    Wait       // DICOM: whether it has to wait, and the quick ACK before it does
+  };
+
+  // The thread is about to read or to wait
+  Watch TurnTo(int fd) noexcept;
+
+  // The thread has to wait for bytes
+  void BeforeWait(int fd) noexcept;
+  void AfterWait(int fd, TimePoint from) noexcept;
+
+  // "size" as read(2) answers; "from": when the call began to wait, as far as that is known
+  void AfterRead(int fd, const void* buffer, ssize_t size,
+                 const std::optional<TimePoint>& from) noexcept;
+
+  // Whether the connection is watched; recognises an outgoing one by its first bytes
+  bool BeforeWrite(int fd, const void* buffer, std::size_t size) noexcept;
+  void AfterWrite(int fd, const void* buffer, std::size_t size) noexcept;
+
+  void AfterAccept(int fd) noexcept;  // -1: there was none
+
+  void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept;
+  void AfterConnect(int fd) noexcept;
+
+  // Whether this is an outgoing connection of which nothing was sent yet
+  bool IsConnectionCandidate(int fd) noexcept;
+
+  // Whether this setsockopt(2) is not to take place: the settings in force say otherwise
+  bool IsLeftAlone(int fd, int level, int option) noexcept;
+
+  // The descriptor is about to be closed, or was closed by a call that no hook saw
+  void Forget(int fd) noexcept;
+
+  // "fd" as open(2) answers
+  void AfterOpen(int fd, const char* path, int flags, TimePoint from) noexcept;
+  void AfterFileSync(int fd, TimePoint from) noexcept;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/ConnectionTracker.h"
+#include "Network/SocketSettings.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What the hooks work on while the probe is installed
+  struct HookContext
+  {
+    ConnectionTracker& tracker;
+    const SharedSocketSettings& settings;
+    const std::string defaultCongestionControl;
+  };
+
+  // From now on the hooks work on this context; false if there is another one already.
+  bool EnterContext(HookContext& context);
+
+  // From now on the hooks only call their originals. Returns when no thread uses the context any
+  // more, which takes microseconds: threads that wait inside an original don't use it.
+  void LeaveContext(HookContext& context);
+
+  // The context, safe from LeaveContext() for as long as this object lives, which must be short:
+  // no original that may wait is called meanwhile. Any thread, on its stack.
+  class ContextUse
+  {
+  public:
+    ContextUse() noexcept;
+    ~ContextUse();
+
+    ContextUse(const ContextUse&) = delete;
+    ContextUse& operator=(const ContextUse&) = delete;
+
+    Connection* Find(int fd) const noexcept
+    {
+      return context_ == nullptr ? nullptr : context_->tracker.Find(fd);
+    }
+
+    HookContext* operator->() const noexcept
+    {
+      return context_;
+    }
+
+    explicit operator bool() const noexcept
+    {
+      return context_ != nullptr;
+    }
+
+  private:
+    std::atomic<std::uint32_t>& users_;
+    HookContext* context_ = nullptr;
+  };
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Network/PluginLock.h"
+#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/TranscodingFailures.h"
+
+#include <json/value.h>
+
+#include <functional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What "Transcoding" in /perf/status is made of. All must outlive the router.
+  struct TranscodingSources
+  {
+    const EngineDirectory& engines;
+    const TranscodingFailures& failures;
+    const PluginLock& lock;
+
+    // Whether the self-test of the engines is over
+    std::function<bool()> isTested;
+
+    // Why received instances are not transcoded as the tuning asks; empty: they are
+    std::function<std::string()> getProblem;
+  };
+
+  // The engines, what each proved to be able to do, and what failed
+  Json::Value DescribeTranscoding(const TranscodingSources& sources);
+}

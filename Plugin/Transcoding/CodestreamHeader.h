@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  // What the header of a compressed frame says of its pixels. A value.
+  struct CodestreamHeader
+  {
+    // What a JPEG stream says of its three components: APP0 or APP14 (ITU-T T.872), or their
+    // identifiers
+    enum class Colors
+    {
+      Unspecified,
+      Rgb,
+      Ycc
+    };
+
+    std::size_t width = 0;
+    std::size_t height = 0;
+    unsigned int components = 0;
+    unsigned int precision = 0;  // bits of a sample
+    bool isSigned = false;       // only JPEG 2000 says so
+    bool isLossless = false;     // the process: JPEG's SOF3, JPEG 2000's 5-3 filter, JPEG-LS's NEAR 0
+    bool isColorTransformed = false;  // JPEG 2000: by its multiple component transformation
+    Colors colors = Colors::Unspecified;
+  };
+
+
+  // They read the header of one frame, and are strict: a codec library may end its process, or
+  // allocate whatever a header asks for, where it meets something unexpected. They allocate nothing
+  // to speak of. Throw CodecError if the frame is cut or malformed, and NotCovered if it is of a kind
+  // that no library here decodes. Any thread may call them.
+
+  CodestreamHeader ReadJpegHeader(std::string_view frame);      // ITU-T T.81 annex B
+  CodestreamHeader ReadJpegLsHeader(std::string_view frame);    // ITU-T T.87 annex C
+  CodestreamHeader ReadJpeg2000Header(std::string_view frame);  // ITU-T T.800 annex A
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/InstanceTranscoding.h"
+
+#include "Ingest/Clock.h"
+#include "Ingest/DicomFile.h"
+#include "Transcoding/LossyDerivation.h"
+#include "Transcoding/TranscodedFile.h"
+#include "Transcoding/Verifier.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Outcome = TranscodingReport::Outcome;
+
+    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+
+    bool IsLossy(const std::string& target)
+    {
+      const WritableSyntax* const syntax = FindWritableSyntax(target);
+      return syntax != nullptr && syntax->isLossy;
+    }
+
+
+    Outcome ToOutcome(TranscodingOutcome outcome)
+    {
+      switch (outcome)
+      {
+        case TranscodingOutcome::Transcoded:
+          return Outcome::Transcoded;
+
+        case TranscodingOutcome::Declined:
+          return Outcome::Declined;
+
+        default:
+          return Outcome::Failed;
+      }
+    }
+
+
+    TranscodingOutcome ToEngineOutcome(Outcome outcome)
+    {
+      switch (outcome)
+      {
+        case Outcome::Transcoded:
+          return TranscodingOutcome::Transcoded;
+
+        case Outcome::Declined:
+          return TranscodingOutcome::Declined;
+
+        default:
+          return TranscodingOutcome::Failed;
+      }
+    }
+
+
+    EngineAttempt ToAttempt(const TranscodingReport& report)
+    {
+      return {report.engine, ToEngineOutcome(report.outcome), report.duration, report.sourceSize,
+              report.reason};
+    }
+
+
+    // The first and "next", which was tried in its stead, as one
+    void Append(Transcoding& all, Transcoding next)
+    {
+      TranscodingReport& report = next.report;
+      report.duration += all.report.duration;
+      report.verification += all.report.verification;
+
+      if (report.outcome != Outcome::Transcoded && !all.report.engine.empty())
+      {
+        report.reason = all.report.reason + "; " + report.engine + ": " + report.reason;
+
+        if (all.report.outcome == Outcome::Failed)
+        {
+          report.outcome = Outcome::Failed;
+        }
+      }
+      else if (report.outcome != Outcome::Transcoded)
+      {
+        report.reason = report.engine + ": " + report.reason;
+      }
+
+      all = std::move(next);
+    }
+  }
+
+
+  InstanceTranscoding::InstanceTranscoding(const TranscodingSurroundings& surroundings,
+                                           const void* data, std::size_t size) :
+    surroundings_(surroundings),
+    received_({data, size}),
+    image_(DescribeImage(data, size))
+  {
+    const DicomFileCheck check = CheckDicomFile(data, size);
+
+    if (check.IsAcceptable())
+    {
+      sopInstanceUid_ = check.sopInstanceUid.data();
+    }
+  }
+
+
+  bool InstanceTranscoding::IsInOneOf(const std::vector<std::string>& syntaxes) const
+  {
+    return std::find(syntaxes.begin(), syntaxes.end(), image_.transferSyntax.data()) !=
+           syntaxes.end();
+  }
+
+
+  Transcoding InstanceTranscoding::MakeUndone(Outcome outcome, const std::string& target,
+                                              const std::string& reason) const
+  {
+    Transcoding transcoding;
+    transcoding.report.outcome = outcome;
+    transcoding.report.target = target;
+    transcoding.report.reason = reason;
+    transcoding.report.sourceSize = received_.size;
+    return transcoding;
+  }
+
+
+  // No engine is tried
+  Transcoding InstanceTranscoding::Refuse(const std::string& engine, const std::string& target,
+                                          const std::string& reason)
+  {
+    Transcoding transcoding = MakeUndone(Outcome::Declined, target, reason);
+    transcoding.report.engine = engine;
+
+    if (surroundings_.observer != nullptr)
+    {
+      surroundings_.observer->OnTranscoding(transcoding.report);
+    }
+
+    return transcoding;
+  }
+
+
+  Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target)
+  {
+    // Deflated files have to be inflated to see whether they have pixels
+    std::string reason = FindReasonToLeaveAlone(image_, target);
+
+    if (reason.empty() && image_.isDeflated && Inflate())
+    {
+      ImageDescription inflated = image_;
+      inflated.transferSyntax = {};
+      reason = FindReasonToLeaveAlone(inflated, target);
+    }
+
+    return reason.empty() ? TranscodeTo(target) : MakeUndone(Outcome::Unneeded, target, reason);
+  }
+
+
+  Transcoding InstanceTranscoding::TranscodeTo(const std::string& target)
+  {
+    if (sopInstanceUid_.empty())
+    {
+      return Refuse("", target, "not a DICOM file that Orthanc would store");
+    }
+
+    if (image_.isDeflated && inflated_.empty() && !Inflate())
+    {
+      return Refuse("", target, "deflated, and no engine can inflate it");
+    }
+
+    const std::string obstacle = FindObstacle(image_, target);
+    return obstacle.empty() ? TryEngines(target) : Refuse("", target, obstacle);
+  }
+
+
+  // Afterwards "image_" describes what was deflated
+  bool InstanceTranscoding::Inflate()
+  {
+    for (const ITranscodingEngine* const engine :
+         surroundings_.engines.FindAll(EXPLICIT_LITTLE_ENDIAN))
+    {
+      EngineResult result =
+          engine->Transcode(received_.data, received_.size, {EXPLICIT_LITTLE_ENDIAN, 100});
+
+      if (result.outcome == TranscodingOutcome::Transcoded &&
+          FindFlaw(result.file, EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
+      {
+        inflated_ = std::move(result.file);
+        image_ = DescribeImage(inflated_.data(), inflated_.size());
+        return true;
+      }
+    }
+
+    return false;
+  }
+
+
+  // What engines are to read. The inflated file is in this target already.
+  InstanceTranscoding::Source
+  InstanceTranscoding::GetSource(const std::string& target) const noexcept
+  {
+    return inflated_.empty() || target == EXPLICIT_LITTLE_ENDIAN
+               ? received_
+               : Source{inflated_.data(), inflated_.size()};
+  }
+
+
+  Transcoding InstanceTranscoding::TryEngines(const std::string& target)
+  {
+    const EngineChoice choice = surroundings_.settings.engine;
+
+    if (choice != EngineChoice::Automatic)
+    {
+      const std::string name = ToLabel(choice);
+      const ITranscodingEngine* const engine = surroundings_.engines.Find(name, target);
+      return engine == nullptr ? Refuse(name, target, surroundings_.engines.Explain(name, target))
+                               : TryEngine(*engine, target);
+    }
+
+    const TranscodingKind kind = TranscodingKind::Of(image_, target);
+    const std::vector<const ITranscodingEngine*> engines = ChooseEngines(kind);
+    return engines.empty() ? Refuse("", target, "no engine writes this transfer syntax")
+                           : TryInTurn(engines, kind);
+  }
+
+
+  std::vector<const ITranscodingEngine*>
+  InstanceTranscoding::ChooseEngines(const TranscodingKind& kind)
+  {
+    std::vector<const ITranscodingEngine*> chosen;
+    const std::vector<const ITranscodingEngine*> engines =
+        surroundings_.engines.FindAll(kind.target);
+    std::vector<std::string> names;
+
+    for (const ITranscodingEngine* const engine : engines)
+    {
+      names.emplace_back(engine->GetName());
+    }
+
+    for (const std::string& name :
+         surroundings_.autoEngine.Choose(kind, names, received_.size, Clock::now()))
+    {
+      const auto place = std::find(names.begin(), names.end(), name) - names.begin();
+      chosen.push_back(engines[static_cast<std::size_t>(place)]);
+    }
+
+    return chosen;
+  }
+
+
+  Transcoding InstanceTranscoding::TryInTurn(const std::vector<const ITranscodingEngine*>& engines,
+                                             const TranscodingKind& kind)
+  {
+    Transcoding all;
+    std::vector<EngineAttempt> attempts;
+
+    for (const ITranscodingEngine* const engine : engines)
+    {
+      Transcoding attempt = TryEngine(*engine, kind.target);
+      attempts.push_back(ToAttempt(attempt.report));
+      Append(all, std::move(attempt));
+
+      if (all.report.outcome == Outcome::Transcoded)
+      {
+        break;
+      }
+    }
+
+    surroundings_.autoEngine.Learn(kind, attempts, Clock::now());
+    return all;
+  }
+
+
+  Transcoding InstanceTranscoding::TryEngine(const ITranscodingEngine& engine,
+                                             const std::string& target)
+  {
+    const Source source = GetSource(target);
+    const TimePoint start = Clock::now();
+    EngineResult result =
+        engine.Transcode(source.data, source.size, {target, surroundings_.settings.lossyQuality});
+
+    Transcoding transcoding = MakeUndone(ToOutcome(result.outcome), target, result.reason);
+    transcoding.report.duration = Clock::now() - start;
+    transcoding.report.engine = engine.GetName();
+    transcoding.file = std::move(result.file);
+
+    if (transcoding.report.outcome == Outcome::Transcoded)
+    {
+      transcoding.report.reason = Examine(engine, target, transcoding);
+      transcoding.report.targetSize = transcoding.file.size();
+    }
+
+    if (transcoding.report.outcome != Outcome::Transcoded || !transcoding.report.reason.empty())
+    {
+      Outcome& outcome = transcoding.report.outcome;
+      outcome = outcome == Outcome::Declined ? Outcome::Declined : Outcome::Failed;
+      transcoding.report.targetSize = 0;
+      transcoding.file.clear();
+    }
+
+    if (surroundings_.observer != nullptr)
+    {
+      surroundings_.observer->OnTranscoding(transcoding.report);
+    }
+
+    return transcoding;
+  }
+
+
+  // Makes the file ready to replace the original, or says why it can't
+  std::string InstanceTranscoding::Examine(const ITranscodingEngine& engine,
+                                           const std::string& target,
+                                           Transcoding& transcoding) const
+  {
+    std::string flaw = FindFlaw(transcoding.file, target, sopInstanceUid_);
+
+    if (flaw.empty() && surroundings_.settings.verify)
+    {
+      const TimePoint start = Clock::now();
+      flaw = Verify(engine, target, transcoding.file);
+      transcoding.report.verification = Clock::now() - start;
+    }
+
+    if (flaw.empty() && IsLossy(target))
+    {
+      flaw = Derive(target, transcoding.file);
+    }
+
+    return flaw;
+  }
+
+
+  std::string InstanceTranscoding::Verify(const ITranscodingEngine& engine,
+                                          const std::string& target, const std::string& file) const
+  {
+    const auto isEncoder = [&engine](const ITranscodingEngine* other)
+    {
+      return other == &engine;
+    };
+
+    Verifier::Engines ofSource = surroundings_.engines.FindAll(EXPLICIT_LITTLE_ENDIAN);
+    Verifier::Engines ofResult = ofSource;
+    std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
+    std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
+
+    const Source source = GetSource(target);
+    const std::string problem =
+        Verifier(ofSource, ofResult)
+            .Verify({source.data, source.size, file, IsLossy(target), std::nullopt});
+    return problem.empty() ? "" : "verification failed: " + problem;
+  }
+
+
+  std::string InstanceTranscoding::Derive(const std::string& target, std::string& file) const
+  {
+    try
+    {
+      const Source source = GetSource(target);
+      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality, MakeUid()};
+      file = DescribeLossyDerivation(file, source.data, source.size, derivation);
+      return FindFlaw(file, target, derivation.sopInstanceUid);
+    }
+    catch (const std::exception& error)
+    {
+      return std::string("can't describe the lossy derivation: ") + error.what();
+    }
+  }
+}

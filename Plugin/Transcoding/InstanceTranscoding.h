@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/AutoEngine.h"
+#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/ImageDescription.h"
+#include "Transcoding/TranscodingReport.h"
+#include "Tuning/TuningDocument.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What one transcoding works with
+  struct TranscodingSurroundings
+  {
+    const EngineDirectory& engines;
+    AutoEngine& autoEngine;
+    ITranscodingObserver* observer;
+    const IngestTranscoding& settings;
+  };
+
+
+  // One instance on its way to another transfer syntax: engines are tried until one has done it,
+  // and what they give is examined before it may replace the original. Lives on the stack of one
+  // thread.
+  class InstanceTranscoding
+  {
+  public:
+    // The bytes outlive this object
+    InstanceTranscoding(const TranscodingSurroundings& surroundings, const void* data,
+                        std::size_t size);
+
+    InstanceTranscoding(const InstanceTranscoding&) = delete;
+    InstanceTranscoding& operator=(const InstanceTranscoding&) = delete;
+
+    bool IsInOneOf(const std::vector<std::string>& syntaxes) const;
+
+    // Leaves alone what need not be transcoded
+    Transcoding TranscodeIncoming(const std::string& target);
+
+    // Someone wants this target: what can't be had is declined
+    Transcoding TranscodeTo(const std::string& target);
+
+  private:
+    struct Source
+    {
+      const void* data = nullptr;
+      std::size_t size = 0;
+    };
+
+    Transcoding MakeUndone(TranscodingReport::Outcome outcome, const std::string& target,
+                           const std::string& reason) const;
+    Transcoding Refuse(const std::string& engine, const std::string& target,
+                       const std::string& reason);
+    bool Inflate();
+    Source GetSource(const std::string& target) const noexcept;
+    Transcoding TryEngines(const std::string& target);
+    Transcoding TryInTurn(const std::vector<const ITranscodingEngine*>& engines,
+                          const TranscodingKind& kind);
+    Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
+    std::string Examine(const ITranscodingEngine& engine, const std::string& target,
+                        Transcoding& transcoding) const;
+    std::string Verify(const ITranscodingEngine& engine, const std::string& target,
+                       const std::string& file) const;
+    std::string Derive(const std::string& target, std::string& file) const;
+    std::vector<const ITranscodingEngine*> ChooseEngines(const TranscodingKind& kind);
+
+    const TranscodingSurroundings surroundings_;
+    const Source received_;
+    ImageDescription image_;
+    std::string sopInstanceUid_;
+    std::string inflated_;  // what was received, if that is deflated
+  };
+}

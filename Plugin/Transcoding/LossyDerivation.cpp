@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/LossyDerivation.h"
+
+#include "Transcoding/DataSetEditor.h"
+#include "Transcoding/DicomFileWalk.h"
+#include "Transcoding/ElementWriter.h"
+#include "Transcoding/ImageDescription.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
+    constexpr DicomTag TAG_IMAGE_TYPE = 0x00080008;
+    constexpr DicomTag TAG_SOP_CLASS_UID = 0x00080016;
+    constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
+    constexpr DicomTag TAG_CODE_VALUE = 0x00080100;
+    constexpr DicomTag TAG_CODING_SCHEME_DESIGNATOR = 0x00080102;
+    constexpr DicomTag TAG_CODE_MEANING = 0x00080104;
+    constexpr DicomTag TAG_REFERENCED_SOP_CLASS_UID = 0x00081150;
+    constexpr DicomTag TAG_REFERENCED_SOP_INSTANCE_UID = 0x00081155;
+    constexpr DicomTag TAG_DERIVATION_DESCRIPTION = 0x00082111;
+    constexpr DicomTag TAG_SOURCE_IMAGE_SEQUENCE = 0x00082112;
+    constexpr DicomTag TAG_DERIVATION_CODE_SEQUENCE = 0x00089215;
+    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION = 0x00282110;
+    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_RATIO = 0x00282112;
+    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_METHOD = 0x00282114;
+    constexpr DicomTag TAG_PURPOSE_OF_REFERENCE_CODE_SEQUENCE = 0x0040a170;
+
+    // Of an ST: DICOM PS3.5 section 6.2
+    constexpr std::size_t MAXIMUM_DESCRIPTION = 1024;
+
+
+    struct LossySyntax
+    {
+      const char* uid;
+      const char* name;
+      const char* method;  // DICOM PS3.3 section C.7.6.1.1.5.1
+    };
+
+    constexpr std::array<LossySyntax, 4> LOSSY_SYNTAXES = {{
+        {"1.2.840.10008.1.2.4.50", "JPEG Baseline", "ISO_10918_1"},
+        {"1.2.840.10008.1.2.4.51", "JPEG Extended", "ISO_10918_1"},
+        {"1.2.840.10008.1.2.4.81", "JPEG-LS near-lossless", "ISO_14495_1"},
+        {"1.2.840.10008.1.2.4.91", "JPEG 2000", "ISO_15444_1"},
+    }};
+
+
+    const LossySyntax& FindLossySyntax(const std::string& uid)
+    {
+      for (const LossySyntax& syntax : LOSSY_SYNTAXES)
+      {
+        if (uid == syntax.uid)
+        {
+          return syntax;
+        }
+      }
+
+      throw DataSetError("not a lossy transfer syntax");
+    }
+
+
+    // What the source says of where it comes from. Points into its file.
+    struct SourceHistory
+    {
+      std::string_view imageType;
+      std::string_view sopClassUid;
+      std::string_view sopInstanceUid;
+      std::string_view description;
+      std::string_view lossy;
+      std::string_view ratios;
+      std::string_view methods;
+    };
+
+
+    class HistoryCollector : public IDataElementVisitor
+    {
+    public:
+      void VisitElement(const DataElement& element) noexcept override
+      {
+        std::string_view* const target = Find(element.tag);
+
+        if (target != nullptr && target->empty())
+        {
+          *target = GetText(element);
+        }
+      }
+
+      const SourceHistory& Get() const noexcept
+      {
+        return history_;
+      }
+
+    private:
+      std::string_view* Find(DicomTag tag) noexcept
+      {
+        switch (tag)
+        {
+          case TAG_IMAGE_TYPE:
+            return &history_.imageType;
+
+          case TAG_SOP_CLASS_UID:
+            return &history_.sopClassUid;
+
+          case TAG_SOP_INSTANCE_UID:
+            return &history_.sopInstanceUid;
+
+          case TAG_DERIVATION_DESCRIPTION:
+            return &history_.description;
+
+          case TAG_LOSSY_IMAGE_COMPRESSION:
+            return &history_.lossy;
+
+          case TAG_LOSSY_IMAGE_COMPRESSION_RATIO:
+            return &history_.ratios;
+
+          case TAG_LOSSY_IMAGE_COMPRESSION_METHOD:
+            return &history_.methods;
+
+          default:
+            return nullptr;
+        }
+      }
+
+      SourceHistory history_;
+    };
+
+
+    // Value 1 is ORIGINAL or DERIVED, value 2 whether the image was made of a patient: that stays
+    std::string MakeImageType(std::string_view source)
+    {
+      const std::size_t end = source.find('\\');
+      return "DERIVED" +
+             (end == std::string_view::npos ? "\\SECONDARY" : std::string(source.substr(end)));
+    }
+
+
+    std::size_t CountValues(std::string_view values)
+    {
+      return values.empty()
+                 ? 0
+                 : static_cast<std::size_t>(std::count(values.begin(), values.end(), '\\') + 1);
+    }
+
+
+    // One more value, at the place of its compression step: earlier ones may be unknown
+    std::string AppendValue(std::string_view values, std::size_t steps, const std::string& value)
+    {
+      std::string result(values);
+      const std::size_t known = CountValues(values);
+      result.append(steps - std::min(steps, std::max<std::size_t>(known, 1)), '\\');
+      return steps == 0 ? value : result + "\\" + value;
+    }
+
+
+    std::string FormatRatio(std::size_t nativeSize, std::size_t compressedSize)
+    {
+      std::array<char, 32> text = {};
+      const double ratio = static_cast<double>(nativeSize) /
+                           static_cast<double>(std::max<std::size_t>(compressedSize, 1));
+      std::snprintf(text.data(), text.size(), "%.4g", ratio);
+      return text.data();
+    }
+
+
+    std::string MakeDescription(std::string_view source, const LossySyntax& syntax,
+                                unsigned int quality, const std::string& ratio)
+    {
+      const std::string step = std::string("Lossy compression with ") + syntax.name + ", quality " +
+                               std::to_string(quality) + " of 100, compression ratio " + ratio;
+      const std::string all = source.empty() ? step : std::string(source) + "; " + step;
+      return all.size() <= MAXIMUM_DESCRIPTION ? all : step;
+    }
+
+
+    // An item of a code sequence: DICOM PS3.3 table 8.8-1
+    std::string MakeCode(const char* value, const char* meaning)
+    {
+      std::string code;
+      AppendElement(code, TAG_CODE_VALUE, "SH", value);
+      AppendElement(code, TAG_CODING_SCHEME_DESIGNATOR, "SH", "DCM");
+      AppendElement(code, TAG_CODE_MEANING, "LO", meaning);
+
+      std::string item;
+      AppendItem(item, code);
+      return item;
+    }
+
+
+    // The purposes of reference are those of DICOM PS3.16 CID 7202
+    std::string MakeSourceImage(const SourceHistory& source)
+    {
+      const std::string purpose =
+          source.lossy == "01" ? MakeCode("121322", "Source image for image processing operation")
+                               : MakeCode("121320", "Uncompressed predecessor");
+
+      std::string reference;
+      AppendElement(reference, TAG_REFERENCED_SOP_CLASS_UID, "UI", source.sopClassUid);
+      AppendElement(reference, TAG_REFERENCED_SOP_INSTANCE_UID, "UI", source.sopInstanceUid);
+      AppendElement(reference, TAG_PURPOSE_OF_REFERENCE_CODE_SEQUENCE, "SQ", purpose);
+
+      std::string item;
+      AppendItem(item, reference);
+      return item;
+    }
+
+
+    std::size_t GetCompressedSize(const DataSetEditor& editor)
+    {
+      const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
+
+      if (pixels == nullptr)
+      {
+        throw DataSetError("no Pixel Data");
+      }
+
+      return pixels->bytes.size();
+    }
+
+
+    // A number of 128 bits, most significant word first
+    using Uuid = std::array<std::uint32_t, 4>;
+
+    Uuid MakeUuid()
+    {
+      // Not thread_local: its 5 kB would be beyond what a library that is loaded late may have of
+      // each thread's static storage (MessageRecorder.cpp has reason to need it)
+      std::random_device random;
+      Uuid uuid = {random(), random(), random(), random()};
+
+      // Version 4, variant 10: RFC 9562 section 5.4
+      uuid[1] = (uuid[1] & 0xffff0fff) | 0x00004000;
+      uuid[2] = (uuid[2] & 0x3fffffff) | 0x80000000;
+      return uuid;
+    }
+
+
+    // Divides by ten in place and returns the remainder
+    char DivideByTen(Uuid& number)
+    {
+      std::uint64_t remainder = 0;
+
+      for (std::uint32_t& word : number)
+      {
+        const std::uint64_t dividend = remainder << 32 | word;
+        word = static_cast<std::uint32_t>(dividend / 10);
+        remainder = dividend % 10;
+      }
+
+      return static_cast<char>(remainder);
+    }
+  }
+
+
+  std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
+                                      std::size_t sourceSize, const LossyDerivation& derivation)
+  {
+    const LossySyntax& syntax = FindLossySyntax(derivation.transferSyntax);
+
+    HistoryCollector collector;
+    WalkDicomFile(source, sourceSize, collector);
+    const SourceHistory& history = collector.Get();
+
+    if (history.sopInstanceUid.empty())
+    {
+      throw DataSetError("the source has no SOP Instance UID");
+    }
+
+    const std::size_t steps = std::max(CountValues(history.ratios), CountValues(history.methods));
+    const std::optional<std::size_t> nativeSize = DescribeImage(source, sourceSize).GetNativeSize();
+
+    DataSetEditor editor(compressed.data(), compressed.size());
+    const std::string ratio = FormatRatio(nativeSize.value_or(0), GetCompressedSize(editor));
+
+    editor.Set(TAG_MEDIA_STORAGE_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
+    editor.Set(TAG_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
+    editor.Set(TAG_IMAGE_TYPE, "CS", MakeImageType(history.imageType));
+    editor.Set(TAG_DERIVATION_DESCRIPTION, "ST",
+               MakeDescription(history.description, syntax, derivation.lossyQuality, ratio));
+    editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ", MakeSourceImage(history));
+    editor.Set(TAG_DERIVATION_CODE_SEQUENCE, "SQ",
+               MakeCode("113040", "Lossy Compression"));  // DICOM PS3.16 CID 7203
+    editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
+    editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_RATIO, "DS", AppendValue(history.ratios, steps, ratio));
+    editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_METHOD, "CS",
+               AppendValue(history.methods, steps, syntax.method));
+    return editor.Write();
+  }
+
+
+  std::string MakeUid()
+  {
+    Uuid uuid = MakeUuid();
+    std::string digits;
+
+    while (std::any_of(uuid.begin(), uuid.end(), [](std::uint32_t word) { return word != 0; }))
+    {
+      digits.push_back(static_cast<char>('0' + DivideByTen(uuid)));
+    }
+
+    std::reverse(digits.begin(), digits.end());
+    return "2.25." + digits;
+  }
+}

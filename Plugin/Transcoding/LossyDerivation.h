@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What lossy compression has done to an image, as DICOM wants it to be said
+  struct LossyDerivation
+  {
+    std::string transferSyntax;  // UID, a lossy one of GetWritableSyntaxes()
+    unsigned int lossyQuality = 90;
+    std::string sopInstanceUid;  // of the new instance; see MakeUid()
+  };
+
+  // A lossy image is a new instance that names the one it was made from: DICOM PS3.3 sections
+  // C.7.6.1.1.2 (Image Type), C.7.6.1.1.5 (ratio, method) and C.12.4.1 (derivation, source image).
+  // "source" is the file that was compressed, in any encoding but the deflated one, "compressed"
+  // what an engine made of it; whatever the engine itself has said there of the derivation is
+  // replaced. Items inside of functional groups (PS3.3 section C.7.6.16) stay what they were.
+  //
+  // Returns the new file. Throws DataSetError if one of the two can't be read. Any thread may call
+  // it.
+  std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
+                                      std::size_t sourceSize, const LossyDerivation& derivation);
+
+  // A new UID below 2.25, made of a random UUID (version 4): DICOM PS3.5 section B.2
+  std::string MakeUid();
+}

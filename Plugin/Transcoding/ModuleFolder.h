@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+
+namespace OrthancPerf
+{
+  // The folder of the library or program that holds this function: of libOrthancPerf.so inside
+  // Orthanc, of the test program in a test. The worker programs lie beside it. Empty if the
+  // dynamic linker can't tell. Any thread may call it.
+  std::filesystem::path GetModuleFolder();
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/ImageDescription.h"
+
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What two files with native pixels have in common. A value.
+  struct PixelComparison
+  {
+    enum class Verdict
+    {
+      Same,
+      Different,
+      Incomparable  // in other colours, or not native little endian: it takes another decoder
+    };
+
+    Verdict verdict = Verdict::Incomparable;
+    std::string reason;  // what differs; empty if they are the same
+  };
+
+  // Whether each pixel has the same value in both: the bits that are stored, of each sample, in
+  // whatever Planar Configuration. Unused bits count only where overlays are embedded in them.
+  // Takes no memory to speak of; any thread may call it.
+  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual);
+
+  // The same rows, columns, samples and frames: all that lossy compression must keep
+  PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual);
+
+  // The mean of the samples' absolute differences, as a fraction of the range that the stored bits
+  // span. Pixels in YBR_FULL are compared as RGB. Nothing if the two can't be compared.
+  std::optional<double> MeasureMeanError(const ImageDescription& expected,
+                                         const ImageDescription& actual);
+
+  // Whether the two functions above can read these pixels
+  bool IsComparable(const ImageDescription& image) noexcept;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Transcoder.h"
+
+#include "Transcoding/InstanceTranscoding.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Outcome = TranscodingReport::Outcome;
+
+
+    Transcoding MakeUndone(Outcome outcome, std::size_t sourceSize, const char* reason)
+    {
+      Transcoding transcoding;
+      transcoding.report.outcome = outcome;
+      transcoding.report.sourceSize = sourceSize;
+      transcoding.report.reason = reason;
+      return transcoding;
+    }
+
+
+    // Those that are written, the lossless ones first
+    std::vector<std::string> SortTargets(const std::vector<std::string>& syntaxes,
+                                         bool allowNewSopInstanceUid)
+    {
+      std::vector<std::string> targets;
+
+      for (const bool isLossy : {false, true})
+      {
+        for (const std::string& syntax : syntaxes)
+        {
+          const WritableSyntax* const writable = FindWritableSyntax(syntax);
+
+          if (writable != nullptr && writable->isLossy == isLossy &&
+              (!isLossy || allowNewSopInstanceUid))
+          {
+            targets.push_back(syntax);
+          }
+        }
+      }
+
+      return targets;
+    }
+  }
+
+
+  const char* ToLabel(TranscodingReport::Outcome outcome)
+  {
+    switch (outcome)
+    {
+      case TranscodingReport::Outcome::Transcoded:
+        return "transcoded";
+
+      case TranscodingReport::Outcome::Unneeded:
+        return "unneeded";
+
+      case TranscodingReport::Outcome::Declined:
+        return "declined";
+
+      default:
+        return "failed";
+    }
+  }
+
+
+  Transcoder::Transcoder(EngineDirectory& engines, ITranscodingObserver* observer) :
+    engines_(engines),
+    observer_(observer),
+    settings_(std::make_shared<const IngestTranscoding>())
+  {
+  }
+
+
+  void Transcoder::SetSettings(const IngestTranscoding& settings)
+  {
+    auto copy = std::make_shared<const IngestTranscoding>(settings);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    settings_.swap(copy);
+  }
+
+
+  std::shared_ptr<const IngestTranscoding> Transcoder::GetSettings() const noexcept
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return settings_;
+  }
+
+
+  bool Transcoder::IsIngestTranscoding() const noexcept
+  {
+    return !GetSettings()->transferSyntax.empty();
+  }
+
+
+  std::vector<AutoChoice> Transcoder::GetAutoChoices() const
+  {
+    return auto_.GetChoices();
+  }
+
+
+  Transcoding Transcoder::TranscodeIncoming(const void* data, std::size_t size) noexcept
+  {
+    const auto settings = GetSettings();
+
+    if (settings->transferSyntax.empty())
+    {
+      return MakeUndone(Outcome::Unneeded, size, "");
+    }
+
+    try
+    {
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
+      return instance.TranscodeIncoming(settings->transferSyntax);
+    }
+    catch (const std::exception&)  // std::bad_alloc
+    {
+      return MakeUndone(Outcome::Failed, size, "not enough memory");
+    }
+  }
+
+
+  Transcoding Transcoder::TranscodeTo(const void* data, std::size_t size,
+                                      const std::vector<std::string>& syntaxes,
+                                      bool allowNewSopInstanceUid) noexcept
+  {
+    const auto settings = GetSettings();
+
+    try
+    {
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
+
+      if (instance.IsInOneOf(syntaxes))
+      {
+        return MakeUndone(Outcome::Unneeded, size, "in one of the targets already");
+      }
+
+      Transcoding last =
+          MakeUndone(Outcome::Declined, size, "none of the transfer syntaxes can be written");
+
+      for (const std::string& target : SortTargets(syntaxes, allowNewSopInstanceUid))
+      {
+        last = instance.TranscodeTo(target);
+
+        if (last.report.outcome == Outcome::Transcoded)
+        {
+          break;
+        }
+      }
+
+      return last;
+    }
+    catch (const std::exception&)  // std::bad_alloc
+    {
+      return MakeUndone(Outcome::Failed, size, "not enough memory");
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/TranscodingCheck.h"
+
+#include "Tuning/SettingError.h"
+#include "Tuning/TuningSchema.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    std::string MakePath(const char* key)
+    {
+      return std::string(INGEST_TRANSCODING) + "." + key;
+    }
+
+
+    void AddToList(std::string& list, const std::string& item)
+    {
+      list += (list.empty() ? "" : ", ") + item;
+    }
+
+
+    void CheckEngine(const std::string& engine, const std::vector<EngineVerdict>& verdicts)
+    {
+      std::string allowed = "\"auto\"";
+      std::string reason = "this build has no such engine";
+
+      for (const EngineVerdict& verdict : verdicts)
+      {
+        if (verdict.engine == engine)
+        {
+          reason = verdict.reason;
+        }
+
+        if (verdict.isAvailable)
+        {
+          AddToList(allowed, "\"" + verdict.engine + "\"");
+        }
+
+        if (verdict.isAvailable && verdict.engine == engine)
+        {
+          return;
+        }
+      }
+
+      throw SettingError::ForValue(MakePath("Engine"), engine,
+                                   allowed + "; \"" + engine + "\" is not available: " + reason);
+    }
+
+
+    // The reason why the engine, or each of them if the name is empty, does not write the syntax
+    std::string GetReason(const std::string& engine, const std::string& transferSyntax,
+                          const std::vector<EngineVerdict>& verdicts)
+    {
+      std::string reasons;
+
+      for (const EngineVerdict& verdict : verdicts)
+      {
+        for (const SyntaxVerdict& syntax : verdict.syntaxes)
+        {
+          if ((engine.empty() || verdict.engine == engine) && !syntax.reason.empty() &&
+              syntax.transferSyntax == transferSyntax)
+          {
+            AddToList(reasons, "\"" + verdict.engine + "\" has it switched off: " + syntax.reason);
+          }
+        }
+      }
+
+      return reasons;
+    }
+
+
+    bool IsWritten(const std::string& engine, const std::string& transferSyntax,
+                   const EngineDirectory& engines)
+    {
+      return engine.empty() ? !engines.FindAll(transferSyntax).empty()
+                            : engines.Find(engine, transferSyntax) != nullptr;
+    }
+
+
+    // An empty engine: any
+    void CheckSyntax(const std::string& engine, const std::string& transferSyntax,
+                     const EngineDirectory& engines)
+    {
+      if (IsWritten(engine, transferSyntax, engines))
+      {
+        return;
+      }
+
+      std::string written;
+
+      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      {
+        if (IsWritten(engine, syntax.uid, engines))
+        {
+          AddToList(written, syntax.name);
+        }
+      }
+
+      const std::string reason = GetReason(engine, transferSyntax, engines.GetVerdicts());
+      throw SettingError::ForValue(
+          MakePath("TransferSyntax"), transferSyntax,
+          "\"\" or what " +
+              (engine.empty() ? "the engines write" : "the engine \"" + engine + "\" writes") +
+              " here: " + (written.empty() ? "nothing" : written) +
+              (reason.empty() ? "" : "; " + reason));
+    }
+  }
+
+
+  void CheckTranscodingSettings(const IngestTranscoding& settings, const EngineDirectory& engines)
+  {
+    const bool isAny = settings.engine == EngineChoice::Automatic;
+    const std::string engine = isAny ? "" : ToLabel(settings.engine);
+
+    if (!isAny)
+    {
+      CheckEngine(engine, engines.GetVerdicts());
+    }
+
+    if (!settings.transferSyntax.empty())
+    {
+      CheckSyntax(engine, settings.transferSyntax, engines);
+    }
+  }
+}

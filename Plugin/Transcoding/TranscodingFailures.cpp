@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/TranscodingFailures.h"
+
+#include "Ingest/FinishedInstance.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <exception>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    bool IsFailure(const TranscodingReport& report)
+    {
+      return report.outcome == TranscodingReport::Outcome::Failed ||
+             (report.outcome == TranscodingReport::Outcome::Declined && report.engine.empty());
+    }
+
+
+    // "frame 17 of 30" and "frame 3 of 30" are one kind
+    std::string WithoutNumbers(const std::string& reason)
+    {
+      std::string text;
+
+      for (const char c : reason)
+      {
+        const bool isDigit = c >= '0' && c <= '9';
+
+        if (!isDigit || text.empty() || text.back() != '#')
+        {
+          text += isDigit ? '#' : c;
+        }
+      }
+
+      return text;
+    }
+
+
+    std::string GetTargetName(const std::string& uid)
+    {
+      const WritableSyntax* const syntax = FindWritableSyntax(uid);
+      return syntax == nullptr ? uid : syntax->name;
+    }
+
+
+    std::string Describe(const TranscodingReport& report)
+    {
+      const std::string target = GetTargetName(report.target);
+      const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      return report.engine.empty()
+                 ? "an instance cannot be transcoded to " + target + ": " + reason
+                 : "the engine \"" + report.engine + "\" failed to transcode an instance to " +
+                       target + ": " + reason;
+    }
+  }
+
+
+  TranscodingFailures::TranscodingFailures(Log log) : log_(std::move(log))
+  {
+  }
+
+
+  void TranscodingFailures::OnTranscoding(const TranscodingReport& report) noexcept
+  {
+    try
+    {
+      if (IsFailure(report) && Add(report))
+      {
+        log_(Describe(report));
+      }
+    }
+    catch (const std::exception&)
+    {
+      // Out of memory: the metrics count it all the same
+    }
+  }
+
+
+  std::vector<TranscodingFailure> TranscodingFailures::Get() const
+  {
+    std::vector<TranscodingFailure> failures;
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const auto& [kind, failure] : failures_)
+    {
+      failures.push_back(failure);
+    }
+
+    return failures;
+  }
+
+
+  // True if it is the first one of its kind
+  bool TranscodingFailures::Add(const TranscodingReport& report)
+  {
+    const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+    const Kind kind{report.engine, report.target, WithoutNumbers(reason)};
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    const auto known = failures_.find(kind);
+
+    if (known != failures_.end())
+    {
+      known->second.count++;
+      return false;
+    }
+
+    if (failures_.size() >= MAXIMUM_KINDS)
+    {
+      return false;
+    }
+
+    failures_[kind] = {report.engine, report.target, reason, 1};
+    return true;
+  }
+}

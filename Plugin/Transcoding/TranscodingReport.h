@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What was done to one instance, for metrics, /perf/instances and the log. A value; no patient
+  // data.
+  struct TranscodingReport
+  {
+    enum class Outcome
+    {
+      Transcoded,
+      Unneeded,  // in the target already, no pixel data, video: left alone
+      Declined,  // no engine covers it: left as it was
+      Failed     // stored as received
+    };
+
+    Outcome outcome = Outcome::Unneeded;
+    std::string engine;  // the one that did it, or tried last; empty: none was tried
+    std::string target;  // transfer syntax UID
+    std::string reason;  // why it was left as it was; empty if transcoded
+    // Of the engines' work, failed attempts included, Verify not
+    std::chrono::nanoseconds duration{0};
+    std::chrono::nanoseconds verification{0};
+    std::size_t sourceSize = 0;  // bytes
+    std::size_t targetSize = 0;  // bytes; zero unless transcoded
+  };
+
+  const char* ToLabel(TranscodingReport::Outcome outcome);  // "transcoded", "unneeded", ...
+
+
+  // Told of each attempt of an engine, on the thread that transcoded, in microseconds: under "auto"
+  // there may be several for one instance, each told with what it took by itself. Where no engine
+  // could be tried, it is told once, without an engine or with the one that the settings ask for.
+  // Unneeded transcodings are none.
+  class ITranscodingObserver
+  {
+  public:
+    virtual ~ITranscodingObserver() = default;
+
+    virtual void OnTranscoding(const TranscodingReport& report) noexcept = 0;
+  };
+
+
+  // The report, and the new file if there is one
+  struct Transcoding
+  {
+    TranscodingReport report;
+    std::string file;  // empty unless the outcome is Transcoded
+  };
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Verifier.h"
+
+#include "Transcoding/PixelComparison.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Comparison = PixelComparison::Verdict;
+
+    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+
+    // The ways in which one file can be decoded, each tried when it is asked for, and once
+    class Decodings
+    {
+    public:
+      Decodings(const void* data, std::size_t size, const Verifier::Engines& decoders) :
+        data_(data),
+        size_(size),
+        asItIs_(DescribeImage(data, size)),
+        decoders_(decoders)
+      {
+      }
+
+      std::size_t GetCount() const noexcept
+      {
+        return IsComparable(asItIs_) ? 1 : decoders_.size();
+      }
+
+      const ImageDescription& GetUndecoded() const noexcept
+      {
+        return asItIs_;
+      }
+
+      // Points into this object, or into the file; nothing if the decoder can't do it
+      std::optional<ImageDescription> Get(std::size_t index)
+      {
+        if (IsComparable(asItIs_))
+        {
+          return asItIs_;
+        }
+
+        while (results_.size() <= index)
+        {
+          const ITranscodingEngine& decoder = *decoders_[results_.size()];
+          results_.push_back(decoder.Transcode(data_, size_, {EXPLICIT_LITTLE_ENDIAN, 90}));
+        }
+
+        const EngineResult& result = results_[index];
+
+        if (result.outcome != TranscodingOutcome::Transcoded)
+        {
+          return std::nullopt;
+        }
+
+        return DescribeImage(result.file.data(), result.file.size());
+      }
+
+      // Why it can't, once Get has given nothing
+      std::string Explain(std::size_t index) const
+      {
+        return std::string(decoders_[index]->GetName()) +
+               " does not decode it: " + results_[index].reason;
+      }
+
+      std::string GetName(std::size_t index) const
+      {
+        return IsComparable(asItIs_) ? "" : std::string(decoders_[index]->GetName()) + " decodes: ";
+      }
+
+    private:
+      const void* const data_;
+      const std::size_t size_;
+      const ImageDescription asItIs_;
+      const Verifier::Engines& decoders_;
+      std::vector<EngineResult> results_;
+    };
+
+
+    std::string FormatPercent(double fraction)
+    {
+      std::array<char, 32> text = {};
+      std::snprintf(text.data(), text.size(), "%.1f %%", 100 * fraction);
+      return text.data();
+    }
+
+
+    // The best that any decoder of the source gives
+    PixelComparison CompareWithAll(Decodings& sources, const ImageDescription& result)
+    {
+      PixelComparison worst = {Comparison::Incomparable, "the source can't be decoded"};
+
+      for (std::size_t i = 0; i < sources.GetCount(); i++)
+      {
+        const std::optional<ImageDescription> source = sources.Get(i);
+
+        if (source.has_value())
+        {
+          const PixelComparison comparison = ComparePixels(*source, result);
+
+          if (comparison.verdict == Comparison::Same)
+          {
+            return comparison;
+          }
+
+          if (worst.verdict != Comparison::Different)
+          {
+            worst = comparison;
+          }
+        }
+      }
+
+      return worst;
+    }
+
+
+    PixelComparison CompareLossy(Decodings& sources, const ImageDescription& result,
+                                 const std::optional<double>& maximumMeanError)
+    {
+      const PixelComparison geometry = CompareGeometry(sources.GetUndecoded(), result);
+      const std::optional<ImageDescription> source =
+          maximumMeanError.has_value() && sources.GetCount() > 0 ? sources.Get(0) : std::nullopt;
+
+      if (geometry.verdict != Comparison::Same || !source.has_value())
+      {
+        return geometry;
+      }
+
+      const std::optional<double> error = MeasureMeanError(*source, result);
+
+      if (!error.has_value())
+      {
+        return {Comparison::Incomparable, "no pixels that can be compared"};
+      }
+
+      return *error <= *maximumMeanError
+                 ? geometry
+                 : PixelComparison{Comparison::Different, "the pixels are off by " +
+                                                              FormatPercent(*error) +
+                                                              " on average"};
+    }
+  }
+
+
+  Verifier::Verifier(Engines decodersOfSource, Engines decodersOfResult) :
+    decodersOfSource_(std::move(decodersOfSource)),
+    decodersOfResult_(std::move(decodersOfResult))
+  {
+  }
+
+
+  std::string Verifier::Verify(const TranscodedPair& pair) const
+  {
+    Decodings sources(pair.source, pair.sourceSize, decodersOfSource_);
+    Decodings results(pair.file.data(), pair.file.size(), decodersOfResult_);
+    std::string reason = "no engine decodes the result";
+
+    for (std::size_t i = 0; i < results.GetCount(); i++)
+    {
+      const std::optional<ImageDescription> result = results.Get(i);
+
+      if (!result.has_value())
+      {
+        reason = results.Explain(i);
+        continue;
+      }
+
+      const PixelComparison comparison = pair.isLossy
+                                             ? CompareLossy(sources, *result, pair.maximumMeanError)
+                                             : CompareWithAll(sources, *result);
+      reason = comparison.reason.empty() ? "" : results.GetName(i) + comparison.reason;
+
+      if (comparison.verdict != Comparison::Incomparable)
+      {
+        break;
+      }
+    }
+
+    return reason;
+  }
+}

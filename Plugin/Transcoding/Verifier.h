@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/ImageDescription.h"
+#include "Transcoding/TranscodingEngine.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // A file and what it was made of, both in memory while they are verified
+  struct TranscodedPair
+  {
+    const void* source = nullptr;
+    std::size_t sourceSize = 0;  // bytes
+    const std::string& file;
+    bool isLossy = false;
+
+    // What lossy compression may do to the pixels, as MeasureMeanError measures it; none: anything
+    std::optional<double> maximumMeanError;
+  };
+
+
+  // Decodes a transcoded file, and the source where that is compressed too, and compares: all
+  // pixels if the target is lossless; what the image looks like if it is lossy.
+  //
+  // Decoders may disagree about lossy sources, and about colours, which some turn into RGB. So the
+  // first decoder that leaves the colours of the result alone decides, and its pixels have to be
+  // those that any of the decoders makes of the source. Lives on the stack of one thread.
+  class Verifier
+  {
+  public:
+    using Engines = std::vector<const ITranscodingEngine*>;
+
+    // Engines that write Explicit VR Little Endian, in the order of preference. For the result,
+    // best another than its encoder, which may read its own mistakes well.
+    Verifier(Engines decodersOfSource, Engines decodersOfResult);
+
+    // Why the file is not what it should be; empty if it is
+    std::string Verify(const TranscodedPair& pair) const;
+
+  private:
+    Engines decodersOfSource_;
+    Engines decodersOfResult_;
+  };
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "TranscodingContext.h"
+
+#include "Ingest/DicomFile.h"
+#include "Transcoding/EngineFactory.h"
+#include "Transcoding/ModuleFolder.h"
+#include "Transcoding/TranscodingCheck.h"
+#include "Tuning/SettingError.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    std::string GetOwnProblem(const Json::Value& orthancConfiguration)
+    {
+      const Json::Value& own = orthancConfiguration["IngestTranscoding"];
+      return own.isString() && !own.asString().empty()
+                 ? "Orthanc's own \"IngestTranscoding\" is configured, and has the last word: "
+                   "instances are stored as " +
+                       own.asString() + ", by the engine chosen here"
+                 : "";
+    }
+
+
+    InstanceTranscoding Describe(const TranscodingReport& report)
+    {
+      InstanceTranscoding transcoding;
+      transcoding.engine = report.engine;
+      transcoding.target = report.target;
+      transcoding.outcome = ToLabel(report.outcome);
+      transcoding.reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      transcoding.isVerified = report.verification.count() > 0;
+      transcoding.size = report.targetSize;
+      return transcoding;
+    }
+
+
+    const char* GetName(const std::string& transferSyntax)
+    {
+      const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
+      return syntax == nullptr ? transferSyntax.c_str() : syntax->name;
+    }
+  }
+
+
+  TranscodingContext::TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+                                         ITranscodingObserver& evidence,
+                                         const Json::Value& orthancConfiguration, bool mayRedirect,
+                                         Warn warn) :
+    orthanc_(orthanc),
+    tracker_(tracker),
+    evidence_(evidence),
+    warn_(std::move(warn)),
+    problem_(GetOwnProblem(orthancConfiguration)),
+    failures_([this](const std::string& line)
+              { orthanc_.LogWarning(line + "; further failures of this kind are counted only"); }),
+    engines_(MakeEngines(GetModuleFolder())),
+    transcoder_(engines_, this)
+  {
+    FindLock(mayRedirect);
+    selfTest_ = std::async(std::launch::async, [this] { engines_.TestAll(); }).share();
+  }
+
+
+  void TranscodingContext::Start(const IngestTranscoding& settings, const std::string& problem)
+  {
+    if (problem_.empty())
+    {
+      problem_ = problem;
+    }
+
+    isStarted_ = true;
+    WarnIfNotInEffect(settings);
+    report_ = std::async(std::launch::async, [this, settings] { ReportEngines(settings); });
+  }
+
+
+  void TranscodingContext::SetSettings(const IngestTranscoding& settings)
+  {
+    transcoder_.SetSettings(settings);
+    WarnIfNotInEffect(settings);
+  }
+
+
+  void TranscodingContext::Check(const IngestTranscoding& settings) const
+  {
+    selfTest_.wait();
+    CheckTranscodingSettings(settings, engines_);
+  }
+
+
+  void
+  TranscodingContext::TranscodeReceived(const void* data, std::size_t size,
+                                        const std::function<void(const std::string& file)>& replace)
+  {
+    if (!isStarted_ || !problem_.empty() || !transcoder_.IsIngestTranscoding())
+    {
+      return;
+    }
+
+    const PluginLock::Release release(lock_);
+    selfTest_.wait();
+    const std::string file = Follow([&] { return transcoder_.TranscodeIncoming(data, size); }).file;
+
+    if (!file.empty())
+    {
+      replace(file);
+    }
+  }
+
+
+  std::string TranscodingContext::TranscodeFor(const void* data, std::size_t size,
+                                               const std::vector<std::string>& syntaxes,
+                                               bool allowNewSopInstanceUid)
+  {
+    selfTest_.wait();
+    Transcoding transcoding = Follow(
+        [&] { return transcoder_.TranscodeTo(data, size, syntaxes, allowNewSopInstanceUid); });
+
+    if (transcoding.report.outcome == TranscodingReport::Outcome::Unneeded)
+    {
+      transcoding.file.assign(static_cast<const char*>(data), size);
+    }
+
+    return std::move(transcoding.file);
+  }
+
+
+  TranscodingSources TranscodingContext::GetSources() const
+  {
+    const auto isTested = [this]
+    {
+      return selfTest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    };
+    const auto getProblem = [this]
+    {
+      return isStarted_ ? problem_ : "Orthanc has not started yet";
+    };
+    return {engines_, failures_, lock_, isTested, getProblem};
+  }
+
+
+  void TranscodingContext::OnTranscoding(const TranscodingReport& report) noexcept
+  {
+    metrics_.OnTranscoding(report);
+    failures_.OnTranscoding(report);
+    evidence_.OnTranscoding(report);
+  }
+
+
+  void TranscodingContext::FindLock(bool mayRedirect)
+  {
+    if (!mayRedirect)
+    {
+      lock_.SetProblem("\"SocketProbe\" is false");
+    }
+    // Of the services that take the lock (OrthancPlugins::InvokeProtectedService), the one that
+    // does the least
+    else if (!lock_.Find([this]
+                         { OrthancPluginGetCommandLineArgumentsCount(orthanc_.GetContext()); }))
+    {
+      warn_("received instances are transcoded one at a time, as Orthanc's plugin lock was not "
+            "found: " +
+            lock_.GetProblem());
+    }
+  }
+
+
+  void TranscodingContext::WarnIfNotInEffect(const IngestTranscoding& settings) const
+  {
+    if (isStarted_ && !problem_.empty() && !settings.transferSyntax.empty())
+    {
+      warn_("IngestTranscoding.TransferSyntax has no effect: " + problem_);
+    }
+  }
+
+
+  void TranscodingContext::ReportEngines(const IngestTranscoding& settings) const
+  {
+    selfTest_.wait();
+
+    for (const EngineVerdict& verdict : engines_.GetVerdicts())
+    {
+      if (!verdict.isAvailable)
+      {
+        orthanc_.LogWarning("the engine \"" + verdict.engine +
+                            "\" is not available: " + verdict.reason);
+      }
+
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      {
+        if (verdict.isAvailable && syntax.state == SyntaxVerdict::State::SwitchedOff)
+        {
+          orthanc_.LogWarning("the engine \"" + verdict.engine + "\" does not transcode to " +
+                              GetName(syntax.transferSyntax) + " here: " + syntax.reason);
+        }
+      }
+    }
+
+    try
+    {
+      CheckTranscodingSettings(settings, engines_);
+    }
+    catch (const SettingError& error)
+    {
+      warn_(std::string("instances are stored as received: ") + error.what());
+    }
+  }
+
+
+  // Transcodes, and writes it down in the timeline of the instance on this thread, if there is one
+  Transcoding TranscodingContext::Follow(const std::function<Transcoding()>& work)
+  {
+    tracker_.OnTranscoderBegin(Clock::now());
+    Transcoding transcoding = work();
+
+    if (transcoding.report.outcome != TranscodingReport::Outcome::Unneeded)
+    {
+      const UidText sopInstanceUid =
+          transcoding.file.empty()
+              ? UidText()
+              : CheckDicomFile(transcoding.file.data(), transcoding.file.size()).sopInstanceUid;
+      tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), sopInstanceUid);
+    }
+
+    return transcoding;
+  }
+}

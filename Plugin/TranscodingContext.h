@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/IngestTracker.h"
+#include "Metrics/TranscodingMetrics.h"
+#include "Network/PluginLock.h"
+#include "Rest/TranscodingStatus.h"
+#include "Sdk/Orthanc.h"
+#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Transcoder.h"
+#include "Transcoding/TranscodingFailures.h"
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // All that transcodes: the engines and their self-test, the transcoder, and who is told of it.
+  // Owned by the plugin's context. Orthanc's callbacks call the Transcode... functions on any
+  // thread, several at once.
+  class TranscodingContext : private ITranscodingObserver
+  {
+  public:
+    using Warn = std::function<void(const std::string&)>;
+
+    // Begins the self-test of the engines, in the background. Tracker and evidence outlive this
+    // object; the latter is told of every attempt of an engine.
+    // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
+    // cannot be found.
+    TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+                       ITranscodingObserver& evidence, const Json::Value& orthancConfiguration,
+                       bool mayRedirect, Warn warn);
+
+    // Orthanc is up, and this is what the tuning asks for: logs which engines and transfer syntaxes
+    // there are not, once that is known, in the background. "problem": why the received-instance
+    // callback does not call TranscodeReceived; empty: it does.
+    void Start(const IngestTranscoding& settings, const std::string& problem);
+
+    void SetSettings(const IngestTranscoding& settings);
+
+    // Throws SettingError if the engines there are cannot do that. Waits for their self-test.
+    void Check(const IngestTranscoding& settings) const;
+
+    // In the received-instance callback. "replace" is called with the file that is to be stored
+    // instead, if there is one. Others may enter Orthanc's plugins meanwhile.
+    void TranscodeReceived(const void* data, std::size_t size,
+                           const std::function<void(const std::string& file)>& replace);
+
+    // In the transcoder callback: the file in one of these transfer syntaxes, empty if Orthanc is
+    // to do it by other means
+    std::string TranscodeFor(const void* data, std::size_t size,
+                             const std::vector<std::string>& syntaxes, bool allowNewSopInstanceUid);
+
+    // What of "IngestTranscoding" is in effect, for /perf/status
+    TranscodingSources GetSources() const;
+
+    // Returns once it is known what the engines can do
+    void WaitForSelfTest() const
+    {
+      selfTest_.wait();
+    }
+
+    EngineDirectory& GetEngines()
+    {
+      return engines_;
+    }
+
+    const TranscodingMetrics& GetMetrics() const
+    {
+      return metrics_;
+    }
+
+  private:
+    void OnTranscoding(const TranscodingReport& report) noexcept override;
+    void FindLock(bool mayRedirect);
+    void WarnIfNotInEffect(const IngestTranscoding& settings) const;
+    void ReportEngines(const IngestTranscoding& settings) const;
+    Transcoding Follow(const std::function<Transcoding()>& work);
+
+    const Orthanc orthanc_;
+    IngestTracker& tracker_;
+    ITranscodingObserver& evidence_;
+    const Warn warn_;
+    std::string problem_;  // why received instances are not transcoded; constant since Start
+    PluginLock lock_;
+    TranscodingMetrics metrics_;
+    TranscodingFailures failures_;
+    EngineDirectory engines_;
+    Transcoder transcoder_;
+    std::atomic<bool> isStarted_{false};
+    std::shared_future<void> selfTest_;
+    std::future<void> report_;
+  };
+}

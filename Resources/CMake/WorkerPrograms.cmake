@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The programs that IsolatedEngine runs beside libOrthancPerf.so. Orthanc looks for plugins in
+# files that end in ".so" only, so that they may lie in its plugin folder.
+
+include(GNUInstallDirs)
+define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
+
+# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Worker and
+# Plugin/Transcoding/Dcmtk (with main()), with the library Perf::DCMTK, if that is there
+function(perf_add_worker_program name folder library)
+  file(GLOB sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Worker/*.cpp
+    ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/${folder}/*.cpp)
+
+  if(NOT EXISTS ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/${folder})
+    return()
+  elseif(NOT TARGET Perf::${library})
+    message(STATUS "${name} is left out: no development files of ${library}")
+    return()
+  endif()
+
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE OrthancPerfCore Perf::${library})
+  target_link_options(${name} PRIVATE -Wl,--as-needed)
+  if(PERF_SANITIZE)
+    target_compile_definitions(${name} PRIVATE PERF_SANITIZED)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_DATADIR}/orthanc/plugins)
+  set_property(GLOBAL APPEND PROPERTY PERF_WORKER_PROGRAMS ${name})
+endfunction()
+
+# The target finds the path of OrthancPerfDcmtk, if there is one, as PERF_DCMTK_PROGRAM,
+# and is built after them
+function(perf_give_worker_programs target)
+  get_property(programs GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
+  foreach(program ${programs})
+    string(REPLACE OrthancPerf "" short ${program})
+    string(TOUPPER ${short} short)
+    target_compile_definitions(${target} PRIVATE PERF_${short}_PROGRAM="$<TARGET_FILE:${program}>")
+    add_dependencies(${target} ${program})
+  endforeach()
+endfunction()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TranscodeFiles ENGINE TARGET-UID OUTPUT-FOLDER FILE...: each file with that engine, under its own
+// name into the folder, and a line that says what became of it: name, outcome, reason, with tabs
+// between them.
+#include "Transcoding/NativeEngine.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+namespace
+{
+  using namespace OrthancPerf;
+
+  std::unique_ptr<ITranscodingEngine> MakeEngine(const std::string& name)
+  {
+    if (name == "native")
+    {
+      return std::make_unique<NativeEngine>();
+    }
+
+    throw std::invalid_argument("There is no engine named " + name);
+  }
+
+
+  std::string ReadFile(const std::filesystem::path& path)
+  {
+    std::ifstream file(path, std::ios::binary);
+
+    if (!file)
+    {
+      throw std::runtime_error("Cannot read " + path.string());
+    }
+
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+
+  void WriteFile(const std::filesystem::path& path, const std::string& content)
+  {
+    std::ofstream file(path, std::ios::binary);
+    file.write(content.data(), static_cast<std::streamsize>(content.size()));
+    file.close();
+
+    if (!file)
+    {
+      throw std::runtime_error("Cannot write " + path.string());
+    }
+  }
+
+
+  void TranscodeFile(const ITranscodingEngine& engine, const TranscodingTarget& target,
+                     const std::filesystem::path& source, const std::filesystem::path& folder)
+  {
+    const std::string content = ReadFile(source);
+    const EngineResult result = engine.Transcode(content.data(), content.size(), target);
+
+    if (result.outcome == TranscodingOutcome::Transcoded)
+    {
+      WriteFile(folder / source.filename(), result.file);
+    }
+
+    std::cout << source.filename().string() << '\t' << ToLabel(result.outcome) << '\t'
+              << result.reason << std::endl;
+  }
+}
+
+
+int main(int argc, char** argv)
+{
+  if (argc < 5)
+  {
+    std::cerr << "TranscodeFiles ENGINE TARGET-UID OUTPUT-FOLDER FILE..." << std::endl;
+    return 2;
+  }
+
+  try
+  {
+    const std::unique_ptr<ITranscodingEngine> engine = MakeEngine(argv[1]);
+    TranscodingTarget target;
+    target.transferSyntax = argv[2];
+
+    for (int i = 4; i < argc; i++)
+    {
+      TranscodeFile(*engine, target, argv[i], argv[3]);
+    }
+
+    return 0;
+  }
+  catch (const std::exception& error)
+  {
+    std::cerr << error.what() << std::endl;
+    return 1;
+  }
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ingest transcoding as a user switches it, and its results as an independent reader sees them."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pydicom
+from pydicom.dataset import Dataset, FileDataset
+from pydicom.pixels import pixel_array
+from pydicom.uid import UID
+
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer
+
+IMPLICIT = UID("1.2.840.10008.1.2")
+EXPLICIT = UID("1.2.840.10008.1.2.1")
+DEFLATED = UID("1.2.840.10008.1.2.1.99")
+JPEG_BASELINE = UID("1.2.840.10008.1.2.4.50")
+JPEG_EXTENDED = UID("1.2.840.10008.1.2.4.51")
+JPEG_LOSSLESS = UID("1.2.840.10008.1.2.4.57")
+JPEG_LOSSLESS_SV1 = UID("1.2.840.10008.1.2.4.70")
+JPEG_LS = UID("1.2.840.10008.1.2.4.80")
+JPEG_LS_LOSSY = UID("1.2.840.10008.1.2.4.81")
+JPEG_2000_LOSSLESS = UID("1.2.840.10008.1.2.4.90")
+JPEG_2000 = UID("1.2.840.10008.1.2.4.91")
+RLE = UID("1.2.840.10008.1.2.5")
+
+LOSSLESS = [
+    IMPLICIT,
+    EXPLICIT,
+    DEFLATED,
+    JPEG_LOSSLESS,
+    JPEG_LOSSLESS_SV1,
+    JPEG_LS,
+    JPEG_2000_LOSSLESS,
+    RLE,
+]
+LOSSY = [JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_LOSSY, JPEG_2000]
+
+
+def tune(server: OrthancServer, **keys: Json) -> Json:
+    """Merges keys into "IngestTranscoding", and returns all that are in force then."""
+    response = server.request("PUT", "/perf/tuning", json={"IngestTranscoding": keys})
+    assert response.status_code == 200, response.text
+    return response.json()["IngestTranscoding"]
+
+
+def list_engines(server: OrthancServer) -> dict[str, set[str]]:
+    """The engines that are available, and the transfer syntaxes that each proved to write."""
+
+    assert wait_until(lambda: server.get_json("/perf/status")["Transcoding"]["Tested"], 60)
+    return {
+        engine["Name"]: {
+            syntax["TransferSyntax"] for syntax in engine["Syntaxes"] if syntax["State"] == "Works"
+        }
+        for engine in server.get_json("/perf/status")["Transcoding"]["Engines"]
+        if engine["Available"]
+    }
+
+
+def read(content: bytes | Path) -> FileDataset:
+    return pydicom.dcmread(io.BytesIO(content) if isinstance(content, bytes) else content)
+
+
+def read_stored(server: OrthancServer, instance_id: str) -> FileDataset:
+    return read(server.get_file(instance_id))
+
+
+def get_syntax(image: FileDataset) -> UID:
+    return image.file_meta.TransferSyntaxUID
+
+
+def decode(image: FileDataset) -> np.ndarray:
+    """The pixels, colour as RGB, by pydicom with pylibjpeg: none of the engines under test."""
+    return pixel_array(image)
+
+
+def write(image: Dataset) -> bytes:
+    target = io.BytesIO()
+    image.save_as(target, enforce_file_format=True)
+    return target.getvalue()
+
+
+def change(content: bytes | Path, edit: Callable[[FileDataset], None]) -> bytes:
+    """The file after some editing of its elements."""
+    image = read(content)
+    edit(image)
+    return write(image)
+
+
+def list_transcodings(server: OrthancServer, limit: int = 1000) -> list[Json]:
+    """What the transcoder made of the latest instances, newest first; None: it was not tried."""
+    instances = server.get_json("/perf/instances", params={"limit": limit})
+    return [instance.get("Transcoding") for instance in instances]

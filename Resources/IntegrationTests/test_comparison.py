@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""POST /perf/transcoding/compare: the engines on stored images, as a job of Orthanc's."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import requests
+import schemathesis
+from pydicom.data import get_testdata_file
+
+from conftest import ROOT, MakeSeries, StartOrthanc
+from harness import clients
+from harness.metrics import scrape, wait_until
+from harness.orthanc import Json, OrthancServer
+from harness.sources import KINDS, make_image
+from harness.transcoding import JPEG_BASELINE, JPEG_LOSSLESS_SV1, list_engines
+
+ROUTE = "/perf/transcoding/compare"
+DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
+NO_RESOURCE = "00000000-00000000-00000000-00000000-00000000"
+JOB_SECONDS = 120
+
+# For those who wait for the end
+FAST = ["JPEGProcess14SV1", "RLELossless"]
+
+
+def post(server: OrthancServer, **body: Json) -> requests.Response:
+    return server.request("POST", ROUTE, data=json.dumps(body))
+
+
+def start(server: OrthancServer, **body: Json) -> str:
+    """The job's path."""
+    answer = post(server, **body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["Path"] == f"/jobs/{answer.json()['ID']}"
+    return answer.json()["Path"]
+
+
+def finish(server: OrthancServer, path: str) -> Json:
+    """The job when it is over."""
+    over = ("Success", "Failure")
+    assert wait_until(lambda: server.get_json(path)["State"] in over, JOB_SECONDS)
+    return server.get_json(path)
+
+
+def compare(server: OrthancServer, **body: Json) -> Json:
+    job = finish(server, start(server, **body))
+    assert job["State"] == "Success"
+    assert job["Progress"] == 100
+    return job["Content"]
+
+
+def store(server: OrthancServer, *contents: bytes) -> str:
+    """The series of the images."""
+    answers = [json.loads(body) for _, body in clients.upload(server, contents)]
+    return answers[0]["ParentSeries"]
+
+
+def store_series(server: OrthancServer, make_series: MakeSeries, count: int) -> str:
+    return store(server, *(image.read_bytes() for image in make_series("comparison", count)))
+
+
+def make_colour() -> bytes:
+    buffer = io.BytesIO()
+    kind = next(kind for kind in KINDS if kind.samples == 3)
+    make_image(kind).save_as(buffer, enforce_file_format=True)
+    return buffer.getvalue()
+
+
+def find(content: Json, engine: str, target: str) -> Json:
+    return next(
+        result
+        for result in content["Results"]
+        if result["Engine"] == engine and result["TransferSyntax"] == target
+    )
+
+
+def test_each_engine_is_measured_on_a_series(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    series = store_series(orthanc, make_series, 4)
+    content = compare(orthanc, Resource=series, Targets=["JPEGProcess14SV1", "RLELossless"])
+    assert content["Instances"] == content["FinishedInstances"] == 4
+    assert content["Unreadable"] == {}
+    assert len({(one["Engine"], one["Name"]) for one in content["Results"]}) == 6
+    assert len(content["Results"]) == 6
+    size = sum(image.get_size() for image in make_series("comparison", 4))
+    for engine, written in list_engines(orthanc).items():
+        result = find(content, engine, JPEG_LOSSLESS_SV1)
+        if JPEG_LOSSLESS_SV1 not in written:
+            assert result["Declined"] == 4
+            continue
+        assert result["Transcoded"] == result["Compared"] == 4
+        assert result["Lossless"] is True
+        assert result["StoredSize"] == size
+        assert 2 < result["Ratio"] < 3
+        for way in ("Encode", "Decode"):
+            seconds, rate = result[f"{way}Time"], result[f"{way}BytesPerSecond"]
+            assert rate * seconds == pytest.approx(result["UncompressedSize"])
+        assert result["Decoders"]
+
+
+def test_the_content_is_as_described(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    instance = orthanc.get_json(f"/series/{store_series(orthanc, make_series, 1)}")["Instances"][0]
+    answer = post(orthanc, Resource=instance, Targets=[JPEG_BASELINE, JPEG_LOSSLESS_SV1])
+    description = schemathesis.openapi.from_path(DESCRIPTION)
+    description[ROUTE]["POST"].validate_response(answer)
+    content = finish(orthanc, answer.json()["Path"])["Content"]
+    schemas = description.raw_schema["components"]["schemas"]
+    assert set(schemas["Comparison"]["required"]) == set(content)
+    for result in content["Results"]:
+        assert set(schemas["ComparisonResult"]["required"]) <= set(result)
+        assert set(result) <= set(schemas["ComparisonResult"]["properties"])
+
+
+def test_colour_in_several_frames_is_compared(orthanc: OrthancServer) -> None:
+    content = compare(orthanc, Resource=store(orthanc, make_colour()))
+    verified = [one["Name"] for one in content["Results"] if one.get("Lossless")]
+    assert "JPEGProcess14SV1" in verified
+    assert all(one.get("Lossless", True) for one in content["Results"])
+
+
+def test_what_is_stored_compressed_is_compared_from_its_pixels(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    tuning = {"IngestTranscoding": {"TransferSyntax": JPEG_LOSSLESS_SV1}}
+    orthanc.request("PUT", "/perf/tuning", json=tuning).raise_for_status()
+    series = store_series(orthanc, make_series, 2)
+    content = compare(orthanc, Resource=series, Targets=[JPEG_LOSSLESS_SV1])
+    for result in content["Results"]:
+        if result["Transcoded"]:
+            assert result["StoredSize"] < result["UncompressedSize"]
+            assert result["Lossless"] is True
+
+
+def test_lossy_targets_have_an_error(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    series = store(orthanc, make_colour())
+    content = compare(orthanc, Resource=series, Targets=[JPEG_BASELINE], LossyQuality=50)
+    assert content["LossyQuality"] == 50
+    measured = [result for result in content["Results"] if result["Transcoded"]]
+    assert measured
+    for result in measured:
+        assert 0 < result["MeanError"] < 0.05
+        assert result.get("Lossless") is not True
+
+
+def test_nothing_is_stored_and_no_ingest_figure_moves(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    series = store_series(orthanc, make_series, 2)
+    before = orthanc.get_json("/statistics")["TotalDiskSize"]
+    compare(orthanc, Resource=series, Targets=["RLELossless"])
+    assert orthanc.get_json("/statistics")["TotalDiskSize"] == before
+    assert scrape(orthanc).sum("orthanc_perf_transcode_total") == 0
+    assert scrape(orthanc).sum("orthanc_perf_ingest_instances_total") == 2
+
+
+def test_a_long_series_is_sampled(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    series = store_series(orthanc, make_series, 6)
+    content = compare(orthanc, Resource=series, Targets=["RLELossless"], MaximumInstances=2)
+    assert content["Instances"] == 2
+
+
+def test_progress_rises_and_results_grow(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    series = store_series(orthanc, make_series, 20)
+    path = start(orthanc, Resource=series, Targets=FAST)
+    seen: list[tuple[int, int]] = []
+    while not seen or seen[-1][0] < 100:
+        job = orthanc.get_json(path)
+        seen.append((job["Progress"], job["Content"]["FinishedInstances"]))
+        assert job["State"] in ("Pending", "Running", "Success")
+    assert seen == sorted(seen)
+    assert len({progress for progress, _ in seen}) > 3
+    assert len({finished for _, finished in seen}) > 3
+
+
+def test_a_comparison_is_paused_resumed_and_canceled(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    series = store_series(orthanc, make_series, 20)
+    path = start(orthanc, Resource=series, Targets=FAST)
+
+    orthanc.request("POST", f"{path}/pause", data="{}").raise_for_status()
+    assert wait_until(lambda: orthanc.get_json(path)["State"] == "Paused")
+    progress = orthanc.get_json(path)["Progress"]
+    assert progress < 100
+
+    # Paused is not over
+    assert post(orthanc, Resource=series).status_code == 409
+
+    orthanc.request("POST", f"{path}/resume", data="{}").raise_for_status()
+    assert wait_until(lambda: orthanc.get_json(path)["Progress"] > progress)
+    orthanc.request("POST", f"{path}/cancel", data="{}").raise_for_status()
+    job = finish(orthanc, path)
+    assert job["State"] == "Failure"
+    assert job["ErrorDescription"] == "This job was canceled"
+
+    # Resubmitted, it begins anew
+    orthanc.request("POST", f"{path}/resubmit", data="{}").raise_for_status()
+    assert finish(orthanc, path)["Content"]["FinishedInstances"] == 20
+
+
+def test_one_comparison_at_a_time(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    series = store_series(orthanc, make_series, 20)
+    path = start(orthanc, Resource=series, MaximumInstances=1000)
+    refused = post(orthanc, Resource=series)
+    assert refused.status_code == 409
+    assert refused.json()["Path"] == path
+    description = schemathesis.openapi.from_path(DESCRIPTION)
+    description[ROUTE]["POST"].validate_response(refused)
+    orthanc.request("POST", f"{path}/cancel", data="{}").raise_for_status()
+    finish(orthanc, path)
+    compare(orthanc, Resource=series, MaximumInstances=1, Targets=["RLELossless"])
+
+
+def test_what_is_deleted_meanwhile_is_left_out(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    series = store_series(orthanc, make_series, 20)
+    path = start(orthanc, Resource=series, Targets=FAST)
+    orthanc.delete_all()
+    job = finish(orthanc, path)
+    assert job["State"] == "Success"
+    assert job["Content"]["Unreadable"]["not in the store any more"] > 0
+
+
+def test_orthanc_stops_during_a_comparison(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    series = store_series(orthanc, make_series, 20)
+    start(orthanc, Resource=series, MaximumInstances=1000)
+    assert orthanc.stop() == 0
+    orthanc.start()
+    assert orthanc.get_json("/jobs") == []
+
+
+def test_a_report_has_nothing_to_compare(orthanc: OrthancServer) -> None:
+    report = store(orthanc, Path(get_testdata_file("reportsi.dcm")).read_bytes())
+    answer = post(orthanc, Resource=report)
+    assert answer.status_code == 400
+    assert answer.json()["Key"] == "Resource"
+    assert "no pixel data" in answer.json()["Error"]
+
+
+def test_an_unknown_resource_is_404(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    store_series(orthanc, make_series, 1)
+    for resource in [NO_RESOURCE, orthanc.get_json("/studies")[0]]:
+        answer = post(orthanc, Resource=resource)
+        assert answer.status_code == 404
+        assert resource in answer.json()["Error"]
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"Resource": "../changes"}, "Resource"),
+        ({"Resource": 1}, "Resource"),
+        ({"Targets": ["1.2.3"]}, "Targets"),
+        ({"Targets": []}, "Targets"),
+        ({"Engines": ["auto"]}, "Engines"),
+        ({"MaximumInstances": 0}, "MaximumInstances"),
+        ({"Synchronous": True}, "Synchronous"),
+        ({"Target": ["1.2.840.10008.1.2.5"]}, "Target"),
+    ],
+)
+def test_a_bad_request_is_told_why(orthanc: OrthancServer, more: Json, key: str) -> None:
+    answer = post(orthanc, **{"Resource": NO_RESOURCE, **more})
+    assert answer.status_code == 400
+    assert answer.json()["Key"] == key
+    assert answer.json()["Allowed"]
+    assert orthanc.get_json("/jobs") == []
+
+
+def test_forbidden_tuning_does_not_forbid_it(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(perf={"AllowTuning": False})
+    series = store_series(orthanc, make_series, 1)
+    assert compare(orthanc, Resource=series)["FinishedInstances"] == 1

@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ingest transcoding: the live choice, on every way into Orthanc, and who it leaves alone."""
+
+import io
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydicom.data import get_testdata_file
+from pydicom.dataset import FileDataset
+from pydicom.encaps import encapsulate
+from pydicom.uid import UID, generate_uid
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.images import Image
+from harness.metrics import scrape, wait_until
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
+from harness.receivers import StoreScp
+from harness.senders import associate
+from harness.transcoding import (
+    DEFLATED,
+    EXPLICIT,
+    IMPLICIT,
+    JPEG_2000_LOSSLESS,
+    JPEG_LOSSLESS_SV1,
+    JPEG_LS,
+    LOSSLESS,
+    LOSSY,
+    RLE,
+    change,
+    decode,
+    get_syntax,
+    list_engines,
+    list_transcodings,
+    read,
+    read_stored,
+    tune,
+)
+
+ENGINES = ["dcmtk", "gdcm", "native"]
+TRANSCODED = "orthanc_perf_transcode_total"
+
+# Uploads what another script's job is to upload: an instance that Lua creates
+STORE_A_MODIFIED_COPY = """
+function OnStoredInstance(instance, tags, metadata, origin)
+  if origin['RequestOrigin'] ~= 'Lua' then
+    local change = '{"Replace": {"PatientName": "copy"}}'
+    RestApiPost('/instances', RestApiPost('/instances/' .. instance .. '/modify', change))
+  end
+end
+"""
+
+
+def upload(server: OrthancServer, content: bytes) -> str:
+    """POST /instances: the identifier of the stored instance."""
+    response = server.request("POST", "/instances", data=content)
+    response.raise_for_status()
+    return response.json()["ID"]
+
+
+def send_by_cstore(server: OrthancServer, images: list[Image]) -> None:
+    clients.store(server, images)
+
+
+def send_by_post(server: OrthancServer, images: list[Image]) -> None:
+    clients.upload(server, [image.read_bytes() for image in images])
+
+
+def send_by_zip(server: OrthancServer, images: list[Image]) -> None:
+    clients.upload_zip(server, images)
+
+
+def send_by_stow(server: OrthancServer, images: list[Image]) -> None:
+    clients.store_over_web(server, images)
+
+
+def send_by_webdav(server: OrthancServer, images: list[Image]) -> None:
+    for image in images:
+        path = f"/webdav/uploads/{image.path.name}"
+        server.request("PUT", path, data=image.read_bytes()).raise_for_status()
+    assert wait_until(lambda: len(server.get_json("/instances")) == len(images))
+
+
+WAYS_IN = [send_by_cstore, send_by_post, send_by_zip, send_by_stow, send_by_webdav]
+
+
+def check_stored(server: OrthancServer, image: Image, syntax: UID) -> None:
+    """The image is stored in that transfer syntax, with the same identity and pixels."""
+    stored = read_stored(server, server.find_instance(image.sop_instance_uid))
+    assert get_syntax(stored) == syntax
+    assert stored.file_meta.MediaStorageSOPInstanceUID == image.sop_instance_uid
+    assert np.array_equal(decode(stored), decode(read(image.path)))
+
+
+@pytest.mark.parametrize("send", WAYS_IN)
+def test_the_live_choice_is_taken_on_every_way_in(
+    orthanc: OrthancServer,
+    make_series: MakeSeries,
+    send: Callable[[OrthancServer, list[Image]], None],
+) -> None:
+    images = make_series("store", 3)
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    send(orthanc, images)
+    for image in images:
+        check_stored(orthanc, image, JPEG_LOSSLESS_SV1)
+    for transcoding in list_transcodings(orthanc):
+        assert transcoding["Outcome"] == "Transcoded"
+        assert transcoding["Target"] == JPEG_LOSSLESS_SV1
+        assert transcoding["Engine"] in ENGINES
+
+
+def test_what_lua_creates_is_transcoded(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    orthanc = start_orthanc(lua=[STORE_A_MODIFIED_COPY])
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    upload(orthanc, image.read_bytes())
+    assert wait_until(lambda: len(orthanc.get_json("/instances")) == 2)
+    for instance in orthanc.get_json("/instances"):
+        assert get_syntax(read_stored(orthanc, instance)) == JPEG_LOSSLESS_SV1
+
+
+def test_it_takes_effect_with_the_next_instance_and_ends_with_it(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("store", 4)
+    for image, syntax in zip(images, [RLE, "", JPEG_LOSSLESS_SV1, EXPLICIT], strict=True):
+        tune(orthanc, TransferSyntax=syntax)
+        upload(orthanc, image.read_bytes())
+        check_stored(orthanc, image, UID(syntax or EXPLICIT))
+
+
+def test_the_same_association_changes_its_target_midway(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    first, second = (read(image.path) for image in make_series("store", 2))
+    association = associate(orthanc)
+    tune(orthanc, TransferSyntax=RLE)
+    assert association.send_c_store(first).Status == 0
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert association.send_c_store(second).Status == 0
+    association.release()
+    for image, syntax in [(first, RLE), (second, JPEG_LOSSLESS_SV1)]:
+        stored = read_stored(orthanc, orthanc.find_instance(image.SOPInstanceUID))
+        assert get_syntax(stored) == syntax
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_each_engine_writes_what_it_says(
+    orthanc: OrthancServer, make_series: MakeSeries, engine: str
+) -> None:
+    (image,) = make_series("store", 1)
+    syntaxes = list_engines(orthanc)[engine]
+    assert syntaxes
+    for syntax in map(UID, sorted(syntaxes & set(LOSSLESS))):
+        content = change(image.path, lambda file: renew(file))
+        tune(orthanc, TransferSyntax=syntax, Engine=engine)
+        stored = read_stored(orthanc, upload(orthanc, content))
+        assert get_syntax(stored) == syntax
+        assert np.array_equal(decode(stored), decode(read(content)))
+        if syntax != EXPLICIT:
+            newest = list_transcodings(orthanc, 1)[0]
+            assert newest["Engine"] == engine
+            assert newest["Size"] == len(orthanc.get_file(orthanc.get_json("/instances")[0]))
+        orthanc.delete_all()
+
+
+def renew(image: FileDataset) -> None:
+    """A new identity."""
+    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+
+
+def test_what_is_in_the_target_already_is_left_alone(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    tune(orthanc, TransferSyntax=EXPLICIT)
+    assert orthanc.get_file(upload(orthanc, image.read_bytes())) == image.read_bytes()
+    assert list_transcodings(orthanc) == [None]
+
+
+def test_what_has_no_pixels_is_left_alone(orthanc: OrthancServer) -> None:
+    content = Path(get_testdata_file("reportsi.dcm")).read_bytes()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert orthanc.get_file(upload(orthanc, content)) == content
+    assert list_transcodings(orthanc) == [None]
+
+
+def test_video_is_left_alone(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    """Made by hand: one fragment that no decoder looks at, as MPEG-4 (PS3.5 A.4.6)."""
+
+    def make_video(image: FileDataset) -> None:
+        image.file_meta.TransferSyntaxUID = UID("1.2.840.10008.1.2.4.102")
+        image.PixelData = encapsulate([b"\0\0\0\x18ftypmp42" + bytes(100)])
+        image["PixelData"].VR = "OB"
+
+    content = change(make_series("store", 1)[0].path, make_video)
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert orthanc.get_file(upload(orthanc, content)) == content
+    assert list_transcodings(orthanc) == [None]
+
+
+@pytest.mark.parametrize("syntax", LOSSY)
+def test_lossy_makes_a_new_instance_that_says_what_it_is(
+    orthanc: OrthancServer, make_series: MakeSeries, syntax: UID
+) -> None:
+    def make_8_bits(image: FileDataset) -> None:
+        image.PixelData = (decode(image) >> 4).astype("u1").tobytes()
+        image.BitsAllocated = image.BitsStored = 8
+        image.HighBit = 7
+        image["PixelData"].VR = "OB"
+
+    (image,) = make_series("store", 1)
+    content = change(image.path, make_8_bits)
+    tune(orthanc, TransferSyntax=syntax, LossyQuality=95)
+    stored = read_stored(orthanc, upload(orthanc, content))
+
+    assert get_syntax(stored) == syntax
+    assert stored.SOPInstanceUID != image.sop_instance_uid
+    assert stored.file_meta.MediaStorageSOPInstanceUID == stored.SOPInstanceUID
+    assert stored.LossyImageCompression == "01"  # PS3.3 C.7.6.1.1.5
+    assert float(stored.LossyImageCompressionRatio) > 1
+    assert stored.LossyImageCompressionMethod
+    assert stored.ImageType[0] == "DERIVED"
+    assert stored.SourceImageSequence[0].ReferencedSOPInstanceUID == image.sop_instance_uid
+    difference = decode(stored).astype(int) - decode(read(content))
+    assert 0 < np.abs(difference).mean() < 3
+
+
+def test_a_lossy_cstore_succeeds(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 2)
+    tune(orthanc, TransferSyntax="JPEG2000", LossyQuality=80)
+    clients.store(orthanc, images)  # raises unless each response is a success
+    stored = [read_stored(orthanc, name) for name in orthanc.get_json("/instances")]
+    assert len(stored) == len(images)
+    for image in stored:
+        assert get_syntax(image).name.startswith("JPEG 2000")
+
+
+def test_verified_instances_say_so(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    first, second = make_series("store", 2)
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Verify=True)
+    upload(orthanc, first.read_bytes())
+    assert list_transcodings(orthanc)[0]["Verified"] is True
+    check_stored(orthanc, first, JPEG_LOSSLESS_SV1)
+    tune(orthanc, Verify=False)
+    upload(orthanc, second.read_bytes())
+    assert list_transcodings(orthanc)[0]["Verified"] is False
+
+
+def test_a_failure_is_stored_as_received_and_has_a_reason(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    def cut(image: FileDataset) -> None:
+        image.PixelData = image.PixelData[:1000]
+
+    content = change(make_series("store", 1)[0].path, cut)
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert orthanc.get_file(upload(orthanc, content)) == content
+    (transcoding,) = list_transcodings(orthanc)
+    assert transcoding["Outcome"] in ("Failed", "Declined")
+    assert transcoding["Reason"]
+    assert "Size" not in transcoding
+    metrics = scrape(orthanc)
+    assert metrics.sum(TRANSCODED, outcome="transcoded") == 0
+    assert metrics.sum(TRANSCODED) >= 1
+
+
+def test_a_kind_of_failure_is_logged_once(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    def cut(image: FileDataset) -> None:
+        renew(image)
+        image.PixelData = image.PixelData[:1000]
+
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    for _ in range(5):
+        upload(orthanc, change(make_series("store", 1)[0].path, cut))
+    (failure,) = orthanc.get_json("/perf/status")["Transcoding"]["Failures"]
+    assert failure["Count"] == 5
+    assert failure["Target"] == JPEG_LOSSLESS_SV1
+    assert orthanc.log.count(failure["Reason"]) == 1
+
+
+def test_the_transcode_phase_is_the_engines_time(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    upload(orthanc, image.read_bytes())
+    (before,) = orthanc.get_json("/perf/instances")
+    assert "Transcode" not in before["Phases"]
+    orthanc.delete_all()
+
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="dcmtk")
+    upload(orthanc, image.read_bytes())
+    after = orthanc.get_json("/perf/instances")[0]
+    engine = scrape(orthanc).sum("orthanc_perf_transcode_seconds_sum", engine="dcmtk")
+    assert engine <= after["Phases"]["Transcode"] <= after["Duration"]
+
+
+def test_metrics_count_bytes_of_both_sides(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    images = make_series("store", 3)
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="dcmtk")
+    send_by_post(orthanc, images)
+    metrics = scrape(orthanc)
+    labels = {"engine": "dcmtk", "target": "JPEGProcess14SV1"}
+    assert metrics.sum(TRANSCODED, outcome="transcoded", **labels) == 3
+    sent = sum(image.get_size() for image in images)
+    stored = sum(len(orthanc.get_file(name)) for name in orthanc.get_json("/instances"))
+    assert metrics.sum("orthanc_perf_transcode_bytes_total", side="source", **labels) == sent
+    assert metrics.sum("orthanc_perf_transcode_bytes_total", side="target", **labels) == stored
+    page = orthanc.get("/perf/metrics").text
+    said = subprocess.run(
+        ["promtool", "check", "metrics"], input=page, capture_output=True, text=True, check=True
+    )
+    assert said.stdout + said.stderr == ""
+
+
+# ---- What the engines there are cannot do -------------------------------------------------------
+
+
+def test_an_engine_that_does_not_write_the_target_is_refused(orthanc: OrthancServer) -> None:
+    before = orthanc.get_json("/perf/tuning")
+    wish = {"IngestTranscoding": {"TransferSyntax": RLE, "Engine": "native"}}
+    answer = orthanc.request("PUT", "/perf/tuning", json=wish)
+    assert answer.status_code == 400
+    assert answer.json()["Key"] == "IngestTranscoding.TransferSyntax"
+    assert "JPEGProcess14SV1" in answer.json()["Allowed"]
+    assert orthanc.get_json("/perf/tuning") == before
+
+
+def test_an_engine_that_is_missing_is_refused_and_the_rest_goes_on(
+    start_orthanc: StartOrthanc, plugin: Path, tmp_path: Path, make_series: MakeSeries
+) -> None:
+    """The plugin in a folder in which one of the programs is missing."""
+    for name in (plugin.name, "OrthancPerfDcmtk"):
+        shutil.copy(plugin.parent / name, tmp_path)
+    configured = {"TransferSyntax": JPEG_LOSSLESS_SV1, "Engine": "gdcm"}
+    orthanc = start_orthanc(
+        plugins=[tmp_path / plugin.name, DICOMWEB_PLUGIN],
+        perf={"Tuning": {"IngestTranscoding": configured}},
+    )
+    assert set(list_engines(orthanc)) == {"native", "dcmtk"}
+    assert wait_until(lambda: "stored as received" in orthanc.log)
+    assert 'the engine "gdcm" is not available' in orthanc.log
+
+    (image,) = make_series("store", 1)
+    assert orthanc.get_file(upload(orthanc, image.read_bytes())) == image.read_bytes()
+    assert list_transcodings(orthanc)[0]["Outcome"] == "Declined"
+
+    wish = {"IngestTranscoding": {"Engine": "gdcm", "TransferSyntax": RLE}}
+    answer = orthanc.request("PUT", "/perf/tuning", json=wish)
+    assert answer.status_code == 400
+    assert answer.json()["Key"] == "IngestTranscoding.Engine"
+    assert '"native"' in answer.json()["Allowed"]
+    orthanc.delete_all()
+
+    tune(orthanc, Engine="native")
+    upload(orthanc, image.read_bytes())
+    check_stored(orthanc, image, JPEG_LOSSLESS_SV1)
+
+
+def test_without_the_received_callback_the_status_says_so(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    orthanc = start_orthanc(
+        plugins=[other_plugin, plugin], options={"OtherPlugin": {"HoldReceived": True}}
+    )
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    status = orthanc.get_json("/perf/status")
+    assert status["Transcoding"]["InEffect"] is False
+    assert "received-instance callback" in status["Transcoding"]["Reason"]
+    assert "IngestTranscoding.TransferSyntax" in status["Tuning"]["NotYetInEffect"]
+    assert any("IngestTranscoding.TransferSyntax" in line for line in status["Warnings"])
+    assert orthanc.get_file(upload(orthanc, image.read_bytes())) == image.read_bytes()
+
+
+# ---- What Orthanc transcodes itself -------------------------------------------------------------
+
+
+def test_orthancs_own_ingest_transcoding_uses_the_chosen_engine(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    first, second = make_series("store", 2)
+    own = {"IngestTranscoding": JPEG_LOSSLESS_SV1}
+    orthanc = start_orthanc(options=own, perf={"Tuning": {"IngestTranscoding": {"Engine": "gdcm"}}})
+    for image, engine in [(first, "gdcm"), (second, "dcmtk")]:
+        tune(orthanc, Engine=engine)
+        upload(orthanc, image.read_bytes())
+        check_stored(orthanc, image, JPEG_LOSSLESS_SV1)
+        newest = orthanc.get_json("/perf/instances")[0]
+        assert newest["Transcoding"]["Engine"] == engine
+        assert newest["Phases"]["Transcode"] > 0
+
+
+def test_orthancs_own_ingest_transcoding_has_the_last_word(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    orthanc = start_orthanc(options={"IngestTranscoding": JPEG_LOSSLESS_SV1})
+    tune(orthanc, TransferSyntax=RLE)
+    assert "has the last word" in orthanc.log
+    status = orthanc.get_json("/perf/status")
+    assert "IngestTranscoding.TransferSyntax" in status["Tuning"]["NotYetInEffect"]
+    upload(orthanc, image.read_bytes())
+    check_stored(orthanc, image, JPEG_LOSSLESS_SV1)
+
+
+def download(server: OrthancServer, syntax: UID) -> bytes:
+    """The only instance there is, transcoded by Orthanc. Newer ones do it for single files, too."""
+    (series,) = server.get_json("/series")
+    answer = server.get(f"/series/{series}/archive", params={"transcode": syntax})
+    answer.raise_for_status()
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        (name,) = archive.namelist()
+        return archive.read(name)
+
+
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+def test_downloads_are_transcoded_by_the_chosen_engine(
+    orthanc: OrthancServer, make_series: MakeSeries, engine: str
+) -> None:
+    (image,) = make_series("store", 1)
+    upload(orthanc, image.read_bytes())
+    tune(orthanc, Engine=engine)
+    transcoded = read(download(orthanc, JPEG_LOSSLESS_SV1))
+    assert get_syntax(transcoded) == JPEG_LOSSLESS_SV1
+    assert transcoded.SOPInstanceUID == image.sop_instance_uid
+    assert np.array_equal(decode(transcoded), decode(read(image.path)))
+    assert scrape(orthanc).sum(TRANSCODED, engine=engine, outcome="transcoded") == 1
+
+
+def test_what_orthanc_modifies_is_transcoded_by_the_chosen_engine(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    name = upload(orthanc, image.read_bytes())
+    tune(orthanc, Engine="gdcm")
+    wish = {"Replace": {"PatientName": "Other"}, "Transcode": JPEG_2000_LOSSLESS}
+    answer = orthanc.request("POST", f"/instances/{name}/modify", json=wish)
+    answer.raise_for_status()
+    modified = read(answer.content)
+    assert get_syntax(modified) == JPEG_2000_LOSSLESS
+    assert modified.PatientName == "Other"
+    assert np.array_equal(decode(modified), decode(read(image.path)))
+    assert scrape(orthanc).sum(TRANSCODED, engine="gdcm", outcome="transcoded") == 1
+
+
+def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    """The receiver takes uncompressed images only: Orthanc's C-STORE SCU has to decode."""
+    (image,) = make_series("store", 1)
+    port = find_free_port()
+    orthanc = start_orthanc(
+        options={"DicomModalities": {"receiver": ["RECEIVER", "127.0.0.1", port]}}
+    )
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="gdcm")
+    name = upload(orthanc, image.read_bytes())
+    before = scrape(orthanc).sum(TRANSCODED, engine="gdcm", outcome="transcoded")
+    with StoreScp(port, "+xi"):  # implicit VR little endian only
+        answer = orthanc.request("POST", "/modalities/receiver/store", json=[name])
+        answer.raise_for_status()
+    after = scrape(orthanc).sum(TRANSCODED, engine="gdcm", outcome="transcoded")
+    assert (before, after) == (1, 2)
+
+
+@pytest.mark.parametrize("syntax", [JPEG_LS, DEFLATED, IMPLICIT, JPEG_2000_LOSSLESS, RLE])
+def test_what_comes_compressed_is_transcoded_too(
+    orthanc: OrthancServer, make_series: MakeSeries, syntax: UID
+) -> None:
+    (image,) = make_series("store", 1)
+    tune(orthanc, TransferSyntax=syntax)
+    compressed = orthanc.get_file(upload(orthanc, image.read_bytes()))
+    assert get_syntax(read(compressed)) == syntax
+    orthanc.delete_all()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    upload(orthanc, compressed)
+    check_stored(orthanc, image, JPEG_LOSSLESS_SV1)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any bytes as a file to be transcoded, compared, and described as lossy: nothing may be read
+// outside, and what is written can be read again.
+#include "Transcoding/AutoEngine.h"
+#include "Transcoding/DataSetEditor.h"
+#include "Transcoding/LossyDerivation.h"
+#include "Transcoding/PixelComparison.h"
+#include "Transcoding/SampleImage.h"
+#include "Transcoding/TranscodedFile.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace
+{
+  constexpr const char* JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+
+
+  void Compare(const std::uint8_t* data, std::size_t size)
+  {
+    static const std::string sample = OrthancPerf::MakeSampleImage({});
+    const auto image = OrthancPerf::DescribeImage(data, size);
+    const auto other = OrthancPerf::DescribeImage(sample.data(), sample.size());
+
+    OrthancPerf::FindReasonToLeaveAlone(image, JPEG_BASELINE);
+    OrthancPerf::FindObstacle(image, JPEG_BASELINE);
+    OrthancPerf::ComparePixels(other, image);
+    OrthancPerf::MeasureMeanError(other, image);
+    OrthancPerf::TranscodingKind::Of(image, JPEG_BASELINE);
+
+    const auto itself = OrthancPerf::ComparePixels(image, image);
+
+    if (itself.verdict == OrthancPerf::PixelComparison::Verdict::Different)
+    {
+      std::abort();
+    }
+  }
+
+
+  void Derive(const std::uint8_t* data, std::size_t size)
+  {
+    const std::string file(reinterpret_cast<const char*>(data), size);
+
+    try
+    {
+      const std::string derived =
+          OrthancPerf::DescribeLossyDerivation(file, data, size, {JPEG_BASELINE, 90, "2.25.1"});
+
+      OrthancPerf::FindFlaw(derived, JPEG_BASELINE, "2.25.1");
+
+      if (OrthancPerf::DataSetEditor(derived.data(), derived.size()).GetText(0x00080018) !=
+          "2.25.1")
+      {
+        std::abort();
+      }
+    }
+    catch (const OrthancPerf::DataSetError&)
+    {
+      // Not a file that an engine could have made
+    }
+    catch (const std::length_error&)
+    {
+      // A value that has no room for more
+    }
+  }
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  Compare(data, size);
+  Derive(data, size);
+  return 0;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/TranscodingMetrics.h"
+
+#include "Metrics/Exposition.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    TranscodingReport MakeReport(TranscodingReport::Outcome outcome)
+    {
+      TranscodingReport report;
+      report.outcome = outcome;
+      report.engine = "native";
+      report.target = "1.2.840.10008.1.2.4.70";
+      report.duration = std::chrono::milliseconds(20);
+      report.sourceSize = 1000;
+      return report;
+    }
+
+
+    class TranscodingMetricsTest : public testing::Test
+    {
+    protected:
+      std::string GetText() const
+      {
+        return "\n" + Exposition({&metrics_}).ToText();
+      }
+
+      testing::AssertionResult HasLine(const std::string& line) const
+      {
+        const std::string text = GetText();
+        return text.find("\northanc_perf_" + line + "\n") != std::string::npos
+                   ? testing::AssertionSuccess()
+                   : testing::AssertionFailure() << text;
+      }
+
+      TranscodingMetrics metrics_;
+    };
+  }
+
+
+  TEST_F(TranscodingMetricsTest, NothingIsThereBeforeATranscodingWas)
+  {
+    EXPECT_EQ("\n", GetText());
+  }
+
+
+  TEST_F(TranscodingMetricsTest, WhatSucceededHasTimeAndBytesOfBothSides)
+  {
+    TranscodingReport report = MakeReport(TranscodingReport::Outcome::Transcoded);
+    report.targetSize = 400;
+    metrics_.OnTranscoding(report);
+    metrics_.OnTranscoding(report);
+
+    EXPECT_TRUE(HasLine(
+        R"(transcode_total{engine="native",outcome="transcoded",target="JPEGProcess14SV1"} 2)"));
+    EXPECT_TRUE(HasLine(
+        R"(transcode_bytes_total{engine="native",side="source",target="JPEGProcess14SV1"} 2000)"));
+    EXPECT_TRUE(HasLine(
+        R"(transcode_bytes_total{engine="native",side="target",target="JPEGProcess14SV1"} 800)"));
+    EXPECT_TRUE(
+        HasLine(R"(transcode_seconds_sum{engine="native",target="JPEGProcess14SV1"} 0.04)"));
+  }
+
+
+  TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnly)
+  {
+    metrics_.OnTranscoding(MakeReport(TranscodingReport::Outcome::Failed));
+    EXPECT_TRUE(HasLine(
+        R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)"));
+    EXPECT_EQ(std::string::npos, GetText().find("transcode_seconds"));
+    EXPECT_EQ(std::string::npos, GetText().find("transcode_bytes"));
+  }
+
+
+  TEST_F(TranscodingMetricsTest, NamesThatAreNotKnownShareALine)
+  {
+    TranscodingReport report = MakeReport(TranscodingReport::Outcome::Declined);
+    report.engine = "";
+    report.target = "1.2.3";
+    metrics_.OnTranscoding(report);
+    report.engine = "of another";
+    report.target = "1.2.4";
+    metrics_.OnTranscoding(report);
+    EXPECT_TRUE(HasLine(R"(transcode_total{engine="none",outcome="declined",target="other"} 2)"));
+  }
+}

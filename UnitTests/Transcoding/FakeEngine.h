@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/DataSetEditor.h"
+#include "Transcoding/ElementWriter.h"
+#include "Transcoding/ImageDescription.h"
+#include "Transcoding/TranscodingEngine.h"
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace OrthancPerf
+{
+  constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+  constexpr const char* DEFLATED = "1.2.840.10008.1.2.1.99";
+  constexpr const char* JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+  constexpr const char* JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70";
+  constexpr const char* JPEG_LS = "1.2.840.10008.1.2.4.80";
+  constexpr const char* RLE = "1.2.840.10008.1.2.5";
+
+
+  // Puts the pixels as they are into a single fragment, and takes them out again: files in the
+  // shape of any transfer syntax, made without a codec. What goes wrong is what a test wants.
+  class FakeEngine : public ITranscodingEngine
+  {
+  public:
+    // Changes a file that was made
+    using Change = std::function<void(DataSetEditor&)>;
+
+    explicit FakeEngine(std::string name,
+                        std::set<std::string> writable = {EXPLICIT_LITTLE_ENDIAN, JPEG_BASELINE,
+                                                          JPEG_LOSSLESS, RLE}) :
+      name_(std::move(name)),
+      writable_(std::move(writable))
+    {
+    }
+
+    FakeEngine& Fails(const std::string& reason)
+    {
+      result_ = EngineResult::MakeFailed(reason);
+      return *this;
+    }
+
+    FakeEngine& Declines(const std::string& reason)
+    {
+      result_ = EngineResult::MakeDeclined(reason);
+      return *this;
+    }
+
+    FakeEngine& Writes(const std::string& file)
+    {
+      result_ = EngineResult::MakeTranscoded(file);
+      return *this;
+    }
+
+    FakeEngine& Changes(Change change)
+    {
+      change_ = std::move(change);
+      return *this;
+    }
+
+    // Encoding puts out other pixels
+    FakeEngine& Spoils(std::uint8_t mask)
+    {
+      mask_ = mask;
+      return *this;
+    }
+
+    FakeEngine& HasProblem(const std::string& problem)
+    {
+      problem_ = problem;
+      return *this;
+    }
+
+    const char* GetName() const noexcept override
+    {
+      return name_.c_str();
+    }
+
+    std::string GetProblem() const override
+    {
+      return problem_;
+    }
+
+    bool CanWrite(const std::string& transferSyntax) const noexcept override
+    {
+      return writable_.count(transferSyntax) > 0;
+    }
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const TranscodingTarget& target) const noexcept override
+    {
+      calls_++;
+      return result_.outcome != TranscodingOutcome::Failed || !result_.reason.empty()
+                 ? result_
+                 : Repack(data, size, target.transferSyntax);
+    }
+
+    int GetCalls() const
+    {
+      return calls_;
+    }
+
+  private:
+    EngineResult Repack(const void* data, std::size_t size, const std::string& target) const
+    {
+      DataSetEditor editor(data, size);
+      std::string pixels = GetPixels(data, size, editor);
+      editor.Set(0x00020010, "UI", target);
+
+      if (!IsEncapsulated(target))
+      {
+        editor.Set(TAG_PIXEL_DATA, "OW", pixels);
+      }
+      else
+      {
+        pixels[0] = static_cast<char>(pixels[0] ^ mask_);
+
+        std::string element;
+        AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
+        AppendItem(element, "");
+        AppendItem(element, pixels);
+        AppendSequenceDelimitation(element);
+        editor.SetEncoded(TAG_PIXEL_DATA, element);
+      }
+
+      if (change_)
+      {
+        change_(editor);
+      }
+
+      return EngineResult::MakeTranscoded(editor.Write());
+    }
+
+    // Header of the element, empty offset table, header of the fragment; delimiter at the end
+    static std::string GetPixels(const void* data, std::size_t size, const DataSetEditor& editor)
+    {
+      const ImageDescription image = DescribeImage(data, size);
+
+      if (image.kind == PixelDataKind::Native)
+      {
+        return std::string(image.pixelData);
+      }
+
+      const std::string_view bytes = editor.Find(TAG_PIXEL_DATA)->bytes;
+      return std::string(bytes.substr(28, bytes.size() - 36));
+    }
+
+    const std::string name_;
+    const std::set<std::string> writable_;
+    std::string problem_;
+    EngineResult result_;
+    Change change_;
+    std::uint8_t mask_ = 0;
+    mutable std::atomic<int> calls_{0};
+  };
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/LossyDerivation.h"
+
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/SampleImage.h"
+
+#include <gtest/gtest.h>
+#include <regex>
+#include <set>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* NEW_UID = "2.25.1234";
+
+
+    std::string MakeSource(const FakeEngine::Change& change = [](DataSetEditor&) {})
+    {
+      SampleShape shape;
+      shape.rows = 100;
+      shape.columns = 100;
+      const std::string file = MakeSampleImage(shape);
+      DataSetEditor editor(file.data(), file.size());
+      change(editor);
+      return editor.Write();
+    }
+
+
+    // What an engine would give, 5000 bytes of Pixel Data with all headers
+    std::string Compress(const std::string& source, const FakeEngine::Change& change = {})
+    {
+      FakeEngine engine("fake");
+      engine.Changes(
+          [&change](DataSetEditor& editor)
+          {
+            std::string element;
+            AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
+            AppendItem(element, "");
+            AppendItem(element, std::string(5000 - 36, 'x'));
+            AppendSequenceDelimitation(element);
+            editor.SetEncoded(TAG_PIXEL_DATA, element);
+
+            if (change)
+            {
+              change(editor);
+            }
+          });
+      return engine.Transcode(source.data(), source.size(), {JPEG_BASELINE, 90}).file;
+    }
+
+
+    std::string Describe(const std::string& source, const std::string& compressed,
+                         const char* syntax = JPEG_BASELINE)
+    {
+      return DescribeLossyDerivation(compressed, source.data(), source.size(),
+                                     {syntax, 75, NEW_UID});
+    }
+
+
+    std::string Describe(const std::string& source)
+    {
+      return Describe(source, Compress(source));
+    }
+
+
+    std::string Text(const std::string& file, DicomTag tag)
+    {
+      return std::string(DataSetEditor(file.data(), file.size()).GetText(tag));
+    }
+
+
+    // The bytes of a sequence
+    std::string Bytes(const std::string& file, DicomTag tag)
+    {
+      return std::string(DataSetEditor(file.data(), file.size()).Find(tag)->bytes);
+    }
+  }
+
+
+  TEST(LossyDerivation, TheNewInstanceHasItsOwnIdentity)
+  {
+    const std::string file = Describe(MakeSource());
+    EXPECT_EQ(NEW_UID, Text(file, 0x00080018));
+    EXPECT_EQ(NEW_UID, Text(file, 0x00020003));
+    EXPECT_EQ(JPEG_BASELINE, Text(file, 0x00020010));
+  }
+
+
+  TEST(LossyDerivation, SaysWhatWasDone)
+  {
+    const std::string file = Describe(MakeSource());
+    EXPECT_EQ("DERIVED\\PRIMARY", Text(file, 0x00080008));
+    EXPECT_EQ("01", Text(file, 0x00282110));
+    EXPECT_EQ("2", Text(file, 0x00282112));
+    EXPECT_EQ("ISO_10918_1", Text(file, 0x00282114));
+    EXPECT_EQ("Lossy compression with JPEG Baseline, quality 75 of 100, compression ratio 2",
+              Text(file, 0x00082111));
+
+    const std::string code = Bytes(file, 0x00089215);
+    EXPECT_NE(std::string::npos, code.find("113040"));
+    EXPECT_NE(std::string::npos, code.find("DCM"));
+    EXPECT_NE(std::string::npos, code.find("Lossy Compression"));
+  }
+
+
+  TEST(LossyDerivation, NamesTheImageThatItWasMadeFrom)
+  {
+    const std::string source = MakeSource();
+    const std::string sequence = Bytes(Describe(source), 0x00082112);
+    EXPECT_NE(std::string::npos, sequence.find(Text(source, 0x00080018)));
+    EXPECT_NE(std::string::npos, sequence.find("1.2.840.10008.5.1.4.1.1.7"));
+    EXPECT_NE(std::string::npos, sequence.find("121320"));
+    EXPECT_NE(std::string::npos, sequence.find("Uncompressed predecessor"));
+  }
+
+
+  TEST(LossyDerivation, EachSyntaxHasItsMethod)
+  {
+    const std::string source = MakeSource();
+    const std::string compressed = Compress(source);
+    EXPECT_EQ("ISO_10918_1",
+              Text(Describe(source, compressed, "1.2.840.10008.1.2.4.51"), 0x00282114));
+    EXPECT_EQ("ISO_14495_1",
+              Text(Describe(source, compressed, "1.2.840.10008.1.2.4.81"), 0x00282114));
+    EXPECT_EQ("ISO_15444_1",
+              Text(Describe(source, compressed, "1.2.840.10008.1.2.4.91"), 0x00282114));
+    EXPECT_THROW(Describe(source, compressed, RLE), DataSetError);
+  }
+
+
+  TEST(LossyDerivation, EarlierCompressionIsKept)
+  {
+    const std::string file = Describe(MakeSource(
+        [](DataSetEditor& editor)
+        {
+          editor.Set(0x00082111, "ST", "Subtraction");
+          editor.Set(0x00282110, "CS", "01");
+          editor.Set(0x00282112, "DS", "8.5");
+          editor.Set(0x00282114, "CS", "ISO_15444_1");
+        }));
+    EXPECT_EQ("8.5\\2", Text(file, 0x00282112));
+    EXPECT_EQ("ISO_15444_1\\ISO_10918_1", Text(file, 0x00282114));
+    EXPECT_EQ(0u, Text(file, 0x00082111).find("Subtraction; Lossy compression"));
+    EXPECT_NE(std::string::npos, Bytes(file, 0x00082112).find("121322"));
+  }
+
+
+  TEST(LossyDerivation, MethodsStayBesideTheirRatios)
+  {
+    // Older files have no method
+    const std::string file =
+        Describe(MakeSource([](DataSetEditor& editor) { editor.Set(0x00282112, "DS", "8\\5"); }));
+    EXPECT_EQ("8\\5\\2", Text(file, 0x00282112));
+    EXPECT_EQ("\\\\ISO_10918_1", Text(file, 0x00282114));
+  }
+
+
+  TEST(LossyDerivation, ReplacesWhatTheEngineSaid)
+  {
+    const std::string source = MakeSource();
+    const std::string compressed =
+        Compress(source,
+                 [](DataSetEditor& editor)
+                 {
+                   editor.Set(0x00080008, "CS", "DERIVED\\SECONDARY\\OTHER");
+                   editor.Set(0x00282112, "DS", "3");
+                   editor.Set(0x00282114, "CS", "OTHER");
+                   editor.Set(0x00082111, "ST", "the engine's own words");
+                 });
+    const std::string file = Describe(source, compressed);
+    EXPECT_EQ("DERIVED\\PRIMARY", Text(file, 0x00080008));
+    EXPECT_EQ("2", Text(file, 0x00282112));
+    EXPECT_EQ("ISO_10918_1", Text(file, 0x00282114));
+    EXPECT_EQ(std::string::npos, Text(file, 0x00082111).find("engine"));
+  }
+
+
+  TEST(LossyDerivation, FurtherValuesOfImageTypeStay)
+  {
+    const auto derive = [](const char* type)
+    {
+      return Text(Describe(MakeSource([type](DataSetEditor& editor)
+                                      { editor.Set(0x00080008, "CS", type); })),
+                  0x00080008);
+    };
+
+    EXPECT_EQ("DERIVED\\PRIMARY\\AXIAL", derive("ORIGINAL\\PRIMARY\\AXIAL"));
+    EXPECT_EQ("DERIVED\\SECONDARY", derive(""));
+    EXPECT_EQ("DERIVED\\SECONDARY", derive("ORIGINAL"));
+  }
+
+
+  TEST(LossyDerivation, ATooLongDescriptionGivesWay)
+  {
+    const std::string file = Describe(MakeSource(
+        [](DataSetEditor& editor) { editor.Set(0x00082111, "ST", std::string(1000, 'x')); }));
+    EXPECT_EQ(0u, Text(file, 0x00082111).find("Lossy compression with"));
+  }
+
+
+  TEST(LossyDerivation, AllElseStays)
+  {
+    const std::string source =
+        MakeSource([](DataSetEditor& editor) { editor.Set(0x00091001, "LO", "private"); });
+    const std::string compressed = Compress(source);
+    const std::string file = Describe(source, compressed);
+    EXPECT_EQ("private", Text(file, 0x00091001));
+    EXPECT_EQ(Text(source, 0x0020000e), Text(file, 0x0020000e));
+    EXPECT_EQ(Bytes(compressed, TAG_PIXEL_DATA), Bytes(file, TAG_PIXEL_DATA));
+    EXPECT_EQ(PixelDataKind::Encapsulated, DescribeImage(file.data(), file.size()).kind);
+  }
+
+
+  TEST(LossyDerivation, WhatCantBeReadIsRefused)
+  {
+    const std::string source = MakeSource();
+    EXPECT_THROW(Describe(source, "nonsense"), DataSetError);
+    EXPECT_THROW(Describe("nonsense", Compress(source)), DataSetError);
+  }
+
+
+  TEST(LossyDerivation, UidsAreUuidsAndAllDifferent)
+  {
+    std::set<std::string> uids;
+
+    for (int i = 0; i < 1000; i++)
+    {
+      const std::string uid = MakeUid();
+      EXPECT_LE(uid.size(), 64u);
+      EXPECT_TRUE(std::regex_match(uid, std::regex("2\\.25\\.[1-9][0-9]*"))) << uid;
+      uids.insert(uid);
+    }
+
+    EXPECT_EQ(1000u, uids.size());
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/PixelComparison.h"
+
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/SampleImage.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Verdict = PixelComparison::Verdict;
+
+
+    ImageDescription Describe(const std::string& file)
+    {
+      return DescribeImage(file.data(), file.size());
+    }
+
+
+    PixelComparison Compare(const std::string& expected, const std::string& actual)
+    {
+      return ComparePixels(Describe(expected), Describe(actual));
+    }
+
+
+    std::string Change(const std::string& file, const FakeEngine::Change& change)
+    {
+      DataSetEditor editor(file.data(), file.size());
+      change(editor);
+      return editor.Write();
+    }
+
+
+    // The pixels with the high byte of the first one changed by "mask"
+    std::string ChangeFirst(const std::string& file, int mask)
+    {
+      std::string changed = file;
+      const std::size_t position = file.size() - Describe(file).pixelData.size() + 1;
+      changed[position] = static_cast<char>(changed[position] ^ mask);
+      return changed;
+    }
+
+
+    std::string SetText(const std::string& file, DicomTag tag, const char* text)
+    {
+      return Change(file, [=](DataSetEditor& editor) { editor.Set(tag, "CS", text); });
+    }
+
+
+    SampleShape MakeShape(std::uint16_t bitsAllocated, std::uint16_t bitsStored)
+    {
+      SampleShape shape;
+      shape.bitsAllocated = bitsAllocated;
+      shape.bitsStored = bitsStored;
+      return shape;
+    }
+
+
+    SampleShape MakeColour(bool isPlanar)
+    {
+      SampleShape shape;
+      shape.samplesPerPixel = 3;
+      shape.isPlanar = isPlanar;
+      shape.frames = 2;
+      return shape;
+    }
+  }
+
+
+  TEST(PixelComparison, EqualPixelsAreTheSame)
+  {
+    for (const SampleShape& shape : GetSelfTestShapes())
+    {
+      const std::string file = MakeSampleImage(shape);
+      EXPECT_EQ(Verdict::Same, Compare(file, file).verdict) << shape.name;
+      EXPECT_EQ(0, MeasureMeanError(Describe(file), Describe(file))) << shape.name;
+    }
+  }
+
+
+  TEST(PixelComparison, ASinglePixelMakesADifference)
+  {
+    const std::string file = MakeSampleImage(MakeShape(16, 16));
+    const PixelComparison comparison = Compare(file, ChangeFirst(file, 0x80));
+    EXPECT_EQ(Verdict::Different, comparison.verdict);
+    EXPECT_EQ("the pixels differ, first number 0 of 825", comparison.reason);
+  }
+
+
+  TEST(PixelComparison, PlanesAreTheSameAsPixels)
+  {
+    const std::string byPixel = MakeSampleImage(MakeColour(false));
+    std::string byPlane = MakeSampleImage(MakeColour(true));
+
+    // The same noise falls on other samples: make the planes of the pixels
+    std::string planes;
+    const std::string_view pixels = Describe(byPixel).pixelData;
+    constexpr std::size_t FRAME = 25 * 33;
+
+    for (std::size_t i = 0; i < 2 * 3 * FRAME; i++)
+    {
+      const std::size_t frame = i / (3 * FRAME);
+      const std::size_t sample = i / FRAME % 3;
+      planes.push_back(pixels[3 * (frame * FRAME + i % FRAME) + sample]);
+    }
+
+    byPlane = Change(byPlane, [&planes](DataSetEditor& editor)
+                     { editor.Set(TAG_PIXEL_DATA, "OB", planes); });
+    EXPECT_EQ(Verdict::Same, Compare(byPixel, byPlane).verdict);
+    EXPECT_EQ(Verdict::Same, Compare(byPlane, byPixel).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(byPixel, ChangeFirst(byPlane, 1)).verdict);
+  }
+
+
+  TEST(PixelComparison, UnusedBitsAreNoPixels)
+  {
+    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    EXPECT_EQ(Verdict::Same, Compare(file, ChangeFirst(file, 0x40)).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(file, ChangeFirst(file, 0x04)).verdict);
+  }
+
+
+  TEST(PixelComparison, OverlaysInUnusedBitsHaveToStay)
+  {
+    const std::string file = Change(MakeSampleImage(MakeShape(16, 12)), [](DataSetEditor& editor)
+                                    { editor.Set(0x60000102, "US", std::string("\14\0", 2)); });
+    EXPECT_EQ(Verdict::Same, Compare(file, file).verdict);
+    EXPECT_EQ(Verdict::Different, Compare(file, ChangeFirst(file, 0x40)).verdict);
+  }
+
+
+  TEST(PixelComparison, WhatTheNumbersMeanHasToStay)
+  {
+    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    SampleShape isSigned = MakeShape(16, 12);
+    isSigned.isSigned = true;
+
+    EXPECT_EQ("Bits Stored is 16 instead of 12",
+              Compare(file, MakeSampleImage(MakeShape(16, 16))).reason);
+    EXPECT_EQ("Pixel Representation is 1 instead of 0",
+              Compare(file, MakeSampleImage(isSigned)).reason);
+    EXPECT_EQ(Verdict::Different, Compare(file, SetText(file, 0x00280004, "MONOCHROME1")).verdict);
+  }
+
+
+  TEST(PixelComparison, GeometryHasToStay)
+  {
+    SampleShape shape;
+    shape.rows = 26;
+    shape.frames = 2;
+    const std::string file = MakeSampleImage({});
+    EXPECT_EQ("Rows is 26 instead of 25",
+              CompareGeometry(Describe(file), Describe(MakeSampleImage(shape))).reason);
+    shape.rows = 25;
+    EXPECT_EQ("Number of Frames is 2 instead of 1",
+              CompareGeometry(Describe(file), Describe(MakeSampleImage(shape))).reason);
+  }
+
+
+  TEST(PixelComparison, OtherColoursCantBeCompared)
+  {
+    const std::string file = MakeSampleImage(MakeColour(false));
+    EXPECT_EQ(Verdict::Incomparable, Compare(file, SetText(file, 0x00280004, "YBR_FULL")).verdict);
+    EXPECT_EQ(Verdict::Same, Compare(file, SetText(file, 0x00280004, "YBR_RCT")).verdict);
+  }
+
+
+  TEST(PixelComparison, CompressedOrMissingPixelsCantBeCompared)
+  {
+    const std::string file = MakeSampleImage({});
+    const std::string encapsulated =
+        FakeEngine("fake").Transcode(file.data(), file.size(), {JPEG_LOSSLESS, 90}).file;
+    EXPECT_EQ(Verdict::Incomparable, Compare(file, encapsulated).verdict);
+    EXPECT_EQ(Verdict::Incomparable,
+              Compare(file, Change(file, [](DataSetEditor& editor)
+                                   { editor.Set(TAG_PIXEL_DATA, "OB", "ab"); }))
+                  .verdict);
+  }
+
+
+  TEST(PixelComparison, BitsThatMakeNoSenseAreComparedAsBytes)
+  {
+    const auto spoil = [](const std::string& file)
+    {
+      return Change(file, [](DataSetEditor& editor)
+                    { editor.Set(0x00280101, "US", std::string("\0\0", 2)); });
+    };
+
+    const std::string file = spoil(MakeSampleImage(MakeShape(16, 12)));
+    EXPECT_EQ(Verdict::Same, Compare(file, file).verdict);
+    EXPECT_EQ("the bytes of the pixels differ", Compare(file, ChangeFirst(file, 0x40)).reason);
+    EXPECT_FALSE(MeasureMeanError(Describe(file), Describe(file)).has_value());
+  }
+
+
+  TEST(PixelComparison, MeanErrorIsAFractionOfTheRange)
+  {
+    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    const double expected = 0x400 / 4096.0 / 825;
+    EXPECT_DOUBLE_EQ(expected, *MeasureMeanError(Describe(file), Describe(ChangeFirst(file, 4))));
+  }
+
+
+  TEST(PixelComparison, MeanErrorSeesThroughTheColourSpace)
+  {
+    // White, as RGB and as YBR
+    const auto make = [](const char* colour, const std::string& pixel)
+    {
+      SampleShape shape;
+      shape.samplesPerPixel = 3;
+      shape.rows = 1;
+      shape.columns = 1;
+      return Change(MakeSampleImage(shape),
+                    [&](DataSetEditor& editor)
+                    {
+                      editor.Set(0x00280004, "CS", colour);
+                      editor.Set(TAG_PIXEL_DATA, "OB", pixel);
+                    });
+    };
+
+    const std::string rgb = make("RGB", "\xff\xff\xff");
+    const std::string ybr = make("YBR_FULL", "\xff\x80\x80");
+    EXPECT_NEAR(0, *MeasureMeanError(Describe(rgb), Describe(ybr)), 1e-6);
+  }
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Transcoder.h"
+
+#include "Ingest/DicomFile.h"
+#include "Ingest/DicomFileBuilder.h"
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/SampleImage.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Outcome = TranscodingReport::Outcome;
+
+
+    class RecordingObserver : public ITranscodingObserver
+    {
+    public:
+      void OnTranscoding(const TranscodingReport& report) noexcept override
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        texts_.push_back(report.engine + ":" + ToLabel(report.outcome));
+      }
+
+      std::vector<std::string> texts_;
+
+    private:
+      std::mutex mutex_;
+    };
+
+
+    // Two engines that work, until a test makes them not
+    class TranscoderTest : public testing::Test
+    {
+    protected:
+      TranscoderTest()
+      {
+        directory_.TestAll();
+        Set(JPEG_LOSSLESS);
+      }
+
+      void Set(const char* target, EngineChoice choice = EngineChoice::Automatic,
+               bool verify = false)
+      {
+        IngestTranscoding settings;
+        settings.transferSyntax = target;
+        settings.engine = choice;
+        settings.verify = verify;
+        transcoder_.SetSettings(settings);
+      }
+
+      Transcoding Send(const std::string& file)
+      {
+        return transcoder_.TranscodeIncoming(file.data(), file.size());
+      }
+
+      Transcoding Ask(const std::string& file, const std::vector<std::string>& syntaxes,
+                      bool allowNewSopInstanceUid = false)
+      {
+        return transcoder_.TranscodeTo(file.data(), file.size(), syntaxes, allowNewSopInstanceUid);
+      }
+
+      void ExpectLeftAlone(const Transcoding& transcoding, Outcome outcome,
+                           const std::string& reason)
+      {
+        EXPECT_STREQ(ToLabel(outcome), ToLabel(transcoding.report.outcome));
+        EXPECT_EQ(reason, transcoding.report.reason);
+        EXPECT_EQ("", transcoding.file);
+        EXPECT_EQ(0u, transcoding.report.targetSize);
+      }
+
+      static std::vector<InstalledEngine> Install(std::initializer_list<FakeEngine**> engines)
+      {
+        static constexpr const char* NAMES[] = {"native", "dcmtk"};
+        std::vector<InstalledEngine> installed;
+
+        for (FakeEngine** const engine : engines)
+        {
+          auto made = std::make_unique<FakeEngine>(NAMES[installed.size()]);
+          *engine = made.get();
+          installed.emplace_back();
+          installed.back().engine = std::move(made);
+        }
+
+        return installed;
+      }
+
+      const std::string source_ = MakeSampleImage({});
+      FakeEngine* native_ = nullptr;
+      FakeEngine* dcmtk_ = nullptr;
+      EngineDirectory directory_{Install({&native_, &dcmtk_})};
+      RecordingObserver observer_;
+      Transcoder transcoder_{directory_, &observer_};
+    };
+
+
+    std::string GetSyntax(const std::string& file)
+    {
+      return CheckDicomFile(file.data(), file.size()).transferSyntaxUid.data();
+    }
+
+
+    std::string GetUid(const std::string& file)
+    {
+      return CheckDicomFile(file.data(), file.size()).sopInstanceUid.data();
+    }
+
+
+    using Texts = std::vector<std::string>;
+  }
+
+
+  TEST_F(TranscoderTest, IncomingInstancesBecomeWhatTheSettingsSay)
+  {
+    const Transcoding transcoding = Send(source_);
+    EXPECT_EQ(Outcome::Transcoded, transcoding.report.outcome);
+    EXPECT_EQ("native", transcoding.report.engine);
+    EXPECT_EQ(JPEG_LOSSLESS, transcoding.report.target);
+    EXPECT_EQ("", transcoding.report.reason);
+    EXPECT_EQ(source_.size(), transcoding.report.sourceSize);
+    EXPECT_EQ(transcoding.file.size(), transcoding.report.targetSize);
+    EXPECT_GT(transcoding.report.duration.count(), 0);
+    EXPECT_EQ(0, transcoding.report.verification.count());
+    EXPECT_EQ(JPEG_LOSSLESS, GetSyntax(transcoding.file));
+    EXPECT_EQ(GetUid(source_), GetUid(transcoding.file));
+    EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, SettingsTakeEffectWithTheNextInstance)
+  {
+    EXPECT_TRUE(transcoder_.IsIngestTranscoding());
+    Set(RLE, EngineChoice::Dcmtk);
+    const Transcoding transcoding = Send(source_);
+    EXPECT_EQ("dcmtk", transcoding.report.engine);
+    EXPECT_EQ(RLE, GetSyntax(transcoding.file));
+
+    Set("");
+    EXPECT_FALSE(transcoder_.IsIngestTranscoding());
+    EXPECT_EQ(Outcome::Unneeded, Send(source_).report.outcome);
+  }
+
+
+  TEST_F(TranscoderTest, WhatNeedsNoTranscodingIsLeftAlone)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN);
+    const int calls = native_->GetCalls();
+    observer_.texts_.clear();
+
+    ExpectLeftAlone(Send(Send(source_).file), Outcome::Unneeded, "in the target already");
+    ExpectLeftAlone(Send(meta + DicomFileBuilder().Identifiers().GetBytes()), Outcome::Unneeded,
+                    "no pixel data");
+    ExpectLeftAlone(Send(DicomFileBuilder::FileMeta("1.2.840.10008.1.2.4.100") +
+                         DicomFileBuilder().Identifiers().GetBytes()),
+                    Outcome::Unneeded, "a video");
+    EXPECT_EQ(calls + 1, native_->GetCalls());
+    EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, WhatOrthancWouldNotStoreIsNotShownToEngines)
+  {
+    const int calls = native_->GetCalls();
+    ExpectLeftAlone(Send("nonsense"), Outcome::Declined,
+                    "not a DICOM file that Orthanc would store");
+    ExpectLeftAlone(Send(source_.substr(0, 800)), Outcome::Declined,
+                    "not a DICOM file that Orthanc would store");
+    ExpectLeftAlone(transcoder_.TranscodeIncoming(nullptr, 0), Outcome::Declined,
+                    "not a DICOM file that Orthanc would store");
+    EXPECT_EQ(calls, native_->GetCalls());
+    EXPECT_EQ((Texts{":declined", ":declined", ":declined"}), observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, UnderAutoTheNextEngineTakesOver)
+  {
+    native_->Fails("crashed");
+    const Transcoding transcoding = Send(source_);
+    EXPECT_EQ(Outcome::Transcoded, transcoding.report.outcome);
+    EXPECT_EQ("dcmtk", transcoding.report.engine);
+    EXPECT_EQ("", transcoding.report.reason);
+    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded"}), observer_.texts_);
+
+    observer_.texts_.clear();
+    Send(source_);
+    EXPECT_EQ(Texts{"dcmtk:transcoded"}, observer_.texts_);  // the other one was dropped
+  }
+
+
+  TEST_F(TranscoderTest, WhenAllEnginesFailAllAreNamed)
+  {
+    native_->Fails("crashed");
+    dcmtk_->Declines("12 bits");
+    ExpectLeftAlone(Send(source_), Outcome::Failed, "native: crashed; dcmtk: 12 bits");
+    native_->Declines("three samples");
+    ExpectLeftAlone(Send(source_), Outcome::Declined, "native: three samples; dcmtk: 12 bits");
+  }
+
+
+  TEST_F(TranscoderTest, AChosenEngineIsTheOnlyOne)
+  {
+    native_->Declines("12 bits");
+    Set(JPEG_LOSSLESS, EngineChoice::Native);
+    const Transcoding transcoding = Send(source_);
+    ExpectLeftAlone(transcoding, Outcome::Declined, "12 bits");
+    EXPECT_EQ("native", transcoding.report.engine);
+    EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, AChosenEngineThatIsNotThereIsNamed)
+  {
+    Set(JPEG_LOSSLESS, EngineChoice::Gdcm);
+    const Transcoding transcoding = Send(source_);
+    ExpectLeftAlone(transcoding, Outcome::Declined, "there is no such engine");
+    EXPECT_EQ("gdcm", transcoding.report.engine);
+
+    Set(JPEG_LS, EngineChoice::Dcmtk);
+    ExpectLeftAlone(Send(source_), Outcome::Declined, "does not write this transfer syntax");
+    Set(JPEG_LS);
+    ExpectLeftAlone(Send(source_), Outcome::Declined, "no engine writes this transfer syntax");
+    EXPECT_EQ((Texts{"gdcm:declined", "dcmtk:declined", ":declined"}), observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, WhatCantReplaceTheOriginalIsAFailure)
+  {
+    Set(JPEG_LOSSLESS, EngineChoice::Native);
+    native_->Changes([](DataSetEditor& editor) { editor.Set(0x00080018, "UI", "1.2"); });
+    ExpectLeftAlone(Send(source_), Outcome::Failed, "wrote another SOP Instance UID");
+
+    native_->Writes(source_);
+    ExpectLeftAlone(Send(source_), Outcome::Failed,
+                    "wrote another transfer syntax than was asked for");
+
+    native_->Writes(source_.substr(0, 900));
+    ExpectLeftAlone(Send(source_), Outcome::Failed, "wrote an unreadable file: truncated");
+    EXPECT_EQ((Texts{"native:failed", "native:failed", "native:failed"}), observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, MissingPixelsAreNotShownToEngines)
+  {
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Set(0x00280010, "US", "\xff\xff");
+    ExpectLeftAlone(Send(editor.Write()), Outcome::Declined,
+                    "Pixel Data has 826 bytes instead of 2162655");
+  }
+
+
+  TEST_F(TranscoderTest, VerificationFindsWrongPixelsAndTheNextEngineTakesOver)
+  {
+    native_->Spoils(1);
+    Set(JPEG_LOSSLESS, EngineChoice::Automatic, true);
+    const Transcoding transcoding = Send(source_);
+    EXPECT_EQ("dcmtk", transcoding.report.engine);
+    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded"}), observer_.texts_);
+    EXPECT_GT(transcoding.report.verification.count(), 0);
+
+    Set(JPEG_LOSSLESS, EngineChoice::Native, true);
+    ExpectLeftAlone(Send(source_), Outcome::Failed,
+                    "verification failed: dcmtk decodes: the pixels differ, first number 0 of 825");
+  }
+
+
+  TEST_F(TranscoderTest, LossyImagesAreNewInstances)
+  {
+    Set(JPEG_BASELINE, EngineChoice::Automatic, true);
+    const Transcoding transcoding = Send(source_);
+    ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
+    EXPECT_NE(GetUid(source_), GetUid(transcoding.file));
+
+    DataSetEditor editor(transcoding.file.data(), transcoding.file.size());
+    EXPECT_EQ("DERIVED\\PRIMARY", editor.GetText(0x00080008));
+    EXPECT_EQ("01", editor.GetText(0x00282110));
+    EXPECT_EQ(transcoding.file.size(), transcoding.report.targetSize);
+  }
+
+
+  TEST_F(TranscoderTest, WhatOrthancAsksForIsLosslessIfPossible)
+  {
+    EXPECT_EQ(RLE,
+              GetSyntax(Ask(source_, {JPEG_BASELINE, JPEG_LS, RLE, JPEG_LOSSLESS}, true).file));
+    EXPECT_EQ(JPEG_BASELINE, GetSyntax(Ask(source_, {JPEG_BASELINE}, true).file));
+    ExpectLeftAlone(Ask(source_, {JPEG_BASELINE}, false), Outcome::Declined,
+                    "none of the transfer syntaxes can be written");
+    ExpectLeftAlone(Ask(source_, {RLE, EXPLICIT_LITTLE_ENDIAN}, false), Outcome::Unneeded,
+                    "in one of the targets already");
+  }
+
+
+  TEST_F(TranscoderTest, WhatOrthancAsksForIsDoneEvenWithoutPixels)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+                             DicomFileBuilder().Identifiers().GetBytes();
+    ExpectLeftAlone(Ask(file, {JPEG_LOSSLESS}), Outcome::Declined, "no Pixel Data to compress");
+  }
+
+
+  TEST_F(TranscoderTest, DeflatedFilesAreInflatedFirst)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
+    std::string inflated = source_;
+    DataSetEditor editor(inflated.data(), inflated.size());
+    editor.Set(0x00080018, "UI", "1.2.3.44");
+
+    // As long as an engine gives what is asked for by others
+    Set(RLE);
+    native_->Writes(editor.Write());
+    const Transcoding transcoding = Send(file);
+    EXPECT_EQ("dcmtk", transcoding.report.engine) << transcoding.report.reason;
+    EXPECT_EQ(RLE, GetSyntax(transcoding.file));
+    EXPECT_EQ(file.size(), transcoding.report.sourceSize);
+
+    native_->Fails("no zlib");
+    dcmtk_->Fails("no zlib");
+    ExpectLeftAlone(Send(file), Outcome::Declined, "deflated, and no engine can inflate it");
+  }
+
+
+  TEST_F(TranscoderTest, WhatAutoHasLearntIsShown)
+  {
+    for (int i = 0; i < 5; i++)
+    {
+      Send(source_);
+    }
+
+    const std::vector<AutoChoice> choices = transcoder_.GetAutoChoices();
+    ASSERT_EQ(1u, choices.size());
+    EXPECT_EQ(JPEG_LOSSLESS, choices[0].kind.target);
+    EXPECT_EQ(EXPLICIT_LITTLE_ENDIAN, choices[0].kind.source);
+    EXPECT_EQ("the fastest of 2 measured", choices[0].reason);
+  }
+
+
+  TEST_F(TranscoderTest, SettingsMayChangeWhileOthersTranscode)
+  {
+    std::atomic<bool> isDone{false};
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+
+    for (int i = 0; i < 4; i++)
+    {
+      threads.emplace_back(
+          [&]
+          {
+            while (!isDone)
+            {
+              const Transcoding transcoding = Send(source_);
+              const bool isRight = transcoding.report.outcome == Outcome::Transcoded &&
+                                   GetSyntax(transcoding.file) == transcoding.report.target;
+              wrong += isRight ? 0 : 1;
+            }
+          });
+    }
+
+    for (int i = 0; i < 500; i++)
+    {
+      Set(i % 2 == 0 ? RLE : JPEG_LOSSLESS,
+          i % 3 == 0 ? EngineChoice::Automatic : EngineChoice::Native, i % 5 == 0);
+      transcoder_.GetAutoChoices();
+      std::this_thread::yield();
+    }
+
+    isDone = true;
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+
+    EXPECT_EQ(0, wrong);
+  }
+}

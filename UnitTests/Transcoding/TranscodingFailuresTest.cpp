@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/TranscodingFailures.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    TranscodingReport MakeFailure(const std::string& reason)
+    {
+      TranscodingReport report;
+      report.outcome = TranscodingReport::Outcome::Failed;
+      report.engine = "gdcm";
+      report.target = "1.2.840.10008.1.2.4.80";
+      report.reason = reason;
+      return report;
+    }
+
+
+    class TranscodingFailuresTest : public testing::Test
+    {
+    protected:
+      std::vector<std::string> lines_;
+      TranscodingFailures failures_{[this](const std::string& line)
+                                    {
+                                      lines_.push_back(line);
+                                    }};
+    };
+  }
+
+
+  TEST_F(TranscodingFailuresTest, AKindIsLoggedOnceAndCountedEachTime)
+  {
+    failures_.OnTranscoding(MakeFailure("frame 3 of 30 is cut"));
+    failures_.OnTranscoding(MakeFailure("frame 17 of 30 is cut"));
+    failures_.OnTranscoding(MakeFailure("the program crashed"));
+
+    ASSERT_EQ(2U, lines_.size());
+    EXPECT_EQ("the engine \"gdcm\" failed to transcode an instance to JPEGLSLossless: frame 3 of "
+              "30 is cut",
+              lines_[0]);
+
+    const std::vector<TranscodingFailure> failures = failures_.Get();
+    ASSERT_EQ(2U, failures.size());
+    EXPECT_EQ("frame 3 of 30 is cut", failures[0].reason);
+    EXPECT_EQ(2U, failures[0].count);
+    EXPECT_EQ(1U, failures[1].count);
+  }
+
+
+  TEST_F(TranscodingFailuresTest, WhatAnEngineDeclinesIsNoFailure)
+  {
+    TranscodingReport declined = MakeFailure("12 bits");
+    declined.outcome = TranscodingReport::Outcome::Declined;
+    failures_.OnTranscoding(declined);
+    EXPECT_TRUE(lines_.empty());
+
+    declined.engine.clear();
+    declined.reason = "no engine writes this transfer syntax";
+    failures_.OnTranscoding(declined);
+    ASSERT_EQ(1U, lines_.size());
+    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: no engine writes this transfer "
+              "syntax",
+              lines_[0]);
+  }
+
+
+  TEST_F(TranscodingFailuresTest, AStrangerCannotFillTheMemory)
+  {
+    for (std::size_t i = 0; i < 10 * TranscodingFailures::MAXIMUM_KINDS; i++)
+    {
+      failures_.OnTranscoding(MakeFailure(std::string(i, 'x')));
+    }
+
+    EXPECT_LE(failures_.Get().size(), TranscodingFailures::MAXIMUM_KINDS);
+    EXPECT_EQ(failures_.Get().size(), lines_.size());
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Verifier.h"
+
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/SampleImage.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class VerifierTest : public testing::Test
+    {
+    protected:
+      std::string Encode(const ITranscodingEngine& engine, const std::string& target) const
+      {
+        return engine.Transcode(source_.data(), source_.size(), {target, 90}).file;
+      }
+
+      std::string Verify(const std::string& file, const Verifier::Engines& decoders,
+                         bool isLossy = false, std::optional<double> maximumMeanError = {}) const
+      {
+        return Verifier(decoders, decoders)
+            .Verify({source_.data(), source_.size(), file, isLossy, maximumMeanError});
+      }
+
+      std::string source_ = MakeSampleImage({});
+      FakeEngine good_{"good"};
+      FakeEngine bad_{"bad"};
+    };
+
+
+    void Recolour(DataSetEditor& editor)
+    {
+      editor.Set(0x00280004, "CS", "YBR_FULL");
+    }
+  }
+
+
+  TEST_F(VerifierTest, EqualPixelsAreVerified)
+  {
+    EXPECT_EQ("", Verify(Encode(good_, RLE), {&good_}));
+  }
+
+
+  TEST_F(VerifierTest, WrongPixelsAreFound)
+  {
+    bad_.Spoils(1);
+    EXPECT_EQ("good decodes: the pixels differ, first number 0 of 825",
+              Verify(Encode(bad_, RLE), {&good_}));
+  }
+
+
+  TEST_F(VerifierTest, NativeResultsNeedNoDecoder)
+  {
+    EXPECT_EQ("", Verify(source_, {}));
+    EXPECT_EQ("no engine decodes the result", Verify(Encode(good_, RLE), {}));
+  }
+
+
+  TEST_F(VerifierTest, ADecoderThatFailsIsNoVerdict)
+  {
+    bad_.Fails("crashed");
+    EXPECT_EQ("", Verify(Encode(good_, RLE), {&bad_, &good_}));
+    EXPECT_EQ("bad does not decode it: crashed", Verify(Encode(good_, RLE), {&bad_}));
+  }
+
+
+  TEST_F(VerifierTest, TheFirstDecoderThatCanTellDecides)
+  {
+    // What another decoder would say does not count: one of the two is wrong
+    const std::string file = Encode(good_, RLE);
+    FakeEngine wrong("wrong");
+    std::string other = source_;
+    other[other.size() - 2] = static_cast<char>(other[other.size() - 2] ^ 1);
+    wrong.Writes(other);
+    EXPECT_NE("", Verify(file, {&wrong, &good_}));
+    EXPECT_EQ("", Verify(file, {&good_, &wrong}));
+  }
+
+
+  TEST_F(VerifierTest, ADecoderThatChangesTheColoursCantTell)
+  {
+    SampleShape shape;
+    shape.samplesPerPixel = 3;
+    source_ = MakeSampleImage(shape);
+    FakeEngine recolouring("recolouring");
+    recolouring.Changes(Recolour);
+    const std::string file = Encode(good_, RLE);
+    EXPECT_EQ("", Verify(file, {&recolouring, &good_}));
+    EXPECT_EQ("recolouring decodes: Photometric Interpretation has changed",
+              Verify(file, {&recolouring}));
+  }
+
+
+  TEST_F(VerifierTest, CompressedSourcesAreDecodedToo)
+  {
+    source_ = Encode(good_, JPEG_BASELINE);
+    EXPECT_EQ("", Verify(Encode(good_, RLE), {&good_}));
+    bad_.Spoils(1);
+    EXPECT_NE("", Verify(Encode(bad_, RLE), {&good_}));
+  }
+
+
+  TEST_F(VerifierTest, OneDecodingOfTheSourceHasToFit)
+  {
+    // Decoders of lossy images may round in other ways
+    const std::string native = source_;
+    source_ = Encode(good_, JPEG_BASELINE);
+    const std::string file = Encode(good_, RLE);
+    FakeEngine rounding("rounding");
+    std::string other = native;
+    other[other.size() - 2] = static_cast<char>(other[other.size() - 2] ^ 1);
+    rounding.Writes(other);
+    EXPECT_EQ("", Verifier({&rounding, &good_}, {&good_})
+                      .Verify({source_.data(), source_.size(), file, false, {}}));
+    EXPECT_NE(
+        "",
+        Verifier({&rounding}, {&good_}).Verify({source_.data(), source_.size(), file, false, {}}));
+  }
+
+
+  TEST_F(VerifierTest, OfLossyImagesTheGeometryCounts)
+  {
+    bad_.Spoils(0x10);
+    EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, true));
+
+    bad_.Changes([](DataSetEditor& editor)
+                 { editor.Set(0x00280010, "US", std::string("\1\0", 2)); });
+    EXPECT_EQ("good decodes: Rows is 1 instead of 25",
+              Verify(Encode(bad_, JPEG_BASELINE), {&good_}, true));
+  }
+
+
+  TEST_F(VerifierTest, TheErrorOfLossyImagesCanBeBounded)
+  {
+    bad_.Spoils(0x80);
+    const std::string file = Encode(bad_, JPEG_BASELINE);
+    EXPECT_EQ("", Verify(file, {&good_}, true, 0.5 / 800));
+    EXPECT_EQ("good decodes: the pixels are off by 0.1 % on average",
+              Verify(file, {&good_}, true, 0.5 / 900));
+  }
+}
