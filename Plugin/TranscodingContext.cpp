@@ -47,10 +47,12 @@ namespace OrthancPerf
 
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+                                         ITranscodingObserver& evidence,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
     orthanc_(orthanc),
     tracker_(tracker),
+    evidence_(evidence),
     warn_(std::move(warn)),
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
@@ -145,6 +147,7 @@ namespace OrthancPerf
   {
     metrics_.OnTranscoding(report);
     failures_.OnTranscoding(report);
+    evidence_.OnTranscoding(report);
   }
 
 

@@ -16,6 +16,7 @@ readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
+  vde2 e2fsprogs
 )
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
