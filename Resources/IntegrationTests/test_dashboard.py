@@ -15,7 +15,6 @@ from harness import clients, wire
 from harness.images import Image
 from harness.orthanc import OrthancServer
 from harness.proxy import serve_below
-from harness.senders import transfer
 from harness.tuning import tune_sockets
 
 WEB_APP = ROOT / "WebApp"
@@ -74,12 +73,12 @@ def images(make_series: MakeSeries) -> list[Image]:
 
 
 def test_the_page_during_a_transfer(orthanc: OrthancServer, images: list[Image]) -> None:
-    with transfer(orthanc, images, "CT_ROOM_1"):
+    with keep_storing(orthanc, images, "CT_ROOM_1"):
         look(orthanc.url, "transfer")
 
 
 def test_every_control_of_the_tuning(orthanc: OrthancServer, images: list[Image]) -> None:
-    with transfer(orthanc, images, "CT_ROOM_1"):
+    with keep_storing(orthanc, images, "CT_ROOM_1"):
         look(orthanc.url, "tuning")
 
 

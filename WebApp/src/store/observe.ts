@@ -8,7 +8,7 @@ import { startPolling, type Task } from './poller';
 import { now, state, view } from './state';
 
 const DIRECTIONS: readonly Direction[] = ['Receive', 'Send'];
-const SHOWN_INSTANCES = 24;
+const SHOWN_INSTANCES = 20;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
 

@@ -17,7 +17,7 @@ test('a finding appears, is applied, goes away, and can be undone', { timeout: 1
   const finding = page.locator('.finding').filter({ has: page.getByRole('button', { name: /^Apply/ }) }).first();
   await finding.waitFor({ timeout: PATIENCE });
   const id = (await finding.getAttribute('data-finding')) ?? '';
-  await finding.getByText('Evidence').click();
+  await finding.getByText('Why, and the evidence').click();
   expect(await findBarriers(page)).toEqual([]);
   await finding.getByRole('button', { name: /^Apply/ }).click();
   await page.getByText(/^\s*Changed\./).waitFor();

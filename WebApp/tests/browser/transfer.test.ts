@@ -22,7 +22,7 @@ describe('during a transfer', () => {
     const rate = page.locator('.tile').filter({ hasText: 'Instances received' }).locator('.tile-value');
     await expect.poll(async () => parseFloat((await rate.textContent()) ?? '')).toBeGreaterThan(0);
     await page.locator('.phases').getByText('Receive').waitFor();
-    await expect.poll(() => page.locator('.waterfall-row').count()).toBe(24);
+    await expect.poll(() => page.locator('.waterfall-row').count()).toBe(20);
     await page.locator('.peers').getByRole('rowheader', { name: 'CT_ROOM_1' }).waitFor();
     expect(troubles).toEqual([]);
     await page.close();
