@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "PluginContext.h"
+#include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"
+#include "Sdk/ExplorerEntry.h"
 #include "Sdk/RestCallback.h"
 #include "Tuning/SettingError.h"
 
@@ -237,6 +239,12 @@ namespace
 
     plugin = std::make_unique<PluginContext>(context, orthancConfiguration, configuration);
     RegisterHooks(*plugin);
+
+    if (!GetDashboardFiles().empty())
+    {
+      AddToExplorers(context, NAME);
+    }
+
     orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
     return 0;
   }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "PluginContext.h"
 
+#include "Advisor/Rules/Rules.h"
 #include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
+#include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
+#include "Rest/DashboardResource.h"
+#include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
 #include "Rest/PeersResource.h"
@@ -16,6 +20,9 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::chrono::milliseconds HOUSEKEEPING_PERIOD(500);
+
+    // So that a finding has the time at which it came, though nobody asks for advice
+    constexpr std::chrono::seconds ADVISING_PERIOD(5);
 
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
@@ -134,6 +141,14 @@ namespace OrthancPerf
     }
 
 
+    // Orthanc's default is 4
+    std::size_t GetDicomThreads(const Json::Value& orthancConfiguration)
+    {
+      const Json::Value& threads = orthancConfiguration["DicomThreadsCount"];
+      return threads.isUInt() ? threads.asUInt() : 4;
+    }
+
+
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -154,8 +169,10 @@ namespace OrthancPerf
     associationMetrics_(peers_, [this] { return ListOpenAssociations(); }),
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
+    adviceMetrics_([this] { return advisor_.CountFindings(); }),
+    evidence_(peers_, GetDicomThreads(orthancConfiguration)),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
-              &recentTraffic_, &recentInstances_}),
+              &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
@@ -163,11 +180,16 @@ namespace OrthancPerf
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
-                 &transcoding_.GetMetrics()}),
+                 &adviceMetrics_, &transcoding_.GetMetrics(),
+                 &transcoding_.GetComparisonMetrics()}),
     tuningProperty_(orthanc_),
-    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr, {this},
+    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
+            {this, &tuningChanges_, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
-            { CheckChange(current, proposed); })
+            { CheckChange(current, proposed); }),
+    advisorSources_(orthanc_, orthancConfiguration),
+    advisor_(
+        evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {
     peers_.Reserve(GetModalityTitles(orthancConfiguration));
 
@@ -196,12 +218,20 @@ namespace OrthancPerf
 
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
     tuner_.Refresh();
-    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD, [this] { Settle(QUIET); });
+    advisorSources_.Start();
+    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
+                                                   [this]
+                                                   {
+                                                     Settle(QUIET);
+                                                     LookAtAssociations();
+                                                   });
+    advising_ = std::make_unique<PeriodicTask>(ADVISING_PERIOD, [this] { Advise(); });
   }
 
 
   void PluginContext::Stop()
   {
+    advising_.reset();
     housekeeping_.reset();
   }
 
@@ -264,12 +294,14 @@ namespace OrthancPerf
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
-    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_);
+    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
+                            transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
+    RegisterHistoryResource(router_, history_, tuningChanges_);
+    RegisterAdviceResource(router_, advisor_);
     RegisterTuningResource(router_, tuning_, configuration.allowTuning,
                            [this](const std::string& warning) { Warn(warning); });
-    router_.Register("/perf", HttpMethod::Get, "The routes of the plugin",
-                     [this](const RestRequest&) { return AnswerJson(router_.Describe()); });
+    RegisterDashboardResource(router_, GetDashboardFiles());
   }
 
 
@@ -287,6 +319,34 @@ namespace OrthancPerf
   std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
   {
     return GetOpenAssociations(tuner_.GetProbe(), recorder_, Clock::now());
+  }
+
+
+  void PluginContext::LookAtAssociations() noexcept
+  {
+    try
+    {
+      const std::vector<OpenAssociation> open = ListOpenAssociations();
+      history_.SetOpenAssociations(open.size());
+      evidence_.Look(open);
+    }
+    catch (const std::exception& error)
+    {
+      OnCallbackFailure("Housekeeping", error.what());
+    }
+  }
+
+
+  void PluginContext::Advise() noexcept
+  {
+    try
+    {
+      advisor_.Advise();
+    }
+    catch (const std::exception& error)
+    {
+      OnCallbackFailure("Advising", error.what());
+    }
   }
 
 

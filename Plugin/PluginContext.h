@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Advisor/Advisor.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/AdviceMetrics.h"
 #include "Metrics/AssociationMetrics.h"
 #include "Metrics/Exposition.h"
+#include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
@@ -15,11 +18,13 @@
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
+#include "Sdk/AdvisorSources.h"
 #include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/TuningProperty.h"
 #include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
+#include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
 #include <memory>
@@ -82,6 +87,8 @@ namespace OrthancPerf
     void RegisterRoutes(const PerfConfiguration& configuration);
     void InstallProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
+    void LookAtAssociations() noexcept;
+    void Advise() noexcept;
     void TuneSockets(const DicomSockets& sockets);
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
@@ -95,6 +102,9 @@ namespace OrthancPerf
     AssociationMetrics associationMetrics_;
     IngestMetrics ingestMetrics_;
     PluginMetrics pluginMetrics_;
+    AdviceMetrics adviceMetrics_;
+    History history_;
+    EvidenceCollector evidence_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
@@ -103,8 +113,12 @@ namespace OrthancPerf
     ComparisonHost comparisonHost_;
     Exposition exposition_;
     TuningProperty tuningProperty_;
+    TuningChanges tuningChanges_;
     TuningStore tuning_;
+    AdvisorSources advisorSources_;
+    Advisor advisor_;
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
+    std::unique_ptr<PeriodicTask> advising_;
   };
 }

@@ -71,6 +71,12 @@ namespace OrthancPerf
       return metrics_;
     }
 
+    // Told of what engines do when they are compared
+    TranscodingMetrics& GetComparisonMetrics()
+    {
+      return comparisonMetrics_;
+    }
+
   private:
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
@@ -84,6 +90,7 @@ namespace OrthancPerf
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;
     TranscodingMetrics metrics_;
+    TranscodingMetrics comparisonMetrics_{"orthanc_perf_comparison"};
     TranscodingFailures failures_;
     EngineDirectory engines_;
     Transcoder transcoder_;

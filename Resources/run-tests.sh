@@ -95,6 +95,13 @@ check_exports()
 }
 
 
+check_dashboard()
+{
+  npm --prefix WebApp run --silent check
+  npm --prefix WebApp run --silent test
+}
+
+
 run_unit_tests()
 {
   ctest --test-dir "$1" --output-on-failure --no-tests=error --parallel "$(nproc)" --timeout 300 \
@@ -156,6 +163,7 @@ run "Python (ruff)" check_python
 run "C++ layout (clang-format)" check_cpp_format
 run "C++ style (clang-tidy)" check_cpp_style
 run "Exported symbols" check_exports
+run "Dashboard (types, unit tests)" check_dashboard
 run "Unit tests" run_unit_tests build
 run "Unit tests, address and undefined-behaviour sanitizers" \
   run_sanitized build/asan address,undefined

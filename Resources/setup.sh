@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what building, running and testing need on Debian 12 or 13: Debian's packages (as root
-# or through sudo) and a Python virtual environment in build/venv. May be run any number of times;
-# when nothing is missing it takes a moment and needs neither root nor a network.
+# or through sudo), a Python virtual environment in build/venv, and the dashboard's packages from the
+# npm registry in WebApp/node_modules. May be run any number of times; when nothing is missing it
+# takes a moment and needs neither root nor a network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +15,7 @@ readonly BUILD_PACKAGES=(
 readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
-  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip
+  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
 )
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
@@ -62,7 +63,7 @@ disable_services()
   for package in "$@"
   do
     case $package in
-      orthanc | prometheus)
+      orthanc | prometheus | nginx)
         if [[ -d /run/systemd/system ]]
         then
           as_root systemctl disable "$package"
@@ -116,6 +117,29 @@ install_python_packages()
 }
 
 
+# Node.js from elsewhere brings its own npm, which Debian's package of npm would not go with
+name_npm_packages()
+{
+  command -v npm > /dev/null || echo nodejs npm
+}
+
+
+# Of the dashboard; CMake does the same, but a build is better off without a network
+install_npm_packages()
+{
+  local installed=WebApp/node_modules/.package-lock.json
+  if [[ ! -f $installed || WebApp/package-lock.json -nt $installed ]]
+  then
+    echo "Installing from the npm registry into WebApp/node_modules: WebApp/package-lock.json"
+    npm --prefix WebApp ci --silent --no-audit --no-fund
+    touch "$installed"
+  fi
+}
+
+
 install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
 install_packages "$(name_clang_runtime)"
+read -ra NPM_PACKAGES <<< "$(name_npm_packages)"
+install_packages "${NPM_PACKAGES[@]}"
 install_python_packages
+install_npm_packages

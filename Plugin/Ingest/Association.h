@@ -81,6 +81,7 @@ namespace OrthancPerf
     Duration age = Duration::zero();
     std::uint64_t bytesReceived = 0;  // by Orthanc
     std::uint64_t bytesSent = 0;
+    std::optional<std::uint32_t> unread;  // bytes that have come and wait for Orthanc to read them
     std::optional<TcpSummary> tcp;
   };
 

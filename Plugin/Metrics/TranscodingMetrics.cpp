@@ -8,6 +8,7 @@
 #include <array>
 #include <exception>
 #include <string>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -74,7 +75,8 @@ namespace OrthancPerf
   }
 
 
-  TranscodingMetrics::TranscodingMetrics() :
+  TranscodingMetrics::TranscodingMetrics(std::string prefix) :
+    prefix_(std::move(prefix)),
     seconds_(BuildSeconds()),
     total_(BuildTotal()),
     bytes_(BuildBytes())
@@ -119,7 +121,7 @@ namespace OrthancPerf
   TranscodingMetrics::Histograms TranscodingMetrics::BuildSeconds()
   {
     auto& family = prometheus::BuildHistogram()
-                       .Name("orthanc_perf_transcode_seconds")
+                       .Name(prefix_ + "_seconds")
                        .Help("Time that an engine took to transcode an instance.")
                        .Register(registry_);
     return {GetLineCount(),
@@ -133,7 +135,7 @@ namespace OrthancPerf
   TranscodingMetrics::Counters TranscodingMetrics::BuildTotal()
   {
     auto& family = prometheus::BuildCounter()
-                       .Name("orthanc_perf_transcode_total")
+                       .Name(prefix_ + "_total")
                        .Help("Attempts to transcode an instance, by what came of them.")
                        .Register(registry_);
     return {GetLineCount() * OUTCOME_COUNT_OF_REPORTS,
@@ -149,7 +151,7 @@ namespace OrthancPerf
   TranscodingMetrics::Counters TranscodingMetrics::BuildBytes()
   {
     auto& family = prometheus::BuildCounter()
-                       .Name("orthanc_perf_transcode_bytes_total")
+                       .Name(prefix_ + "_bytes_total")
                        .Help("Bytes of the DICOM files that engines read and wrote.")
                        .Register(registry_);
     return {GetLineCount() * SIDE_COUNT,

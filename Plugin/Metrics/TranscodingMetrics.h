@@ -9,19 +9,22 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // The orthanc_perf_transcode* families: every attempt of an engine, whoever asked for it. Time
-  // and bytes are those of the attempts that succeeded, and do not include "Verify". Owned by the
-  // plugin's context; any thread may call it. The label sets are bounded: "engine" is one of the
-  // plugin's, or "none" where none could be tried; "target" is Orthanc's name of a transfer syntax
-  // that can be written.
+  // Three families, "_seconds", "_total" and "_bytes_total": every attempt of an engine. Those of
+  // "orthanc_perf_transcode" are of instances on their way, those of "orthanc_perf_comparison" of
+  // comparisons, which would spoil the others' figures. Time and bytes are those of the attempts
+  // that succeeded, and do not include "Verify". Owned by the plugin's context; any thread may call
+  // it. The label sets are bounded: "engine" is one of the plugin's, or "none" where none could be
+  // tried; "target" is Orthanc's name of a transfer syntax that can be written.
   class TranscodingMetrics : public ITranscodingObserver, public prometheus::Collectable
   {
   public:
-    TranscodingMetrics();
+    // What the families' names begin with
+    explicit TranscodingMetrics(std::string prefix = "orthanc_perf_transcode");
 
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
@@ -36,6 +39,7 @@ namespace OrthancPerf
     Counters BuildBytes();
     void Count(const TranscodingReport& report);
 
+    const std::string prefix_;
     prometheus::Registry registry_;
     Histograms seconds_;
     Counters total_;

@@ -3,6 +3,9 @@
 
 #include "Network/TcpInfo.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 namespace OrthancPerf
 {
   namespace
@@ -10,6 +13,20 @@ namespace OrthancPerf
     bool IsDicom(ConnectionKind kind)
     {
       return kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing;
+    }
+
+
+    // tcp(7), SIOCINQ
+    std::optional<std::uint32_t> CountUnread(int fd)
+    {
+      int count = 0;
+
+      if (ioctl(fd, SIOCINQ, &count) != 0 || count < 0)
+      {
+        return std::nullopt;
+      }
+
+      return static_cast<std::uint32_t>(count);
     }
 
 
@@ -34,6 +51,8 @@ namespace OrthancPerf
       association.age = now - summary.openedAt;
       association.bytesReceived = summary.bytesRead;
       association.bytesSent = summary.bytesWritten;
+
+      association.unread = CountUnread(summary.fd);
 
       if (const std::optional<TcpInfo> info = ReadTcpInfo(summary.fd))
       {

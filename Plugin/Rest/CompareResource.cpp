@@ -17,9 +17,11 @@ namespace OrthancPerf
     class ComparisonStarter
     {
     public:
-      ComparisonStarter(const EngineDirectory& engines, IComparisonHost& host) :
+      ComparisonStarter(const EngineDirectory& engines, IComparisonHost& host,
+                        ITranscodingObserver& observer) :
         engines_(engines),
-        host_(host)
+        host_(host),
+        observer_(observer)
       {
       }
 
@@ -105,13 +107,14 @@ namespace OrthancPerf
         plan.lossyQuality = request.lossyQuality;
 
         const IComparisonHost& host = host_;
-        return std::make_unique<ComparisonJob>(request.resource, engines_, std::move(plan),
-                                               [&host](const std::string& instance)
-                                               { return host.LoadFile(instance); });
+        return std::make_unique<ComparisonJob>(
+            request.resource, engines_, std::move(plan),
+            [&host](const std::string& instance) { return host.LoadFile(instance); }, observer_);
       }
 
       const EngineDirectory& engines_;
       IComparisonHost& host_;
+      ITranscodingObserver& observer_;
       std::mutex mutex_;
       std::string latest_;  // the identifier of the job that was started last
     };
@@ -119,9 +122,9 @@ namespace OrthancPerf
 
 
   void RegisterCompareResource(RestRouter& router, const EngineDirectory& engines,
-                               IComparisonHost& host)
+                               IComparisonHost& host, ITranscodingObserver& observer)
   {
-    const auto starter = std::make_shared<ComparisonStarter>(engines, host);
+    const auto starter = std::make_shared<ComparisonStarter>(engines, host, observer);
     const auto post = [starter](const RestRequest& request)
     {
       return starter->Start(request.body);

@@ -4,6 +4,7 @@
 #include "Rest/RestRouter.h"
 #include "Sdk/IJob.h"
 #include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Transcoder.h"
 
 #include <memory>
 #include <optional>
@@ -38,8 +39,8 @@ namespace OrthancPerf
 
   // POST /perf/transcoding/compare: each engine on a stored instance or series, as a job of
   // Orthanc's. One at a time, so that they measure the engines and not each other, and so that
-  // nobody can fill the server with them: 409 as long as there is another. Directory and host must
-  // outlive the router.
+  // nobody can fill the server with them: 409 as long as there is another. The observer is told of
+  // each encoding. All of them must outlive the router.
   void RegisterCompareResource(RestRouter& router, const EngineDirectory& engines,
-                               IComparisonHost& host);
+                               IComparisonHost& host, ITranscodingObserver& observer);
 }

@@ -65,6 +65,7 @@ namespace OrthancPerf
       if (totals.measured > 0)
       {
         json["MeanError"] = totals.errors / static_cast<double>(totals.measured);
+        json["MaximumError"] = totals.largestError;
       }
     }
   }
@@ -98,9 +99,10 @@ namespace OrthancPerf
 
 
   ComparisonJob::ComparisonJob(std::string resource, const EngineDirectory& engines,
-                               ComparisonPlan plan, EngineComparison::LoadFile load) :
+                               ComparisonPlan plan, EngineComparison::LoadFile load,
+                               ITranscodingObserver& observer) :
     resource_(std::move(resource)),
-    comparison_(engines, std::move(plan), std::move(load))
+    comparison_(engines, std::move(plan), std::move(load), observer)
   {
     Publish();
   }

@@ -17,7 +17,7 @@ namespace OrthancPerf
   public:
     // "resource" is what was asked for, an instance or a series
     ComparisonJob(std::string resource, const EngineDirectory& engines, ComparisonPlan plan,
-                  EngineComparison::LoadFile load);
+                  EngineComparison::LoadFile load, ITranscodingObserver& observer);
 
     bool Step() override;
     void Reset() override;

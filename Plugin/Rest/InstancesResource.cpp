@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/InstancesResource.h"
 
+#include "Rest/QueryArguments.h"
 #include "Rest/RestJson.h"
 
-#include <charconv>
+#include <limits>
 
 namespace OrthancPerf
 {
@@ -12,33 +13,10 @@ namespace OrthancPerf
     constexpr std::size_t DEFAULT_LIMIT = 100;
 
 
-    std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name)
-    {
-      const auto argument = request.arguments.find(name);
-      return argument == request.arguments.end() ? std::nullopt
-                                                 : std::optional<std::string>(argument->second);
-    }
-
-
     std::size_t GetLimit(const RestRequest& request)
     {
-      const std::optional<std::string> text = GetArgument(request, "limit");
-
-      if (!text)
-      {
-        return DEFAULT_LIMIT;
-      }
-
-      std::uint32_t limit = 0;
-      const char* const end = text->data() + text->size();
-      const std::from_chars_result result = std::from_chars(text->data(), end, limit);
-
-      if (result.ec != std::errc() || result.ptr != end)
-      {
-        throw MakeArgumentError("limit", *text, "an integer from 0 to 4294967295");
-      }
-
-      return limit;
+      return GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
+          .value_or(DEFAULT_LIMIT);
     }
 
 

@@ -7,12 +7,18 @@ namespace OrthancPerf
 {
   namespace
   {
-    std::string Write(const Json::Value& value)
+    std::string Write(const Json::Value& value, const char* indentation, unsigned int precision)
     {
       Json::StreamWriterBuilder builder;
-      builder["indentation"] = "  ";
-      builder["precision"] = 9;
+      builder["indentation"] = indentation;
+      builder["precision"] = precision;
       return Json::writeString(builder, value) + "\n";
+    }
+
+    bool Accepts(const std::map<std::string, std::string>& headers, const char* type)
+    {
+      const auto accept = headers.find("accept");
+      return accept != headers.end() && accept->second.find(type) != std::string::npos;
     }
 
     Json::Value MakeErrorBody(const std::string& message)
@@ -43,13 +49,22 @@ namespace OrthancPerf
 
   bool RestRequest::AcceptsJson() const
   {
-    const auto accept = headers.find("accept");
-    return accept != headers.end() && accept->second.find("application/json") != std::string::npos;
+    return Accepts(headers, "application/json");
+  }
+
+  bool RestRequest::AcceptsHtml() const
+  {
+    return Accepts(headers, "text/html");
   }
 
   RestAnswer AnswerJson(const Json::Value& value, int status)
   {
-    return {status, "application/json", Write(value)};
+    return {status, "application/json", Write(value, "  ", 9)};
+  }
+
+  RestAnswer AnswerCompactJson(const Json::Value& value)
+  {
+    return {200, "application/json", Write(value, "", 6)};
   }
 
   RestAnswer AnswerText(const std::string& text, const std::string& contentType)

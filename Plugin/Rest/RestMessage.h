@@ -30,6 +30,9 @@ namespace OrthancPerf
 
     // Whether the client prefers JSON: "Accept: application/json"
     bool AcceptsJson() const;
+
+    // Whether it is a browser that asks for a page: "Accept: text/html"
+    bool AcceptsHtml() const;
   };
 
   // The answer to it. A value.
@@ -38,9 +41,13 @@ namespace OrthancPerf
     int status = 200;
     std::string contentType;
     std::string body;
+    std::map<std::string, std::string> headers = {};  // further ones
   };
 
   RestAnswer AnswerJson(const Json::Value& value, int status = 200);
+
+  // Without line breaks, and with six digits a number that is no integer: for long arrays
+  RestAnswer AnswerCompactJson(const Json::Value& value);
   RestAnswer AnswerText(const std::string& text, const std::string& contentType);
 
   // A request that cannot be served: the status and a JSON body that says why. Thrown by the

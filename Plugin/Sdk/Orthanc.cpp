@@ -205,4 +205,17 @@ namespace OrthancPerf
 
     return answer.ToString();
   }
+
+  std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
+  {
+    RestAnswer answer(context_);
+
+    if (OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str()) !=
+        OrthancPluginErrorCode_Success)
+    {
+      return std::nullopt;
+    }
+
+    return answer.ToString();
+  }
 }

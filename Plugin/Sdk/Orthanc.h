@@ -63,6 +63,9 @@ namespace OrthancPerf
     // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
     std::string GetInstanceFile(const std::string& instanceId) const;
 
+    // The same as it is, for routes that answer with a text; nothing if there is no such route
+    std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
+
   private:
     struct StringDeleter
     {

@@ -91,9 +91,17 @@ namespace OrthancPerf
       return arguments;
     }
 
-    // "/perf/" is "/perf"
-    std::string WithoutTrailingSlash(const std::string& path)
+    // "/perf/" is "/perf". Orthanc does not tell which of the two was asked for, and a browser
+    // looks for the files of a page at "/perf/" one level deeper.
+    std::string Normalize(const std::string& path)
     {
+      const std::string deeper = "/perf/perf/app/";
+
+      if (path.compare(0, deeper.size(), deeper) == 0)
+      {
+        return path.substr(std::string("/perf").size());
+      }
+
       return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
     }
 
@@ -102,7 +110,7 @@ namespace OrthancPerf
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
-      request.path = WithoutTrailingSlash(url);
+      request.path = Normalize(url);
       request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
 
@@ -122,13 +130,18 @@ namespace OrthancPerf
     const RestRequest request = ToRequest(context, url, source);
     const RestAnswer answer = router.Serve(request);
 
+    for (const auto& [key, value] : answer.headers)
+    {
+      OrthancPluginSetHttpHeader(context, output, key.c_str(), value.c_str());
+    }
+
     if (answer.status == 405)
     {
       // Orthanc accepts this status by its own function only, which sends no body
       const std::string allowed = router.GetAllowedMethods(request.path);
       OrthancPluginSendMethodNotAllowed(context, output, allowed.c_str());
     }
-    else if (answer.status == 200)
+    else if (answer.status == 200 && answer.headers.count("Content-Encoding") == 0)
     {
       OrthancPluginAnswerBuffer(context, output, answer.body.data(),
                                 static_cast<std::uint32_t>(answer.body.size()),
@@ -136,6 +149,7 @@ namespace OrthancPerf
     }
     else
     {
+      // Orthanc would compress an answer of OrthancPluginAnswerBuffer once more
       OrthancPluginSetHttpHeader(context, output, "Content-Type", answer.contentType.c_str());
       OrthancPluginSendHttpStatus(context, output, static_cast<std::uint16_t>(answer.status),
                                   answer.body.data(),

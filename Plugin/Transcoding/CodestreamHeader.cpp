@@ -251,9 +251,12 @@ namespace OrthancPerf
         end--;
       }
 
-      for (const char byte : frame.substr(end))
+      // One byte may be anything: DCMTK pads JPEG-LS with what its buffer held before
+      const std::string_view padding = frame.substr(end);
+
+      for (const char byte : padding)
       {
-        if (byte != '\0' && byte != '\xff')
+        if (byte != '\0' && byte != '\xff' && padding.size() > 1)
         {
           throw CodecError("The end of a frame is missing");
         }

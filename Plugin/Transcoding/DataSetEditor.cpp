@@ -168,6 +168,7 @@ namespace OrthancPerf
     Collector meta(fileMeta_);
     CheckComplete(walker.WalkFileMeta(meta));
     meta.Finish(walker.GetNext());
+    CheckGroups(fileMeta_, true);
     RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
 
     if (!IsExplicitLittleEndian(GetText(TAG_TRANSFER_SYNTAX_UID)))
@@ -178,6 +179,7 @@ namespace OrthancPerf
     Collector dataSet(dataSet_);
     CheckComplete(walker.WalkDataSet({true, false}, dataSet));
     dataSet.Finish(walker.GetNext());
+    CheckGroups(dataSet_, false);
 
     if (!walker.IsAtEnd())
     {
@@ -218,6 +220,19 @@ namespace OrthancPerf
     }
 
     return std::string(TrimPadding(reader.value));
+  }
+
+
+  // A wrong length of the File Meta Information moves elements to the other side
+  void DataSetEditor::CheckGroups(const Elements& elements, bool isFileMeta)
+  {
+    for (const Element& element : elements)
+    {
+      if (IsFileMeta(element.tag) != isFileMeta)
+      {
+        throw DataSetError("The File Meta Information is not as long as it says");
+      }
+    }
   }
 
 

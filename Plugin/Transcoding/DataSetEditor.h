@@ -104,6 +104,7 @@ namespace OrthancPerf
     class Collector;
 
     static bool IsFileMeta(DicomTag tag) noexcept;
+    static void CheckGroups(const Elements& elements, bool isFileMeta);
 
     const Elements& GetGroup(DicomTag tag) const noexcept;
     Elements& GetGroup(DicomTag tag) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/EngineComparison.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -9,6 +10,22 @@ namespace OrthancPerf
   namespace
   {
     constexpr const char* OTHER_REASONS = "other reasons";
+
+    TranscodingReport::Outcome ToReportOutcome(TranscodingOutcome outcome)
+    {
+      switch (outcome)
+      {
+        case TranscodingOutcome::Transcoded:
+          return TranscodingReport::Outcome::Transcoded;
+
+        case TranscodingOutcome::Declined:
+          return TranscodingReport::Outcome::Declined;
+
+        default:
+          return TranscodingReport::Outcome::Failed;
+      }
+    }
+
 
     void CountReason(std::map<std::string, std::uint64_t>& reasons, const std::string& reason)
     {
@@ -48,19 +65,21 @@ namespace OrthancPerf
     same += measurement.pixels == PixelComparison::Verdict::Same ? 1 : 0;
     different += measurement.pixels == PixelComparison::Verdict::Different ? 1 : 0;
 
-    if (measurement.meanError)
+    if (measurement.error)
     {
       measured++;
-      errors += *measurement.meanError;
+      errors += measurement.error->mean;
+      largestError = std::max(largestError, measurement.error->maximum);
     }
   }
 
 
   EngineComparison::EngineComparison(const EngineDirectory& engines, ComparisonPlan plan,
-                                     LoadFile load) :
+                                     LoadFile load, ITranscodingObserver& observer) :
     engines_(engines),
     plan_(std::move(plan)),
-    load_(std::move(load))
+    load_(std::move(load)),
+    observer_(observer)
   {
     Reset();
   }
@@ -121,7 +140,11 @@ namespace OrthancPerf
     EngineTotals& totals = totals_[pair];
     const TranscodingTarget target = {totals.target, plan_.lossyQuality};
     WarmUp(totals.engine, target);
-    totals.Add(MeasureEngine(engines_, totals.engine, target, uncompressed_), storedSize_);
+
+    const EngineMeasurement measurement =
+        MeasureEngine(engines_, totals.engine, target, uncompressed_);
+    totals.Add(measurement, storedSize_);
+    Report(totals, measurement);
     step_++;
 
     if (step_ % totals_.size() == 0)
@@ -154,6 +177,26 @@ namespace OrthancPerf
     {
       CountReason(unreadable_, "not in the store any more");
     }
+  }
+
+
+  void EngineComparison::Report(const EngineTotals& totals,
+                                const EngineMeasurement& measurement) const
+  {
+    if (measurement.uncompressedSize == 0)
+    {
+      return;  // there is no such engine for this target
+    }
+
+    TranscodingReport report;
+    report.outcome = ToReportOutcome(measurement.outcome);
+    report.engine = totals.engine;
+    report.target = totals.target;
+    report.reason = measurement.reason;
+    report.duration = measurement.encoding;
+    report.sourceSize = measurement.uncompressedSize;
+    report.targetSize = measurement.targetSize;
+    observer_.OnTranscoding(report);
   }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Transcoding/EngineMeasurement.h"
+#include "Transcoding/Transcoder.h"
 
 #include <cstdint>
 #include <functional>
@@ -54,7 +55,8 @@ namespace OrthancPerf
     std::uint64_t same = 0;       // instances that have the same pixels when decoded again
     std::uint64_t different = 0;  // and those that have not
     std::uint64_t measured = 0;   // and those whose error is in the sum
-    double errors = 0;            // the sum of the mean errors: MeasureMeanError
+    double errors = 0;            // the sum of the mean errors
+    double largestError = 0;
 
     void Add(const EngineMeasurement& measurement, std::size_t stored);
   };
@@ -69,8 +71,10 @@ namespace OrthancPerf
     // The file of an instance; throws std::exception if there is none any more
     using LoadFile = std::function<std::string(const std::string& instance)>;
 
-    // The directory must outlive the comparison
-    EngineComparison(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load);
+    // The directory and the observer must outlive the comparison. The observer is told of each
+    // encoding that an engine was asked for.
+    EngineComparison(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load,
+                     ITranscodingObserver& observer);
 
     bool IsDone() const noexcept
     {
@@ -107,11 +111,13 @@ namespace OrthancPerf
 
   private:
     void Load(const std::string& instance);
+    void Report(const EngineTotals& totals, const EngineMeasurement& measurement) const;
     void WarmUp(const std::string& engine, const TranscodingTarget& target);
 
     const EngineDirectory& engines_;
     const ComparisonPlan plan_;
     const LoadFile load_;
+    ITranscodingObserver& observer_;
     std::size_t step_ = 0;
     std::size_t storedSize_ = 0;
     std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian

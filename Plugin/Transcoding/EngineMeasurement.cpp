@@ -68,9 +68,9 @@ namespace OrthancPerf
       const bool isSame = comparison.verdict == PixelComparison::Verdict::Same;
 
       measurement.pixels = comparison.verdict;
-      measurement.meanError = isSame ? 0 : MeasureMeanError(expected, actual);
-      measurement.reason = isLossy && measurement.meanError ? "" : comparison.reason;
-      return measurement.meanError || comparison.verdict != PixelComparison::Verdict::Incomparable;
+      measurement.error = isSame ? PixelError() : MeasureError(expected, actual);
+      measurement.reason = isLossy && measurement.error ? "" : comparison.reason;
+      return measurement.error || comparison.verdict != PixelComparison::Verdict::Incomparable;
     }
 
 

@@ -27,7 +27,7 @@ namespace OrthancPerf
 
     // The decoded pixels against those that were encoded
     PixelComparison::Verdict pixels = PixelComparison::Verdict::Incomparable;
-    std::optional<double> meanError;  // MeasureMeanError; nothing if they can't be compared
+    std::optional<PixelError> error;  // nothing if they can't be compared
   };
 
 

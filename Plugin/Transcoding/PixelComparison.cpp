@@ -282,7 +282,7 @@ namespace OrthancPerf
   }
 
 
-  std::optional<double> MeasureMeanError(const ImageDescription& expected,
+  std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual)
   {
     if (!IsComparable(expected) || !IsComparable(actual) || !IsReadable(expected) ||
@@ -298,6 +298,7 @@ namespace OrthancPerf
     const std::size_t samples = std::min<std::size_t>(expected.samplesPerPixel, 3);
     const std::size_t count = CountPixels(expected);
     double sum = 0;
+    double largest = 0;
 
     for (std::size_t i = 0; i < count; i++)
     {
@@ -306,11 +307,21 @@ namespace OrthancPerf
 
       for (std::size_t sample = 0; sample < samples; sample++)
       {
-        sum += std::abs(first[sample] - second[sample]);
+        const double difference = std::abs(first[sample] - second[sample]);
+        sum += difference;
+        largest = std::max(largest, difference);
       }
     }
 
     const double range = std::pow(2.0, expected.bitsStored);
-    return sum / static_cast<double>(count * samples) / range;
+    return PixelError{sum / static_cast<double>(count * samples) / range, largest / range};
+  }
+
+
+  std::optional<double> MeasureMeanError(const ImageDescription& expected,
+                                         const ImageDescription& actual)
+  {
+    const std::optional<PixelError> error = MeasureError(expected, actual);
+    return error ? std::optional<double>(error->mean) : std::nullopt;
   }
 }

@@ -30,11 +30,22 @@ namespace OrthancPerf
   // The same rows, columns, samples and frames: all that lossy compression must keep
   PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual);
 
-  // The mean of the samples' absolute differences, as a fraction of the range that the stored bits
-  // span. Pixels in YBR_FULL are compared as RGB. Nothing if the two can't be compared.
+  // How far the samples are apart, as fractions of the range that the stored bits span
+  struct PixelError
+  {
+    double mean = 0;
+    double maximum = 0;
+  };
+
+  // Of the absolute differences of the samples. Pixels in YBR_FULL are compared as RGB. Nothing if
+  // the two can't be compared.
+  std::optional<PixelError> MeasureError(const ImageDescription& expected,
+                                         const ImageDescription& actual);
+
+  // The mean alone
   std::optional<double> MeasureMeanError(const ImageDescription& expected,
                                          const ImageDescription& actual);
 
-  // Whether the two functions above can read these pixels
+  // Whether the functions above can read these pixels
   bool IsComparable(const ImageDescription& image) noexcept;
 }

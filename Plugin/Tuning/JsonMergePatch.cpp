@@ -28,4 +28,29 @@ namespace OrthancPerf
 
     return merged;
   }
+
+
+  Json::Value DiffJson(const Json::Value& before, const Json::Value& after)
+  {
+    Json::Value patch = Json::objectValue;
+
+    for (const std::string& name : before.getMemberNames())
+    {
+      if (!after.isMember(name))
+      {
+        patch[name] = Json::nullValue;
+      }
+    }
+
+    for (const std::string& name : after.getMemberNames())
+    {
+      if (before[name] != after[name])
+      {
+        const bool areObjects = before[name].isObject() && after[name].isObject();
+        patch[name] = areObjects ? DiffJson(before[name], after[name]) : after[name];
+      }
+    }
+
+    return patch;
+  }
 }

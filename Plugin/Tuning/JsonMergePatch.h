@@ -9,4 +9,8 @@ namespace OrthancPerf
   // member, anything else replaces what was there. Recursive in the patch, whose depth ParseJson
   // bounds.
   Json::Value MergeJson(const Json::Value& target, const Json::Value& patch);
+
+  // The smallest patch that makes the one object of the other, an empty object if they are equal.
+  // Members must not be null: a patch cannot express that.
+  Json::Value DiffJson(const Json::Value& before, const Json::Value& after);
 }

@@ -142,7 +142,7 @@ def test_lossy_targets_have_an_error(orthanc: OrthancServer, make_series: MakeSe
     measured = [result for result in content["Results"] if result["Transcoded"]]
     assert measured
     for result in measured:
-        assert 0 < result["MeanError"] < 0.05
+        assert 0 < result["MeanError"] < result["MaximumError"] < 0.2
         assert result.get("Lossless") is not True
 
 
@@ -154,6 +154,7 @@ def test_nothing_is_stored_and_no_ingest_figure_moves(
     compare(orthanc, Resource=series, Targets=["RLELossless"])
     assert orthanc.get_json("/statistics")["TotalDiskSize"] == before
     assert scrape(orthanc).sum("orthanc_perf_transcode_total") == 0
+    assert scrape(orthanc).sum("orthanc_perf_comparison_total") > 0
     assert scrape(orthanc).sum("orthanc_perf_ingest_instances_total") == 2
 
 

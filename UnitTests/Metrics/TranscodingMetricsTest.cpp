@@ -66,6 +66,20 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscodingMetricsTest, ComparisonsHaveFamiliesOfTheirOwn)
+  {
+    TranscodingMetrics comparisons("orthanc_perf_comparison");
+    comparisons.OnTranscoding(MakeReport(TranscodingReport::Outcome::Transcoded));
+    const std::string text = Exposition({&metrics_, &comparisons}).ToText();
+    EXPECT_EQ(std::string::npos, text.find("orthanc_perf_transcode_"));
+
+    for (const char* family : {"_seconds_count{", "_total{", "_bytes_total{"})
+    {
+      EXPECT_NE(std::string::npos, text.find(std::string("\northanc_perf_comparison") + family));
+    }
+  }
+
+
   TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnly)
   {
     metrics_.OnTranscoding(MakeReport(TranscodingReport::Outcome::Failed));

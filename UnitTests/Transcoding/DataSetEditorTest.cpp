@@ -233,6 +233,20 @@ namespace OrthancPerf
   }
 
 
+  TEST(DataSetEditor, AFileMetaInformationOfAnotherLengthThanItSaysIsRefused)
+  {
+    const std::string dataSet = MakeDataSet();
+    const std::size_t length = 128 + 4 + 8;  // the place of its value
+
+    for (const int change : {-30, -28, 12, 18, 127})
+    {
+      std::string file = MakeFile(dataSet);
+      file[length] = static_cast<char>(file[length] + change);
+      EXPECT_THROW(Read(file), DataSetError) << change;
+    }
+  }
+
+
   TEST(DataSetEditor, AFileThatIsCutInsideAnElementIsRefused)
   {
     const std::string file =

@@ -70,3 +70,24 @@ TEST(JsonMergePatch, TheSamePatchTwiceChangesNothingMore)
   const Json::Value once = MergeJson(Parse(R"({"a":{"b":1},"x":0})"), patch);
   EXPECT_EQ(once, MergeJson(once, patch));
 }
+
+
+TEST(JsonMergePatch, TheDifferenceMakesTheOneOfTheOther)
+{
+  const std::vector<Example> examples = {
+      {R"({"a":"b"})", R"({})", R"({"a":"b"})"},
+      {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
+      {R"({"a":"b","b":1})", R"({"a":null})", R"({"b":1})"},
+      {R"({"a":{"b":"c","d":1}})", R"({"a":{"b":2}})", R"({"a":{"b":2,"d":1}})"},
+      {R"({"a":1})", R"({"a":{"b":2}})", R"({"a":{"b":2}})"},
+      {R"({})", R"({"a":{"b":[1]}})", R"({"a":{"b":[1]}})"},
+  };
+
+  for (const Example& example : examples)
+  {
+    const Json::Value target = Parse(example.target);
+    const Json::Value result = Parse(example.result);
+    EXPECT_EQ(Parse(example.patch), DiffJson(target, result));
+    EXPECT_EQ(result, MergeJson(target, DiffJson(target, result)));
+  }
+}

@@ -2,24 +2,30 @@
 // TranscodeFiles ENGINE TARGET-UID OUTPUT-FOLDER FILE...: each file with that engine, under its own
 // name into the folder, and a line that says what became of it: name, outcome, reason, with tabs
 // between them.
-#include "Transcoding/NativeEngine.h"
+#include "Transcoding/EngineFactory.h"
+#include "Transcoding/ModuleFolder.h"
 
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
+#include <vector>
 
 namespace
 {
   using namespace OrthancPerf;
 
-  std::unique_ptr<ITranscodingEngine> MakeEngine(const std::string& name)
+  // Of those beside this program
+  const ITranscodingEngine& FindEngine(const std::vector<InstalledEngine>& engines,
+                                       const std::string& name)
   {
-    if (name == "native")
+    for (const InstalledEngine& installed : engines)
     {
-      return std::make_unique<NativeEngine>();
+      if (installed.engine->GetName() == name)
+      {
+        return *installed.engine;
+      }
     }
 
     throw std::invalid_argument("There is no engine named " + name);
@@ -79,13 +85,14 @@ int main(int argc, char** argv)
 
   try
   {
-    const std::unique_ptr<ITranscodingEngine> engine = MakeEngine(argv[1]);
+    const std::vector<InstalledEngine> engines = MakeEngines(GetModuleFolder());
+    const ITranscodingEngine& engine = FindEngine(engines, argv[1]);
     TranscodingTarget target;
     target.transferSyntax = argv[2];
 
     for (int i = 4; i < argc; i++)
     {
-      TranscodeFile(*engine, target, argv[i], argv[3]);
+      TranscodeFile(engine, target, argv[i], argv[3]);
     }
 
     return 0;

@@ -85,8 +85,9 @@ class Matrix:
 
 
 def generalize(reason: str) -> str:
-    """Without what differs from run to run: paths and numbers of processes."""
-    return re.sub(r"/\S+/", "", re.sub(r"\s+", " ", reason)).strip()
+    """Without what differs from run to run: paths, and the order in which engines were tried."""
+    parts = re.sub(r"/\S+/", "", re.sub(r"\s+", " ", reason)).strip().split("; ")
+    return "; ".join(sorted(parts))
 
 
 def compare(source: Source, target: UID, stored: np.ndarray) -> str:
@@ -204,7 +205,7 @@ def format_matrix(matrix: Matrix) -> str:
         "",
         f"Libraries: {get_library_versions()}.",
         "",
-        "Images: grey with 8 bits, with 12 bits in 16, and with 16 bits, signed; RGB in two frames.",
+        "Images: grey with 8 bits, 12 bits in 16, and 16 bits with a sign; RGB in two frames.",
         "Where they don't agree, the cell says which is the exception. A kind that the source",
         "cannot hold is not there: JPEG Baseline has 8 bits only.",
         "",

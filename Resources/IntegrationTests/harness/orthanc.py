@@ -46,7 +46,7 @@ class OrthancServer:
     `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
     configuration, `lua` the texts of Lua scripts, `environment` what its environment has more
     than this process's, `launcher` a command that executes Orthanc in its own place, such as
-    env(1). The folder keeps configuration, log and store:
+    env(1), `credentials` the user and the password to ask it with. The folder keeps configuration, log and store:
     a second server on the same folder finds the first one's images.
     """
 
@@ -59,6 +59,7 @@ class OrthancServer:
         lua: list[str] | None = None,
         environment: dict[str, str] | None = None,
         launcher: list[str] | None = None,
+        credentials: tuple[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.storage = folder / "storage"
@@ -67,6 +68,7 @@ class OrthancServer:
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.session = requests.Session()
         self.session.trust_env = False  # proxies and certificates of the machine
+        self.session.auth = credentials
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
         self._launcher = launcher or []

@@ -38,11 +38,14 @@ def make_item(kind: int, value: bytes) -> bytes:
     return struct.pack(">BxH", kind, len(value)) + value
 
 
-def make_associate_request(calling: bytes, sop_class: str = VERIFICATION) -> bytes:
+def make_associate_request(
+    calling: bytes, sop_class: str = VERIFICATION, implementation: bytes = b""
+) -> bytes:
     context = struct.pack(">Bxxx", CONTEXT)
     context += make_item(0x30, sop_class.encode())
     context += make_item(0x40, IMPLICIT_LITTLE_ENDIAN.encode())
     user = make_item(0x51, struct.pack(">I", 16384)) + make_item(0x52, b"1.2.3.4")
+    user += make_item(0x55, implementation) if implementation else b""
     body = struct.pack(">Hxx16s16s32x", 1, b"ORTHANC".ljust(16), calling.ljust(16))
     body += make_item(0x10, APPLICATION_CONTEXT.encode())
     body += make_item(0x20, context) + make_item(0x50, user)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Advisor.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // The most costly first; among equals by name, so that the order is stable
+    bool ComesBefore(const Finding& a, const Finding& b)
+    {
+      return std::make_tuple(-a.cost.shareOfIngestTime, std::cref(a.id), std::cref(a.peer)) <
+             std::make_tuple(-b.cost.shareOfIngestTime, std::cref(b.id), std::cref(b.peer));
+    }
+  }
+
+
+  Advisor::Advisor(EvidenceCollector& collector, IAdvisorSources& sources, GetTuning getTuning,
+                   std::vector<std::unique_ptr<IRule>> rules, WallNow now) :
+    collector_(collector),
+    sources_(sources),
+    getTuning_(std::move(getTuning)),
+    rules_(std::move(rules)),
+    now_(std::move(now))
+  {
+  }
+
+
+  std::vector<Finding> Advisor::Advise()
+  {
+    const Evidence evidence = GatherEvidence();
+    std::vector<Finding> findings;
+
+    for (const std::unique_ptr<IRule>& rule : rules_)
+    {
+      std::vector<Finding> found = rule->Judge(evidence);
+      std::move(found.begin(), found.end(), std::back_inserter(findings));
+    }
+
+    std::sort(findings.begin(), findings.end(), ComesBefore);
+    Remember(findings);
+    return findings;
+  }
+
+
+  std::map<std::string, std::size_t> Advisor::CountFindings() const
+  {
+    const std::lock_guard lock(mutex_);
+    std::map<std::string, std::size_t> counts;
+
+    for (const auto& [key, since] : since_)
+    {
+      counts[key.first]++;
+    }
+
+    return counts;
+  }
+
+
+  Evidence Advisor::GatherEvidence()
+  {
+    Evidence evidence = collector_.Gather();
+    evidence.tuning = *getTuning_();
+    evidence.facts = sources_.GetFacts();
+
+    TranscodingEvidence engines = sources_.GetEngines(evidence.tuning);
+    evidence.transcoding.switchedOff = std::move(engines.switchedOff);
+    evidence.transcoding.alternatives = std::move(engines.alternatives);
+    return evidence;
+  }
+
+
+  void Advisor::Remember(std::vector<Finding>& findings)
+  {
+    using std::chrono::seconds;
+
+    const std::int64_t now = std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
+    std::map<Key, std::int64_t> since;
+    const std::lock_guard lock(mutex_);
+
+    for (Finding& finding : findings)
+    {
+      const auto known = since_.find({finding.id, finding.peer});
+      finding.since = known == since_.end() ? now : known->second;
+      since[{finding.id, finding.peer}] = finding.since;
+    }
+
+    since_ = std::move(since);
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Rule.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Whatever the advisor has to ask for, because it is neither traffic nor tuning. Both on the
+  // thread that asks for advice; may throw std::exception.
+  class IAdvisorSources
+  {
+  public:
+    virtual ~IAdvisorSources() = default;
+
+    virtual ServerFacts GetFacts() = 0;
+
+    // Which engines are switched off, and which could serve the tuning; "engines" is not read
+    virtual TranscodingEvidence GetEngines(const Tuning&)
+    {
+      return {};
+    }
+  };
+
+
+  // Puts all evidence before all rules, and keeps since when each finding is there. Owned by the
+  // plugin's context; any thread may call it.
+  class Advisor
+  {
+  public:
+    using WallNow = std::function<std::chrono::system_clock::time_point()>;
+    using GetTuning = std::function<std::shared_ptr<const Tuning>()>;
+
+    // Collector and sources outlive the advisor
+    Advisor(EvidenceCollector& collector, IAdvisorSources& sources, GetTuning getTuning,
+            std::vector<std::unique_ptr<IRule>> rules,
+            WallNow now = &std::chrono::system_clock::now);
+
+    // All findings as of now, the most costly first. Once per identifier and peer.
+    std::vector<Finding> Advise();
+
+    // The findings of the last time, counted by identifier
+    std::map<std::string, std::size_t> CountFindings() const;
+
+  private:
+    using Key = std::pair<std::string, std::string>;  // identifier and peer
+
+    Evidence GatherEvidence();
+    void Remember(std::vector<Finding>& findings);
+
+    EvidenceCollector& collector_;
+    IAdvisorSources& sources_;
+    const GetTuning getTuning_;
+    const std::vector<std::unique_ptr<IRule>> rules_;
+    const WallNow now_;
+    mutable std::mutex mutex_;
+    std::map<Key, std::int64_t> since_;
+  };
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/EngineOutlook.h"
+
+namespace OrthancPerf
+{
+  TranscodingEvidence DescribeEngines(const std::vector<EngineVerdict>& verdicts,
+                                      const IngestTranscoding& tuning)
+  {
+    TranscodingEvidence evidence;
+
+    for (const EngineVerdict& engine : verdicts)
+    {
+      for (const SyntaxVerdict& syntax : engine.syntaxes)
+      {
+        if (syntax.state == SyntaxVerdict::State::SwitchedOff)
+        {
+          evidence.switchedOff.push_back({engine.engine, syntax.transferSyntax, syntax.reason});
+        }
+        else if (syntax.state == SyntaxVerdict::State::Works && engine.isAvailable &&
+                 syntax.transferSyntax == tuning.transferSyntax)
+        {
+          evidence.alternatives.push_back({engine.engine, 0});
+        }
+      }
+    }
+
+    return evidence;
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Advisor/ServerFacts.h"
+#include "Advisor/TrafficSums.h"
+#include "Ingest/Association.h"
+#include "Tuning/TuningDocument.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What was seen lately of one peer in one direction
+  struct PeerEvidence
+  {
+    std::string name;
+    Direction direction = Direction::Receive;
+    TrafficSums traffic;
+    std::vector<Duration> setups;  // how long its latest associations took to be answered
+    AssociationParties parties;    // of the latest association that could be read
+    std::optional<TcpSummary>
+        tcp;  // of the latest connection; the largest window while it was open
+  };
+
+  // The associations that peers have with Orthanc, as they were found by looking twice a second;
+  // only moments count in which there was one
+  struct LoadEvidence
+  {
+    double looks = 0;         // weights: how much evidence there is
+    double associations = 0;  // open at once, the mean
+    double waiting = 0;       // of them with unread data that no thread of Orthanc is free for
+  };
+
+  // What an engine did to instances, and how fast. Bytes are those of the source.
+  struct EngineEvidence
+  {
+    std::string engine;
+    std::string target;  // transfer syntax UID
+    double instances = 0;
+    double failures = 0;
+    double bytes = 0;
+    double seconds = 0;
+  };
+
+  // An engine, or a syntax of it, that the self-test has switched off
+  struct SwitchedOffEngine
+  {
+    std::string engine;
+    std::string transferSyntax;  // UID; empty: the whole engine
+    std::string reason;
+  };
+
+  struct TranscodingEvidence
+  {
+    std::vector<EngineEvidence> engines;
+    std::vector<SwitchedOffEngine> switchedOff;
+
+    // Engines by name that can write the target syntax of the tuning, with the speed that they
+    // showed in the last comparison or in traffic (bytes a second; 0: not known)
+    struct Alternative
+    {
+      std::string engine;
+      double bytesPerSecond = 0;
+    };
+
+    std::vector<Alternative> alternatives;
+  };
+
+  // All that rules judge. A value.
+  struct Evidence
+  {
+    std::vector<PeerEvidence> peers;
+    std::array<TrafficSums, DIRECTION_COUNT> totals;  // all peers, also unknown ones
+    std::array<TrafficSums, ORIGIN_COUNT> origins;    // what was received, by its way in
+    LoadEvidence load;
+    TranscodingEvidence transcoding;
+    ServerFacts facts;
+    Tuning tuning;
+
+    const TrafficSums& GetTotal(Direction direction) const
+    {
+      return totals[static_cast<std::size_t>(direction)];
+    }
+
+    const TrafficSums& GetOrigin(Origin origin) const
+    {
+      return origins[static_cast<std::size_t>(origin)];
+    }
+  };
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/EvidenceCollector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Looks at the open associations, two a second: 10 s
+    constexpr double LOOKS_HALF_LIFE = 20;
+
+    // Instances that an engine has worked on
+    constexpr double ENGINE_HALF_LIFE = 100;
+
+    // Engines and transfer syntaxes are few (GetWritableSyntaxes); a bound all the same
+    constexpr std::size_t MAXIMUM_ENGINES = 100;
+
+
+    // A mean in which the past counts less and less
+    void Approach(double& mean, double value, double weight)
+    {
+      mean += (value - mean) / weight;
+    }
+
+
+    std::optional<std::uint32_t> GetLarger(const std::optional<std::uint32_t>& a,
+                                           const std::optional<std::uint32_t>& b)
+    {
+      return a && b ? std::max(*a, *b) : (a ? a : b);
+    }
+
+
+    EngineEvidence& FindEngine(std::vector<EngineEvidence>& engines,
+                               const TranscodingReport& report)
+    {
+      const auto found =
+          std::find_if(engines.begin(), engines.end(),
+                       [&report](const EngineEvidence& known)
+                       { return known.engine == report.engine && known.target == report.target; });
+
+      if (found != engines.end())
+      {
+        return *found;
+      }
+
+      if (engines.size() == MAXIMUM_ENGINES)
+      {
+        engines.erase(engines.begin());
+      }
+
+      EngineEvidence engine;
+      engine.engine = report.engine;
+      engine.target = report.target;
+      engines.push_back(engine);
+      return engines.back();
+    }
+  }
+
+
+  EvidenceCollector::EvidenceCollector(PeerDirectory& directory, std::size_t dicomThreads,
+                                       Now now) :
+    directory_(directory),
+    dicomThreads_(dicomThreads),
+    now_(std::move(now)),
+    records_(directory.GetCapacity()),
+    known_(KNOWN_INSTANCES)
+  {
+  }
+
+
+  void EvidenceCollector::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  {
+    try
+    {
+      Count(instance);
+    }
+    catch (const std::exception&)
+    {
+      // Out of memory for a new peer: no evidence of this instance
+    }
+  }
+
+
+  void EvidenceCollector::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  {
+    try
+    {
+      const TimePoint now = now_();
+      const std::lock_guard lock(mutex_);
+
+      if (Way* const way = FindWay(association.peer.name, association.direction))
+      {
+        way->Update(association.parties);
+
+        if (association.setup)
+        {
+          way->AddSetup(*association.setup, now);
+        }
+
+        if (association.tcp && association.instances > 0)
+        {
+          way->Update(*association.tcp);
+        }
+      }
+    }
+    catch (const std::exception&)
+    {
+      // Likewise
+    }
+  }
+
+
+  void EvidenceCollector::OnTuningChanged(const Tuning& tuning) noexcept
+  {
+    const std::lock_guard lock(mutex_);
+    const bool isFirst = !tuning_;
+
+    if (!isFirst && tuning_->dicomSockets != tuning.dicomSockets)
+    {
+      for (const std::unique_ptr<Record>& record : records_)
+      {
+        if (record)
+        {
+          std::for_each(record->begin(), record->end(), [](Way& way) { way.ForgetNetwork(); });
+        }
+      }
+    }
+
+    if (!isFirst && tuning_->ingestTranscoding != tuning.ingestTranscoding)
+    {
+      totals_ = {};
+      origins_ = {};
+      engines_.clear();
+    }
+
+    tuning_ = tuning;
+  }
+
+
+  void EvidenceCollector::OnTranscoding(const TranscodingReport& report) noexcept
+  {
+    if (report.engine.empty())
+    {
+      return;
+    }
+
+    try
+    {
+      const std::lock_guard lock(mutex_);
+      EngineEvidence& engine = FindEngine(engines_, report);
+      const double factor = std::exp2(-1 / ENGINE_HALF_LIFE);
+      const bool isDone = report.outcome == TranscodingReport::Outcome::Transcoded;
+
+      for (double* sum : {&engine.instances, &engine.failures, &engine.bytes, &engine.seconds})
+      {
+        *sum *= factor;
+      }
+
+      engine.instances += isDone ? 1 : 0;
+      engine.failures += report.outcome == TranscodingReport::Outcome::Failed ? 1 : 0;
+      engine.bytes += isDone ? static_cast<double>(report.sourceSize) : 0;
+      engine.seconds += isDone ? ToSeconds(report.duration) : 0;
+    }
+    catch (const std::exception&)
+    {
+      // Likewise
+    }
+  }
+
+
+  void EvidenceCollector::Look(const std::vector<OpenAssociation>& open)
+  {
+    const std::lock_guard lock(mutex_);
+
+    for (const OpenAssociation& association : open)
+    {
+      Way* const way = FindWay(association.peer.name, association.direction);
+
+      if (way != nullptr)
+      {
+        way->Update(association.parties);
+
+        if (association.tcp)
+        {
+          way->Update(*association.tcp);
+        }
+      }
+    }
+
+    AddLoad(open);
+  }
+
+
+  Evidence EvidenceCollector::Gather()
+  {
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+
+    for (TrafficSums& total : totals_)
+    {
+      total.Expire(now);
+    }
+
+    for (TrafficSums& origin : origins_)
+    {
+      origin.Expire(now);
+    }
+
+    if (now - latestLook_ > TrafficSums::MAXIMUM_AGE)
+    {
+      load_ = LoadEvidence();
+    }
+
+    Evidence evidence;
+    GatherPeers(evidence, now);
+    evidence.totals = totals_;
+    evidence.origins = origins_;
+    evidence.load = load_;
+    evidence.transcoding.engines = engines_;
+    return evidence;
+  }
+
+
+  void EvidenceCollector::Way::AddSetup(Duration setup, TimePoint now)
+  {
+    if (now - latestSetup > TrafficSums::MAXIMUM_AGE)
+    {
+      setups.clear();
+      setupCount = 0;
+    }
+
+    if (setups.size() < SETUPS_KEPT)
+    {
+      setups.push_back(setup);
+    }
+    else
+    {
+      setups[setupCount % SETUPS_KEPT] = setup;
+    }
+
+    setupCount++;
+    latestSetup = now;
+  }
+
+
+  void EvidenceCollector::Way::Update(const AssociationParties& latest)
+  {
+    if (!latest.callingTitle.empty())
+    {
+      parties = latest;
+    }
+  }
+
+
+  // A window is small at the begin of a connection and when its data waits to be read
+  void EvidenceCollector::Way::Update(const TcpSummary& latest)
+  {
+    TcpSummary updated = latest;
+
+    if (tcp)
+    {
+      updated.receiveWindow = GetLarger(latest.receiveWindow, tcp->receiveWindow);
+      updated.sendWindow = GetLarger(latest.sendWindow, tcp->sendWindow);
+    }
+
+    tcp = updated;
+  }
+
+
+  void EvidenceCollector::Way::ForgetNetwork()
+  {
+    traffic = TrafficSums();
+    tcp.reset();
+  }
+
+
+  void EvidenceCollector::Count(const FinishedInstance& instance)
+  {
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+
+    if (Way* const way = FindWay(instance.peer.name, instance.direction))
+    {
+      way->traffic.Add(instance, now);
+    }
+
+    totals_.at(static_cast<std::size_t>(instance.direction)).Add(instance, now);
+
+    if (instance.direction == Direction::Receive)
+    {
+      TrafficSums& origin = origins_.at(static_cast<std::size_t>(instance.origin));
+      origin.Add(instance, now);
+
+      if (IsKnown(instance))
+      {
+        totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
+      }
+    }
+  }
+
+
+  // Whether it was among the latest that were stored; from now on it is
+  bool EvidenceCollector::IsKnown(const FinishedInstance& instance)
+  {
+    if (instance.instanceId.empty())
+    {
+      return false;
+    }
+
+    const std::size_t hash = std::hash<std::string>()(instance.instanceId);
+    return std::exchange(known_[hash % KNOWN_INSTANCES], hash) == hash;
+  }
+
+
+  // Null if the peer is not known
+  EvidenceCollector::Way* EvidenceCollector::FindWay(const std::string& peer, Direction direction)
+  {
+    const std::optional<PeerIndex> place = directory_.Resolve(peer);
+
+    if (!place)
+    {
+      return nullptr;
+    }
+
+    std::unique_ptr<Record>& record = records_.at(*place);
+
+    if (!record)
+    {
+      record = std::make_unique<Record>();
+    }
+
+    return &record->at(static_cast<std::size_t>(direction));
+  }
+
+
+  void EvidenceCollector::AddLoad(const std::vector<OpenAssociation>& open)
+  {
+    std::size_t received = 0;
+    std::size_t unread = 0;
+
+    for (const OpenAssociation& association : open)
+    {
+      const bool isReceived = association.direction == Direction::Receive;
+      received += isReceived ? 1 : 0;
+      unread += isReceived && association.unread.value_or(0) > 0 ? 1 : 0;
+    }
+
+    if (received > 0)
+    {
+      const std::size_t surplus = received > dicomThreads_ ? received - dicomThreads_ : 0;
+      load_.looks = load_.looks * std::exp2(-1 / LOOKS_HALF_LIFE) + 1;
+      Approach(load_.associations, static_cast<double>(received), load_.looks);
+      Approach(load_.waiting, static_cast<double>(std::min(unread, surplus)), load_.looks);
+      latestLook_ = now_();
+    }
+  }
+
+
+  void EvidenceCollector::GatherPeers(Evidence& evidence, TimePoint now)
+  {
+    for (PeerIndex place = 0; place < records_.size(); place++)
+    {
+      for (const Direction direction : GetAllDirections())
+      {
+        if (records_[place])
+        {
+          Way& way = records_[place]->at(static_cast<std::size_t>(direction));
+          way.traffic.Expire(now);
+          const bool isSetupOld = now - way.latestSetup > TrafficSums::MAXIMUM_AGE;
+          evidence.peers.push_back({directory_.GetName(place), direction, way.traffic,
+                                    isSetupOld ? std::vector<Duration>() : way.setups, way.parties,
+                                    way.tcp});
+        }
+      }
+    }
+  }
+}

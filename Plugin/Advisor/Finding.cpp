@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Finding.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    Json::Value ToJson(const Cost& cost)
+    {
+      Json::Value json;
+      json["ShareOfIngestTime"] = cost.shareOfIngestTime;
+      json["EstimatedGain"] = cost.gain ? Json::Value(*cost.gain) : Json::Value();
+      return json;
+    }
+
+
+    Json::Value ToJson(const Remedy& remedy)
+    {
+      Json::Value json;
+      json["Kind"] = ToLabel(remedy.kind);
+      json["Text"] = remedy.text;
+
+      if (!remedy.document.isNull())
+      {
+        json[ToLabel(remedy.kind)] = remedy.document;
+      }
+
+      return json;
+    }
+  }
+
+
+  Remedy Remedy::Tune(const Json::Value& patch, const std::string& text)
+  {
+    return {Kind::Tuning, patch, text};
+  }
+
+
+  Remedy Remedy::Configure(const Json::Value& options, const std::string& text)
+  {
+    return {Kind::Configuration, options, text};
+  }
+
+
+  Remedy Remedy::ChangeSystem(const std::string& text)
+  {
+    return {Kind::System, Json::Value(), text};
+  }
+
+
+  Remedy Remedy::AskPeer(const std::string& text)
+  {
+    return {Kind::Peer, Json::Value(), text};
+  }
+
+
+  const char* ToLabel(Remedy::Kind kind)
+  {
+    switch (kind)
+    {
+      case Remedy::Kind::Tuning:
+        return "Tuning";
+
+      case Remedy::Kind::Configuration:
+        return "Configuration";
+
+      case Remedy::Kind::System:
+        return "System";
+
+      default:
+        return "Peer";
+    }
+  }
+
+
+  Json::Value ToJson(const Finding& finding)
+  {
+    Json::Value json;
+    json["ID"] = finding.id;
+
+    if (!finding.peer.empty())
+    {
+      json["Peer"] = finding.peer;
+    }
+
+    json["Title"] = finding.title;
+    json["Explanation"] = finding.explanation;
+    json["Evidence"] = finding.evidence;
+    json["Cost"] = ToJson(finding.cost);
+    json["Remedy"] = ToJson(finding.remedy);
+    json["Since"] = static_cast<Json::Int64>(finding.since);
+    return json;
+  }
+}

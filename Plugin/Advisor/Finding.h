@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/value.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What a finding costs. Both are estimates from the evidence, not promises.
+  struct Cost
+  {
+    double shareOfIngestTime = 0;  // 0 to 1, of the time of all instances in that direction
+    std::optional<double> gain;    // how many times faster those concerned would be without it
+  };
+
+  // What to do
+  struct Remedy
+  {
+    enum class Kind
+    {
+      Tuning,         // "document" is a merge patch for PUT /perf/tuning
+      Configuration,  // "document" are options of Orthanc's configuration
+      System,         // something outside of Orthanc on its machine: a sysctl, a disk
+      Peer            // something that the peer's administrator can do
+    };
+
+    Kind kind = Kind::Peer;
+    Json::Value document;  // null for the last two
+    std::string text;      // plain words
+
+    static Remedy Tune(const Json::Value& patch, const std::string& text);
+    static Remedy Configure(const Json::Value& options, const std::string& text);
+    static Remedy ChangeSystem(const std::string& text);
+    static Remedy AskPeer(const std::string& text);
+  };
+
+  const char* ToLabel(Remedy::Kind kind);  // "Tuning"
+
+  // What holds ingest back, why that is believed, and what to do. A value.
+  struct Finding
+  {
+    std::string id;                            // stable: "delayed-ack"
+    std::string peer;                          // empty: it is about the whole server
+    std::string title;                         // one sentence
+    std::string explanation;                   // what happens, and why
+    Json::Value evidence = Json::objectValue;  // the figures, by names in PascalCase
+    Cost cost;
+    Remedy remedy;
+    std::int64_t since = 0;  // seconds since 1970; set by the advisor
+  };
+
+  Json::Value ToJson(const Finding& finding);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Rules/Rules.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // From how many instances on a store is large. The Orthanc Book ("Scalability of Orthanc",
+    // "Troubleshooting") speaks of hundreds of thousands.
+    constexpr std::uint64_t LARGE_STORE = 100'000;
+    constexpr std::uint64_t TOO_LARGE_FOR_SQLITE = 300'000;
+
+    // One line of that page's checklist
+    struct Item
+    {
+      const char* id;
+      std::uint64_t storedInstances;  // it matters from then on
+      bool (*isMissed)(const ServerFacts& facts);
+      const char* title;
+      const char* explanation;
+      Json::Value (*makeOptions)();  // of Orthanc's configuration
+      const char* text;
+    };
+
+
+    bool IsSqlite(const ServerFacts& facts)
+    {
+      return !facts.hasDatabasePlugin;
+    }
+
+
+    bool HasNoFindLimits(const ServerFacts& facts)
+    {
+      return facts.GetNumber("LimitFindResults", 0) == 0 ||
+             facts.GetNumber("LimitFindInstances", 0) == 0;
+    }
+
+
+    bool FindsInStorage(const ServerFacts& facts)
+    {
+      return facts.GetText("StorageAccessOnFind", "Always") == "Always";
+    }
+
+
+    bool SavesJobs(const ServerFacts& facts)
+    {
+      return facts.IsOn("SaveJobs", true);
+    }
+
+
+    bool DelaysHttp(const ServerFacts& facts)
+    {
+      return !facts.IsOn("TcpNoDelay", true);
+    }
+
+
+    bool StoresFilesInPostgreSql(const ServerFacts& facts)
+    {
+      const Json::Value& enabled = facts.configuration["PostgreSQL"]["EnableStorage"];
+      return enabled.isBool() && enabled.asBool();
+    }
+
+
+    const Item ITEMS[] = {
+        {"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite, "The index has outgrown SQLite",
+         "SQLite writes under one lock, and its queries get slower with the store.",
+         [] { return MakeOption("PostgreSQL", "EnableIndex", true); },
+         "Move to the PostgreSQL plugin (a new database, and the images sent to it anew)."},
+        {"find-limits", LARGE_STORE, &HasNoFindLimits, "A C-FIND may answer with the whole store",
+         "A query without a filter makes Orthanc read all of a large index, while ingest waits for "
+         "the database.",
+         []
+         {
+           Json::Value options;
+           options["LimitFindResults"] = 100;
+           options["LimitFindInstances"] = 100;
+           return options;
+         },
+         "Limit the answers; a client that needs more asks more narrowly."},
+        {"storage-access-on-find", LARGE_STORE, &FindsInStorage, "Queries may read files",
+         "A query for a tag that is not in the index opens the file of each instance that it looks "
+         "at, on the disk that ingest writes to.",
+         [] { return MakeOption("StorageAccessOnFind", "Never"); },
+         "Answer queries from the index alone."},
+        {"save-jobs", LARGE_STORE, &SavesJobs, "Jobs are written to the database again and again",
+         "All jobs, also those that are over, are saved every 10 seconds.",
+         [] { return MakeOption("SaveJobs", false); },
+         "Don't save jobs, unless they have to survive a restart."},
+        {"http-tcp-no-delay", 0, &DelaysHttp, "The HTTP server delays small answers",
+         "Nagle's algorithm is on for HTTP: the end of an answer may wait for 40 ms or 200 ms.",
+         [] { return MakeOption("TcpNoDelay", true); }, "Let the HTTP server send at once."},
+        {"postgresql-storage", 0, &StoresFilesInPostgreSql, "The images are stored in the database",
+         "Large objects in PostgreSQL are slower than files, and make the database hard to back "
+         "up.",
+         [] { return MakeOption("PostgreSQL", "EnableStorage", false); },
+         "Store files in a folder, and the index alone in PostgreSQL (for a new store)."}};
+
+
+    bool Applies(const Item& item, const ServerFacts& facts)
+    {
+      return facts.storedInstances.value_or(0) >= item.storedInstances && item.isMissed(facts);
+    }
+
+
+    Finding Describe(const Item& item, const ServerFacts& facts)
+    {
+      Finding finding;
+      finding.id = item.id;
+      finding.title = item.title;
+      finding.explanation =
+          std::string(item.explanation) + " (The Orthanc Book, \"Scalability of Orthanc\".)";
+      finding.remedy = Remedy::Configure(item.makeOptions(), item.text);
+
+      if (facts.storedInstances)
+      {
+        finding.evidence["StoredInstances"] = static_cast<Json::UInt64>(*facts.storedInstances);
+      }
+
+      return finding;
+    }
+
+
+    class ChecklistRule : public IRule
+    {
+    public:
+      std::vector<Finding> Judge(const Evidence& evidence) const override
+      {
+        std::vector<Finding> findings;
+
+        for (const Item& item : ITEMS)
+        {
+          if (Applies(item, evidence.facts))
+          {
+            findings.push_back(Describe(item, evidence.facts));
+          }
+        }
+
+        return findings;
+      }
+    };
+  }
+
+
+  std::unique_ptr<IRule> MakeChecklistRule()
+  {
+    return std::make_unique<ChecklistRule>();
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Rules/NetworkFigures.h"
+#include "Advisor/Rules/Rules.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr double MINIMUM_STALLS = 10;
+
+    // A signature: how long the peers' systems hold an acknowledgement back
+    struct Signature
+    {
+      double atLeast;
+      double atMost;
+      const char* name;
+    };
+
+    // Linux: 40 ms (TCP_DELACK_MIN in include/net/tcp.h, HZ / 25), and some for two sides in a row.
+    // Windows: 200 ms (registry TcpDelAckTicks, two ticks of 100 ms); RFC 1122 section 4.2.3.2
+    // allows up to 500 ms.
+    constexpr Signature LINUX = {0.025, 0.090, "Linux holds acknowledgements back for 40 ms"};
+    constexpr Signature OTHERS = {0.090, 0.500, "Windows holds acknowledgements back for 200 ms"};
+
+
+    class DelayedAckRule : public PeerRule
+    {
+    protected:
+      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
+                                       const Evidence& evidence) const override
+      {
+        const TrafficSums& traffic = peer.traffic;
+        const double mean = traffic.stalls > 0 ? traffic.stallSeconds / traffic.stalls : 0;
+        const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
+
+        if (traffic.instances < MINIMUM_INSTANCES || traffic.stalls < MINIMUM_STALLS ||
+            signature == nullptr ||
+            traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+        {
+          return std::nullopt;
+        }
+
+        Finding finding;
+        finding.id = GetDirectedId("delayed-ack", peer.direction);
+        finding.title = "Transfers stall for " + SayTime(mean) + " again and again";
+        finding.explanation =
+            "One side waits for an acknowledgement before it sends the small end of a message "
+            "(Nagle's algorithm), while the other side holds the acknowledgement back in case it "
+            "has something to send along (delayed ACK). Neither moves until a timer runs out: " +
+            std::string(signature->name) + ". The network and both machines are idle meanwhile.";
+        finding.evidence = Describe(traffic, mean);
+        finding.cost = EstimateCost(traffic.stallSeconds, traffic.GetSecondsWithPauses(),
+                                    evidence.GetTotal(peer.direction));
+        finding.remedy = Advise(evidence.tuning.dicomSockets);
+        return finding;
+      }
+
+    private:
+      // Over a distant path a wait may be a round trip and no stall: that much is left out
+      static const Signature* FindSignature(double mean, double roundTrip)
+      {
+        const double wait = roundTrip >= MINIMUM_ROUND_TRIP ? mean - roundTrip : mean;
+
+        for (const Signature* signature : {&LINUX, &OTHERS})
+        {
+          if (wait >= signature->atLeast && wait < signature->atMost)
+          {
+            return signature;
+          }
+        }
+
+        return nullptr;
+      }
+
+
+      static Json::Value Describe(const TrafficSums& traffic, double mean)
+      {
+        Json::Value json;
+        json["StallsPerInstance"] = traffic.stalls / traffic.instances;
+        json["MeanStall"] = mean;
+        json["StallShare"] = traffic.stallSeconds / traffic.GetSecondsWithPauses();
+        return json;
+      }
+
+
+      static Remedy Advise(const DicomSockets& sockets)
+      {
+        if (sockets.tcpNoDelay && sockets.tcpQuickAck)
+        {
+          return Remedy::AskPeer(
+              "Orthanc's side sends and acknowledges at once already. Switch Nagle's algorithm off "
+              "on the peer (TCP_NODELAY; DCMTK: environment variable TCP_NODELAY=1), and check "
+              "that the plugin's probe is installed (/perf/status).");
+        }
+
+        Json::Value patch;
+        patch["DicomSockets"]["TcpNoDelay"] = true;
+        patch["DicomSockets"]["TcpQuickAck"] = true;
+        return Remedy::Tune(patch, "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
+                                   "(TcpQuickAck). The peer need not be changed.");
+      }
+    };
+  }
+
+
+  std::unique_ptr<IRule> MakeDelayedAckRule()
+  {
+    return std::make_unique<DelayedAckRule>();
+  }
+}

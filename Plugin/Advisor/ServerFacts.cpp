@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/ServerFacts.h"
+
+#include <fstream>
+#include <iterator>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // The number at this place in a file of numbers; 0: there is none
+    std::uint64_t ReadNumber(const char* path, unsigned int place)
+    {
+      std::ifstream file(path);
+      std::uint64_t number = 0;
+
+      for (unsigned int i = 0; i <= place; i++)
+      {
+        if (!(file >> number))
+        {
+          return 0;
+        }
+      }
+
+      return number;
+    }
+  }
+
+
+  KernelLimits KernelLimits::Read()
+  {
+    KernelLimits limits;
+    limits.largestReceiveBuffer = ReadNumber("/proc/sys/net/core/rmem_max", 0);
+    limits.largestSendBuffer = ReadNumber("/proc/sys/net/core/wmem_max", 0);
+    limits.largestAutomaticReceive = ReadNumber("/proc/sys/net/ipv4/tcp_rmem", 2);
+    limits.largestAutomaticSend = ReadNumber("/proc/sys/net/ipv4/tcp_wmem", 2);
+    return limits;
+  }
+
+
+  bool ServerFacts::IsOn(const char* option, bool defaultValue) const
+  {
+    const Json::Value& value = configuration[option];
+    return value.isBool() ? value.asBool() : defaultValue;
+  }
+
+
+  std::uint64_t ServerFacts::GetNumber(const char* option, std::uint64_t defaultValue) const
+  {
+    const Json::Value& value = configuration[option];
+    return value.isUInt64() ? value.asUInt64() : defaultValue;
+  }
+
+
+  std::string ServerFacts::GetText(const char* option, const char* defaultValue) const
+  {
+    const Json::Value& value = configuration[option];
+    return value.isString() ? value.asString() : defaultValue;
+  }
+
+
+  bool ContainsText(const std::string& path, const std::string& text)
+  {
+    std::ifstream file(path, std::ios::binary);
+    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    return content.find(text) != std::string::npos;
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/value.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // What Linux allows a socket's buffers, in bytes; 0: not known
+  struct KernelLimits
+  {
+    std::uint64_t largestReceiveBuffer = 0;     // net.core.rmem_max: what may be asked for
+    std::uint64_t largestSendBuffer = 0;        // net.core.wmem_max
+    std::uint64_t largestAutomaticReceive = 0;  // net.ipv4.tcp_rmem, the third: autotuning's end
+    std::uint64_t largestAutomaticSend = 0;     // net.ipv4.tcp_wmem, the third
+
+    // As they are now, from /proc/sys
+    static KernelLimits Read();
+  };
+
+  // What is known of this Orthanc besides its traffic. A value.
+  class ServerFacts
+  {
+  public:
+    Json::Value configuration = Json::objectValue;  // Orthanc's, all of it
+    KernelLimits kernel;
+    unsigned int cores = 1;
+    bool hasAssertions = false;      // Orthanc was built without NDEBUG
+    bool hasDatabasePlugin = false;  // else SQLite
+    std::optional<std::uint64_t> storedInstances;
+    std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
+
+    // An option of Orthanc's configuration, or its default
+    bool IsOn(const char* option, bool defaultValue) const;
+    std::uint64_t GetNumber(const char* option, std::uint64_t defaultValue) const;
+    std::string GetText(const char* option, const char* defaultValue) const;
+  };
+
+  // Whether the file has this text in it. Reads all of it.
+  bool ContainsText(const std::string& path, const std::string& text);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/TrafficSums.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace OrthancPerf
+{
+  void TrafficSums::Add(const FinishedInstance& instance, TimePoint now) noexcept
+  {
+    Expire(now);
+    Decay(now);
+
+    instances += 1;
+    bytes += static_cast<double>(instance.size);
+    stalls += instance.stalls;
+    stallSeconds += ToSeconds(instance.stallTime);
+    firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      const std::optional<Duration> duration = instance.phases.Get(phase);
+
+      if (duration && (phase != Phase::Idle || *duration <= MAXIMUM_PAUSE))
+      {
+        AddPhase(phase, *duration);
+      }
+    }
+  }
+
+
+  void TrafficSums::Expire(TimePoint now) noexcept
+  {
+    if (now - latest_ > MAXIMUM_AGE)
+    {
+      *this = TrafficSums();
+    }
+  }
+
+
+  double TrafficSums::GetMean(Phase phase) const
+  {
+    const double count = counts_[static_cast<std::size_t>(phase)];
+    return count > 0 ? GetSeconds(phase) / count : 0;
+  }
+
+
+  double TrafficSums::GetTotalSeconds() const
+  {
+    double total = 0;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      total += IsPartOfDuration(phase) ? GetSeconds(phase) : 0;
+    }
+
+    return total;
+  }
+
+
+  double TrafficSums::GetShare(Phase phase) const
+  {
+    const double total = GetTotalSeconds();
+    return total > 0 ? GetSeconds(phase) / total : 0;
+  }
+
+
+  double TrafficSums::GetServiceTime(Phase phase) const
+  {
+    const double mean = GetMean(phase);
+    return activeSeconds > 0 && instances > 0 ? std::min(mean, activeSeconds / instances) : mean;
+  }
+
+
+  void TrafficSums::Decay(TimePoint now) noexcept
+  {
+    const bool isFirst = latest_ == TimePoint();
+    const double gap = isFirst ? 0 : std::max(ToSeconds(now - latest_), 0.0);
+    const double active = std::min(gap, ToSeconds(MAXIMUM_PAUSE));
+    const double factor = std::exp2(-active / ToSeconds(HALF_LIFE));
+    latest_ = std::max(latest_, now);
+
+    for (double* sum :
+         {&instances, &bytes, &firstMessages, &stalls, &stallSeconds, &activeSeconds, &repeated})
+    {
+      *sum *= factor;
+    }
+
+    for (std::size_t i = 0; i < PHASE_COUNT; i++)
+    {
+      seconds_[i] *= factor;
+      counts_[i] *= factor;
+    }
+
+    activeSeconds += active;
+  }
+
+
+  void TrafficSums::AddPhase(Phase phase, Duration duration) noexcept
+  {
+    seconds_[static_cast<std::size_t>(phase)] += ToSeconds(duration);
+    counts_[static_cast<std::size_t>(phase)] += 1;
+  }
+}

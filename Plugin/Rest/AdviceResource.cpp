@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/AdviceResource.h"
+
+namespace OrthancPerf
+{
+  void RegisterAdviceResource(RestRouter& router, Advisor& advisor)
+  {
+    const auto get = [&advisor](const RestRequest&)
+    {
+      Json::Value answer = Json::arrayValue;
+
+      for (const Finding& finding : advisor.Advise())
+      {
+        answer.append(ToJson(finding));
+      }
+
+      return AnswerJson(answer);
+    };
+
+    router.Register("/perf/advice", HttpMethod::Get,
+                    "What holds ingest back, with evidence and what to do, most costly first", get);
+  }
+}

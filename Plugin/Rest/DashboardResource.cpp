@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/DashboardResource.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* ROUTE = "/perf";
+    constexpr const char* INDEX = "index.html";
+
+    // What the page may load: its own files, and nothing that is written inside it. Images of
+    // "data:" are the page's icon.
+    constexpr const char* POLICY =
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+    constexpr const char* NO_DASHBOARD =
+        "<!DOCTYPE html>\n"
+        "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Orthanc "
+        "performance</title></head>\n"
+        "<body><h1>This build has no dashboard</h1>\n"
+        "<p>The performance plugin was built without it, because npm was missing or PERF_DASHBOARD "
+        "was off. All figures are there as JSON: <a href=\"perf/status\">status</a>, "
+        "<a href=\"perf/instances\">instances</a>, <a href=\"perf/peers\">peers</a>, "
+        "<a href=\"perf/tuning\">tuning</a>; and for Prometheus: "
+        "<a href=\"perf/metrics\">metrics</a>.</p></body></html>\n";
+
+
+    void AddSecurityHeaders(RestAnswer& answer)
+    {
+      answer.headers["Content-Security-Policy"] = POLICY;
+      answer.headers["X-Content-Type-Options"] = "nosniff";
+      answer.headers["Referrer-Policy"] = "no-referrer";
+    }
+
+
+    bool HeaderContains(const RestRequest& request, const char* header, const std::string& text)
+    {
+      const auto found = request.headers.find(header);
+      return found != request.headers.end() && found->second.find(text) != std::string::npos;
+    }
+
+
+    // The files are loaded as "app.js?v=tag": that address never changes its content
+    bool IsForever(const RestRequest& request, const DashboardFile& file)
+    {
+      const auto version = request.arguments.find("v");
+      return version != request.arguments.end() && version->second == file.tag;
+    }
+
+
+    RestAnswer AnswerFile(const RestRequest& request, const DashboardFile& file)
+    {
+      const std::string tag = "\"" + std::string(file.tag) + "\"";
+
+      RestAnswer answer;
+      AddSecurityHeaders(answer);
+      answer.contentType = file.contentType;
+      answer.headers["ETag"] = tag;
+      answer.headers["Vary"] = "Accept, Accept-Encoding";
+      answer.headers["Cache-Control"] =
+          IsForever(request, file) ? "private, max-age=31536000, immutable" : "no-cache";
+
+      if (HeaderContains(request, "if-none-match", tag))
+      {
+        answer.status = 304;
+      }
+      else if (HeaderContains(request, "accept-encoding", "gzip"))
+      {
+        answer.headers["Content-Encoding"] = "gzip";
+        answer.body = file.compressed;
+      }
+      else
+      {
+        answer.body = file.content;
+      }
+
+      return answer;
+    }
+
+
+    RestAnswer AnswerRoutes(const RestRouter& router)
+    {
+      RestAnswer answer = AnswerJson(router.Describe());
+      answer.headers["Vary"] = "Accept";
+      return answer;
+    }
+
+
+    RestAnswer AnswerNoDashboard()
+    {
+      RestAnswer answer = AnswerText(NO_DASHBOARD, "text/html; charset=utf-8");
+      AddSecurityHeaders(answer);
+      answer.headers["Vary"] = "Accept";
+      return answer;
+    }
+  }
+
+
+  void RegisterDashboardResource(RestRouter& router, const std::vector<DashboardFile>& files)
+  {
+    std::optional<DashboardFile> index;
+
+    for (const DashboardFile& file : files)
+    {
+      if (file.name == INDEX)
+      {
+        index = file;
+      }
+      else
+      {
+        router.Register(std::string(ROUTE) + "/app/" + std::string(file.name), HttpMethod::Get,
+                        "A file of the dashboard",
+                        [file](const RestRequest& request) { return AnswerFile(request, file); });
+      }
+    }
+
+    const char* const summary =
+        index ? "The dashboard for a browser, or else the routes of the plugin"
+              : "The routes of the plugin; this build has no dashboard, as npm was missing";
+
+    router.Register(ROUTE, HttpMethod::Get, summary,
+                    [&router, index](const RestRequest& request)
+                    {
+                      return !request.AcceptsHtml() ? AnswerRoutes(router)
+                             : index                ? AnswerFile(request, *index)
+                                                    : AnswerNoDashboard();
+                    });
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/HistoryResource.h"
+
+#include "Rest/QueryArguments.h"
+#include "Rest/RestJson.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // The end of the year 9999, beyond which no clock goes
+    constexpr std::uint64_t LATEST = 253402300799;
+
+
+    HistoryResolution GetResolution(const RestRequest& request)
+    {
+      const std::string text = GetArgument(request, "resolution").value_or("second");
+
+      if (text == "second")
+      {
+        return HistoryResolution::Second;
+      }
+
+      if (text == "minute")
+      {
+        return HistoryResolution::Minute;
+      }
+
+      throw MakeArgumentError("resolution", text, "second or minute");
+    }
+
+
+    // One value of each point: [20, 21, 0]
+    template <typename Get>
+    Json::Value ListPoints(const HistoryExcerpt& excerpt, Get get)
+    {
+      Json::Value list = Json::arrayValue;
+
+      for (const HistoryPoint& point : excerpt.points)
+      {
+        list.append(get(point));
+      }
+
+      return list;
+    }
+
+
+    Json::Value DescribePhases(const HistoryExcerpt& excerpt, std::size_t direction)
+    {
+      std::uint32_t observed = 0;
+
+      for (const HistoryPoint& point : excerpt.points)
+      {
+        observed |= point.directions[direction].observedPhases;
+      }
+
+      Json::Value json = Json::objectValue;
+
+      for (const Phase phase : GetAllPhases())
+      {
+        const auto place = static_cast<std::size_t>(phase);
+
+        if (((observed >> place) & 1) != 0)
+        {
+          json[ToKey(phase)] =
+              ListPoints(excerpt, [=](const HistoryPoint& point)
+                         { return Json::Value(point.directions[direction].phaseSeconds[place]); });
+        }
+      }
+
+      return json;
+    }
+
+
+    Json::Value Describe(const HistoryExcerpt& excerpt, Direction direction)
+    {
+      const auto place = static_cast<std::size_t>(direction);
+      const auto list = [&excerpt, place](auto member)
+      {
+        return ListPoints(excerpt, [=](const HistoryPoint& point)
+                          { return ToJson(point.directions[place].*member); });
+      };
+
+      Json::Value json;
+      json["Instances"] = list(&TrafficPoint::instances);
+      json["Bytes"] = list(&TrafficPoint::bytes);
+      json["Failed"] = list(&TrafficPoint::failed);
+      json["Stalls"] = list(&TrafficPoint::stalls);
+      json["StallSeconds"] =
+          ListPoints(excerpt, [=](const HistoryPoint& point)
+                     { return Json::Value(point.directions[place].stallSeconds); });
+      json["Phases"] = DescribePhases(excerpt, place);
+      return json;
+    }
+
+
+    Json::Value Describe(const TuningChange& change)
+    {
+      using std::chrono::seconds;
+
+      Json::Value json;
+      json["Time"] = static_cast<Json::Int64>(
+          std::chrono::duration_cast<seconds>(change.time.time_since_epoch()).count());
+      json["Change"] = change.change;
+      return json;
+    }
+
+
+    Json::Value Describe(const std::vector<TuningChange>& changes)
+    {
+      Json::Value json = Json::arrayValue;
+
+      for (const TuningChange& change : changes)
+      {
+        json.append(Describe(change));
+      }
+
+      return json;
+    }
+  }
+
+
+  void RegisterHistoryResource(RestRouter& router, History& history, const TuningChanges& changes)
+  {
+    const auto get = [&history, &changes](const RestRequest& request)
+    {
+      const std::uint64_t since = GetInteger(request, "since", LATEST).value_or(0);
+      const HistoryExcerpt excerpt =
+          history.Read(GetResolution(request), static_cast<UnixSeconds>(since));
+      const std::chrono::system_clock::time_point begin{std::chrono::seconds(excerpt.begin)};
+
+      Json::Value answer;
+      answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
+      answer["Begin"] = static_cast<Json::Int64>(excerpt.begin);
+      answer["Receive"] = Describe(excerpt, Direction::Receive);
+      answer["Send"] = Describe(excerpt, Direction::Send);
+      answer["Associations"] = ListPoints(excerpt, [](const HistoryPoint& point)
+                                          { return Json::Value(point.associations); });
+      answer["TuningChanges"] = Describe(changes.GetSince(begin));
+      return AnswerCompactJson(answer);
+    };
+
+    router.Register("/perf/history", HttpMethod::Get,
+                    "The last hour by the second or the last day by the minute, for charts", get);
+  }
+}

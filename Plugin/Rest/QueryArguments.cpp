@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/QueryArguments.h"
+
+#include <charconv>
+
+namespace OrthancPerf
+{
+  std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name)
+  {
+    const auto argument = request.arguments.find(name);
+    return argument == request.arguments.end() ? std::nullopt
+                                               : std::optional<std::string>(argument->second);
+  }
+
+
+  std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
+                                          std::uint64_t maximum)
+  {
+    const std::optional<std::string> text = GetArgument(request, name);
+
+    if (!text)
+    {
+      return std::nullopt;
+    }
+
+    std::uint64_t number = 0;
+    const char* const end = text->data() + text->size();
+    const std::from_chars_result result = std::from_chars(text->data(), end, number);
+
+    if (result.ec != std::errc() || result.ptr != end || number > maximum)
+    {
+      throw MakeArgumentError(name, *text, "an integer from 0 to " + std::to_string(maximum));
+    }
+
+    return number;
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Rest/RestMessage.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  // The argument of the query string; nothing if the request does not have it
+  std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
+
+  // The same as an integer from 0 to "maximum". Throws RestError (400) if it is none.
+  std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
+                                          std::uint64_t maximum);
+}

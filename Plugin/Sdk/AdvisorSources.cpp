@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Sdk/AdvisorSources.h"
+
+#include <array>
+#include <thread>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::chrono::seconds LOG_LEVELS_PERIOD(2);
+    constexpr std::chrono::minutes STORE_PERIOD(1);
+
+    // The categories of Orthanc's logs that write lines for an instance (since Orthanc 1.8.1)
+    constexpr std::array<const char*, 5> CATEGORIES = {"", "dicom", "http", "plugins", "sqlite"};
+
+    // Orthanc says this at its start if it was built without NDEBUG (main.cpp)
+    constexpr const char* ASSERTIONS_ON = "runtime debug assertions are turned on";
+
+
+    // Whether it is time again; if so, from now on it is not
+    bool IsDue(TimePoint& latest, Duration period)
+    {
+      const TimePoint now = Clock::now();
+
+      if (latest != TimePoint() && now - latest < period)
+      {
+        return false;
+      }
+
+      latest = now;
+      return true;
+    }
+  }
+
+
+  AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration) :
+    orthanc_(orthanc)
+  {
+    facts_.configuration = configuration;
+    facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
+    facts_.hasAssertions = ContainsText("/proc/self/exe", ASSERTIONS_ON);
+  }
+
+
+  void AdvisorSources::Start()
+  {
+    const std::lock_guard lock(mutex_);
+    isStarted_ = true;
+  }
+
+
+  ServerFacts AdvisorSources::GetFacts()
+  {
+    const std::lock_guard lock(mutex_);
+
+    if (isStarted_)
+    {
+      ReadLogLevels();
+      ReadStore();
+    }
+
+    facts_.kernel = KernelLimits::Read();
+    return facts_;
+  }
+
+
+  void AdvisorSources::ReadLogLevels()
+  {
+    if (!IsDue(logLevelsReadAt_, LOG_LEVELS_PERIOD))
+    {
+      return;
+    }
+
+    facts_.logLevels.clear();
+
+    for (const std::string category : CATEGORIES)
+    {
+      const std::string uri = "/tools/log-level" + (category.empty() ? "" : "-" + category);
+
+      if (const std::optional<std::string> level = orthanc_.FindTextInRestApi(uri))
+      {
+        facts_.logLevels[category] = *level;
+      }
+    }
+  }
+
+
+  void AdvisorSources::ReadStore()
+  {
+    if (IsDue(storeReadAt_, STORE_PERIOD))
+    {
+      const Json::Value system = orthanc_.GetFromRestApi("/system");
+      const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
+      facts_.hasDatabasePlugin = system["DatabaseBackendPlugin"].isString();
+      facts_.storedInstances = statistics["CountInstances"].asUInt64();
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Advisor/Advisor.h"
+#include "Sdk/Orthanc.h"
+
+#include <mutex>
+
+namespace OrthancPerf
+{
+  // What Orthanc and its machine say of themselves: configuration, log levels, the size of the
+  // store, the kernel's limits. Owned by the plugin's context; any thread may call it. Asks
+  // Orthanc's own REST API, at most every other second, for the size of the store once a minute.
+  class AdvisorSources : public IAdvisorSources
+  {
+  public:
+    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration);
+
+    // Orthanc's servers and database are up
+    void Start();
+
+    ServerFacts GetFacts() override;
+
+  private:
+    void ReadLogLevels();
+    void ReadStore();
+
+    const Orthanc& orthanc_;
+    std::mutex mutex_;
+    bool isStarted_ = false;
+    ServerFacts facts_;
+    TimePoint logLevelsReadAt_;
+    TimePoint storeReadAt_;
+  };
+}

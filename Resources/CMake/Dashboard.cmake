@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The dashboard of WebApp/, checked and built by npm, and embedded as a C++ source whose path is
+# DASHBOARD_SOURCE. Without npm the plugin is built all the same, and says under /perf that it has
+# no dashboard.
+
+option(PERF_DASHBOARD "Embed the dashboard (needs Node.js 18 or newer, and npm)" ON)
+
+find_program(NPM npm)
+find_program(NODE NAMES node nodejs)
+
+if(PERF_DASHBOARD AND NPM AND NODE)
+  set(WEBAPP ${CMAKE_SOURCE_DIR}/WebApp)
+  set(DASHBOARD_SOURCE ${CMAKE_BINARY_DIR}/Dashboard/DashboardFiles.cpp)
+  file(GLOB_RECURSE WEBAPP_SOURCES CONFIGURE_DEPENDS ${WEBAPP}/src/*)
+
+  # Shared by all build folders; npm writes this file when all packages are there
+  set(PACKAGES ${WEBAPP}/node_modules/.package-lock.json)
+  add_custom_command(
+    OUTPUT ${PACKAGES}
+    COMMAND ${NPM} ci --silent --no-audit --no-fund
+    COMMAND ${CMAKE_COMMAND} -E touch ${PACKAGES}
+    DEPENDS ${WEBAPP}/package.json ${WEBAPP}/package-lock.json
+    WORKING_DIRECTORY ${WEBAPP}
+    COMMENT "Installing the dashboard's packages from the npm registry"
+    VERBATIM)
+
+  add_custom_command(
+    OUTPUT ${DASHBOARD_SOURCE}
+    COMMAND ${NPM} run --silent check
+    COMMAND ${NPM} run --silent build -- --logLevel warn --outDir ${CMAKE_BINARY_DIR}/Dashboard/dist
+    COMMAND ${NODE} embed.mjs ${CMAKE_BINARY_DIR}/Dashboard/dist ${DASHBOARD_SOURCE}
+    DEPENDS ${PACKAGES} ${WEBAPP_SOURCES} ${WEBAPP}/index.html ${WEBAPP}/embed.mjs
+      ${WEBAPP}/vite.config.ts ${WEBAPP}/tsconfig.json
+    WORKING_DIRECTORY ${WEBAPP}
+    COMMENT "Building the dashboard"
+    VERBATIM)
+else()
+  message(WARNING "Without npm (or with PERF_DASHBOARD=OFF) the plugin is built without its "
+    "dashboard; Resources/setup.sh installs npm")
+  set(DASHBOARD_SOURCE ${CMAKE_SOURCE_DIR}/Resources/CMake/NoDashboard.cpp)
+endif()

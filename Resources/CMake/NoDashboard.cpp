@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Stands for the embedded dashboard in a library that is built without it.
+#include "Rest/DashboardFile.h"
+
+namespace OrthancPerf
+{
+  std::vector<DashboardFile> GetDashboardFiles()
+  {
+    return {};
+  }
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GET /perf/advice as a test reads it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer
+
+# The plugin takes up the last instances of an association, and looks at those open, some tenths of
+# a second later
+SECONDS = 10
+
+
+def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
+    """The identifiers and peers of all findings."""
+    return [(finding["ID"], finding.get("Peer")) for finding in server.get_json("/perf/advice")]
+
+
+def find(server: OrthancServer, identifier: str, peer: str | None = None) -> Json:
+    """The one finding of this kind about this peer (None: the server), once it is there."""
+    found: list[Json] = []
+
+    def is_there() -> bool:
+        found[:] = [
+            finding
+            for finding in server.get_json("/perf/advice")
+            if finding["ID"] == identifier and finding.get("Peer") == peer
+        ]
+        return bool(found)
+
+    assert wait_until(is_there, SECONDS), (
+        f"no {identifier} of {peer}: {server.get_json('/perf/advice')}"
+    )
+    assert len(found) == 1
+    return found[0]
+
+
+def goes_away(server: OrthancServer, identifier: str, seconds: float = SECONDS) -> bool:
+    """Whether the server has no finding of this kind, about any peer, in time."""
+    return wait_until(
+        lambda: identifier not in [found for found, _ in list_findings(server)], seconds
+    )
+
+
+def apply(server: OrthancServer, finding: Json) -> None:
+    """What the button Apply of the dashboard does."""
+    assert finding["Remedy"]["Kind"] == "Tuning"
+    response = server.request("PUT", "/perf/tuning", json=finding["Remedy"]["Tuning"])
+    response.raise_for_status()
+
+
+def read_all(images: Sequence[Image]) -> list[bytes]:
+    return [image.read_bytes() for image in images]
+
+
+def configure(options: dict[str, Any], finding: Json) -> dict[str, Any]:
+    """Orthanc's options with those of the remedy, for the restart that it asks for."""
+    assert finding["Remedy"]["Kind"] == "Configuration"
+    return {**options, **finding["Remedy"]["Configuration"]}

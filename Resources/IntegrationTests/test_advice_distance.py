@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice about peers at the far end of a slow path: buffers, windows and round trips."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import advice
+from harness.distance import FAR, NEAR, Distance, find_obstacle
+from harness.images import Image
+from harness.orthanc import Json, OrthancServer, find_free_port
+from harness.receivers import describe_modality, send, upload_to_send
+from harness.tuning import tune_sockets
+
+pytestmark = pytest.mark.skipif(find_obstacle() is not None, reason=f"{find_obstacle()}")
+
+ROUND_TRIP = 0.050
+BUFFER = 65536
+COUNT = 30
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("advice", 60)[:COUNT]
+
+
+@pytest.fixture(scope="module")
+def distance() -> Iterator[Distance]:
+    with Distance(ROUND_TRIP) as distance:
+        yield distance
+
+
+def store_from_afar(
+    distance: Distance,
+    server: OrthancServer,
+    images: list[Image],
+    environment: dict[str, str] | None = None,
+) -> float:
+    """One association of storescu's at the far end: the seconds that it took."""
+    command = ["storescu", "-aet", "FAR", "-aec", "ORTHANC", NEAR, str(server.dicom_port)]
+    begin = time.perf_counter()
+    distance.run([*command, *(str(image.path) for image in images)], environment)
+    return time.perf_counter() - begin
+
+
+def check_figures(finding: Json) -> None:
+    """The round trip that was made, and report 004's equation: window / round trip."""
+    evidence = finding["Evidence"]
+    assert evidence["RoundTrip"] == pytest.approx(ROUND_TRIP, rel=0.1)
+    if "WindowLimit" in evidence:
+        window = evidence.get("Window", evidence.get("Buffer"))
+        assert evidence["WindowLimit"] == pytest.approx(window / evidence["RoundTrip"], rel=0.01)
+        assert 0.4 <= evidence["Rate"] / evidence["WindowLimit"] <= 1.5
+
+
+def test_a_fixed_receive_buffer_is_found_and_applying_the_remedy_ends_it(
+    orthanc: OrthancServer, images: list[Image], distance: Distance
+) -> None:
+    tune_sockets(orthanc, ReceiveBuffer=BUFFER)
+    fixed_seconds = store_from_afar(distance, orthanc, images)
+    finding = advice.find(orthanc, "socket-buffers", "FAR")
+    check_figures(finding)
+    assert finding["Evidence"]["Buffer"] == BUFFER
+    assert finding["Remedy"]["Tuning"] == {"DicomSockets": {"ReceiveBuffer": "auto"}}
+
+    advice.apply(orthanc, finding)
+    assert advice.goes_away(orthanc, "socket-buffers", 0)
+    gain = fixed_seconds / store_from_afar(distance, orthanc, images)
+    print(f"estimated gain {finding['Cost']['EstimatedGain']:.2f}, measured {gain:.2f}")
+    assert gain > 1.3
+    time.sleep(1)
+    assert advice.list_findings(orthanc) == []
+
+
+def test_a_fixed_send_buffer_is_found_and_applying_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image], distance: Distance
+) -> None:
+    port = find_free_port()
+    modality = {**describe_modality(port, "FAR"), "Host": FAR}
+    orthanc = start_orthanc(options={"DicomModalities": {"far": modality}})
+    identifiers = upload_to_send(orthanc, images)
+    tune_sockets(orthanc, SendBuffer=BUFFER)
+    receiver = distance.start(["storescp", "--ignore", str(port)])
+    try:
+        time.sleep(1)
+        send(orthanc, "far", identifiers)
+        finding = advice.find(orthanc, "socket-buffers-sending", "FAR")
+        check_figures(finding)
+        advice.apply(orthanc, finding)
+        assert advice.goes_away(orthanc, "socket-buffers-sending", 0)
+        send(orthanc, "far", identifiers)
+        time.sleep(1)
+        assert advice.goes_away(orthanc, "socket-buffers-sending", 0)
+    finally:
+        receiver.kill()
+        receiver.wait()
+
+
+def test_a_buffer_that_the_peer_fixes_is_found(
+    orthanc: OrthancServer, images: list[Image], distance: Distance
+) -> None:
+    store_from_afar(distance, orthanc, images, {"TCP_BUFFER_LENGTH": str(BUFFER)})
+    finding = advice.find(orthanc, "peer-buffers", "FAR")
+    check_figures(finding)
+    assert finding["Evidence"]["UnderWay"] == pytest.approx(BUFFER, rel=0.5)
+    assert finding["Evidence"]["ReceiveWindow"] > 3 * finding["Evidence"]["UnderWay"]
+    assert finding["Evidence"]["Implementation"].startswith("OFFIS_DCMTK")
+
+    for _ in range(3):
+        store_from_afar(distance, orthanc, images)
+    assert advice.goes_away(orthanc, "peer-buffers")
+
+
+def test_a_window_that_the_peer_fixes_is_found(
+    start_orthanc: StartOrthanc, images: list[Image], distance: Distance
+) -> None:
+    port = find_free_port()
+    modality = {**describe_modality(port, "FAR"), "Host": FAR}
+    orthanc = start_orthanc(options={"DicomModalities": {"far": modality}})
+    identifiers = upload_to_send(orthanc, images)
+    receiver = distance.start(
+        ["storescp", "--ignore", str(port)], {"TCP_BUFFER_LENGTH": str(BUFFER)}
+    )
+    try:
+        time.sleep(1)
+        send(orthanc, "far", identifiers)
+        finding = advice.find(orthanc, "peer-window", "FAR")
+        check_figures(finding)
+        assert finding["Evidence"]["WindowLimited"] <= finding["Evidence"]["Busy"]
+    finally:
+        receiver.kill()
+        receiver.wait()
+
+
+def test_a_kernel_that_allows_too_little_is_found(
+    orthanc: OrthancServer, images: list[Image], distance: Distance
+) -> None:
+    sysctl = Path("/proc/sys/net/ipv4/tcp_rmem")
+    before = sysctl.read_text("ascii")
+    smallest, default, _ = before.split()
+    sysctl.write_text(f"{smallest} {default} {2 * BUFFER}", "ascii")
+    try:
+        store_from_afar(distance, orthanc, images)
+        finding = advice.find(orthanc, "kernel-buffer-limit", "FAR")
+        check_figures(finding)
+        assert finding["Evidence"]["Sysctl"] == "net.ipv4.tcp_rmem"
+        assert finding["Evidence"]["Limit"] == 2 * BUFFER
+        assert finding["Remedy"]["Kind"] == "System"
+    finally:
+        sysctl.write_text(before, "ascii")
+
+    assert advice.goes_away(orthanc, "kernel-buffer-limit")
+    store_from_afar(distance, orthanc, images)
+    assert advice.goes_away(orthanc, "kernel-buffer-limit")

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice about the server: disks, database and options, each cause made for real."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import requests
+from pydicom import dcmread
+from pydicom.uid import generate_uid
+
+from conftest import MakeSeries, StartOrthanc
+from harness import advice
+from harness.clients import store, upload
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer
+from harness.slow_disk import (
+    find_mount_obstacle,
+    find_throttle_obstacle,
+    mount_synchronously,
+    throttle_writes,
+)
+
+COUNT = 30
+
+needs_mount = pytest.mark.skipif(
+    find_mount_obstacle() is not None, reason=f"{find_mount_obstacle()}"
+)
+needs_throttle = pytest.mark.skipif(
+    find_throttle_obstacle() is not None, reason=f"{find_throttle_obstacle()}"
+)
+
+Load = Callable[[OrthancServer], object]
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("advice", 60)[:COUNT]
+
+
+def get_phases(server: OrthancServer) -> Json:
+    """Where the time of the last minute's instances went, as /perf/status has it."""
+    return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
+
+
+def check_remedy(
+    start_orthanc: StartOrthanc, options: dict[str, Any], load: Load, identifier: str
+) -> tuple[Json, Json]:
+    """The finding under this load, which its remedy ends; and the phases that it is about."""
+    orthanc = start_orthanc(options=options)
+    load(orthanc)
+    finding = advice.find(orthanc, identifier)
+    phases = get_phases(orthanc)
+    orthanc.stop()
+
+    remedied = start_orthanc(options=advice.configure(options, finding))
+    load(remedied)
+    assert wait_until(lambda: get_phases(remedied)["Prepare"]["Count"] >= COUNT)
+    assert advice.goes_away(remedied, identifier, 0)
+    return finding, phases
+
+
+@needs_throttle
+def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
+) -> None:
+    with throttle_writes(tmp_path, 50) as processes:
+
+        def load(server: OrthancServer) -> None:
+            processes.write_text(str(server.pid), "ascii")
+            store(server, images)
+
+        finding, phases = check_remedy(start_orthanc, {}, load, "fsync")
+    assert finding["Evidence"]["MeanSync"] == pytest.approx(phases["Sync"]["Mean"], rel=0.1)
+    assert finding["Evidence"]["MeanSync"] > 0.02  # 50 writes a second, one or more a file
+    assert finding["Evidence"]["SyncShare"] > 0.5
+    assert finding["Cost"]["ShareOfIngestTime"] > 0.5
+
+
+@needs_mount
+def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
+) -> None:
+    with mount_synchronously(tmp_path) as disk:
+        orthanc = start_orthanc(options={"IndexDirectory": str(disk / "index")})
+        store(orthanc, images)
+        finding = advice.find(orthanc, "index")
+        phases = get_phases(orthanc)
+        orthanc.stop()
+    assert finding["Evidence"]["Database"] == "SQLite"
+    assert finding["Evidence"]["MeanIndex"] == pytest.approx(phases["Index"]["Mean"], rel=0.1)
+    assert set(finding["Remedy"]["Configuration"]) == {"IndexDirectory"}
+
+    remedied = start_orthanc(options={"IndexDirectory": str(tmp_path / "index")})
+    store(remedied, images)
+    assert wait_until(lambda: get_phases(remedied)["Index"]["Count"] == COUNT)
+    assert advice.goes_away(remedied, "index", 0)
+
+
+@needs_mount
+def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
+) -> None:
+    index = {"IndexDirectory": str(tmp_path / "index")}
+    with mount_synchronously(tmp_path) as disk:
+        orthanc = start_orthanc(options={**index, "StorageDirectory": str(disk / "storage")})
+        store(orthanc, images)
+        finding = advice.find(orthanc, "slow-storage")
+        phases = get_phases(orthanc)
+        orthanc.stop()
+    written = phases["Storage"]["Mean"] - phases["Sync"]["Mean"]
+    assert finding["Evidence"]["MeanWrite"] == pytest.approx(written, rel=0.1)
+    assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / written, rel=0.1)
+
+    remedied = start_orthanc(options=index)
+    store(remedied, images)
+    assert wait_until(lambda: get_phases(remedied)["Storage"]["Count"] == COUNT)
+    assert advice.goes_away(remedied, "slow-storage", 0)
+
+
+def make_large_files(image: Image, count: int) -> list[bytes]:
+    """Multi-frame images of 20 MB."""
+    folder = image.path.parent.parent / "advice-large"
+    folder.mkdir(exist_ok=True)
+    content = dcmread(image.path)
+    frames = 40
+    generator = np.random.default_rng(1)
+    content.PixelData = generator.integers(0, 4096, (frames, 512, 512)).astype("<u2").tobytes()
+    content.NumberOfFrames = frames
+    files = []
+    for number in range(count):
+        uid = generate_uid(entropy_srcs=["advice-large", str(number)])
+        content.SOPInstanceUID = content.file_meta.MediaStorageSOPInstanceUID = uid
+        content.save_as(folder / "large.dcm")
+        files.append((folder / "large.dcm").read_bytes())
+    return files
+
+
+def test_md5_sums_of_large_instances_are_found_and_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    files = make_large_files(images[0], COUNT)
+    options = {"SyncStorageArea": False}
+    finding, phases = check_remedy(start_orthanc, options, lambda it: upload(it, files), "md5")
+    assert finding["Evidence"]["MeanSize"] == pytest.approx(len(files[0]), rel=0.01)
+    assert 0.3 < finding["Evidence"]["HashingShare"] < 1
+    assert finding["Evidence"]["EstimatedHashing"] < phases["Prepare"]["Mean"]
+
+
+def test_storage_compression_is_found_and_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    options = {"StorageCompression": True}
+    contents = advice.read_all(images)
+    finding, phases = check_remedy(
+        start_orthanc, options, lambda it: upload(it, contents), "storage-compression"
+    )
+    compressing = finding["Evidence"]["MeanCompression"]
+    assert compressing == pytest.approx(phases["Prepare"]["Mean"], rel=0.2)
+    assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / compressing, rel=0.01)
+
+
+def test_connections_that_are_not_kept_are_found_and_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    def load(server: OrthancServer) -> None:
+        for content in advice.read_all(images):
+            requests.post(f"{server.url}/instances", data=content, timeout=60).raise_for_status()
+
+    finding, _ = check_remedy(start_orthanc, {"KeepAlive": False}, load, "keep-alive")
+    assert finding["Evidence"]["FirstOnTheirConnection"] == pytest.approx(1)
+
+
+def test_instances_that_are_overwritten_are_found_and_the_remedy_ends_it(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    def load(server: OrthancServer) -> None:
+        for _ in range(2):
+            upload(server, advice.read_all(images))
+
+    options = {"OverwriteInstances": True}
+    finding, _ = check_remedy(start_orthanc, options, load, "overwrite-instances")
+    # The first half came for the first time
+    assert finding["Evidence"]["RepeatedShare"] == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("category", ["", "-dicom"])
+def test_verbose_logs_are_found_until_they_are_off(orthanc: OrthancServer, category: str) -> None:
+    path = f"/tools/log-level{category}"
+    assert advice.list_findings(orthanc) == []
+    orthanc.request("PUT", path, data="verbose").raise_for_status()
+    finding = advice.find(orthanc, "verbose-logs")
+    assert finding["Evidence"][category.strip("-") or "All"] == "verbose"
+    orthanc.request("PUT", path, data="default").raise_for_status()
+    assert advice.goes_away(orthanc, "verbose-logs")
+
+
+def fill_index(index: Path, count: int) -> None:
+    """Instances of one series in Orthanc's own SQLite database, as far as it counts them."""
+    with sqlite3.connect(index) as database:
+        (series,) = database.execute(
+            "SELECT internalId FROM Resources WHERE resourceType = 3 LIMIT 1"
+        ).fetchone()
+        database.executemany(
+            "INSERT INTO Resources(resourceType, publicId, parentId) VALUES (4, ?, ?)",
+            ((f"made-{number}", series) for number in range(count)),
+        )
+    database.close()
+
+
+def test_a_store_that_has_grown_large_gets_the_checklist(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    orthanc = start_orthanc()
+    upload(orthanc, advice.read_all(images[:1]))
+    assert advice.list_findings(orthanc) == []
+    orthanc.stop()
+    fill_index(orthanc.storage / "index", 300_000)
+
+    orthanc = start_orthanc()
+    expected = {"sqlite-large", "find-limits", "storage-access-on-find", "save-jobs"}
+    assert wait_until(lambda: {name for name, _ in advice.list_findings(orthanc)} == expected, 10)
+    findings = {finding["ID"]: finding for finding in orthanc.get_json("/perf/advice")}
+    assert findings["sqlite-large"]["Evidence"]["StoredInstances"] == 300_001
+    orthanc.stop()
+
+    options: dict[str, Any] = {}
+    for name in expected - {"sqlite-large"}:
+        options = advice.configure(options, findings[name])
+    remedied = start_orthanc(options=options)
+    assert [name for name, _ in advice.list_findings(remedied)] == ["sqlite-large"]
+
+
+@pytest.mark.parametrize(
+    ("options", "identifier"),
+    [
+        ({"TcpNoDelay": False}, "http-tcp-no-delay"),
+        ({"PostgreSQL": {"EnableStorage": True}}, "postgresql-storage"),
+    ],
+)
+def test_options_that_hold_ingest_back_are_found(
+    start_orthanc: StartOrthanc, options: dict[str, Any], identifier: str
+) -> None:
+    finding = advice.find(start_orthanc(options=options), identifier)
+    remedied = start_orthanc(options=advice.configure(options, finding))
+    assert advice.goes_away(remedied, identifier, 0)

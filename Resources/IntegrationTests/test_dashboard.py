@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The dashboard in Chromium: each test brings about what WebApp/tests/browser/ looks at."""
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from conftest import ROOT, MakeSeries, StartOrthanc
+from harness import clients, wire
+from harness.images import Image
+from harness.orthanc import OrthancServer
+from harness.proxy import serve_below
+from harness.senders import transfer
+from harness.tuning import tune_sockets
+
+WEB_APP = ROOT / "WebApp"
+VITEST = WEB_APP / "node_modules" / ".bin" / "vitest"
+
+# What AE titles of 16 characters can do, if anyone takes them for HTML, JavaScript or JSON
+HOSTILE_TITLES = [
+    "<img src=x>",
+    "<b class=evil>",
+    "'\"><script>",
+    "{{1+1}}${1}",
+    '",null]}',
+    "%00&lt;",
+]
+
+
+def look(url: str, test: str, **environment: str) -> None:
+    """Runs one file of tests in the browser; what it says comes with a failure."""
+    finished = subprocess.run(
+        [VITEST, "run", f"tests/browser/{test}.test.ts"],
+        cwd=WEB_APP,
+        env={**os.environ, "PERF_URL": url, "NO_COLOR": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+@contextmanager
+def keep_storing(server: OrthancServer, images: Sequence[Image], title: str) -> Iterator[None]:
+    """storescu, again and again, while the body runs."""
+    is_over = threading.Event()
+
+    def store() -> None:
+        while not is_over.is_set():
+            clients.store(server, images, title=title)
+
+    thread = threading.Thread(target=store)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def has_route(server: OrthancServer, route: str) -> bool:
+    return route in server.get_json("/perf")
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("store", 20)
+
+
+def test_the_page_during_a_transfer(orthanc: OrthancServer, images: list[Image]) -> None:
+    with transfer(orthanc, images, "CT_ROOM_1"):
+        look(orthanc.url, "transfer")
+
+
+def test_every_control_of_the_tuning(orthanc: OrthancServer, images: list[Image]) -> None:
+    with transfer(orthanc, images, "CT_ROOM_1"):
+        look(orthanc.url, "tuning")
+
+
+def test_tuning_that_is_forbidden(start_orthanc: StartOrthanc) -> None:
+    look(start_orthanc(perf={"AllowTuning": False}).url, "forbidden")
+
+
+def test_names_that_are_html_or_nonsense(orthanc: OrthancServer, images: list[Image]) -> None:
+    for title in HOSTILE_TITLES:
+        clients.store(orthanc, images[:2], title=title)
+    send_nonsense(orthanc)
+    look(orthanc.url, "hostile", PERF_TITLES=json.dumps(HOSTILE_TITLES))
+
+
+def send_nonsense(server: OrthancServer) -> None:
+    """64 KiB that are no association, and an association that calls itself 64 KiB of HTML."""
+    html = b"<script>alert(1)</script>" * 2600
+    request = wire.make_associate_request(b"<i>NONSENSE</i>", implementation=html[:65000])
+    for content in [html, bytes(range(256)) * 256, request]:
+        # Orthanc may well hang up before it has all
+        with suppress(OSError), wire.connect(server.dicom_port) as connection:
+            connection.sendall(content)
+            connection.recv(1)
+
+
+def test_behind_a_proxy_with_a_prefix_and_a_password(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    orthanc = start_orthanc(
+        options={"AuthenticationEnabled": True, "RegisteredUsers": {"viewer": "a secret"}},
+        credentials=("viewer", "a secret"),
+    )
+    clients.store(orthanc, images, title="CT_ROOM_1")
+    with serve_below(orthanc, "/pacs/orthanc", orthanc.folder / "proxy") as url:
+        look(url, "proxy", PERF_USER="viewer", PERF_PASSWORD="a secret")
+
+
+def test_a_comparison_of_engines(orthanc: OrthancServer, images: list[Image]) -> None:
+    if not has_route(orthanc, "/perf/transcoding/compare"):
+        pytest.skip("this plugin does not compare engines")
+    clients.store(orthanc, images[:5])
+    look(orthanc.url, "comparison")
+
+
+def test_a_finding_is_applied(orthanc: OrthancServer, images: list[Image]) -> None:
+    if not has_route(orthanc, "/perf/advice"):
+        pytest.skip("this plugin gives no advice")
+    tune_sockets(orthanc, Preset="stock")
+    with keep_storing(orthanc, images, "CT_ROOM_1"):
+        look(orthanc.url, "findings")

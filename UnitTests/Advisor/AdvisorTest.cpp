@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Advisor.h"
+
+#include "Advisor/RuleTest.h"
+
+#include <set>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Finds what the test tells it
+    class ToldRule : public IRule
+    {
+    public:
+      explicit ToldRule(const std::vector<Finding>& findings) : findings_(findings)
+      {
+      }
+
+      std::vector<Finding> Judge(const Evidence&) const override
+      {
+        return findings_;
+      }
+
+    private:
+      const std::vector<Finding>& findings_;
+    };
+
+
+    class NoSources : public IAdvisorSources
+    {
+    public:
+      ServerFacts GetFacts() override
+      {
+        return {};
+      }
+    };
+
+
+    Finding MakeFinding(const std::string& id, const std::string& peer, double share)
+    {
+      Finding finding;
+      finding.id = id;
+      finding.peer = peer;
+      finding.cost.shareOfIngestTime = share;
+      return finding;
+    }
+
+
+    class AdvisorTest : public testing::Test
+    {
+    protected:
+      AdvisorTest()
+      {
+        std::vector<std::unique_ptr<IRule>> rules;
+        rules.push_back(std::make_unique<ToldRule>(told_));
+        advisor_ = std::make_unique<Advisor>(
+            collector_, sources_, [this] { return tuning_; }, std::move(rules),
+            [this] { return std::chrono::system_clock::time_point(now_); });
+      }
+
+      std::vector<Finding> told_;
+      std::chrono::seconds now_{1'800'000'000};
+      PeerDirectory directory_{3};
+      EvidenceCollector collector_{directory_, 4};
+      NoSources sources_;
+      std::shared_ptr<const Tuning> tuning_ = std::make_shared<Tuning>();
+      std::unique_ptr<Advisor> advisor_;
+    };
+  }
+
+
+  TEST_F(AdvisorTest, TheMostCostlyFindingComesFirst)
+  {
+    told_ = {MakeFinding("b", "", 0.1), MakeFinding("a", "CT2", 0.5), MakeFinding("a", "CT1", 0.5)};
+    const std::vector<Finding> findings = advisor_->Advise();
+    ASSERT_EQ(3U, findings.size());
+    EXPECT_EQ("CT1", findings[0].peer);
+    EXPECT_EQ("CT2", findings[1].peer);
+    EXPECT_EQ("b", findings[2].id);
+  }
+
+
+  TEST_F(AdvisorTest, AFindingKeepsTheTimeAtWhichItCame)
+  {
+    told_ = {MakeFinding("a", "CT1", 0.1)};
+    advisor_->Advise();
+    now_ += std::chrono::seconds(60);
+    told_.push_back(MakeFinding("a", "CT2", 0.05));
+
+    const std::vector<Finding> findings = advisor_->Advise();
+    EXPECT_EQ(1'800'000'000, findings[0].since);
+    EXPECT_EQ(1'800'000'060, findings[1].since);
+  }
+
+
+  TEST_F(AdvisorTest, AFindingThatWasGoneIsNew)
+  {
+    told_ = {MakeFinding("a", "CT1", 0.1)};
+    advisor_->Advise();
+    told_.clear();
+    EXPECT_TRUE(advisor_->Advise().empty());
+    now_ += std::chrono::seconds(60);
+    told_ = {MakeFinding("a", "CT1", 0.1)};
+    EXPECT_EQ(1'800'000'060, advisor_->Advise()[0].since);
+  }
+
+
+  TEST_F(AdvisorTest, CountsFindingsByIdentifier)
+  {
+    told_ = {MakeFinding("a", "CT1", 0.1), MakeFinding("a", "CT2", 0.1), MakeFinding("b", "", 0)};
+    advisor_->Advise();
+    EXPECT_EQ((std::map<std::string, std::size_t>{{"a", 2}, {"b", 1}}), advisor_->CountFindings());
+  }
+
+
+  TEST_F(AdvisorTest, AFindingLooksLikeThisAsJson)
+  {
+    Finding finding = MakeFinding("a", "CT1", 0.25);
+    finding.title = "Title";
+    finding.explanation = "Explanation";
+    finding.evidence["Figure"] = 1.5;
+    finding.remedy = Remedy::Tune(MakeOption("DicomSockets", "TcpNoDelay", true), "Text");
+    finding.since = 1'800'000'000;
+
+    Json::Value expected;
+    expected["ID"] = "a";
+    expected["Peer"] = "CT1";
+    expected["Title"] = "Title";
+    expected["Explanation"] = "Explanation";
+    expected["Evidence"]["Figure"] = 1.5;
+    expected["Cost"]["ShareOfIngestTime"] = 0.25;
+    expected["Cost"]["EstimatedGain"] = Json::nullValue;
+    expected["Remedy"]["Kind"] = "Tuning";
+    expected["Remedy"]["Tuning"]["DicomSockets"]["TcpNoDelay"] = true;
+    expected["Remedy"]["Text"] = "Text";
+    expected["Since"] = Json::Int64(1'800'000'000);
+    EXPECT_EQ(expected, ToJson(finding));
+
+    finding.peer.clear();
+    finding.remedy = Remedy::AskPeer("Text");
+    EXPECT_FALSE(ToJson(finding).isMember("Peer"));
+    EXPECT_FALSE(ToJson(finding)["Remedy"].isMember("Peer"));
+  }
+
+
+  class AllRulesTest : public RuleTest
+  {
+  };
+
+
+  TEST_F(AllRulesTest, FindNothingOnAHealthyServer)
+  {
+    SetTcp(AddPeer(MakeHealthy()), 0.1, 1'000'000);
+    SetTraffic(MakeHealthy());
+    SetTraffic(MakeHealthy(), MANY, Origin::RestApi);
+
+    for (const std::unique_ptr<IRule>& rule : MakeAllRules())
+    {
+      for (const Finding& finding : rule->Judge(evidence_))
+      {
+        ADD_FAILURE() << finding.id;
+      }
+    }
+  }
+
+
+  TEST_F(AllRulesTest, FindNothingWithoutEvidence)
+  {
+    evidence_.peers.emplace_back();
+    evidence_.peers.back().direction = Direction::Receive;
+    evidence_.peers.emplace_back();
+    evidence_.peers.back().direction = Direction::Send;
+
+    for (const std::unique_ptr<IRule>& rule : MakeAllRules())
+    {
+      for (const Finding& finding : rule->Judge(evidence_))
+      {
+        ADD_FAILURE() << finding.id;
+      }
+    }
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/EvidenceCollector.h"
+
+#include "Advisor/RuleTest.h"
+#include "Metrics/Instances.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class EvidenceCollectorTest : public testing::Test
+    {
+    protected:
+      static constexpr std::size_t DICOM_THREADS = 4;
+
+      void Receive(const std::string& peer, int count)
+      {
+        for (int i = 0; i < count; i++)
+        {
+          collector_.OnInstanceFinished(MakeInstance(peer));
+        }
+      }
+
+      PeerEvidence GetPeer(const std::string& name, Direction direction = Direction::Receive)
+      {
+        for (const PeerEvidence& peer : collector_.Gather().peers)
+        {
+          if (peer.name == name && peer.direction == direction)
+          {
+            return peer;
+          }
+        }
+
+        ADD_FAILURE() << name << " is not there";
+        return {};
+      }
+
+      TimePoint now_ = TimePoint(std::chrono::hours(1));
+      PeerDirectory directory_{3};
+      EvidenceCollector collector_{directory_, DICOM_THREADS,
+                                   [this]
+                                   {
+                                     return now_;
+                                   }};
+      Tuning tuning_;
+    };
+
+
+    OpenAssociation MakeUnread(const std::string& peer, std::uint32_t unread)
+    {
+      OpenAssociation association = MakeOpenAssociation(peer);
+      association.unread = unread;
+      return association;
+    }
+  }
+
+
+  TEST_F(EvidenceCollectorTest, TellsPeersAndDirectionsApart)
+  {
+    Receive("CT1", 2);
+    Receive("MR1", 3);
+    FinishedInstance sent = MakeInstance("CT1");
+    sent.direction = Direction::Send;
+    collector_.OnInstanceFinished(sent);
+
+    EXPECT_DOUBLE_EQ(2, GetPeer("CT1").traffic.instances);
+    EXPECT_DOUBLE_EQ(1, GetPeer("CT1", Direction::Send).traffic.instances);
+    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetOrigin(Origin::DicomProtocol).instances);
+    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Send).instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, PeersAreBounded)
+  {
+    for (int i = 0; i < 1000; i++)
+    {
+      Receive("PEER" + std::to_string(i), 1);
+    }
+
+    EXPECT_EQ(4U * DIRECTION_COUNT, collector_.Gather().peers.size());
+    EXPECT_DOUBLE_EQ(997, GetPeer("other").traffic.instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, APeerThatIsNotKnownCountsForTheServer)
+  {
+    Receive("", 3);
+    EXPECT_TRUE(collector_.Gather().peers.empty());
+    EXPECT_DOUBLE_EQ(3, collector_.Gather().GetTotal(Direction::Receive).instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, WhenTheSocketsAreTunedWhatWasSeenOfPeersIsForgotten)
+  {
+    collector_.OnTuningChanged(tuning_);
+    Receive("CT1", 5);
+    collector_.Look({MakeOpenAssociation("CT1")});
+    tuning_.dicomSockets.tcpNoDelay = false;
+    collector_.OnTuningChanged(tuning_);
+
+    EXPECT_DOUBLE_EQ(0, GetPeer("CT1").traffic.instances);
+    EXPECT_FALSE(GetPeer("CT1").tcp);
+    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, WhenTheTranscodingIsTunedWhatWasSeenOfTheServerIsForgotten)
+  {
+    collector_.OnTuningChanged(tuning_);
+    Receive("CT1", 5);
+    tuning_.ingestTranscoding.verify = true;
+    collector_.OnTuningChanged(tuning_);
+    EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetOrigin(Origin::DicomProtocol).instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, TheSameTuningAgainChangesNothing)
+  {
+    collector_.OnTuningChanged(tuning_);
+    Receive("CT1", 5);
+    collector_.OnTuningChanged(tuning_);
+    EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
+    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, AllIsForgottenAfterFiveMinutesOfSilence)
+  {
+    Receive("CT1", 5);
+    collector_.OnAssociationFinished(MakeAssociation("CT1"));
+    collector_.Look({MakeUnread("CT1", 1)});
+    now_ += std::chrono::minutes(6);
+
+    const Evidence evidence = collector_.Gather();
+    EXPECT_DOUBLE_EQ(0, GetPeer("CT1").traffic.instances);
+    EXPECT_TRUE(GetPeer("CT1").setups.empty());
+    EXPECT_DOUBLE_EQ(0, evidence.GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(0, evidence.load.looks);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, KeepsTheLatestEightSetups)
+  {
+    for (int i = 1; i <= 20; i++)
+    {
+      FinishedAssociation association = MakeAssociation("CT1");
+      association.setup = std::chrono::milliseconds(i);
+      collector_.OnAssociationFinished(association);
+    }
+
+    const std::vector<Duration> setups = GetPeer("CT1").setups;
+    EXPECT_EQ(8U, setups.size());
+    EXPECT_EQ(std::chrono::milliseconds(13), *std::min_element(setups.begin(), setups.end()));
+  }
+
+
+  TEST_F(EvidenceCollectorTest, TheLargestWindowOfAConnectionCounts)
+  {
+    OpenAssociation association = MakeOpenAssociation("CT1");
+    association.tcp->receiveWindow = 300'000;
+    collector_.Look({association});
+    association.tcp->receiveWindow = 100'000;
+    collector_.Look({association});
+    EXPECT_EQ(300'000U, GetPeer("CT1").tcp->receiveWindow);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, AssociationsWithUnreadDataBeyondTheThreadsWait)
+  {
+    std::vector<OpenAssociation> open(6, MakeUnread("CT1", 1000));
+    open.push_back(MakeUnread("CT1", 0));
+    collector_.Look(open);
+    EXPECT_DOUBLE_EQ(7, collector_.Gather().load.associations);
+    EXPECT_DOUBLE_EQ(3, collector_.Gather().load.waiting);  // 7 open less 4 threads
+  }
+
+
+  TEST_F(EvidenceCollectorTest, NobodyWaitsWhereThereAreThreadsForAll)
+  {
+    collector_.Look(std::vector<OpenAssociation>(DICOM_THREADS, MakeUnread("CT1", 1000)));
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().load.waiting);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, LooksAtNothingAreNoEvidence)
+  {
+    collector_.Look({});
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().load.looks);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, KnowsAnInstanceAgain)
+  {
+    FinishedInstance other = MakeInstance("CT1");
+    other.instanceId = "f00d0ec2-5d99c8ca-c1c21cee-79a09605-68391d12";
+    collector_.OnInstanceFinished(MakeInstance("CT1"));
+    collector_.OnInstanceFinished(other);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).repeated);
+    collector_.OnInstanceFinished(MakeInstance("CT1"));
+    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Receive).repeated);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, MeasuresEngines)
+  {
+    TranscodingReport report;
+    report.outcome = TranscodingReport::Outcome::Transcoded;
+    report.engine = "gdcm";
+    report.target = "1.2.840.10008.1.2.4.70";
+    report.sourceSize = 1'000'000;
+    report.duration = std::chrono::milliseconds(20);
+
+    for (int i = 0; i < 10; i++)
+    {
+      collector_.OnTranscoding(report);
+    }
+
+    const std::vector<EngineEvidence> engines = collector_.Gather().transcoding.engines;
+    ASSERT_EQ(1U, engines.size());
+    EXPECT_EQ("gdcm", engines[0].engine);
+    EXPECT_NEAR(50e6, engines[0].bytes / engines[0].seconds, 1);
+    EXPECT_NEAR(10, engines[0].instances, 0.5);
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Advisor/Rules/Rules.h"
+#include "Metrics/Associations.h"
+#include "Tuning/TuningReader.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace OrthancPerf
+{
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+
+  inline Duration ToDuration(Milliseconds time)
+  {
+    return std::chrono::duration_cast<Duration>(time);
+  }
+
+  // What a test says of one instance: its phases in milliseconds
+  struct Sample
+  {
+    std::vector<std::pair<Phase, double>> phases;
+    std::size_t size = 500'000;
+    std::uint32_t stalls = 0;
+    double stallTime = 0;
+    double gap = 10;  // since the instance before, in milliseconds
+  };
+
+  inline FinishedInstance ToInstance(const Sample& sample)
+  {
+    FinishedInstance instance;
+    instance.outcome = Outcome::Stored;
+    instance.size = sample.size;
+    instance.stalls = sample.stalls;
+    instance.stallTime = ToDuration(Milliseconds(sample.stallTime));
+
+    for (const auto& [phase, time] : sample.phases)
+    {
+      instance.phases.Add(phase, ToDuration(Milliseconds(time)));
+    }
+
+    return instance;
+  }
+
+  // So many instances, one like the other
+  inline TrafficSums MakeTraffic(const Sample& sample, int count)
+  {
+    TrafficSums traffic;
+    TimePoint now = TimePoint(std::chrono::hours(1));
+
+    for (int i = 0; i < count; i++)
+    {
+      traffic.Add(ToInstance(sample), now);
+      now += ToDuration(Milliseconds(sample.gap));
+    }
+
+    return traffic;
+  }
+
+  // An instance of 5 ms as it is on a healthy server
+  inline Sample MakeHealthy()
+  {
+    return {{{Phase::Idle, 1},
+             {Phase::Receive, 1},
+             {Phase::Parse, 0.1},
+             {Phase::Prepare, 1},
+             {Phase::Storage, 1.5},
+             {Phase::Sync, 1},
+             {Phase::Index, 1.2},
+             {Phase::Respond, 0.2}},
+            500'000};
+  }
+
+  // The evidence for one rule, and its judgement
+  class RuleTest : public testing::Test
+  {
+  protected:
+    static constexpr int MANY = 100;
+    static constexpr int FEW = 15;
+
+    // One peer's traffic, which is also all that there is in its direction
+    PeerEvidence& AddPeer(const Sample& sample, int count = MANY,
+                          Direction direction = Direction::Receive)
+    {
+      PeerEvidence peer;
+      peer.name = "CT_ROOM_1";
+      peer.direction = direction;
+      peer.traffic = MakeTraffic(sample, count);
+      peer.parties = MakeParties(peer.name);
+      evidence_.totals[static_cast<std::size_t>(direction)] = peer.traffic;
+      evidence_.peers.push_back(peer);
+      return evidence_.peers.back();
+    }
+
+    // What all peers have sent
+    void SetTraffic(const Sample& sample, int count = MANY, Origin origin = Origin::DicomProtocol)
+    {
+      evidence_.totals[0] = MakeTraffic(sample, count);
+      evidence_.origins[static_cast<std::size_t>(origin)] = evidence_.totals[0];
+    }
+
+    static void SetTcp(PeerEvidence& peer, double roundTrip, std::uint32_t receiveWindow)
+    {
+      peer.tcp = MakeTcp();
+      peer.tcp->minimumRoundTrip = ToDuration(Milliseconds(roundTrip));
+      peer.tcp->receiveWindow = receiveWindow;
+    }
+
+    std::vector<Finding> JudgeAll(const std::unique_ptr<IRule>& rule) const
+    {
+      return rule->Judge(evidence_);
+    }
+
+    // The one finding of the rule; a failure if there is none or more
+    Finding Judge(const std::unique_ptr<IRule>& rule) const
+    {
+      const std::vector<Finding> findings = rule->Judge(evidence_);
+      EXPECT_EQ(1U, findings.size());
+      return findings.empty() ? Finding() : findings[0];
+    }
+
+    bool IsFound(const std::unique_ptr<IRule>& rule) const
+    {
+      return !rule->Judge(evidence_).empty();
+    }
+
+    // PUT /perf/tuning takes the remedy as it is, and this comes of it
+    Tuning Apply(const Finding& finding) const
+    {
+      EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
+      return ApplyTuning(evidence_.tuning, ReadTuningPatch(finding.remedy.document));
+    }
+
+    Evidence evidence_;
+  };
+}

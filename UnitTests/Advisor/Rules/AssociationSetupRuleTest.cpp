@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class AssociationSetupRuleTest : public RuleTest
+    {
+    protected:
+      void AddSetups(std::initializer_list<double> setups, Direction direction)
+      {
+        PeerEvidence& peer = AddPeer(MakeHealthy(), MANY, direction);
+
+        for (const double setup : setups)
+        {
+          peer.setups.push_back(ToDuration(Milliseconds(setup)));
+        }
+      }
+    };
+  }
+
+
+  TEST_F(AssociationSetupRuleTest, FindsTheSecondOfAMovescuThatReceivesItsOwnImages)
+  {
+    AddSetups({1001, 1003, 1002, 3}, Direction::Send);
+    const Finding finding = Judge(MakeAssociationSetupRule());
+    EXPECT_EQ("slow-association-sending", finding.id);
+    EXPECT_NEAR(1.002, finding.evidence["MedianSetupTime"].asDouble(), 1e-6);
+    EXPECT_NE(std::string::npos, finding.explanation.find("movescu"));
+    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+    EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
+  }
+
+
+  TEST_F(AssociationSetupRuleTest, FindsSlowNamesInBothDirections)
+  {
+    AddSetups({5002, 5003, 5001}, Direction::Receive);
+    EXPECT_EQ("slow-association", Judge(MakeAssociationSetupRule()).id);
+  }
+
+
+  TEST_F(AssociationSetupRuleTest, OneSlowAssociationIsAnAccident)
+  {
+    AddSetups({4, 5000, 3, 3}, Direction::Receive);
+    EXPECT_FALSE(IsFound(MakeAssociationSetupRule()));
+  }
+
+
+  TEST_F(AssociationSetupRuleTest, DistanceIsNoDelay)
+  {
+    AddSetups({1250, 1260, 1255}, Direction::Send);
+    SetTcp(evidence_.peers[0], 600, 65536);
+    EXPECT_FALSE(IsFound(MakeAssociationSetupRule()));
+  }
+
+
+  TEST_F(AssociationSetupRuleTest, IsSilentOnTooFewAssociations)
+  {
+    AddSetups({1001, 1002}, Direction::Send);
+    EXPECT_FALSE(IsFound(MakeAssociationSetupRule()));
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class DelayedAckRuleTest : public RuleTest
+    {
+    protected:
+      static Sample MakeStalled(double stall)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[0].second += stall;  // idle: where the held back response lies
+        sample.stalls = 1;
+        sample.stallTime = stall;
+        return sample;
+      }
+
+      void UseStockSockets()
+      {
+        evidence_.tuning.dicomSockets = *GetPresetValues(SocketPreset::Stock);
+      }
+    };
+  }
+
+
+  TEST_F(DelayedAckRuleTest, FindsLinuxStallsAndTheTuningThatEndsThem)
+  {
+    UseStockSockets();
+    AddPeer(MakeStalled(40));
+    const Finding finding = Judge(MakeDelayedAckRule());
+
+    EXPECT_EQ("delayed-ack", finding.id);
+    EXPECT_EQ("CT_ROOM_1", finding.peer);
+    EXPECT_NEAR(0.040, finding.evidence["MeanStall"].asDouble(), 1e-6);
+    EXPECT_NEAR(1, finding.evidence["StallsPerInstance"].asDouble(), 1e-6);
+    EXPECT_NEAR(40.0 / 46, finding.evidence["StallShare"].asDouble(), 1e-6);
+    EXPECT_NEAR(40.0 / 46, finding.cost.shareOfIngestTime, 1e-6);
+    EXPECT_NEAR(46.0 / 6, *finding.cost.gain, 1e-3);
+    EXPECT_NE(std::string::npos, finding.explanation.find("Linux"));
+    EXPECT_TRUE(Apply(finding).dicomSockets.tcpNoDelay);
+    EXPECT_TRUE(Apply(finding).dicomSockets.tcpQuickAck);
+  }
+
+
+  TEST_F(DelayedAckRuleTest, FindsTheStallsOfWindows)
+  {
+    UseStockSockets();
+    AddPeer(MakeStalled(200));
+    EXPECT_NE(std::string::npos, Judge(MakeDelayedAckRule()).explanation.find("Windows"));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, FindsThemInTheOtherDirection)
+  {
+    UseStockSockets();
+    Sample sample;
+    sample.phases = {{Phase::Send, 1}, {Phase::Wait, 45}};
+    sample.stalls = 1;
+    sample.stallTime = 40;
+    AddPeer(sample, MANY, Direction::Send);
+    EXPECT_EQ("delayed-ack-sending", Judge(MakeDelayedAckRule()).id);
+  }
+
+
+  TEST_F(DelayedAckRuleTest, IsSilentOnTooFewInstances)
+  {
+    UseStockSockets();
+    AddPeer(MakeStalled(40), FEW);
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, IsSilentWhereStallsTakeLittleOfTheTime)
+  {
+    UseStockSockets();
+    AddPeer(MakeHealthy(), 2000);
+    evidence_.peers[0].traffic.stalls = 12;
+    evidence_.peers[0].traffic.stallSeconds = 12 * 0.040;
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, WaitsOfARoundTripAreNoStalls)
+  {
+    UseStockSockets();
+    SetTcp(AddPeer(MakeStalled(52)), 50, 65536);
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, FindsStallsOnTopOfARoundTrip)
+  {
+    UseStockSockets();
+    SetTcp(AddPeer(MakeStalled(92)), 50, 65536);
+    EXPECT_TRUE(IsFound(MakeDelayedAckRule()));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedThePeerIsAsked)
+  {
+    AddPeer(MakeStalled(40));
+    EXPECT_EQ(Remedy::Kind::Peer, Judge(MakeDelayedAckRule()).remedy.kind);
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // 500 kB, 55 kB in each round trip of 50 ms
+    Sample MakeDistant()
+    {
+      Sample sample;
+      sample.phases = {{Phase::Idle, 50}, {Phase::Receive, 450}, {Phase::Index, 2}};
+      sample.gap = 500;
+      return sample;
+    }
+
+    class PeerBufferRuleTest : public RuleTest
+    {
+    };
+  }
+
+
+  TEST_F(PeerBufferRuleTest, FindsWhatThePeerSendsInARoundTrip)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    const Finding finding = Judge(MakePeerBufferRule());
+    EXPECT_EQ("peer-buffers", finding.id);
+    EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
+    EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
+    EXPECT_NEAR(502.0 / 152, *finding.cost.gain, 1e-2);
+    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+  }
+
+
+  TEST_F(PeerBufferRuleTest, WhereOurWindowIsAsSmallItIsNotThePeer)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 65536);
+    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+  }
+
+
+  TEST_F(PeerBufferRuleTest, InstancesThatFitIntoARoundTripSayNothing)
+  {
+    Sample sample = MakeDistant();
+    sample.size = 60'000;
+    sample.phases[1].second = 50;
+    SetTcp(AddPeer(sample), 50, 1'000'000);
+    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+  }
+
+
+  TEST_F(PeerBufferRuleTest, IsSilentOnALocalNetwork)
+  {
+    SetTcp(AddPeer(MakeDistant()), 0.2, 1'000'000);
+    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+  }
+
+
+  TEST_F(PeerBufferRuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTcp(AddPeer(MakeDistant(), FEW), 50, 1'000'000);
+    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+  }
+}

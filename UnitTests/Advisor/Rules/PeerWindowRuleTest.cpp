@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class PeerWindowRuleTest : public RuleTest
+    {
+    protected:
+      PeerEvidence& AddReceiver(double busy, double limited, int count = MANY)
+      {
+        Sample sample;
+        sample.phases = {{Phase::Send, 80}, {Phase::Wait, 20}};
+        PeerEvidence& peer = AddPeer(sample, count, Direction::Send);
+        SetTcp(peer, 50, 65536);
+        peer.tcp->busy = ToDuration(Milliseconds(busy));
+        peer.tcp->receiveWindowLimited = ToDuration(Milliseconds(limited));
+        return peer;
+      }
+    };
+  }
+
+
+  TEST_F(PeerWindowRuleTest, TakesTheKernelsWordForIt)
+  {
+    AddReceiver(2000, 1500);
+    const Finding finding = Judge(MakePeerWindowRule());
+    EXPECT_EQ("peer-window", finding.id);
+    EXPECT_NEAR(1.5, finding.evidence["WindowLimited"].asDouble(), 1e-6);
+    EXPECT_NEAR(0.75, finding.cost.shareOfIngestTime, 1e-6);
+    EXPECT_NEAR(4, *finding.cost.gain, 1e-3);
+    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+  }
+
+
+  TEST_F(PeerWindowRuleTest, IsSilentWhereTheWindowIsSeldomFull)
+  {
+    AddReceiver(2000, 200);
+    EXPECT_FALSE(IsFound(MakePeerWindowRule()));
+  }
+
+
+  TEST_F(PeerWindowRuleTest, IsSilentOnTooLittleEvidence)
+  {
+    AddReceiver(200, 190);
+    EXPECT_FALSE(IsFound(MakePeerWindowRule()));
+    evidence_.peers.clear();
+    AddReceiver(2000, 1500, FEW);
+    EXPECT_FALSE(IsFound(MakePeerWindowRule()));
+  }
+
+
+  TEST_F(PeerWindowRuleTest, IsSilentOnAKernelThatDoesNotTell)
+  {
+    AddReceiver(2000, 1500).tcp->busy.reset();
+    EXPECT_FALSE(IsFound(MakePeerWindowRule()));
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class Md5RuleTest : public RuleTest
+    {
+    protected:
+      // 15 MB: 45 ms of MD5, 10 ms of copies
+      static Sample MakeLarge()
+      {
+        Sample sample;
+        sample.phases = {
+            {Phase::Receive, 20}, {Phase::Prepare, 55}, {Phase::Storage, 10}, {Phase::Index, 2}};
+        sample.size = 15'000'000;
+        return sample;
+      }
+    };
+
+    class StorageCompressionRuleTest : public RuleTest
+    {
+    protected:
+      StorageCompressionRuleTest()
+      {
+        evidence_.facts.configuration["StorageCompression"] = true;
+      }
+
+      static Sample MakeCompressed()
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[3].second = 22;  // 2 ms of it are MD5
+        return sample;
+      }
+    };
+
+    class OverwriteRuleTest : public RuleTest
+    {
+    protected:
+      OverwriteRuleTest()
+      {
+        evidence_.facts.configuration["OverwriteInstances"] = true;
+        SetTraffic(MakeHealthy());
+        evidence_.totals[0].repeated = 50;
+      }
+    };
+  }
+
+
+  TEST_F(Md5RuleTest, FindsThemWithLargeInstances)
+  {
+    SetTraffic(MakeLarge());
+    const Finding finding = Judge(MakeMd5Rule());
+    EXPECT_EQ("md5", finding.id);
+    EXPECT_NEAR(0.045, finding.evidence["EstimatedHashing"].asDouble(), 1e-6);
+    EXPECT_NEAR(45 / 87.0, finding.evidence["HashingShare"].asDouble(), 1e-6);
+    EXPECT_FALSE(finding.remedy.document["StoreMD5ForAttachments"].asBool());
+  }
+
+
+  TEST_F(Md5RuleTest, SumsAreWorthTheirTimeWithSmallInstances)
+  {
+    SetTraffic(MakeHealthy());
+    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+  }
+
+
+  TEST_F(Md5RuleTest, IsSilentWhereTheyAreOff)
+  {
+    SetTraffic(MakeLarge());
+    evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
+    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+  }
+
+
+  TEST_F(Md5RuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTraffic(MakeLarge(), FEW);
+    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+  }
+
+
+  TEST_F(StorageCompressionRuleTest, FindsTheTimeInZlib)
+  {
+    SetTraffic(MakeCompressed());
+    const Finding finding = Judge(MakeStorageCompressionRule());
+    EXPECT_EQ("storage-compression", finding.id);
+    EXPECT_NEAR(0.020, finding.evidence["MeanCompression"].asDouble(), 1e-6);
+    EXPECT_NEAR(25e6, finding.evidence["Rate"].asDouble(), 1e3);
+    EXPECT_NEAR(26.0 / 6, *finding.cost.gain, 1e-2);
+    EXPECT_FALSE(finding.remedy.document["StorageCompression"].asBool());
+  }
+
+
+  TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsOff)
+  {
+    SetTraffic(MakeCompressed());
+    evidence_.facts.configuration.removeMember("StorageCompression");
+    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+  }
+
+
+  TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsFastOrOnTooFewInstances)
+  {
+    SetTraffic(MakeHealthy());
+    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+    SetTraffic(MakeCompressed(), FEW);
+    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+  }
+
+
+  TEST_F(OverwriteRuleTest, FindsInstancesThatComeAgain)
+  {
+    const Finding finding = Judge(MakeOverwriteRule());
+    EXPECT_EQ("overwrite-instances", finding.id);
+    EXPECT_NEAR(0.5, finding.evidence["RepeatedShare"].asDouble(), 0.01);
+  }
+
+
+  TEST_F(OverwriteRuleTest, KnowsTheWordsOfNewerReleases)
+  {
+    evidence_.facts.configuration["OverwriteInstances"] = "Always";
+    EXPECT_TRUE(IsFound(MakeOverwriteRule()));
+    evidence_.facts.configuration["OverwriteInstances"] = "Never";
+    EXPECT_FALSE(IsFound(MakeOverwriteRule()));
+  }
+
+
+  TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
+  {
+    evidence_.totals[0].repeated = 19;
+    EXPECT_FALSE(IsFound(MakeOverwriteRule()));
+  }
+}

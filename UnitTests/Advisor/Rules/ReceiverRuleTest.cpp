@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    Sample MakeWaiting(double wait)
+    {
+      Sample sample;
+      sample.phases = {{Phase::Idle, 1}, {Phase::Send, 2}, {Phase::Wait, wait}};
+      return sample;
+    }
+
+    class ReceiverRuleTest : public RuleTest
+    {
+    };
+  }
+
+
+  TEST_F(ReceiverRuleTest, FindsAReceiverThatTakesLongToAnswer)
+  {
+    AddPeer(MakeWaiting(100), MANY, Direction::Send);
+    const Finding finding = Judge(MakeReceiverRule());
+    EXPECT_EQ("receiver-bottleneck", finding.id);
+    EXPECT_NEAR(0.100, finding.evidence["MeanWait"].asDouble(), 1e-6);
+    EXPECT_NEAR(103.0 / 3, *finding.cost.gain, 1e-2);
+  }
+
+
+  TEST_F(ReceiverRuleTest, StoringAnImageIsNoWait)
+  {
+    AddPeer(MakeWaiting(20), MANY, Direction::Send);
+    EXPECT_FALSE(IsFound(MakeReceiverRule()));
+  }
+
+
+  TEST_F(ReceiverRuleTest, AStallIsNotTheReceivers)
+  {
+    Sample sample = MakeWaiting(80);
+    sample.stalls = 1;
+    sample.stallTime = 40;
+    AddPeer(sample, MANY, Direction::Send);
+    EXPECT_FALSE(IsFound(MakeReceiverRule()));
+  }
+
+
+  TEST_F(ReceiverRuleTest, IsSilentOnTooFewInstances)
+  {
+    AddPeer(MakeWaiting(100), FEW, Direction::Send);
+    EXPECT_FALSE(IsFound(MakeReceiverRule()));
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    Sample MakePausing(double pause)
+    {
+      Sample sample = MakeHealthy();
+      sample.phases[0].second = pause;
+      return sample;
+    }
+
+    class SenderRuleTest : public RuleTest
+    {
+    };
+  }
+
+
+  TEST_F(SenderRuleTest, FindsASenderThatPausesFor50Milliseconds)
+  {
+    AddPeer(MakePausing(50));
+    const Finding finding = Judge(MakeSenderRule());
+    EXPECT_EQ("sender-bottleneck", finding.id);
+    EXPECT_NEAR(0.050, finding.evidence["MeanPause"].asDouble(), 1e-6);
+    EXPECT_NEAR(50.0 / 55, finding.evidence["PauseShare"].asDouble(), 1e-6);
+    EXPECT_NEAR(0.005, finding.evidence["MeanDuration"].asDouble(), 1e-6);
+    EXPECT_NEAR(11, *finding.cost.gain, 1e-3);
+    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+  }
+
+
+  TEST_F(SenderRuleTest, ReadingAnImageIsNoPause)
+  {
+    AddPeer(MakePausing(12));
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+
+
+  TEST_F(SenderRuleTest, AStallIsNotTheSendersPause)
+  {
+    Sample sample = MakePausing(45);
+    sample.stalls = 1;
+    sample.stallTime = 40;
+    AddPeer(sample);
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+
+
+  TEST_F(SenderRuleTest, ARoundTripIsNotTheSendersPause)
+  {
+    SetTcp(AddPeer(MakePausing(51)), 50, 65536);
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+
+
+  TEST_F(SenderRuleTest, WaitingForAThreadOfOrthancsIsNotTheSendersPause)
+  {
+    AddPeer(MakePausing(50));
+    evidence_.load.waiting = 3;
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+
+
+  TEST_F(SenderRuleTest, AScannerThatAcquiresOneImageASecondIsNoTransfer)
+  {
+    AddPeer(MakePausing(1500));
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+
+
+  TEST_F(SenderRuleTest, IsSilentOnTooFewInstances)
+  {
+    AddPeer(MakePausing(50), FEW);
+    EXPECT_FALSE(IsFound(MakeSenderRule()));
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+#include <fstream>
+#include <set>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class ServerRulesTest : public RuleTest
+    {
+    protected:
+      std::set<std::string> ListChecklist() const
+      {
+        std::set<std::string> ids;
+
+        for (const Finding& finding : JudgeAll(MakeChecklistRule()))
+        {
+          ids.insert(finding.id);
+        }
+
+        return ids;
+      }
+
+      Json::Value& configuration_ = evidence_.facts.configuration;
+    };
+  }
+
+
+  TEST_F(ServerRulesTest, NamesTheCategoriesThatAreVerbose)
+  {
+    evidence_.facts.logLevels = {{"", "default"}, {"dicom", "trace"}, {"http", "default"}};
+    const Finding finding = Judge(MakeLogLevelRule());
+    EXPECT_EQ("verbose-logs", finding.id);
+    EXPECT_EQ(1U, finding.evidence.size());
+    EXPECT_EQ("trace", finding.evidence["dicom"].asString());
+  }
+
+
+  TEST_F(ServerRulesTest, TheDefaultLogLevelIsNotVerbose)
+  {
+    evidence_.facts.logLevels = {{"", "default"}, {"dicom", "default"}};
+    EXPECT_FALSE(IsFound(MakeLogLevelRule()));
+  }
+
+
+  TEST_F(ServerRulesTest, FindsAnOrthancWithAssertions)
+  {
+    EXPECT_FALSE(IsFound(MakeAssertionsRule()));
+    evidence_.facts.hasAssertions = true;
+    EXPECT_EQ("debug-build", Judge(MakeAssertionsRule()).id);
+  }
+
+
+  TEST_F(ServerRulesTest, ASmallStoreNeedsNoChecklist)
+  {
+    evidence_.facts.storedInstances = 50'000;
+    EXPECT_TRUE(ListChecklist().empty());
+  }
+
+
+  TEST_F(ServerRulesTest, ALargeStoreDoes)
+  {
+    evidence_.facts.storedInstances = 100'000;
+    EXPECT_EQ((std::set<std::string>{"find-limits", "storage-access-on-find", "save-jobs"}),
+              ListChecklist());
+  }
+
+
+  TEST_F(ServerRulesTest, AVeryLargeStoreNeedsAnotherDatabase)
+  {
+    evidence_.facts.storedInstances = 300'000;
+    EXPECT_EQ(1U, ListChecklist().count("sqlite-large"));
+    evidence_.facts.hasDatabasePlugin = true;
+    EXPECT_EQ(0U, ListChecklist().count("sqlite-large"));
+  }
+
+
+  TEST_F(ServerRulesTest, WhatTheChecklistProposesEndsItsFindings)
+  {
+    evidence_.facts.storedInstances = 100'000;
+    configuration_["TcpNoDelay"] = false;
+    configuration_["PostgreSQL"]["EnableStorage"] = true;
+    const std::vector<Finding> findings = JudgeAll(MakeChecklistRule());
+    EXPECT_EQ(5U, findings.size());
+
+    for (const Finding& finding : findings)
+    {
+      EXPECT_EQ(Remedy::Kind::Configuration, finding.remedy.kind);
+
+      for (const std::string& option : finding.remedy.document.getMemberNames())
+      {
+        configuration_[option] = finding.remedy.document[option];
+      }
+    }
+
+    EXPECT_TRUE(ListChecklist().empty());
+  }
+
+
+  TEST(ServerFacts, FindsATextInAFile)
+  {
+    EXPECT_TRUE(ContainsText("/proc/self/exe", "FindsATextInAFile"));
+    EXPECT_FALSE(ContainsText("/proc/self/exe", std::string("Non-release") + " build, runtime "
+                                                                             "asser"
+                                                                             "tions"));
+    EXPECT_FALSE(ContainsText("/does/not/exist", "a"));
+  }
+
+
+  TEST(ServerFacts, ReadsTheKernelsLimits)
+  {
+    const KernelLimits limits = KernelLimits::Read();
+    EXPECT_GE(limits.largestReceiveBuffer, 4096U);
+    EXPECT_GE(limits.largestSendBuffer, 4096U);
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class FsyncRuleTest : public RuleTest
+    {
+    protected:
+      static Sample MakeSynced(double sync)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[4].second = 0.5 + sync;
+        sample.phases[5].second = sync;
+        sample.gap = 50;
+        return sample;
+      }
+    };
+
+    class StorageRuleTest : public RuleTest
+    {
+    protected:
+      static Sample MakeStored(double storage)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[4].second = storage;
+        sample.gap = 50;
+        return sample;
+      }
+    };
+
+    class IndexRuleTest : public RuleTest
+    {
+    protected:
+      static Sample MakeIndexed(double index, double gap = 50)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[6].second = index;
+        sample.gap = gap;
+        return sample;
+      }
+    };
+
+    class CommitRuleTest : public RuleTest
+    {
+    protected:
+      static Sample MakeCommitted(double commit)
+      {
+        Sample sample;
+        sample.phases = {{Phase::Receive, 1}, {Phase::Prepare, 1}, {Phase::Commit, commit}};
+        sample.gap = 100;
+        return sample;
+      }
+    };
+  }
+
+
+  TEST_F(FsyncRuleTest, FindsADiskThatIsSlowAtFsync)
+  {
+    SetTraffic(MakeSynced(12));
+    const Finding finding = Judge(MakeFsyncRule());
+    EXPECT_EQ("fsync", finding.id);
+    EXPECT_TRUE(finding.peer.empty());
+    EXPECT_NEAR(0.012, finding.evidence["MeanSync"].asDouble(), 1e-6);
+    EXPECT_NEAR(12 / 16.0, finding.evidence["SyncShare"].asDouble(), 1e-6);
+    EXPECT_NEAR(4, *finding.cost.gain, 1e-2);
+    EXPECT_FALSE(finding.remedy.document["SyncStorageArea"].asBool());
+  }
+
+
+  TEST_F(FsyncRuleTest, AnSsdIsFastEnough)
+  {
+    SetTraffic(MakeSynced(4));
+    EXPECT_FALSE(IsFound(MakeFsyncRule()));
+  }
+
+
+  TEST_F(FsyncRuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTraffic(MakeSynced(12), FEW);
+    EXPECT_FALSE(IsFound(MakeFsyncRule()));
+  }
+
+
+  TEST_F(StorageRuleTest, FindsAStorageThatIsSlowWithoutFsync)
+  {
+    SetTraffic(MakeStored(21));  // 20 ms without sync for 500 kB
+    const Finding finding = Judge(MakeStorageRule());
+    EXPECT_EQ("slow-storage", finding.id);
+    EXPECT_NEAR(0.020, finding.evidence["MeanWrite"].asDouble(), 1e-6);
+    EXPECT_NEAR(500'000 / 0.020, finding.evidence["Rate"].asDouble(), 1e3);
+    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+  }
+
+
+  TEST_F(StorageRuleTest, LargeInstancesMayTakeTheirTime)
+  {
+    Sample sample = MakeStored(21);
+    sample.size = 20'000'000;  // a gigabyte a second
+    SetTraffic(sample);
+    EXPECT_FALSE(IsFound(MakeStorageRule()));
+  }
+
+
+  TEST_F(StorageRuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTraffic(MakeStored(21), FEW);
+    EXPECT_FALSE(IsFound(MakeStorageRule()));
+  }
+
+
+  TEST_F(IndexRuleTest, FindsASlowSqlite)
+  {
+    SetTraffic(MakeIndexed(30));
+    const Finding finding = Judge(MakeIndexRule());
+    EXPECT_EQ("index", finding.id);
+    EXPECT_EQ("SQLite", finding.evidence["Database"].asString());
+    EXPECT_NEAR(0.030, finding.evidence["ServiceTime"].asDouble(), 1e-4);
+    EXPECT_TRUE(finding.remedy.document.isMember("IndexDirectory"));
+  }
+
+
+  TEST_F(IndexRuleTest, NamesTheRoundTripsOfADatabaseServer)
+  {
+    SetTraffic(MakeIndexed(30));
+    evidence_.facts.hasDatabasePlugin = true;
+    EXPECT_NE(std::string::npos, Judge(MakeIndexRule()).explanation.find("round trip"));
+  }
+
+
+  TEST_F(IndexRuleTest, WhereManySendersWaitForAFastDatabaseItIsNotSlow)
+  {
+    SetTraffic(MakeIndexed(30, 3), 1000);
+    EXPECT_FALSE(IsFound(MakeIndexRule()));
+  }
+
+
+  TEST_F(IndexRuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTraffic(MakeIndexed(30), FEW);
+    EXPECT_FALSE(IsFound(MakeIndexRule()));
+  }
+
+
+  TEST_F(CommitRuleTest, FindsAnObjectStorageThatIsSlow)
+  {
+    SetTraffic(MakeCommitted(60));
+    const Finding finding = Judge(MakeCommitRule());
+    EXPECT_EQ("slow-commit", finding.id);
+    EXPECT_NEAR(0.060, finding.evidence["MeanCommit"].asDouble(), 1e-6);
+  }
+
+
+  TEST_F(CommitRuleTest, IsSilentOnALocalDiskAndOnTooFewInstances)
+  {
+    SetTraffic(MakeCommitted(5));
+    EXPECT_FALSE(IsFound(MakeCommitRule()));
+    SetTraffic(MakeCommitted(60), FEW);
+    EXPECT_FALSE(IsFound(MakeCommitRule()));
+  }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class DicomThreadsRuleTest : public RuleTest
+    {
+    protected:
+      DicomThreadsRuleTest()
+      {
+        evidence_.facts.cores = 4;
+        evidence_.load = {15, 9.5, 4.2};
+        SetTraffic(MakeHealthy());
+      }
+    };
+
+    class ParallelismRuleTest : public RuleTest
+    {
+    protected:
+      ParallelismRuleTest()
+      {
+        evidence_.facts.cores = 2;
+      }
+
+      // Each at work for 100 ms
+      static Sample MakeParallel(double atOnce)
+      {
+        Sample sample;
+        sample.phases = {{Phase::Receive, 5}, {Phase::Prepare, 50}, {Phase::Index, 50}};
+        sample.gap = 100 / atOnce;
+        return sample;
+      }
+    };
+
+    class HttpCompressionRuleTest : public RuleTest
+    {
+    protected:
+      HttpCompressionRuleTest()
+      {
+        evidence_.facts.configuration["HttpCompressionEnabled"] = true;
+      }
+
+      static Sample MakeResponding(double respond)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases[7].second = respond;
+        return sample;
+      }
+    };
+
+    class KeepAliveRuleTest : public RuleTest
+    {
+    protected:
+      KeepAliveRuleTest()
+      {
+        evidence_.facts.configuration["KeepAlive"] = false;
+      }
+
+      static Sample MakeFirst()
+      {
+        Sample sample;
+        sample.phases = {{Phase::Receive, 1}, {Phase::Index, 2}};
+        return sample;
+      }
+    };
+  }
+
+
+  TEST_F(DicomThreadsRuleTest, FindsAssociationsThatWaitForAThread)
+  {
+    const Finding finding = Judge(MakeDicomThreadsRule());
+    EXPECT_EQ("dicom-threads", finding.id);
+    EXPECT_EQ(4, finding.evidence["DicomThreadsCount"].asInt());
+    EXPECT_DOUBLE_EQ(9.5, finding.evidence["OpenAssociations"].asDouble());
+    EXPECT_DOUBLE_EQ(4.2, finding.evidence["WaitingAssociations"].asDouble());
+    EXPECT_EQ(10, finding.remedy.document["DicomThreadsCount"].asInt());
+  }
+
+
+  TEST_F(DicomThreadsRuleTest, AsksForNoMoreThreadsThanTheCoresCanServe)
+  {
+    evidence_.load.associations = 200;
+    EXPECT_EQ(32, Judge(MakeDicomThreadsRule()).remedy.document["DicomThreadsCount"].asInt());
+    evidence_.facts.configuration["DicomThreadsCount"] = 32;
+    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+  }
+
+
+  TEST_F(DicomThreadsRuleTest, OpenAssociationsThatAreServedDoNotWait)
+  {
+    evidence_.load.waiting = 0.1;
+    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+  }
+
+
+  TEST_F(DicomThreadsRuleTest, IsSilentAfterAFewLooks)
+  {
+    evidence_.load.looks = 4;
+    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+  }
+
+
+  TEST_F(ParallelismRuleTest, CountsInstancesAtWorkAtOnce)
+  {
+    SetTraffic(MakeParallel(20), 2000);
+    evidence_.facts.configuration["DicomThreadsCount"] = 50;
+    const Finding finding = Judge(MakeParallelismRule());
+    EXPECT_EQ("parallel-ingest", finding.id);
+    EXPECT_NEAR(20, finding.evidence["InstancesAtOnce"].asDouble(), 0.5);
+    EXPECT_EQ(4, finding.remedy.document["DicomThreadsCount"].asInt());
+  }
+
+
+  TEST_F(ParallelismRuleTest, AsksTheClientsWhereThereAreFewThreads)
+  {
+    SetTraffic(MakeParallel(20), 2000);
+    EXPECT_EQ(Remedy::Kind::Peer, Judge(MakeParallelismRule()).remedy.kind);
+  }
+
+
+  TEST_F(ParallelismRuleTest, AFewAtOnceAreWhatCoresAreFor)
+  {
+    SetTraffic(MakeParallel(8), 2000);
+    EXPECT_FALSE(IsFound(MakeParallelismRule()));
+  }
+
+
+  TEST_F(ParallelismRuleTest, IsSilentOnAShortBurst)
+  {
+    SetTraffic(MakeParallel(20), 100);  // half a second
+    EXPECT_FALSE(IsFound(MakeParallelismRule()));
+  }
+
+
+  TEST_F(HttpCompressionRuleTest, FindsAnswersThatTakeLong)
+  {
+    SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
+    const Finding finding = Judge(MakeHttpCompressionRule());
+    EXPECT_EQ("http-compression", finding.id);
+    EXPECT_NEAR(0.007, finding.evidence["MeanRespond"].asDouble(), 1e-6);
+    EXPECT_FALSE(finding.remedy.document["HttpCompressionEnabled"].asBool());
+  }
+
+
+  TEST_F(HttpCompressionRuleTest, IsSilentWhereItIsOff)
+  {
+    SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
+    evidence_.facts.configuration["HttpCompressionEnabled"] = false;
+    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+  }
+
+
+  TEST_F(HttpCompressionRuleTest, IsSilentForDicomShortAnswersAndFewUploads)
+  {
+    SetTraffic(MakeResponding(7));
+    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    SetTraffic(MakeResponding(0.2), MANY, Origin::RestApi);
+    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    SetTraffic(MakeResponding(7), FEW, Origin::RestApi);
+    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+  }
+
+
+  TEST_F(KeepAliveRuleTest, FindsAConnectionForEachUpload)
+  {
+    SetTraffic(MakeFirst(), MANY, Origin::RestApi);
+    const Finding finding = Judge(MakeKeepAliveRule());
+    EXPECT_EQ("keep-alive", finding.id);
+    EXPECT_NEAR(1, finding.evidence["FirstOnTheirConnection"].asDouble(), 1e-6);
+    EXPECT_TRUE(finding.remedy.document["KeepAlive"].asBool());
+  }
+
+
+  TEST_F(KeepAliveRuleTest, IsSilentWhereItIsOn)
+  {
+    SetTraffic(MakeFirst(), MANY, Origin::RestApi);
+    evidence_.facts.configuration.removeMember("KeepAlive");
+    EXPECT_FALSE(IsFound(MakeKeepAliveRule()));
+  }
+
+
+  TEST_F(KeepAliveRuleTest, IsSilentOnTooFewUploads)
+  {
+    SetTraffic(MakeFirst(), FEW, Origin::RestApi);
+    EXPECT_FALSE(IsFound(MakeKeepAliveRule()));
+  }
+}

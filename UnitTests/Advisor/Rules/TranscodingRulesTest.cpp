@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/EngineOutlook.h"
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70";
+    constexpr const char* JPEG_LS = "1.2.840.10008.1.2.4.80";
+
+    class TranscodingRuleTest : public RuleTest
+    {
+    protected:
+      TranscodingRuleTest()
+      {
+        evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
+        evidence_.tuning.ingestTranscoding.engine = EngineChoice::Dcmtk;
+        evidence_.transcoding.engines = {{"dcmtk", JPEG_LOSSLESS, 50, 0, 25e6, 0.5}};
+        evidence_.transcoding.alternatives = {{"dcmtk", 50e6}, {"native", 800e6}, {"gdcm", 45e6}};
+      }
+
+      static Sample MakeTranscoded(double transcode)
+      {
+        Sample sample = MakeHealthy();
+        sample.phases.emplace_back(Phase::Transcode, transcode);
+        return sample;
+      }
+    };
+
+    class SwitchedOffEngineRuleTest : public RuleTest
+    {
+    };
+  }
+
+
+  TEST_F(TranscodingRuleTest, ProposesAFasterEngine)
+  {
+    SetTraffic(MakeTranscoded(10));
+    const Finding finding = Judge(MakeTranscodingRule());
+    EXPECT_EQ("transcoding", finding.id);
+    EXPECT_NEAR(2 / 3.0, finding.evidence["TranscodeShare"].asDouble(), 1e-6);
+    EXPECT_NEAR(50e6, finding.evidence["Rate"].asDouble(), 1);
+    EXPECT_EQ("native", finding.evidence["FasterEngine"].asString());
+    EXPECT_EQ(EngineChoice::Native, Apply(finding).ingestTranscoding.engine);
+    EXPECT_NEAR(15 / (15 - 10 * (1 - 50.0 / 800)), *finding.cost.gain, 1e-2);
+  }
+
+
+  TEST_F(TranscodingRuleTest, IsSilentWhereNoEngineIsMuchFaster)
+  {
+    SetTraffic(MakeTranscoded(10));
+    evidence_.transcoding.alternatives = {{"dcmtk", 50e6}, {"gdcm", 60e6}};
+    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+  }
+
+
+  TEST_F(TranscodingRuleTest, IsSilentWhereTranscodingTakesLittle)
+  {
+    SetTraffic(MakeTranscoded(1));
+    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+  }
+
+
+  TEST_F(TranscodingRuleTest, IsSilentOnTooFewInstances)
+  {
+    SetTraffic(MakeTranscoded(10), FEW);
+    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+  }
+
+
+  TEST_F(SwitchedOffEngineRuleTest, NamesEachWithItsReason)
+  {
+    EngineVerdict verdict;
+    verdict.engine = "gdcm";
+    verdict.isAvailable = true;
+    verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
+                        {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
+                        {"1.2.840.10008.1.2.4.81", SyntaxVerdict::State::Unsupported, ""}};
+    evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
+    evidence_.transcoding = DescribeEngines({verdict}, evidence_.tuning.ingestTranscoding);
+
+    const Finding finding = Judge(MakeSwitchedOffEngineRule());
+    EXPECT_EQ("engine-switched-off", finding.id);
+    EXPECT_EQ(1U, finding.evidence.size());
+    EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm 1.2.840.10008.1.2.4.80"].asString());
+
+    ASSERT_EQ(1U, evidence_.transcoding.alternatives.size());
+    EXPECT_EQ("gdcm", evidence_.transcoding.alternatives[0].engine);
+  }
+
+
+  TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereAllWork)
+  {
+    EXPECT_FALSE(IsFound(MakeSwitchedOffEngineRule()));
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/HistoryResource.h"
+
+#include "Metrics/Instances.h"
+#include "Tuning/JsonValues.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class HistoryResourceTest : public testing::Test
+    {
+    protected:
+      using Arguments = std::map<std::string, std::string>;
+      using WallTime = std::chrono::system_clock::time_point;
+
+      HistoryResourceTest()
+      {
+        RegisterHistoryResource(router_, history_, changes_);
+      }
+
+      RestAnswer Get(const Arguments& arguments) const
+      {
+        RestRequest request;
+        request.path = "/perf/history";
+        request.arguments = arguments;
+        return router_.Serve(request);
+      }
+
+      Json::Value GetJson(const Arguments& arguments = {}) const
+      {
+        return Parse(Get(arguments).body);
+      }
+
+      WallTime now_ = WallTime(std::chrono::seconds(1'800'000'000));
+      History history_{[this]
+                       {
+                         return now_;
+                       }};
+      TuningChanges changes_{[this]
+                             {
+                               return now_;
+                             }};
+      RestRouter router_;
+    };
+  }
+
+
+  TEST_F(HistoryResourceTest, ListsOneValueAPointForEverySeries)
+  {
+    history_.OnInstanceFinished(MakeInstance("CT1"));
+    now_ += std::chrono::seconds(2);
+
+    EXPECT_EQ(Parse(R"({
+      "Resolution": 1,
+      "Begin": 1800000000,
+      "Receive": {
+        "Instances": [1, 0],
+        "Bytes": [1000, 0],
+        "Failed": [0, 0],
+        "Stalls": [0, 0],
+        "StallSeconds": [0.0, 0.0],
+        "Phases": {
+          "Receive": [0.04, 0.0],
+          "Parse": [0.0001, 0.0],
+          "Storage": [0.002, 0.0],
+          "Index": [0.001, 0.0]
+        }
+      },
+      "Send": {
+        "Instances": [0, 0],
+        "Bytes": [0, 0],
+        "Failed": [0, 0],
+        "Stalls": [0, 0],
+        "StallSeconds": [0.0, 0.0],
+        "Phases": {}
+      },
+      "Associations": [0, 0],
+      "TuningChanges": []
+    })"),
+              GetJson());
+  }
+
+
+  TEST_F(HistoryResourceTest, TellsWhenTheTuningWasChanged)
+  {
+    Tuning tuning;
+    changes_.OnTuningChanged(tuning);
+    now_ += std::chrono::seconds(5);
+    tuning.dicomSockets.tcpQuickAck = false;
+    changes_.OnTuningChanged(tuning);
+    now_ += std::chrono::seconds(5);
+
+    const Json::Value change = GetJson()["TuningChanges"][0];
+    EXPECT_EQ(1800000005, change["Time"].asInt64());
+    EXPECT_FALSE(change["Change"]["DicomSockets"]["TcpQuickAck"].asBool());
+    EXPECT_TRUE(GetJson({{"since", "1800000006"}})["TuningChanges"].empty());
+  }
+
+
+  TEST_F(HistoryResourceTest, MinutesAreAskedForByName)
+  {
+    EXPECT_EQ(60, GetJson({{"resolution", "minute"}})["Resolution"].asInt());
+  }
+
+
+  TEST_F(HistoryResourceTest, WrongArgumentsAreNamed)
+  {
+    for (const Arguments& wrong : std::vector<Arguments>{{{"resolution", "hour"}},
+                                                         {{"resolution", ""}},
+                                                         {{"since", "-1"}},
+                                                         {{"since", "now"}},
+                                                         {{"since", "1.5"}},
+                                                         {{"since", "99999999999999999999"}},
+                                                         {{"since", ""}}})
+    {
+      const RestAnswer answer = Get(wrong);
+      EXPECT_EQ(400, answer.status);
+      EXPECT_NE(std::string::npos, answer.body.find(wrong.begin()->first));
+    }
+  }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { createApp } from 'vue';
+import App from './App.vue';
+import { startObserving } from './store/observe';
+import { restoreTheme } from './store/theme';
+import './styles/page.css';
+
+restoreTheme();
+createApp(App).mount('#app');
+startObserving();

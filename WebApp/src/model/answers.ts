@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the plugin and Orthanc answer; openapi.yaml is the reference. Times are seconds, sizes
+// bytes. Parts that an older plugin does not have are optional.
+
+export type Direction = 'Receive' | 'Send';
+
+export type PhaseName =
+  | 'Idle'
+  | 'Receive'
+  | 'Parse'
+  | 'Transcode'
+  | 'Prepare'
+  | 'Storage'
+  | 'Sync'
+  | 'Index'
+  | 'Commit'
+  | 'Respond'
+  | 'Connect'
+  | 'Associate'
+  | 'Send'
+  | 'Wait';
+
+export type PhaseTimes = Partial<Record<PhaseName, number>>;
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export interface Latency {
+  Count: number;
+  Total: number;
+  Mean: number;
+  P50: number;
+  P90: number;
+  P99: number;
+  Maximum: number;
+}
+
+export interface Traffic {
+  Instances: number;
+  Bytes: number;
+  InstancesPerSecond: number;
+  BytesPerSecond: number;
+  Outcomes: { Stored: number; Discarded: number; Failed: number };
+  Stalls: number;
+  StallTime: number;
+  Duration?: Latency;
+  Phases: Partial<Record<PhaseName, Latency>>;
+}
+
+export interface TrafficWindow {
+  Length: number;
+  Covered: number;
+  Receive: Traffic;
+  Send: Traffic;
+}
+
+export interface Status {
+  Versions: { Plugin: string; Orthanc: string; Sdk: string };
+  Warnings: string[];
+  CallbackFailures: Record<string, number>;
+  Tuning: { NotYetInEffect: string[] };
+  Ingest: { InFlight: Record<string, number> };
+  Probe: { Installed: boolean; Reason?: string };
+  DicomSockets: { Problems: string[]; Connections: unknown[] };
+  Windows: TrafficWindow[];
+  Transcoding?: TranscodingStatus;
+}
+
+export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
+
+export interface EngineStatus {
+  Name: string;
+  Available: boolean;
+  Reason?: string;
+  Syntaxes: { TransferSyntax: string; Name: string; State: SyntaxState; Reason?: string }[];
+}
+
+export interface TranscodingStatus {
+  InEffect: boolean;
+  Reason?: string;
+  Engines: EngineStatus[];
+  Failures: { Engine: string | null; Target: string; Reason: string; Count: number }[];
+}
+
+export interface Instance {
+  ID: string | null;
+  Direction: Direction;
+  Origin: string;
+  Outcome: 'Stored' | 'Discarded' | 'Failed';
+  Peer: string;
+  Address: string;
+  Size: number;
+  FinishedAt: string;
+  Duration: number;
+  Phases: PhaseTimes;
+  Stalls?: number;
+  StallTime?: number;
+  Transcoding?: {
+    Engine: string | null;
+    Target: string;
+    Outcome: 'Transcoded' | 'Declined' | 'Failed';
+    Reason?: string;
+    Size?: number;
+  };
+}
+
+export interface Tcp {
+  RoundTrip?: number;
+  MinimumRoundTrip?: number;
+  SendWindow?: number;
+  ReceiveWindow?: number;
+  Retransmits: number;
+}
+
+export interface PeerTraffic {
+  Instances: number;
+  Bytes: number;
+  InstancesPerSecond: number;
+  BytesPerSecond: number;
+  Outcomes: { Stored: number; Discarded: number; Failed: number };
+  PhaseTimes: PhaseTimes;
+  Stalls: number;
+  StallTime: number;
+  Associations?: { Open?: number };
+  ImplementationVersion?: string;
+  MaximumPduLength?: number;
+  Tcp?: Tcp;
+}
+
+export interface Peer {
+  Name: string;
+  Address: string;
+  LastSeen: string;
+  Receive?: PeerTraffic;
+  Send?: PeerTraffic;
+}
+
+export interface DicomSockets {
+  Preset: string;
+  TcpNoDelay: boolean;
+  TcpQuickAck: boolean;
+  ReceiveBuffer: number | string;
+  SendBuffer: number | string;
+  KeepAliveSeconds: number;
+  UserTimeoutSeconds: number;
+  CongestionControl: string;
+}
+
+export interface IngestTranscoding {
+  TransferSyntax: string;
+  Engine: string;
+  Verify: boolean;
+  LossyQuality: number;
+}
+
+export interface Tuning {
+  DicomSockets: DicomSockets;
+  IngestTranscoding: IngestTranscoding;
+}
+
+export interface HistoryTraffic {
+  Instances: number[];
+  Bytes: number[];
+  Failed: number[];
+  Stalls: number[];
+  StallSeconds: number[];
+  Phases: Partial<Record<PhaseName, number[]>>;
+}
+
+export interface HistoryAnswer {
+  Resolution: number;
+  Begin: number; // seconds since 1970
+  Receive: HistoryTraffic;
+  Send: HistoryTraffic;
+  Associations: number[];
+  TuningChanges: { Time: number; Change: JsonObject }[];
+}
+
+export interface Finding {
+  ID: string;
+  Peer?: string;
+  Title: string;
+  Explanation: string;
+  Evidence: Record<string, number | string>;
+  Cost: { ShareOfIngestTime?: number | null; EstimatedGain?: number | null } | null;
+  Remedy: {
+    Kind: 'Tuning' | 'Configuration' | 'System' | 'Peer';
+    Tuning?: JsonObject;
+    Configuration?: JsonObject;
+    Text: string;
+  };
+  Since: number;
+}
+
+// What one engine made of one target, in a comparison
+export interface EngineResult {
+  Engine: string;
+  TransferSyntax: string;
+  Name: string;
+  Transcoded: number;
+  Declined: number;
+  Failed: number;
+  Reasons: Record<string, number>;
+  Ratio?: number;
+  EncodeBytesPerSecond?: number;
+  DecodeBytesPerSecond?: number;
+  Lossless?: boolean;
+  MeanError?: number;
+}
+
+export interface ComparisonContent {
+  Instances: number;
+  FinishedInstances: number;
+  Unreadable: Record<string, number>;
+  Results: EngineResult[];
+}
+
+export interface Job {
+  ID: string;
+  State: 'Pending' | 'Running' | 'Success' | 'Failure' | 'Paused' | 'Retry';
+  Progress: number;
+  ErrorDescription?: string;
+  Content: ComparisonContent;
+}
+
+export interface Series {
+  ID: string;
+  Instances?: string[];
+  MainDicomTags: Record<string, string>;
+}

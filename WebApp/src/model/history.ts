@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What charts are drawn from: one point for each second or minute.
+import type {
+  Direction, HistoryAnswer, HistoryTraffic, JsonObject, PhaseName, PhaseTimes, Status,
+} from './answers';
+
+// Everything is "a second", whatever the resolution
+export interface Point {
+  time: number; // seconds since 1970
+  instances: number;
+  bytes: number;
+  failed: number;
+  stalls: number;
+  stallTime: number;
+  phases: PhaseTimes;
+}
+
+export interface TuningChange {
+  time: number;
+  change: JsonObject;
+}
+
+export type Points = Record<Direction, Point[]>;
+
+function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer): Point {
+  const rate = (values: number[] | undefined) => (values?.[index] ?? 0) / answer.Resolution;
+  const phases: PhaseTimes = {};
+  for (const [name, values] of Object.entries(traffic.Phases)) {
+    if ((values[index] ?? 0) > 0) {
+      phases[name as PhaseName] = rate(values);
+    }
+  }
+  return {
+    time: answer.Begin + index * answer.Resolution,
+    instances: rate(traffic.Instances),
+    bytes: rate(traffic.Bytes),
+    failed: rate(traffic.Failed),
+    stalls: rate(traffic.Stalls),
+    stallTime: rate(traffic.StallSeconds),
+    phases,
+  };
+}
+
+export function toPoints(answer: HistoryAnswer, direction: Direction): Point[] {
+  const traffic = answer[direction];
+  return traffic.Instances.map((_, index) => toPoint(traffic, index, answer));
+}
+
+// Newer points replace those of the same time and follow the others; what is older than "keep"
+// seconds before the newest goes
+export function mergePoints(known: readonly Point[], newer: readonly Point[], keep: number): Point[] {
+  const begin = newer[0]?.time ?? Number.POSITIVE_INFINITY;
+  const merged = [...known.filter((point) => point.time < begin), ...newer];
+  const oldest = (merged.at(-1)?.time ?? 0) - keep;
+  return merged.filter((point) => point.time >= oldest);
+}
+
+// Where there is no history, the last ten seconds of /perf/status are one point
+export function sampleStatus(status: Status, direction: Direction, time: number): Point | null {
+  const window = status.Windows[0];
+  if (window === undefined) {
+    return null;
+  }
+  const traffic = window[direction];
+  const phases: PhaseTimes = {};
+  for (const [name, latency] of Object.entries(traffic.Phases)) {
+    phases[name as PhaseName] = latency.Total / window.Covered;
+  }
+  return {
+    time,
+    instances: traffic.InstancesPerSecond,
+    bytes: traffic.BytesPerSecond,
+    failed: traffic.Outcomes.Failed / window.Covered,
+    stalls: traffic.Stalls / window.Covered,
+    stallTime: traffic.StallTime / window.Covered,
+    phases,
+  };
+}
+
+function mean(points: readonly Point[]): Point {
+  const average = (get: (point: Point) => number) =>
+    points.reduce((sum, point) => sum + get(point), 0) / points.length;
+  const phases: PhaseTimes = {};
+  for (const name of new Set(points.flatMap((point) => Object.keys(point.phases) as PhaseName[]))) {
+    phases[name] = average((point) => point.phases[name] ?? 0);
+  }
+  return {
+    time: points[0]?.time ?? 0,
+    instances: average((point) => point.instances),
+    bytes: average((point) => point.bytes),
+    failed: average((point) => point.failed),
+    stalls: average((point) => point.stalls),
+    stallTime: average((point) => point.stallTime),
+    phases,
+  };
+}
+
+// No more points than a chart has pixels: neighbours are averaged. Groups begin at multiples of
+// their length, so that a chart does not flicker as it moves on.
+export function thinOut(points: readonly Point[], most: number): Point[] {
+  const size = Math.ceil(points.length / most);
+  if (size <= 1) {
+    return [...points];
+  }
+  const step = (points[1]?.time ?? 1) - (points[0]?.time ?? 0);
+  const groups = new Map<number, Point[]>();
+  for (const point of points) {
+    const key = Math.floor(point.time / step / size);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [point]);
+    } else {
+      group.push(point);
+    }
+  }
+  return [...groups.values()].map(mean);
+}
+
+export interface Speed {
+  instances: number;
+  bytes: number;
+  stallTime: number;
+}
+
+// How fast it went while anything went at all
+function measure(points: readonly Point[]): Speed | null {
+  const busy = points.filter((point) => point.instances > 0);
+  return busy.length === 0 ? null : mean(busy);
+}
+
+export interface BeforeAfter {
+  before: Speed | null;
+  after: Speed | null;
+}
+
+const COMPARED = 30; // seconds on either side
+const SETTLING = 1; // seconds: the change itself lies in one of the points
+
+// The speeds just before and just after a change, up to its neighbouring changes
+export function compareAround(
+  points: readonly Point[], time: number, earlier: number, later: number,
+): BeforeAfter {
+  const from = Math.max(time - COMPARED, earlier + SETTLING);
+  const to = Math.min(time + SETTLING + COMPARED, later);
+  return {
+    before: measure(points.filter((point) => point.time >= from && point.time + SETTLING <= time)),
+    after: measure(points.filter((point) => point.time >= time && point.time + SETTLING <= to)),
+  };
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The settings of /perf/tuning in plain words, and changes that can be taken back.
+import type { Json, JsonObject, Tuning } from './answers';
+
+interface SettingBase {
+  section: 'DicomSockets' | 'IngestTranscoding';
+  key: string;
+  label: string;
+  explanation: string;
+  stock?: Json; // what the presets set; absent where they set nothing
+  tuned?: Json;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+export type Setting = SettingBase &
+  (
+    | { kind: 'switch' }
+    | { kind: 'number'; unit: string; minimum: number; maximum: number; zero: string }
+    | { kind: 'buffer' }
+    | { kind: 'choice'; choices: readonly Choice[] }
+    | { kind: 'text'; placeholder: string }
+  );
+
+const AS_MADE: Choice = { value: 'default', label: 'As DCMTK made it' };
+const AUTOMATIC: Choice = { value: 'auto', label: 'Sized by the kernel' };
+export const BUFFER_CHOICES: readonly Choice[] = [AUTOMATIC, AS_MADE];
+export const SMALLEST_BUFFER = 4096;
+export const LARGEST_BUFFER = 1073741823;
+
+export const SOCKET_SETTINGS: readonly Setting[] = [
+  {
+    section: 'DicomSockets', key: 'TcpNoDelay', kind: 'switch', label: 'Send at once',
+    explanation: "TCP_NODELAY: what Orthanc writes leaves at once, instead of waiting for the peer to acknowledge what came before (Nagle's algorithm)",
+    stock: false, tuned: true,
+  },
+  {
+    section: 'DicomSockets', key: 'TcpQuickAck', kind: 'switch', label: 'Acknowledge at once',
+    explanation: 'TCP_QUICKACK: what Orthanc reads is acknowledged at once, instead of after up to 40 ms',
+    stock: false, tuned: true,
+  },
+  {
+    section: 'DicomSockets', key: 'ReceiveBuffer', kind: 'buffer', label: 'Receive buffer',
+    explanation: 'SO_RCVBUF: how much a peer may send ahead; it limits the speed of distant peers',
+    stock: 'default', tuned: 'auto',
+  },
+  {
+    section: 'DicomSockets', key: 'SendBuffer', kind: 'buffer', label: 'Send buffer',
+    explanation: 'SO_SNDBUF: how much Orthanc may send ahead',
+    stock: 'default', tuned: 'auto',
+  },
+  {
+    section: 'DicomSockets', key: 'KeepAliveSeconds', kind: 'number', label: 'Keep-alive',
+    explanation: 'After so long a silence the kernel asks whether the peer is still there',
+    stock: 0, tuned: 60, unit: 's', minimum: 0, maximum: 32767, zero: 'off',
+  },
+  {
+    section: 'DicomSockets', key: 'UserTimeoutSeconds', kind: 'number', label: 'Give up after',
+    explanation: 'TCP_USER_TIMEOUT: a connection ends when sent data stays unacknowledged for so long',
+    stock: 0, tuned: 0, unit: 's', minimum: 0, maximum: 2147483, zero: "the system's",
+  },
+  {
+    section: 'DicomSockets', key: 'CongestionControl', kind: 'text', label: 'Congestion control',
+    explanation: 'TCP_CONGESTION: how the kernel finds the speed of a path',
+    stock: '', tuned: '', placeholder: "the system's",
+  },
+];
+
+export const TRANSFER_SYNTAXES: readonly Choice[] = [
+  { value: '', label: 'Store as received' },
+  { value: '1.2.840.10008.1.2.4.70', label: 'JPEG Lossless, SV1' },
+  { value: '1.2.840.10008.1.2.4.57', label: 'JPEG Lossless' },
+  { value: '1.2.840.10008.1.2.4.80', label: 'JPEG-LS Lossless' },
+  { value: '1.2.840.10008.1.2.4.90', label: 'JPEG 2000 Lossless' },
+  { value: '1.2.840.10008.1.2.5', label: 'RLE Lossless' },
+  { value: '1.2.840.10008.1.2.1', label: 'Explicit VR Little Endian' },
+  { value: '1.2.840.10008.1.2', label: 'Implicit VR Little Endian' },
+  { value: '1.2.840.10008.1.2.1.99', label: 'Deflated Explicit VR Little Endian' },
+  { value: '1.2.840.10008.1.2.4.50', label: 'JPEG Baseline (lossy)' },
+  { value: '1.2.840.10008.1.2.4.51', label: 'JPEG Extended (lossy)' },
+  { value: '1.2.840.10008.1.2.4.81', label: 'JPEG-LS Near-lossless (lossy)' },
+  { value: '1.2.840.10008.1.2.4.91', label: 'JPEG 2000 (lossy)' },
+];
+
+export const ENGINES: readonly Choice[] = [
+  { value: 'auto', label: 'Automatic' },
+  { value: 'native', label: 'native' },
+  { value: 'dcmtk', label: 'DCMTK' },
+  { value: 'gdcm', label: 'GDCM' },
+];
+
+export const TRANSCODING_SETTINGS: readonly Setting[] = [
+  {
+    section: 'IngestTranscoding', key: 'TransferSyntax', kind: 'choice', label: 'Transfer syntax',
+    explanation: 'What instances are converted to before they are stored',
+    choices: TRANSFER_SYNTAXES,
+  },
+  {
+    section: 'IngestTranscoding', key: 'Engine', kind: 'choice', label: 'Engine',
+    explanation: 'Who converts. Automatic: the fastest that works for this kind of image, as measured',
+    choices: ENGINES,
+  },
+  {
+    section: 'IngestTranscoding', key: 'Verify', kind: 'switch', label: 'Verify',
+    explanation: 'Decode the result and compare the pixels before it replaces the original',
+  },
+  {
+    section: 'IngestTranscoding', key: 'LossyQuality', kind: 'number', label: 'Lossy quality',
+    explanation: 'For lossy transfer syntaxes, 1 to 100',
+    unit: '', minimum: 1, maximum: 100, zero: '',
+  },
+];
+
+const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS];
+
+export function nameSyntax(uid: string): string {
+  return TRANSFER_SYNTAXES.find((choice) => choice.value === uid)?.label ?? uid;
+}
+
+export function findValue(tuning: Tuning, setting: Setting): Json {
+  const section = tuning[setting.section] as unknown as JsonObject;
+  return section[setting.key] ?? null;
+}
+
+// A value as it stands beside its setting
+export function describeValue(setting: Setting | undefined, value: Json | undefined): string {
+  if (value === undefined || value === null) {
+    return '–';
+  }
+  switch (setting?.kind) {
+    case 'switch':
+      return value === true ? 'on' : 'off';
+    case 'number':
+      return value === 0 ? setting.zero : `${String(value)} ${setting.unit}`.trim();
+    case 'buffer':
+      return value === 'auto' ? 'by the kernel' : value === 'default' ? 'DCMTK’s' : `${String(value)} bytes`;
+    case 'choice':
+      return setting.choices.find((choice) => choice.value === value)?.label ?? String(value);
+    case 'text':
+      return value === '' ? setting.placeholder : String(value);
+    default:
+      return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// One line for a change: "Preset: stock", "Send at once: off"
+export function describeChange(change: JsonObject): string {
+  const parts: string[] = [];
+  for (const [section, keys] of Object.entries(change)) {
+    if (!isObject(keys)) {
+      parts.push(`${section}: back to the configuration`);
+      continue;
+    }
+    // A preset says it all; that it is none of them ("custom") says nothing
+    const isPreset = keys.Preset === 'stock' || keys.Preset === 'tuned';
+    for (const [key, value] of Object.entries(keys)) {
+      if (isPreset ? key !== 'Preset' : key === 'Preset' && value === 'custom') {
+        continue;
+      }
+      const setting = ALL_SETTINGS.find((one) => one.section === section && one.key === key);
+      const shown = value === null ? 'back to the configuration' : describeValue(setting, value);
+      parts.push(`${setting?.label ?? key}: ${shown}`);
+    }
+  }
+  return parts.length === 0 ? 'Back to the configuration' : parts.join(', ');
+}
+
+// The document that brings "after" back to "before": every key that differs, with its old value.
+// The name of the preset follows from the others.
+export function findInverse(before: Tuning, after: Tuning): JsonObject {
+  const inverse: JsonObject = {};
+  for (const setting of ALL_SETTINGS) {
+    const old = findValue(before, setting);
+    if (old !== findValue(after, setting)) {
+      const section = (inverse[setting.section] ??= {}) as JsonObject;
+      section[setting.key] = old;
+    }
+  }
+  return inverse;
+}
+
+// What setting one key sends
+export function makePatch(setting: Setting, value: Json): JsonObject {
+  return { [setting.section]: { [setting.key]: value } };
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Asks the server again and again: one request after the other, less often while it does not
+// answer, not at all while nobody looks at the page.
+import { RequestError } from '../api';
+import { now, state } from './state';
+
+export interface Task {
+  period: number; // seconds
+  run: () => Promise<void>;
+  due?: number;
+}
+
+const SHORTEST_RETRY = 2;
+const LONGEST_RETRY = 30;
+const TICK = 0.5;
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let retry = SHORTEST_RETRY;
+let isRunning = false;
+
+async function runDue(tasks: readonly Task[]): Promise<void> {
+  for (const task of tasks) {
+    if ((task.due ?? 0) <= now()) {
+      await task.run();
+      task.due = now() + task.period;
+    }
+  }
+}
+
+function onAnswered(): void {
+  state.connection = 'live';
+  state.updated = now();
+  retry = SHORTEST_RETRY;
+}
+
+function onFailure(error: unknown): void {
+  const isForbidden = error instanceof RequestError && (error.status === 401 || error.status === 403);
+  state.connection = isForbidden ? 'forbidden' : 'retrying';
+  state.problem = error instanceof Error ? error.message : String(error);
+  state.retryAt = now() + retry;
+}
+
+async function tick(tasks: readonly Task[]): Promise<void> {
+  isRunning = true;
+  let delay = TICK;
+  try {
+    await runDue(tasks);
+    onAnswered();
+  } catch (error) {
+    onFailure(error);
+    delay = retry;
+    retry = Math.min(retry * 2, LONGEST_RETRY);
+  }
+  isRunning = false;
+  schedule(tasks, delay);
+}
+
+function schedule(tasks: readonly Task[], delay: number): void {
+  clearTimeout(timer);
+  if (!document.hidden && !isRunning) {
+    timer = setTimeout(() => void tick(tasks), delay * 1000);
+  }
+}
+
+export function startPolling(tasks: readonly Task[]): void {
+  document.addEventListener('visibilitychange', () => schedule(tasks, 0));
+  schedule(tasks, 0);
+}
+
+// After a change, the next look is to be at once
+export function hasten(task: Task): void {
+  task.due = 0;
+}

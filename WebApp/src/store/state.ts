@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All that the page knows. Components read it; only the functions of this folder write it, but for
+// "view", which is what the reader has chosen to see. Answers are replaced as a whole, never
+// changed, so that they need no deep reactivity.
+import { reactive, shallowReactive } from 'vue';
+import type {
+  Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
+} from '../model/answers';
+import type { Points } from '../model/history';
+import type { Scale } from '../model/waterfall';
+
+export type Connection = 'connecting' | 'live' | 'retrying' | 'forbidden';
+export type Theme = 'auto' | 'light' | 'dark';
+
+// A change of the tuning, made here or by someone else
+export interface Change {
+  id: number;
+  time: number; // seconds since 1970
+  change: JsonObject;
+  inverse: JsonObject | null; // null: not made on this page, so it cannot be taken back here
+  isUndone: boolean;
+}
+
+export interface Range {
+  label: string;
+  seconds: number;
+  resolution: 'second' | 'minute';
+}
+
+export const RANGES: readonly Range[] = [
+  { label: '5 min', seconds: 300, resolution: 'second' },
+  { label: '15 min', seconds: 900, resolution: 'second' },
+  { label: '1 h', seconds: 3600, resolution: 'second' },
+  { label: '24 h', seconds: 86400, resolution: 'minute' },
+];
+
+export interface Comparison {
+  resource: string;
+  job: Job | null;
+  problem: string;
+}
+
+// undefined: not known yet; null: this plugin does not have it
+export const state = shallowReactive({
+  connection: 'connecting' as Connection,
+  problem: '',
+  updated: 0, // when the server last answered, seconds since 1970
+  retryAt: 0,
+
+  status: undefined as Status | undefined,
+  instances: [] as readonly Instance[],
+  peers: [] as readonly Peer[],
+  tuning: undefined as Tuning | undefined,
+  findings: undefined as readonly Finding[] | null | undefined,
+
+  hasHistory: undefined as boolean | undefined,
+  hasComparison: undefined as boolean | undefined,
+  seconds: { Receive: [], Send: [] } as Points,
+  minutes: { Receive: [], Send: [] } as Points,
+  changes: [] as readonly Change[],
+
+  isChanging: false,
+  isTuningForbidden: false,
+  message: '',
+
+  series: undefined as readonly Series[] | undefined,
+  comparison: null as Comparison | null,
+});
+
+export const view = reactive({
+  theme: 'auto' as Theme,
+  direction: 'Receive' as Direction,
+  range: RANGES[0] as Range,
+  scale: 'clock' as Scale,
+  heldInstances: null as readonly Instance[] | null, // while the reader looks at the waterfall
+  selectedRow: '',
+  targets: ['1.2.840.10008.1.2.4.70'] as string[],
+  resource: '',
+});
+
+export function now(): number {
+  return Date.now() / 1000;
+}
+
+// The time of the server, as far as its history tells
+export function serverNow(): number {
+  const last = state.hasHistory === true ? state.seconds.Receive.at(-1)?.time : undefined;
+  return last === undefined ? now() : last + 1;
+}

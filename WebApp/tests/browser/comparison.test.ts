@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The engines compared on a stored series.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeBrowser, findBarriers, isLive, openBrowser, visit } from './page';
+
+beforeAll(openBrowser);
+afterAll(closeBrowser);
+
+test('a comparison runs on a chosen series, and shows each engine', async () => {
+  const { page, troubles } = await visit();
+  await isLive(page);
+  await page.getByRole('button', { name: 'List the latest series…' }).click();
+  const series = page.getByLabel('Series');
+  await expect.poll(() => series.locator('option').count()).toBeGreaterThan(0);
+  await series.selectOption({ index: 0 });
+  await page.getByLabel('RLE Lossless').check();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('progressbar').or(page.locator('.results')).first().waitFor();
+  await expect.poll(() => page.getByRole('progressbar').count(), { timeout: 50_000 }).toBe(0);
+  const best = page.locator('.results .best');
+  await expect.poll(() => best.count()).toBe(2); // one for each target
+  expect(await best.first().textContent()).toContain('every pixel the same');
+  expect(await findBarriers(page)).toEqual([]);
+  expect(troubles).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Orthanc with stock sockets, and storescu sending: its stalls are a finding that can be applied.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Tuning } from '../../src/model/answers';
+import { ask, closeBrowser, findBarriers, isLive, openBrowser, visit } from './page';
+
+const PATIENCE = 50_000; // a finding needs evidence
+
+beforeAll(openBrowser);
+afterAll(closeBrowser);
+
+test('a finding appears, is applied, goes away, and can be undone', { timeout: 180_000 }, async () => {
+  const { page, troubles } = await visit();
+  await isLive(page);
+  const getPreset = async () => (await ask<Tuning>(page, '/perf/tuning')).DicomSockets;
+  const before = await getPreset();
+  const finding = page.locator('.finding').filter({ has: page.getByRole('button', { name: /^Apply/ }) }).first();
+  await finding.waitFor({ timeout: PATIENCE });
+  const id = (await finding.getAttribute('data-finding')) ?? '';
+  await finding.getByText('Evidence').click();
+  expect(await findBarriers(page)).toEqual([]);
+  await finding.getByRole('button', { name: /^Apply/ }).click();
+  await page.getByText(/^\s*Changed\./).waitFor();
+  expect(await getPreset()).not.toEqual(before);
+  await expect
+    .poll(() => page.locator(`.finding[data-finding="${id}"]`).count(), { timeout: 2 * PATIENCE })
+    .toBe(0);
+  await page.getByRole('button', { name: /^Undo/ }).first().click();
+  await page.getByText('Undone.').waitFor();
+  expect(await getPreset()).toEqual(before);
+  expect(troubles).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where AllowTuning is false.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeBrowser, isLive, openBrowser, visit } from './page';
+
+beforeAll(openBrowser);
+afterAll(closeBrowser);
+
+test('a change that is forbidden says so, and is not shown as made', async () => {
+  const { page } = await visit();
+  await isLive(page);
+  const control = page.getByRole('switch', { name: 'Send at once' });
+  await control.click();
+  await page.getByText('AllowTuning is false').waitFor();
+  expect(await control.getAttribute('aria-checked')).toBe('true');
+  expect(await control.isDisabled()).toBe(true);
+  await page.close();
+});

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Peers with the names in PERF_TITLES (JSON) have sent images, others have sent nonsense.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeBrowser, findBarriers, isLive, openBrowser, visit } from './page';
+
+const TITLES = JSON.parse(process.env.PERF_TITLES ?? '[]') as string[];
+
+beforeAll(openBrowser);
+afterAll(closeBrowser);
+
+test.each([360, 1440])('names are text and nothing else, at a width of %i', async (width) => {
+  const { page, troubles } = await visit('/perf', { viewport: { width, height: 800 } });
+  await isLive(page);
+  const names = () => page.locator('.peers tbody th').allTextContents();
+  for (const title of TITLES) {
+    await expect.poll(async () => (await names()).some((name) => name.includes(title)), { message: title }).toBe(true);
+  }
+  await page.locator('.waterfall-row').first().click();
+  expect(await page.locator('img, script:not([src]), iframe, b.evil').count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  expect(await findBarriers(page)).toEqual([]);
+  expect(troubles).toEqual([]);
+  await page.close();
+});

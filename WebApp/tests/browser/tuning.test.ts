@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every control of the tuning, during a transfer, held against what Orthanc says.
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Tuning } from '../../src/model/answers';
+import { ask, closeBrowser, findBarriers, isLive, openBrowser, visit, type Visit } from './page';
+
+let current: Visit;
+
+beforeAll(openBrowser);
+afterAll(closeBrowser);
+
+beforeEach(async () => {
+  current = await visit();
+  await isLive(current.page);
+  return async () => {
+    expect(current.troubles).toEqual([]);
+    await current.page.close();
+  };
+});
+
+async function getSetting(page: Page, section: keyof Tuning, key: string): Promise<unknown> {
+  const tuning = await ask<Record<string, Record<string, unknown>>>(page, '/perf/tuning');
+  return tuning[section]?.[key];
+}
+
+function findUndo(page: Page): Locator {
+  return page.locator('.strip-card').first().getByRole('button', { name: /^Undo/ });
+}
+
+const SWITCHES = [
+  { name: 'Send at once', section: 'DicomSockets', key: 'TcpNoDelay' },
+  { name: 'Acknowledge at once', section: 'DicomSockets', key: 'TcpQuickAck' },
+  { name: 'Verify', section: 'IngestTranscoding', key: 'Verify' },
+] as const;
+
+test.each(SWITCHES)('the switch "$name" changes $key, and Undo takes it back', async ({ name, section, key }) => {
+  const { page } = current;
+  const control = page.getByRole('switch', { name });
+  const before = await getSetting(page, section, key);
+  expect(await control.getAttribute('aria-checked')).toBe(String(before));
+  await control.click();
+  await expect.poll(() => getSetting(page, section, key)).toBe(!before);
+  await expect.poll(() => control.getAttribute('aria-checked')).toBe(String(!before));
+  await findUndo(page).click();
+  await expect.poll(() => getSetting(page, section, key)).toBe(before);
+});
+
+test('a switch is worked by the keyboard', async () => {
+  const { page } = current;
+  const control = page.getByRole('switch', { name: 'Send at once' });
+  await control.focus();
+  await page.keyboard.press('Space');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpNoDelay')).toBe(false);
+  await page.keyboard.press('Space');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpNoDelay')).toBe(true);
+});
+
+test('the presets set all socket settings, and each change has its mark', async () => {
+  const { page } = current;
+  await page.getByRole('radio', { name: 'Stock' }).check();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('stock');
+  await page.locator('.strip-card').filter({ hasText: 'Preset: stock' }).first().waitFor();
+  await page.getByRole('radio', { name: 'Tuned' }).check();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
+});
+
+test('a buffer can have a fixed size, which must be allowed', async () => {
+  const { page } = current;
+  await page.getByLabel('Receive buffer', { exact: true }).selectOption('Fixed size');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe(262144);
+  const size = page.getByLabel('Receive buffer in bytes');
+  await size.fill('1');
+  await size.press('Tab');
+  await page.waitForTimeout(500);
+  expect(await getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe(262144);
+  await size.fill('65536');
+  await size.press('Tab');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe(65536);
+  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe('auto');
+});
+
+test('numbers and names are taken', async () => {
+  const { page } = current;
+  await page.getByLabel('Keep-alive').fill('30');
+  await page.getByLabel('Keep-alive').press('Enter');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'KeepAliveSeconds')).toBe(30);
+  await page.getByLabel('Congestion control').fill('cubic');
+  await page.getByLabel('Congestion control').press('Enter');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'CongestionControl')).toBe('cubic');
+  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'KeepAliveSeconds')).toBe(60);
+});
+
+test('what a change did stands in figures before and after it', async () => {
+  const { page } = current;
+  await page.getByRole('radio', { name: 'Stock' }).check();
+  const card = page.locator('.strip-card').filter({ hasText: 'Preset: stock' }).first();
+  await expect.poll(() => card.locator('.factor').textContent(), { timeout: 20_000 }).toContain('×');
+  expect(await findBarriers(page)).toEqual([]);
+  await page.getByRole('radio', { name: 'Tuned' }).check();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
+});

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Answers for the unit tests, as the plugin gives them.
+import type { HistoryAnswer, HistoryTraffic, Instance, Tuning } from '../../src/model/answers';
+
+export function makeInstance(changes: Partial<Instance> = {}): Instance {
+  return {
+    ID: '81d8eeb1-caf92e34-5715207e-7a1f25bf-ee08b27d',
+    Direction: 'Receive',
+    Origin: 'DicomProtocol',
+    Outcome: 'Stored',
+    Peer: 'CT_ROOM_1',
+    Address: '127.0.0.1',
+    Size: 525364,
+    FinishedAt: '20261121T113510.000000',
+    Duration: 0.01,
+    Phases: { Idle: 0.002, Receive: 0.004, Prepare: 0.001, Storage: 0.003, Sync: 0.001, Index: 0.002 },
+    Stalls: 0,
+    StallTime: 0,
+    ...changes,
+  };
+}
+
+function makeTraffic(instances: number[]): HistoryTraffic {
+  const zeros = instances.map(() => 0);
+  return {
+    Instances: instances,
+    Bytes: instances.map((count) => count * 1000),
+    Failed: zeros,
+    Stalls: zeros,
+    StallSeconds: zeros,
+    Phases: { Receive: instances.map((count) => count * 0.001) },
+  };
+}
+
+export function makeHistory(begin: number, instances: number[], resolution = 1): HistoryAnswer {
+  return {
+    Resolution: resolution,
+    Begin: begin,
+    Receive: makeTraffic(instances),
+    Send: makeTraffic(instances.map(() => 0)),
+    Associations: instances.map(() => 1),
+    TuningChanges: [],
+  };
+}
+
+export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tuning {
+  return {
+    DicomSockets: {
+      Preset: 'tuned',
+      TcpNoDelay: true,
+      TcpQuickAck: true,
+      ReceiveBuffer: 'auto',
+      SendBuffer: 'auto',
+      KeepAliveSeconds: 60,
+      UserTimeoutSeconds: 0,
+      CongestionControl: '',
+      ...sockets,
+    },
+    IngestTranscoding: { TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90 },
+  };
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { expect, test } from 'vitest';
+import { compareAround, mergePoints, thinOut, toPoints } from '../../src/model/history';
+import { makeHistory } from './answers';
+
+function makePoints(begin: number, instances: number[]) {
+  return toPoints(makeHistory(begin, instances), 'Receive');
+}
+
+test('a point of a minute is a rate a second', () => {
+  const [point] = toPoints(makeHistory(0, [120], 60), 'Receive');
+  expect(point).toMatchObject({ time: 0, instances: 2, bytes: 2000, phases: { Receive: 0.002 } });
+});
+
+test('newer points follow, replace those of the same time, and push out the old ones', () => {
+  const merged = mergePoints(makePoints(10, [1, 2, 3]), makePoints(12, [30, 40]), 2);
+  expect(merged.map(({ time, instances }) => [time, instances])).toEqual([[11, 2], [12, 30], [13, 40]]);
+});
+
+test('no new points leave the known ones', () => {
+  expect(mergePoints(makePoints(10, [1, 2]), [], 100)).toHaveLength(2);
+});
+
+test('points are averaged to as many as can be seen, in groups that stay where they are', () => {
+  const all = makePoints(100, [1, 3, 5, 7, 9, 11]);
+  expect(thinOut(all, 3).map(({ instances }) => instances)).toEqual([2, 6, 10]);
+  expect(thinOut(all.slice(1), 3).map(({ instances }) => instances)).toEqual([3, 6, 10]);
+});
+
+test('the speeds around a change are those of the busy seconds', () => {
+  const points = makePoints(100, [20, 0, 20, 5, 0, 300, 300]);
+  const { before, after } = compareAround(points, 104, 0, Number.POSITIVE_INFINITY);
+  expect(before?.instances).toBe(15);
+  expect(after?.instances).toBe(300);
+});
+
+test('another change ends the comparison', () => {
+  const points = makePoints(100, [1, 1, 10, 10, 100, 100]);
+  const { before, after } = compareAround(points, 102, 99, 104);
+  expect(before?.instances).toBe(1);
+  expect(after?.instances).toBe(10);
+});
+
+test('where nothing went through there is no speed', () => {
+  expect(compareAround(makePoints(100, [0, 0]), 101, 0, 200)).toEqual({ before: null, after: null });
+});

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { expect, test } from 'vitest';
+import { splitPhases, sumParts } from '../../src/model/phases';
+import { nameToolkit } from '../../src/model/toolkits';
+
+test('sync is taken out of storage, and the parts sum to the duration', () => {
+  const parts = splitPhases({ Idle: 9, Receive: 1, Storage: 5, Sync: 3 }, 'Receive');
+  expect(parts.map(({ info, time }) => [info.name, time])).toEqual([['Receive', 1], ['Storage', 2], ['Sync', 3]]);
+  expect(sumParts(parts)).toBe(6);
+});
+
+test('sending has phases of its own', () => {
+  const parts = splitPhases({ Wait: 2, Connect: 1 }, 'Send');
+  expect(parts.map(({ info }) => info.name)).toEqual(['Connect', 'Wait']);
+});
+
+test('toolkits are named, and unknown names stay as they are', () => {
+  expect(nameToolkit('OFFIS_DCMTK_367')).toBe('DCMTK 3.6.7');
+  expect(nameToolkit('PYNETDICOM_304')).toBe('pynetdicom 3.0.4');
+  expect(nameToolkit('<b>ACME</b>')).toBe('<b>ACME</b>');
+});

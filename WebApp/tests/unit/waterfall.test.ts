@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { expect, test } from 'vitest';
+import { layOut } from '../../src/model/waterfall';
+import { makeInstance } from './answers';
+
+const LATER = makeInstance({ FinishedAt: '20261121T113510.010000', ID: 'later' });
+const EARLIER = makeInstance();
+
+test('on the clock, an instance ends where the next one begins', () => {
+  const { rows, length } = layOut([LATER, EARLIER], 'clock');
+  expect(length).toBeCloseTo(0.02);
+  const [later, earlier] = rows;
+  const end = earlier?.segments.at(-1);
+  expect((end?.begin ?? 0) + (end?.width ?? 0)).toBeCloseTo(0.5);
+  expect(later?.segments.find(({ phase }) => phase === 'Receive')?.begin).toBeCloseTo(0.5);
+});
+
+test('side by side, all begin at the left and the longest fills the width', () => {
+  const long = makeInstance({ Duration: 0.02, Phases: { Receive: 0.02 } });
+  const { rows } = layOut([EARLIER, long], 'aligned');
+  expect(rows.map((row) => row.segments[0])).toEqual([
+    { phase: 'Receive', begin: 0, width: 0.2 },
+    { phase: 'Receive', begin: 0, width: 1 },
+  ]);
+});
+
+test('a stall stands at the end of the phase in which it was', () => {
+  const stalled = makeInstance({ Phases: { Receive: 0.08, Index: 0.02 }, Duration: 0.1, Stalls: 1, StallTime: 0.04 });
+  const { stall } = layOut([stalled], 'aligned').rows[0] ?? {};
+  expect(stall).toMatchObject({ phase: 'Receive' });
+  expect(stall?.begin).toBeCloseTo(0.4);
+  expect(stall?.width).toBeCloseTo(0.4);
+});
+
+test("a stall that Nagle's algorithm caused stands in the pause before", () => {
+  const stalled = makeInstance({ Phases: { Idle: 0.05, Receive: 0.001 }, Duration: 0.001, Stalls: 1, StallTime: 0.04 });
+  expect(layOut([stalled, EARLIER], 'clock').rows[0]?.stall?.phase).toBe('Idle');
+});
+
+test('a long pause does not make all bars invisible', () => {
+  const yesterday = makeInstance({ FinishedAt: '20261120T113510.000000' });
+  const { rows, length } = layOut([LATER, yesterday], 'clock');
+  expect(length).toBeLessThan(1);
+  expect(rows[1]?.segments).toEqual([]);
+});
+
+test('nothing is laid out as nothing', () => {
+  expect(layOut([], 'clock')).toEqual({ rows: [], length: 0 });
+});

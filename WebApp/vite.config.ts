@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Three files with fixed names, which the plugin embeds; their versions are in the query strings
+// that embed.mjs writes.
+import vue from '@vitejs/plugin-vue';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  plugins: [vue()],
+  base: './',
+  define: { __VUE_OPTIONS_API__: 'false', __VUE_PROD_DEVTOOLS__: 'false' },
+  build: {
+    target: 'es2022',
+    emptyOutDir: true,
+    cssCodeSplit: false,
+    modulePreload: false,
+    // An image inside the style sheet would need another directive of the security policy
+    assetsInlineLimit: 0,
+    rollupOptions: {
+      output: {
+        inlineDynamicImports: true,
+        entryFileNames: 'app.js',
+        assetFileNames: 'app.[ext]',
+      },
+    },
+  },
+  test: {
+    // The tests in a browser share one server and one clock
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000, interval: 100 } },
+  },
+});
