@@ -15,7 +15,7 @@ namespace OrthancPerf
     constexpr std::chrono::seconds END_PATIENCE{2};
 
     // What an idle worker may keep of its shared memory
-    constexpr std::size_t KEPT_MEMORY = 16 * 1024 * 1024;
+    constexpr std::size_t KEPT_MEMORY = std::size_t(16) << 20;
 
     // exit code of ld.so(8) when it does not find a library, among others
     constexpr int EXIT_CODE_NO_LIBRARY = 127;

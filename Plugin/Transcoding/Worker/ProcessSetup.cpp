@@ -40,9 +40,12 @@ namespace OrthancPerf
       sigaction(SIGTERM, &action, nullptr);
       prctl(PR_SET_PDEATHSIG, SIGTERM);
 
-      signal(SIGINT, SIG_IGN);
-      signal(SIGHUP, SIG_IGN);
-      signal(SIGQUIT, SIG_IGN);
+      action.sa_handler = SIG_IGN;
+
+      for (const int ignored : {SIGINT, SIGHUP, SIGQUIT})
+      {
+        sigaction(ignored, &action, nullptr);
+      }
     }
 
     void SetSoftLimit(int resource, rlim_t value)
