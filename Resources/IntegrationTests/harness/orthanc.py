@@ -46,8 +46,8 @@ class OrthancServer:
     `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
     configuration, `lua` the texts of Lua scripts, `environment` what its environment has more
     than this process's, `launcher` a command that executes Orthanc in its own place, such as
-    env(1), `credentials` the user and the password to ask it with. The folder keeps
-    configuration, log and store: a second server on the same folder finds the first one's images.
+    env(1), `credentials` the user and the password to ask it with. The folder keeps configuration,
+    log and store: a second server on the same folder finds the first one's images.
     """
 
     def __init__(
