@@ -129,6 +129,6 @@ def make_explicit(source: Path, target: Path) -> bool:
     ]
     commands = [[*program, source, target] for program in programs]
     return any(
-        subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+        subprocess.run(command, capture_output=True, timeout=300, check=False).returncode == 0
         for command in commands
     )
