@@ -176,7 +176,7 @@ namespace OrthancPerf
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
-    transcoding_(orthanc_, tracker_, orthancConfiguration, configuration.socketProbe,
+    transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
@@ -187,7 +187,7 @@ namespace OrthancPerf
             {this, &tuningChanges_, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
             { CheckChange(current, proposed); }),
-    advisorSources_(orthanc_, orthancConfiguration),
+    advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines()),
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {

@@ -47,10 +47,12 @@ namespace OrthancPerf
 
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+                                         ITranscodingObserver& evidence,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
     orthanc_(orthanc),
     tracker_(tracker),
+    evidence_(evidence),
     warn_(std::move(warn)),
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
@@ -137,7 +139,7 @@ namespace OrthancPerf
     {
       return isStarted_ ? problem_ : "Orthanc has not started yet";
     };
-    return {engines_, failures_, lock_, isTested, getProblem};
+    return {engines_, transcoder_, failures_, lock_, isTested, getProblem};
   }
 
 
@@ -145,6 +147,7 @@ namespace OrthancPerf
   {
     metrics_.OnTranscoding(report);
     failures_.OnTranscoding(report);
+    evidence_.OnTranscoding(report);
   }
 
 

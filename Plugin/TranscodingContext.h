@@ -26,11 +26,13 @@ namespace OrthancPerf
   public:
     using Warn = std::function<void(const std::string&)>;
 
-    // Begins the self-test of the engines, in the background. The tracker outlives this object.
+    // Begins the self-test of the engines, in the background. Tracker and evidence outlive this
+    // object; the latter is told of every attempt of an engine.
     // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
     // cannot be found.
     TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
-                       const Json::Value& orthancConfiguration, bool mayRedirect, Warn warn);
+                       ITranscodingObserver& evidence, const Json::Value& orthancConfiguration,
+                       bool mayRedirect, Warn warn);
 
     // Orthanc is up, and this is what the tuning asks for: logs which engines and transfer syntaxes
     // there are not, once that is known, in the background. "problem": why the received-instance
@@ -86,6 +88,7 @@ namespace OrthancPerf
 
     const Orthanc orthanc_;
     IngestTracker& tracker_;
+    ITranscodingObserver& evidence_;
     const Warn warn_;
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;

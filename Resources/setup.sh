@@ -16,9 +16,11 @@ readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
+  vde2 e2fsprogs
 )
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
+readonly ORTHANC_GDCM=build/orthanc-gdcm
 readonly REQUIREMENTS=Resources/IntegrationTests/requirements.txt
 
 
@@ -137,9 +139,24 @@ install_npm_packages()
 }
 
 
+# Debian's own plugin with GDCM, for a test only: installed, it would be in every Orthanc here
+unpack_orthanc_gdcm()
+{
+  if [[ ! -d $ORTHANC_GDCM ]]
+  then
+    echo "Unpacking from Debian into $ORTHANC_GDCM: orthanc-gdcm"
+    mkdir -p "$ORTHANC_GDCM.new"
+    (cd "$ORTHANC_GDCM.new" && apt-get download -qq -o APT::Sandbox::User=root orthanc-gdcm)
+    dpkg --extract "$ORTHANC_GDCM.new"/orthanc-gdcm_*.deb "$ORTHANC_GDCM.new"
+    mv "$ORTHANC_GDCM.new" "$ORTHANC_GDCM"
+  fi
+}
+
+
 install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
 install_packages "$(name_clang_runtime)"
 read -ra NPM_PACKAGES <<< "$(name_npm_packages)"
 install_packages "${NPM_PACKAGES[@]}"
+unpack_orthanc_gdcm
 install_python_packages
 install_npm_packages

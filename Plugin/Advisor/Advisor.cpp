@@ -67,8 +67,8 @@ namespace OrthancPerf
     evidence.facts = sources_.GetFacts();
 
     TranscodingEvidence engines = sources_.GetEngines(evidence.tuning);
-    evidence.transcoding.switchedOff = std::move(engines.switchedOff);
-    evidence.transcoding.alternatives = std::move(engines.alternatives);
+    engines.engines = std::move(evidence.transcoding.engines);
+    evidence.transcoding = std::move(engines);
     return evidence;
   }
 

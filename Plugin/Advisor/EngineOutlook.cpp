@@ -19,7 +19,7 @@ namespace OrthancPerf
         else if (syntax.state == SyntaxVerdict::State::Works && engine.isAvailable &&
                  syntax.transferSyntax == tuning.transferSyntax)
         {
-          evidence.alternatives.push_back({engine.engine, 0});
+          evidence.alternatives.push_back(engine.engine);
         }
       }
     }

@@ -9,8 +9,7 @@
 namespace OrthancPerf
 {
   // What the verdicts of the self-test mean for the advisor: which engines are switched off, and
-  // which could write the target syntax of the tuning. How fast those are is for the caller to
-  // add, from comparisons or from traffic.
+  // which could write the target syntax of the tuning
   TranscodingEvidence DescribeEngines(const std::vector<EngineVerdict>& verdicts,
                                       const IngestTranscoding& tuning);
 }

@@ -34,7 +34,8 @@ namespace OrthancPerf
     double waiting = 0;       // of them with unread data that no thread of Orthanc is free for
   };
 
-  // What an engine did to instances, and how fast. Bytes are those of the source.
+  // What an engine did to its latest instances, whenever that was, and how fast. Bytes are those of
+  // the source.
   struct EngineEvidence
   {
     std::string engine;
@@ -58,15 +59,8 @@ namespace OrthancPerf
     std::vector<EngineEvidence> engines;
     std::vector<SwitchedOffEngine> switchedOff;
 
-    // Engines by name that can write the target syntax of the tuning, with the speed that they
-    // showed in the last comparison or in traffic (bytes a second; 0: not known)
-    struct Alternative
-    {
-      std::string engine;
-      double bytesPerSecond = 0;
-    };
-
-    std::vector<Alternative> alternatives;
+    // The engines that can write the target syntax of the tuning
+    std::vector<std::string> alternatives;
   };
 
   // All that rules judge. A value.

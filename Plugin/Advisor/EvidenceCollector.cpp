@@ -133,7 +133,6 @@ namespace OrthancPerf
     {
       totals_ = {};
       origins_ = {};
-      engines_.clear();
     }
 
     tuning_ = tuning;

@@ -16,27 +16,27 @@ namespace OrthancPerf
 #if defined(__GLIBC__)
     constexpr bool IS_LAYOUT_KNOWN = true;
 
-    bool IsRecursive(const pthread_mutex_t& mutex) noexcept
+    bool IsRecursive(const pthread_mutex_t* mutex) noexcept
     {
       constexpr int TYPE_AND_ROBUSTNESS = 127;
-      return (mutex.__data.__kind & TYPE_AND_ROBUSTNESS) == PTHREAD_MUTEX_RECURSIVE;
+      return (mutex->__data.__kind & TYPE_AND_ROBUSTNESS) == PTHREAD_MUTEX_RECURSIVE;
     }
 
     // Another thread may change both meanwhile, but never to this thread's identifier
-    bool IsHeldOnceByThisThread(const pthread_mutex_t& mutex) noexcept
+    bool IsHeldOnceByThisThread(const pthread_mutex_t* mutex) noexcept
     {
-      const int owner = __atomic_load_n(&mutex.__data.__owner, __ATOMIC_RELAXED);
-      return owner == static_cast<int>(syscall(SYS_gettid)) && mutex.__data.__count == 1;
+      const int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+      return owner == static_cast<int>(syscall(SYS_gettid)) && mutex->__data.__count == 1;
     }
 #else
     constexpr bool IS_LAYOUT_KNOWN = false;
 
-    bool IsRecursive(const pthread_mutex_t&) noexcept
+    bool IsRecursive(const pthread_mutex_t*) noexcept
     {
       return false;
     }
 
-    bool IsHeldOnceByThisThread(const pthread_mutex_t&) noexcept
+    bool IsHeldOnceByThisThread(const pthread_mutex_t*) noexcept
     {
       return false;
     }
@@ -54,7 +54,7 @@ namespace OrthancPerf
       const int result = pthread_mutex_lock(mutex);
 
       if (searchingThread.load() == syscall(SYS_gettid) && firstRecursive.load() == nullptr &&
-          IsRecursive(*mutex) && IsHeldOnceByThisThread(*mutex))
+          IsRecursive(mutex) && IsHeldOnceByThisThread(mutex))
       {
         firstRecursive.store(mutex);
       }
@@ -154,7 +154,7 @@ namespace OrthancPerf
 
   pthread_mutex_t* PluginLock::Unlock() noexcept
   {
-    if (mutex_ == nullptr || !IsHeldOnceByThisThread(*mutex_) || pthread_mutex_unlock(mutex_) != 0)
+    if (mutex_ == nullptr || !IsHeldOnceByThisThread(mutex_) || pthread_mutex_unlock(mutex_) != 0)
     {
       kept_.fetch_add(1, std::memory_order_relaxed);
       return nullptr;

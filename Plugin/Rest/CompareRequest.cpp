@@ -216,6 +216,7 @@ namespace OrthancPerf
 
     const std::map<std::string, Reader> readers = MakeReaders(engines);
     std::vector<std::string> known;
+    known.reserve(readers.size());
     for (const auto& reader : readers)
     {
       known.push_back(reader.first);

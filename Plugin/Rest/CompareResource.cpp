@@ -69,7 +69,7 @@ namespace OrthancPerf
           throw RestError(404, "There is no instance and no series " + request.resource);
         }
 
-        const std::vector<std::string> chosen = SpreadOut(*all, request.maximumInstances);
+        std::vector<std::string> chosen = SpreadOut(*all, request.maximumInstances);
         const std::string first = host_.LoadFile(chosen.front());
 
         if (DescribeImage(first.data(), first.size()).kind == PixelDataKind::None)

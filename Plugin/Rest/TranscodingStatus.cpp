@@ -58,6 +58,60 @@ namespace OrthancPerf
     }
 
 
+    Json::Value Describe(const TranscodingKind& kind)
+    {
+      Json::Value json;
+      json["Source"] = kind.source;
+      json["Target"] = kind.target;
+      json["PhotometricInterpretation"] = kind.colour;
+      json["BitsAllocated"] = kind.bitsAllocated;
+      json["BitsStored"] = kind.bitsStored;
+      json["SamplesPerPixel"] = kind.samplesPerPixel;
+      json["Signed"] = kind.isSigned;
+      json["MultiFrame"] = kind.isMultiFrame;
+      return json;
+    }
+
+
+    Json::Value Describe(const EngineFigures& figures)
+    {
+      Json::Value json;
+      json["Name"] = figures.engine;
+      json["Tries"] = ToJson(figures.tries);
+      json["Failures"] = ToJson(figures.failures);
+      json["Declines"] = ToJson(figures.declines);
+      json["Dropped"] = figures.isDropped;
+
+      if (figures.secondsPerByte > 0)
+      {
+        json["BytesPerSecond"] = 1 / figures.secondsPerByte;
+      }
+
+      if (!figures.problem.empty())
+      {
+        json["Problem"] = figures.problem;
+      }
+
+      return json;
+    }
+
+
+    Json::Value Describe(const AutoChoice& choice)
+    {
+      Json::Value json = Describe(choice.kind);
+      json["Engine"] = choice.engine.empty() ? Json::Value() : Json::Value(choice.engine);
+      json["Reason"] = choice.reason;
+      json["Engines"] = Json::arrayValue;
+
+      for (const EngineFigures& figures : choice.figures)
+      {
+        json["Engines"].append(Describe(figures));
+      }
+
+      return json;
+    }
+
+
     Json::Value Describe(const TranscodingFailure& failure)
     {
       Json::Value json;
@@ -79,12 +133,18 @@ namespace OrthancPerf
     json["Tested"] = sources.isTested();
     json["PluginLock"] = Describe(sources.lock);
     json["Engines"] = Json::arrayValue;
+    json["Auto"] = Json::arrayValue;
     json["Failures"] = Json::arrayValue;
     AddReason(json, problem);
 
     for (const EngineVerdict& verdict : sources.engines.GetVerdicts())
     {
       json["Engines"].append(Describe(verdict));
+    }
+
+    for (const AutoChoice& choice : sources.transcoder.GetAutoChoices())
+    {
+      json["Auto"].append(Describe(choice));
     }
 
     for (const TranscodingFailure& failure : sources.failures.Get())

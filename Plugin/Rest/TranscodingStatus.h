@@ -3,6 +3,7 @@
 
 #include "Network/PluginLock.h"
 #include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Transcoder.h"
 #include "Transcoding/TranscodingFailures.h"
 
 #include <json/value.h>
@@ -16,6 +17,7 @@ namespace OrthancPerf
   struct TranscodingSources
   {
     const EngineDirectory& engines;
+    const Transcoder& transcoder;
     const TranscodingFailures& failures;
     const PluginLock& lock;
 
@@ -26,6 +28,6 @@ namespace OrthancPerf
     std::function<std::string()> getProblem;
   };
 
-  // The engines, what each proved to be able to do, and what failed
+  // The engines, what each proved to be able to do, what "auto" makes of it, and what failed
   Json::Value DescribeTranscoding(const TranscodingSources& sources);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/AdvisorSources.h"
 
+#include "Advisor/EngineOutlook.h"
+
 #include <array>
 #include <thread>
 
@@ -34,8 +36,10 @@ namespace OrthancPerf
   }
 
 
-  AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration) :
-    orthanc_(orthanc)
+  AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
+                                 const EngineDirectory& engines) :
+    orthanc_(orthanc),
+    engines_(engines)
   {
     facts_.configuration = configuration;
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
@@ -62,6 +66,12 @@ namespace OrthancPerf
 
     facts_.kernel = KernelLimits::Read();
     return facts_;
+  }
+
+
+  TranscodingEvidence AdvisorSources::GetEngines(const Tuning& tuning)
+  {
+    return DescribeEngines(engines_.GetVerdicts(), tuning.ingestTranscoding);
   }
 
 

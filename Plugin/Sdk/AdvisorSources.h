@@ -3,6 +3,7 @@
 
 #include "Advisor/Advisor.h"
 #include "Sdk/Orthanc.h"
+#include "Transcoding/EngineDirectory.h"
 
 #include <mutex>
 
@@ -14,18 +15,22 @@ namespace OrthancPerf
   class AdvisorSources : public IAdvisorSources
   {
   public:
-    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration);
+    // Both outlive the sources
+    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
+                   const EngineDirectory& engines);
 
     // Orthanc's servers and database are up
     void Start();
 
     ServerFacts GetFacts() override;
+    TranscodingEvidence GetEngines(const Tuning& tuning) override;
 
   private:
     void ReadLogLevels();
     void ReadStore();
 
     const Orthanc& orthanc_;
+    const EngineDirectory& engines_;
     std::mutex mutex_;
     bool isStarted_ = false;
     ServerFacts facts_;

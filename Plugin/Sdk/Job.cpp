@@ -166,7 +166,7 @@ namespace OrthancPerf
       throw SdkError("SubmitJob", OrthancPluginErrorCode_InternalError);
     }
 
-    const std::string copy(id);
+    std::string copy(id);
     OrthancPluginFreeString(context, id);
     return copy;
   }

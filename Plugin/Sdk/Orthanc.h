@@ -60,11 +60,11 @@ namespace OrthancPerf
     // The same; nothing if Orthanc knows no such resource
     std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
 
-    // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
-    std::string GetInstanceFile(const std::string& instanceId) const;
-
     // The same as it is, for routes that answer with a text; nothing if there is no such route
     std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
+
+    // The DICOM file of a stored instance, as it is in the store. Throws SdkError.
+    std::string GetInstanceFile(const std::string& instanceId) const;
 
   private:
     struct StringDeleter

@@ -95,6 +95,7 @@ namespace OrthancPerf
 
     const SelfTest test(decoders);
     std::vector<std::future<EngineVerdict>> tests;
+    tests.reserve(tested.size());
 
     for (const ITranscodingEngine* const engine : tested)
     {
@@ -103,6 +104,7 @@ namespace OrthancPerf
     }
 
     std::vector<EngineVerdict> verdicts;
+    verdicts.reserve(tests.size());
 
     for (std::future<EngineVerdict>& result : tests)
     {

@@ -235,6 +235,7 @@ namespace OrthancPerf
     const std::vector<const ITranscodingEngine*> engines =
         surroundings_.engines.FindAll(kind.target);
     std::vector<std::string> names;
+    names.reserve(engines.size());
 
     for (const ITranscodingEngine* const engine : engines)
     {
@@ -360,7 +361,8 @@ namespace OrthancPerf
     try
     {
       const Source source = GetSource(target);
-      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality, MakeUid()};
+      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality,
+                                          MakeDerivedUid(sopInstanceUid_, file)};
       file = DescribeLossyDerivation(file, source.data, source.size, derivation);
       return FindFlaw(file, target, derivation.sopInstanceUid);
     }

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <random>
+#include <iomanip>
+#include <sstream>
 
 namespace OrthancPerf
 {
@@ -161,11 +161,11 @@ namespace OrthancPerf
 
     std::string FormatRatio(std::size_t nativeSize, std::size_t compressedSize)
     {
-      std::array<char, 32> text = {};
-      const double ratio = static_cast<double>(nativeSize) /
-                           static_cast<double>(std::max<std::size_t>(compressedSize, 1));
-      std::snprintf(text.data(), text.size(), "%.4g", ratio);
-      return text.data();
+      std::ostringstream text;
+      text << std::setprecision(4)
+           << static_cast<double>(nativeSize) /
+                  static_cast<double>(std::max<std::size_t>(compressedSize, 1));
+      return text.str();
     }
 
 
@@ -227,18 +227,32 @@ namespace OrthancPerf
     // A number of 128 bits, most significant word first
     using Uuid = std::array<std::uint32_t, 4>;
 
-    Uuid MakeUuid()
-    {
-      // Not thread_local: its 5 kB would be beyond what a library that is loaded late may have of
-      // each thread's static storage (MessageRecorder.cpp has reason to need it)
-      std::random_device random;
-      Uuid uuid = {random(), random(), random(), random()};
 
-      // Version 4, variant 10: RFC 9562 section 5.4
-      uuid[1] = (uuid[1] & 0xffff0fff) | 0x00004000;
-      uuid[2] = (uuid[2] & 0x3fffffff) | 0x80000000;
-      return uuid;
-    }
+    // FNV-1a of 128 bits (G. Fowler, L. C. Noll, K.-P. Vo): draft-eastlake-fnv
+    class Hash
+    {
+    public:
+      void Add(std::string_view bytes) noexcept
+      {
+        for (const char byte : bytes)
+        {
+          // The prime is 2^88 + 315
+          state_ ^= static_cast<std::uint8_t>(byte);
+          state_ = (state_ << 88) + state_ * 315;
+        }
+      }
+
+      Uuid Get() const noexcept
+      {
+        return {static_cast<std::uint32_t>(state_ >> 96), static_cast<std::uint32_t>(state_ >> 64),
+                static_cast<std::uint32_t>(state_ >> 32), static_cast<std::uint32_t>(state_)};
+      }
+
+    private:
+      using Number = unsigned __int128;
+
+      Number state_ = Number(0x6c62272e07bb0142) << 64 | 0x62b821756295c58d;
+    };
 
 
     // Divides by ten in place and returns the remainder
@@ -294,9 +308,19 @@ namespace OrthancPerf
   }
 
 
-  std::string MakeUid()
+  std::string MakeDerivedUid(std::string_view sourceUid, const std::string& compressed)
   {
-    Uuid uuid = MakeUuid();
+    const DataSetEditor editor(compressed.data(), compressed.size());
+    const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
+
+    Hash hash;
+    hash.Add(sourceUid);
+    hash.Add(pixels == nullptr ? std::string_view() : pixels->bytes);
+    Uuid uuid = hash.Get();
+
+    // Version 8, variant 10: RFC 9562 section 5.8
+    uuid[1] = (uuid[1] & 0xffff0fff) | 0x00008000;
+    uuid[2] = (uuid[2] & 0x3fffffff) | 0x80000000;
     std::string digits;
 
     while (std::any_of(uuid.begin(), uuid.end(), [](std::uint32_t word) { return word != 0; }))

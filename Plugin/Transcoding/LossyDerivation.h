@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace OrthancPerf
 {
@@ -11,7 +12,7 @@ namespace OrthancPerf
   {
     std::string transferSyntax;  // UID, a lossy one of GetWritableSyntaxes()
     unsigned int lossyQuality = 90;
-    std::string sopInstanceUid;  // of the new instance; see MakeUid()
+    std::string sopInstanceUid;  // of the new instance; see MakeDerivedUid()
   };
 
   // A lossy image is a new instance that names the one it was made from: DICOM PS3.3 sections
@@ -25,6 +26,8 @@ namespace OrthancPerf
   std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
                                       std::size_t sourceSize, const LossyDerivation& derivation);
 
-  // A new UID below 2.25, made of a random UUID (version 4): DICOM PS3.5 section B.2
-  std::string MakeUid();
+  // The UID of the new instance, below 2.25 (DICOM PS3.5 section B.2), made of the source's and of
+  // the compressed pixels: an instance that is sent again becomes the same one again, and not one
+  // more in the archive, while other pixels never share a UID. Throws as above.
+  std::string MakeDerivedUid(std::string_view sourceUid, const std::string& compressed);
 }

@@ -14,6 +14,8 @@ namespace OrthancPerf
   {
     using Clock = std::chrono::steady_clock;
 
+    constexpr std::int64_t HOUR = 3600000;  // milliseconds: poll(2) knows no more than an int
+
     // Whether something is there, be it the end; false when the time is over
     bool WaitReadable(int descriptor, std::optional<Clock::time_point> deadline)
     {
@@ -24,7 +26,7 @@ namespace OrthancPerf
         if (deadline)
         {
           const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
-          milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3600 * 1000));
+          milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, HOUR));
         }
 
         pollfd entry = {descriptor, POLLIN, 0};

@@ -55,7 +55,8 @@ namespace OrthancPerf
       const auto append =
           [&](std::uint32_t frame, std::int64_t row, std::int64_t column, int sample)
       {
-        const std::int64_t step = (row + column + 5 * sample + 3 * std::int64_t(frame)) % steps;
+        const std::int64_t step =
+            (row + column + 5 * std::int64_t(sample) + 3 * std::int64_t(frame)) % steps;
         const std::int64_t value = lowest + step * (range - noiseRange) / steps;
         AppendInteger(pixels, static_cast<std::uint64_t>(value + noise.Next(noiseRange)),
                       shape.bitsAllocated / 8);

@@ -3,8 +3,8 @@
 
 #include "Transcoding/PixelComparison.h"
 
-#include <array>
-#include <cstdio>
+#include <iomanip>
+#include <sstream>
 #include <utility>
 
 namespace OrthancPerf
@@ -85,9 +85,9 @@ namespace OrthancPerf
 
     std::string FormatPercent(double fraction)
     {
-      std::array<char, 32> text = {};
-      std::snprintf(text.data(), text.size(), "%.1f %%", 100 * fraction);
-      return text.data();
+      std::ostringstream text;
+      text << std::fixed << std::setprecision(1) << 100 * fraction << " %";
+      return text.str();
     }
 
 

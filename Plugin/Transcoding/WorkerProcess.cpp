@@ -15,7 +15,7 @@ namespace OrthancPerf
     constexpr std::chrono::seconds END_PATIENCE{2};
 
     // What an idle worker may keep of its shared memory
-    constexpr std::size_t KEPT_MEMORY = 16 * 1024 * 1024;
+    constexpr std::size_t KEPT_MEMORY = std::size_t(16) << 20;
 
     // exit code of ld.so(8) when it does not find a library, among others
     constexpr int EXIT_CODE_NO_LIBRARY = 127;
@@ -104,6 +104,13 @@ namespace OrthancPerf
     if (hello_.magic != WORKER_MAGIC || GetText(hello_.version) != PERF_VERSION)
     {
       throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
+    }
+
+    const std::string problem = GetText(hello_.problem);
+
+    if (!problem.empty())
+    {
+      throw WorkerFailure("does not work: " + problem);
     }
   }
 

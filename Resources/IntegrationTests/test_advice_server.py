@@ -2,8 +2,9 @@
 """Advice about the server: disks, database and options, each cause made for real."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -122,12 +123,19 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
     assert advice.goes_away(remedied, "slow-storage", 0)
 
 
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A folder on a file system in memory."""
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
 def make_large_files(image: Image, count: int) -> list[bytes]:
-    """Multi-frame images of 20 MB."""
+    """Multi-frame images of 8 MB."""
     folder = image.path.parent.parent / "advice-large"
     folder.mkdir(exist_ok=True)
     content = dcmread(image.path)
-    frames = 40
+    frames = 16
     generator = np.random.default_rng(1)
     content.PixelData = generator.integers(0, 4096, (frames, 512, 512)).astype("<u2").tobytes()
     content.NumberOfFrames = frames
@@ -141,10 +149,10 @@ def make_large_files(image: Image, count: int) -> list[bytes]:
 
 
 def test_md5_sums_of_large_instances_are_found_and_the_remedy_ends_it(
-    start_orthanc: StartOrthanc, images: list[Image]
+    start_orthanc: StartOrthanc, images: list[Image], memory: Path
 ) -> None:
     files = make_large_files(images[0], COUNT)
-    options = {"SyncStorageArea": False}
+    options = {"StorageDirectory": str(memory)}  # no disk is faster than MD5 then
     finding, phases = check_remedy(start_orthanc, options, lambda it: upload(it, files), "md5")
     assert finding["Evidence"]["MeanSize"] == pytest.approx(len(files[0]), rel=0.01)
     assert 0.3 < finding["Evidence"]["HashingShare"] < 1
@@ -245,6 +253,8 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
 def test_options_that_hold_ingest_back_are_found(
     start_orthanc: StartOrthanc, options: dict[str, Any], identifier: str
 ) -> None:
-    finding = advice.find(start_orthanc(options=options), identifier)
+    orthanc = start_orthanc(options=options)
+    finding = advice.find(orthanc, identifier)
+    orthanc.stop()
     remedied = start_orthanc(options=advice.configure(options, finding))
     assert advice.goes_away(remedied, identifier, 0)

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metrics, as the tools of Prometheus' world see them."""
 
-import json
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from prometheus_client import Metric
 from prometheus_client.samples import Sample
 
 from conftest import MakeSeries
 from harness import clients
 from harness.metrics import INSTANCES, PREFIX, scrape, scrape_when_counted, wait_until
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import OrthancServer
+from harness.prometheus import PrometheusServer
 
 INGEST_FAMILIES = {
     "build_info",
@@ -97,55 +95,6 @@ def test_json_says_the_same_as_the_text(busy_orthanc: OrthancServer) -> None:
     in_text = index(sample for family in text for sample in family.samples)
     in_json = index(sample for family in answer for sample in list_samples(family))
     assert in_json == pytest.approx(in_text)
-
-
-class PrometheusServer:
-    """A real Prometheus on loopback that scrapes one Orthanc every second."""
-
-    def __init__(self, folder: Path, target: OrthancServer) -> None:
-        self.port = find_free_port()
-        self.log = folder / "prometheus.log"
-        configuration = {
-            "global": {"scrape_interval": "1s"},
-            "scrape_configs": [
-                {
-                    "job_name": "orthanc",
-                    "metrics_path": "/perf/metrics",
-                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
-                }
-            ],
-        }
-        # JSON is YAML
-        path = folder / "prometheus.yml"
-        path.write_text(json.dumps(configuration), "utf-8")
-        self._command = [
-            "prometheus",
-            f"--config.file={path}",
-            f"--storage.tsdb.path={folder / 'prometheus'}",
-            f"--web.listen-address=127.0.0.1:{self.port}",
-        ]
-
-    def __enter__(self) -> "PrometheusServer":
-        with self.log.open("wb") as log:
-            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(30)
-
-    def query(self, expression: str) -> list[dict[str, Any]]:
-        try:
-            response = requests.get(
-                f"http://127.0.0.1:{self.port}/api/v1/query",
-                params={"query": expression},
-                timeout=10,
-            )
-        except requests.ConnectionError:
-            return []  # not yet up
-        if response.status_code == requests.codes.service_unavailable:
-            return []  # not yet ready
-        return response.json()["data"]["result"]
 
 
 def test_prometheus_scrapes_and_answers_a_query_of_each_family(

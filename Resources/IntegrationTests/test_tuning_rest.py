@@ -116,9 +116,14 @@ def test_a_bad_document_changes_nothing_and_is_told_why(
     assert orthanc.get_json(TUNING) == before
 
 
-def test_keys_without_effect_yet_are_named(orthanc: OrthancServer) -> None:
-    put(orthanc, {"IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.4.70"}})
-    assert "IngestTranscoding" in orthanc.get("/perf/status").text
+def test_every_key_has_its_effect(orthanc: OrthancServer) -> None:
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
+
+
+def test_keys_without_effect_are_named(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc(perf={"SocketProbe": False})
+    not_in_effect = orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+    assert not_in_effect == ["DicomSockets.TcpQuickAck"]
 
 
 @pytest.mark.parametrize(

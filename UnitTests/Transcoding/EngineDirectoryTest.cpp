@@ -48,6 +48,7 @@ namespace OrthancPerf
     std::vector<std::string> GetNames(const std::vector<const ITranscodingEngine*>& engines)
     {
       std::vector<std::string> names;
+      names.reserve(engines.size());
 
       for (const ITranscodingEngine* const engine : engines)
       {

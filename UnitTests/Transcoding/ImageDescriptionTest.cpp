@@ -48,7 +48,7 @@ namespace OrthancPerf
 
     void ExpectImage(const std::string& transferSyntax, const DicomEncoding& encoding)
     {
-      const std::string pixels(300 * 2 * 3 * 2, 'x');
+      const std::string pixels(3600, 'x');
       const std::string file =
           DicomFileBuilder::FileMeta(transferSyntax) +
           MakeBuilder(encoding).Element(TAG_PIXEL_DATA, "OW", pixels).GetBytes();

@@ -220,18 +220,32 @@ namespace OrthancPerf
   }
 
 
-  TEST(LossyDerivation, UidsAreUuidsAndAllDifferent)
+  TEST(LossyDerivation, TheSameSourceBecomesTheSameInstanceAgain)
   {
-    std::set<std::string> uids;
+    const std::string compressed = Compress(MakeSource());
+    EXPECT_EQ(MakeDerivedUid("1.2.3", compressed), MakeDerivedUid("1.2.3", compressed));
 
-    for (int i = 0; i < 1000; i++)
+    // FNV-1a of 128 bits, computed by other means
+    EXPECT_EQ("2.25.258422565292910514824921638681944401628", MakeDerivedUid("1.2.3", compressed));
+  }
+
+
+  TEST(LossyDerivation, OtherSourcesAndPixelsAreOtherInstances)
+  {
+    const std::string source = MakeSource();
+    const std::string compressed = Compress(source);
+    std::string other = compressed;
+    other[other.size() - 20] = 'y';
+    std::set<std::string> uids = {MakeDerivedUid("1.2.3", other)};
+
+    for (int i = 0; i < 100; i++)
     {
-      const std::string uid = MakeUid();
+      const std::string uid = MakeDerivedUid("1.2." + std::to_string(i), compressed);
       EXPECT_LE(uid.size(), 64u);
       EXPECT_TRUE(std::regex_match(uid, std::regex("2\\.25\\.[1-9][0-9]*"))) << uid;
       uids.insert(uid);
     }
 
-    EXPECT_EQ(1000u, uids.size());
+    EXPECT_EQ(101u, uids.size());
   }
 }

@@ -97,7 +97,7 @@ namespace OrthancPerf
     // The same noise falls on other samples: make the planes of the pixels
     std::string planes;
     const std::string_view pixels = Describe(byPixel).pixelData;
-    constexpr std::size_t FRAME = 25 * 33;
+    constexpr std::size_t FRAME = 825;
 
     for (std::size_t i = 0; i < 2 * 3 * FRAME; i++)
     {

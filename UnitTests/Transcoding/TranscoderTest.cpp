@@ -274,6 +274,7 @@ namespace OrthancPerf
     const Transcoding transcoding = Send(source_);
     ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
     EXPECT_NE(GetUid(source_), GetUid(transcoding.file));
+    EXPECT_EQ(GetUid(Send(source_).file), GetUid(transcoding.file));  // sent again
 
     DataSetEditor editor(transcoding.file.data(), transcoding.file.size());
     EXPECT_EQ("DERIVED\\PRIMARY", editor.GetText(0x00080008));
@@ -351,34 +352,35 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, SettingsMayChangeWhileOthersTranscode)
   {
-    std::atomic<bool> isDone{false};
-    std::vector<std::thread> threads;
+    constexpr int THREADS = 3;
+    std::atomic<int> running{THREADS};
     std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < THREADS; i++)
     {
       threads.emplace_back(
           [&]
           {
-            while (!isDone)
+            for (int instance = 0; instance < 100; instance++)
             {
               const Transcoding transcoding = Send(source_);
               const bool isRight = transcoding.report.outcome == Outcome::Transcoded &&
                                    GetSyntax(transcoding.file) == transcoding.report.target;
               wrong += isRight ? 0 : 1;
             }
+
+            running--;
           });
     }
 
-    for (int i = 0; i < 500; i++)
+    for (int i = 0; running > 0; i++)
     {
       Set(i % 2 == 0 ? RLE : JPEG_LOSSLESS,
           i % 3 == 0 ? EngineChoice::Automatic : EngineChoice::Native, i % 5 == 0);
       transcoder_.GetAutoChoices();
       std::this_thread::yield();
     }
-
-    isDone = true;
 
     for (std::thread& thread : threads)
     {

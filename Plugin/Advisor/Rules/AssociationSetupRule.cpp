@@ -94,8 +94,9 @@ namespace OrthancPerf
                  "it looks up the name of the caller's address, or has no thread free.";
         }
 
-        return "Orthanc accepts associations one after the other, on one thread: one that connects "
-               "and stays silent, or is far away, holds up those behind it.";
+        return "The peer connects, and sends its A-ASSOCIATE-RQ only after that time. Orthanc "
+               "accepts "
+               "associations one after the other, on one thread: all that come meanwhile wait too.";
       }
 
 
@@ -117,8 +118,10 @@ namespace OrthancPerf
         return direction == Direction::Send
                    ? Remedy::AskPeer("Check the peer's name look-up (reverse DNS of Orthanc's "
                                      "address) and how many associations it serves at once.")
-                   : Remedy::AskPeer("Find out who connects to the DICOM port without saying "
-                                     "anything (monitoring that only opens the port).");
+                   : Remedy::AskPeer(
+                         "Find out what the peer does between connecting and asking for "
+                         "the association (look-up of names, a slow TLS handshake, a "
+                         "proxy on the way).");
       }
     };
   }

@@ -8,6 +8,9 @@ namespace OrthancPerf
   {
     constexpr double MINIMUM_STALLS = 10;
 
+    // A protocol stalls in every message or every other one, a busy machine now and then
+    constexpr double MINIMUM_STALLS_PER_INSTANCE = 0.2;
+
     // A signature: how long the peers' systems hold an acknowledgement back
     struct Signature
     {
@@ -17,10 +20,9 @@ namespace OrthancPerf
     };
 
     // Linux: 40 ms (TCP_DELACK_MIN in include/net/tcp.h, HZ / 25), and some for two sides in a row.
-    // Windows: 200 ms (registry TcpDelAckTicks, two ticks of 100 ms); RFC 1122 section 4.2.3.2
-    // allows up to 500 ms.
+    // Windows: 200 ms (registry TcpDelAckTicks, two ticks of 100 ms).
     constexpr Signature LINUX = {0.025, 0.090, "Linux holds acknowledgements back for 40 ms"};
-    constexpr Signature OTHERS = {0.090, 0.500, "Windows holds acknowledgements back for 200 ms"};
+    constexpr Signature OTHERS = {0.150, 0.300, "Windows holds acknowledgements back for 200 ms"};
 
 
     class DelayedAckRule : public PeerRule
@@ -34,7 +36,8 @@ namespace OrthancPerf
         const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
 
         if (traffic.instances < MINIMUM_INSTANCES || traffic.stalls < MINIMUM_STALLS ||
-            signature == nullptr ||
+            traffic.stalls < MINIMUM_STALLS_PER_INSTANCE * traffic.instances ||
+            signature == nullptr || IsRemedied(evidence.tuning.dicomSockets) ||
             traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
         {
           return std::nullopt;
@@ -51,11 +54,22 @@ namespace OrthancPerf
         finding.evidence = Describe(traffic, mean);
         finding.cost = EstimateCost(traffic.stallSeconds, traffic.GetSecondsWithPauses(),
                                     evidence.GetTotal(peer.direction));
-        finding.remedy = Advise(evidence.tuning.dicomSockets);
+        finding.remedy = Remedy::Tune(
+            MakePatch(), "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
+                         "(TcpQuickAck). The peer need not be changed.");
         return finding;
       }
 
     private:
+      static Json::Value MakePatch()
+      {
+        Json::Value patch;
+        patch["DicomSockets"]["TcpNoDelay"] = true;
+        patch["DicomSockets"]["TcpQuickAck"] = true;
+        return patch;
+      }
+
+
       // Over a distant path a wait may be a round trip and no stall: that much is left out
       static const Signature* FindSignature(double mean, double roundTrip)
       {
@@ -80,24 +94,6 @@ namespace OrthancPerf
         json["MeanStall"] = mean;
         json["StallShare"] = traffic.stallSeconds / traffic.GetSecondsWithPauses();
         return json;
-      }
-
-
-      static Remedy Advise(const DicomSockets& sockets)
-      {
-        if (sockets.tcpNoDelay && sockets.tcpQuickAck)
-        {
-          return Remedy::AskPeer(
-              "Orthanc's side sends and acknowledges at once already. Switch Nagle's algorithm off "
-              "on the peer (TCP_NODELAY; DCMTK: environment variable TCP_NODELAY=1), and check "
-              "that the plugin's probe is installed (/perf/status).");
-        }
-
-        Json::Value patch;
-        patch["DicomSockets"]["TcpNoDelay"] = true;
-        patch["DicomSockets"]["TcpQuickAck"] = true;
-        return Remedy::Tune(patch, "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
-                                   "(TcpQuickAck). The peer need not be changed.");
       }
     };
   }

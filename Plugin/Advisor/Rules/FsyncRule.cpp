@@ -5,8 +5,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    // An SSD takes some 1 ms to make a file durable, up to 6 ms when others write to it; a disk 10 ms
-    // (a seek and a turn)
+    // An SSD takes some 1 ms to make a file durable, up to 6 ms when others write to it; a disk 10
+    // ms (a seek and a turn)
     constexpr double SLOW_SYNC = 0.008;
 
     // Of the time of an instance

@@ -5,8 +5,8 @@
 
 namespace OrthancPerf
 {
-  // An estimate of the time that MD5 takes, in seconds of all instances together. It lies inside the
-  // phase "prepare", nearly all of which it is with large instances; Lua and other plugins are
-  // there too, so that no more is counted than a slow processor would need. 0 if it is off.
+  // An estimate of the time that MD5 takes, in seconds of all instances together. It lies inside
+  // the phase "prepare", nearly all of which it is with large instances. Where Lua or compression
+  // are in there too, no more is counted than a slow processor would need. 0 if it is off.
   double EstimateMd5(const TrafficSums& traffic, const ServerFacts& facts);
 }

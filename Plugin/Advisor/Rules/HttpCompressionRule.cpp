@@ -5,7 +5,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    // An answer of some hundred bytes takes 0.2 to 1 ms, compressed 0.3 ms more; report 002 saw 7 ms
+    // An answer of some hundred bytes takes 0.2 to 1 ms, compressed 0.3 ms more; report 002 saw 7
+    // ms
     constexpr double SLOW_RESPONSE = 0.002;
 
     constexpr double MINIMUM_RESPONSE_SHARE = 0.15;

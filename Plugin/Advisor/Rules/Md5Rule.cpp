@@ -9,7 +9,7 @@ namespace OrthancPerf
     // With images of half a megabyte on an SSD it is a quarter: what the checksum is worth. Large
     // instances are another thing.
     constexpr double MINIMUM_MD5_SHARE = 0.30;
-    constexpr double SLOW_MD5 = 0.005;
+    constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
 
 
     class Md5Rule : public ServerRule
@@ -21,7 +21,8 @@ namespace OrthancPerf
         const double hashing = EstimateMd5(traffic, evidence.facts);
         const double total = traffic.GetTotalSeconds();
 
-        if (traffic.instances < MINIMUM_INSTANCES || hashing < SLOW_MD5 * traffic.instances ||
+        if (traffic.instances < MINIMUM_INSTANCES ||
+            traffic.bytes < LARGE_INSTANCE * traffic.instances ||
             hashing < MINIMUM_MD5_SHARE * total)
         {
           return std::nullopt;
@@ -30,11 +31,10 @@ namespace OrthancPerf
         Finding finding;
         finding.id = "md5";
         finding.title = "Computing MD5 sums takes " + SayShare(hashing / total) + " of the time";
-        finding.explanation =
-            "Orthanc computes the MD5 sum of each file before it is stored "
-            "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
-            SaySize(traffic.bytes / traffic.instances) + " that is " +
-            SayTime(hashing / traffic.instances) + " each.";
+        finding.explanation = "Orthanc computes the MD5 sum of each file before it is stored "
+                              "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
+                              SaySize(traffic.bytes / traffic.instances) + " that is " +
+                              SayTime(hashing / traffic.instances) + " each.";
         finding.evidence["MeanSize"] = traffic.bytes / traffic.instances;
         finding.evidence["EstimatedHashing"] = hashing / traffic.instances;
         finding.evidence["MeanPrepare"] = traffic.GetMean(Phase::Prepare);

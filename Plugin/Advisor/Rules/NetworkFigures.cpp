@@ -22,6 +22,12 @@ namespace OrthancPerf
   }
 
 
+  bool IsRemedied(const DicomSockets& sockets)
+  {
+    return sockets.tcpNoDelay && sockets.tcpQuickAck;
+  }
+
+
   double GetTransferSeconds(const PeerEvidence& peer)
   {
     const TrafficSums& traffic = peer.traffic;

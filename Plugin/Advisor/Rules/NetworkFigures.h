@@ -26,6 +26,10 @@ namespace OrthancPerf
   // the wait for the response belongs to it: the kernel buffers what was handed to it.
   double GetTransferRate(const PeerEvidence& peer);
 
+  // Whether neither Nagle's algorithm nor delayed acknowledgements are at work on our side, which
+  // leaves nothing for the peer's to wait for: a wait is then the peer's own
+  bool IsRemedied(const DicomSockets& sockets);
+
   // The part of the peer's time, pauses included, in which its data was under way
   double GetTransferSeconds(const PeerEvidence& peer);
 

@@ -34,8 +34,9 @@ namespace OrthancPerf
         }
 
         // A stall may lie in the pause, and a round trip always does
-        const double idle = traffic.GetSeconds(Phase::Idle) - traffic.stallSeconds -
-                            traffic.instances * GetRoundTrip(peer);
+        const double stalled = IsRemedied(evidence.tuning.dicomSockets) ? 0 : traffic.stallSeconds;
+        const double idle =
+            traffic.GetSeconds(Phase::Idle) - stalled - traffic.instances * GetRoundTrip(peer);
         const double pause = idle / traffic.instances;
 
         if (pause < MINIMUM_PAUSE || idle < MINIMUM_PAUSE_SHARE * traffic.GetSecondsWithPauses())

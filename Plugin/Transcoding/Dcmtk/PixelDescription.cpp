@@ -53,7 +53,7 @@ namespace OrthancPerf
     item.findAndGetSint32(DCM_NumberOfFrames, frames);  // only in images of several frames
     image.frames = static_cast<std::uint32_t>(frames < 1 ? 1 : frames);
     image.isSigned = (representation != 0);
-    image.photometricInterpretation = photometric.c_str();
+    image.photometricInterpretation.assign(photometric.data(), photometric.size());
 
     if (image.samplesPerPixel > 1 &&
         !ReadNumber(item, DCM_PlanarConfiguration, image.planarConfiguration))

@@ -18,7 +18,7 @@ namespace
   // only until the statistics of the coder's 365 contexts have adapted to the noise.
   void* Allocate(std::size_t size) noexcept
   {
-    constexpr std::size_t SMALL = 1024 * 1024;
+    constexpr std::size_t SMALL = std::size_t(1) << 20;
     constexpr std::size_t HEADERS = 1024;
 
     if (size > PTRDIFF_MAX / 2)

@@ -7,7 +7,6 @@
 #include <gdcmByteValue.h>
 #include <gdcmFragment.h>
 #include <gdcmSequenceOfFragments.h>
-#include <gdcmSmartPointer.h>
 #include <limits>
 
 namespace OrthancPerf
@@ -42,11 +41,11 @@ namespace OrthancPerf
     gdcm::Fragment fragment;
     fragment.SetByteValue(frame.data(), CheckLength(frame.size()));
 
-    const gdcm::SmartPointer<gdcm::SequenceOfFragments> fragments = new gdcm::SequenceOfFragments;
-    fragments->AddFragment(fragment);
-
+    // GDCM counts references: the element owns it
+    auto* const fragments = new gdcm::SequenceOfFragments;
     gdcm::DataElement element(gdcm::Tag(0x7fe0, 0x0010), 0, gdcm::VR::OB);
     element.SetValue(*fragments);
+    fragments->AddFragment(fragment);
     return element;
   }
 

@@ -217,7 +217,7 @@ namespace OrthancPerf
 
     for (unsigned int i = 0; i < ATTEMPTS; i++)
     {
-      const std::string encoded = encoder.Encode(samples);
+      std::string encoded = encoder.Encode(samples);
       FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
       const std::string decoded = decoder.Decode({encoded});
       const SampleRange found = MeasureRange({decoded}, format_);

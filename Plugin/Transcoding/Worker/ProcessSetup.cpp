@@ -40,9 +40,12 @@ namespace OrthancPerf
       sigaction(SIGTERM, &action, nullptr);
       prctl(PR_SET_PDEATHSIG, SIGTERM);
 
-      signal(SIGINT, SIG_IGN);
-      signal(SIGHUP, SIG_IGN);
-      signal(SIGQUIT, SIG_IGN);
+      action.sa_handler = SIG_IGN;
+
+      for (const int ignored : {SIGINT, SIGHUP, SIGQUIT})
+      {
+        sigaction(ignored, &action, nullptr);
+      }
     }
 
     void SetSoftLimit(int resource, rlim_t value)
@@ -56,8 +59,8 @@ namespace OrthancPerf
       }
     }
 
-    // From one request to the next: pages that are given back and got again cost a codec about 10 %.
-    // What is kept goes with the process, after a minute without work.
+    // From one request to the next: pages that are given back and got again cost a codec about 10
+    // %. What is kept goes with the process, after a minute without work.
     void KeepMemory()
     {
       constexpr int KEPT = 32 * 1024 * 1024;

@@ -6,8 +6,8 @@ IngestTranscoding can only be configured, so that it gets a server of its own fo
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.images import Image, make_ct_series
 from harness.orthanc import OrthancServer
-from lab.processes import ClientError
+from lab.processes import ClientError, ProcessorClock
 from lab.ratios import Comparison
 from lab.report import Report
 from lab.senders import Target, use_storescu
@@ -67,10 +67,15 @@ class Run:
 
     images: int
     seconds: float
+    processor_seconds: float  # of Orthanc and of the engines' processes
     transcode: float  # the phase's median, in seconds
 
     def get_throughput(self) -> float:
         return self.images / self.seconds
+
+    def get_processor_time(self) -> float:
+        """Milliseconds an image."""
+        return self.processor_seconds / self.images * 1000
 
 
 def switch(contestant: Contestant) -> str | None:
@@ -79,7 +84,17 @@ def switch(contestant: Contestant) -> str | None:
         return None
     tuning = {"IngestTranscoding": contestant.tuning}
     answer = contestant.server.request("PUT", "/perf/tuning", json=tuning)
-    return None if answer.ok else answer.json()["Error"]
+    return None if answer.ok else "the engine does not write it, or is not there"
+
+
+def read_processor_times(server: OrthancServer) -> dict[int, float]:
+    """The processor time so far of Orthanc and of each of its children, by their numbers."""
+    times = {server.pid: ProcessorClock(server.pid).read()}
+    for task in Path(f"/proc/{server.pid}/task").iterdir():
+        for child in (task / "children").read_text("ascii").split():
+            with suppress(OSError):  # it has ended meanwhile
+                times[int(child)] = ProcessorClock(int(child)).read()
+    return times
 
 
 def find_transcode_time(server: OrthancServer, images: int) -> float:
@@ -104,9 +119,12 @@ def measure(contestant: Contestant, images: list[Image], senders: int) -> Run:
     problem = switch(contestant)
     if problem is not None:
         raise ClientError(problem)
+    before = read_processor_times(server)
     seconds = use_storescu(Target(server.dicom_port, images, None), senders)()
+    after = read_processor_times(server)
     check(contestant, len(images))
-    return Run(len(images), seconds, find_transcode_time(server, len(images)))
+    processor = sum(time - before.get(process, 0) for process, time in after.items())
+    return Run(len(images), seconds, processor, find_transcode_time(server, len(images)))
 
 
 @contextmanager
@@ -147,25 +165,35 @@ def interleave(
     return rounds
 
 
+def describe_phase(rounds: list[dict[str, Run]], name: str) -> str:
+    """What the plugin saw of it; Orthanc's own transcoding is none of its phases."""
+    transcode = median(runs[name].transcode for runs in rounds)
+    return f'phase "transcode" {transcode * 1000:.2f} ms an image' if transcode else ""
+
+
 def compare(
     contestants: list[Contestant], rounds: list[dict[str, Run]], target: str, senders: int
 ) -> list[Comparison]:
-    comparisons = []
-    for name in [contestant.name for contestant in contestants if contestant.name != NONE]:
-        pairs = [(runs[NONE].get_throughput(), runs[name].get_throughput()) for runs in rounds]
-        transcode = median(runs[name].transcode for runs in rounds)
-        comparisons.append(
-            Comparison(
-                f"{senders} storescu, {target}, {name}",
-                "throughput",
-                "images/s",
-                "stored as received",
-                "transcoded on ingest",
-                [pairs],
-                f'phase "transcode" {transcode * 1000:.2f} ms an image' if transcode else "",
-            )
+    def make(
+        name: str, figure: str, unit: str, get: Callable[[Run], float], note: str = ""
+    ) -> Comparison:
+        return Comparison(
+            f"{senders} storescu, {target}, {name}",
+            figure,
+            unit,
+            "stored as received",
+            "transcoded on ingest",
+            [[(get(runs[NONE]), get(runs[name])) for runs in rounds]],
+            note,
         )
-    return comparisons
+
+    names = [contestant.name for contestant in contestants if contestant.name != NONE]
+    throughput = [
+        make(name, "throughput", "images/s", Run.get_throughput, describe_phase(rounds, name))
+        for name in names
+    ]
+    processor = [make(name, "processor time", "ms/image", Run.get_processor_time) for name in names]
+    return throughput + processor
 
 
 def run(report: Report, settings: Settings, plugin: Path, images: Path, folder: Path) -> None:

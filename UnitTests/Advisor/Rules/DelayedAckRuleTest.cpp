@@ -98,9 +98,19 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedThePeerIsAsked)
+  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitIsThePeersOwn)
   {
     AddPeer(MakeStalled(40));
-    EXPECT_EQ(Remedy::Kind::Peer, Judge(MakeDelayedAckRule()).remedy.kind);
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+  }
+
+
+  TEST_F(DelayedAckRuleTest, AWaitNowAndThenIsABusyMachine)
+  {
+    UseStockSockets();
+    AddPeer(MakeStalled(40), 200);
+    evidence_.peers[0].traffic.stalls *= 0.1;
+    evidence_.peers[0].traffic.stallSeconds *= 0.1;
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
   }
 }

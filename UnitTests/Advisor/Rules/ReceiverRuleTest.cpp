@@ -40,6 +40,7 @@ namespace OrthancPerf
     Sample sample = MakeWaiting(80);
     sample.stalls = 1;
     sample.stallTime = 40;
+    evidence_.tuning.dicomSockets = *GetPresetValues(SocketPreset::Stock);
     AddPeer(sample, MANY, Direction::Send);
     EXPECT_FALSE(IsFound(MakeReceiverRule()));
   }

@@ -43,6 +43,7 @@ namespace OrthancPerf
     Sample sample = MakePausing(45);
     sample.stalls = 1;
     sample.stallTime = 40;
+    evidence_.tuning.dicomSockets = *GetPresetValues(SocketPreset::Stock);
     AddPeer(sample);
     EXPECT_FALSE(IsFound(MakeSenderRule()));
   }

@@ -16,8 +16,10 @@ namespace OrthancPerf
       {
         evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
         evidence_.tuning.ingestTranscoding.engine = EngineChoice::Dcmtk;
-        evidence_.transcoding.engines = {{"dcmtk", JPEG_LOSSLESS, 50, 0, 25e6, 0.5}};
-        evidence_.transcoding.alternatives = {{"dcmtk", 50e6}, {"native", 800e6}, {"gdcm", 45e6}};
+        evidence_.transcoding.engines = {{"dcmtk", JPEG_LOSSLESS, 50, 0, 25e6, 0.5},
+                                         {"native", JPEG_LOSSLESS, 10, 0, 80e6, 0.1},
+                                         {"gdcm", JPEG_LS, 10, 0, 80e6, 0.01}};
+        evidence_.transcoding.alternatives = {"dcmtk", "native", "gdcm"};
       }
 
       static Sample MakeTranscoded(double transcode)
@@ -50,7 +52,28 @@ namespace OrthancPerf
   TEST_F(TranscodingRuleTest, IsSilentWhereNoEngineIsMuchFaster)
   {
     SetTraffic(MakeTranscoded(10));
-    evidence_.transcoding.alternatives = {{"dcmtk", 50e6}, {"gdcm", 60e6}};
+    evidence_.transcoding.engines[1].bytes = 6e6;  // 60 MB/s
+    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+  }
+
+
+  TEST_F(TranscodingRuleTest, WhereNativeWasNotTriedAutoShallFindOut)
+  {
+    SetTraffic(MakeTranscoded(10));
+    evidence_.transcoding.engines.resize(1);
+    const Finding finding = Judge(MakeTranscodingRule());
+    EXPECT_EQ(EngineChoice::Automatic, Apply(finding).ingestTranscoding.engine);
+    EXPECT_FALSE(finding.cost.gain);
+
+    evidence_.transcoding.alternatives = {"dcmtk", "gdcm"};  // nothing is known of gdcm
+    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+  }
+
+
+  TEST_F(TranscodingRuleTest, AutoChoosesByItself)
+  {
+    SetTraffic(MakeTranscoded(10));
+    evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic;
     EXPECT_FALSE(IsFound(MakeTranscodingRule()));
   }
 
@@ -86,7 +109,7 @@ namespace OrthancPerf
     EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm 1.2.840.10008.1.2.4.80"].asString());
 
     ASSERT_EQ(1U, evidence_.transcoding.alternatives.size());
-    EXPECT_EQ("gdcm", evidence_.transcoding.alternatives[0].engine);
+    EXPECT_EQ("gdcm", evidence_.transcoding.alternatives[0]);
   }
 
 

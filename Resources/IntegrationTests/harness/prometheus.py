@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real Prometheus server."""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from harness.orthanc import OrthancServer, find_free_port
+
+
+class PrometheusServer:
+    """A real Prometheus on loopback that scrapes one Orthanc every second, and evaluates rules."""
+
+    def __init__(self, folder: Path, target: OrthancServer, rules: Sequence[Path] = ()) -> None:
+        self.port = find_free_port()
+        self.log = folder / "prometheus.log"
+        configuration = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(path) for path in rules],
+            "scrape_configs": [
+                {
+                    "job_name": "orthanc",
+                    "metrics_path": "/perf/metrics",
+                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
+                }
+            ],
+        }
+        # JSON is YAML
+        path = folder / "prometheus.yml"
+        path.write_text(json.dumps(configuration), "utf-8")
+        self._command = [
+            "prometheus",
+            f"--config.file={path}",
+            f"--storage.tsdb.path={folder / 'prometheus'}",
+            f"--web.listen-address=127.0.0.1:{self.port}",
+        ]
+
+    def __enter__(self) -> "PrometheusServer":
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(30)
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        try:
+            response = requests.get(
+                f"http://127.0.0.1:{self.port}/api/v1/query",
+                params={"query": expression},
+                timeout=10,
+            )
+        except requests.ConnectionError:
+            return []  # not yet up
+        if response.status_code == requests.codes.service_unavailable:
+            return []  # not yet ready
+        response.raise_for_status()
+        return response.json()["data"]["result"]

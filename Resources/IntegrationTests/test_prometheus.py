@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Grafana dashboard and the Prometheus rules ask for what the plugin really exposes."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, MakeSeries, StartOrthanc
+from harness.clients import get_output, store
+from harness.metrics import PREFIX, scrape, wait_until
+from harness.orthanc import OrthancServer, find_free_port
+from harness.prometheus import PrometheusServer
+from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.tuning import tune_sockets
+
+DASHBOARD = ROOT / "Resources" / "Grafana" / "orthanc-perf.json"
+RULES = ROOT / "Resources" / "Prometheus"
+RULE_FILES = [RULES / "recording.yml", RULES / "alerting.yml"]
+
+# What Grafana puts into an expression before it asks Prometheus
+VARIABLES = {
+    "$job": "orthanc",
+    "$instance": ".*",
+    "$peer": ".*",
+    "$__rate_interval": "1m",
+}
+
+
+def list_expressions() -> list[str]:
+    """Every query of the dashboard, as Grafana sends it."""
+    dashboard = json.loads(DASHBOARD.read_text("utf-8"))
+    targets = [target for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    annotations = [entry for entry in dashboard["annotations"]["list"] if "expr" in entry]
+    expressions = [entry["expr"] for entry in targets + annotations]
+    assert len(expressions) > 20
+    for name, value in VARIABLES.items():
+        expressions = [expression.replace(name, value) for expression in expressions]
+    return expressions
+
+
+def list_variable_queries() -> list[str]:
+    """The label_values(series, label) behind the dashboard's variables."""
+    variables = json.loads(DASHBOARD.read_text("utf-8"))["templating"]["list"]
+    return [entry["definition"] for entry in variables if entry["type"] == "query"]
+
+
+def find_names(text: str) -> set[str]:
+    """The metrics that a text names; what a rule records is not one of the plugin's."""
+    return set(re.findall(rf"(?<!:)\b{PREFIX}\w+(?!\w*:)", re.sub(r"\w+:\w+:\w+", "", text)))
+
+
+@pytest.fixture
+def busy_orthanc(start_orthanc: StartOrthanc, make_series: MakeSeries) -> Iterator[OrthancServer]:
+    """Orthanc that has seen all there is: stalls, a finding, sending, transcoding."""
+    port = find_free_port()
+    orthanc = start_orthanc(options={"DicomModalities": {"receiver": describe_modality(port)}})
+    images = make_series("advice", 60)
+    tune_sockets(orthanc, Preset="stock")
+    transcoding = {"IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.4.70"}}
+    orthanc.request("PUT", "/perf/tuning", json=transcoding).raise_for_status()
+    store(orthanc, images)
+    with StoreScp(port):
+        send(orthanc, "receiver", upload_to_send(orthanc, images[:5]))
+    assert wait_until(lambda: scrape(orthanc).sum("orthanc_perf_findings", id="delayed-ack") == 1)
+    yield orthanc
+
+
+def test_every_metric_that_is_asked_for_is_there(busy_orthanc: OrthancServer) -> None:
+    asked = set[str]()
+    for text in [*list_expressions(), *list_variable_queries()]:
+        asked |= find_names(text)
+    for path in RULE_FILES:
+        asked |= find_names(path.read_text("utf-8"))
+    exposed = scrape(busy_orthanc).list_names()
+    assert asked <= exposed, asked - exposed
+
+
+def test_promtool_finds_the_rules_correct() -> None:
+    get_output(["promtool", "check", "rules", *RULE_FILES])
+
+
+def test_the_rules_do_what_their_tests_say() -> None:
+    assert "SUCCESS" in get_output(["promtool", "test", "rules", RULES / "tests.yml"])
+
+
+def test_a_prometheus_server_answers_every_query_of_the_dashboard(
+    busy_orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    images = make_series("advice", 60)
+    with PrometheusServer(tmp_path, busy_orthanc, RULE_FILES) as prometheus:
+        assert wait_until(lambda: bool(prometheus.query("up == 1"))), prometheus.log.read_text()
+        store(busy_orthanc, images, "GRAFANA")  # so that rates have two points
+        tune_sockets(busy_orthanc, Preset="tuned")
+
+        def list_unanswered() -> list[str]:
+            return [query for query in list_expressions() if not prometheus.query(query)]
+
+        # Nothing was retransmitted on loopback, which is a series with the value 0 all the same
+        assert wait_until(lambda: not list_unanswered(), 30), list_unanswered()
+
+        recorded: list[dict[str, Any]] = prometheus.query(
+            "instance:orthanc_perf_ingest_instances:rate1m"
+        )
+        assert float(recorded[0]["value"][1]) > 0
