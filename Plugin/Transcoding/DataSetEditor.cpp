@@ -168,8 +168,8 @@ namespace OrthancPerf
     Collector meta(fileMeta_);
     CheckComplete(walker.WalkFileMeta(meta));
     meta.Finish(walker.GetNext());
-    RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
     CheckGroups(fileMeta_, true);
+    RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
 
     if (!IsExplicitLittleEndian(GetText(TAG_TRANSFER_SYNTAX_UID)))
     {

@@ -105,6 +105,13 @@ namespace OrthancPerf
     {
       throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
     }
+
+    const std::string problem = GetText(hello_.problem);
+
+    if (!problem.empty())
+    {
+      throw WorkerFailure("does not work: " + problem);
+    }
   }
 
 

@@ -40,6 +40,7 @@ namespace OrthancPerf
     std::uint32_t magic = WORKER_MAGIC;
     WorkerText version = {};             // PERF_VERSION of the worker's build
     std::uint64_t writableSyntaxes = 0;  // bit i: the i-th of GetWritableSyntaxes()
+    WorkerReason problem = {};           // why the engine can't be used; empty: it can
   };
 
   struct WorkerRequest

@@ -11,5 +11,13 @@ then
   Resources/build.sh build OrthancPerf
 fi
 
+if [[ ${1:-} == native-engine && -z ${PERF_PLUGIN:-} ]]
+then
+  for program in EncodeNative EncodeDcmtk EncodeGdcm
+  do
+    Resources/build.sh build "$program" -DPERF_BENCHMARKS=ON
+  done
+fi
+
 export PYTHONPATH=Resources/Benchmarks:Resources/IntegrationTests
 exec build/venv/bin/python -m lab "$@"

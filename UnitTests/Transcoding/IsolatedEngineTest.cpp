@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/IsolatedEngine.h"
 
-#include <cerrno>
+#include <array>
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -222,6 +223,15 @@ namespace OrthancPerf
   }
 
 
+  TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
+  {
+    const IsolatedEngine engine("unusable", PERF_TEST_WORKER, 1);
+    EXPECT_EQ(engine.GetProblem(), "the unusable program does not work: something is missing");
+    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
+    EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
+  }
+
+
   TEST(IsolatedEngine, ACrashIsAFailureAndTheNextCallGetsAFreshWorker)
   {
     const Misbehaving misbehaving;
@@ -410,6 +420,55 @@ namespace OrthancPerf
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
     EXPECT_EQ(result.reason, "the misbehaving program is being stopped");
     EXPECT_FALSE(IsProcess(pid));
+  }
+
+
+  TEST(IsolatedEngine, AWorkerOutlivesTheThreadThatStartedIt)
+  {
+    const Misbehaving misbehaving;
+    std::string first;
+    std::thread([&] { first = misbehaving.GetFile("pid"); }).join();
+    EXPECT_EQ(misbehaving.GetFile("pid"), first);
+  }
+
+
+  TEST(IsolatedEngine, AWorkerOutlivesTheSignalsThatAreMeantForItsParent)
+  {
+    const Misbehaving misbehaving;
+    const std::string first = misbehaving.GetFile("pid");
+
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+    {
+      kill(std::stoi(first), signal);
+      EXPECT_EQ(misbehaving.GetFile("pid"), first) << signal;
+    }
+  }
+
+
+  TEST(IsolatedEngine, AWorkerDoesNotOutliveItsParent)
+  {
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // to wait for the child's child
+    std::array<int, 2> ends = {};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const pid_t parent = fork();
+
+    if (parent == 0)
+    {
+      const IsolatedEngine engine("misbehaving", PERF_TEST_WORKER, 1);
+      pid_t pid = engine.GetProblem().empty() ? engine.GetIdleWorkers().at(0) : -1;
+      static_cast<void>(write(ends[1], &pid, sizeof(pid)));
+      engine.Transcode("hang", 4, TARGET);
+      _exit(1);
+    }
+
+    pid_t worker = -1;
+    ASSERT_EQ(read(ends[0], &worker, sizeof(worker)), static_cast<ssize_t>(sizeof(worker)));
+    kill(parent, SIGKILL);
+    EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+    EXPECT_EQ(waitpid(worker, nullptr, 0), worker);  // would never end if the worker did not
+    close(ends[0]);
+    close(ends[1]);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
   }
 
 

@@ -41,7 +41,8 @@ namespace OrthancPerf
     protected:
       void append(const dcmtk::log4cplus::spi::InternalLoggingEvent& event) override
       {
-        const std::string message = event.getMessage().c_str();
+        const auto& text = event.getMessage();
+        const std::string message(text.data(), text.size());
 
         if (GetKept().empty() && SpeaksOfDamage(message))
         {

@@ -56,8 +56,8 @@ namespace OrthancPerf
       }
     }
 
-    // From one request to the next: pages that are given back and got again cost a codec about 10 %.
-    // What is kept goes with the process, after a minute without work.
+    // From one request to the next: pages that are given back and got again cost a codec about 10
+    // %. What is kept goes with the process, after a minute without work.
     void KeepMemory()
     {
       constexpr int KEPT = 32 * 1024 * 1024;

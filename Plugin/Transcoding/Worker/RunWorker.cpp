@@ -7,8 +7,9 @@
 #include "Transcoding/Worker/SourceView.h"
 #include "Transcoding/WorkerProtocol.h"
 
-#include <cstdio>
 #include <exception>
+#include <iostream>
+#include <new>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -122,6 +123,7 @@ namespace OrthancPerf
       WorkerHello hello;
       SetText(hello.version, PERF_VERSION);
       hello.writableSyntaxes = ListSyntaxes(engine);
+      SetText(hello.problem, engine.GetProblem());
 
       if (!socket.Send(hello))
       {
@@ -149,9 +151,8 @@ namespace OrthancPerf
   {
     if (!IsSocket(WORKER_SOCKET))
     {
-      std::fputs("This program belongs to the performance plugin for Orthanc (libOrthancPerf.so), "
-                 "which starts it when it is needed.\n",
-                 stderr);
+      std::cerr << "This program belongs to the performance plugin for Orthanc "
+                   "(libOrthancPerf.so), which starts it when it is needed.\n";
       return NOT_STARTED_BY_PLUGIN;
     }
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
-from lab import overhead, side_by_side, stalls, transcoding
+from lab import native_engine, overhead, side_by_side, stalls, transcoding
 from lab.processes import ClientError
 from lab.report import Report
 
@@ -50,6 +50,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     add_stalls(commands)
     add_transcoding(commands)
+    add_native_engine(commands)
     return parser.parse_args()
 
 
@@ -78,6 +79,14 @@ def add_transcoding(commands: Commands) -> None:
     command.add_argument(
         "--seconds", type=float, default=120, help="at most, for each target and senders"
     )
+
+
+def add_native_engine(commands: Commands) -> None:
+    command = commands.add_parser("native-engine", help="JPEG Lossless by native, DCMTK and GDCM")
+    command.add_argument("--images", type=int, default=20, help="of the CT series")
+    command.add_argument("--rounds", type=int, default=9, help="of all three in turn")
+    command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
+    command.add_argument("--seconds", type=float, default=400, help="in all, at most")
 
 
 def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
@@ -131,6 +140,13 @@ def run_transcoding(arguments: argparse.Namespace, report: Report, folder: Path)
     transcoding.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
 
 
+def run_native_engine(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
+    plan = native_engine.Plan(
+        arguments.images, arguments.rounds, arguments.milliseconds, arguments.seconds
+    )
+    native_engine.run(report, arguments.plugin.absolute().parent, IMAGES, folder, plan)
+
+
 def main() -> None:
     # So that servers and folders go, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
@@ -145,6 +161,8 @@ def main() -> None:
                 run_stalls(arguments, report, Path(folder))
             elif arguments.command == "transcoding":
                 run_transcoding(arguments, report, Path(folder))
+            elif arguments.command == "native-engine":
+                run_native_engine(arguments, report, Path(folder))
             else:
                 run_side_by_side(arguments, report, Path(folder))
         except ClientError as error:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Images to send: a made CT series that compresses like a real one, and pydicom's own files."""
 
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,3 +116,19 @@ def list_pydicom_files() -> list[Path]:
     files = [*data.glob("test_files/*.dcm"), *data.glob("charset_files/*.dcm")]
     assert len(files) > 50, f"pydicom's files are not in {data}"
     return sorted(files)
+
+
+def make_explicit(source: Path, target: Path) -> bool:
+    """The file in Explicit VR Little Endian, by whichever program can do it."""
+    programs = [
+        ["/usr/bin/dcmconv", "+te"],
+        ["/usr/bin/dcmdjpeg", "+te"],
+        ["/usr/bin/dcmdrle", "+te"],
+        ["/usr/bin/dcmdjpls", "+te"],
+        ["/usr/bin/gdcmconv", "--raw"],
+    ]
+    commands = [[*program, source, target] for program in programs]
+    return any(
+        subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+        for command in commands
+    )

@@ -173,6 +173,21 @@ namespace
       return DEEDS.at(file.substr(0, file.find('\n')))(file);
     }
   };
+
+
+  class UnusableEngine : public MisbehavingEngine
+  {
+  public:
+    const char* GetName() const noexcept override
+    {
+      return "unusable";
+    }
+
+    std::string GetProblem() const override
+    {
+      return "something is missing";
+    }
+  };
 }
 
 
@@ -180,5 +195,6 @@ int main(int argc, char** argv)
 {
   std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
   engines.push_back(std::make_unique<MisbehavingEngine>());
+  engines.push_back(std::make_unique<UnusableEngine>());
   return OrthancPerf::RunWorker(engines, argc, argv);
 }
