@@ -272,7 +272,11 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, AnOversizedResultIsAFailure)
   {
-    EXPECT_EQ(Misbehaving().GetReason("oversized").substr(0, 29), "the result would be larger th");
+    WorkerLimits limits;
+    limits.result = std::uint64_t(1) << 20;
+    const Misbehaving misbehaving(1, limits);
+    EXPECT_EQ(misbehaving.GetReason("oversized").substr(0, 29), "the result would be larger th");
+    EXPECT_NE(misbehaving.GetFile("pid"), "");
   }
 
 
