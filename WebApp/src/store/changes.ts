@@ -2,16 +2,16 @@
 // Changes of the tuning: made, taken back, and those that the server remembers.
 import { perf, RequestError } from '../api';
 import type { HistoryAnswer, JsonObject, Tuning } from '../model/answers';
+import { mergeChanges, type Change } from '../model/changes';
 import { describeChange, findInverse } from '../model/tuning';
-import { serverNow, state, type Change } from './state';
+import { serverNow, state } from './state';
 
-const SAME_CHANGE = 3; // seconds: the history that tells the server's time may be a moment old
 const FORBIDDEN = 403;
 
 let lastId = 0;
 
 function note(change: JsonObject, inverse: JsonObject): void {
-  const made: Change = { id: ++lastId, time: serverNow(), change, inverse, isUndone: false };
+  const made: Change = { id: ++lastId, time: serverNow(), change, inverse, isUndone: false, isTold: false };
   state.changes = [...state.changes, made];
 }
 
@@ -71,16 +71,8 @@ export async function undo(id: number): Promise<void> {
 
 // Changes that the server tells of: those made here get its time, others are added
 export function adoptChanges(told: HistoryAnswer['TuningChanges']): void {
-  let changes = [...state.changes];
-  for (const { Time, Change } of told) {
-    const known = changes.find((one) => Math.abs(one.time - Time) < SAME_CHANGE);
-    if (known === undefined) {
-      changes.push({ id: ++lastId, time: Time, change: Change, inverse: null, isUndone: false });
-    } else if (known.time !== Time) {
-      changes = changes.map((one) => (one === known ? { ...one, time: Time } : one));
-    }
-  }
-  if (changes.length !== state.changes.length || changes.some((one, i) => one !== state.changes[i])) {
-    state.changes = changes.sort((a, b) => a.time - b.time);
+  const changes = mergeChanges(state.changes, told, () => ++lastId);
+  if (changes !== state.changes) {
+    state.changes = changes;
   }
 }

@@ -4,22 +4,14 @@
 // changed, so that they need no deep reactivity.
 import { reactive, shallowReactive } from 'vue';
 import type {
-  Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
+  Direction, Finding, Instance, Job, Peer, Series, Status, Tuning,
 } from '../model/answers';
+import type { Change } from '../model/changes';
 import type { Points } from '../model/history';
 import type { Scale } from '../model/waterfall';
 
 export type Connection = 'connecting' | 'live' | 'retrying' | 'forbidden';
 export type Theme = 'auto' | 'light' | 'dark';
-
-// A change of the tuning, made here or by someone else
-export interface Change {
-  id: number;
-  time: number; // seconds since 1970
-  change: JsonObject;
-  inverse: JsonObject | null; // null: not made on this page, so it cannot be taken back here
-  isUndone: boolean;
-}
 
 export interface Range {
   label: string;
