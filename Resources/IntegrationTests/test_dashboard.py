@@ -39,7 +39,7 @@ def look(url: str, test: str, **environment: str) -> None:
         env={**os.environ, "PERF_URL": url, "NO_COLOR": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1200,
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -16,7 +16,7 @@ test('a comparison runs on a chosen series, and shows each engine', async () => 
   await page.getByLabel('RLE Lossless').check();
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByRole('progressbar').or(page.locator('.results')).first().waitFor();
-  await expect.poll(() => page.getByRole('progressbar').count(), { timeout: 50_000 }).toBe(0);
+  await expect.poll(() => page.getByRole('progressbar').count(), { timeout: 180_000 }).toBe(0);
   const best = page.locator('.results .best');
   await expect.poll(() => best.count()).toBe(2); // one for each target
   expect(await best.first().textContent()).toContain('every pixel the same');

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Tuning } from '../../src/model/answers';
 import { ask, closeBrowser, findBarriers, isLive, openBrowser, visit } from './page';
 
-const PATIENCE = 50_000; // a finding needs evidence
+const PATIENCE = 120_000; // a finding needs evidence, and time to be forgotten
 
 beforeAll(openBrowser);
 afterAll(closeBrowser);
 
-test('a finding appears, is applied, goes away, and can be undone', { timeout: 180_000 }, async () => {
+test('a finding appears, is applied, goes away, and can be undone', { timeout: 600_000 }, async () => {
   const { page, troubles } = await visit();
   await isLive(page);
   const getPreset = async () => (await ask<Tuning>(page, '/perf/tuning')).DicomSockets;
@@ -23,7 +23,7 @@ test('a finding appears, is applied, goes away, and can be undone', { timeout: 1
   await page.getByText(/^\s*Changed\./).waitFor();
   expect(await getPreset()).not.toEqual(before);
   await expect
-    .poll(() => page.locator(`.finding[data-finding="${id}"]`).count(), { timeout: 2 * PATIENCE })
+    .poll(() => page.locator(`.finding[data-finding="${id}"]`).count(), { timeout: PATIENCE })
     .toBe(0);
   await page.getByRole('button', { name: /^Undo/ }).first().click();
   await page.getByText('Undone.').waitFor();

@@ -5,6 +5,7 @@ import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
+const PATIENCE = 90_000; // milliseconds, for a machine that is busy with much else
 const ARGUMENTS = [
   '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
@@ -23,6 +24,7 @@ export async function openBrowser(): Promise<void> {
   const isRoot = process.getuid?.() === 0;
   browser = await chromium.launch({
     executablePath: CHROMIUM,
+    timeout: PATIENCE,
     args: isRoot ? [...ARGUMENTS, '--no-sandbox'] : ARGUMENTS,
   });
 }
@@ -76,6 +78,7 @@ export async function visit(path = '/perf', options: BrowserContextOptions = {})
     throw new Error('no browser is open');
   }
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+  page.setDefaultTimeout(PATIENCE);
   const troubles = watch(page);
   await page.addInitScript(recordShifts);
   await page.goto(ORTHANC + path);

@@ -135,10 +135,15 @@ describe('during a transfer', () => {
       Object.defineProperty(document, 'hidden', { configurable: true, get: () => true });
       document.dispatchEvent(new Event('visibilitychange'));
     });
-    await page.waitForTimeout(1000); // what is under way
     page.on('request', () => requests++);
-    await page.waitForTimeout(5000);
-    expect(requests).toBe(0);
+    const countWhile = async (milliseconds: number) => {
+      const before = requests;
+      await page.waitForTimeout(milliseconds);
+      return requests - before;
+    };
+    await expect.poll(() => countWhile(3000)).toBe(0); // after what was under way
+    expect(await countWhile(5000)).toBe(0);
+    requests = 0;
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { configurable: true, get: () => false });
       document.dispatchEvent(new Event('visibilitychange'));

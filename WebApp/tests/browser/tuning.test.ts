@@ -98,7 +98,7 @@ test('what a change did stands in figures before and after it', async () => {
   await page.waitForTimeout(6000); // since the change of the test before
   await page.getByRole('radio', { name: 'Stock' }).check();
   const card = page.locator('.strip-card').filter({ hasText: 'Preset: stock' }).first();
-  await expect.poll(() => card.locator('.factor').textContent(), { timeout: 30_000 }).toContain('×');
+  await expect.poll(() => card.locator('.factor').textContent()).toContain('×');
   expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('radio', { name: 'Tuned' }).check();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
