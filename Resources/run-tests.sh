@@ -135,7 +135,7 @@ run_thread_sanitized()
 run_fuzz_targets()
 {
   local source target
-  Resources/build.sh build/fuzz all -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+  Resources/build.sh build/fuzz FuzzTargets -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
     -DPERF_FUZZ=ON -DPERF_UNIT_TESTS=OFF -DPERF_SANITIZE=address,undefined
   for source in UnitTests/Fuzz/Fuzz*.cpp
   do

@@ -17,8 +17,8 @@ namespace OrthancPerf
     std::string Format(const char* format, double value)
     {
       std::array<char, 32> text = {};
-      std::snprintf(text.data(), text.size(), format, value);
-      return text.data();
+      const int length = std::snprintf(text.data(), text.size(), format, value);
+      return length < 0 ? std::string() : text.data();
     }
 
 

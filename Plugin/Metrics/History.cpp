@@ -9,7 +9,7 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::size_t SECONDS_KEPT = 3600;
-    constexpr std::size_t MINUTES_KEPT = 24 * 60;
+    constexpr std::size_t MINUTES_KEPT = 1440;
   }
 
 

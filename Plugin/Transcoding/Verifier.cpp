@@ -102,7 +102,7 @@ namespace OrthancPerf
 
         if (source.has_value())
         {
-          const PixelComparison comparison = ComparePixels(*source, result);
+          PixelComparison comparison = ComparePixels(*source, result);
 
           if (comparison.verdict == Comparison::Same)
           {
@@ -123,7 +123,7 @@ namespace OrthancPerf
     PixelComparison CompareLossy(Decodings& sources, const ImageDescription& result,
                                  const std::optional<double>& maximumMeanError)
     {
-      const PixelComparison geometry = CompareGeometry(sources.GetUndecoded(), result);
+      PixelComparison geometry = CompareGeometry(sources.GetUndecoded(), result);
       const std::optional<ImageDescription> source =
           maximumMeanError.has_value() && sources.GetCount() > 0 ? sources.Get(0) : std::nullopt;
 

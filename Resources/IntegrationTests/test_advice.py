@@ -23,7 +23,9 @@ from harness.senders import associate, store_timed
 from harness.tuning import tune_sockets
 
 COUNT = 60
-LINUX_STALL = 0.040
+
+# Linux delays an acknowledgement for 40 ms; a busy machine wakes up later
+LINUX_STALL = (0.036, 0.090)
 
 # What a healthy server must bear without a word
 HEALTHY_SECONDS = 15
@@ -93,7 +95,7 @@ def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
     stock_seconds = time.perf_counter() - begin
 
     finding = advice.find(orthanc, "delayed-ack", "CT_ROOM_1")
-    assert finding["Evidence"]["MeanStall"] == pytest.approx(LINUX_STALL, rel=0.3)
+    assert LINUX_STALL[0] <= finding["Evidence"]["MeanStall"] < LINUX_STALL[1]
     assert finding["Evidence"]["StallsPerInstance"] >= 0.8
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
     assert before <= finding["Since"] <= time.time()
@@ -121,7 +123,7 @@ def test_stalls_of_what_orthanc_sends_are_found_too(
     with StoreScp(port):
         send(orthanc, "receiver", identifiers)
         finding = advice.find(orthanc, "delayed-ack-sending", "STORESCP")
-        assert finding["Evidence"]["MeanStall"] == pytest.approx(LINUX_STALL, rel=0.3)
+        assert LINUX_STALL[0] <= finding["Evidence"]["MeanStall"] < LINUX_STALL[1]
         advice.apply(orthanc, finding)
         send(orthanc, "receiver", identifiers)
     time.sleep(1)

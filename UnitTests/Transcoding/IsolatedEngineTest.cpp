@@ -104,11 +104,11 @@ namespace OrthancPerf
     // Around the memory that a worker keeps (16 MiB), large to small and small to large
     for (const std::size_t size : {5, 600000, 20000000, 7, 17000000, 16777216})
     {
-      std::string file = "echo\n";
+      std::string file = "echo\n" + std::string(size - 5, 'x');
 
-      while (file.size() < size)
+      for (std::size_t i = 5; i < size; i += 997)
       {
-        file += static_cast<char>(file.size() * 7 % 251);
+        file[i] = static_cast<char>(i);
       }
 
       EXPECT_TRUE(misbehaving.GetFile(file) == file) << size;
@@ -272,7 +272,11 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, AnOversizedResultIsAFailure)
   {
-    EXPECT_EQ(Misbehaving().GetReason("oversized").substr(0, 29), "the result would be larger th");
+    WorkerLimits limits;
+    limits.result = std::uint64_t(1) << 20;
+    const Misbehaving misbehaving(1, limits);
+    EXPECT_EQ(misbehaving.GetReason("oversized").substr(0, 29), "the result would be larger th");
+    EXPECT_NE(misbehaving.GetFile("pid"), "");
   }
 
 

@@ -13,7 +13,7 @@ namespace OrthancPerf
     constexpr double WINDOW_AT_ITS_END = 0.4;
 
     // What a limit should be raised to: enough for 1 Gb/s over 250 ms
-    constexpr std::uint64_t ENOUGH = 32 * 1024 * 1024;
+    constexpr std::uint64_t ENOUGH = 32ULL * 1024 * 1024;
 
 
     // The sysctl that limits the window, and to what

@@ -75,6 +75,7 @@ namespace
       {"crash",
        [](const std::string&)
        {
+         signal(SIGSEGV, SIG_DFL);  // sanitizers catch it
          raise(SIGSEGV);
          return EngineResult();
        }},
@@ -120,7 +121,7 @@ namespace
       {"oversized",
        [](const std::string&)
        {
-         return EngineResult::MakeTranscoded(std::string((std::size_t(257) << 20), 'x'));
+         return EngineResult::MakeTranscoded(std::string((std::size_t(2) << 20), 'x'));
        }},
       {"garbage",
        [](const std::string&) -> EngineResult
