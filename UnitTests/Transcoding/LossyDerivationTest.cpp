@@ -5,7 +5,6 @@
 #include "Transcoding/SampleImage.h"
 
 #include <gtest/gtest.h>
-#include <regex>
 #include <set>
 
 namespace OrthancPerf
@@ -242,7 +241,9 @@ namespace OrthancPerf
     {
       const std::string uid = MakeDerivedUid("1.2." + std::to_string(i), compressed);
       EXPECT_LE(uid.size(), 64u);
-      EXPECT_TRUE(std::regex_match(uid, std::regex("2\\.25\\.[1-9][0-9]*"))) << uid;
+      EXPECT_EQ("2.25.", uid.substr(0, 5)) << uid;
+      EXPECT_EQ(std::string::npos, uid.find_first_not_of("0123456789", 5)) << uid;
+      EXPECT_NE('0', uid.at(5)) << uid;
       uids.insert(uid);
     }
 
