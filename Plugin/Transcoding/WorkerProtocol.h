@@ -3,6 +3,7 @@
 
 #include "Transcoding/TranscodingEngine.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -90,11 +91,15 @@ namespace OrthancPerf
     text.copy(field.data(), Size - 1);
   }
 
-  // Whatever bytes the other side has sent
+  // Whatever bytes the other side has sent: what is not printable ASCII becomes a question mark, as
+  // texts end up in the log and in JSON
   template <std::size_t Size>
   std::string GetText(const std::array<char, Size>& field)
   {
-    const std::string text(field.data(), Size);
-    return text.substr(0, text.find('\0'));
+    std::string text(field.data(), Size);
+    text.resize(std::min(text.find('\0'), Size));
+    std::replace_if(
+        text.begin(), text.end(), [](char byte) { return byte < ' ' || byte > '~'; }, '?');
+    return text;
   }
 }

@@ -484,6 +484,15 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, ReasonsHoldNothingOfTheFile)
+  {
+    const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)), [](DataSetEditor& editor)
+                                  { editor.Set(0x00280004, "CS", "MILLER\xff"); });
+    const std::string reason = GetReason(file, JPEG_BASELINE, TranscodingOutcome::Declined);
+    EXPECT_EQ(reason, "lossy JPEG of an unknown Photometric Interpretation is not defined");
+  }
+
+
   TEST(DcmtkEngine, WithoutPixelsOnlyTheEncodingChanges)
   {
     const std::string file =

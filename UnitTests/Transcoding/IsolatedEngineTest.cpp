@@ -123,6 +123,7 @@ namespace OrthancPerf
     EXPECT_EQ(declined.outcome, TranscodingOutcome::Declined);
     EXPECT_EQ(declined.reason, "not this one");
     EXPECT_EQ(misbehaving.GetReason("fail"), std::string(WORKER_REASON_LENGTH, 'x'));
+    EXPECT_EQ(misbehaving.GetReason("curse"), "a??? z");
   }
 
 

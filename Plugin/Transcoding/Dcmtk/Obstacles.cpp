@@ -5,6 +5,22 @@ namespace OrthancPerf
 {
   namespace
   {
+    // The term, if it is one that DICOM defines (PS3.3 C.7.6.3.1.2): files may hold anything there
+    std::string GetColours(const PixelDescription& image)
+    {
+      for (const char* term :
+           {"MONOCHROME1", "MONOCHROME2", "PALETTE COLOR", "RGB", "YBR_FULL", "YBR_FULL_422",
+            "YBR_PARTIAL_422", "YBR_PARTIAL_420", "YBR_ICT", "YBR_RCT", "HSV", "ARGB", "CMYK"})
+      {
+        if (image.photometricInterpretation == term)
+        {
+          return term;
+        }
+      }
+
+      return "an unknown Photometric Interpretation";
+    }
+
     std::string FindDepthObstacle(const PixelDescription& image)
     {
       return image.bitsAllocated == 8 || image.bitsAllocated == 16
@@ -17,7 +33,7 @@ namespace OrthancPerf
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
       {
-        return "DCMTK writes no near-lossless JPEG-LS of " + image.photometricInterpretation;
+        return "DCMTK writes no near-lossless JPEG-LS of " + GetColours(image);
       }
 
       if (image.isSigned)
@@ -34,7 +50,7 @@ namespace OrthancPerf
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
       {
-        return "lossy JPEG of " + image.photometricInterpretation + " is not defined";
+        return "lossy JPEG of " + GetColours(image) + " is not defined";
       }
 
       if (image.isSigned)
@@ -112,7 +128,7 @@ namespace OrthancPerf
   {
     if (image.IsSubsampled())
     {
-      return "DCMTK compresses no uncompressed pixels of " + image.photometricInterpretation;
+      return "DCMTK compresses no uncompressed pixels of " + GetColours(image);
     }
 
     if (target == EXS_RLELossless)

@@ -67,6 +67,11 @@ namespace
        {
          return EngineResult::MakeDeclined("not this one");
        }},
+      {"curse",
+       [](const std::string&)
+       {
+         return EngineResult::MakeFailed("a\xff\n\x7f z");
+       }},
       {"fail",
        [](const std::string&)
        {
