@@ -17,7 +17,9 @@ namespace OrthancPerf
       {
         Sample sample = 0;
         std::memcpy(&sample, frame.data() + i, sizeof(Sample));
-        sample = static_cast<Sample>(static_cast<Sample>(sample << shift) >> shift);
+        // C++17 leaves it open what a negative number becomes when it is shifted to the left
+        const auto bits = static_cast<std::uint32_t>(sample) << shift;
+        sample = static_cast<Sample>(static_cast<Sample>(bits) >> shift);
         std::memcpy(frame.data() + i, &sample, sizeof(Sample));
       }
     }
