@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AssociateRequest.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   namespace

@@ -3,6 +3,7 @@
 
 #include "Advisor/EngineOutlook.h"
 
+#include <algorithm>
 #include <array>
 #include <thread>
 

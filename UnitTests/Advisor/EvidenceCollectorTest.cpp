@@ -4,6 +4,8 @@
 #include "Advisor/RuleTest.h"
 #include "Metrics/Instances.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   namespace

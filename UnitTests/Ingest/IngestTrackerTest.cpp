@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/IngestTracker.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <string>

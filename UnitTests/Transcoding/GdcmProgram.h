@@ -6,6 +6,7 @@
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/IsolatedEngine.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "Transcoding/Dcmtk/Obstacles.h"
 #include "Transcoding/Dcmtk/OutputString.h"
 #include "Transcoding/Dcmtk/PixelDescription.h"
+#include "Transcoding/ImageDescription.h"
 #include "Transcoding/LossySettings.h"
 
 #include <algorithm>
@@ -33,9 +34,9 @@ namespace OrthancPerf
     constexpr int FIRST_ORDER_PREDICTION = 1;
     constexpr int OTHER_PREDICTION = 6;
 
-    bool IsEncapsulated(E_TransferSyntax xfer)
+    bool UsesFragments(E_TransferSyntax xfer)
     {
-      return DcmXfer(xfer).isEncapsulated();
+      return IsEncapsulated(DcmXfer(xfer).getXferID());
     }
 
     std::string GetName(E_TransferSyntax xfer)
@@ -203,7 +204,7 @@ namespace OrthancPerf
     DcmDataset& dataset = *file_.getDataset();
     DcmPixelData* const pixels = FindPixelData(dataset);
 
-    if (pixels == nullptr && IsEncapsulated(target_))
+    if (pixels == nullptr && UsesFragments(target_))
     {
       Obstacle::Decline("there is no pixel data that DCMTK could compress");
     }
@@ -220,7 +221,7 @@ namespace OrthancPerf
   // Icons (DICOM PS3.3 C.7.6.1.1.6) become native, which they may be in every transfer syntax
   void DcmtkTranscoding::DecodeNested()
   {
-    if (!IsEncapsulated(source_))
+    if (!UsesFragments(source_))
     {
       return;
     }
@@ -246,7 +247,7 @@ namespace OrthancPerf
   {
     DcmDataset& dataset = *file_.getDataset();
 
-    if (IsEncapsulated(source_))
+    if (UsesFragments(source_))
     {
       Decode(dataset, pixels);
     }
@@ -260,7 +261,7 @@ namespace OrthancPerf
                         std::to_string(image->bitsAllocated) + " bits");
     }
 
-    if (IsEncapsulated(target_))
+    if (UsesFragments(target_))
     {
 
       if (!image)
