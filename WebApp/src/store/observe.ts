@@ -41,8 +41,13 @@ async function askInstances(): Promise<void> {
   state.instances = { ...state.instances, [direction]: latest };
 }
 
+// The list of many peers is long, and most of it is the same again
+const MANY_PEERS = 50;
+const PEERS: Task = { period: 4, run: askPeers };
+
 async function askPeers(): Promise<void> {
   state.peers = await perf.get<Peer[]>('peers');
+  PEERS.period = state.peers.length > MANY_PEERS ? 15 : 4;
 }
 
 async function askTuning(): Promise<void> {
@@ -93,7 +98,7 @@ const TASKS: Task[] = [
   { period: 10, run: askTuning },
   { period: 2, run: askSeconds },
   INSTANCES,
-  { period: 4, run: askPeers },
+  PEERS,
   { period: 4, run: askAdvice },
   MINUTES,
 ];

@@ -43,6 +43,23 @@ describe('during a transfer', () => {
     await page.close();
   });
 
+  test('the pointer in a chart tells the figures of that second', async () => {
+    const { page } = await visit();
+    await isLive(page);
+    const clock = page.locator('.legend .key-time');
+    await expect.poll(() => clock.textContent()).toMatch(/^\d\d:\d\d:\d\d$/);
+    const chart = await page.locator('.chart-rates .u-over').boundingBox();
+    if (chart === null) {
+      throw new Error('no chart');
+    }
+    const getSeconds = async () => Date.parse(`2026-01-01T${await clock.textContent()}Z`) / 1000;
+    await page.mouse.move(chart.x + chart.width - 2, chart.y + chart.height / 2);
+    const late = await getSeconds();
+    await page.mouse.move(chart.x + chart.width - 60, chart.y + chart.height / 2);
+    await expect.poll(getSeconds).toBeLessThan(late);
+    await page.close();
+  });
+
   test.each(SIZES)('nothing moves by itself at a width of $width', async (viewport) => {
     const { page } = await visit('/perf', { viewport });
     await isLive(page);
