@@ -2,9 +2,11 @@
 // What the plugin's own work in all callbacks of an instance costs the ingesting thread, from the
 // HTTP request to the last of the journal's observers, with 1, 4 and 16 threads: time an
 // instance. What Orthanc's SDK does for its getters comes on top of it.
+#include "Advisor/EvidenceCollector.h"
 #include "ComputedTomography.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
@@ -89,7 +91,10 @@ namespace OrthancPerf
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
-      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+      History history_;
+      EvidenceCollector evidence_{directory_, 4};
+      Journal journal_{
+          {&ingest_, &peers_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       NoMessageSource source_;
       IngestTracker tracker_{journal_, OutcomeJudge(false), source_};
     };

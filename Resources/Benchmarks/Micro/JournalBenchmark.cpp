@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the journal's observers cost the ingesting thread, each alone and all together, with 1, 4
 // and 16 threads: time an instance.
+#include "Advisor/EvidenceCollector.h"
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
@@ -61,13 +63,17 @@ namespace OrthancPerf
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
+      History history_;
+      EvidenceCollector evidence_{directory_, 4};
 
       Journal ingestOnly_{{&ingest_}};
       Journal peersOnly_{{&peers_}};
       Journal statisticsOnly_{{&statistics_}};
       Journal trafficOnly_{{&traffic_}};
       Journal recentOnly_{{&recent_}};
-      Journal all_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+      Journal historyOnly_{{&history_}};
+      Journal evidenceOnly_{{&evidence_}};
+      Journal all_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
     };
 
     BENCHMARK_DEFINE_F(Observers, Ingest)(benchmark::State& state)
@@ -95,6 +101,16 @@ namespace OrthancPerf
       Publish(state, recentOnly_);
     }
 
+    BENCHMARK_DEFINE_F(Observers, History)(benchmark::State& state)
+    {
+      Publish(state, historyOnly_);
+    }
+
+    BENCHMARK_DEFINE_F(Observers, Evidence)(benchmark::State& state)
+    {
+      Publish(state, evidenceOnly_);
+    }
+
     BENCHMARK_DEFINE_F(Observers, All)(benchmark::State& state)
     {
       Publish(state, all_);
@@ -120,6 +136,8 @@ namespace OrthancPerf
     BENCHMARK_REGISTER_F(Observers, Statistics)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Traffic)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Recent)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, History)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Evidence)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, All)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, ResolvePeer)->Apply(UseThreads);
   }

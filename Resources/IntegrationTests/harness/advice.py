@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GET /perf/advice as a test reads it."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.images import Image
@@ -11,6 +12,10 @@ from harness.orthanc import Json, OrthancServer
 # The plugin takes up the last instances of an association, and looks at those open, some tenths of
 # a second later
 SECONDS = 10
+
+# Rules about what is open or at work at once ask for some seconds of traffic; how many images that
+# takes depends on the machine
+LOAD_SECONDS = 60
 
 
 def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
@@ -35,6 +40,14 @@ def find(server: OrthancServer, identifier: str, peer: str | None = None) -> Jso
     )
     assert len(found) == 1
     return found[0]
+
+
+def find_under_load(server: OrthancServer, identifier: str, load: Callable[[], object]) -> Json:
+    """The one finding of this kind about the server, after as much of the load as it takes."""
+    end = time.monotonic() + LOAD_SECONDS
+    while time.monotonic() < end and (identifier, None) not in list_findings(server):
+        load()
+    return find(server, identifier)
 
 
 def goes_away(server: OrthancServer, identifier: str, seconds: float = SECONDS) -> bool:

@@ -40,6 +40,20 @@ def find_free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _make_storage(storage: Path) -> None:
+    """A storage area in which no first folder is ever empty.
+
+    Where an instance is sent again, Orthanc (1.10.1 to 1.13.0) removes the new file and the two
+    folders above it if they are empty now: one of its other threads may be about to create a file
+    there, which then fails, and the instance with it. The fuller the store, the rarer that is: a
+    test that starts with an empty one and sends thousands of duplicates meets it.
+    """
+    for number in range(256):
+        folder = storage / f"{number:02x}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "keep").touch()
+
+
 class OrthancServer:
     """Orthanc as a context manager: started on entry, stopped on exit.
 
@@ -77,7 +91,7 @@ class OrthancServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._is_asked_to_stop = False
 
-        self.storage.mkdir(parents=True, exist_ok=True)
+        _make_storage(self.storage)
         self._configuration: dict[str, Any] = {
             "Name": "Test",
             "HttpPort": self.http_port,
