@@ -10,8 +10,9 @@ import schemathesis
 from schemathesis.schemas import BaseSchema
 
 from conftest import ROOT, MakeSeries, StartOrthanc
-from harness import clients
+from harness import advice, clients
 from harness.orthanc import OrthancServer
+from harness.tuning import tune_sockets
 
 DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
 SETTINGS = ROOT / "Resources" / "IntegrationTests" / "schemathesis.toml"
@@ -78,6 +79,18 @@ def test_answers_that_are_not_empty_are_as_described(
     assert response.headers["Content-Type"] == "application/json"
     assert response.json()
     description[path]["GET"].validate_response(response)
+
+
+def test_advice_with_findings_is_as_described(
+    orthanc: OrthancServer, make_series: MakeSeries, description: BaseSchema
+) -> None:
+    orthanc.request("PUT", "/tools/log-level", data="verbose").raise_for_status()
+    tune_sockets(orthanc, Preset="stock")
+    clients.store(orthanc, make_series("store", 40))
+    advice.find(orthanc, "delayed-ack", "STORESCU")
+    response = orthanc.get("/perf/advice")
+    assert {finding["Remedy"]["Kind"] for finding in response.json()} >= {"Tuning", "System"}
+    description["/perf/advice"]["GET"].validate_response(response)
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
