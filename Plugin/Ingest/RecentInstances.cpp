@@ -29,7 +29,8 @@ namespace OrthancPerf
 
   std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
                                                         const std::optional<std::string>& peer,
-                                                        std::optional<Origin> origin) const
+                                                        std::optional<Origin> origin,
+                                                        std::optional<Direction> direction) const
   {
     std::vector<FinishedInstance> latest;
     const std::lock_guard lock(mutex_);
@@ -39,8 +40,9 @@ namespace OrthancPerf
       const FinishedInstance& instance = GetNewest(age);
       const bool isPeer = !peer || instance.peer.name == *peer;
       const bool isOrigin = !origin || instance.origin == *origin;
+      const bool isDirection = !direction || instance.direction == *direction;
 
-      if (isPeer && isOrigin)
+      if (isPeer && isOrigin && isDirection)
       {
         latest.push_back(instance);
       }

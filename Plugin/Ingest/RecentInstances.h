@@ -20,10 +20,11 @@ namespace OrthancPerf
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 
-    // At most "limit" instances, newest first, of this peer and of this origin if they are given
+    // At most "limit" instances, newest first, of this peer, origin and direction if they are given
     std::vector<FinishedInstance> Latest(std::size_t limit,
                                          const std::optional<std::string>& peer = std::nullopt,
-                                         std::optional<Origin> origin = std::nullopt) const;
+                                         std::optional<Origin> origin = std::nullopt,
+                                         std::optional<Direction> direction = std::nullopt) const;
 
   private:
     void Store(const FinishedInstance& instance);

@@ -102,6 +102,7 @@ namespace OrthancPerf
       json["Time"] = static_cast<Json::Int64>(
           std::chrono::duration_cast<seconds>(change.time.time_since_epoch()).count());
       json["Change"] = change.change;
+      json["Undo"] = change.undo;
       return json;
     }
 

@@ -41,6 +41,27 @@ namespace OrthancPerf
     }
 
 
+    std::optional<Direction> GetDirection(const RestRequest& request)
+    {
+      const std::optional<std::string> text = GetArgument(request, "direction");
+
+      if (!text)
+      {
+        return std::nullopt;
+      }
+
+      for (const Direction direction : GetAllDirections())
+      {
+        if (*text == ToKey(ToLabel(direction)))
+        {
+          return direction;
+        }
+      }
+
+      throw MakeArgumentError("direction", *text, "Receive or Send");
+    }
+
+
     Json::Value Describe(const InstanceTranscoding& transcoding)
     {
       Json::Value json;
@@ -99,7 +120,8 @@ namespace OrthancPerf
       Json::Value answer = Json::arrayValue;
 
       for (const FinishedInstance& instance :
-           instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request)))
+           instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
+                            GetDirection(request)))
       {
         answer.append(Describe(instance));
       }

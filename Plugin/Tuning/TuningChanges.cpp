@@ -10,6 +10,23 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // A preset is set by all that it stands for; "custom" is none that could be set
+    Json::Value MakeUndo(const Json::Value& before, const Json::Value& after)
+    {
+      Json::Value undo = DiffJson(after, before);
+
+      if (undo.isMember("DicomSockets"))
+      {
+        undo["DicomSockets"].removeMember("Preset");
+      }
+
+      return undo;
+    }
+  }
+
+
   TuningChanges::TuningChanges(WallNow now) : now_(std::move(now))
   {
   }
@@ -46,7 +63,7 @@ namespace OrthancPerf
 
     if (!inForce_.isNull() && after != inForce_)
     {
-      changes_.push_back({now_(), DiffJson(inForce_, after)});
+      changes_.push_back({now_(), DiffJson(inForce_, after), MakeUndo(inForce_, after)});
 
       if (changes_.size() > MAXIMUM_CHANGES)
       {

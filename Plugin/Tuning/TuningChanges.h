@@ -16,10 +16,11 @@ namespace OrthancPerf
   {
     std::chrono::system_clock::time_point time;
     Json::Value change;  // a merge patch (RFC 7396): what was not in force before
+    Json::Value undo;    // the patch that brings it back; without "Preset", which follows from it
   };
 
   // When the tuning was changed, and to what, so that charts can show what came of it. Owned by
-  // the plugin's context; any thread may call it. The latest 200 changes are kept, some 2 kB each.
+  // the plugin's context; any thread may call it. The latest 200 changes are kept, some 4 kB each.
   class TuningChanges : public ITuningObserver
   {
   public:

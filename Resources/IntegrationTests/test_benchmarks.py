@@ -86,3 +86,12 @@ def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:
     names = [f"{senders} storescu, {target}, {engine}" for senders in (1, 2) for engine in engines]
     assert sorted(set(list_scenarios(report))) == sorted(names)
     assert len(report["Comparisons"]) == 2 * len(names)
+
+
+def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--visits", "2", "--pairs", "1", "--phase-seconds", "3", "--images", "5"]
+    report = run_lab(plugin, tmp_path, "dashboard", *arguments)
+    assert list_scenarios(report) == ["50 instances a second"]
+    text = "\n".join(report["Remarks"])
+    for figure in ("First paint", "JavaScript", "Layout shift", "An open page costs Orthanc"):
+        assert figure in text

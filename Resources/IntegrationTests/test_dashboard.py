@@ -30,6 +30,8 @@ HOSTILE_TITLES = [
     "%00&lt;",
 ]
 
+MANY_PEERS = 200
+
 
 def look(url: str, test: str, **environment: str) -> None:
     """Runs one file of tests in the browser; what it says comes with a failure."""
@@ -91,6 +93,16 @@ def test_names_that_are_html_or_nonsense(orthanc: OrthancServer, images: list[Im
         clients.store(orthanc, images[:2], title=title)
     send_nonsense(orthanc)
     look(orthanc.url, "hostile", PERF_TITLES=json.dumps(HOSTILE_TITLES))
+
+
+def test_many_peers(orthanc: OrthancServer, images: list[Image]) -> None:
+    for number in range(MANY_PEERS):
+        clients.store(orthanc, images[:1], title=f"MODALITY_{number:03}")
+    look(orthanc.url, "many", PERF_PEERS=str(MANY_PEERS))
+
+
+def test_a_server_that_does_not_answer(orthanc: OrthancServer) -> None:
+    look(orthanc.url, "silent", PERF_PID=str(orthanc.pid))
 
 
 def send_nonsense(server: OrthancServer) -> None:

@@ -97,6 +97,8 @@ def test_changes_of_the_tuning_and_open_associations_are_told(orthanc: OrthancSe
 
     (change,) = get_history(orthanc)["TuningChanges"]
     assert change["Change"]["DicomSockets"]["TcpNoDelay"] is False
+    orthanc.request("PUT", "/perf/tuning", json=change["Undo"]).raise_for_status()
+    assert orthanc.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
     assert before <= change["Time"] <= time.time()
 
 

@@ -133,6 +133,7 @@ def test_keys_without_effect_are_named(start_orthanc: StartOrthanc) -> None:
         ("GET", "/perf/tuning/nothing", 404),
         ("GET", "/perf/instances?limit=many", 400),
         ("GET", "/perf/instances?origin=Mars", 400),
+        ("GET", "/perf/instances?direction=Up", 400),
     ],
 )
 def test_errors_are_json(orthanc: OrthancServer, method: str, path: str, status: int) -> None:

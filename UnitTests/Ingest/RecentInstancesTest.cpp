@@ -84,6 +84,27 @@ namespace OrthancPerf
     EXPECT_EQ(Sizes(), GetSizes(recent.Latest(0)));
   }
 
+  TEST(RecentInstances, ThoseOfOneDirectionAreFoundAmongManyOfTheOther)
+  {
+    RecentInstances recent(10);
+    FinishedInstance sent = Make(1);
+    sent.direction = Direction::Send;
+    recent.OnInstanceFinished(sent);
+
+    for (const std::size_t size : {2, 3, 4})
+    {
+      recent.OnInstanceFinished(Make(size));
+    }
+
+    const auto get = [&recent](Direction direction)
+    {
+      return GetSizes(recent.Latest(2, std::nullopt, std::nullopt, direction));
+    };
+
+    EXPECT_EQ(Sizes({1}), get(Direction::Send));
+    EXPECT_EQ(Sizes({4, 3}), get(Direction::Receive));
+  }
+
   TEST(RecentInstances, ACapacityOfZeroKeepsNone)
   {
     RecentInstances recent(0);

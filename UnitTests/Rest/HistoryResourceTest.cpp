@@ -96,6 +96,7 @@ namespace OrthancPerf
     const Json::Value change = GetJson()["TuningChanges"][0];
     EXPECT_EQ(1800000005, change["Time"].asInt64());
     EXPECT_FALSE(change["Change"]["DicomSockets"]["TcpQuickAck"].asBool());
+    EXPECT_TRUE(change["Undo"]["DicomSockets"]["TcpQuickAck"].asBool());
     EXPECT_TRUE(GetJson({{"since", "1800000006"}})["TuningChanges"].empty());
   }
 

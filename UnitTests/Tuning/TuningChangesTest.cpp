@@ -49,6 +49,20 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TuningChangesTest, AChangeCanBeTakenBackByAPatch)
+  {
+    changes_.OnTuningChanged(tuning_);
+    tuning_.dicomSockets.tcpNoDelay = false;
+    tuning_.ingestTranscoding.verify = !tuning_.ingestTranscoding.verify;
+    changes_.OnTuningChanged(tuning_);
+
+    ASSERT_EQ(1U, GetAll().size());
+    const Json::Value undo = GetAll()[0].undo;
+    EXPECT_EQ(Parse(R"({"TcpNoDelay": true})"), undo["DicomSockets"]);
+    EXPECT_EQ(!tuning_.ingestTranscoding.verify, undo["IngestTranscoding"]["Verify"].asBool());
+  }
+
+
   TEST_F(TuningChangesTest, TheSameAgainIsNoChange)
   {
     changes_.OnTuningChanged(tuning_);

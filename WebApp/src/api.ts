@@ -6,6 +6,10 @@ import type { Json } from './model/answers';
 const PERF = new URL(`${location.pathname.replace(/\/$/, '')}/`, location.origin); // …/perf/
 const ORTHANC = new URL('../', PERF);
 
+// Milliseconds until a server that says nothing is taken for one that does not answer
+const PATIENCE = 8000;
+const LONG_PATIENCE = 60_000; // for what changes something, or lists all series
+
 // An answer that is not 2xx; the message is what the server says of it
 export class RequestError extends Error {
   constructor(
@@ -25,9 +29,20 @@ function describe(status: number, text: string): string {
   }
 }
 
-async function request<Answer>(base: URL, method: string, path: string, body?: Json) {
+async function send(url: URL, options: RequestInit): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(url, options);
+    return { response, text: await response.text() };
+  } catch {
+    // The browsers' own words for it differ, and say less
+    throw new Error('Orthanc does not answer');
+  }
+}
+
+async function request<Answer>(base: URL, method: string, path: string, patience: number, body?: Json) {
   const options: RequestInit = {
     method,
+    signal: AbortSignal.timeout(patience),
     credentials: 'same-origin',
     cache: 'no-store',
     headers: { Accept: 'application/json' },
@@ -35,8 +50,8 @@ async function request<Answer>(base: URL, method: string, path: string, body?: J
   if (body !== undefined) {
     options.body = JSON.stringify(body);
   }
-  const response = await fetch(new URL(path === '' ? base.pathname.replace(/\/$/, '') : path, base), options);
-  const text = await response.text();
+  const url = new URL(path === '' ? base.pathname.replace(/\/$/, '') : path, base);
+  const { response, text } = await send(url, options);
   if (!response.ok) {
     throw new RequestError(response.status, describe(response.status, text));
   }
@@ -45,13 +60,13 @@ async function request<Answer>(base: URL, method: string, path: string, body?: J
 
 // Paths are relative: "status" is /perf/status, "" is /perf
 export const perf = {
-  get: <Answer>(path: string) => request<Answer>(PERF, 'GET', path),
-  put: <Answer>(path: string, body: Json) => request<Answer>(PERF, 'PUT', path, body),
-  post: <Answer>(path: string, body: Json) => request<Answer>(PERF, 'POST', path, body),
-  delete: <Answer>(path: string) => request<Answer>(PERF, 'DELETE', path),
+  get: <Answer>(path: string) => request<Answer>(PERF, 'GET', path, PATIENCE),
+  put: <Answer>(path: string, body: Json) => request<Answer>(PERF, 'PUT', path, LONG_PATIENCE, body),
+  post: <Answer>(path: string, body: Json) => request<Answer>(PERF, 'POST', path, LONG_PATIENCE, body),
+  delete: <Answer>(path: string) => request<Answer>(PERF, 'DELETE', path, LONG_PATIENCE),
 };
 
 // "jobs/…" is /jobs/…
 export const orthanc = {
-  get: <Answer>(path: string) => request<Answer>(ORTHANC, 'GET', path),
+  get: <Answer>(path: string) => request<Answer>(ORTHANC, 'GET', path, LONG_PATIENCE),
 };

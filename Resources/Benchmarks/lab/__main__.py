@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
-from lab import native_engine, overhead, side_by_side, stalls, transcoding
+from lab import dashboard, native_engine, overhead, side_by_side, stalls, transcoding
 from lab.processes import ClientError
 from lab.report import Report
 
@@ -51,6 +51,7 @@ def parse_arguments() -> argparse.Namespace:
     add_stalls(commands)
     add_transcoding(commands)
     add_native_engine(commands)
+    add_dashboard(commands)
     return parser.parse_args()
 
 
@@ -87,6 +88,16 @@ def add_native_engine(commands: Commands) -> None:
     command.add_argument("--rounds", type=int, default=9, help="of all three in turn")
     command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
     command.add_argument("--seconds", type=float, default=400, help="in all, at most")
+
+
+def add_dashboard(commands: Commands) -> None:
+    command = commands.add_parser("dashboard", help="the dashboard's first paint, and its cost")
+    command.add_argument("--visits", type=int, default=20, help="with an empty cache")
+    command.add_argument("--pairs", type=int, default=6, help="of phases, the page closed and open")
+    command.add_argument("--phase-seconds", type=float, default=30, help="of each phase")
+    command.add_argument("--rate", type=float, default=50, help="instances a second")
+    command.add_argument("--images", type=int, default=200, help="different ones")
+    command.add_argument("--seconds", type=float, default=600, help="for all pairs, at most")
 
 
 def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
@@ -147,6 +158,19 @@ def run_native_engine(arguments: argparse.Namespace, report: Report, folder: Pat
     native_engine.run(report, arguments.plugin.absolute().parent, IMAGES, folder, plan)
 
 
+def run_dashboard(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
+    plan = dashboard.Plan(
+        arguments.visits,
+        arguments.pairs,
+        arguments.phase_seconds,
+        arguments.rate,
+        arguments.images,
+        arguments.seconds,
+    )
+    plugin = arguments.plugin.resolve(strict=True)
+    dashboard.run(report, plugin, ROOT / "WebApp", IMAGES, folder, plan)
+
+
 def main() -> None:
     # So that servers and folders go, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
@@ -163,6 +187,8 @@ def main() -> None:
                 run_transcoding(arguments, report, Path(folder))
             elif arguments.command == "native-engine":
                 run_native_engine(arguments, report, Path(folder))
+            elif arguments.command == "dashboard":
+                run_dashboard(arguments, report, Path(folder))
             else:
                 run_side_by_side(arguments, report, Path(folder))
         except ClientError as error:

@@ -43,6 +43,7 @@ class Report:
     options: dict[str, Any]
     comparisons: list[Comparison] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
     machine: dict[str, Any] = field(default_factory=describe_machine)
     date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
     load: list[float] = field(default_factory=lambda: [get_load()])
@@ -57,6 +58,11 @@ class Report:
         self.skipped[scenario] = reason
         print(f"Left out: {scenario}: {reason}", flush=True)
 
+    def remark(self, text: str) -> None:
+        """A figure that is no comparison."""
+        self.remarks.append(text)
+        print(text, flush=True)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "Benchmark": self.benchmark,
@@ -66,6 +72,7 @@ class Report:
             "Options": self.options,
             "Comparisons": [comparison.to_json() for comparison in self.comparisons],
             "Skipped": self.skipped,
+            "Remarks": self.remarks,
         }
 
     def to_markdown(self) -> str:
@@ -73,6 +80,7 @@ class Report:
         for (a, b), group in groupby(self.comparisons, lambda found: (found.a, found.b)):
             lines += [f"A: {a}. B: {b}.", "", HEADER, RULE, *map(format_row, group), ""]
         lines += [f"{found.scenario}: {found.note}.\n" for found in self.comparisons if found.note]
+        lines += [f"{text}.\n" for text in self.remarks]
         lines += [f"Left out: {name}: {reason}.\n" for name, reason in self.skipped.items()]
         facts = ", ".join(f"{key}: {value}" for key, value in self.machine.items())
         load = f"{min(self.load)} to {max(self.load)}"

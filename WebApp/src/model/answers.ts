@@ -173,7 +173,7 @@ export interface HistoryAnswer {
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
   Associations: number[];
-  TuningChanges: { Time: number; Change: JsonObject }[];
+  TuningChanges: { Time: number; Change: JsonObject; Undo?: JsonObject }[];
 }
 
 export interface Finding {

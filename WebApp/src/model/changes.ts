@@ -1,55 +1,100 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The changes that this page has made, and those that the server tells of, as one list.
-import type { HistoryAnswer, Json, JsonObject } from './answers';
+import type { HistoryAnswer, Json, JsonObject, Tuning } from './answers';
+import { compareAround, type Point, type Speed } from './history';
+
+type Told = HistoryAnswer['TuningChanges'][number];
 
 // A change of the tuning, made here or by someone else
 export interface Change {
   id: number;
   time: number; // seconds since 1970
-  change: JsonObject;
-  inverse: JsonObject | null; // null: not made on this page, so it cannot be taken back here
-  isUndone: boolean;
+  change: JsonObject; // as it was asked for, if it was made here
+  made: JsonObject; // the keys that are different since, with their new values
+  inverse: JsonObject | null; // null: a plugin that does not tell what was before
   isTold: boolean; // by the server, whose time it then is
 }
 
 // Seconds between what this page takes for the time of its change and what the server tells
 const SAME_CHANGE = 60;
 
-function listKeys(document: JsonObject): string[] {
+function listKeys(document: JsonObject): [string, string, Json][] {
   return Object.entries(document).flatMap(([section, keys]) =>
-    Object.keys((keys ?? {}) as { [key: string]: Json }).map((key) => `${section}.${key}`),
+    Object.entries((keys ?? {}) as JsonObject).map(([key, value]): [string, string, Json] => [section, key, value]),
   );
 }
 
-// Whether the told change can be the one whose inverse is known: it has the same keys
-function isSame(told: HistoryAnswer['TuningChanges'][number], own: Change): boolean {
-  const keys = new Set(listKeys(told.Change));
+// Whether the told change can be the one that was made here: it has the same keys
+function isSame(told: Told, own: Change): boolean {
+  const keys = new Set(listKeys(told.Change).map(([section, key]) => `${section}.${key}`));
   return (
     !own.isTold &&
     Math.abs(told.Time - own.time) < SAME_CHANGE &&
-    own.inverse !== null &&
-    listKeys(own.inverse).every((key) => keys.has(key))
+    listKeys(own.made).every(([section, key]) => keys.has(`${section}.${key}`))
   );
 }
 
 // In the order of their times; the known list itself if nothing is new
 export function mergeChanges(
-  known: readonly Change[], told: HistoryAnswer['TuningChanges'], makeId: () => number,
+  known: readonly Change[], told: readonly Told[], makeId: () => number,
 ): readonly Change[] {
   let changes = known;
   for (const one of told) {
     const text = JSON.stringify(one.Change);
-    const isKnown = changes.some(
-      (change) => change.isTold && change.time === one.Time && (change.inverse !== null || JSON.stringify(change.change) === text),
-    );
-    if (isKnown) {
+    if (changes.some(({ isTold, time, made }) => isTold && time === one.Time && JSON.stringify(made) === text)) {
       continue;
     }
     const own = changes.find((change) => isSame(one, change));
-    changes =
-      own === undefined
-        ? [...changes, { id: makeId(), time: one.Time, change: one.Change, inverse: null, isUndone: false, isTold: true }]
-        : changes.map((change) => (change === own ? { ...own, time: one.Time, isTold: true } : change));
+    const merged: Change = {
+      id: own?.id ?? makeId(),
+      time: one.Time,
+      change: own?.change ?? one.Change,
+      made: one.Change,
+      inverse: one.Undo ?? own?.inverse ?? null,
+      isTold: true,
+    };
+    changes = [...changes.filter((change) => change !== own), merged];
   }
   return changes === known ? known : [...changes].sort((a, b) => a.time - b.time || a.id - b.id);
+}
+
+// Whether all that the document sets is so
+export function isInForce(document: JsonObject, tuning: Tuning | undefined): boolean {
+  const inForce = tuning as unknown as Record<string, JsonObject | undefined> | undefined;
+  return inForce !== undefined && listKeys(document).every(([section, key, value]) => inForce[section]?.[key] === value);
+}
+
+// The name of the preset follows from the other settings
+function dropPreset(document: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(document).map(([section, keys]) => {
+      const { Preset: _, ...others } = keys as JsonObject;
+      return [section, others];
+    }),
+  );
+}
+
+// Whether all that the change made is still so: only then does taking it back undo it and nothing
+// else
+export function canUndo(change: Change, tuning: Tuning | undefined): boolean {
+  return change.inverse !== null && isInForce(dropPreset(change.made), tuning);
+}
+
+export interface Effect {
+  number: number;
+  change: Change;
+  before: Speed | null;
+  after: Speed | null;
+  factor: number | null; // of the instances a second
+}
+
+// What each change did to the speed, in the order of the changes
+export function measureEffects(changes: readonly Change[], points: readonly Point[]): Effect[] {
+  return changes.map((change, index) => {
+    const earlier = changes[index - 1]?.time ?? 0;
+    const later = changes[index + 1]?.time ?? Number.POSITIVE_INFINITY;
+    const { before, after } = compareAround(points, change.time, earlier, later);
+    const factor = before !== null && after !== null ? after.instances / before.instances : null;
+    return { number: index + 1, change, before, after, factor };
+  });
 }

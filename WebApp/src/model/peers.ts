@@ -26,7 +26,8 @@ export interface PeerRow {
 function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow {
   const tcp = traffic.Tcp;
   const window = direction === 'Receive' ? tcp?.ReceiveWindow : tcp?.SendWindow;
-  const roundTrip = tcp?.RoundTrip;
+  // The smoothed one has the peer's delayed ACKs in it, which are not the network's
+  const roundTrip = tcp?.MinimumRoundTrip ?? tcp?.RoundTrip;
   const parts = splitPhases(traffic.PhaseTimes, direction);
   const time = sumParts(parts) + (traffic.PhaseTimes.Idle ?? 0);
   return {

@@ -1,71 +1,80 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Changes of the tuning: made, taken back, and those that the server remembers.
 import { perf, RequestError } from '../api';
-import type { HistoryAnswer, JsonObject, Tuning } from '../model/answers';
-import { mergeChanges, type Change } from '../model/changes';
+import type { Finding, HistoryAnswer, JsonObject, Tuning } from '../model/answers';
+import { canUndo, mergeChanges, type Change } from '../model/changes';
 import { describeChange, findInverse } from '../model/tuning';
-import { serverNow, state } from './state';
+import { now, serverNow, state, tell } from './state';
 
 const FORBIDDEN = 403;
 
 let lastId = 0;
 
-function note(change: JsonObject, inverse: JsonObject): void {
-  const made: Change = { id: ++lastId, time: serverNow(), change, inverse, isUndone: false, isTold: false };
-  state.changes = [...state.changes, made];
+function note(change: JsonObject, before: Tuning, after: Tuning): void {
+  const made = findInverse(after, before);
+  if (Object.keys(made).length > 0) {
+    const inverse = findInverse(before, after);
+    state.changes = [...state.changes, { id: ++lastId, time: serverNow(), change, made, inverse, isTold: false }];
+  }
 }
 
-// Sends a change and remembers how to take it back. Undefined: it was not accepted, and the
-// message says why.
-async function change(send: () => Promise<Tuning>): Promise<JsonObject | undefined> {
+// Sends a change, and remembers how to take it back. False: it was not accepted, and the message
+// says why.
+async function make(change: JsonObject, send: (before: Tuning) => Promise<Tuning>): Promise<boolean> {
   state.isChanging = true;
   try {
     const before = await perf.get<Tuning>('tuning');
-    const after = await send();
+    const after = await send(before);
     state.tuning = after;
-    return findInverse(before, after);
+    note(change, before, after);
+    return true;
   } catch (error) {
     state.isTuningForbidden ||= error instanceof RequestError && error.status === FORBIDDEN;
-    state.message = `Not changed. ${error instanceof Error ? error.message : String(error)}`;
+    tell(`Not changed. ${error instanceof Error ? error.message : String(error)}`, true);
     // The controls show again what is in force
     state.tuning = state.tuning === undefined ? undefined : { ...state.tuning };
-    return undefined;
+    return false;
   } finally {
     state.isChanging = false;
   }
 }
 
 export async function applyChange(patch: JsonObject): Promise<void> {
-  const inverse = await change(() => perf.put<Tuning>('tuning', patch));
-  if (inverse !== undefined) {
-    state.message = `Changed. ${describeChange(patch)}`;
-    if (Object.keys(inverse).length > 0) {
-      note(patch, inverse);
-    }
+  if (await make(patch, () => perf.put<Tuning>('tuning', patch))) {
+    tell(`Changed. ${describeChange(patch)}`);
+  }
+}
+
+export async function applyFinding(finding: Finding): Promise<void> {
+  const { Tuning: document } = finding.Remedy;
+  if (document !== undefined) {
+    await applyChange(document);
+    const others = state.applied.filter(({ id }) => id !== finding.ID);
+    state.applied = [...others, { id: finding.ID, title: finding.Title, document, time: now() }];
   }
 }
 
 export async function resetTuning(): Promise<void> {
-  const inverse = await change(() => perf.delete<Tuning>('tuning'));
-  if (inverse !== undefined) {
-    state.message = 'The tuning of the configuration is in force';
-    if (Object.keys(inverse).length > 0) {
-      note({}, inverse);
-    }
+  if (await make({}, () => perf.delete<Tuning>('tuning'))) {
+    tell('The tuning of the configuration is in force');
   }
 }
 
-export async function undo(id: number): Promise<void> {
-  const undone = state.changes.find((one) => one.id === id);
-  if (undone?.inverse == null) {
-    return;
-  }
-  const patch = undone.inverse;
-  const inverse = await change(() => perf.put<Tuning>('tuning', patch));
-  if (inverse !== undefined) {
-    state.changes = state.changes.map((one) => (one.id === id ? { ...one, isUndone: true } : one));
-    state.message = `Undone. ${describeChange(patch)}`;
-    note(patch, inverse);
+// Someone else may have changed the same settings since the page last looked
+function undoUnlessChanged(undone: Change, inverse: JsonObject) {
+  return async (before: Tuning): Promise<Tuning> => {
+    if (!canUndo(undone, before)) {
+      state.tuning = before;
+      throw new Error('These settings have been changed again since');
+    }
+    return perf.put<Tuning>('tuning', inverse);
+  };
+}
+
+export async function undo(undone: Change): Promise<void> {
+  const { inverse } = undone;
+  if (inverse !== null && (await make(inverse, undoUnlessChanged(undone, inverse)))) {
+    tell(`Undone. ${describeChange(inverse)}`);
   }
 }
 

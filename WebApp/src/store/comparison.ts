@@ -2,7 +2,7 @@
 // A run of POST /perf/transcoding/compare, from the choice of a series to the end of its job.
 import { orthanc, perf } from '../api';
 import type { Job, Series } from '../model/answers';
-import { state, view } from './state';
+import { state, tell, view } from './state';
 
 const LISTED = 30;
 const PERIOD = 500; // milliseconds
@@ -17,7 +17,7 @@ export async function listSeries(): Promise<void> {
     view.resource ||= series[0]?.ID ?? '';
   } catch (error) {
     state.series = [];
-    state.message = `The series cannot be listed. ${error instanceof Error ? error.message : ''}`;
+    tell(`The series cannot be listed. ${error instanceof Error ? error.message : ''}`, true);
   }
 }
 

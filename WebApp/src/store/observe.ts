@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is asked for, and how often.
+import { watch } from 'vue';
 import { perf } from '../api';
 import type { Direction, Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
 import { mergePoints, sampleStatus, toPoints, type Points } from '../model/history';
 import { adoptChanges } from './changes';
-import { startPolling, type Task } from './poller';
+import { hasten, startPolling, type Task } from './poller';
 import { now, state, view } from './state';
 
 const DIRECTIONS: readonly Direction[] = ['Receive', 'Send'];
@@ -35,11 +36,18 @@ async function askStatus(): Promise<void> {
 }
 
 async function askInstances(): Promise<void> {
-  state.instances = await perf.get<Instance[]>(`instances?limit=${SHOWN_INSTANCES}`);
+  const { direction } = view;
+  const latest = await perf.get<Instance[]>(`instances?limit=${SHOWN_INSTANCES}&direction=${direction}`);
+  state.instances = { ...state.instances, [direction]: latest };
 }
+
+// The list of many peers is long, and most of it is the same again
+const MANY_PEERS = 50;
+const PEERS: Task = { period: 4, run: askPeers };
 
 async function askPeers(): Promise<void> {
   state.peers = await perf.get<Peer[]>('peers');
+  PEERS.period = state.peers.length > MANY_PEERS ? 15 : 4;
 }
 
 async function askTuning(): Promise<void> {
@@ -81,17 +89,23 @@ async function askMinutes(): Promise<void> {
   }
 }
 
+const INSTANCES: Task = { period: 2, run: askInstances };
+const MINUTES: Task = { period: 2, run: askMinutes };
+
 const TASKS: Task[] = [
   { period: 300, run: askRoutes },
   { period: 2, run: askStatus },
   { period: 10, run: askTuning },
   { period: 2, run: askSeconds },
-  { period: 2, run: askInstances },
-  { period: 4, run: askPeers },
+  INSTANCES,
+  PEERS,
   { period: 4, run: askAdvice },
-  { period: 2, run: askMinutes },
+  MINUTES,
 ];
 
 export function startObserving(): void {
   startPolling(TASKS);
+  // What the reader has just chosen is to be there at once
+  watch(() => view.direction, () => hasten(INSTANCES));
+  watch(() => view.range, () => hasten(MINUTES));
 }

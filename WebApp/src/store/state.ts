@@ -4,7 +4,7 @@
 // changed, so that they need no deep reactivity.
 import { reactive, shallowReactive } from 'vue';
 import type {
-  Direction, Finding, Instance, Job, Peer, Series, Status, Tuning,
+  Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
 } from '../model/answers';
 import type { Change } from '../model/changes';
 import type { Points } from '../model/history';
@@ -32,6 +32,14 @@ export interface Comparison {
   problem: string;
 }
 
+// A finding whose remedy the reader has applied on this page
+export interface AppliedFinding {
+  id: string;
+  title: string;
+  document: JsonObject;
+  time: number; // seconds since 1970
+}
+
 // undefined: not known yet; null: this plugin does not have it
 export const state = shallowReactive({
   connection: 'connecting' as Connection,
@@ -40,10 +48,12 @@ export const state = shallowReactive({
   retryAt: 0,
 
   status: undefined as Status | undefined,
-  instances: [] as readonly Instance[],
+  instances: { Receive: [], Send: [] } as Readonly<Record<Direction, readonly Instance[]>>,
   peers: [] as readonly Peer[],
   tuning: undefined as Tuning | undefined,
   findings: undefined as readonly Finding[] | null | undefined,
+
+  applied: [] as readonly AppliedFinding[],
 
   hasHistory: undefined as boolean | undefined,
   hasComparison: undefined as boolean | undefined,
@@ -54,6 +64,7 @@ export const state = shallowReactive({
   isChanging: false,
   isTuningForbidden: false,
   message: '',
+  isMessageProblem: false,
 
   series: undefined as readonly Series[] | undefined,
   comparison: null as Comparison | null,
@@ -78,4 +89,10 @@ export function now(): number {
 export function serverNow(): number {
   const last = state.hasHistory === true ? state.seconds.Receive.at(-1)?.time : undefined;
   return last === undefined ? now() : last + 1;
+}
+
+// What became of the last thing the reader did
+export function tell(message: string, isProblem = false): void {
+  state.isMessageProblem = isProblem;
+  state.message = message;
 }

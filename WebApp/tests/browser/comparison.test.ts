@@ -19,8 +19,16 @@ test('a comparison runs on a chosen series, and shows each engine', async () => 
   await expect.poll(() => page.getByRole('progressbar').count(), { timeout: 180_000 }).toBe(0);
   const best = page.locator('.results .best');
   await expect.poll(() => best.count()).toBe(2); // one for each target
-  expect(await best.first().textContent()).toContain('every pixel the same');
-  expect(await findBarriers(page)).toEqual([]);
+  expect(await best.first().textContent()).toContain('identical');
+  for (const [width, colorScheme] of [[360, 'light'], [360, 'dark'], [1440, 'dark'], [1440, 'light']] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    for (const cell of await page.locator('.results .best .pixels').all()) {
+      expect((await cell.boundingBox())?.height).toBeLessThan(40); // one line
+    }
+  }
   expect(troubles).toEqual([]);
   await page.close();
 });

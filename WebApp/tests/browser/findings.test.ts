@@ -25,9 +25,12 @@ test('a finding appears, is applied, goes away, and can be undone', { timeout: 6
   await expect
     .poll(() => page.locator(`.finding[data-finding="${id}"]`).count(), { timeout: PATIENCE })
     .toBe(0);
+  await page.locator('.solved').getByText('Not seen again since').waitFor();
+  expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('button', { name: /^Undo/ }).first().click();
   await page.getByText('Undone.').waitFor();
   expect(await getPreset()).toEqual(before);
+  await expect.poll(() => page.locator('.solved').count()).toBe(0);
   expect(troubles).toEqual([]);
   await page.close();
 });

@@ -46,6 +46,23 @@ test.each(SWITCHES)('the switch "$name" changes $key, and Undo takes it back', a
   await expect.poll(() => getSetting(page, section, key)).toBe(before);
 });
 
+test('a change can be undone after a reload, as long as nobody has changed the same again', async () => {
+  const { page } = current;
+  await page.getByRole('switch', { name: 'Acknowledge at once' }).click();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpQuickAck')).toBe(false);
+  await page.reload();
+  await isLive(page);
+  await findUndo(page).waitFor();
+  await findUndo(page).click();
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpQuickAck')).toBe(true);
+  // Of the change and of its undoing, the latter alone is still in force
+  await page.reload();
+  await isLive(page);
+  const cards = page.locator('.strip-card').filter({ hasText: 'Acknowledge at once' });
+  await findUndo(page).waitFor();
+  expect(await cards.nth(1).getByRole('button').count()).toBe(0);
+});
+
 test('a switch is worked by the keyboard', async () => {
   const { page } = current;
   const control = page.getByRole('switch', { name: 'Send at once' });
