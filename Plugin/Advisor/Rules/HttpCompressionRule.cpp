@@ -7,9 +7,9 @@ namespace OrthancPerf
   {
     // An answer of some hundred bytes takes 0.2 ms; to compress it was measured to take less than
     // 0.1 ms of that (report 002's 7 ms go on until the client's next request)
-    constexpr double SLOW_RESPONSE = 0.002;
+    constexpr double SLOW_RESPONSE = 0.005;
 
-    constexpr double MINIMUM_RESPONSE_SHARE = 0.15;
+    constexpr double MINIMUM_RESPONSE_SHARE = 0.20;
 
     // Since then it is off unless it is asked for, and answers below 2 kB are never compressed
     // (Orthanc's NEWS; HttpOutput::GetPreferredCompression)
