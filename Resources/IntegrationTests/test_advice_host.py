@@ -122,7 +122,7 @@ def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
     evidence = finding["Evidence"]
     assert evidence["ProcessorPressure"] > 0.75
     assert evidence["Cores"] == os.cpu_count()
-    assert set(evidence["SeemsLike"]) <= STORING
+    assert set(evidence["SeemsLike"].split(", ")) <= STORING
     assert 20 <= evidence["Instances"] <= COUNT
     assert finding["Remedy"]["Kind"] == "System"
 

@@ -22,7 +22,7 @@ namespace OrthancPerf
             "The program holds a warning that is left out of release builds: it checks its own "
             "assertions all the time (built without NDEBUG; its log says so at the start), was not "
             "optimized, or both.";
-        finding.evidence["ReleaseBuild"] = false;
+        finding.evidence["Build"] = "for debugging";
         finding.remedy = Remedy::ChangeSystem(
             "Use a release build (cmake -DCMAKE_BUILD_TYPE=Release), or the packages of a "
             "distribution or of the Orthanc project.");

@@ -81,12 +81,15 @@ namespace OrthancPerf
         finding.evidence["Instances"] = starved.instances;
         finding.evidence["Cores"] = evidence.facts.cores;
 
+        std::string names;
+
         for (const Finding& other : seen)
         {
-          finding.evidence["SeemsLike"].append(other.id);
+          names += (names.empty() ? "" : ", ") + other.id;
           finding.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
         }
 
+        finding.evidence["SeemsLike"] = names;
         finding.cost.shareOfIngestTime = std::min(finding.cost.shareOfIngestTime, 1.0);
         finding.remedy = Remedy::ChangeSystem(
             "Find out which program uses the processor (top; in a virtual machine, also its "
