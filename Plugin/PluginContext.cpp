@@ -329,6 +329,7 @@ namespace OrthancPerf
       const std::vector<OpenAssociation> open = ListOpenAssociations();
       history_.SetOpenAssociations(open.size());
       evidence_.Look(open);
+      evidence_.SetProcessorPressure(pressure_.Measure(Clock::now()).value_or(0));
     }
     catch (const std::exception& error)
     {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
@@ -105,6 +106,7 @@ namespace OrthancPerf
     AdviceMetrics adviceMetrics_;
     History history_;
     EvidenceCollector evidence_;
+    ProcessorPressure pressure_;  // housekeeping's
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;

@@ -10,6 +10,11 @@ namespace OrthancPerf
 
     for (const EngineVerdict& engine : verdicts)
     {
+      if (engine.isTested && !engine.isAvailable)
+      {
+        evidence.switchedOff.push_back({engine.engine, "", engine.reason});
+      }
+
       for (const SyntaxVerdict& syntax : engine.syntaxes)
       {
         if (syntax.state == SyntaxVerdict::State::SwitchedOff)

@@ -69,6 +69,9 @@ namespace OrthancPerf
     std::vector<PeerEvidence> peers;
     std::array<TrafficSums, DIRECTION_COUNT> totals;  // all peers, also unknown ones
     std::array<TrafficSums, ORIGIN_COUNT> origins;    // what was received, by its way in
+    TrafficSums calm;     // of all that was received: while there was processor time to be had,
+    TrafficSums starved;  // and while programs waited for it most of the time (ProcessorPressure)
+    double processorPressure = 0;  // while the latter came, the mean; 0 to 1
     LoadEvidence load;
     TranscodingEvidence transcoding;
     ServerFacts facts;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/EvidenceCollector.h"
 
+#include "Advisor/ProcessorPressure.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -133,6 +135,8 @@ namespace OrthancPerf
     {
       totals_ = {};
       origins_ = {};
+      calm_ = {};
+      starved_ = {};
     }
 
     tuning_ = tuning;
@@ -193,6 +197,13 @@ namespace OrthancPerf
   }
 
 
+  void EvidenceCollector::SetProcessorPressure(double share)
+  {
+    const std::lock_guard lock(mutex_);
+    pressure_ = share;
+  }
+
+
   Evidence EvidenceCollector::Gather()
   {
     const TimePoint now = now_();
@@ -208,6 +219,9 @@ namespace OrthancPerf
       origin.Expire(now);
     }
 
+    calm_.Expire(now);
+    starved_.Expire(now);
+
     if (now - latestLook_ > TrafficSums::MAXIMUM_AGE)
     {
       load_ = LoadEvidence();
@@ -217,6 +231,9 @@ namespace OrthancPerf
     GatherPeers(evidence, now);
     evidence.totals = totals_;
     evidence.origins = origins_;
+    evidence.calm = calm_;
+    evidence.starved = starved_;
+    evidence.processorPressure = pressureOfStarved_;
     evidence.load = load_;
     evidence.transcoding.engines = engines_;
     return evidence;
@@ -290,13 +307,28 @@ namespace OrthancPerf
 
     if (instance.direction == Direction::Receive)
     {
-      TrafficSums& origin = origins_.at(static_cast<std::size_t>(instance.origin));
-      origin.Add(instance, now);
+      CountReceived(instance, now);
+    }
+  }
 
-      if (IsKnown(instance))
-      {
-        totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
-      }
+
+  void EvidenceCollector::CountReceived(const FinishedInstance& instance, TimePoint now)
+  {
+    origins_.at(static_cast<std::size_t>(instance.origin)).Add(instance, now);
+
+    if (IsKnown(instance))
+    {
+      totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
+    }
+
+    if (pressure_ >= ProcessorPressure::STARVED)
+    {
+      starved_.Add(instance, now);
+      Approach(pressureOfStarved_, pressure_, starved_.instances);
+    }
+    else
+    {
+      calm_.Add(instance, now);
     }
   }
 

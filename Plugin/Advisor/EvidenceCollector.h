@@ -42,6 +42,10 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
+    // The share of the time in which programs have to wait for a processor (ProcessorPressure), for
+    // the instances that finish from now on; where nobody says it, there is enough
+    void SetProcessorPressure(double share);
+
     // What there is now; without facts, tuning, and the engines that could be used
     Evidence Gather();
 
@@ -67,6 +71,7 @@ namespace OrthancPerf
     using Record = std::array<Way, DIRECTION_COUNT>;
 
     void Count(const FinishedInstance& instance);
+    void CountReceived(const FinishedInstance& instance, TimePoint now);
     bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction);
     void AddLoad(const std::vector<OpenAssociation>& open);
@@ -79,6 +84,10 @@ namespace OrthancPerf
     std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
     std::array<TrafficSums, DIRECTION_COUNT> totals_;
     std::array<TrafficSums, ORIGIN_COUNT> origins_;
+    TrafficSums calm_;     // see Evidence
+    TrafficSums starved_;  // likewise
+    double pressureOfStarved_ = 0;
+    double pressure_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;
     TimePoint latestLook_;

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace OrthancPerf
 {
@@ -35,6 +36,25 @@ namespace OrthancPerf
     limits.largestAutomaticReceive = ReadNumber("/proc/sys/net/ipv4/tcp_rmem", 2);
     limits.largestAutomaticSend = ReadNumber("/proc/sys/net/ipv4/tcp_wmem", 2);
     return limits;
+  }
+
+
+  bool ServerFacts::IsOlderThan(const OrthancRelease& release) const
+  {
+    std::istringstream text(orthancVersion);
+    OrthancRelease own = {};
+
+    for (unsigned int& part : own)
+    {
+      if (!(text >> part))
+      {
+        return false;
+      }
+
+      text.ignore(1, '.');
+    }
+
+    return own < release;
   }
 
 

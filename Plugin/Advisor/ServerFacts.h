@@ -3,6 +3,7 @@
 
 #include <json/value.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,17 +23,24 @@ namespace OrthancPerf
     static KernelLimits Read();
   };
 
+  using OrthancRelease = std::array<unsigned int, 3>;  // {1, 12, 2}
+
+
   // What is known of this Orthanc besides its traffic. A value.
   class ServerFacts
   {
   public:
     Json::Value configuration = Json::objectValue;  // Orthanc's, all of it
+    std::string orthancVersion;                     // "1.12.7"; "mainline" is newer than all
     KernelLimits kernel;
     unsigned int cores = 1;
     bool hasAssertions = false;      // Orthanc was built without NDEBUG
     bool hasDatabasePlugin = false;  // else SQLite
     std::optional<std::uint64_t> storedInstances;
     std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
+
+    // Whether this is an Orthanc before that release; not if it says no version
+    bool IsOlderThan(const OrthancRelease& release) const;
 
     // An option of Orthanc's configuration, or its default
     bool IsOn(const char* option, bool defaultValue) const;

@@ -43,6 +43,7 @@ namespace OrthancPerf
     engines_(engines)
   {
     facts_.configuration = configuration;
+    facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
     facts_.hasAssertions = ContainsText("/proc/self/exe", ASSERTIONS_ON);
   }

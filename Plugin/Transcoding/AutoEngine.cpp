@@ -90,6 +90,13 @@ namespace OrthancPerf
   }
 
 
+  void AutoEngine::Observe(const TranscodingKind& kind, const EngineAttempt& attempt, TimePoint now)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Get(kind).Observe(attempt, now);
+  }
+
+
   std::vector<AutoChoice> AutoEngine::GetChoices() const
   {
     std::vector<AutoChoice> choices;
@@ -97,8 +104,11 @@ namespace OrthancPerf
 
     for (const Entry& entry : entries_)
     {
-      choices.push_back({entry.kind, entry.statistics.GetFavourite(), entry.statistics.Explain(),
-                         entry.statistics.GetFigures()});
+      if (!entry.statistics.GetFavourite().empty())
+      {
+        choices.push_back({entry.kind, entry.statistics.GetFavourite(), entry.statistics.Explain(),
+                           entry.statistics.GetFigures()});
+      }
     }
 
     return choices;

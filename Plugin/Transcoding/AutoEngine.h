@@ -58,7 +58,11 @@ namespace OrthancPerf
     void Learn(const TranscodingKind& kind, const std::vector<EngineAttempt>& attempts,
                TimePoint now);
 
-    // The kinds that were seen last come first
+    // Learns from an engine that the tuning had named, too: where "auto" is asked for later, it
+    // begins with what there was to see
+    void Observe(const TranscodingKind& kind, const EngineAttempt& attempt, TimePoint now);
+
+    // The kinds that "auto" has chosen for; those seen last come first
     std::vector<AutoChoice> GetChoices() const;
 
   private:

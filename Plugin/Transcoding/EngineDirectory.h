@@ -32,6 +32,7 @@ namespace OrthancPerf
   struct EngineVerdict
   {
     std::string engine;
+    bool isTested = false;  // the self-test is over
     bool isAvailable = false;
     std::string reason;                   // why it is not available
     std::vector<SyntaxVerdict> syntaxes;  // one for each of GetWritableSyntaxes()

@@ -192,37 +192,51 @@ namespace OrthancPerf
 
     for (const EngineAttempt& attempt : attempts)
     {
-      Entry& entry = Get(attempt.engine);
-      entry.figures.tries++;
-      entry.figures.problem = attempt.reason;
       spent_ += ToSeconds(attempt.duration);
+      Count(attempt, hasSucceeded, now);  // where all have failed, the instance is to blame
+    }
+  }
 
-      switch (attempt.outcome)
-      {
-        case TranscodingOutcome::Transcoded:
-          Measure(entry, attempt);
-          break;
 
-        case TranscodingOutcome::Declined:
-          entry.figures.declines++;
-          entry.declinesInRow++;
+  void EngineStatistics::Observe(const EngineAttempt& attempt, TimePoint now)
+  {
+    Entry& entry = Get(attempt.engine);
+    entry.chosen++;
+    entry.lastTry = now;
+    Count(attempt, false, now);
+  }
 
-          if (entry.declinesInRow >= MAXIMUM_DECLINES)
-          {
-            Drop(entry, now);
-          }
-          break;
 
-        default:
-          entry.figures.failures++;
+  void EngineStatistics::Count(const EngineAttempt& attempt, bool mayDropFailed, TimePoint now)
+  {
+    Entry& entry = Get(attempt.engine);
+    entry.figures.tries++;
+    entry.figures.problem = attempt.reason;
 
-          // Where all have failed, the instance is to blame
-          if (hasSucceeded)
-          {
-            Drop(entry, now);
-          }
-          break;
-      }
+    switch (attempt.outcome)
+    {
+      case TranscodingOutcome::Transcoded:
+        Measure(entry, attempt);
+        break;
+
+      case TranscodingOutcome::Declined:
+        entry.figures.declines++;
+        entry.declinesInRow++;
+
+        if (entry.declinesInRow >= MAXIMUM_DECLINES)
+        {
+          Drop(entry, now);
+        }
+        break;
+
+      default:
+        entry.figures.failures++;
+
+        if (mayDropFailed)
+        {
+          Drop(entry, now);
+        }
+        break;
     }
   }
 

@@ -62,6 +62,10 @@ namespace OrthancPerf
     // What became of one instance: all attempts, of which at most the last succeeded
     void Learn(const std::vector<EngineAttempt>& attempts, TimePoint now);
 
+    // What an engine did that somebody else had chosen: a measurement like another, but no trial
+    // of this choice's, so it neither uses up nor adds to what trials may cost
+    void Observe(const EngineAttempt& attempt, TimePoint now);
+
     std::vector<EngineFigures> GetFigures() const;
     const std::string& GetFavourite() const noexcept;  // the engine that is chosen now
     std::string Explain() const;                       // why, in words
@@ -70,7 +74,7 @@ namespace OrthancPerf
     struct Entry
     {
       EngineFigures figures;
-      std::uint64_t chosen = 0;  // as the first, tries under way included
+      std::uint64_t chosen = 0;  // as the first, by whomever, tries under way included
       std::uint64_t declinesInRow = 0;
       std::uint64_t retryAt = 0;  // value of "instances_"
       TimePoint retryTime;
@@ -85,7 +89,8 @@ namespace OrthancPerf
     Entry* FindExploration(const std::vector<Entry*>& usable,
                            std::size_t sourceSize) const noexcept;
     void ChooseFavourite(const std::vector<Entry*>& usable);  // the fastest is the first
-    void Measure(Entry& entry, const EngineAttempt& attempt);
+    void Count(const EngineAttempt& attempt, bool mayDropFailed, TimePoint now);
+    static void Measure(Entry& entry, const EngineAttempt& attempt);
     void Drop(Entry& entry, TimePoint now);
 
     std::vector<Entry> entries_;

@@ -211,20 +211,32 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TryEngines(const std::string& target)
   {
-    const EngineChoice choice = surroundings_.settings.engine;
-
-    if (choice != EngineChoice::Automatic)
+    if (surroundings_.settings.engine != EngineChoice::Automatic)
     {
-      const std::string name = ToLabel(choice);
-      const ITranscodingEngine* const engine = surroundings_.engines.Find(name, target);
-      return engine == nullptr ? Refuse(name, target, surroundings_.engines.Explain(name, target))
-                               : TryEngine(*engine, target);
+      return TryNamedEngine(ToLabel(surroundings_.settings.engine), target);
     }
 
     const TranscodingKind kind = TranscodingKind::Of(image_, target);
     const std::vector<const ITranscodingEngine*> engines = ChooseEngines(kind);
     return engines.empty() ? Refuse("", target, "no engine writes this transfer syntax")
                            : TryInTurn(engines, kind);
+  }
+
+
+  Transcoding InstanceTranscoding::TryNamedEngine(const std::string& name,
+                                                  const std::string& target)
+  {
+    const ITranscodingEngine* const engine = surroundings_.engines.Find(name, target);
+
+    if (engine == nullptr)
+    {
+      return Refuse(name, target, surroundings_.engines.Explain(name, target));
+    }
+
+    Transcoding transcoding = TryEngine(*engine, target);
+    surroundings_.autoEngine.Observe(TranscodingKind::Of(image_, target),
+                                     ToAttempt(transcoding.report), Clock::now());
+    return transcoding;
   }
 
 

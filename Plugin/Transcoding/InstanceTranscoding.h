@@ -58,6 +58,7 @@ namespace OrthancPerf
     bool Inflate();
     Source GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
+    Transcoding TryNamedEngine(const std::string& name, const std::string& target);
     Transcoding TryInTurn(const std::vector<const ITranscodingEngine*>& engines,
                           const TranscodingKind& kind);
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);

@@ -38,6 +38,7 @@ namespace OrthancPerf
   {
     EngineVerdict verdict;
     verdict.engine = engine.GetName();
+    verdict.isTested = true;
     verdict.reason = engine.GetProblem();
     verdict.isAvailable = verdict.reason.empty();
 

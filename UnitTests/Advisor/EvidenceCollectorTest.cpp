@@ -226,4 +226,30 @@ namespace OrthancPerf
     EXPECT_NEAR(50e6, engines[0].bytes / engines[0].seconds, 1);
     EXPECT_NEAR(10, engines[0].instances, 0.5);
   }
+
+
+  TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
+  {
+    Receive("CT1", 3);
+    collector_.SetProcessorPressure(0.7);
+    Receive("CT1", 2);
+    EXPECT_EQ(0, collector_.Gather().starved.instances);
+    EXPECT_EQ(5, collector_.Gather().calm.instances);
+
+    collector_.SetProcessorPressure(0.8);
+    Receive("CT1", 2);
+    collector_.SetProcessorPressure(1);
+    Receive("CT1", 2);
+    collector_.SetProcessorPressure(0);
+    Receive("CT1", 1);
+
+    const Evidence evidence = collector_.Gather();
+    EXPECT_EQ(10, evidence.GetTotal(Direction::Receive).instances);
+    EXPECT_EQ(6, evidence.calm.instances);
+    EXPECT_EQ(4, evidence.starved.instances);
+    EXPECT_NEAR(0.9, evidence.processorPressure, 1e-9);
+
+    now_ += TrafficSums::MAXIMUM_AGE + std::chrono::seconds(1);
+    EXPECT_EQ(0, collector_.Gather().starved.instances);
+  }
 }

@@ -112,9 +112,11 @@ namespace OrthancPerf
   TEST(EngineDirectory, VerdictsCoverAllSyntaxes)
   {
     EngineDirectory directory(MakeEngines());
+    EXPECT_FALSE(directory.GetVerdicts()[2].isTested);
     directory.TestAll();
     const std::vector<EngineVerdict> verdicts = directory.GetVerdicts();
     ASSERT_EQ(3u, verdicts.size());
+    EXPECT_TRUE(verdicts[2].isTested);
     EXPECT_EQ(12u, verdicts[0].syntaxes.size());
     EXPECT_EQ(State::Works, GetState(verdicts[0], RLE));
     EXPECT_EQ(State::SwitchedOff, GetState(verdicts[0], JPEG_LOSSLESS));

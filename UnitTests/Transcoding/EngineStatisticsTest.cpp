@@ -72,6 +72,43 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EngineStatisticsTest, WhatOthersChoseIsAMeasurement)
+  {
+    for (int i = 0; i < 2; i++)
+    {
+      statistics_.Observe(Succeed("c"), now_);
+    }
+
+    EXPECT_EQ(2u, Get("c").tries);
+    EXPECT_EQ("", statistics_.GetFavourite());
+    Run(4);
+    EXPECT_EQ(2, counts_["a"]);
+    EXPECT_EQ(2, counts_["b"]);
+    EXPECT_EQ("b", Next());
+  }
+
+
+  TEST_F(EngineStatisticsTest, WhatOthersSpentDoesNotPayForTrials)
+  {
+    for (int i = 0; i < 100'000; i++)
+    {
+      statistics_.Observe(Succeed("c"), now_);
+    }
+
+    Run(100);
+    EXPECT_EQ(0, counts_["c"]);  // what a hundred of "b" took pays for none of "c"
+    EXPECT_GT(counts_["b"], 90);
+  }
+
+
+  TEST_F(EngineStatisticsTest, AnEngineThatFailedWhereNoOtherWasTriedIsNotDropped)
+  {
+    statistics_.Observe(Fail("b"), now_);
+    EXPECT_EQ(1u, Get("b").failures);
+    EXPECT_FALSE(Get("b").isDropped);
+  }
+
+
   TEST_F(EngineStatisticsTest, EachEngineIsMeasuredBeforeTheFastestIsChosen)
   {
     Run(6);

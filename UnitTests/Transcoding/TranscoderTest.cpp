@@ -350,6 +350,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, AutoKnowsWhatAnEngineChosenByNameHasShown)
+  {
+    Set(JPEG_LOSSLESS, EngineChoice::Dcmtk);
+    Send(source_);
+    Send(source_);
+    EXPECT_TRUE(transcoder_.GetAutoChoices().empty());  // it has not chosen anything yet
+
+    Set(JPEG_LOSSLESS);
+    EXPECT_EQ("native", Send(source_).report.engine);
+    EXPECT_EQ("native", Send(source_).report.engine);
+    const std::vector<AutoChoice> choices = transcoder_.GetAutoChoices();
+    ASSERT_EQ(1u, choices.size());
+    EXPECT_EQ("the fastest of 2 measured", choices[0].reason);
+  }
+
+
   TEST_F(TranscoderTest, SettingsMayChangeWhileOthersTranscode)
   {
     constexpr int THREADS = 3;

@@ -19,9 +19,10 @@ namespace OrthancPerf
         finding.id = "debug-build";
         finding.title = "This Orthanc was built for debugging";
         finding.explanation =
-            "It checks its own assertions all the time (it was built without NDEBUG) and was "
-            "probably not optimized either; its log says so at the start.";
-        finding.evidence["Assertions"] = "on";
+            "The program holds a warning that is left out of release builds: it checks its own "
+            "assertions all the time (built without NDEBUG; its log says so at the start), was not "
+            "optimized, or both.";
+        finding.evidence["Build"] = "for debugging";
         finding.remedy = Remedy::ChangeSystem(
             "Use a release build (cmake -DCMAKE_BUILD_TYPE=Release), or the packages of a "
             "distribution or of the Orthanc project.");

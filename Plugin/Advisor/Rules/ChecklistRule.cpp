@@ -36,9 +36,14 @@ namespace OrthancPerf
     }
 
 
+    // Later on, files are read for the answers alone (ResourceFinder.cpp)
+    constexpr OrthancRelease FINDS_IN_INDEX = {1, 12, 5};
+
+
     bool FindsInStorage(const ServerFacts& facts)
     {
-      return facts.GetText("StorageAccessOnFind", "Always") == "Always";
+      return facts.IsOlderThan(FINDS_IN_INDEX) &&
+             facts.GetText("StorageAccessOnFind", "Always") == "Always";
     }
 
 

@@ -40,9 +40,10 @@ namespace OrthancPerf
         finding.cost = EstimateCost(traffic.GetSeconds(Phase::Commit), traffic.GetTotalSeconds(),
                                     evidence.GetTotal(Direction::Receive));
         finding.remedy = Remedy::ChangeSystem(
-            "With an object storage, receive over more associations at once, or into a local "
-            "folder "
-            "that is moved later; with a local folder, look at its disk and at the database's.");
+            "With an object storage, let senders use several associations at once, or store into a "
+            "local folder first and move the files later (the Orthanc project's object storage "
+            "plugins: \"HybridMode\" : \"WriteToFileSystem\", then /move-storage). With a local "
+            "folder, look at its disk and at the database's.");
         return finding;
       }
     };

@@ -22,6 +22,10 @@ namespace OrthancPerf
   std::unique_ptr<IRule> MakeAssociationSetupRule();
   std::unique_ptr<IRule> MakeSmallPduRule();
 
+  // Those of storing judge by elapsed time. While other work keeps the processor busy, that says
+  // nothing about disks and databases: this one keeps them from it, and says so instead.
+  std::unique_ptr<IRule> MakeProcessorRule(std::vector<std::unique_ptr<IRule>> rules);
+
   // Storing: the whole server
   std::unique_ptr<IRule> MakeFsyncRule();
   std::unique_ptr<IRule> MakeStorageRule();

@@ -5,7 +5,9 @@
 //
 //   "OtherPlugin" : {
 //     "HoldReceived" : true,        // the received-instance callback; keeps every instance as is
-//     "DiscardTitle" : "REFUSED"    // discards what this application entity sends
+//     "DiscardTitle" : "REFUSED",   // discards what this application entity sends
+//     "StoreAfter" : 40             // holds the storage area, in memory, as an object storage that
+//                                   // takes so many milliseconds to store a file
 //   }
 //
 // An error to take a hook is logged, and keeps Orthanc from starting, as in many plugins.
@@ -14,8 +16,13 @@
 
 #include <json/json.h>
 
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
+#include <thread>
 
 namespace
 {
@@ -23,6 +30,9 @@ namespace
   {
     OrthancPluginContext* context = nullptr;
     std::string discardTitle;
+    std::chrono::milliseconds storeAfter{0};
+    std::mutex mutex;
+    std::map<std::string, std::string> files;  // of the storage area, by UUID
   };
 
   // The SDK hands no user data to these callbacks
@@ -56,6 +66,51 @@ namespace
     const char* const title = OrthancPluginGetInstanceRemoteAet(state.context, instance);
     return title != nullptr && title == state.discardTitle ? 0 : 1;
   }
+
+
+  OrthancPluginErrorCode CreateFile(const char* uuid, const void* content, std::int64_t size,
+                                    OrthancPluginContentType)
+  {
+    State& state = GetState();
+    std::this_thread::sleep_for(state.storeAfter);
+    const std::lock_guard lock(state.mutex);
+    state.files[uuid].assign(static_cast<const char*>(content), static_cast<std::size_t>(size));
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  OrthancPluginErrorCode ReadFile(OrthancPluginMemoryBuffer64* target, const char* uuid,
+                                  OrthancPluginContentType)
+  {
+    State& state = GetState();
+    const std::lock_guard lock(state.mutex);
+    const auto found = state.files.find(uuid);
+
+    if (found == state.files.end())
+    {
+      return OrthancPluginErrorCode_InexistentFile;
+    }
+
+    const std::string& file = found->second;
+    const OrthancPluginErrorCode code =
+        OrthancPluginCreateMemoryBuffer64(state.context, target, file.size());
+
+    if (code == OrthancPluginErrorCode_Success)
+    {
+      std::memcpy(target->data, file.data(), file.size());
+    }
+
+    return code;
+  }
+
+
+  OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)
+  {
+    State& state = GetState();
+    const std::lock_guard lock(state.mutex);
+    state.files.erase(uuid);
+    return OrthancPluginErrorCode_Success;
+  }
 }
 
 
@@ -67,6 +122,12 @@ extern "C"
     state.context = context;
     const Json::Value section = ReadSection(context);
     state.discardTitle = section["DiscardTitle"].asString();
+    state.storeAfter = std::chrono::milliseconds(section["StoreAfter"].asInt());
+
+    if (state.storeAfter.count() > 0)
+    {
+      OrthancPluginRegisterStorageArea2(context, CreateFile, ReadFile, nullptr, RemoveFile);
+    }
 
     if (!state.discardTitle.empty() && OrthancPluginRegisterIncomingDicomInstanceFilter(
                                            context, OnFilter) != OrthancPluginErrorCode_Success)

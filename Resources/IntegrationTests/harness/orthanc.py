@@ -186,6 +186,11 @@ class OrthancServer:
         response.raise_for_status()
         return response.json()
 
+    def is_older_than(self, *release: int) -> bool:
+        """Whether this is an Orthanc before that release, as (1, 12, 2)."""
+        version = self.get_json("/system")["Version"]
+        return version != "mainline" and tuple(map(int, version.split("."))) < release
+
     def find_instance(self, sop_instance_uid: str) -> str:
         """Orthanc's identifier of the one stored instance with this UID."""
         found = self.request("POST", "/tools/lookup", data=sop_instance_uid).json()

@@ -63,8 +63,11 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, ALargeStoreDoes)
   {
     evidence_.facts.storedInstances = 100'000;
+    evidence_.facts.orthancVersion = "1.12.4";
     EXPECT_EQ((std::set<std::string>{"find-limits", "storage-access-on-find", "save-jobs"}),
               ListChecklist());
+    evidence_.facts.orthancVersion = "1.12.5";
+    EXPECT_EQ((std::set<std::string>{"find-limits", "save-jobs"}), ListChecklist());
   }
 
 
@@ -80,6 +83,7 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, WhatTheChecklistProposesEndsItsFindings)
   {
     evidence_.facts.storedInstances = 100'000;
+    evidence_.facts.orthancVersion = "1.10.1";
     configuration_["TcpNoDelay"] = false;
     configuration_["PostgreSQL"]["EnableStorage"] = true;
     const std::vector<Finding> findings = JudgeAll(MakeChecklistRule());
@@ -106,6 +110,25 @@ namespace OrthancPerf
                                                                              "asser"
                                                                              "tions"));
     EXPECT_FALSE(ContainsText("/does/not/exist", "a"));
+  }
+
+
+  TEST(ServerFacts, ComparesReleases)
+  {
+    const OrthancRelease release = {1, 12, 2};
+    ServerFacts facts;
+
+    for (const char* older : {"1.12.1", "1.10.1", "0.9.6", "1.9.7"})
+    {
+      facts.orthancVersion = older;
+      EXPECT_TRUE(facts.IsOlderThan(release)) << older;
+    }
+
+    for (const char* newer : {"1.12.2", "1.12.10", "2.0.0", "mainline", "", "1.12"})
+    {
+      facts.orthancVersion = newer;
+      EXPECT_FALSE(facts.IsOlderThan(release)) << newer;
+    }
   }
 
 

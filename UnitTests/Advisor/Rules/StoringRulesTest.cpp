@@ -42,6 +42,28 @@ namespace OrthancPerf
       }
     };
 
+    // Of a fast SQLite (2 ms) and of a slow one, while there was processor time to be had or not
+    class ProcessorRuleTest : public IndexRuleTest
+    {
+    protected:
+      void Receive(double ofCalm, int calm, double ofStarved, int starved)
+      {
+        evidence_.calm = MakeTraffic(MakeIndexed(ofCalm), calm);
+        evidence_.starved = MakeTraffic(MakeIndexed(ofStarved), starved);
+        evidence_.processorPressure = 0.9;
+        SetTraffic(MakeIndexed((ofCalm * calm + ofStarved * starved) / (calm + starved)),
+                   calm + starved);
+      }
+
+      static std::unique_ptr<IRule> MakeRule()
+      {
+        std::vector<std::unique_ptr<IRule>> rules;
+        rules.push_back(MakeIndexRule());
+        rules.push_back(MakeFsyncRule());
+        return MakeProcessorRule(std::move(rules));
+      }
+    };
+
     class CommitRuleTest : public RuleTest
     {
     protected:
@@ -140,6 +162,54 @@ namespace OrthancPerf
   {
     SetTraffic(MakeIndexed(30), FEW);
     EXPECT_FALSE(IsFound(MakeIndexRule()));
+  }
+
+
+  TEST_F(ProcessorRuleTest, LetsOthersJudgeWhereThereIsProcessorTime)
+  {
+    Receive(30, MANY, 0, 0);
+    const Finding finding = Judge(MakeRule());
+    EXPECT_EQ("index", finding.id);
+    EXPECT_NEAR(Judge(MakeIndexRule()).cost.shareOfIngestTime, finding.cost.shareOfIngestTime,
+                1e-9);
+  }
+
+
+  TEST_F(ProcessorRuleTest, NamesTheProcessorWhereTheDatabaseSeemsSlowForTheLackOfIt)
+  {
+    Receive(2, MANY, 30, MANY);
+    const Finding finding = Judge(MakeRule());
+    EXPECT_EQ("processor", finding.id);
+    EXPECT_NEAR(0.9, finding.evidence["ProcessorPressure"].asDouble(), 1e-9);
+    EXPECT_EQ("index", finding.evidence["SeemsLike"].asString());
+    EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
+    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+  }
+
+
+  TEST_F(ProcessorRuleTest, ADatabaseThatIsSlowEitherWayIsNamedToo)
+  {
+    Receive(30, MANY, 60, MANY);
+    const std::vector<Finding> findings = JudgeAll(MakeRule());
+    ASSERT_EQ(2U, findings.size());
+    EXPECT_EQ("index", findings[0].id);
+    EXPECT_NEAR(0.030, findings[0].evidence["MeanIndex"].asDouble(), 1e-6);
+    EXPECT_EQ("processor", findings[1].id);
+    EXPECT_LT(findings[0].cost.shareOfIngestTime + findings[1].cost.shareOfIngestTime, 1);
+  }
+
+
+  TEST_F(ProcessorRuleTest, AProcessorThatIsShortButFastEnoughIsNoFinding)
+  {
+    Receive(2, 0, 2, MANY);
+    EXPECT_FALSE(IsFound(MakeRule()));
+  }
+
+
+  TEST_F(ProcessorRuleTest, IsSilentOnTooFewInstances)
+  {
+    Receive(2, MANY, 30, FEW);
+    EXPECT_FALSE(IsFound(MakeRule()));
   }
 
 

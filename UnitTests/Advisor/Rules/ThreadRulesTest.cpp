@@ -39,7 +39,7 @@ namespace OrthancPerf
     protected:
       HttpCompressionRuleTest()
       {
-        evidence_.facts.configuration["HttpCompressionEnabled"] = true;
+        evidence_.facts.orthancVersion = "1.10.1";
       }
 
       static Sample MakeResponding(double respond)
@@ -141,6 +141,30 @@ namespace OrthancPerf
     EXPECT_EQ("http-compression", finding.id);
     EXPECT_NEAR(0.007, finding.evidence["MeanRespond"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.remedy.document["HttpCompressionEnabled"].asBool());
+    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
+  }
+
+
+  TEST_F(HttpCompressionRuleTest, NewerOrthancsDoNotCompressSmallAnswers)
+  {
+    SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
+    evidence_.facts.orthancVersion = "1.12.1";
+    EXPECT_TRUE(IsFound(MakeHttpCompressionRule()));
+    evidence_.facts.configuration["HttpCompressionEnabled"] = true;
+
+    for (const char* version : {"1.12.2", "1.13.0", "mainline"})
+    {
+      evidence_.facts.orthancVersion = version;
+      EXPECT_FALSE(IsFound(MakeHttpCompressionRule())) << version;
+    }
+  }
+
+
+  TEST_F(HttpCompressionRuleTest, IsSilentWhereTheProcessorIsShort)
+  {
+    SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
+    evidence_.starved = MakeTraffic(MakeResponding(7), MANY);
+    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
   }
 
 

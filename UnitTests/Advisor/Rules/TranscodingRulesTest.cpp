@@ -96,6 +96,7 @@ namespace OrthancPerf
   {
     EngineVerdict verdict;
     verdict.engine = "gdcm";
+    verdict.isTested = true;
     verdict.isAvailable = true;
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
                         {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
@@ -106,10 +107,28 @@ namespace OrthancPerf
     const Finding finding = Judge(MakeSwitchedOffEngineRule());
     EXPECT_EQ("engine-switched-off", finding.id);
     EXPECT_EQ(1U, finding.evidence.size());
-    EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm 1.2.840.10008.1.2.4.80"].asString());
+    EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm JPEGLSLossless"].asString());
 
     ASSERT_EQ(1U, evidence_.transcoding.alternatives.size());
     EXPECT_EQ("gdcm", evidence_.transcoding.alternatives[0]);
+  }
+
+
+  TEST_F(SwitchedOffEngineRuleTest, NamesAnEngineThatIsNotAvailableOnceItWasTested)
+  {
+    EngineVerdict verdict;
+    verdict.engine = "gdcm";
+    verdict.reason = "not tested yet";
+    verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::Untested, ""}};
+    evidence_.transcoding = DescribeEngines({verdict}, {});
+    EXPECT_FALSE(IsFound(MakeSwitchedOffEngineRule()));
+
+    verdict.isTested = true;
+    verdict.reason = "OrthancPerfGdcm is missing";
+    evidence_.transcoding = DescribeEngines({verdict}, {});
+    const Finding finding = Judge(MakeSwitchedOffEngineRule());
+    EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
+    EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
 
 

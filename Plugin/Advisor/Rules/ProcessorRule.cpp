@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Rules/Rules.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Stands in front of rules that judge by elapsed time. They see what was received while there
+    // was processor time to be had; what they would say of the rest has one cause, and is one
+    // finding.
+    class ProcessorRule : public IRule
+    {
+    public:
+      explicit ProcessorRule(std::vector<std::unique_ptr<IRule>> rules) : rules_(std::move(rules))
+      {
+      }
+
+
+      std::vector<Finding> Judge(const Evidence& evidence) const override
+      {
+        if (evidence.starved.instances == 0)
+        {
+          return JudgeOnly(evidence, evidence.GetTotal(Direction::Receive));
+        }
+
+        std::vector<Finding> findings = JudgeOnly(evidence, evidence.calm);
+        const std::vector<Finding> ofStarved = JudgeOnly(evidence, evidence.starved);
+
+        if (!ofStarved.empty())
+        {
+          findings.push_back(Describe(evidence, ofStarved));
+        }
+
+        return findings;
+      }
+
+    private:
+      // What the rules say if that is all that was received. Costs are shares of really all.
+      std::vector<Finding> JudgeOnly(const Evidence& evidence, const TrafficSums& received) const
+      {
+        constexpr auto RECEIVE = static_cast<std::size_t>(Direction::Receive);
+        const double all = evidence.totals[RECEIVE].GetSecondsWithPauses();
+        const double part = all > 0 ? received.GetSecondsWithPauses() / all : 0;
+
+        Evidence narrowed = evidence;
+        narrowed.totals[RECEIVE] = received;
+        std::vector<Finding> findings;
+
+        for (const std::unique_ptr<IRule>& rule : rules_)
+        {
+          for (Finding& finding : rule->Judge(narrowed))
+          {
+            finding.cost.shareOfIngestTime *= std::min(part, 1.0);
+            findings.push_back(std::move(finding));
+          }
+        }
+
+        return findings;
+      }
+
+
+      static Finding Describe(const Evidence& evidence, const std::vector<Finding>& seen)
+      {
+        const TrafficSums& starved = evidence.starved;
+        const double mean = starved.GetTotalSeconds() / starved.instances;
+
+        Finding finding;
+        finding.id = "processor";
+        finding.title = "Ingest waits for the processor, which other work keeps busy";
+        finding.explanation =
+            "Linux says that programs which could have run had to wait for a processor " +
+            SayShare(evidence.processorPressure) +
+            " of the time while these images came (/proc/pressure/cpu). An image took " +
+            SayTime(mean) +
+            " then. Storage and database seem slow, but whether they are cannot be told.";
+        finding.evidence["ProcessorPressure"] = evidence.processorPressure;
+        finding.evidence["MeanDuration"] = mean;
+        finding.evidence["Instances"] = starved.instances;
+        finding.evidence["Cores"] = evidence.facts.cores;
+
+        std::string names;
+
+        for (const Finding& other : seen)
+        {
+          names += (names.empty() ? "" : ", ") + other.id;
+          finding.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
+        }
+
+        finding.evidence["SeemsLike"] = names;
+        finding.cost.shareOfIngestTime = std::min(finding.cost.shareOfIngestTime, 1.0);
+        finding.remedy = Remedy::ChangeSystem(
+            "Find out which program uses the processor (top; in a virtual machine, also its "
+            "\"st\", the time that the host gives to others). Move it elsewhere or to quiet hours, "
+            "give the machine more cores, or Orthanc's service precedence (systemd: CPUWeight=).");
+        return finding;
+      }
+
+      const std::vector<std::unique_ptr<IRule>> rules_;
+    };
+  }
+
+
+  std::unique_ptr<IRule> MakeProcessorRule(std::vector<std::unique_ptr<IRule>> rules)
+  {
+    return std::make_unique<ProcessorRule>(std::move(rules));
+  }
+}

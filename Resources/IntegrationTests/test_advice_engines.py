@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice about transcoding, each cause made for real: engines that are slow, or that don't work."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import advice
+from harness.clients import store
+from harness.images import Image
+from harness.metrics import scrape, wait_until
+from harness.orthanc import Json, OrthancServer
+from harness.transcoding import JPEG_LOSSLESS_SV1, list_engines, tune
+
+COUNT = 40
+
+PROGRAMS = ("OrthancPerfDcmtk", "OrthancPerfGdcm")
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("advice", 60)[:COUNT]
+
+
+def send(server: OrthancServer, images: list[Image]) -> None:
+    """New instances each time."""
+    server.delete_all()
+    store(server, images)
+
+
+def count_transcoded(server: OrthancServer, engine: str) -> float:
+    return scrape(server).sum("orthanc_perf_transcode_total", engine=engine, outcome="transcoded")
+
+
+def check_figures(server: OrthancServer, finding: Json, engine: str, images: list[Image]) -> None:
+    """Against the metrics of the same instances, which are all that the engine has done."""
+    evidence = finding["Evidence"]
+    assert evidence["Engine"] == engine
+    assert 0.3 < evidence["TranscodeShare"] < 1
+    seconds = scrape(server).sum("orthanc_perf_transcode_seconds_sum", engine=engine)
+    assert evidence["MeanTranscode"] == pytest.approx(seconds / len(images), rel=0.15)
+    sent = sum(image.get_size() for image in images)
+    assert evidence["Rate"] == pytest.approx(sent / seconds, rel=0.25)  # the past counts for less
+    assert 0.1 < finding["Cost"]["ShareOfIngestTime"] < 1
+
+
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+def test_a_slow_engine_is_found_and_auto_ends_it(
+    orthanc: OrthancServer, images: list[Image], engine: str
+) -> None:
+    """The user has never tried another: "auto" finds out, and knows the slow one already."""
+    assert {"native", engine} <= set(list_engines(orthanc))
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine=engine)
+    send(orthanc, images)
+    finding = advice.find(orthanc, "transcoding")
+    check_figures(orthanc, finding, engine, images)
+    assert '"native"' in finding["Explanation"]
+    assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "auto"}}
+
+    advice.apply(orthanc, finding)
+    assert advice.goes_away(orthanc, "transcoding", 0)
+    before = count_transcoded(orthanc, engine)
+    send(orthanc, images)
+    assert wait_until(lambda: count_transcoded(orthanc, "native") > COUNT / 2)
+    assert advice.goes_away(orthanc, "transcoding", 0)
+
+    (choice,) = orthanc.get_json("/perf/status")["Transcoding"]["Auto"]
+    assert choice["Engine"] == "native"
+    figures = {known["Name"]: known for known in choice["Engines"]}
+    assert figures[engine]["Tries"] >= COUNT  # also those before "auto" was chosen
+    # It was measured already: nothing is spent on that again, but a trial now and then
+    assert count_transcoded(orthanc, engine) - before <= COUNT / 10
+
+
+def test_a_faster_engine_that_has_shown_its_speed_is_named_with_it(
+    orthanc: OrthancServer, images: list[Image]
+) -> None:
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="native")
+    send(orthanc, images)
+    assert advice.goes_away(orthanc, "transcoding", 0)
+    native = scrape(orthanc).sum("orthanc_perf_transcode_seconds_sum", engine="native")
+
+    tune(orthanc, Engine="dcmtk")
+    send(orthanc, images)
+    finding = advice.find(orthanc, "transcoding")
+    check_figures(orthanc, finding, "dcmtk", images)
+    evidence = finding["Evidence"]
+    assert evidence["FasterEngine"] == "native"
+    sent = sum(image.get_size() for image in images)
+    assert evidence["FasterRate"] == pytest.approx(sent / native, rel=0.25)
+    assert finding["Cost"]["EstimatedGain"] > 1
+    assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "native"}}
+
+    advice.apply(orthanc, finding)
+    send(orthanc, images)
+    assert wait_until(lambda: count_transcoded(orthanc, "native") == 2 * COUNT)
+    assert advice.goes_away(orthanc, "transcoding", 0)
+
+
+def install(plugin: Path, folder: Path) -> Path:
+    """The plugin and its programs in a folder of their own."""
+    folder.mkdir()
+    for name in (plugin.name, *PROGRAMS):
+        shutil.copy(plugin.parent / name, folder)
+    return folder / plugin.name
+
+
+def remove(program: Path) -> None:
+    program.unlink()
+
+
+def forbid(program: Path) -> None:
+    program.chmod(0o644)
+
+
+def cut(program: Path) -> None:
+    """As a copy that ended too early."""
+    program.write_bytes(program.read_bytes()[:4096])
+
+
+def crash(program: Path) -> None:
+    """Another program in its place, which ends by a signal."""
+    program.write_text("#!/bin/sh\nkill -SEGV $$\n", "ascii")
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "reason"),
+    [
+        ("OrthancPerfGdcm", remove, "is missing"),
+        ("OrthancPerfGdcm", forbid, "may not be executed"),
+        ("OrthancPerfDcmtk", cut, "does not start"),
+        ("OrthancPerfGdcm", crash, "does not start"),
+    ],
+)
+def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    tmp_path: Path,
+    name: str,
+    harm: Callable[[Path], None],
+    reason: str,
+) -> None:
+    installed = install(plugin, tmp_path / "plugin")
+    program = installed.parent / name
+    harm(program)
+    engine = name.removeprefix("OrthancPerf").lower()
+
+    orthanc = start_orthanc(plugins=[installed])
+    assert engine not in list_engines(orthanc)
+    finding = advice.find(orthanc, "engine-switched-off")
+    assert engine in finding["Title"]
+    assert reason in finding["Evidence"][engine]
+    assert finding["Remedy"]["Kind"] == "System"
+    orthanc.stop()
+
+    shutil.copy(plugin.parent / name, program)
+    orthanc.start()
+    assert engine in list_engines(orthanc)
+    assert advice.goes_away(orthanc, "engine-switched-off", 0)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice about what Orthanc lives with: an object storage, a busy machine, its own build."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness import advice
+from harness.clients import store, upload
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import ORTHANC, Json, OrthancServer
+
+COUNT = 40
+
+# The rules that judge by elapsed time
+STORING = {"fsync", "slow-storage", "index", "slow-commit"}
+
+PRESSURE = Path("/proc/pressure/cpu")
+
+
+@pytest.fixture
+def images(make_series: MakeSeries) -> list[Image]:
+    return make_series("advice", 60)[:COUNT]
+
+
+def get_phases(server: OrthancServer) -> Json:
+    return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
+
+
+def list_kinds(server: OrthancServer) -> set[str]:
+    return {identifier for identifier, _ in advice.list_findings(server)}
+
+
+# ---- An object storage: a plugin that holds the storage area, and takes its time -----------------
+
+
+def store_over(server: OrthancServer, images: list[Image], associations: int) -> None:
+    shares = [images[number::associations] for number in range(associations)]
+    with ThreadPoolExecutor(associations) as pool:
+        list(pool.map(lambda share: store(server, share), shares))
+
+
+def test_a_slow_object_storage_is_found_and_more_associations_end_it(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, images: list[Image]
+) -> None:
+    """The storage answers in the same time, but for several at once."""
+    options = {"OtherPlugin": {"StoreAfter": 40}, "DicomThreadsCount": 8}
+    orthanc = start_orthanc(plugins=[plugin, other_plugin], options=options)
+    store(orthanc, images)
+    finding = advice.find(orthanc, "slow-commit")
+    phases = get_phases(orthanc)
+    assert "Storage" not in phases  # no file was written
+    assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.1)
+    assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.120
+    assert finding["Evidence"]["CommitShare"] > 0.6
+    assert finding["Cost"]["ShareOfIngestTime"] > 0.5
+    assert finding["Remedy"]["Kind"] == "System"
+    assert "associations" in finding["Remedy"]["Text"]
+
+    orthanc.restart()
+    store_over(orthanc, images, 8)
+    assert wait_until(lambda: get_phases(orthanc)["Commit"]["Count"] == COUNT)
+    assert get_phases(orthanc)["Commit"]["Mean"] >= 0.040
+    assert advice.goes_away(orthanc, "slow-commit", 0)
+
+
+def test_a_local_folder_ends_the_finding_about_the_object_storage(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, images: list[Image]
+) -> None:
+    orthanc = start_orthanc(
+        plugins=[plugin, other_plugin], options={"OtherPlugin": {"StoreAfter": 40}}
+    )
+    store(orthanc, images)
+    advice.find(orthanc, "slow-commit")
+    orthanc.delete_all()
+    orthanc.stop()
+
+    remedied = start_orthanc()
+    store(remedied, images)
+    assert wait_until(lambda: get_phases(remedied)["Storage"]["Count"] == COUNT)
+    assert advice.goes_away(remedied, "slow-commit", 0)
+
+
+# ---- A machine that is busy with something else -------------------------------------------------
+
+
+@contextmanager
+def keep_processors_busy() -> Iterator[None]:
+    """Other programs that always want to run, five for each processor."""
+    code = "while True: pass"
+    count = 5 * (os.cpu_count() or 1)
+    programs = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+@pytest.mark.skipif(not PRESSURE.exists(), reason="this kernel has no pressure stall information")
+def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    # Whoever is nicer gets less of the processor, whatever the scheduler
+    orthanc = start_orthanc(launcher=["nice", "-n", "5"])
+    with keep_processors_busy():
+        store(orthanc, images[:1])  # until the plugin has looked at the kernel's account again
+        assert wait_until(lambda: get_phases(orthanc)["Index"]["Count"] == 1, 60)
+        store(orthanc, images[1:])
+        finding = advice.find(orthanc, "processor")
+        assert not list_kinds(orthanc) & STORING
+    evidence = finding["Evidence"]
+    assert evidence["ProcessorPressure"] > 0.75
+    assert evidence["Cores"] == os.cpu_count()
+    assert set(evidence["SeemsLike"].split(", ")) <= STORING
+    assert 20 <= evidence["Instances"] <= COUNT
+    assert finding["Remedy"]["Kind"] == "System"
+
+    orthanc.restart()
+    upload(orthanc, advice.read_all(images))
+    assert wait_until(lambda: get_phases(orthanc)["Index"]["Count"] == COUNT)
+    assert advice.goes_away(orthanc, "processor", 0)
+
+
+# ---- An Orthanc with its assertions -------------------------------------------------------------
+
+
+def test_an_orthanc_that_was_built_for_debugging_is_found(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    """A release build that holds the words which only other builds hold.
+
+    It stands in for Orthanc built without NDEBUG, which there is no package of: in such a one, the
+    words are in what the compiler makes of main.cpp, here they lie at the end of the program.
+    """
+    orthanc = start_orthanc()
+    assert "debug assertions" not in orthanc.log
+    assert "debug-build" not in list_kinds(orthanc)
+    orthanc.stop()
+
+    program = tmp_path / "Orthanc"
+    shutil.copy(ORTHANC, program)
+    with program.open("ab") as file:
+        file.write(b"Non-release build, runtime debug assertions are turned on\0")
+    orthanc = start_orthanc(launcher=["sh", "-c", f'exec {program} "$1"'])
+    finding = advice.find(orthanc, "debug-build")
+    assert finding["Remedy"]["Kind"] == "System"
