@@ -48,15 +48,16 @@ namespace OrthancPerf
             SayShare(share) +
             " of an upload. With \"HttpCompressionEnabled\" (the default before Orthanc 1.12.2), "
             "Orthanc compresses each answer to a client that takes gzip, however small. That "
-            "should "
-            "cost 0.1 ms; how much of the time it is here cannot be told apart.";
+            "should cost 0.1 ms; how much of the time it is here cannot be told apart: what other "
+            "plugins and scripts do with a stored instance is in it, too.";
         finding.evidence["MeanRespond"] = mean;
         finding.evidence["RespondShare"] = share;
         finding.cost = EstimateShare(traffic.GetSeconds(Phase::Respond),
                                      evidence.GetTotal(Direction::Receive));
         finding.remedy = Remedy::Configure(
             MakeOption("HttpCompressionEnabled", false),
-            "Switch it off and compare. Downloads get faster too on a local network, as each image "
+            "Switch it off and compare; if nothing changes, look at what other plugins and scripts "
+            "do with a stored instance. Downloads get faster too on a local network, as each image "
             "is compressed on its way; viewers over a slow line may profit from a reverse proxy "
             "that compresses large texts only. Or let the uploading client not ask for it (no "
             "header Accept-Encoding).");
