@@ -47,7 +47,7 @@ def list_advice_under_load(orthanc: OrthancServer, images: list[Image], receiver
     seen: set[str] = set()
 
     def watch() -> None:
-        seen.update(identifier for identifier, _ in advice.list_findings(orthanc))
+        seen.update(advice.list_kinds(orthanc))
         time.sleep(0.5)
 
     tasks = [

@@ -17,7 +17,7 @@ from harness import advice
 from harness.clients import store, upload
 from harness.images import Image
 from harness.metrics import wait_until
-from harness.orthanc import ORTHANC, Json, OrthancServer
+from harness.orthanc import ORTHANC, OrthancServer
 
 COUNT = 40
 
@@ -30,14 +30,6 @@ PRESSURE = Path("/proc/pressure/cpu")
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", 60)[:COUNT]
-
-
-def get_phases(server: OrthancServer) -> Json:
-    return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
-
-
-def list_kinds(server: OrthancServer) -> set[str]:
-    return {identifier for identifier, _ in advice.list_findings(server)}
 
 
 # ---- An object storage: a plugin that holds the storage area, and takes its time -----------------
@@ -57,7 +49,7 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
     orthanc = start_orthanc(plugins=[plugin, other_plugin], options=options)
     store(orthanc, images)
     finding = advice.find(orthanc, "slow-commit")
-    phases = get_phases(orthanc)
+    phases = advice.get_phases(orthanc)
     assert "Storage" not in phases  # no file was written
     assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.1)
     assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.120
@@ -68,8 +60,8 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
 
     orthanc.restart()
     store_over(orthanc, images, 8)
-    assert wait_until(lambda: get_phases(orthanc)["Commit"]["Count"] == COUNT)
-    assert get_phases(orthanc)["Commit"]["Mean"] >= 0.040
+    assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
+    assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
     assert advice.goes_away(orthanc, "slow-commit", 0)
 
 
@@ -86,7 +78,7 @@ def test_a_local_folder_ends_the_finding_about_the_object_storage(
 
     remedied = start_orthanc()
     store(remedied, images)
-    assert wait_until(lambda: get_phases(remedied)["Storage"]["Count"] == COUNT)
+    assert wait_until(lambda: advice.get_phases(remedied)["Storage"]["Count"] == COUNT)
     assert advice.goes_away(remedied, "slow-commit", 0)
 
 
@@ -115,10 +107,10 @@ def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
     orthanc = start_orthanc(launcher=["nice", "-n", "5"])
     with keep_processors_busy():
         store(orthanc, images[:1])  # until the plugin has looked at the kernel's account again
-        assert wait_until(lambda: get_phases(orthanc)["Index"]["Count"] == 1, 60)
+        assert wait_until(lambda: advice.get_phases(orthanc)["Index"]["Count"] == 1, 60)
         store(orthanc, images[1:])
         finding = advice.find(orthanc, "processor")
-        assert not list_kinds(orthanc) & STORING
+        assert not advice.list_kinds(orthanc) & STORING
     evidence = finding["Evidence"]
     assert evidence["ProcessorPressure"] > 0.75
     assert evidence["Cores"] == os.cpu_count()
@@ -128,7 +120,7 @@ def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
 
     orthanc.restart()
     upload(orthanc, advice.read_all(images))
-    assert wait_until(lambda: get_phases(orthanc)["Index"]["Count"] == COUNT)
+    assert wait_until(lambda: advice.get_phases(orthanc)["Index"]["Count"] == COUNT)
     assert advice.goes_away(orthanc, "processor", 0)
 
 
@@ -145,7 +137,7 @@ def test_an_orthanc_that_was_built_for_debugging_is_found(
     """
     orthanc = start_orthanc()
     assert "debug assertions" not in orthanc.log
-    assert "debug-build" not in list_kinds(orthanc)
+    assert "debug-build" not in advice.list_kinds(orthanc)
     orthanc.stop()
 
     program = tmp_path / "Orthanc"

@@ -13,7 +13,6 @@ import requests
 from conftest import MakeSeries, StartOrthanc
 from harness import advice
 from harness.metrics import wait_until
-from harness.orthanc import Json
 
 COUNT = 40
 
@@ -37,8 +36,5 @@ def test_compressed_answers_to_uploads_are_not_blamed_for_what_they_dont_cost(
     encodings = {answer.headers.get("Content-Encoding") for answer in answers}
     assert encodings == {"gzip" if is_compressed else None}
 
-    def get_phases() -> Json:
-        return orthanc.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
-
-    assert wait_until(lambda: get_phases()["Respond"]["Count"] == COUNT)
-    assert "http-compression" not in [name for name, _ in advice.list_findings(orthanc)]
+    assert wait_until(lambda: advice.get_phases(orthanc)["Respond"]["Count"] == COUNT)
+    assert "http-compression" not in advice.list_kinds(orthanc)

@@ -43,11 +43,6 @@ def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", 60)[:COUNT]
 
 
-def get_phases(server: OrthancServer) -> Json:
-    """Where the time of the last minute's instances went, as /perf/status has it."""
-    return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
-
-
 def check_remedy(
     start_orthanc: StartOrthanc, options: dict[str, Any], load: Load, identifier: str
 ) -> tuple[Json, Json]:
@@ -55,12 +50,12 @@ def check_remedy(
     orthanc = start_orthanc(options=options)
     load(orthanc)
     finding = advice.find(orthanc, identifier)
-    phases = get_phases(orthanc)
+    phases = advice.get_phases(orthanc)
     orthanc.stop()
 
     remedied = start_orthanc(options=advice.configure(options, finding))
     load(remedied)
-    assert wait_until(lambda: get_phases(remedied)["Prepare"]["Count"] >= COUNT)
+    assert wait_until(lambda: advice.get_phases(remedied)["Prepare"]["Count"] >= COUNT)
     assert advice.goes_away(remedied, identifier, 0)
     return finding, phases
 
@@ -90,7 +85,7 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
         orthanc = start_orthanc(options={"IndexDirectory": str(disk / "index")})
         store(orthanc, images)
         finding = advice.find(orthanc, "index")
-        phases = get_phases(orthanc)
+        phases = advice.get_phases(orthanc)
         orthanc.stop()
     assert finding["Evidence"]["Database"] == "SQLite"
     assert finding["Evidence"]["MeanIndex"] == pytest.approx(phases["Index"]["Mean"], rel=0.1)
@@ -98,7 +93,7 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
 
     remedied = start_orthanc(options={"IndexDirectory": str(tmp_path / "index")})
     store(remedied, images)
-    assert wait_until(lambda: get_phases(remedied)["Index"]["Count"] == COUNT)
+    assert wait_until(lambda: advice.get_phases(remedied)["Index"]["Count"] == COUNT)
     assert advice.goes_away(remedied, "index", 0)
 
 
@@ -111,7 +106,7 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
         orthanc = start_orthanc(options={**index, "StorageDirectory": str(disk / "storage")})
         store(orthanc, images)
         finding = advice.find(orthanc, "slow-storage")
-        phases = get_phases(orthanc)
+        phases = advice.get_phases(orthanc)
         orthanc.stop()
     written = phases["Storage"]["Mean"] - phases["Sync"]["Mean"]
     assert finding["Evidence"]["MeanWrite"] == pytest.approx(written, rel=0.1)
@@ -119,7 +114,7 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
 
     remedied = start_orthanc(options=index)
     store(remedied, images)
-    assert wait_until(lambda: get_phases(remedied)["Storage"]["Count"] == COUNT)
+    assert wait_until(lambda: advice.get_phases(remedied)["Storage"]["Count"] == COUNT)
     assert advice.goes_away(remedied, "slow-storage", 0)
 
 
@@ -233,7 +228,7 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
     expected = {"sqlite-large", "find-limits", "save-jobs"}
     if orthanc.is_older_than(1, 12, 5):
         expected.add("storage-access-on-find")
-    assert wait_until(lambda: {name for name, _ in advice.list_findings(orthanc)} == expected, 10)
+    assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 10)
     findings = {finding["ID"]: finding for finding in orthanc.get_json("/perf/advice")}
     assert findings["sqlite-large"]["Evidence"]["StoredInstances"] == 300_001
     orthanc.stop()

@@ -171,6 +171,15 @@ def run_dashboard(arguments: argparse.Namespace, report: Report, folder: Path) -
     dashboard.run(report, plugin, ROOT / "WebApp", IMAGES, folder, plan)
 
 
+# The others run two servers side by side
+BENCHMARKS = {
+    "stalls": run_stalls,
+    "transcoding": run_transcoding,
+    "native-engine": run_native_engine,
+    "dashboard": run_dashboard,
+}
+
+
 def main() -> None:
     # So that servers and folders go, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
@@ -181,16 +190,8 @@ def main() -> None:
     failure = None
     with tempfile.TemporaryDirectory(prefix="lab-", dir=arguments.storage) as folder:
         try:
-            if arguments.command == "stalls":
-                run_stalls(arguments, report, Path(folder))
-            elif arguments.command == "transcoding":
-                run_transcoding(arguments, report, Path(folder))
-            elif arguments.command == "native-engine":
-                run_native_engine(arguments, report, Path(folder))
-            elif arguments.command == "dashboard":
-                run_dashboard(arguments, report, Path(folder))
-            else:
-                run_side_by_side(arguments, report, Path(folder))
+            run = BENCHMARKS.get(arguments.command, run_side_by_side)
+            run(arguments, report, Path(folder))
         except ClientError as error:
             failure = str(error)
     report.write(arguments.output)

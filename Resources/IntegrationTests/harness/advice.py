@@ -23,6 +23,16 @@ def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
     return [(finding["ID"], finding.get("Peer")) for finding in server.get_json("/perf/advice")]
 
 
+def list_kinds(server: OrthancServer) -> set[str]:
+    """The identifiers of all findings, whomever they are about."""
+    return {identifier for identifier, _ in list_findings(server)}
+
+
+def get_phases(server: OrthancServer) -> Json:
+    """Where the time of the last minute's instances went, as /perf/status has it."""
+    return server.get_json("/perf/status")["Windows"][1]["Receive"]["Phases"]
+
+
 def find(server: OrthancServer, identifier: str, peer: str | None = None) -> Json:
     """The one finding of this kind about this peer (None: the server), once it is there."""
     found: list[Json] = []
@@ -52,9 +62,7 @@ def find_under_load(server: OrthancServer, identifier: str, load: Callable[[], o
 
 def goes_away(server: OrthancServer, identifier: str, seconds: float = SECONDS) -> bool:
     """Whether the server has no finding of this kind, about any peer, in time."""
-    return wait_until(
-        lambda: identifier not in [found for found, _ in list_findings(server)], seconds
-    )
+    return wait_until(lambda: identifier not in list_kinds(server), seconds)
 
 
 def apply(server: OrthancServer, finding: Json) -> None:

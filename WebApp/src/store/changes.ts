@@ -39,16 +39,18 @@ async function make(change: JsonObject, send: (before: Tuning) => Promise<Tuning
   }
 }
 
-export async function applyChange(patch: JsonObject): Promise<void> {
-  if (await make(patch, () => perf.put<Tuning>('tuning', patch))) {
+// Whether it was accepted
+export async function applyChange(patch: JsonObject): Promise<boolean> {
+  const isMade = await make(patch, () => perf.put<Tuning>('tuning', patch));
+  if (isMade) {
     tell(`Changed. ${describeChange(patch)}`);
   }
+  return isMade;
 }
 
 export async function applyFinding(finding: Finding): Promise<void> {
   const { Tuning: document } = finding.Remedy;
-  if (document !== undefined) {
-    await applyChange(document);
+  if (document !== undefined && (await applyChange(document))) {
     const others = state.applied.filter(({ id }) => id !== finding.ID);
     state.applied = [...others, { id: finding.ID, title: finding.Title, document, time: now() }];
   }
