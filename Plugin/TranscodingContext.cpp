@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "TranscodingContext.h"
 
-#include "Ingest/DicomFile.h"
-#include "Transcoding/EngineFactory.h"
-#include "Transcoding/ModuleFolder.h"
+#include "Dicom/DicomFile.h"
+#include "Redirection/ModuleFolder.h"
+#include "Transcoding/Engines/EngineFactory.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"

@@ -3,10 +3,10 @@
 
 #include "Ingest/IngestTracker.h"
 #include "Metrics/TranscodingMetrics.h"
-#include "Network/PluginLock.h"
+#include "Redirection/PluginLock.h"
 #include "Rest/TranscodingStatus.h"
 #include "Sdk/Orthanc.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
 #include "Transcoding/TranscodingFailures.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 
 #include <vector>
 

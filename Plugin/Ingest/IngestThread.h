@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/DicomFile.h"
+#include "Dicom/DicomFile.h"
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/MessageSource.h"
 #include "Ingest/OutcomeJudge.h"

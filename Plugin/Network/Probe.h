@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Network/ConnectionTracker.h"
-#include "Network/GotPatcher.h"
 #include "Network/HookContext.h"
 #include "Network/SocketSettings.h"
+#include "Redirection/GotPatcher.h"
 
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/GotPatcher.h"
+#include "Redirection/GotPatcher.h"
 
 #include <vector>
 

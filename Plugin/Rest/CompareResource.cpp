@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/CompareResource.h"
 
+#include "Dicom/ImageDescription.h"
 #include "Rest/CompareRequest.h"
 #include "Rest/ComparisonJob.h"
-#include "Transcoding/ImageDescription.h"
 #include "Tuning/SettingError.h"
 
 #include <mutex>

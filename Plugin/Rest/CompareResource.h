@@ -3,7 +3,7 @@
 
 #include "Rest/RestRouter.h"
 #include "Sdk/IJob.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
 
 #include <memory>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Sdk/IJob.h"
-#include "Transcoding/EngineComparison.h"
+#include "Transcoding/Engines/EngineComparison.h"
 
 #include <mutex>
 #include <string>

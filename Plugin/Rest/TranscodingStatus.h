@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/PluginLock.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Redirection/PluginLock.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
 #include "Transcoding/TranscodingFailures.h"
 

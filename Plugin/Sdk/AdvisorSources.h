@@ -3,7 +3,7 @@
 
 #include "Advisor/Advisor.h"
 #include "Sdk/Orthanc.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 
 #include <mutex>
 

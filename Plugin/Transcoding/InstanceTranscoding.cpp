@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/InstanceTranscoding.h"
 
+#include "Dicom/DicomFile.h"
 #include "Ingest/Clock.h"
-#include "Ingest/DicomFile.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/TranscodedFile.h"
 #include "Transcoding/Verifier.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/LossyDerivation.h"
 
-#include "Transcoding/DataSetEditor.h"
-#include "Transcoding/DicomFileWalk.h"
-#include "Transcoding/ElementWriter.h"
-#include "Transcoding/ImageDescription.h"
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/DicomFileWalk.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/ImageDescription.h"
 
 #include <algorithm>
 #include <array>

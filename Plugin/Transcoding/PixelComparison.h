@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/ImageDescription.h"
+#include "Dicom/ImageDescription.h"
 
 #include <optional>
 #include <string>

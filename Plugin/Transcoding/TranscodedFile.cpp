@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/TranscodedFile.h"
 
-#include "Ingest/DicomFile.h"
+#include "Dicom/DicomFile.h"
 
 namespace OrthancPerf
 {

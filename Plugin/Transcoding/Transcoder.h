@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/AutoEngine.h"
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/AutoEngine.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
 

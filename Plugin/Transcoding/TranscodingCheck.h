@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/EngineDirectory.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Tuning/TuningDocument.h"
 
 namespace OrthancPerf

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/ImageDescription.h"
-#include "Transcoding/TranscodingEngine.h"
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What stands between encapsulated Pixel Data of strangers and the codec libraries
-#include "Transcoding/CodecError.h"
-#include "Transcoding/CodestreamHeader.h"
-#include "Transcoding/FrameFragments.h"
-#include "Transcoding/RleFrame.h"
+#include "Dicom/CodecError.h"
+#include "Dicom/CodestreamHeader.h"
+#include "Dicom/FrameFragments.h"
+#include "Dicom/RleFrame.h"
 
 #include <cstddef>
 #include <cstdint>

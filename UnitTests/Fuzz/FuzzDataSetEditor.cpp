@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a DICOM file to edit: what is written can be read again, and holds what was set.
-#include "Transcoding/DataSetEditor.h"
+#include "Dicom/DataSetEditor.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a received DICOM file: nothing may be read outside, and the texts end with a zero.
-#include "Ingest/DicomFile.h"
+#include "Dicom/DicomFile.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a file to be transcoded, compared, and described as lossy: nothing may be read
 // outside, and what is written can be read again.
-#include "Transcoding/AutoEngine.h"
-#include "Transcoding/DataSetEditor.h"
+#include "Dicom/DataSetEditor.h"
+#include "Transcoding/Engines/AutoEngine.h"
+#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/PixelComparison.h"
-#include "Transcoding/SampleImage.h"
 #include "Transcoding/TranscodedFile.h"
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // the same pixels.
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
-#include "Transcoding/NativeEngine.h"
-#include "Transcoding/SourceImage.h"
+#include "Transcoding/Native/NativeEngine.h"
+#include "Transcoding/Native/SourceImage.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/CallerModule.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Network/TcpPair.h"
+#include "Redirection/CallerModule.h"
 
 #include <array>
 #include <cstdlib>

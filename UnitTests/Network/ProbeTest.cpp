@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Probe.h"
 
-#include "Network/CallerModule.h"
 #include "Network/RecordingObserver.h"
 #include "Network/SocketTuning.h"
 #include "Network/TcpPair.h"
+#include "Redirection/CallerModule.h"
 
 #include <array>
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/DataSetEditor.h"
-#include "Transcoding/LosslessJpegDecoder.h"
+#include "Dicom/DataSetEditor.h"
+#include "Transcoding/Native/LosslessJpegDecoder.h"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/EngineComparison.h"
+#include "Transcoding/Engines/EngineComparison.h"
 
 #include <gtest/gtest.h>
 

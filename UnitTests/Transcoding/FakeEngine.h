@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/DataSetEditor.h"
-#include "Transcoding/ElementWriter.h"
-#include "Transcoding/ImageDescription.h"
-#include "Transcoding/TranscodingEngine.h"
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <atomic>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/DicomFileBuilder.h"
+#include "Dicom/DicomFileBuilder.h"
 
 #include <cstddef>
 #include <cstdint>

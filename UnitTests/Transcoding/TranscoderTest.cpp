@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Transcoder.h"
 
-#include "Ingest/DicomFile.h"
-#include "Ingest/DicomFileBuilder.h"
+#include "Dicom/DicomFile.h"
+#include "Dicom/DicomFileBuilder.h"
+#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/SampleImage.h"
 #include "Transcoding/TranscodedFile.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What CheckDicomFile costs for a CT image, whose pixels it steps over.
 #include "ComputedTomography.h"
-#include "Ingest/DicomFile.h"
+#include "Dicom/DicomFile.h"
 
 #include <benchmark/benchmark.h>
 

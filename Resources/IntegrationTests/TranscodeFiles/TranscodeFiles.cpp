@@ -2,8 +2,8 @@
 // TranscodeFiles ENGINE TARGET-UID OUTPUT-FOLDER FILE...: each file with that engine, under its own
 // name into the folder, and a line that says what became of it: name, outcome, reason, with tabs
 // between them.
-#include "Transcoding/EngineFactory.h"
-#include "Transcoding/ModuleFolder.h"
+#include "Redirection/ModuleFolder.h"
+#include "Transcoding/Engines/EngineFactory.h"
 
 #include <filesystem>
 #include <fstream>

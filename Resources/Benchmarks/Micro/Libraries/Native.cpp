@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Encoder.h"
 
-#include "Transcoding/NativeEngine.h"
+#include "Transcoding/Native/NativeEngine.h"
 
 #include <stdexcept>
 

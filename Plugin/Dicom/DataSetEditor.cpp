@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/DataSetEditor.h"
+
+#include "Dicom/ElementWriter.h"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
+
+    // DICOM PS3.10 section 7.1
+    constexpr std::size_t PREAMBLE_LENGTH = 128;
+    constexpr std::string_view PREFIX = "DICM";
+
+    // DICOM PS3.5 section A: all others, the compressed ones, are in Explicit VR Little Endian. The
+    // last one is GE's own.
+    constexpr std::string_view OTHER_ENCODINGS[] = {"1.2.840.10008.1.2", "1.2.840.10008.1.2.1.99",
+                                                    "1.2.840.10008.1.2.2", "1.2.840.113619.5.2"};
+
+    bool IsExplicitLittleEndian(std::string_view syntax)
+    {
+      return !syntax.empty() && std::find(std::begin(OTHER_ENCODINGS), std::end(OTHER_ENCODINGS),
+                                          syntax) == std::end(OTHER_ENCODINGS);
+    }
+
+    bool IsGroupLength(DicomTag tag)
+    {
+      return (tag & 0xffff) == 0;
+    }
+
+    DicomTag GetGroupLength(DicomTag tag)
+    {
+      return tag & 0xffff0000;
+    }
+
+    std::string_view TrimPadding(std::string_view text)
+    {
+      while (!text.empty() && (text.back() == ' ' || text.back() == '\0'))
+      {
+        text.remove_suffix(1);
+      }
+
+      return text;
+    }
+
+    void CheckComplete(WalkResult result)
+    {
+      switch (result)
+      {
+        case WalkResult::Complete:
+          return;
+
+        case WalkResult::Truncated:
+          throw DataSetError("The file ends inside an element");
+
+        case WalkResult::TooLong:
+          throw DataSetError("The file has more elements or deeper sequences than are looked at");
+
+        default:
+          throw DataSetError("The file is not well-formed");
+      }
+    }
+
+    template <typename Elements, typename Predicate>
+    void RemoveIf(Elements& elements, Predicate predicate)
+    {
+      elements.erase(std::remove_if(elements.begin(), elements.end(), predicate), elements.end());
+    }
+
+    void AppendAll(std::string& target, const std::vector<DataSetEditor::Element>& elements)
+    {
+      for (const DataSetEditor::Element& element : elements)
+      {
+        target.append(element.bytes);
+      }
+    }
+
+    std::size_t SumUp(const std::vector<DataSetEditor::Element>& elements)
+    {
+      std::size_t sum = 0;
+
+      for (const DataSetEditor::Element& element : elements)
+      {
+        sum += element.bytes.size();
+      }
+
+      return sum;
+    }
+  }
+
+
+  // Notes where each element begins; where it ends is known when the next one does
+  class DataSetEditor::Collector : public IDataElementVisitor
+  {
+  public:
+    explicit Collector(Elements& elements) : elements_(elements)
+    {
+    }
+
+    void VisitElement(const DataElement& element) noexcept override
+    {
+      Finish(element.header);
+      begin_ = element.header;
+
+      try
+      {
+        const std::ptrdiff_t offset = element.value == nullptr ? 0 : element.value - begin_;
+        elements_.push_back({element.tag, static_cast<std::uint32_t>(offset), {}});
+      }
+      catch (const std::exception&)
+      {
+        isComplete_ = false;
+      }
+    }
+
+    void Finish(const std::uint8_t* end) noexcept
+    {
+      if (begin_ != nullptr && isComplete_)
+      {
+        elements_.back().bytes = std::string_view(reinterpret_cast<const char*>(begin_),
+                                                  static_cast<std::size_t>(end - begin_));
+      }
+    }
+
+    bool IsComplete() const noexcept
+    {
+      return isComplete_;
+    }
+
+  private:
+    Elements& elements_;
+    const std::uint8_t* begin_ = nullptr;
+    bool isComplete_ = true;
+  };
+
+
+  DataSetEditor::DataSetEditor(const void* data, std::size_t size)
+  {
+    const std::string_view file(static_cast<const char*>(data), size);
+
+    if (size < PREAMBLE_LENGTH + PREFIX.size() ||
+        file.substr(PREAMBLE_LENGTH, PREFIX.size()) != PREFIX)
+    {
+      throw DataSetError("This is no DICOM file: its prefix is missing");
+    }
+
+    preamble_ = file.substr(0, PREAMBLE_LENGTH + PREFIX.size());
+    Read(static_cast<const std::uint8_t*>(data), size);
+  }
+
+
+  void DataSetEditor::Read(const std::uint8_t* data, std::size_t size)
+  {
+    DataSetWalker walker(data, size, preamble_.size());
+    const DicomEncoding metaEncoding = walker.DetectEncoding();
+
+    if (!metaEncoding.isExplicit || metaEncoding.isBigEndian)
+    {
+      throw DataSetError("The File Meta Information is not in Explicit VR Little Endian");
+    }
+
+    Collector meta(fileMeta_);
+    CheckComplete(walker.WalkFileMeta(meta));
+    meta.Finish(walker.GetNext());
+    CheckGroups(fileMeta_, true);
+    RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
+
+    if (!IsExplicitLittleEndian(GetText(TAG_TRANSFER_SYNTAX_UID)))
+    {
+      throw DataSetError("The data set is not in Explicit VR Little Endian");
+    }
+
+    Collector dataSet(dataSet_);
+    CheckComplete(walker.WalkDataSet({true, false}, dataSet));
+    dataSet.Finish(walker.GetNext());
+    CheckGroups(dataSet_, false);
+
+    if (!walker.IsAtEnd())
+    {
+      throw DataSetError("The data set ends before the file does");
+    }
+
+    if (!meta.IsComplete() || !dataSet.IsComplete())
+    {
+      throw std::bad_alloc();
+    }
+  }
+
+
+  std::string DataSetEditor::ReadTransferSyntax(const void* data, std::size_t size)
+  {
+    // A visitor that keeps one value
+    class Reader : public IDataElementVisitor
+    {
+    public:
+      void VisitElement(const DataElement& element) noexcept override
+      {
+        if (element.tag == TAG_TRANSFER_SYNTAX_UID && element.value != nullptr)
+        {
+          value = std::string_view(reinterpret_cast<const char*>(element.value), element.length);
+        }
+      }
+
+      std::string_view value;
+    };
+
+    Reader reader;
+
+    if (size > PREAMBLE_LENGTH + PREFIX.size())
+    {
+      DataSetWalker walker(static_cast<const std::uint8_t*>(data), size,
+                           PREAMBLE_LENGTH + PREFIX.size());
+      walker.WalkFileMeta(reader);
+    }
+
+    return std::string(TrimPadding(reader.value));
+  }
+
+
+  // A wrong length of the File Meta Information moves elements to the other side
+  void DataSetEditor::CheckGroups(const Elements& elements, bool isFileMeta)
+  {
+    for (const Element& element : elements)
+    {
+      if (IsFileMeta(element.tag) != isFileMeta)
+      {
+        throw DataSetError("The File Meta Information is not as long as it says");
+      }
+    }
+  }
+
+
+  bool DataSetEditor::IsFileMeta(DicomTag tag) noexcept
+  {
+    return tag >> 16 == 0x0002;
+  }
+
+
+  const DataSetEditor::Elements& DataSetEditor::GetGroup(DicomTag tag) const noexcept
+  {
+    return IsFileMeta(tag) ? fileMeta_ : dataSet_;
+  }
+
+
+  DataSetEditor::Elements& DataSetEditor::GetGroup(DicomTag tag) noexcept
+  {
+    return IsFileMeta(tag) ? fileMeta_ : dataSet_;
+  }
+
+
+  const DataSetEditor::Element* DataSetEditor::Find(DicomTag tag) const noexcept
+  {
+    const Elements& elements = GetGroup(tag);
+    const auto found = std::find_if(elements.begin(), elements.end(),
+                                    [tag](const Element& element) { return element.tag == tag; });
+    return found == elements.end() ? nullptr : &*found;
+  }
+
+
+  bool DataSetEditor::IsRepeated(DicomTag tag) const noexcept
+  {
+    const Elements& elements = GetGroup(tag);
+    return std::count_if(elements.begin(), elements.end(),
+                         [tag](const Element& element) { return element.tag == tag; }) > 1;
+  }
+
+
+  std::string_view DataSetEditor::GetText(DicomTag tag) const noexcept
+  {
+    const Element* const element = Find(tag);
+    return element == nullptr ? std::string_view() : TrimPadding(element->GetValue());
+  }
+
+
+  void DataSetEditor::Set(DicomTag tag, std::string_view representation, std::string_view value)
+  {
+    std::string bytes;
+    AppendElement(bytes, tag, representation, value);
+    const std::size_t header = bytes.size() - value.size() - value.size() % 2;
+    Replace(tag, std::move(bytes), representation == "SQ" ? 0 : header);
+  }
+
+
+  void DataSetEditor::SetEncoded(DicomTag tag, std::string element)
+  {
+    Replace(tag, std::move(element), 0);
+  }
+
+
+  void DataSetEditor::Replace(DicomTag tag, std::string bytes, std::size_t valueOffset)
+  {
+    if (tag == TAG_FILE_META_LENGTH)
+    {
+      throw std::invalid_argument("The length of the File Meta Information is computed");
+    }
+
+    added_.push_back(std::move(bytes));
+    Replace({tag, static_cast<std::uint32_t>(valueOffset), added_.back()});
+  }
+
+
+  void DataSetEditor::Replace(const Element& element)
+  {
+    const DicomTag tag = element.tag;
+    const auto isThis = [tag](const Element& other)
+    {
+      return other.tag == tag;
+    };
+    Elements& elements = GetGroup(tag);
+    const auto found = std::find_if(elements.begin(), elements.end(), isThis);
+
+    if (found == elements.end())
+    {
+      const auto next = std::find_if(elements.begin(), elements.end(),
+                                     [tag](const Element& other) { return other.tag > tag; });
+      elements.insert(next, element);
+    }
+    else
+    {
+      *found = element;
+      elements.erase(std::remove_if(found + 1, elements.end(), isThis), elements.end());
+    }
+
+    RemoveIf(elements, [tag](const Element& other) { return other.tag == GetGroupLength(tag); });
+  }
+
+
+  void DataSetEditor::Remove(DicomTag tag)
+  {
+    RemoveIf(GetGroup(tag), [tag](const Element& element)
+             { return element.tag == tag || element.tag == GetGroupLength(tag); });
+  }
+
+
+  void DataSetEditor::RemoveGroupLengths()
+  {
+    RemoveIf(dataSet_, [](const Element& element) { return IsGroupLength(element.tag); });
+  }
+
+
+  std::string DataSetEditor::Write() const
+  {
+    const std::size_t metaLength = SumUp(fileMeta_);
+    std::string lengthValue;
+    AppendInteger(lengthValue, metaLength, 4);
+
+    std::string file;
+    file.reserve(preamble_.size() + 12 + metaLength + SumUp(dataSet_));
+    file.append(preamble_);
+    AppendElement(file, TAG_FILE_META_LENGTH, "UL", lengthValue);
+    AppendAll(file, fileMeta_);
+    AppendAll(file, dataSet_);
+    return file;
+  }
+}

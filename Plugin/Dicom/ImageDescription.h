@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/DicomFile.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  // What a file holds in the way of pixels: DICOM PS3.3 section C.7.6.3
+  enum class PixelDataKind
+  {
+    Unknown,  // the data set is deflated, or could not be read to its end
+    None,
+    Native,
+    Encapsulated,  // DICOM PS3.5 section A.4
+    Float          // Float or Double Float Pixel Data: never compressed
+  };
+
+
+  // The attributes that say what the pixels of a file are. A value; it points into the file.
+  struct ImageDescription
+  {
+    UidText transferSyntax = {};  // empty: unknown
+    bool isDeflated = false;      // nothing below is known
+    PixelDataKind kind = PixelDataKind::Unknown;
+
+    std::uint16_t rows = 0;
+    std::uint16_t columns = 0;
+    std::uint16_t samplesPerPixel = 0;
+    std::uint16_t bitsAllocated = 0;
+    std::uint16_t bitsStored = 0;
+    std::uint16_t highBit = 0;
+    std::uint16_t pixelRepresentation = 0;  // 1: signed
+    std::uint16_t planarConfiguration = 0;  // 1: by plane
+    std::uint32_t frames = 1;
+    bool hasEmbeddedOverlays = false;  // in the unused bits of pixels, as before DICOM 2004
+
+    std::string_view photometricInterpretation;
+    std::string_view sopClassUid;
+    std::string_view sopInstanceUid;
+
+    std::string_view pixelData;  // the bytes of native pixels as they are in the file
+
+    // Bytes of all frames when they are not compressed; nothing if the attributes make no sense,
+    // or if that would be more than a std::size_t can say
+    std::optional<std::size_t> GetNativeSize() const noexcept;
+  };
+
+  // No allocation, bounded work, whatever the bytes are; any thread may call it
+  ImageDescription DescribeImage(const void* data, std::size_t size) noexcept;
+
+  // Why this image is left alone when instances are transcoded on their way in: it is in the target
+  // already, has no pixels, or is a video. Empty: it is to be transcoded.
+  std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target);
+
+  // Why no engine should be asked to: what it would make of it could not be the same image. Empty:
+  // nothing speaks against it.
+  std::string FindObstacle(const ImageDescription& image, const std::string& target);
+
+  // Whether Pixel Data is encapsulated in this transfer syntax: DICOM PS3.5 section A.4
+  bool IsEncapsulated(std::string_view transferSyntax) noexcept;
+}

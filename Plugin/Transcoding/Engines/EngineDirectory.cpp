@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Engines/EngineDirectory.h"
+
+#include "Transcoding/Engines/SelfTest.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+
+    EngineVerdict MakeUntested(const ITranscodingEngine& engine)
+    {
+      EngineVerdict verdict;
+      verdict.engine = engine.GetName();
+      verdict.reason = "not tested yet";
+
+      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      {
+        verdict.syntaxes.push_back({syntax.uid, SyntaxVerdict::State::Untested, ""});
+      }
+
+      return verdict;
+    }
+
+
+    // What stands for an engine in the self-test
+    const ITranscodingEngine& GetTested(const InstalledEngine& installed)
+    {
+      return installed.child == nullptr ? *installed.engine : *installed.child;
+    }
+
+
+    bool IsUsable(const EngineVerdict& verdict, const std::string& transferSyntax)
+    {
+      return verdict.isAvailable &&
+             std::any_of(verdict.syntaxes.begin(), verdict.syntaxes.end(),
+                         [&transferSyntax](const SyntaxVerdict& syntax) {
+                           return syntax.state == SyntaxVerdict::State::Works &&
+                                  syntax.transferSyntax == transferSyntax;
+                         });
+    }
+  }
+
+
+  const char* ToLabel(SyntaxVerdict::State state)
+  {
+    switch (state)
+    {
+      case SyntaxVerdict::State::Works:
+        return "works";
+
+      case SyntaxVerdict::State::Unsupported:
+        return "unsupported";
+
+      case SyntaxVerdict::State::SwitchedOff:
+        return "switched off";
+
+      default:
+        return "untested";
+    }
+  }
+
+
+  EngineDirectory::EngineDirectory(std::vector<InstalledEngine> engines) :
+    engines_(std::move(engines))
+  {
+    for (const InstalledEngine& installed : engines_)
+    {
+      verdicts_.push_back(MakeUntested(*installed.engine));
+    }
+  }
+
+
+  void EngineDirectory::TestAll()
+  {
+    std::vector<const ITranscodingEngine*> tested;
+    std::vector<const ITranscodingEngine*> decoders;
+
+    for (const InstalledEngine& installed : engines_)
+    {
+      tested.push_back(&GetTested(installed));
+
+      if (tested.back()->CanWrite(EXPLICIT_LITTLE_ENDIAN))
+      {
+        decoders.push_back(tested.back());
+      }
+    }
+
+    const SelfTest test(decoders);
+    std::vector<std::future<EngineVerdict>> tests;
+    tests.reserve(tested.size());
+
+    for (const ITranscodingEngine* const engine : tested)
+    {
+      tests.push_back(
+          std::async(std::launch::async, [&test, engine] { return test.TestEngine(*engine); }));
+    }
+
+    std::vector<EngineVerdict> verdicts;
+    verdicts.reserve(tests.size());
+
+    for (std::future<EngineVerdict>& result : tests)
+    {
+      verdicts.push_back(result.get());
+    }
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    verdicts_ = std::move(verdicts);
+  }
+
+
+  const ITranscodingEngine* EngineDirectory::Find(const std::string& name,
+                                                  const std::string& transferSyntax) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (std::size_t i = 0; i < engines_.size(); i++)
+    {
+      if (verdicts_[i].engine == name && IsUsable(verdicts_[i], transferSyntax))
+      {
+        return engines_[i].engine.get();
+      }
+    }
+
+    return nullptr;
+  }
+
+
+  std::vector<const ITranscodingEngine*>
+  EngineDirectory::FindAll(const std::string& transferSyntax) const
+  {
+    std::vector<const ITranscodingEngine*> found;
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (std::size_t i = 0; i < engines_.size(); i++)
+    {
+      if (IsUsable(verdicts_[i], transferSyntax))
+      {
+        found.push_back(engines_[i].engine.get());
+      }
+    }
+
+    return found;
+  }
+
+
+  std::string EngineDirectory::Explain(const std::string& name,
+                                       const std::string& transferSyntax) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const EngineVerdict& verdict : verdicts_)
+    {
+      if (verdict.engine == name && !verdict.isAvailable)
+      {
+        return "not available: " + verdict.reason;
+      }
+
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      {
+        if (verdict.engine == name && syntax.transferSyntax == transferSyntax)
+        {
+          return syntax.state == SyntaxVerdict::State::SwitchedOff
+                     ? "switched off by its self-test: " + syntax.reason
+                     : "does not write this transfer syntax";
+        }
+      }
+    }
+
+    return "there is no such engine";
+  }
+
+
+  std::vector<EngineVerdict> EngineDirectory::GetVerdicts() const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return verdicts_;
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Engines/TranscodingEngine.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What the self-test found of one engine and one transfer syntax
+  struct SyntaxVerdict
+  {
+    enum class State
+    {
+      Untested,
+      Works,
+      Unsupported,  // the engine does not write it
+      SwitchedOff   // crashed, hung, or gave wrong pixels
+    };
+
+    std::string transferSyntax;  // UID
+    State state = State::Untested;
+    std::string reason;  // of SwitchedOff, for the log and /perf/status
+  };
+
+  const char* ToLabel(SyntaxVerdict::State state);  // "works", "unsupported", "switched off"
+
+
+  struct EngineVerdict
+  {
+    std::string engine;
+    bool isTested = false;  // the self-test is over
+    bool isAvailable = false;
+    std::string reason;                   // why it is not available
+    std::vector<SyntaxVerdict> syntaxes;  // one for each of GetWritableSyntaxes()
+  };
+
+
+  // An engine, and what stands for it in the self-test
+  struct InstalledEngine
+  {
+    std::unique_ptr<ITranscodingEngine> engine;
+
+    // The same engine in a process of its own; nullptr if "engine" works in one anyhow
+    std::unique_ptr<ITranscodingEngine> child;
+  };
+
+
+  // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
+  // plugin's context; any thread may call it.
+  class EngineDirectory
+  {
+  public:
+    // In the order in which "auto" tries those that it has not measured yet
+    explicit EngineDirectory(std::vector<InstalledEngine> engines);
+
+    // Each engine writes each syntax once, in a child process (SelfTest), all engines at the same
+    // time. An engine is usable once its verdict is there: to be called before instances come.
+    void TestAll();
+
+    // The engine of that name, if it is available and its self-test let it have this syntax;
+    // else nullptr
+    const ITranscodingEngine* Find(const std::string& name,
+                                   const std::string& transferSyntax) const;
+
+    // All that Find would give for this syntax, in the order of the directory
+    std::vector<const ITranscodingEngine*> FindAll(const std::string& transferSyntax) const;
+
+    // Why Find gives nothing, in words
+    std::string Explain(const std::string& name, const std::string& transferSyntax) const;
+
+    std::vector<EngineVerdict> GetVerdicts() const;
+
+  private:
+    const std::vector<InstalledEngine> engines_;
+    mutable std::mutex mutex_;
+    std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
+  };
+}

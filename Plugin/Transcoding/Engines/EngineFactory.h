@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Engines/EngineDirectory.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // All engines, in the order in which "auto" tries those that it has not measured yet. "folder"
+  // is where the programs of the engines are: beside the plugin. An engine whose program is not
+  // there says so by GetProblem().
+  std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder);
+}

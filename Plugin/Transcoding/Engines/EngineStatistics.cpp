@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Engines/EngineStatistics.h"
+
+#include <algorithm>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // How much one more measurement counts: the last ten or so make up the mean
+    constexpr double NEW_SHARE = 0.1;
+
+    // A rival must be so much faster to become the favourite, so that two of the same speed don't
+    // take turns
+    constexpr double RIVAL_SHARE = 0.95;
+  }
+
+
+  EngineStatistics::Entry& EngineStatistics::Get(const std::string& engine)
+  {
+    for (Entry& entry : entries_)
+    {
+      if (entry.figures.engine == engine)
+      {
+        return entry;
+      }
+    }
+
+    entries_.emplace_back();
+    entries_.back().figures.engine = engine;
+    return entries_.back();
+  }
+
+
+  const EngineStatistics::Entry* EngineStatistics::Find(const std::string& engine) const noexcept
+  {
+    for (const Entry& entry : entries_)
+    {
+      if (entry.figures.engine == engine)
+      {
+        return &entry;
+      }
+    }
+
+    return nullptr;
+  }
+
+
+  std::vector<EngineStatistics::Entry*>
+  EngineStatistics::ListUsable(const std::vector<std::string>& available, TimePoint now)
+  {
+    for (const std::string& engine : available)
+    {
+      Get(engine);  // before any address is taken
+    }
+
+    std::vector<Entry*> usable;
+
+    for (const std::string& engine : available)
+    {
+      Entry& entry = Get(engine);
+
+      if (entry.figures.isDropped && (instances_ >= entry.retryAt || now >= entry.retryTime))
+      {
+        // One more try; if it goes wrong, the wait begins anew
+        Drop(entry, now);
+        usable.push_back(&entry);
+      }
+      else if (!entry.figures.isDropped)
+      {
+        usable.push_back(&entry);
+      }
+    }
+
+    return usable;
+  }
+
+
+  EngineStatistics::Entry*
+  EngineStatistics::FindUnmeasured(const std::vector<Entry*>& usable) const noexcept
+  {
+    for (Entry* const entry : usable)
+    {
+      if (entry->figures.isDropped || entry->chosen < MEASURED_TRIES)
+      {
+        return entry;
+      }
+    }
+
+    return nullptr;
+  }
+
+
+  EngineStatistics::Entry* EngineStatistics::FindExploration(const std::vector<Entry*>& usable,
+                                                             std::size_t sourceSize) const noexcept
+  {
+    // Each has its own part, so that a close one does not use up what a slow one needs
+    const double budget = EXPLORATION_SHARE * spent_ /
+                          static_cast<double>(std::max<std::size_t>(usable.size(), 2) - 1);
+    Entry* next = nullptr;
+
+    for (Entry* const entry : usable)
+    {
+      const double cost = entry->figures.secondsPerByte * static_cast<double>(sourceSize);
+
+      if (entry->figures.engine != favourite_ && entry->explored + cost <= budget &&
+          (next == nullptr || entry->lastTry < next->lastTry))
+      {
+        next = entry;
+      }
+    }
+
+    return next;
+  }
+
+
+  void EngineStatistics::ChooseFavourite(const std::vector<Entry*>& usable)
+  {
+    const Entry* const current = Find(favourite_);
+    const double fastest = usable.front()->figures.secondsPerByte;
+
+    if (std::find(usable.begin(), usable.end(), current) == usable.end() ||
+        current->figures.secondsPerByte <= 0 ||
+        fastest < RIVAL_SHARE * current->figures.secondsPerByte)
+    {
+      favourite_ = usable.front()->figures.engine;
+    }
+  }
+
+
+  std::vector<std::string> EngineStatistics::Choose(const std::vector<std::string>& available,
+                                                    std::size_t sourceSize, TimePoint now)
+  {
+    instances_++;
+    std::vector<Entry*> usable = ListUsable(available, now);
+
+    if (usable.empty())
+    {
+      return available;  // another image of this kind may be of another mind
+    }
+
+    // Those that have not been measured yet come last here
+    const auto isFaster = [](const Entry* a, const Entry* b)
+    {
+      const double first = a->figures.secondsPerByte;
+      const double second = b->figures.secondsPerByte;
+      return first > 0 && (second <= 0 || first < second);
+    };
+
+    const Entry* const unmeasured = FindUnmeasured(usable);
+    std::stable_sort(usable.begin(), usable.end(), isFaster);
+
+    ChooseFavourite(usable);
+    const Entry* first = unmeasured;
+
+    if (first == nullptr)
+    {
+      first = FindExploration(usable, sourceSize);
+    }
+
+    if (first == nullptr)
+    {
+      first = Find(favourite_);
+    }
+
+    std::stable_partition(usable.begin(), usable.end(),
+                          [first](const Entry* entry) { return entry == first; });
+    usable.front()->chosen++;
+    usable.front()->lastTry = now;
+
+    std::vector<std::string> names;
+    names.reserve(usable.size());
+
+    for (const Entry* const entry : usable)
+    {
+      names.push_back(entry->figures.engine);
+    }
+
+    return names;
+  }
+
+
+  void EngineStatistics::Learn(const std::vector<EngineAttempt>& attempts, TimePoint now)
+  {
+    const bool hasSucceeded =
+        !attempts.empty() && attempts.back().outcome == TranscodingOutcome::Transcoded;
+
+    if (!attempts.empty() && attempts.front().engine != favourite_)
+    {
+      Get(attempts.front().engine).explored += ToSeconds(attempts.front().duration);
+    }
+
+    for (const EngineAttempt& attempt : attempts)
+    {
+      spent_ += ToSeconds(attempt.duration);
+      Count(attempt, hasSucceeded, now);  // where all have failed, the instance is to blame
+    }
+  }
+
+
+  void EngineStatistics::Observe(const EngineAttempt& attempt, TimePoint now)
+  {
+    Entry& entry = Get(attempt.engine);
+    entry.chosen++;
+    entry.lastTry = now;
+    Count(attempt, false, now);
+  }
+
+
+  void EngineStatistics::Count(const EngineAttempt& attempt, bool mayDropFailed, TimePoint now)
+  {
+    Entry& entry = Get(attempt.engine);
+    entry.figures.tries++;
+    entry.figures.problem = attempt.reason;
+
+    switch (attempt.outcome)
+    {
+      case TranscodingOutcome::Transcoded:
+        Measure(entry, attempt);
+        break;
+
+      case TranscodingOutcome::Declined:
+        entry.figures.declines++;
+        entry.declinesInRow++;
+
+        if (entry.declinesInRow >= MAXIMUM_DECLINES)
+        {
+          Drop(entry, now);
+        }
+        break;
+
+      default:
+        entry.figures.failures++;
+
+        if (mayDropFailed)
+        {
+          Drop(entry, now);
+        }
+        break;
+    }
+  }
+
+
+  void EngineStatistics::Measure(Entry& entry, const EngineAttempt& attempt)
+  {
+    double& mean = entry.figures.secondsPerByte;
+    const double measured = ToSeconds(attempt.duration) /
+                            static_cast<double>(std::max<std::size_t>(attempt.sourceSize, 1));
+    const std::uint64_t successes =
+        entry.figures.tries - entry.figures.failures - entry.figures.declines;
+
+    if (mean <= 0)
+    {
+      mean = measured;
+    }
+    else if (successes <= MEASURED_TRIES)
+    {
+      mean = std::min(mean, measured);  // the first try may have had to start a process
+    }
+    else
+    {
+      mean += NEW_SHARE * (measured - mean);
+    }
+
+    entry.declinesInRow = 0;
+    entry.figures.isDropped = false;
+  }
+
+
+  void EngineStatistics::Drop(Entry& entry, TimePoint now)
+  {
+    entry.figures.isDropped = true;
+    entry.retryAt = instances_ + RETRY_INSTANCES;
+    entry.retryTime = now + RETRY_TIME;
+  }
+
+
+  std::vector<EngineFigures> EngineStatistics::GetFigures() const
+  {
+    std::vector<EngineFigures> figures;
+
+    for (const Entry& entry : entries_)
+    {
+      figures.push_back(entry.figures);
+    }
+
+    return figures;
+  }
+
+
+  const std::string& EngineStatistics::GetFavourite() const noexcept
+  {
+    return favourite_;
+  }
+
+
+  std::string EngineStatistics::Explain() const
+  {
+    const auto measured =
+        std::count_if(entries_.begin(), entries_.end(),
+                      [](const Entry& entry) { return entry.figures.secondsPerByte > 0; });
+    const auto dropped = std::count_if(entries_.begin(), entries_.end(),
+                                       [](const Entry& entry) { return entry.figures.isDropped; });
+    const auto total = static_cast<std::ptrdiff_t>(entries_.size());
+
+    if (dropped == total)
+    {
+      return "no engine is left: all were dropped";
+    }
+
+    if (total - dropped == 1)
+    {
+      return total == 1 ? "the only one that writes this"
+                        : "the only one left: others were dropped";
+    }
+
+    return measured + dropped < total ? "not all engines were measured yet"
+                                      : "the fastest of " + std::to_string(measured) + " measured";
+  }
+}

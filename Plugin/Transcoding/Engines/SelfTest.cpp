@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Engines/SelfTest.h"
+
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/TranscodedFile.h"
+#include "Transcoding/Verifier.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+    // The samples are smooth: quality 90 changes them by a hundredth at most
+    constexpr unsigned int LOSSY_QUALITY = 90;
+    constexpr double MAXIMUM_MEAN_ERROR = 0.05;
+  }
+
+
+  SelfTest::SelfTest(std::vector<const ITranscodingEngine*> decoders) :
+    decoders_(std::move(decoders))
+  {
+    for (const SampleShape& shape : GetSelfTestShapes())
+    {
+      Sample sample;
+      sample.name = shape.name;
+      sample.file = MakeSampleImage(shape);
+      sample.sopInstanceUid = DescribeImage(sample.file.data(), sample.file.size()).sopInstanceUid;
+      samples_.push_back(std::move(sample));
+    }
+  }
+
+
+  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine) const
+  {
+    EngineVerdict verdict;
+    verdict.engine = engine.GetName();
+    verdict.isTested = true;
+    verdict.reason = engine.GetProblem();
+    verdict.isAvailable = verdict.reason.empty();
+
+    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    {
+      verdict.syntaxes.push_back(
+          verdict.isAvailable ? TestSyntax(engine, syntax.uid)
+                              : SyntaxVerdict{syntax.uid, SyntaxVerdict::State::Untested, ""});
+    }
+
+    return verdict;
+  }
+
+
+  SyntaxVerdict SelfTest::TestSyntax(const ITranscodingEngine& engine,
+                                     const std::string& transferSyntax) const
+  {
+    SyntaxVerdict verdict;
+    verdict.transferSyntax = transferSyntax;
+    verdict.state = SyntaxVerdict::State::Unsupported;
+
+    if (!engine.CanWrite(transferSyntax))
+    {
+      return verdict;
+    }
+
+    for (const Sample& sample : samples_)
+    {
+      const EngineResult result =
+          engine.Transcode(sample.file.data(), sample.file.size(), {transferSyntax, LOSSY_QUALITY});
+      std::string problem = result.reason;
+
+      if (result.outcome == TranscodingOutcome::Transcoded)
+      {
+        problem = FindProblem(engine, sample, transferSyntax, result.file);
+      }
+
+      if (result.outcome == TranscodingOutcome::Declined)
+      {
+        verdict.reason = problem;  // the last one, if all are declined
+      }
+      else if (problem.empty())
+      {
+        verdict.state = SyntaxVerdict::State::Works;
+      }
+      else
+      {
+        verdict.state = SyntaxVerdict::State::SwitchedOff;
+        verdict.reason = "image of " + sample.name + ": " + problem;
+        return verdict;
+      }
+    }
+
+    if (verdict.state == SyntaxVerdict::State::Works)
+    {
+      verdict.reason.clear();
+    }
+
+    return verdict;
+  }
+
+
+  std::string SelfTest::FindProblem(const ITranscodingEngine& engine, const Sample& sample,
+                                    const std::string& transferSyntax,
+                                    const std::string& file) const
+  {
+    std::string problem = FindFlaw(file, transferSyntax, sample.sopInstanceUid);
+
+    if (!problem.empty())
+    {
+      return problem;
+    }
+
+    // A decoder that is wrong is not the encoder's fault: one that is right is enough
+    Verifier::Engines decoders = decoders_;
+
+    if (engine.CanWrite(EXPLICIT_LITTLE_ENDIAN))
+    {
+      decoders.insert(decoders.begin(), &engine);
+    }
+
+    const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
+    const bool isLossy = syntax != nullptr && syntax->isLossy;
+    problem = "no engine decodes what it wrote";
+
+    for (const ITranscodingEngine* const decoder : decoders)
+    {
+      problem = Verifier({}, {decoder})
+                    .Verify({sample.file.data(), sample.file.size(), file, isLossy,
+                             isLossy ? std::optional<double>(MAXIMUM_MEAN_ERROR) : std::nullopt});
+
+      if (problem.empty())
+      {
+        break;
+      }
+    }
+
+    return problem;
+  }
+}

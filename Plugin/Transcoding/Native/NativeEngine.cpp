@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Native/NativeEngine.h"
+
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/EncapsulatedPixels.h"
+#include "Transcoding/Native/JpegLosslessEncoder.h"
+#include "Transcoding/Native/SourceImage.h"
+
+#include <exception>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::string_view JPEG_LOSSLESS_SV1 = "1.2.840.10008.1.2.4.70";
+    constexpr std::string_view EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+
+    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
+    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
+
+    // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
+
+    // Bytes of pixels below which a second thread costs more than it brings
+    constexpr std::size_t WORTH_A_THREAD = 1 << 20;
+
+    ColourModel GetColourModel(std::string_view photometricInterpretation)
+    {
+      if (photometricInterpretation == "RGB")
+      {
+        return ColourModel::Rgb;
+      }
+
+      return photometricInterpretation == "YBR_FULL" ? ColourModel::YCbCr : ColourModel::Luminance;
+    }
+
+    void EncodeInTurn(const SourceImage& image, EncapsulatedPixels& pixels)
+    {
+      const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
+
+      for (std::size_t i = 0; i < image.GetFrameCount(); i++)
+      {
+        EncodeJpegLossless(image.GetFrame(i), model, pixels.BeginFrame());
+        pixels.EndFrame();
+      }
+    }
+
+    void EncodeInParallel(const SourceImage& image, SpareWorkers& workers,
+                          EncapsulatedPixels& pixels)
+    {
+      const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
+      std::vector<std::string> frames(image.GetFrameCount());
+      workers.Run(frames.size(),
+                  [&](std::size_t i) { EncodeJpegLossless(image.GetFrame(i), model, frames[i]); });
+
+      for (std::string& frame : frames)
+      {
+        pixels.BeginFrame().append(frame);
+        pixels.EndFrame();
+        frame = std::string();  // its memory, too
+      }
+    }
+  }
+
+
+  NativeEngine::NativeEngine(std::vector<const ITranscodingEngine*> converters, std::size_t cores) :
+    converters_(std::move(converters)),
+    workers_(cores)
+  {
+  }
+
+
+  bool NativeEngine::CanWrite(const std::string& transferSyntax) const noexcept
+  {
+    return transferSyntax == JPEG_LOSSLESS_SV1;
+  }
+
+
+  EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
+                                       const TranscodingTarget& target) const noexcept
+  {
+    EngineResult result;
+
+    try
+    {
+      result = CanWrite(target.transferSyntax)
+                   ? TranscodeAny(data, size)
+                   : EngineResult::MakeDeclined("native writes JPEG Lossless only");
+    }
+    catch (const ImageDeclined& reason)
+    {
+      result = EngineResult::MakeDeclined(reason.what());
+    }
+    catch (const std::bad_alloc&)
+    {
+      result.reason = "No memory";  // short enough to need none
+    }
+    catch (const std::exception& error)
+    {
+      result = EngineResult::MakeFailed(error.what());
+    }
+
+    return result;
+  }
+
+
+  EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size) const
+  {
+    const std::string source = DataSetEditor::ReadTransferSyntax(data, size);
+
+    if (source == JPEG_LOSSLESS_SV1)
+    {
+      return EngineResult::MakeDeclined("The image is in this transfer syntax already");
+    }
+
+    if (source == EXPLICIT_LITTLE_ENDIAN || source.empty())
+    {
+      return Encode(data, size);
+    }
+
+    const EngineResult converted = Convert(data, size);
+    return converted.outcome == TranscodingOutcome::Transcoded
+               ? Encode(converted.file.data(), converted.file.size())
+               : converted;
+  }
+
+
+  EngineResult NativeEngine::Convert(const void* data, std::size_t size) const
+  {
+    const TranscodingTarget target = {std::string(EXPLICIT_LITTLE_ENDIAN), 100};
+    EngineResult result =
+        EngineResult::MakeDeclined("native reads Explicit VR Little Endian, and has no converter");
+
+    for (const ITranscodingEngine* const converter : converters_)
+    {
+      if (converter->CanWrite(target.transferSyntax) && converter->GetProblem().empty())
+      {
+        result = converter->Transcode(data, size, target);
+
+        if (result.outcome == TranscodingOutcome::Transcoded)
+        {
+          break;
+        }
+      }
+    }
+
+    return result;
+  }
+
+
+  EngineResult NativeEngine::Encode(const void* data, std::size_t size) const
+  {
+    DataSetEditor file(data, size);
+    const SourceImage image(file);
+    EncapsulatedPixels pixels(image.GetFrameCount());
+
+    if (image.GetFrameCount() * image.GetFrameSize() < WORTH_A_THREAD || image.GetFrameCount() == 1)
+    {
+      EncodeInTurn(image, pixels);
+    }
+    else
+    {
+      EncodeInParallel(image, workers_, pixels);
+    }
+
+    if (image.GetFrame(0).samples > 1)
+    {
+      file.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
+    }
+
+    file.RemoveGroupLengths();
+    file.Remove(TAG_EXTENDED_OFFSET_TABLE);
+    file.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
+    file.Set(TAG_TRANSFER_SYNTAX_UID, "UI", JPEG_LOSSLESS_SV1);
+    file.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
+    return EngineResult::MakeTranscoded(file.Write());
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Worker/SpareWorkers.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The project's own encoder of JPEG Lossless, process 14, selection value 1
+  // (1.2.840.10008.1.2.4.70), the syntax that archives use most. It covers images of 8 or 16 bits
+  // allocated, with one component or in RGB or YBR_FULL, of any number of frames, and declines all
+  // others. It reads Explicit VR Little Endian; what comes in another transfer syntax, a converter
+  // first makes that of.
+  //
+  // The data set stays as it is but for Pixel Data, Planar Configuration, and group lengths.
+  class NativeEngine : public ITranscodingEngine
+  {
+  public:
+    // "converters": engines that can write Explicit VR Little Endian, tried in this order; they
+    // outlive this one. "cores": how many threads may be at work for all callers together; zero: as
+    // many as there are hardware threads.
+    explicit NativeEngine(std::vector<const ITranscodingEngine*> converters = {},
+                          std::size_t cores = 0);
+
+    const char* GetName() const noexcept override
+    {
+      return "native";
+    }
+
+    bool CanWrite(const std::string& transferSyntax) const noexcept override;
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const TranscodingTarget& target) const noexcept override;
+
+  private:
+    EngineResult TranscodeAny(const void* data, std::size_t size) const;
+    EngineResult Convert(const void* data, std::size_t size) const;
+    EngineResult Encode(const void* data, std::size_t size) const;
+
+    const std::vector<const ITranscodingEngine*> converters_;
+    mutable SpareWorkers workers_;
+  };
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/Dcmtk/DcmtkEngine.h"
+
+#include "Transcoding/Program/Dcmtk/CodecWarnings.h"
+#include "Transcoding/Program/Dcmtk/DcmtkTranscoding.h"
+#include "Transcoding/Program/Dcmtk/Obstacles.h"
+
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/dcmdata/dcrledrg.h>
+#include <dcmtk/dcmdata/dcrleerg.h>
+#include <dcmtk/dcmdata/dctk.h>
+#include <dcmtk/dcmimage/diregist.h>  // lets JPEG-LS see colour images
+#include <dcmtk/dcmjpeg/djdecode.h>
+#include <dcmtk/dcmjpeg/djencode.h>
+#include <dcmtk/dcmjpls/djdecode.h>
+#include <dcmtk/dcmjpls/djencode.h>
+#include <exception>
+#include <new>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // YCbCr stays what it is, as the way to RGB and back rounds; UIDs stay; colour is interleaved
+    void RegisterDecoders()
+    {
+      DJDecoderRegistration::registerCodecs(EDC_never, EUC_never, EPC_colorByPixel);
+      DJLSDecoderRegistration::registerCodecs(EJLSUC_never, EJLSPC_restore);
+      DcmRLEDecoderRegistration::registerCodecs();
+    }
+
+    // Lossless from bit to bit, of all bits allocated, so that what lies in unused ones (overlays)
+    // stays: "true lossless" JPEG and JPEG-LS that is not "cooked". With offset tables.
+    void RegisterEncoders()
+    {
+      DJEncoderRegistration::registerCodecs(ECC_lossyYCbCr, EUC_never);
+      DJLSEncoderRegistration::registerCodecs(0, 0, 0, 0, OFFalse /* not cooked */, 0, OFTrue,
+                                              EJLSUC_never);
+      DcmRLEEncoderRegistration::registerCodecs(OFFalse);
+    }
+  }
+
+
+  DcmtkEngine::DcmtkEngine()
+  {
+    CodecWarnings::Install();
+    RegisterDecoders();
+    RegisterEncoders();
+  }
+
+
+  DcmtkEngine::~DcmtkEngine()
+  {
+    DcmRLEEncoderRegistration::cleanup();
+    DJLSEncoderRegistration::cleanup();
+    DJEncoderRegistration::cleanup();
+    DcmRLEDecoderRegistration::cleanup();
+    DJLSDecoderRegistration::cleanup();
+    DJDecoderRegistration::cleanup();
+  }
+
+
+  std::string DcmtkEngine::GetProblem() const
+  {
+    // Without it all elements of implicit VR would become "UN"
+    return dcmDataDict.isDictionaryLoaded() ? "" : "DCMTK does not find its data dictionary";
+  }
+
+
+  bool DcmtkEngine::CanWrite(const std::string& transferSyntax) const noexcept
+  {
+    return CanEncode(DcmXfer(transferSyntax.c_str()).getXfer());
+  }
+
+
+  EngineResult DcmtkEngine::Transcode(const void* data, std::size_t size,
+                                      const TranscodingTarget& target) const noexcept
+  {
+    try
+    {
+      const std::string problem = GetProblem();
+      return problem.empty() ? DcmtkTranscoding(target).Run(data, size)
+                             : EngineResult::MakeFailed(problem);
+    }
+    catch (const std::bad_alloc&)
+    {
+      return EngineResult::MakeFailed("DCMTK would need more memory than it is given");
+    }
+    catch (const std::exception& error)
+    {
+      return EngineResult::MakeFailed(error.what());
+    }
+  }
+}

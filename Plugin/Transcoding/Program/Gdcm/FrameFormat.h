@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/ImageDescription.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The samples of a frame as decoders give them and encoders take them: by pixel, in little
+  // endian, each in Bits Allocated, whole bytes. A value.
+  struct FrameFormat
+  {
+    std::size_t columns = 0;
+    std::size_t rows = 0;
+    unsigned int samples = 0;
+    unsigned int bitsAllocated = 0;
+    unsigned int bitsStored = 0;
+    unsigned int highBit = 0;
+    bool isSigned = false;
+
+    // Throws NotCovered if Bits Allocated is no multiple of 8, and CodecError if the attributes
+    // contradict each other
+    static FrameFormat Of(const ImageDescription& image);
+
+    std::size_t GetSampleSize() const noexcept
+    {
+      return bitsAllocated / 8;
+    }
+
+    std::size_t GetFrameSize() const noexcept
+    {
+      return rows * columns * samples * GetSampleSize();
+    }
+
+    // Whether the stored bits are the lowest ones
+    bool IsRightAligned() const noexcept
+    {
+      return highBit + 1 == bitsStored;
+    }
+  };
+
+
+  // The smallest and the largest sample of some frames, all allocated bits taken as one number
+  struct SampleRange
+  {
+    std::int64_t minimum = 0;
+    std::int64_t maximum = 0;
+
+    bool FitsInto(const SampleRange& other) const noexcept
+    {
+      return minimum >= other.minimum && maximum <= other.maximum;
+    }
+
+    // What Bits Stored and Pixel Representation allow
+    static SampleRange Allowed(const FrameFormat& format) noexcept;
+  };
+
+  // Moves samples outside of the range to its ends
+  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
+
+  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/Gdcm/PixelTranscoding.h"
+
+#include "Dicom/CodecError.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/FrameFragments.h"
+#include "Transcoding/Program/Gdcm/FrameDecoder.h"
+#include "Transcoding/Program/Gdcm/FrameEncoder.h"
+#include "Transcoding/Program/Gdcm/SampleLayout.h"
+
+#include <algorithm>
+#include <array>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
+    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
+
+    // Whether GDCM, or this code, knows what the samples are
+    void CheckColors(std::string_view photometricInterpretation, unsigned int samples)
+    {
+      static constexpr std::array<std::string_view, 3> ONE = {"MONOCHROME1", "MONOCHROME2",
+                                                              "PALETTE COLOR"};
+      static constexpr std::array<std::string_view, 5> THREE = {"RGB", "YBR_FULL", "YBR_FULL_422",
+                                                                "YBR_RCT", "YBR_ICT"};
+      const auto isOneOf = [photometricInterpretation](const auto& all)
+      {
+        return std::find(all.begin(), all.end(), photometricInterpretation) != all.end();
+      };
+
+      if (!(samples == 1 ? isOneOf(ONE) : isOneOf(THREE)))
+      {
+        throw NotCovered("GDCM does not compress images of this Photometric Interpretation");
+      }
+    }
+  }
+
+
+  PixelTranscoding::PixelTranscoding(DataSetEditor& editor, const ImageDescription& image,
+                                     std::size_t limit) :
+    editor_(editor),
+    image_(image),
+    format_(FrameFormat::Of(image)),
+    photometricInterpretation_(image.photometricInterpretation)
+  {
+    CheckColors(photometricInterpretation_, format_.samples);
+    CheckSize(limit);
+    CheckNestedPixels();
+  }
+
+
+  void PixelTranscoding::CheckSize(std::size_t limit) const
+  {
+    if (format_.GetFrameSize() > limit / image_.frames)
+    {
+      throw CodecError("The image is too large for a file of this size");
+    }
+
+    if (image_.kind == PixelDataKind::Native && image_.pixelData.size() < *image_.GetNativeSize())
+    {
+      throw CodecError("Pixel Data is shorter than Rows, Columns and Number of Frames say");
+    }
+  }
+
+
+  // The compressed pixels of an Icon Image Sequence are in the transfer syntax of the whole
+  void PixelTranscoding::CheckNestedPixels() const
+  {
+    constexpr std::string_view COMPRESSED("\xe0\x7f\x10\x00OB\0\0\xff\xff\xff\xff", 12);
+
+    for (const DataSetEditor::Element& element : editor_.GetElements())
+    {
+      if (!element.HasValue() && element.tag != TAG_PIXEL_DATA &&
+          element.bytes.find(COMPRESSED) != std::string_view::npos)
+      {
+        throw NotCovered("A sequence, an icon's probably, has compressed pixels of its own");
+      }
+    }
+  }
+
+
+  void PixelTranscoding::Run(const TranscodingTarget& target)
+  {
+    Decode();
+
+    if (IsEncapsulated(target.transferSyntax))
+    {
+      WriteEncapsulated(target);
+    }
+    else
+    {
+      WriteNative();
+    }
+
+    editor_.Remove(TAG_EXTENDED_OFFSET_TABLE);
+    editor_.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
+  }
+
+
+  void PixelTranscoding::Decode()
+  {
+    if (image_.kind == PixelDataKind::Encapsulated)
+    {
+      DecodeEncapsulated();
+    }
+    else
+    {
+      DecodeNative();
+    }
+
+    frames_.insert(frames_.end(), storage_.begin(), storage_.end());
+  }
+
+
+  void PixelTranscoding::DecodeEncapsulated()
+  {
+    FrameDecoder decoder(image_.transferSyntax.data(), format_, photometricInterpretation_);
+    const DataSetEditor::Element* const pixels = editor_.Find(TAG_PIXEL_DATA);
+
+    for (const FrameFragments& fragments : FindFrames(pixels->bytes, image_.frames))
+    {
+      storage_.push_back(decoder.Decode(fragments));
+    }
+
+    photometricInterpretation_ = decoder.GetPhotometricInterpretation();
+  }
+
+
+  void PixelTranscoding::DecodeNative()
+  {
+    const bool isSubsampled = photometricInterpretation_ == "YBR_FULL_422";
+    const bool isByPlane = format_.samples > 1 && image_.planarConfiguration == 1;
+
+    if (isSubsampled && (format_.columns % 2 != 0 || isByPlane))
+    {
+      throw NotCovered("Subsampled colours with an odd number of columns, or by plane");
+    }
+
+    const std::size_t size = *image_.GetNativeSize() / image_.frames;
+
+    for (std::size_t i = 0; i < image_.frames; i++)
+    {
+      const std::string_view frame = image_.pixelData.substr(i * size, size);
+
+      if (isSubsampled)
+      {
+        storage_.push_back(ExpandChrominance(frame, format_));
+      }
+      else if (isByPlane)
+      {
+        storage_.push_back(InterleavePlanes(frame, format_));
+      }
+      else
+      {
+        frames_.push_back(frame);
+      }
+    }
+
+    if (isSubsampled)
+    {
+      photometricInterpretation_ = "YBR_FULL";
+    }
+  }
+
+
+  void PixelTranscoding::WriteNative()
+  {
+    std::string pixels;
+    pixels.reserve(format_.GetFrameSize() * frames_.size() + 1);
+
+    for (const std::string_view frame : frames_)
+    {
+      pixels.append(frame);
+    }
+
+    editor_.Set(TAG_PIXEL_DATA, format_.bitsAllocated > 8 ? "OW" : "OB", pixels);
+    SetColors(photometricInterpretation_, 0);
+  }
+
+
+  void PixelTranscoding::WriteEncapsulated(const TranscodingTarget& target)
+  {
+    const FramesToEncode description = {format_, MeasureRange(frames_, format_),
+                                        photometricInterpretation_};
+    const std::unique_ptr<FrameEncoder> encoder = MakeFrameEncoder(description, target);
+    EncapsulatedPixels pixels(frames_.size());
+
+    for (const std::string_view frame : frames_)
+    {
+      pixels.BeginFrame().append(encoder->MayExceedRange()
+                                     ? EncodeWithinRange(*encoder, frame, target.transferSyntax)
+                                     : encoder->Encode(frame));
+      pixels.EndFrame();
+    }
+
+    editor_.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
+    SetColors(encoder->GetPhotometricInterpretation(), encoder->GetPlanarConfiguration());
+  }
+
+
+  // Where decoded samples would exceed Bits Stored, those near the ends of the range are moved
+  // inwards, by as much, and a little more each time
+  std::string PixelTranscoding::EncodeWithinRange(const FrameEncoder& encoder,
+                                                  std::string_view frame,
+                                                  std::string_view transferSyntax) const
+  {
+    constexpr unsigned int ATTEMPTS = 4;
+    const SampleRange allowed = SampleRange::Allowed(format_);
+    const std::int64_t most = (allowed.maximum - allowed.minimum) / 8;
+    SampleRange range = allowed;
+    std::string samples(frame);
+
+    for (unsigned int i = 0; i < ATTEMPTS; i++)
+    {
+      std::string encoded = encoder.Encode(samples);
+      FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
+      const std::string decoded = decoder.Decode({encoded});
+      const SampleRange found = MeasureRange({decoded}, format_);
+
+      if (found.FitsInto(allowed))
+      {
+        return encoded;
+      }
+
+      range.minimum += std::max<std::int64_t>(allowed.minimum - found.minimum, 0) * 3 / 2;
+      range.maximum -= std::max<std::int64_t>(found.maximum - allowed.maximum, 0) * 3 / 2;
+
+      if (range.minimum - allowed.minimum > most || allowed.maximum - range.maximum > most)
+      {
+        break;
+      }
+
+      ClampSamples(samples, range, format_);
+    }
+
+    throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+  }
+
+
+  void PixelTranscoding::SetColors(std::string_view photometricInterpretation,
+                                   unsigned int planarConfiguration)
+  {
+    if (photometricInterpretation != image_.photometricInterpretation)
+    {
+      editor_.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", photometricInterpretation);
+    }
+
+    if (format_.samples > 1)
+    {
+      std::string value;
+      AppendInteger(value, planarConfiguration, 2);
+      editor_.Set(TAG_PLANAR_CONFIGURATION, "US", value);
+    }
+  }
+}

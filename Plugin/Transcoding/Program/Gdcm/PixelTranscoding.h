@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Program/Gdcm/FrameFormat.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace OrthancPerf
+{
+  class FrameEncoder;
+
+  // Decodes the pixels of a file and encodes them for the target, in the file's editor. Lives on
+  // the stack of one thread for one file.
+  class PixelTranscoding
+  {
+  public:
+    // "limit": of bytes that all decoded frames together may take
+    PixelTranscoding(DataSetEditor& editor, const ImageDescription& image, std::size_t limit);
+
+    // Throws CodecError, NotCovered, or what the editor throws
+    void Run(const TranscodingTarget& target);
+
+  private:
+    void CheckSize(std::size_t limit) const;
+    void CheckNestedPixels() const;
+    void Decode();
+    void DecodeEncapsulated();
+    void DecodeNative();
+    void WriteNative();
+    void WriteEncapsulated(const TranscodingTarget& target);
+    std::string EncodeWithinRange(const FrameEncoder& encoder, std::string_view frame,
+                                  std::string_view transferSyntax) const;
+    void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
+
+    DataSetEditor& editor_;
+    const ImageDescription& image_;
+    const FrameFormat format_;
+    std::string photometricInterpretation_;  // of the decoded frames
+    std::vector<std::string> storage_;       // of frames that are not in the file like that
+    std::vector<std::string_view> frames_;
+  };
+}

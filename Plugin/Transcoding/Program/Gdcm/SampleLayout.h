@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Program/Gdcm/FrameFormat.h"
+
+#include <string>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  // Changes how samples lie in memory, never their values
+
+  // From Planar Configuration 1 to 0. "planes" has the size of a frame.
+  std::string InterleavePlanes(std::string_view planes, const FrameFormat& format);
+
+  // One component of all pixels of a frame
+  std::string ExtractPlane(std::string_view frame, const FrameFormat& format,
+                           std::size_t component);
+
+  // From YBR_FULL_422 to YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2): the chrominance that two
+  // pixels share is given to both. "frame" has two thirds of the size of a frame; Columns is even.
+  std::string ExpandChrominance(std::string_view frame, const FrameFormat& format);
+
+  // Samples of one byte become ones of Bits Allocated, zeros above
+  std::string WidenSamples(std::string_view bytes, const FrameFormat& format);
+
+  // Gives samples of "precision" bits the sign that Pixel Representation asks for
+  void ExtendSigns(std::string& frame, const FrameFormat& format, unsigned int precision);
+}

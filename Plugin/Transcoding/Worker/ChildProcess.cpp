@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/ChildProcess.h"
+
+#include "Transcoding/Worker/FileDescriptor.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr int FIRST_DESCRIPTOR = 3;
+    constexpr std::chrono::milliseconds WAITING_STEP{1};
+
+    void Check(int error, const char* call)
+    {
+      if (error != 0)
+      {
+        throw std::system_error(error, std::generic_category(), call);
+      }
+    }
+
+    class FileActions
+    {
+    public:
+      FileActions()
+      {
+        Check(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
+      }
+
+      FileActions(const FileActions&) = delete;
+      FileActions& operator=(const FileActions&) = delete;
+
+      ~FileActions()
+      {
+        posix_spawn_file_actions_destroy(&actions_);
+      }
+
+      void Open(int descriptor, const char* path, int flags)
+      {
+        Check(posix_spawn_file_actions_addopen(&actions_, descriptor, path, flags, 0), "addopen");
+      }
+
+      void Duplicate(int from, int to)
+      {
+        Check(posix_spawn_file_actions_adddup2(&actions_, from, to), "adddup2");
+      }
+
+      void CloseFrom(int descriptor)
+      {
+        Check(posix_spawn_file_actions_addclosefrom_np(&actions_, descriptor), "addclosefrom_np");
+      }
+
+      const posix_spawn_file_actions_t* Get() const
+      {
+        return &actions_;
+      }
+
+    private:
+      posix_spawn_file_actions_t actions_ = {};
+    };
+
+    class Attributes
+    {
+    public:
+      Attributes()
+      {
+        Check(posix_spawnattr_init(&attributes_), "posix_spawnattr_init");
+        sigset_t all;
+        sigset_t none;
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setsigdefault(&attributes_, &all);
+        posix_spawnattr_setsigmask(&attributes_, &none);
+        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+      }
+
+      Attributes(const Attributes&) = delete;
+      Attributes& operator=(const Attributes&) = delete;
+
+      ~Attributes()
+      {
+        posix_spawnattr_destroy(&attributes_);
+      }
+
+      const posix_spawnattr_t* Get() const
+      {
+        return &attributes_;
+      }
+
+    private:
+      posix_spawnattr_t attributes_ = {};
+    };
+
+    // Copies with numbers so high that none is overwritten before it has got its place
+    std::vector<FileDescriptor> MoveAway(const std::vector<int>& descriptors)
+    {
+      const int lowest = FIRST_DESCRIPTOR + static_cast<int>(descriptors.size());
+      std::vector<FileDescriptor> copies;
+
+      for (const int descriptor : descriptors)
+      {
+        copies.emplace_back(fcntl(descriptor, F_DUPFD_CLOEXEC, lowest));
+        Check(copies.back().Get() < 0 ? errno : 0, "fcntl");
+      }
+
+      return copies;
+    }
+
+    pid_t Start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                const std::vector<int>& descriptors)
+    {
+      const std::vector<FileDescriptor> copies = MoveAway(descriptors);
+      FileActions actions;
+      actions.Open(STDIN_FILENO, "/dev/null", O_RDONLY);
+      actions.Open(STDOUT_FILENO, "/dev/null", O_WRONLY);
+      actions.Open(STDERR_FILENO, "/dev/null", O_WRONLY);
+
+      int next = FIRST_DESCRIPTOR;
+
+      for (const FileDescriptor& copy : copies)
+      {
+        actions.Duplicate(copy.Get(), next++);
+      }
+
+      actions.CloseFrom(next);
+
+      std::vector<char*> argv;
+      std::string name = program.string();
+      std::vector<std::string> texts = arguments;
+      argv.push_back(name.data());
+
+      for (std::string& text : texts)
+      {
+        argv.push_back(text.data());
+      }
+
+      argv.push_back(nullptr);
+
+      pid_t pid = -1;
+      Check(
+          posix_spawn(&pid, name.c_str(), actions.Get(), Attributes().Get(), argv.data(), environ),
+          "posix_spawn");
+      return pid;
+    }
+  }
+
+
+  std::string ToText(const ProcessEnd& end)
+  {
+    if (!end.isKnown)
+    {
+      return "ended unexpectedly";
+    }
+
+    if (end.signal != 0)
+    {
+      const char* const description = sigdescr_np(end.signal);
+      return "ended by signal " + std::to_string(end.signal) +
+             (description == nullptr ? "" : " (" + std::string(description) + ")");
+    }
+
+    return "ended with exit code " + std::to_string(end.exitCode);
+  }
+
+
+  ChildProcess::ChildProcess(const std::filesystem::path& program,
+                             const std::vector<std::string>& arguments,
+                             const std::vector<int>& descriptors) :
+    pid_(Start(program, arguments, descriptors))
+  {
+  }
+
+
+  ChildProcess::~ChildProcess()
+  {
+    Kill();
+  }
+
+
+  bool ChildProcess::TryWait(int options) noexcept
+  {
+    if (end_)
+    {
+      return true;
+    }
+
+    int status = 0;
+    pid_t pid = 0;
+
+    do
+    {
+      pid = waitpid(pid_, &status, options);
+    } while (pid < 0 && errno == EINTR);
+
+    if (pid == 0)
+    {
+      return false;
+    }
+
+    // ECHILD: Orthanc or another plugin ignores SIGCHLD, or waits for any child
+    ProcessEnd end;
+    end.isKnown = (pid == pid_);
+    end.exitCode = end.isKnown && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    end.signal = end.isKnown && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end_ = end;
+    return true;
+  }
+
+
+  ProcessEnd ChildProcess::Wait(std::chrono::milliseconds patience) noexcept
+  {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+
+    while (!TryWait(WNOHANG))
+    {
+      if (std::chrono::steady_clock::now() >= deadline)
+      {
+        return Kill();
+      }
+
+      std::this_thread::sleep_for(WAITING_STEP);
+    }
+
+    return *end_;
+  }
+
+
+  ProcessEnd ChildProcess::Kill() noexcept
+  {
+    // Only a child that was not waited for keeps its number: never the process of someone else
+    if (!TryWait(WNOHANG))
+    {
+      kill(pid_, SIGKILL);
+      TryWait(0);
+    }
+
+    return *end_;
+  }
+}

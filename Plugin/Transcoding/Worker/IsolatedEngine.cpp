@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/IsolatedEngine.h"
+
+#include <exception>
+#include <mutex>
+#include <utility>
+
+namespace OrthancPerf
+{
+  IsolatedEngine::IsolatedEngine(std::string name, std::filesystem::path program,
+                                 std::size_t maximumWorkers, const WorkerLimits& limits) :
+    name_(std::move(name)),
+    limits_(limits),
+    pool_({std::move(program), name_}, maximumWorkers, limits.startup)
+  {
+  }
+
+
+  IsolatedEngine::~IsolatedEngine()
+  {
+    pool_.Stop();
+    const std::unique_lock<std::shared_mutex> lock(calls_);
+  }
+
+
+  std::string IsolatedEngine::Describe(const std::string& failure) const
+  {
+    return "the " + name_ + " program " + failure;
+  }
+
+
+  std::string IsolatedEngine::GetProblem() const
+  {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
+    try
+    {
+      pool_.GetHello();
+      return {};
+    }
+    catch (const std::exception& error)
+    {
+      return Describe(error.what());
+    }
+  }
+
+
+  bool IsolatedEngine::CanWrite(const std::string& transferSyntax) const noexcept
+  {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
+    try
+    {
+      return ListsSyntax(pool_.GetHello(), transferSyntax);
+    }
+    catch (const std::exception&)
+    {
+      return false;
+    }
+  }
+
+
+  EngineResult IsolatedEngine::Transcode(const void* data, std::size_t size,
+                                         const TranscodingTarget& target) const noexcept
+  {
+    const std::shared_lock<std::shared_mutex> lock(calls_);
+
+    try
+    {
+      return TryTranscode(data, size, target);
+    }
+    catch (const WorkerRetired&)
+    {
+      // Its minute without work was over just now
+    }
+    catch (const std::exception& error)
+    {
+      return EngineResult::MakeFailed(Describe(error.what()));
+    }
+
+    try
+    {
+      return TryTranscode(data, size, target);
+    }
+    catch (const std::exception& error)
+    {
+      return EngineResult::MakeFailed(Describe(error.what()));
+    }
+  }
+
+
+  EngineResult IsolatedEngine::TryTranscode(const void* data, std::size_t size,
+                                            const TranscodingTarget& target) const
+  {
+    const WorkerLease worker(pool_);
+    return worker->Transcode(data, size, target, limits_.ForSource(size));
+  }
+}

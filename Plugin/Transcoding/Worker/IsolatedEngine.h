@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Worker/WorkerPool.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <shared_mutex>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // An engine in processes of its own: whatever a codec does to its process (crash, hang, eat all
+  // memory), here it is a result that says so, and the next call gets another process. The program
+  // is one of those whose main function is RunWorker(). Its processes are started when they are
+  // needed, each serves one call at a time, and those that have nothing to do end after a minute.
+  // Nothing is started before the first call. Calls still under way at destruction fail at once.
+  class IsolatedEngine : public ITranscodingEngine
+  {
+  public:
+    // "name": also that of the engine inside the program, which may hold several.
+    // "maximumWorkers": how many calls are served at a time, the others wait; zero: as many as
+    // there are hardware threads.
+    IsolatedEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers,
+                   const WorkerLimits& limits = {});
+
+    IsolatedEngine(const IsolatedEngine&) = delete;
+    IsolatedEngine& operator=(const IsolatedEngine&) = delete;
+
+    ~IsolatedEngine() override;
+
+    const char* GetName() const noexcept override
+    {
+      return name_.c_str();
+    }
+
+    // Starts a process unless one has proved that it can be: some milliseconds
+    std::string GetProblem() const override;
+
+    // The same; false if the engine can't be used
+    bool CanWrite(const std::string& transferSyntax) const noexcept override;
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const TranscodingTarget& target) const noexcept override;
+
+    // Of the processes that wait for work
+    std::vector<pid_t> GetIdleWorkers() const
+    {
+      return pool_.GetIdlePids();
+    }
+
+  private:
+    EngineResult TryTranscode(const void* data, std::size_t size,
+                              const TranscodingTarget& target) const;
+    std::string Describe(const std::string& failure) const;
+
+    const std::string name_;
+    const WorkerLimits limits_;
+    mutable WorkerPool pool_;
+    mutable std::shared_mutex calls_;  // shared by the calls under way
+  };
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/SharedMemory.h"
+
+#include <cerrno>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    [[noreturn]] void ThrowSystemError(const char* call)
+    {
+      throw std::system_error(errno, std::generic_category(), call);
+    }
+  }
+
+
+  SharedMemory::SharedMemory() : descriptor_(memfd_create("orthanc-perf", MFD_CLOEXEC))
+  {
+    if (descriptor_.Get() < 0)
+    {
+      ThrowSystemError("memfd_create");
+    }
+  }
+
+
+  SharedMemory::SharedMemory(FileDescriptor descriptor) : descriptor_(std::move(descriptor))
+  {
+  }
+
+
+  void SharedMemory::Write(const void* data, std::size_t size)
+  {
+    const char* const bytes = static_cast<const char*>(data);
+    std::size_t done = 0;
+
+    while (done < size)
+    {
+      const ssize_t count =
+          pwrite(descriptor_.Get(), bytes + done, size - done, static_cast<off_t>(done));
+
+      if (count >= 0)
+      {
+        done += static_cast<std::size_t>(count);
+      }
+      else if (errno != EINTR)
+      {
+        ThrowSystemError("pwrite");
+      }
+    }
+  }
+
+
+  std::string SharedMemory::Read(std::size_t size) const
+  {
+    struct stat status = {};
+
+    // Before memory is set aside for a size that the other side has made up
+    if (fstat(descriptor_.Get(), &status) != 0 || static_cast<std::size_t>(status.st_size) < size)
+    {
+      throw std::runtime_error("the shared memory is shorter than was said");
+    }
+
+    std::string bytes(size, '\0');
+    std::size_t done = 0;
+
+    while (done < size)
+    {
+      const ssize_t count =
+          pread(descriptor_.Get(), &bytes[done], size - done, static_cast<off_t>(done));
+
+      if (count > 0)
+      {
+        done += static_cast<std::size_t>(count);
+      }
+      else if (count == 0)
+      {
+        throw std::runtime_error("the shared memory is shorter than was said");
+      }
+      else if (errno != EINTR)
+      {
+        ThrowSystemError("pread");
+      }
+    }
+
+    return bytes;
+  }
+
+
+  void SharedMemory::Shrink(std::size_t size) noexcept
+  {
+    struct stat status = {};
+
+    if (fstat(descriptor_.Get(), &status) == 0 && static_cast<std::size_t>(status.st_size) > size)
+    {
+      // Without success the memory is held a little longer, and that is all
+      static_cast<void>(ftruncate(descriptor_.Get(), static_cast<off_t>(size)) == 0);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/WorkerPool.h"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Before the worker itself would end, so that none is asked at that very moment
+    constexpr std::chrono::seconds IDLE_LIMIT = WORKER_IDLE_LIMIT - std::chrono::seconds(10);
+
+    std::size_t CountProcessors()
+    {
+      return std::max<std::size_t>(1, std::thread::hardware_concurrency());
+    }
+  }
+
+
+  WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum,
+                         std::chrono::milliseconds startup) :
+    program_(std::move(program)),
+    maximum_(maximum == 0 ? CountProcessors() : maximum),
+    startup_(startup)
+  {
+    idle_.reserve(maximum_);  // GiveBack() must not fail
+  }
+
+
+  void WorkerPool::Stop() noexcept
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    isStopping_ = true;
+    available_.notify_all();
+
+    for (WorkerProcess* worker : busy_)
+    {
+      worker->Interrupt();
+    }
+  }
+
+
+  std::unique_ptr<WorkerProcess> WorkerPool::Take()
+  {
+    Idles dead;  // waited for when the lock is released
+    std::unique_lock<std::mutex> lock(mutex_);
+    RemoveExpired(dead);
+
+    available_.wait(lock, [this] { return isStopping_ || busy_.size() + inTransit_ < maximum_; });
+
+    if (isStopping_)
+    {
+      throw WorkerFailure("is being stopped");
+    }
+
+    std::unique_ptr<WorkerProcess> worker = TakeIdle(dead);
+
+    if (worker == nullptr)
+    {
+      worker = Start(lock);
+    }
+
+    busy_.insert(worker.get());
+
+    if (isStopping_)
+    {
+      worker->Interrupt();
+    }
+
+    return worker;
+  }
+
+
+  void WorkerPool::GiveBack(std::unique_ptr<WorkerProcess> worker) noexcept
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    busy_.erase(worker.get());
+
+    if (worker->IsAlive())
+    {
+      idle_.push_back({std::move(worker), Clock::now()});
+    }
+    else
+    {
+      // To end a process takes a moment
+      inTransit_++;
+      lock.unlock();
+      worker.reset();
+      lock.lock();
+      inTransit_--;
+    }
+
+    available_.notify_one();
+  }
+
+
+  WorkerHello WorkerPool::GetHello()
+  {
+    {
+      Idles dead;
+      std::lock_guard<std::mutex> lock(mutex_);
+      RemoveExpired(dead);
+
+      if (isProved_)
+      {
+        return hello_;
+      }
+    }
+
+    const WorkerLease lease(*this);
+    return lease->GetHello();
+  }
+
+
+  std::vector<pid_t> WorkerPool::GetIdlePids()
+  {
+    std::vector<pid_t> pids;
+    std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const Idle& idle : idle_)
+    {
+      pids.push_back(idle.worker->GetPid());
+    }
+
+    return pids;
+  }
+
+
+  std::unique_ptr<WorkerProcess> WorkerPool::TakeIdle(Idles& dead)
+  {
+    while (!idle_.empty())
+    {
+      Idle last = std::move(idle_.back());
+      idle_.pop_back();
+
+      if (last.worker->IsAlive())
+      {
+        return std::move(last.worker);
+      }
+
+      dead.push_back(std::move(last));
+    }
+
+    return nullptr;
+  }
+
+
+  void WorkerPool::RemoveExpired(Idles& dead)
+  {
+    const auto limit = Clock::now() - IDLE_LIMIT;
+    const auto first = std::find_if(idle_.begin(), idle_.end(),
+                                    [limit](const Idle& idle) { return idle.since >= limit; });
+    dead.insert(dead.end(), std::make_move_iterator(idle_.begin()), std::make_move_iterator(first));
+    idle_.erase(idle_.begin(), first);
+  }
+
+
+  std::unique_ptr<WorkerProcess> WorkerPool::Start(std::unique_lock<std::mutex>& lock)
+  {
+    inTransit_++;
+    isProved_ = false;
+    lock.unlock();
+
+    std::unique_ptr<WorkerProcess> worker;
+    std::string problem;
+
+    try
+    {
+      worker = std::make_unique<WorkerProcess>(program_, startup_);
+    }
+    catch (const std::exception& error)
+    {
+      problem = program_.GetProblem();
+      problem = problem.empty() ? error.what() : problem;
+    }
+
+    lock.lock();
+    inTransit_--;
+
+    if (worker == nullptr)
+    {
+      available_.notify_one();
+      throw WorkerFailure(problem);
+    }
+
+    isProved_ = true;
+    hello_ = worker->GetHello();
+    return worker;
+  }
+}

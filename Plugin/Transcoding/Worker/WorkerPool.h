@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Worker/WorkerProcess.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The worker processes of one program: started when they are needed, up to a maximum, kept for a
+  // while. Any thread may call anything. It outlives the use of what was taken from it.
+  class WorkerPool
+  {
+  public:
+    WorkerPool(WorkerProgram program, std::size_t maximum, std::chrono::milliseconds startup);
+
+    // No worker can be taken from now on; those at work are interrupted
+    void Stop() noexcept;
+
+    // Waits while "maximum" workers are busy. Throws WorkerFailure if none can be started, or the
+    // pool was stopped.
+    std::unique_ptr<WorkerProcess> Take();
+
+    // What was taken, and is not to be used any more if it is not alive
+    void GiveBack(std::unique_ptr<WorkerProcess> worker) noexcept;
+
+    // What the workers of this program say of themselves. Starts one unless the last start went
+    // well. Throws WorkerFailure.
+    WorkerHello GetHello();
+
+    // Those that wait for work, the last used one at the end
+    std::vector<pid_t> GetIdlePids();
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    struct Idle
+    {
+      std::unique_ptr<WorkerProcess> worker;
+      Clock::time_point since;
+    };
+
+    using Idles = std::vector<Idle>;
+
+    std::unique_ptr<WorkerProcess> TakeIdle(Idles& dead);
+    void RemoveExpired(Idles& dead);
+    std::unique_ptr<WorkerProcess> Start(std::unique_lock<std::mutex>& lock);
+
+    const WorkerProgram program_;
+    const std::size_t maximum_;
+    const std::chrono::milliseconds startup_;
+
+    std::mutex mutex_;
+    std::condition_variable available_;  // a worker may be taken, or none ever again
+    bool isStopping_ = false;
+    std::size_t inTransit_ = 0;  // being started or ended
+    std::set<WorkerProcess*> busy_;
+    Idles idle_;  // the last used one at the end
+    WorkerHello hello_;
+    bool isProved_ = false;  // the last one that was started has become ready
+  };
+
+
+  // A worker taken from a pool, and given back at destruction. One thread.
+  class WorkerLease
+  {
+  public:
+    // As WorkerPool::Take()
+    explicit WorkerLease(WorkerPool& pool) : pool_(pool), worker_(pool.Take())
+    {
+    }
+
+    WorkerLease(const WorkerLease&) = delete;
+    WorkerLease& operator=(const WorkerLease&) = delete;
+
+    ~WorkerLease()
+    {
+      pool_.GiveBack(std::move(worker_));
+    }
+
+    WorkerProcess* operator->() const noexcept
+    {
+      return worker_.get();
+    }
+
+  private:
+    WorkerPool& pool_;
+    std::unique_ptr<WorkerProcess> worker_;
+  };
+}

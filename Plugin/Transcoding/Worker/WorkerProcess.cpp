@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/WorkerProcess.h"
+
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // How long a process may take to end after it has closed its socket. Only a very large one
+    // needs more than a moment.
+    constexpr std::chrono::seconds END_PATIENCE{2};
+
+    // What an idle worker may keep of its shared memory
+    constexpr std::size_t KEPT_MEMORY = std::size_t(16) << 20;
+
+    // exit code of ld.so(8) when it does not find a library, among others
+    constexpr int EXIT_CODE_NO_LIBRARY = 127;
+
+    WorkerRequest MakeRequest(std::size_t size, const TranscodingTarget& target,
+                              const WorkerLimits& limits)
+    {
+      WorkerRequest request;
+      request.lossyQuality = target.lossyQuality;
+      SetText(request.transferSyntax, target.transferSyntax);
+      request.sourceSize = size;
+      request.maximumMemory = limits.memory;
+      request.maximumResult = limits.result;
+      request.maximumSeconds =
+          static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count());
+      return request;
+    }
+
+    EngineResult MakeResult(const WorkerResponse& response, const SharedMemory& memory)
+    {
+      switch (static_cast<TranscodingOutcome>(response.outcome))
+      {
+        case TranscodingOutcome::Transcoded:
+          return EngineResult::MakeTranscoded(memory.Read(response.resultSize));
+
+        case TranscodingOutcome::Declined:
+          return EngineResult::MakeDeclined(GetText(response.reason));
+
+        default:
+          return EngineResult::MakeFailed(GetText(response.reason));
+      }
+    }
+  }
+
+
+  std::string WorkerProgram::GetProblem() const
+  {
+    struct stat status = {};
+
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    {
+      return "is missing: " + path.string();
+    }
+
+    return access(path.c_str(), X_OK) == 0 ? "" : "may not be executed: " + path.string();
+  }
+
+
+  WorkerProcess::WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience) :
+    WorkerProcess(program, MessageSocket::MakePair())
+  {
+    ReceiveHello(patience);
+    isBroken_ = false;
+  }
+
+
+  WorkerProcess::WorkerProcess(const WorkerProgram& program,
+                               std::pair<FileDescriptor, FileDescriptor> ends) :
+    socket_(std::move(ends.first)),
+    process_(program.path, {"--engine", program.engine},
+             {ends.second.Get(), memory_.GetDescriptor()})
+  {
+    static_assert(WORKER_SOCKET == 3 && WORKER_MEMORY == 4);
+  }
+
+
+  void WorkerProcess::ReceiveHello(std::chrono::milliseconds patience)
+  {
+    switch (socket_.Receive(hello_, patience))
+    {
+      case MessageSocket::Receipt::TimedOut:
+        ThrowLate(patience);
+
+      case MessageSocket::Receipt::Closed:
+      {
+        const ProcessEnd end = process_.Wait(END_PATIENCE);
+        throw WorkerFailure(end.exitCode == EXIT_CODE_NO_LIBRARY
+                                ? "does not start: a library that it needs is missing (see ldd)"
+                                : "does not start: it " + ToText(end));
+      }
+
+      default:
+        break;
+    }
+
+    if (hello_.magic != WORKER_MAGIC || GetText(hello_.version) != PERF_VERSION)
+    {
+      throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
+    }
+
+    const std::string problem = GetText(hello_.problem);
+
+    if (!problem.empty())
+    {
+      throw WorkerFailure("does not work: " + problem);
+    }
+  }
+
+
+  EngineResult WorkerProcess::Transcode(const void* data, std::size_t size,
+                                        const TranscodingTarget& target, const WorkerLimits& limits)
+  {
+    isBroken_ = true;
+    memory_.Write(data, size);
+
+    if (!socket_.Send(MakeRequest(size, target, limits)))
+    {
+      ThrowEnd();
+    }
+
+    WorkerResponse response;
+    ReceiveResponse(response, limits);
+
+    EngineResult result = MakeResult(response, memory_);
+    memory_.Shrink(KEPT_MEMORY);
+    isBroken_ = false;
+    return result;
+  }
+
+
+  void WorkerProcess::ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits)
+  {
+    switch (socket_.Receive(response, limits.time))
+    {
+      case MessageSocket::Receipt::TimedOut:
+        ThrowLate(limits.time);
+
+      case MessageSocket::Receipt::Closed:
+        ThrowEnd();
+
+      default:
+        break;
+    }
+
+    if (response.magic != WORKER_MAGIC || response.outcome >= TRANSCODING_OUTCOME_COUNT ||
+        response.resultSize > limits.result)
+    {
+      throw WorkerFailure("has given an answer that makes no sense");
+    }
+  }
+
+
+  void WorkerProcess::ThrowEnd()
+  {
+    if (isInterrupted_)
+    {
+      process_.Kill();
+      throw WorkerFailure("is being stopped");
+    }
+
+    const ProcessEnd end = process_.Wait(END_PATIENCE);
+
+    if (end.IsClean())
+    {
+      throw WorkerRetired("has ended");
+    }
+
+    throw WorkerFailure(ToText(end));
+  }
+
+
+  void WorkerProcess::ThrowLate(std::chrono::milliseconds limit)
+  {
+    process_.Kill();
+    const bool isWhole = (limit.count() % 1000 == 0);
+    throw WorkerFailure("did not answer within " +
+                        (isWhole ? std::to_string(limit.count() / 1000) + " s"
+                                 : std::to_string(limit.count()) + " ms"));
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Transcoding/Worker/ChildProcess.h"
+#include "Transcoding/Worker/MessageSocket.h"
+#include "Transcoding/Worker/SharedMemory.h"
+#include "Transcoding/Worker/WorkerProtocol.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace OrthancPerf
+{
+  // A worker could not be started, or did not do what it was asked for. The message says what
+  // happened to the worker: "did not answer within 31 s".
+  class WorkerFailure : public std::runtime_error
+  {
+  public:
+    using std::runtime_error::runtime_error;
+  };
+
+
+  // A worker has ended by itself and in order, before it was asked: another one will do
+  class WorkerRetired : public WorkerFailure
+  {
+  public:
+    using WorkerFailure::WorkerFailure;
+  };
+
+
+  // What a worker is started from. A value.
+  struct WorkerProgram
+  {
+    std::filesystem::path path;
+    std::string engine;  // which of its engines it is to serve
+
+    // Why it can't be started, as far as the file system tells; empty: nothing is known against it
+    std::string GetProblem() const;
+  };
+
+
+  // One process of a worker program, and the plugin's end of what connects them. One thread at a
+  // time uses it; after a failure it is of no more use. Its process is gone with it.
+  class WorkerProcess
+  {
+  public:
+    // Returns when the worker has said that it is ready. Throws WorkerFailure.
+    WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience);
+
+    const WorkerHello& GetHello() const noexcept
+    {
+      return hello_;
+    }
+
+    pid_t GetPid() const noexcept
+    {
+      return process_.GetPid();
+    }
+
+    // Whether it can be asked. Since when it has been idle is the caller's business.
+    bool IsAlive() const noexcept
+    {
+      return !isBroken_ && socket_.IsOpen();
+    }
+
+    // Throws WorkerFailure, or what an engine must not throw: std::system_error, std::bad_alloc
+    EngineResult Transcode(const void* data, std::size_t size, const TranscodingTarget& target,
+                           const WorkerLimits& limits);
+
+    // Any thread may call it: whoever waits for an answer gets a failure at once
+    void Interrupt() noexcept
+    {
+      isInterrupted_ = true;
+      socket_.Interrupt();
+    }
+
+  private:
+    WorkerProcess(const WorkerProgram& program, std::pair<FileDescriptor, FileDescriptor> ends);
+
+    void ReceiveHello(std::chrono::milliseconds patience);
+    void ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits);
+    [[noreturn]] void ThrowEnd();
+    [[noreturn]] void ThrowLate(std::chrono::milliseconds limit);
+
+    SharedMemory memory_;
+    MessageSocket socket_;
+    ChildProcess process_;
+    WorkerHello hello_;
+    std::atomic<bool> isInterrupted_{false};
+    bool isBroken_ = true;  // until the exchange under way, or the start, has come to its end
+  };
+}

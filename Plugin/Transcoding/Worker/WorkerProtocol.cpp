@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/WorkerProtocol.h"
+
+#include "Tuning/WritableSyntax.h"
+
+#include <vector>
+
+namespace OrthancPerf
+{
+  WorkerLimits WorkerLimits::ForSource(std::size_t size) const
+  {
+    constexpr std::size_t MEBIBYTE = std::size_t(1) << 20;
+
+    WorkerLimits limits = *this;
+    limits.time += std::chrono::seconds(size / MEBIBYTE);
+    limits.memory += 32 * static_cast<std::uint64_t>(size);
+    limits.result += 16 * static_cast<std::uint64_t>(size);
+    return limits;
+  }
+
+
+  std::uint64_t ListSyntaxes(const ITranscodingEngine& engine)
+  {
+    std::uint64_t bits = 0;
+    std::uint64_t bit = 1;
+
+    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    {
+      bits |= engine.CanWrite(syntax.uid) ? bit : 0;
+      bit <<= 1;
+    }
+
+    return bits;
+  }
+
+
+  bool ListsSyntax(const WorkerHello& hello, const std::string& transferSyntax)
+  {
+    std::uint64_t bit = 1;
+
+    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    {
+      if (transferSyntax == syntax.uid)
+      {
+        return (hello.writableSyntaxes & bit) != 0;
+      }
+
+      bit <<= 1;
+    }
+
+    return false;
+  }
+}

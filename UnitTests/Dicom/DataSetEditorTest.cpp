@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/DicomFileBuilder.h"
+#include "Dicom/ElementWriter.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::string EXPLICIT = "1.2.840.10008.1.2.1";
+
+    // Pixel Data in fragments, a sequence and a UN of undefined length, a private element
+    std::string MakeDataSet()
+    {
+      DicomFileBuilder implicitContent({false, false});
+      implicitContent.Element(0x00080050, "", "AB");
+
+      return DicomFileBuilder()
+          .Element(0x00080000, "UL", std::string("\1\0\0\0", 4))
+          .Element(0x00080005, "CS", "ISO_IR 100")
+          .Element(0x00080018, "UI", std::string("1.2.3.4\0", 8))
+          .Header(0x00081140, "SQ", UNDEFINED_LENGTH)
+          .Item(UNDEFINED_LENGTH)
+          .Element(0x00080018, "UI", "1.2.3.45")
+          .EndOfItem()
+          .EndOfSequence()
+          .Header(0x00091010, "UN", UNDEFINED_LENGTH)
+          .Item(static_cast<std::uint32_t>(implicitContent.GetBytes().size()))
+          .Raw(implicitContent.GetBytes())
+          .EndOfSequence()
+          .Element(0x00280010, "US", std::string("\2\0", 2))
+          .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
+          .Item(0)
+          .Item(4)
+          .Raw("\xff\xd8\xff\xd9")
+          .EndOfSequence()
+          .Element(0xfffcfffc, "OB", std::string(2, '\0'))
+          .GetBytes();
+    }
+
+    std::string MakeFile(const std::string& dataSet)
+    {
+      return DicomFileBuilder::FileMeta(EXPLICIT) + dataSet;
+    }
+
+    std::string Replaced(std::string text, const std::string& before, const std::string& after)
+    {
+      return text.replace(text.find(before), before.size(), after);
+    }
+
+    void Read(const std::string& file)
+    {
+      DataSetEditor(file.data(), file.size());
+    }
+  }
+
+
+  TEST(DataSetEditor, WithoutAChangeTheFileStaysAsItIs)
+  {
+    const std::string file = MakeFile(MakeDataSet());
+    EXPECT_EQ(file, DataSetEditor(file.data(), file.size()).Write());
+  }
+
+
+  TEST(DataSetEditor, ValuesAreFoundAtTheOutermostLevel)
+  {
+    const std::string file = MakeFile(MakeDataSet());
+    const DataSetEditor editor(file.data(), file.size());
+    EXPECT_EQ("1.2.3.4", editor.GetText(0x00080018));
+    EXPECT_EQ(EXPLICIT, editor.GetText(0x00020010));
+    EXPECT_EQ(nullptr, editor.Find(0x00080050));
+    ASSERT_NE(nullptr, editor.Find(0x00280010));
+    EXPECT_EQ(std::string("\2\0", 2), editor.Find(0x00280010)->GetValue());
+    EXPECT_EQ("US", editor.Find(0x00280010)->GetRepresentation());
+    ASSERT_NE(nullptr, editor.Find(TAG_PIXEL_DATA));
+    EXPECT_FALSE(editor.Find(TAG_PIXEL_DATA)->HasValue());
+    EXPECT_FALSE(editor.Find(0x00081140)->HasValue());
+    EXPECT_FALSE(editor.IsRepeated(0x00080018));
+    EXPECT_EQ(8u, editor.GetElements().size());
+  }
+
+
+  TEST(DataSetEditor, AReplacedElementStandsWhereTheOldOneWas)
+  {
+    const std::string dataSet = MakeDataSet();
+    const std::string file = MakeFile(dataSet);
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00280010, "US", std::string("\3\0", 2));
+
+    const std::string before = DicomFileBuilder().Element(0x00280010, "US", {"\2\0", 2}).GetBytes();
+    const std::string after = DicomFileBuilder().Element(0x00280010, "US", {"\3\0", 2}).GetBytes();
+    EXPECT_EQ(MakeFile(Replaced(dataSet, before, after)), editor.Write());
+  }
+
+
+  TEST(DataSetEditor, ANewElementIsPutInTheOrderOfTagsAndDropsTheLengthOfItsGroup)
+  {
+    const std::string file = MakeFile(DicomFileBuilder()
+                                          .Element(0x00080000, "UL", {"\1\0\0\0", 4})
+                                          .Element(0x00080016, "UI", "1.2 ")
+                                          .Element(0x00100020, "LO", "PATIENT ")
+                                          .GetBytes());
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00080018, "UI", "1.2.3");
+    editor.Set(0x00204000, "LT", "odd");
+    EXPECT_EQ(MakeFile(DicomFileBuilder()
+                           .Element(0x00080016, "UI", "1.2 ")
+                           .Element(0x00080018, "UI", {"1.2.3\0", 6})
+                           .Element(0x00100020, "LO", "PATIENT ")
+                           .Element(0x00204000, "LT", "odd ")
+                           .GetBytes()),
+              editor.Write());
+    EXPECT_EQ("1.2.3", editor.GetText(0x00080018));
+  }
+
+
+  TEST(DataSetEditor, SequencesAreMadeOfItems)
+  {
+    const std::string file =
+        MakeFile(DicomFileBuilder().Element(0x00080016, "UI", "1.2 ").GetBytes());
+    std::string content;
+    AppendElement(content, 0x00081155, "UI", "1.2.3");
+    std::string items;
+    AppendItem(items, content);
+
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00082112, "SQ", items);
+    const std::string written = editor.Write();
+    EXPECT_EQ(MakeFile(DicomFileBuilder()
+                           .Element(0x00080016, "UI", "1.2 ")
+                           .Header(0x00082112, "SQ", 22)
+                           .Item(14)
+                           .Element(0x00081155, "UI", {"1.2.3\0", 6})
+                           .GetBytes()),
+              written);
+    EXPECT_FALSE(DataSetEditor(written.data(), written.size()).Find(0x00082112)->HasValue());
+  }
+
+
+  TEST(DataSetEditor, EncapsulatedPixelDataTakesThePlaceOfNative)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT);
+    const std::string file =
+        meta + DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", std::string(8, 'x')).GetBytes();
+    std::string pixels;
+    AppendUndefinedLength(pixels, TAG_PIXEL_DATA, "OB");
+    AppendItem(pixels, "");
+    AppendItem(pixels, "odd");
+    AppendSequenceDelimitation(pixels);
+
+    DataSetEditor editor(file.data(), file.size());
+    editor.SetEncoded(TAG_PIXEL_DATA, pixels);
+    EXPECT_EQ(meta + DicomFileBuilder()
+                         .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
+                         .Item(0)
+                         .Item(4)
+                         .Raw({"odd\0", 4})
+                         .EndOfSequence()
+                         .GetBytes(),
+              editor.Write());
+  }
+
+
+  TEST(DataSetEditor, RemovedElementsAreGone)
+  {
+    const std::string dataSet = MakeDataSet();
+    const std::string file = MakeFile(dataSet);
+    DataSetEditor editor(file.data(), file.size());
+    editor.Remove(0x00280010);
+    editor.Remove(0x00280011);
+    editor.RemoveGroupLengths();
+    const std::string rows = DicomFileBuilder().Element(0x00280010, "US", {"\2\0", 2}).GetBytes();
+    EXPECT_EQ(MakeFile(Replaced(dataSet, rows, "").substr(12)), editor.Write());
+  }
+
+
+  TEST(DataSetEditor, TheFileMetaInformationHasItsNewLength)
+  {
+    const std::string syntax = "1.2.840.10008.1.2.4.70";
+    const std::string dataSet = MakeDataSet();
+    const std::string file = MakeFile(dataSet);
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00020010, "UI", syntax);
+    EXPECT_EQ(DicomFileBuilder::FileMeta(syntax) + dataSet, editor.Write());
+  }
+
+
+  TEST(DataSetEditor, ARepeatedElementIsReplacedByOne)
+  {
+    const std::string file = MakeFile(DicomFileBuilder()
+                                          .Element(0x00100020, "LO", "AA")
+                                          .Element(0x00100020, "LO", "BB")
+                                          .Element(0x00100030, "DA", "")
+                                          .Element(0x00100020, "LO", "CC")
+                                          .GetBytes());
+    DataSetEditor editor(file.data(), file.size());
+    EXPECT_TRUE(editor.IsRepeated(0x00100020));
+    editor.Set(0x00100020, "LO", "D");
+    EXPECT_EQ(MakeFile(DicomFileBuilder()
+                           .Element(0x00100020, "LO", "D ")
+                           .Element(0x00100030, "DA", "")
+                           .GetBytes()),
+              editor.Write());
+  }
+
+
+  TEST(DataSetEditor, ValuesThatTheirRepresentationCanNotHoldAreRefused)
+  {
+    const std::string file = MakeFile(MakeDataSet());
+    DataSetEditor editor(file.data(), file.size());
+    EXPECT_THROW(editor.Set(0x00080018, "UI", std::string(65535, '1')), std::length_error);
+    EXPECT_THROW(editor.Set(TAG_FILE_META_LENGTH, "UL", "1234"), std::invalid_argument);
+    EXPECT_EQ(file, editor.Write());
+  }
+
+
+  TEST(DataSetEditor, OtherFilesAreRefused)
+  {
+    const std::string dataSet = MakeDataSet();
+    EXPECT_THROW(DataSetEditor(nullptr, 0), DataSetError);
+    EXPECT_THROW(Read(dataSet), DataSetError);
+
+    for (const char* const syntax :
+         {"1.2.840.10008.1.2", "1.2.840.10008.1.2.1.99", "1.2.840.10008.1.2.2", ""})
+    {
+      EXPECT_THROW(Read(DicomFileBuilder::FileMeta(syntax) + dataSet), DataSetError) << syntax;
+    }
+
+    EXPECT_THROW(Read(MakeFile(dataSet + DicomFileBuilder().EndOfItem().Raw("rest").GetBytes())),
+                 DataSetError);
+  }
+
+
+  TEST(DataSetEditor, AFileMetaInformationOfAnotherLengthThanItSaysIsRefused)
+  {
+    const std::string dataSet = MakeDataSet();
+    const std::size_t length = 128 + 4 + 8;  // the place of its value
+
+    for (const int change : {-30, -28, 12, 18, 127})
+    {
+      std::string file = MakeFile(dataSet);
+      file[length] = static_cast<char>(file[length] + change);
+      EXPECT_THROW(Read(file), DataSetError) << change;
+    }
+  }
+
+
+  TEST(DataSetEditor, AFileThatIsCutInsideAnElementIsRefused)
+  {
+    const std::string file =
+        MakeFile(DicomFileBuilder().Element(0x00100020, "LO", "PATIENT ").GetBytes());
+
+    for (std::size_t size = file.size() - 15; size < file.size(); size++)
+    {
+      EXPECT_THROW(Read(file.substr(0, size)), DataSetError) << size;
+    }
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/ImageDescription.h"
+
+#include "Dicom/DicomFileBuilder.h"
+#include "Transcoding/Engines/SampleImage.h"
+#include "Transcoding/FakeEngine.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    ImageDescription Describe(const std::string& file)
+    {
+      return DescribeImage(file.data(), file.size());
+    }
+
+
+    std::string Number(std::uint16_t number, bool isBigEndian)
+    {
+      const char low = static_cast<char>(number & 0xff);
+      const char high = static_cast<char>(number >> 8);
+      return isBigEndian ? std::string{high, low} : std::string{low, high};
+    }
+
+
+    DicomFileBuilder MakeBuilder(const DicomEncoding& encoding)
+    {
+      const auto number = [&encoding](std::uint16_t value)
+      {
+        return Number(value, encoding.isBigEndian);
+      };
+
+      DicomFileBuilder builder(encoding);
+      builder.Element(0x00280002, "US", number(1))
+          .Element(0x00280004, "CS", "MONOCHROME2 ")
+          .Element(0x00280008, "IS", " 3")
+          .Element(0x00280010, "US", number(300))
+          .Element(0x00280011, "US", number(2))
+          .Element(0x00280100, "US", number(16))
+          .Element(0x00280101, "US", number(12))
+          .Element(0x00280102, "US", number(11))
+          .Element(0x00280103, "US", number(1));
+      return builder;
+    }
+
+
+    void ExpectImage(const std::string& transferSyntax, const DicomEncoding& encoding)
+    {
+      const std::string pixels(3600, 'x');
+      const std::string file =
+          DicomFileBuilder::FileMeta(transferSyntax) +
+          MakeBuilder(encoding).Element(TAG_PIXEL_DATA, "OW", pixels).GetBytes();
+      const ImageDescription image = DescribeImage(file.data(), file.size());
+
+      EXPECT_EQ(transferSyntax, image.transferSyntax.data());
+      EXPECT_EQ(PixelDataKind::Native, image.kind);
+      EXPECT_EQ(300, image.rows);
+      EXPECT_EQ(2, image.columns);
+      EXPECT_EQ(1, image.samplesPerPixel);
+      EXPECT_EQ(16, image.bitsAllocated);
+      EXPECT_EQ(12, image.bitsStored);
+      EXPECT_EQ(11, image.highBit);
+      EXPECT_EQ(1, image.pixelRepresentation);
+      EXPECT_EQ(3u, image.frames);
+      EXPECT_EQ("MONOCHROME2", image.photometricInterpretation);
+      EXPECT_EQ(pixels, image.pixelData);
+      EXPECT_EQ(pixels.size(), image.GetNativeSize());
+    }
+
+
+    ImageDescription MakeShape(std::uint16_t rows, std::uint16_t columns, std::uint16_t samples,
+                               std::uint16_t bits)
+    {
+      ImageDescription image;
+      image.rows = rows;
+      image.columns = columns;
+      image.samplesPerPixel = samples;
+      image.bitsAllocated = bits;
+      return image;
+    }
+  }
+
+
+  TEST(ImageDescription, ImagesAreReadInEveryEncoding)
+  {
+    ExpectImage("1.2.840.10008.1.2", {false, false});
+    ExpectImage("1.2.840.10008.1.2.1", {true, false});
+    ExpectImage("1.2.840.10008.1.2.2", {true, true});
+  }
+
+
+  TEST(ImageDescription, EncapsulatedPixelsAreKnown)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(JPEG_LOSSLESS) +
+                             MakeBuilder({})
+                                 .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
+                                 .Item(0)
+                                 .Item(4)
+                                 .Raw("abcd")
+                                 .EndOfSequence()
+                                 .GetBytes();
+    const ImageDescription image = Describe(file);
+    EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
+    EXPECT_EQ(300, image.rows);
+    EXPECT_TRUE(image.pixelData.empty());
+  }
+
+
+  TEST(ImageDescription, OfDeflatedFilesTheTransferSyntaxIsKnown)
+  {
+    const ImageDescription image = Describe(DicomFileBuilder::FileMeta(DEFLATED) + "\1\2\3");
+    EXPECT_STREQ(DEFLATED, image.transferSyntax.data());
+    EXPECT_TRUE(image.isDeflated);
+    EXPECT_EQ(PixelDataKind::Unknown, image.kind);
+  }
+
+
+  TEST(ImageDescription, NothingIsSaidOfBrokenFiles)
+  {
+    SampleShape shape;
+    const std::string file = MakeSampleImage(shape);
+    EXPECT_EQ(PixelDataKind::Unknown, Describe(file.substr(0, file.size() - 1)).kind);
+    EXPECT_EQ(PixelDataKind::Unknown, Describe("").kind);
+    EXPECT_EQ(PixelDataKind::Unknown, DescribeImage(nullptr, 0).kind);
+  }
+
+
+  TEST(ImageDescription, OverlaysInUnusedBitsAreSeen)
+  {
+    const auto describe = [](char position)
+    {
+      const std::string file =
+          DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+          DicomFileBuilder().Element(0x60020102, "US", std::string{position, '\0'}).GetBytes();
+      return DescribeImage(file.data(), file.size()).hasEmbeddedOverlays;
+    };
+
+    EXPECT_FALSE(describe(0));
+    EXPECT_TRUE(describe(12));
+  }
+
+
+  TEST(ImageDescription, NativeSizeCountsSharedSamplesOnce)
+  {
+    ImageDescription image = MakeShape(2, 4, 3, 8);
+    EXPECT_EQ(24u, image.GetNativeSize());
+    image.photometricInterpretation = "YBR_FULL_422";
+    EXPECT_EQ(16u, image.GetNativeSize());
+    image.photometricInterpretation = "YBR_PARTIAL_420";
+    EXPECT_EQ(12u, image.GetNativeSize());
+    EXPECT_EQ(3u, MakeShape(3, 7, 1, 1).GetNativeSize());  // 21 bits
+  }
+
+
+  TEST(ImageDescription, NativeSizeOfNonsenseIsNone)
+  {
+    EXPECT_FALSE(MakeShape(0, 4, 3, 8).GetNativeSize().has_value());
+    EXPECT_FALSE(MakeShape(2, 4, 65535, 8).GetNativeSize().has_value());
+    EXPECT_FALSE(MakeShape(2, 4, 3, 65535).GetNativeSize().has_value());
+
+    ImageDescription image = MakeShape(65535, 65535, 4, 64);
+    image.frames = 0xffffffff;
+    EXPECT_FALSE(image.GetNativeSize().has_value());
+  }
+
+
+  TEST(ImageDescription, WhatIsInTheTargetIsLeftAlone)
+  {
+    const ImageDescription image = Describe(MakeSampleImage({}));
+    EXPECT_EQ("in the target already", FindReasonToLeaveAlone(image, EXPLICIT_LITTLE_ENDIAN));
+    EXPECT_EQ("", FindReasonToLeaveAlone(image, JPEG_LOSSLESS));
+  }
+
+
+  TEST(ImageDescription, WhatHasNoPixelsIsLeftAlone)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN);
+    DicomFileBuilder builder;
+    builder.Identifiers();
+    EXPECT_EQ("no pixel data",
+              FindReasonToLeaveAlone(Describe(meta + builder.GetBytes()), JPEG_LOSSLESS));
+    EXPECT_NE("", FindObstacle(Describe(meta + builder.GetBytes()), JPEG_LOSSLESS));
+    EXPECT_EQ("", FindObstacle(Describe(meta + builder.GetBytes()), "1.2.840.10008.1.2"));
+
+    builder.Element(0x7fe00008, "OF", "abcd");
+    EXPECT_NE(std::string::npos,
+              FindReasonToLeaveAlone(Describe(meta + builder.GetBytes()), JPEG_LOSSLESS)
+                  .find("Float Pixel Data"));
+  }
+
+
+  TEST(ImageDescription, VideosAreLeftAlone)
+  {
+    for (const char* const video : {"100", "100.1", "101", "102", "103.1", "106", "107", "108"})
+    {
+      const ImageDescription image =
+          Describe(DicomFileBuilder::FileMeta(std::string("1.2.840.10008.1.2.4.") + video));
+      EXPECT_EQ("a video", FindReasonToLeaveAlone(image, JPEG_LOSSLESS)) << video;
+      EXPECT_EQ("a video", FindObstacle(image, EXPLICIT_LITTLE_ENDIAN)) << video;
+    }
+
+    for (const char* const other : {"10", "109", "110", "50", "201"})
+    {
+      const ImageDescription image =
+          Describe(DicomFileBuilder::FileMeta(std::string("1.2.840.10008.1.2.4.") + other));
+      EXPECT_NE("a video", FindReasonToLeaveAlone(image, JPEG_LOSSLESS)) << other;
+    }
+  }
+
+
+  TEST(ImageDescription, MissingPixelsAreAnObstacle)
+  {
+    const std::string file =
+        DicomFileBuilder::FileMeta(EXPLICIT_LITTLE_ENDIAN) +
+        MakeBuilder({}).Element(TAG_PIXEL_DATA, "OW", std::string(3598, 'x')).GetBytes();
+    EXPECT_EQ("Pixel Data has 3598 bytes instead of 3600",
+              FindObstacle(Describe(file), JPEG_LOSSLESS));
+    EXPECT_EQ("", FindObstacle(Describe(file), "1.2.840.10008.1.2"));
+    EXPECT_EQ("", FindObstacle(Describe(MakeSampleImage({})), JPEG_LOSSLESS));
+  }
+}

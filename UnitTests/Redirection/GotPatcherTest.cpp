@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Redirection/GotPatcher.h"
+
+#include "Redirection/CallerModule.h"
+#include "Redirection/LoadedModules.h"
+
+#include <array>
+#include <atomic>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr ssize_t MARK = -4711;
+
+    using ReadFunction = ssize_t(int, void*, std::size_t);
+
+    ssize_t ReplacedRead(int, void*, std::size_t)
+    {
+      return MARK;
+    }
+
+    ssize_t ReplacedWrite(int, const void*, std::size_t)
+    {
+      return MARK;
+    }
+
+    std::vector<Redirection> MakeRedirections()
+    {
+      return {{"read", reinterpret_cast<void*>(&ReplacedRead)},
+              {"write", reinterpret_cast<void*>(&ReplacedWrite)},
+              {"no_such_function", reinterpret_cast<void*>(&ReplacedWrite)}};
+    }
+
+    class GotPatcherOnCaller : public testing::TestWithParam<const char*>
+    {
+    protected:
+      // Nothing to read: the end of a file
+      ssize_t Read(ReadFunction* function)
+      {
+        char c = 0;
+        return function(zero_, &c, 0);
+      }
+
+      CallerModule caller_{GetParam()};
+      GotPatcher patcher_{MakeRedirections(), nullptr, &CallerModule::IsCaller};
+
+    private:
+      const int zero_ = STDIN_FILENO;
+    };
+  }
+
+  TEST_P(GotPatcherOnCaller, RedirectsTheCallsOfAModuleAndPutsThemBack)
+  {
+    auto* read = caller_.Get<ReadFunction>("CallerRead");
+
+    ASSERT_EQ(Read(&::read), Read(read));
+    patcher_.Refresh();
+    ASSERT_EQ("", patcher_.GetProblem());
+    ASSERT_EQ(MARK, Read(read));
+    patcher_.Restore();
+    ASSERT_EQ(Read(&::read), Read(read));
+  }
+
+  TEST_P(GotPatcherOnCaller, RedirectsAndPutsBackAThousandTimes)
+  {
+    auto* read = caller_.Get<ReadFunction>("CallerRead");
+
+    for (int i = 0; i < 1000; i++)
+    {
+      patcher_.Refresh();
+      ASSERT_EQ(MARK, Read(read));
+      patcher_.Restore();
+      ASSERT_NE(MARK, Read(read));
+    }
+  }
+
+  TEST_P(GotPatcherOnCaller, LeavesReadOnlyPagesReadOnly)
+  {
+    const auto collect = [](const ReadOnlyPages& pages)
+    {
+      std::vector<bool> isReadOnly;
+      VisitLoadedModules(pages, nullptr,
+                         [&](const LoadedModule& module)
+                         {
+                           for (const ImportSlot& import : module.imports)
+                           {
+                             isReadOnly.push_back(pages.Contains(import.slot));
+                           }
+                         });
+      return isReadOnly;
+    };
+
+    const std::vector<bool> before = collect(ReadOnlyPages());
+    patcher_.Refresh();
+    ASSERT_EQ(before, collect(ReadOnlyPages()));
+    patcher_.Restore();
+    ASSERT_EQ(before, collect(ReadOnlyPages()));
+  }
+
+  TEST_P(GotPatcherOnCaller, CountsTheSlotsOfEachFunction)
+  {
+    patcher_.Refresh();
+    patcher_.Refresh();
+
+    const std::vector<RedirectionState> states = patcher_.GetStates();
+    ASSERT_EQ(3u, states.size());
+    EXPECT_EQ("read", states[0].name);
+    EXPECT_EQ(1u, states[0].slots);
+    EXPECT_EQ("write", states[1].name);
+    EXPECT_EQ(1u, states[1].slots);
+    EXPECT_EQ(0u, states[2].slots);
+  }
+
+  TEST_P(GotPatcherOnCaller, LeavesTablesOfPointersAlone)
+  {
+    auto* const* table = caller_.Get<ReadFunction*>("CallerReadTable");
+    patcher_.Refresh();
+    EXPECT_NE(MARK, Read(table[0]));
+  }
+
+  TEST_P(GotPatcherOnCaller, KeepsTheModuleOfItsOwner)
+  {
+    const void* own = reinterpret_cast<void*>(caller_.Get<ReadFunction>("CallerRead"));
+    GotPatcher patcher(MakeRedirections(), own, &CallerModule::IsCaller);
+    patcher.Refresh();
+    EXPECT_NE(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
+    EXPECT_NE("", patcher.GetProblem());
+  }
+
+  TEST_P(GotPatcherOnCaller, RestoresInItsDestructor)
+  {
+    {
+      GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+      patcher.Refresh();
+      EXPECT_EQ(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
+    }
+
+    EXPECT_NE(MARK, Read(caller_.Get<ReadFunction>("CallerRead")));
+  }
+
+  TEST_P(GotPatcherOnCaller, LetsOtherThreadsCallMeanwhile)
+  {
+    auto* read = caller_.Get<ReadFunction>("CallerRead");
+    const ssize_t original = Read(&::read);
+    std::atomic<bool> stop = false;
+    std::atomic<bool> isOther = false;
+
+    std::thread thread(
+        [&]
+        {
+          while (!stop)
+          {
+            const ssize_t result = Read(read);
+            isOther = isOther || (result != MARK && result != original);
+          }
+        });
+
+    for (int i = 0; i < 100; i++)
+    {
+      patcher_.Refresh();
+      patcher_.Restore();
+    }
+
+    stop = true;
+    thread.join();
+    EXPECT_FALSE(isOther);
+  }
+
+  INSTANTIATE_TEST_SUITE_P(Binding, GotPatcherOnCaller,
+                           testing::Values(PERF_CALLER_NOW, PERF_CALLER_LAZY),
+                           [](const auto& info) { return info.index == 0 ? "Now" : "Lazy"; });
+
+  TEST(GotPatcher, FindsModulesThatAreLoadedLater)
+  {
+    GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+    patcher.Refresh();
+
+    const CallerModule caller;
+    char c = 0;
+    EXPECT_NE(MARK, caller.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    patcher.Refresh();
+    EXPECT_EQ(MARK, caller.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+  }
+
+  TEST(GotPatcher, ForgetsModulesThatAreUnloadedMeanwhile)
+  {
+    auto caller = std::make_unique<CallerModule>();
+    GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+    patcher.Refresh();
+    caller.reset();
+    patcher.Restore();
+    EXPECT_EQ("", patcher.GetProblem());
+  }
+
+  TEST(GotPatcher, SaysWhyNothingIsRedirected)
+  {
+    GotPatcher patcher({{"no_such_function", reinterpret_cast<void*>(&ReplacedRead)}}, nullptr);
+    patcher.Refresh();
+    EXPECT_NE(std::string::npos, patcher.GetProblem().find("no module calls"));
+  }
+
+  TEST(LoadedModules, AreTheExecutableFirstAndTheDynamicLinkerOnce)
+  {
+    std::vector<LoadedModule> modules;
+    VisitLoadedModules(ReadOnlyPages(), reinterpret_cast<const void*>(&ReplacedRead),
+                       [&](const LoadedModule& module) { modules.push_back(module); });
+
+    ASSERT_LT(2u, modules.size());
+    EXPECT_TRUE(modules[0].isExecutable);
+    EXPECT_TRUE(modules[0].containsOwn);
+    EXPECT_FALSE(modules[0].imports.empty());
+
+    int linkers = 0;
+    int owners = 0;
+
+    for (const LoadedModule& module : modules)
+    {
+      linkers += module.isDynamicLinker ? 1 : 0;
+      owners += module.containsOwn ? 1 : 0;
+      EXPECT_FALSE(module.isBeingLoaded) << module.path;
+    }
+
+    EXPECT_EQ(1, linkers);
+    EXPECT_EQ(1, owners);
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Engines/EngineDirectory.h"
+
+#include "Transcoding/FakeEngine.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using State = SyntaxVerdict::State;
+
+
+    InstalledEngine Install(std::unique_ptr<FakeEngine> engine,
+                            std::unique_ptr<FakeEngine> child = nullptr)
+    {
+      InstalledEngine installed;
+      installed.engine = std::move(engine);
+      installed.child = std::move(child);
+      return installed;
+    }
+
+
+    std::vector<InstalledEngine> MakeEngines()
+    {
+      auto first = std::make_unique<FakeEngine>("first");
+      auto second = std::make_unique<FakeEngine>("second", std::set<std::string>{RLE});
+      auto missing = std::make_unique<FakeEngine>("missing");
+      missing->HasProblem("its program is missing");
+      first->Changes(
+          [](DataSetEditor& editor)
+          {
+            if (editor.GetText(0x00020010) == JPEG_LOSSLESS)
+            {
+              editor.Set(0x00080018, "UI", "1.2.3");
+            }
+          });
+
+      std::vector<InstalledEngine> engines;
+      engines.push_back(Install(std::move(first)));
+      engines.push_back(Install(std::move(second)));
+      engines.push_back(Install(std::move(missing)));
+      return engines;
+    }
+
+
+    std::vector<std::string> GetNames(const std::vector<const ITranscodingEngine*>& engines)
+    {
+      std::vector<std::string> names;
+      names.reserve(engines.size());
+
+      for (const ITranscodingEngine* const engine : engines)
+      {
+        names.emplace_back(engine->GetName());
+      }
+
+      return names;
+    }
+
+
+    State GetState(const EngineVerdict& verdict, const std::string& syntax)
+    {
+      for (const SyntaxVerdict& entry : verdict.syntaxes)
+      {
+        if (entry.transferSyntax == syntax)
+        {
+          return entry.state;
+        }
+      }
+
+      return State::Untested;
+    }
+  }
+
+
+  TEST(EngineDirectory, NothingIsUsableBeforeItsTest)
+  {
+    const EngineDirectory directory(MakeEngines());
+    EXPECT_TRUE(directory.FindAll(RLE).empty());
+    EXPECT_EQ(nullptr, directory.Find("first", RLE));
+    EXPECT_EQ("not available: not tested yet", directory.Explain("first", RLE));
+    EXPECT_EQ(3u, directory.GetVerdicts().size());
+  }
+
+
+  TEST(EngineDirectory, OnlyWhatWorksIsFound)
+  {
+    EngineDirectory directory(MakeEngines());
+    directory.TestAll();
+    EXPECT_EQ((std::vector<std::string>{"first", "second"}), GetNames(directory.FindAll(RLE)));
+    EXPECT_TRUE(directory.FindAll(JPEG_LOSSLESS).empty());
+    EXPECT_STREQ("second", directory.Find("second", RLE)->GetName());
+    EXPECT_EQ(nullptr, directory.Find("second", EXPLICIT_LITTLE_ENDIAN));
+    EXPECT_EQ(nullptr, directory.Find("missing", RLE));
+    EXPECT_EQ(nullptr, directory.Find("third", RLE));
+  }
+
+
+  TEST(EngineDirectory, WhatIsNotFoundIsExplained)
+  {
+    EngineDirectory directory(MakeEngines());
+    directory.TestAll();
+    EXPECT_EQ("not available: its program is missing", directory.Explain("missing", RLE));
+    EXPECT_EQ("does not write this transfer syntax", directory.Explain("second", JPEG_LS));
+    EXPECT_EQ("there is no such engine", directory.Explain("third", RLE));
+    EXPECT_EQ("switched off by its self-test: image of 8 bits: wrote another SOP Instance UID",
+              directory.Explain("first", JPEG_LOSSLESS));
+  }
+
+
+  TEST(EngineDirectory, VerdictsCoverAllSyntaxes)
+  {
+    EngineDirectory directory(MakeEngines());
+    EXPECT_FALSE(directory.GetVerdicts()[2].isTested);
+    directory.TestAll();
+    const std::vector<EngineVerdict> verdicts = directory.GetVerdicts();
+    ASSERT_EQ(3u, verdicts.size());
+    EXPECT_TRUE(verdicts[2].isTested);
+    EXPECT_EQ(12u, verdicts[0].syntaxes.size());
+    EXPECT_EQ(State::Works, GetState(verdicts[0], RLE));
+    EXPECT_EQ(State::SwitchedOff, GetState(verdicts[0], JPEG_LOSSLESS));
+    EXPECT_EQ(State::Unsupported, GetState(verdicts[0], JPEG_LS));
+    EXPECT_TRUE(verdicts[1].isAvailable);
+    EXPECT_FALSE(verdicts[2].isAvailable);
+  }
+
+
+  TEST(EngineDirectory, TheChildIsTestedAndTheEngineIsFound)
+  {
+    auto engine = std::make_unique<FakeEngine>("fake");
+    const FakeEngine* const pointer = engine.get();
+
+    std::vector<InstalledEngine> engines;
+    engines.push_back(Install(std::move(engine), std::make_unique<FakeEngine>("fake")));
+    EngineDirectory directory(std::move(engines));
+    directory.TestAll();
+
+    EXPECT_EQ(pointer, directory.Find("fake", RLE));
+    EXPECT_EQ(0, pointer->GetCalls());
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The engines of the plugin as they are, with their programs
+#include "Transcoding/Engines/EngineFactory.h"
+
+#include "Redirection/ModuleFolder.h"
+#include "Transcoding/Engines/SampleImage.h"
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/Transcoder.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using State = SyntaxVerdict::State;
+
+
+    // Tested once for all tests here
+    EngineDirectory& GetDirectory()
+    {
+      static const auto directory = []
+      {
+        auto made = std::make_unique<EngineDirectory>(MakeEngines(GetModuleFolder()));
+        made->TestAll();
+        return made;
+      }();
+      return *directory;
+    }
+
+
+    Transcoding Transcode(const std::string& file, const std::string& target, EngineChoice choice)
+    {
+      IngestTranscoding settings;
+      settings.transferSyntax = target;
+      settings.engine = choice;
+      settings.verify = true;
+
+      Transcoder transcoder(GetDirectory(), nullptr);
+      transcoder.SetSettings(settings);
+      return transcoder.TranscodeIncoming(file.data(), file.size());
+    }
+
+
+    SampleShape MakeShape(std::uint16_t bits, bool isSigned, std::uint16_t samples, bool isPlanar)
+    {
+      SampleShape shape;
+      shape.bitsAllocated = bits > 8 ? 16 : 8;
+      shape.bitsStored = bits;
+      shape.isSigned = isSigned;
+      shape.samplesPerPixel = samples;
+      shape.isPlanar = isPlanar;
+      shape.frames = 3;
+      return shape;
+    }
+  }
+
+
+#if defined(PERF_DCMTK_PROGRAM) && defined(PERF_GDCM_PROGRAM)
+  TEST(EngineFactory, EveryEngineProvesItself)
+  {
+    const std::vector<EngineVerdict> verdicts = GetDirectory().GetVerdicts();
+    ASSERT_EQ(3u, verdicts.size());
+
+    for (const EngineVerdict& verdict : verdicts)
+    {
+      EXPECT_TRUE(verdict.isAvailable) << verdict.engine << ": " << verdict.reason;
+
+      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      {
+        EXPECT_NE(State::SwitchedOff, syntax.state)
+            << verdict.engine << " " << syntax.transferSyntax << ": " << syntax.reason;
+      }
+    }
+  }
+
+
+  TEST(EngineFactory, EverySyntaxHasAnEngine)
+  {
+    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    {
+      EXPECT_FALSE(GetDirectory().FindAll(syntax.uid).empty()) << syntax.name;
+    }
+
+    EXPECT_NE(nullptr, GetDirectory().Find("native", JPEG_LOSSLESS));
+    EXPECT_NE(nullptr, GetDirectory().Find("dcmtk", JPEG_LOSSLESS));
+    EXPECT_NE(nullptr, GetDirectory().Find("gdcm", JPEG_LOSSLESS));
+  }
+
+
+  TEST(EngineFactory, WhatIsWrittenIsVerifiedByAnotherEngine)
+  {
+    for (const SampleShape& shape : {MakeShape(8, false, 1, false), MakeShape(12, false, 1, false),
+                                     MakeShape(16, true, 1, false), MakeShape(8, false, 3, false),
+                                     MakeShape(8, false, 3, true)})
+    {
+      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      {
+        for (const EngineChoice choice :
+             {EngineChoice::Native, EngineChoice::Dcmtk, EngineChoice::Gdcm})
+        {
+          const TranscodingReport report =
+              Transcode(MakeSampleImage(shape), syntax.uid, choice).report;
+          EXPECT_NE(TranscodingReport::Outcome::Failed, report.outcome)
+              << ToLabel(choice) << " " << syntax.name << " " << shape.bitsStored << " bits "
+              << shape.samplesPerPixel << " samples: " << report.reason;
+        }
+      }
+    }
+  }
+#endif
+
+
+  TEST(EngineFactory, EnginesWithoutTheirProgramsSaySo)
+  {
+    EngineDirectory directory(MakeEngines("/nonexistent"));
+    directory.TestAll();
+
+    for (const EngineVerdict& verdict : directory.GetVerdicts())
+    {
+      EXPECT_FALSE(verdict.isAvailable);
+      EXPECT_NE(std::string::npos, verdict.reason.find("missing")) << verdict.reason;
+    }
+
+    EXPECT_TRUE(directory.FindAll(JPEG_LOSSLESS).empty());
+  }
+}

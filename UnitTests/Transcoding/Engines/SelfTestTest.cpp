@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Engines/SelfTest.h"
+
+#include "Transcoding/FakeEngine.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using State = SyntaxVerdict::State;
+
+
+    SyntaxVerdict Judge(const FakeEngine& engine, const std::string& syntax,
+                        const std::vector<const ITranscodingEngine*>& decoders = {})
+    {
+      return SelfTest(decoders).TestSyntax(engine, syntax);
+    }
+
+
+    void ExpectSwitchedOff(const FakeEngine& engine, const std::string& syntax,
+                           const std::string& reason)
+    {
+      const SyntaxVerdict verdict = Judge(engine, syntax);
+      EXPECT_EQ(State::SwitchedOff, verdict.state);
+      EXPECT_NE(std::string::npos, verdict.reason.find(reason)) << verdict.reason;
+    }
+  }
+
+
+  TEST(SelfTest, AnEngineThatWritesWhatItShouldWorks)
+  {
+    const FakeEngine engine("fake");
+    EXPECT_EQ(State::Works, Judge(engine, RLE).state);
+    EXPECT_EQ(State::Works, Judge(engine, JPEG_BASELINE).state);
+    EXPECT_EQ(State::Works, Judge(engine, EXPLICIT_LITTLE_ENDIAN).state);
+    EXPECT_EQ("", Judge(engine, RLE).reason);
+  }
+
+
+  TEST(SelfTest, WhatAnEngineDoesNotWriteIsUnsupported)
+  {
+    EXPECT_EQ(State::Unsupported, Judge(FakeEngine("fake"), JPEG_LS).state);
+  }
+
+
+  TEST(SelfTest, WhatAnEngineDeclinesAlwaysIsUnsupported)
+  {
+    FakeEngine engine("fake");
+    engine.Declines("no codec");
+    EXPECT_EQ(State::Unsupported, Judge(engine, RLE).state);
+    EXPECT_EQ("no codec", Judge(engine, RLE).reason);
+  }
+
+
+  TEST(SelfTest, AnEngineThatFailsIsSwitchedOff)
+  {
+    FakeEngine engine("fake");
+    engine.Fails("crashed (SIGSEGV)");
+    ExpectSwitchedOff(engine, RLE, "image of 8 bits: crashed (SIGSEGV)");
+  }
+
+
+  TEST(SelfTest, WrongPixelsSwitchAnEngineOff)
+  {
+    FakeEngine engine("fake");
+    engine.Spoils(1);
+    ExpectSwitchedOff(engine, RLE, "the pixels differ");
+    EXPECT_EQ(State::Works, Judge(engine, EXPLICIT_LITTLE_ENDIAN).state);
+  }
+
+
+  TEST(SelfTest, OtherInstancesAndSyntaxesSwitchAnEngineOff)
+  {
+    FakeEngine engine("fake");
+    engine.Changes([](DataSetEditor& editor) { editor.Set(0x00080018, "UI", "1.2.3"); });
+    ExpectSwitchedOff(engine, RLE, "wrote another SOP Instance UID");
+
+    engine.Changes([](DataSetEditor& editor) { editor.Set(0x00020010, "UI", JPEG_LS); });
+    ExpectSwitchedOff(engine, RLE, "wrote another transfer syntax");
+
+    engine.Writes("nonsense");
+    ExpectSwitchedOff(engine, RLE, "wrote an unreadable file: not DICOM");
+  }
+
+
+  TEST(SelfTest, LossyImagesMayDifferALittle)
+  {
+    FakeEngine engine("fake");
+    engine.Spoils(0x08);
+    EXPECT_EQ(State::Works, Judge(engine, JPEG_BASELINE).state);
+
+    engine.Changes(
+        [](DataSetEditor& editor)
+        {
+          if (editor.GetText(0x00020010) == JPEG_BASELINE)
+          {
+            std::string black;
+            const std::size_t size = editor.Find(TAG_PIXEL_DATA)->bytes.size() - 36;
+            AppendUndefinedLength(black, TAG_PIXEL_DATA, "OB");
+            AppendItem(black, "");
+            AppendItem(black, std::string(size, '\0'));
+            AppendSequenceDelimitation(black);
+            editor.SetEncoded(TAG_PIXEL_DATA, black);
+          }
+        });
+    ExpectSwitchedOff(engine, JPEG_BASELINE, "on average");
+  }
+
+
+  TEST(SelfTest, ADecoderThatFailsIsNotTheEncodersFault)
+  {
+    const FakeEngine engine("fake", {RLE});
+    const FakeEngine good("good");
+    FakeEngine bad("bad");
+    bad.Fails("crashed");
+    EXPECT_EQ(State::Works, Judge(engine, RLE, {&bad, &good}).state);
+    EXPECT_EQ(State::SwitchedOff, Judge(engine, RLE, {&bad}).state);
+    EXPECT_EQ(State::SwitchedOff, Judge(engine, RLE).state);
+  }
+
+
+  TEST(SelfTest, AnEngineWithAProblemIsNotTested)
+  {
+    FakeEngine engine("fake");
+    engine.HasProblem("its program is missing");
+    const EngineVerdict verdict = SelfTest({}).TestEngine(engine);
+    EXPECT_FALSE(verdict.isAvailable);
+    EXPECT_EQ("its program is missing", verdict.reason);
+    EXPECT_EQ(State::Untested, verdict.syntaxes.front().state);
+    EXPECT_EQ(0, engine.GetCalls());
+  }
+
+
+  TEST(SelfTest, ImagesOfManyKindsAreShown)
+  {
+    const FakeEngine engine("fake");
+    Judge(engine, RLE);
+    EXPECT_EQ(2 * static_cast<int>(GetSelfTestShapes().size()), engine.GetCalls());
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Native/HuffmanTable.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Each as frequent as all smaller ones and one more
+    CategoryCounts MakePowersOfTwo()
+    {
+      CategoryCounts counts = {};
+
+      for (std::size_t i = 0; i < counts.size(); i++)
+      {
+        counts[i] = std::uint64_t(1) << i;
+      }
+
+      return counts;
+    }
+
+    // What codes may be at most, in units of the code space: the one of ones only stays free
+    void ExpectPrefixCode(const HuffmanTable& table, const CategoryCounts& counts)
+    {
+      std::uint32_t used = 0;
+
+      for (std::size_t i = 0; i < CATEGORY_COUNT; i++)
+      {
+        const HuffmanTable::Code& code = table.GetCode(i);
+        ASSERT_EQ(counts[i] > 0, code.length > 0) << i;
+        ASSERT_LE(code.length, 16) << i;
+
+        if (code.length > 0)
+        {
+          const std::uint32_t width = 1U << (16 - code.length);
+          used += width;
+          EXPECT_LT(code.bits, (1U << code.length) - 1) << "category " << i << " has ones only";
+        }
+
+        for (std::size_t j = 0; j < i; j++)
+        {
+          const HuffmanTable::Code& other = table.GetCode(j);
+
+          if (code.length > 0 && other.length > 0)
+          {
+            const unsigned int length = std::min(code.length, other.length);
+            EXPECT_NE(code.bits >> (code.length - length), other.bits >> (other.length - length))
+                << "categories " << i << " and " << j;
+          }
+        }
+      }
+
+      EXPECT_LT(used, 65536u);
+    }
+  }
+
+
+  TEST(HuffmanTable, FrequentCategoriesHaveShortCodes)
+  {
+    CategoryCounts counts = {};
+    counts[0] = 100;
+    counts[3] = 50;
+    counts[16] = 7;
+    const HuffmanTable table(counts);
+    EXPECT_EQ(1, table.GetCode(0).length);
+    EXPECT_EQ(2, table.GetCode(3).length);
+    EXPECT_EQ(3, table.GetCode(16).length);
+    EXPECT_EQ(100 + 50 * (2 + 3) + 7 * 3u, table.CountBits(counts));
+    ExpectPrefixCode(table, counts);
+  }
+
+
+  TEST(HuffmanTable, ACategoryAloneHasOneBit)
+  {
+    for (std::size_t i = 0; i < CATEGORY_COUNT; i++)
+    {
+      CategoryCounts counts = {};
+      counts[i] = 1000000;
+      const HuffmanTable table(counts);
+      EXPECT_EQ(1, table.GetCode(i).length);
+      ExpectPrefixCode(table, counts);
+    }
+  }
+
+
+  TEST(HuffmanTable, CodesHaveAtMostSixteenBits)
+  {
+    // Seventeen bits would be best for the rarest
+    const CategoryCounts counts = MakePowersOfTwo();
+    const HuffmanTable table(counts);
+    EXPECT_EQ(1, table.GetCode(16).length);
+    EXPECT_EQ(16, table.GetCode(0).length);
+    ExpectPrefixCode(table, counts);
+  }
+
+
+  TEST(HuffmanTable, AnyCountsGiveAPrefixCode)
+  {
+    std::uint32_t seed = 1;
+
+    for (int round = 0; round < 2000; round++)
+    {
+      CategoryCounts counts = {};
+
+      for (std::uint64_t& count : counts)
+      {
+        seed = seed * 1664525 + 1013904223;
+        count = (seed >> 30) == 0 ? 0 : seed >> (seed >> 27 & 31);
+      }
+
+      counts[static_cast<std::size_t>(round) % CATEGORY_COUNT]++;
+      ExpectPrefixCode(HuffmanTable(counts), counts);
+    }
+  }
+
+
+  TEST(HuffmanTable, TheSpecificationCountsTheCodesOfEachLength)
+  {
+    CategoryCounts counts = {};
+    counts[5] = 10;
+    counts[2] = 100;
+    const std::string specification = HuffmanTable(counts).GetSpecification();
+    EXPECT_EQ(std::string("\1\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\5", 18), specification);
+  }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Native/JpegLosslessEncoder.h"
+#include "Transcoding/ImageFile.h"
+#include "Transcoding/Native/DifferenceCoder.h"
+#include "Transcoding/Native/LosslessJpegDecoder.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    RasterFrame MakeFrame(const std::string& pixels, std::size_t rows, std::size_t columns,
+                          std::size_t samples, std::size_t bytes)
+    {
+      RasterFrame frame;
+      frame.pixels = reinterpret_cast<const std::uint8_t*>(pixels.data());
+      frame.rows = rows;
+      frame.columns = columns;
+      frame.samples = samples;
+      frame.bytesPerSample = bytes;
+      return frame;
+    }
+
+    std::string Noise(std::size_t size, unsigned int bits, unsigned int allocated)
+    {
+      ImageFile image;
+      image.rows = 1;
+      image.columns = static_cast<unsigned int>(size * 8 / allocated);
+      image.bitsAllocated = allocated;
+      image.bitsStored = bits;
+      image.FillWithNoise(static_cast<std::uint32_t>(size + bits));
+      return image.pixels;
+    }
+
+    std::vector<std::uint16_t> ToSamples(const std::string& pixels, std::size_t bytes)
+    {
+      std::vector<std::uint16_t> samples;
+
+      for (std::size_t i = 0; i < pixels.size(); i += bytes)
+      {
+        const std::uint8_t high = bytes == 2 ? static_cast<std::uint8_t>(pixels[i + 1]) : 0;
+        samples.push_back(
+            static_cast<std::uint16_t>(static_cast<std::uint8_t>(pixels[i]) | high << 8));
+      }
+
+      return samples;
+    }
+
+    void ExpectRoundTrip(const std::string& pixels, std::size_t rows, std::size_t columns,
+                         std::size_t samples, std::size_t bytes)
+    {
+      ASSERT_EQ(rows * columns * samples * bytes, pixels.size());
+      std::string stream;
+      const ColourModel model = samples == 1 ? ColourModel::Luminance : ColourModel::Rgb;
+      EncodeJpegLossless(MakeFrame(pixels, rows, columns, samples, bytes), model, stream);
+      const LosslessJpegDecoder decoder(stream);
+      EXPECT_EQ(8 * bytes, decoder.precision);
+      EXPECT_EQ(rows, decoder.rows);
+      EXPECT_EQ(columns, decoder.columns);
+      EXPECT_EQ(samples, decoder.identifiers.size());
+      EXPECT_TRUE(ToSamples(pixels, bytes) == decoder.samples)
+          << rows << " x " << columns << " x " << samples << ", " << bytes << " bytes";
+    }
+
+    std::string FromSamples(const std::vector<std::uint16_t>& samples)
+    {
+      std::string pixels;
+
+      for (const std::uint16_t sample : samples)
+      {
+        pixels += ImageFile::Number(sample);
+      }
+
+      return pixels;
+    }
+  }
+
+
+  TEST(JpegLosslessEncoder, NoiseOfAnyDepthComesBack)
+  {
+    for (unsigned int bits = 1; bits <= 16; bits++)
+    {
+      for (const std::size_t samples : {1, 3})
+      {
+        ExpectRoundTrip(Noise(37 * 41 * samples * 2, bits, 16), 37, 41, samples, 2);
+
+        if (bits <= 8)
+        {
+          ExpectRoundTrip(Noise(37 * 41 * samples, bits, 8), 37, 41, samples, 1);
+        }
+      }
+    }
+  }
+
+
+  TEST(JpegLosslessEncoder, AnySmallSizeComesBack)
+  {
+    for (std::size_t rows = 1; rows <= 5; rows++)
+    {
+      for (std::size_t columns = 1; columns <= 30; columns++)
+      {
+        ExpectRoundTrip(Noise(rows * columns, 8, 8), rows, columns, 1, 1);
+        ExpectRoundTrip(Noise(rows * columns * 3, 8, 8), rows, columns, 3, 1);
+        ExpectRoundTrip(Noise(rows * columns * 2, 12, 16), rows, columns, 1, 2);
+      }
+    }
+  }
+
+
+  TEST(JpegLosslessEncoder, TheLongestRowsAndColumnsComeBack)
+  {
+    ExpectRoundTrip(Noise(65535 * 2, 16, 16), 1, 65535, 1, 2);
+    ExpectRoundTrip(Noise(65535 * 3, 8, 8), 65535, 1, 3, 1);
+  }
+
+
+  TEST(JpegLosslessEncoder, FlatImagesComeBack)
+  {
+    for (const char value : {'\0', '\x7f', '\x80', '\xff'})
+    {
+      ExpectRoundTrip(std::string(50 * 50, value), 50, 50, 1, 1);
+      ExpectRoundTrip(std::string(50 * 50 * 3, value), 50, 50, 3, 1);
+      ExpectRoundTrip(std::string(50 * 50 * 2, value), 50, 50, 1, 2);
+    }
+  }
+
+
+  // Runs of zeros of each length, at each place of a group
+  TEST(JpegLosslessEncoder, MostlyFlatImagesComeBack)
+  {
+    for (std::size_t step = 2; step < 60; step++)
+    {
+      std::string pixels(97 * 3 * 16, '\5');
+
+      for (std::size_t i = step; i < pixels.size(); i += step)
+      {
+        pixels[i] = static_cast<char>(i);
+      }
+
+      ExpectRoundTrip(pixels, 16, 97, 3, 1);
+      ExpectRoundTrip(pixels, 48, 97, 1, 1);
+    }
+  }
+
+
+  // The difference of 32768 is a category of its own, without extra bits
+  TEST(JpegLosslessEncoder, ExtremeDifferencesComeBack)
+  {
+    const std::vector<std::uint16_t> steps = {0,     1,     2,     1023,  1024,  1025,
+                                              2047,  2048,  32766, 32767, 32768, 32769,
+                                              64511, 64512, 64513, 65535};
+    std::vector<std::uint16_t> samples;
+    std::uint16_t sample = 0;
+
+    for (std::size_t i = 0; i < 64 * steps.size(); i++)
+    {
+      sample = static_cast<std::uint16_t>(sample + steps[(i + i / steps.size()) % steps.size()]);
+      samples.push_back(sample);
+    }
+
+    ExpectRoundTrip(FromSamples(samples), 32, 32, 1, 2);
+    ExpectRoundTrip(FromSamples({0x8000, 0, 0x8000, 0, 0, 0x8000}), 1, 6, 1, 2);
+    ExpectRoundTrip(FromSamples({0}), 1, 1, 1, 2);
+    ExpectRoundTrip(FromSamples({0xffff, 0, 0x8000}), 1, 1, 3, 2);
+  }
+
+
+  // Rare categories have codes of up to sixteen bits
+  TEST(JpegLosslessEncoder, LongCodesComeBack)
+  {
+    std::vector<std::uint16_t> samples;
+    std::uint16_t sample = 0;
+    std::size_t count = 1;
+
+    for (int category = 16; category >= 0; category--)
+    {
+      for (std::size_t i = 0; i < count; i++)
+      {
+        const int step = category == 0 ? 0 : 1 << (category - 1);
+        sample = static_cast<std::uint16_t>(sample + (i % 2 == 0 ? step : -step));
+        samples.push_back(sample);
+      }
+
+      count = 1 + count * 8 / 5;
+    }
+
+    ExpectRoundTrip(FromSamples(samples), 1, samples.size(), 1, 2);
+  }
+
+
+  // Bytes of ones get a zero behind them
+  TEST(JpegLosslessEncoder, BytesOfOnesComeBack)
+  {
+    std::vector<std::uint16_t> samples;
+
+    for (std::size_t i = 0; i < 4096; i++)
+    {
+      samples.push_back(static_cast<std::uint16_t>(i % 2 == 0 ? 0 : 0x7fff));
+    }
+
+    ExpectRoundTrip(FromSamples(samples), 64, 64, 1, 2);
+  }
+
+
+  TEST(JpegLosslessEncoder, PlanarFramesComeBackInterleaved)
+  {
+    for (const std::size_t bytes : {1, 2})
+    {
+      const std::string planar = Noise(5 * 7 * 3 * bytes, bytes == 1 ? 8 : 13, bytes == 1 ? 8 : 16);
+      RasterFrame frame = MakeFrame(planar, 5, 7, 3, bytes);
+      frame.isPlanar = true;
+      std::string stream;
+      EncodeJpegLossless(frame, ColourModel::YCbCr, stream);
+
+      const std::vector<std::uint16_t> source = ToSamples(planar, bytes);
+      const LosslessJpegDecoder decoder(stream);
+      ASSERT_EQ(source.size(), decoder.samples.size());
+
+      for (std::size_t i = 0; i < source.size(); i++)
+      {
+        EXPECT_EQ(source[i % 3 * 35 + i / 3], decoder.samples[i]);
+      }
+    }
+  }
+
+
+  TEST(JpegLosslessEncoder, ComponentsTellTheColourModel)
+  {
+    const std::string pixels(3, '\0');
+    std::string rgb;
+    EncodeJpegLossless(MakeFrame(pixels, 1, 1, 3, 1), ColourModel::Rgb, rgb);
+    EXPECT_EQ((std::vector<std::size_t>{'R', 'G', 'B'}), LosslessJpegDecoder(rgb).identifiers);
+
+    std::string ybr;
+    EncodeJpegLossless(MakeFrame(pixels, 1, 1, 3, 1), ColourModel::YCbCr, ybr);
+    EXPECT_EQ((std::vector<std::size_t>{1, 2, 3}), LosslessJpegDecoder(ybr).identifiers);
+  }
+
+
+  TEST(JpegLosslessEncoder, TheStreamGoesToTheEndOfTheTarget)
+  {
+    const std::string pixels(4, '\1');
+    std::string stream = "before";
+    EncodeJpegLossless(MakeFrame(pixels, 2, 2, 1, 1), ColourModel::Luminance, stream);
+    EXPECT_EQ("before", stream.substr(0, 6));
+    EXPECT_EQ(4u, LosslessJpegDecoder(stream.substr(6)).samples.size());
+  }
+
+
+  TEST(DifferenceCoder, TheFirstColumnIsPredictedFromAbove)
+  {
+    const std::string pixels("\x81\x83\x7f\x80", 4);
+    DifferenceCoder coder(MakeFrame(pixels, 2, 2, 1, 1));
+    ASSERT_EQ(2u, coder.GetCount());
+    EXPECT_EQ(1, coder.ComputeRow(0)[0]);
+    EXPECT_EQ(2, coder.ComputeRow(0)[1]);
+    EXPECT_EQ(65536 - 2, coder.ComputeRow(1)[0]);
+    EXPECT_EQ(1, coder.ComputeRow(1)[1]);
+  }
+
+
+  TEST(DifferenceCoder, CategoriesAreCountedForEachComponent)
+  {
+    const std::string pixels("\x80\x81\x82\x80\x80\x80", 6);
+    const std::vector<CategoryCounts> counts =
+        DifferenceCoder(MakeFrame(pixels, 1, 2, 3, 1)).CountCategories();
+    ASSERT_EQ(3u, counts.size());
+    EXPECT_EQ(2u, counts[0][0]);
+    EXPECT_EQ(2u, counts[1][1]);
+    EXPECT_EQ(2u, counts[2][2]);
+  }
+
+
+  TEST(DifferenceCoder, CategoriesAreThoseOfTheStandard)
+  {
+    const auto& categories = DifferenceCoder::GetCategories();
+    EXPECT_EQ(0, categories[0]);
+    EXPECT_EQ(1, categories[1]);
+    EXPECT_EQ(1, categories[65535]);
+    EXPECT_EQ(2, categories[65536 - 3]);
+    EXPECT_EQ(15, categories[32767]);
+    EXPECT_EQ(15, categories[32769]);
+    EXPECT_EQ(16, categories[32768]);
+  }
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Native/NativeEngine.h"
+#include "Transcoding/EncapsulatedFrames.h"
+#include "Transcoding/ImageFile.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::string SV1 = "1.2.840.10008.1.2.4.70";
+
+    EngineResult Transcode(const std::string& file, const NativeEngine& engine = NativeEngine())
+    {
+      TranscodingTarget target;
+      target.transferSyntax = SV1;
+      return engine.Transcode(file.data(), file.size(), target);
+    }
+
+    EngineResult Transcode(const ImageFile& image)
+    {
+      return Transcode(image.Make());
+    }
+
+    void ExpectDecoded(const ImageFile& image, const std::string& pixels)
+    {
+      const EngineResult result = Transcode(image);
+      ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+      EXPECT_TRUE(pixels == EncapsulatedFrames(result.file).Decode());
+    }
+
+    // What another engine would make of a file: a fixed answer
+    class Converter : public ITranscodingEngine
+    {
+    public:
+      explicit Converter(EngineResult result) : result_(std::move(result))
+      {
+      }
+
+      const char* GetName() const noexcept override
+      {
+        return "converter";
+      }
+
+      bool CanWrite(const std::string& transferSyntax) const noexcept override
+      {
+        return transferSyntax == "1.2.840.10008.1.2.1";
+      }
+
+      EngineResult Transcode(const void*, std::size_t,
+                             const TranscodingTarget& target) const noexcept override
+      {
+        EXPECT_EQ("1.2.840.10008.1.2.1", target.transferSyntax);
+        return result_;
+      }
+
+    private:
+      const EngineResult result_;
+    };
+
+    ImageFile MakeImage()
+    {
+      ImageFile image;
+      image.bitsStored = 12;
+      image.FillWithNoise(1);
+      return image;
+    }
+  }
+
+
+  TEST(NativeEngine, WritesJpegLosslessOnly)
+  {
+    const NativeEngine engine;
+    EXPECT_STREQ("native", engine.GetName());
+    EXPECT_TRUE(engine.GetProblem().empty());
+    EXPECT_TRUE(engine.CanWrite(SV1));
+    EXPECT_FALSE(engine.CanWrite("1.2.840.10008.1.2.4.57"));
+
+    const std::string file = MakeImage().Make();
+    TranscodingTarget target;
+    target.transferSyntax = "1.2.840.10008.1.2.4.50";
+    EXPECT_EQ(TranscodingOutcome::Declined,
+              engine.Transcode(file.data(), file.size(), target).outcome);
+  }
+
+
+  TEST(NativeEngine, TheDataSetStaysButForItsPixels)
+  {
+    const ImageFile image = MakeImage();
+    const EngineResult result = Transcode(image);
+    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+    EXPECT_TRUE(result.reason.empty());
+
+    const std::string expected = DicomFileBuilder::FileMeta(SV1) + image.MakeHeader();
+    EXPECT_EQ(expected, result.file.substr(0, expected.size()));
+    EXPECT_EQ(image.pixels, EncapsulatedFrames(result.file).Decode());
+  }
+
+
+  TEST(NativeEngine, ImagesOfAllDepthsComeBack)
+  {
+    for (unsigned int bits = 2; bits <= 16; bits++)
+    {
+      for (const unsigned int allocated : {8U, 16U})
+      {
+        for (const unsigned int samples : {1U, 3U})
+        {
+          ImageFile image;
+          image.rows = 11;
+          image.columns = 13;
+          image.samples = samples;
+          image.photometric = samples == 1 ? "MONOCHROME1" : "YBR_FULL";
+          image.bitsAllocated = allocated;
+          image.bitsStored = bits;
+          image.isSigned = bits % 2 == 0;
+          image.FillWithNoise(bits);
+
+          if (bits <= allocated)
+          {
+            ExpectDecoded(image, image.pixels);
+          }
+        }
+      }
+    }
+  }
+
+
+  // Overlays may lie there: DICOM PS3.5 section 8.1.2, retired in 2004
+  TEST(NativeEngine, BitsAboveTheHighBitSurvive)
+  {
+    ImageFile image = MakeImage();
+    image.pixels = std::string("\xff\xff\x12\x34\xff\x0f\0\xf0\xab\xcd\xef\x12", 12);
+    ExpectDecoded(image, image.pixels);
+  }
+
+
+  TEST(NativeEngine, PlanarImagesBecomeInterleaved)
+  {
+    ImageFile image;
+    image.rows = 1;
+    image.columns = 2;
+    image.samples = 3;
+    image.bitsAllocated = image.bitsStored = 8;
+    image.photometric = "RGB";
+    image.planarConfiguration = 1;
+    image.frames = "2";
+    image.pixels = "RrGgBb"
+                   "XxYyZz";
+    const EngineResult result = Transcode(image);
+    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+    EXPECT_EQ("RGBrgb"
+              "XYZxyz",
+              EncapsulatedFrames(result.file).Decode());
+
+    const DataSetEditor written(result.file.data(), result.file.size());
+    EXPECT_EQ(std::string(2, '\0'), written.Find(0x00280006)->GetValue());
+    EXPECT_EQ("RGB", written.GetText(0x00280004));
+  }
+
+
+  TEST(NativeEngine, FramesHaveOffsets)
+  {
+    ImageFile image = MakeImage();
+    image.frames = "3";
+    image.FillWithNoise(2, 3);
+    const EngineResult result = Transcode(image);
+    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+
+    const EncapsulatedFrames frames(result.file);
+    EXPECT_EQ(image.pixels, frames.Decode());
+    ASSERT_EQ(3u, frames.fragments.size());
+    std::string table;
+
+    for (const std::size_t offset : frames.offsets)
+    {
+      table += ImageFile::Number(static_cast<unsigned int>(offset)) + std::string(2, '\0');
+    }
+
+    EXPECT_EQ(table, frames.offsetTable);
+  }
+
+
+  TEST(NativeEngine, ManyFramesAreTheSameWithAnyNumberOfThreads)
+  {
+    ImageFile image;
+    image.rows = image.columns = 128;
+    image.bitsStored = 10;
+    image.frames = "64";
+    image.FillWithNoise(3, 64);
+    const std::string file = image.Make();
+    const EngineResult alone = Transcode(file, NativeEngine({}, 1));
+    const NativeEngine engine({}, 4);
+    std::vector<EngineResult> results(4);
+    std::vector<std::thread> callers;
+
+    for (EngineResult& result : results)
+    {
+      callers.emplace_back([&] { result = Transcode(file, engine); });
+    }
+
+    for (std::thread& caller : callers)
+    {
+      caller.join();
+    }
+
+    EXPECT_TRUE(image.pixels == EncapsulatedFrames(alone.file).Decode());
+
+    for (const EngineResult& result : results)
+    {
+      EXPECT_TRUE(alone.file == result.file);
+    }
+  }
+
+
+  TEST(NativeEngine, GroupLengthsAndOldOffsetTablesGo)
+  {
+    const ImageFile image = MakeImage();
+    const std::string file =
+        DicomFileBuilder::FileMeta(image.transferSyntax) +
+        DicomFileBuilder().Element(0x00080000, "UL", {"\x10\0\0\0", 4}).GetBytes() +
+        image.MakeHeader() +
+        DicomFileBuilder()
+            .Element(0x7fe00000, "UL", {"\x18\0\0\0", 4})
+            .Element(0x7fe00001, "OV", std::string(8, '\0'))
+            .Element(TAG_PIXEL_DATA, "OW", image.pixels)
+            .GetBytes();
+    EXPECT_EQ(Transcode(image).file, Transcode(file).file);
+  }
+
+
+  TEST(NativeEngine, PixelsInsideAnIconStay)
+  {
+    const ImageFile image = MakeImage();
+    const std::string icon = DicomFileBuilder()
+                                 .Header(0x00880200, "SQ", UNDEFINED_LENGTH)
+                                 .Item(UNDEFINED_LENGTH)
+                                 .Element(0x7fe00000, "UL", std::string(4, '\0'))
+                                 .Element(TAG_PIXEL_DATA, "OW", "icon")
+                                 .EndOfItem()
+                                 .EndOfSequence()
+                                 .GetBytes();
+    const std::string pixels =
+        DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", image.pixels).GetBytes();
+    const EngineResult result = Transcode(DicomFileBuilder::FileMeta(image.transferSyntax) +
+                                          image.MakeHeader() + icon + pixels);
+    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+    const std::string expected = DicomFileBuilder::FileMeta(SV1) + image.MakeHeader() + icon;
+    EXPECT_EQ(expected, result.file.substr(0, expected.size()));
+    EXPECT_EQ(image.pixels, EncapsulatedFrames(result.file).Decode());
+  }
+
+
+  TEST(NativeEngine, PaddingBehindThePixelsGoes)
+  {
+    ImageFile image = MakeImage();
+    const std::string pixels = image.pixels;
+    image.pixels += std::string(126, '\0');
+    ExpectDecoded(image, pixels);
+
+    ImageFile odd;
+    odd.rows = odd.columns = 3;
+    odd.bitsAllocated = odd.bitsStored = 8;
+    odd.pixels = "123456789X";  // padded by something else than zero
+    ExpectDecoded(odd, "123456789");
+  }
+
+
+  TEST(NativeEngine, WhatItDoesNotCoverIsDeclined)
+  {
+    const ImageFile image = MakeImage();
+    std::vector<ImageFile> images(6, image);
+    images[0].bitsAllocated = 32;
+    images[1].bitsAllocated = images[1].bitsStored = 1;
+    images[2].photometric = "ARGB";
+    images[3].samples = 3;
+    images[3].photometric = "YBR_FULL_422";
+    images[4].pixels += "more";
+    images[5].transferSyntax = SV1;
+
+    for (const ImageFile& declined : images)
+    {
+      const EngineResult result = Transcode(declined);
+      EXPECT_EQ(TranscodingOutcome::Declined, result.outcome) << declined.photometric;
+      EXPECT_FALSE(result.reason.empty());
+      EXPECT_TRUE(result.file.empty());
+    }
+
+    const std::string meta = DicomFileBuilder::FileMeta(image.transferSyntax);
+    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(meta + image.MakeHeader()).outcome);
+
+    const std::string signature = DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
+    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(image.Make() + signature).outcome);
+  }
+
+
+  TEST(NativeEngine, TinyFramesThatWouldGrowAreDeclined)
+  {
+    ImageFile image;
+    image.rows = image.columns = 1;
+    image.frames = "100000";
+    image.FillWithNoise(4, 100000);
+    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(image).outcome);
+  }
+
+
+  TEST(NativeEngine, WhatIsWrongFails)
+  {
+    const ImageFile image = MakeImage();
+    std::vector<ImageFile> images(9, image);
+    images[0].rows = 0;
+    images[1].columns = 0;
+    images[2].frames = "2";
+    images[3].frames = "0";
+    images[4].frames = "-1";
+    images[5].frames = "99999999999999999999";
+    images[6].bitsStored = 17;
+    images[7].pixels.pop_back();
+    images[7].pixels.pop_back();
+    images[8].pixels.clear();
+
+    for (std::size_t i = 0; i < images.size(); i++)
+    {
+      const EngineResult result = Transcode(images[i]);
+      EXPECT_EQ(TranscodingOutcome::Failed, result.outcome) << i;
+      EXPECT_FALSE(result.reason.empty());
+    }
+
+    EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string()).outcome);
+    EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string(1000, 'x')).outcome);
+  }
+
+
+  TEST(NativeEngine, AHeaderThatClaimsTheLargestImageFailsAtOnce)
+  {
+    ImageFile image = MakeImage();
+    image.rows = image.columns = 65535;
+    image.samples = 3;
+    image.photometric = "RGB";
+    image.frames = "2147483647";
+    image.pixels = "0123456789";
+    EXPECT_EQ(TranscodingOutcome::Failed, Transcode(image).outcome);
+  }
+
+
+  TEST(NativeEngine, AFileThatIsCutAnywhereIsNoImage)
+  {
+    const std::string file = MakeImage().Make();
+
+    for (std::size_t size = 0; size < file.size(); size++)
+    {
+      const EngineResult result = Transcode(file.substr(0, size));
+      EXPECT_NE(TranscodingOutcome::Transcoded, result.outcome) << size;
+      EXPECT_FALSE(result.reason.empty()) << size;
+    }
+  }
+
+
+  TEST(NativeEngine, OtherTransferSyntaxesNeedAConverter)
+  {
+    const ImageFile image = MakeImage();
+    ImageFile implicitImage = image;
+    implicitImage.transferSyntax = "1.2.840.10008.1.2";
+    EXPECT_EQ(TranscodingOutcome::Declined, Transcode(implicitImage).outcome);
+
+    const Converter unable(EngineResult::MakeFailed("it broke"));
+    const EngineResult failed = Transcode(implicitImage.Make(), NativeEngine({&unable}));
+    EXPECT_EQ(TranscodingOutcome::Failed, failed.outcome);
+    EXPECT_EQ("it broke", failed.reason);
+
+    const Converter able(EngineResult::MakeTranscoded(image.Make()));
+    const EngineResult result = Transcode(implicitImage.Make(), NativeEngine({&unable, &able}));
+    ASSERT_EQ(TranscodingOutcome::Transcoded, result.outcome) << result.reason;
+    EXPECT_EQ(Transcode(image).file, result.file);
+  }
+}

@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real program, as Orthanc would run it
+#if defined(PERF_DCMTK_PROGRAM)
+
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/Engines/SampleImage.h"
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/LossySettings.h"
+#include "Transcoding/PixelComparison.h"
+#include "Transcoding/Worker/IsolatedEngine.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr const char* IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2";
+    constexpr const char* JPEG_EXTENDED = "1.2.840.10008.1.2.4.51";
+    constexpr const char* JPEG_LOSSLESS_ANY = "1.2.840.10008.1.2.4.57";
+    constexpr const char* JPEG_LS_NEAR = "1.2.840.10008.1.2.4.81";
+    constexpr const char* JPEG_2000 = "1.2.840.10008.1.2.4.90";
+
+    constexpr DicomTag BITS_STORED = 0x00280101;
+    constexpr DicomTag PIXEL_DATA = 0x7fe00010;
+
+    const std::vector<const char*> LOSSLESS = {IMPLICIT_LITTLE_ENDIAN,
+                                               EXPLICIT_LITTLE_ENDIAN,
+                                               DEFLATED,
+                                               JPEG_LOSSLESS_ANY,
+                                               JPEG_LOSSLESS,
+                                               JPEG_LS,
+                                               RLE};
+
+
+    const IsolatedEngine& GetEngine()
+    {
+      static const IsolatedEngine engine("dcmtk", PERF_DCMTK_PROGRAM, 1);
+      return engine;
+    }
+
+
+    EngineResult Transcode(const std::string& file, const char* target, unsigned int quality = 90)
+    {
+      return GetEngine().Transcode(file.data(), file.size(), {target, quality});
+    }
+
+
+    // Empty if it is not transcoded
+    std::string Make(const std::string& file, const char* target, unsigned int quality = 90)
+    {
+      const EngineResult result = Transcode(file, target, quality);
+      EXPECT_EQ(result.outcome, TranscodingOutcome::Transcoded) << target << ": " << result.reason;
+      return result.file;
+    }
+
+
+    std::string GetReason(const std::string& file, const char* target, TranscodingOutcome outcome)
+    {
+      const EngineResult result = Transcode(file, target);
+      EXPECT_EQ(result.outcome, outcome) << target << ": " << result.reason;
+      EXPECT_TRUE(result.file.empty());
+      EXPECT_NE(result.reason, "");
+      return result.reason;
+    }
+
+
+    void ExpectDeclined(const std::string& file, const char* target)
+    {
+      GetReason(file, target, TranscodingOutcome::Declined);
+    }
+
+
+    void ExpectFailed(const std::string& file, const char* target)
+    {
+      GetReason(file, target, TranscodingOutcome::Failed);
+    }
+
+
+    ImageDescription Describe(const std::string& file)
+    {
+      return DescribeImage(file.data(), file.size());
+    }
+
+
+    void ExpectSamePixels(const std::string& expected, const std::string& actual,
+                          const std::string& what)
+    {
+      const PixelComparison comparison = ComparePixels(Describe(expected), Describe(actual));
+      EXPECT_EQ(comparison.verdict, PixelComparison::Verdict::Same)
+          << what << ": " << comparison.reason;
+    }
+
+
+    std::string Edit(const std::string& file, const FakeEngine::Change& change)
+    {
+      DataSetEditor editor(file.data(), file.size());
+      change(editor);
+      return editor.Write();
+    }
+
+
+    std::string MakeNumber(unsigned int number)
+    {
+      std::string value;
+      AppendInteger(value, number, 2);
+      return value;
+    }
+
+
+    SampleShape MakeShape(std::uint16_t allocated, std::uint16_t stored, bool isSigned = false,
+                          std::uint16_t samples = 1, bool isPlanar = false,
+                          std::uint32_t frames = 1)
+    {
+      SampleShape shape;
+      shape.name = "";
+      shape.bitsAllocated = allocated;
+      shape.bitsStored = stored;
+      shape.isSigned = isSigned;
+      shape.samplesPerPixel = samples;
+      shape.isPlanar = isPlanar;
+      shape.frames = frames;
+      return shape;
+    }
+
+
+    // Every depth, and colour, signs, planes, frames, and sizes that are hard
+    std::vector<SampleShape> MakeShapes()
+    {
+      std::vector<SampleShape> shapes;
+
+      for (std::uint16_t bits = 2; bits <= 16; bits++)
+      {
+        for (const bool isSigned : {false, true})
+        {
+          shapes.push_back(MakeShape(bits <= 8 ? 8 : 16, bits, isSigned));
+        }
+      }
+
+      for (const std::uint16_t bits : {8, 16})
+      {
+        for (const bool isPlanar : {false, true})
+        {
+          shapes.push_back(MakeShape(bits, bits, false, 3, isPlanar));
+          shapes.push_back(MakeShape(bits, bits, false, 3, isPlanar, 3));
+        }
+        shapes.push_back(MakeShape(bits, bits, false, 1, false, 5));
+      }
+
+      for (const std::uint16_t size : {1, 2, 3, 7, 256})
+      {
+        SampleShape shape = MakeShape(16, 12);
+        shape.rows = size;
+        shape.columns = static_cast<std::uint16_t>(size * 2 - 1);
+        shapes.push_back(shape);
+        shape.bitsAllocated = shape.bitsStored = 8;
+        shapes.push_back(shape);
+        shape.samplesPerPixel = 3;
+        shapes.push_back(shape);
+      }
+
+      return shapes;
+    }
+
+
+    std::string ToText(const SampleShape& shape)
+    {
+      return std::to_string(shape.columns) + " x " + std::to_string(shape.rows) + " x " +
+             std::to_string(shape.samplesPerPixel) + ", " + std::to_string(shape.bitsStored) +
+             " in " + std::to_string(shape.bitsAllocated) + (shape.isSigned ? ", signed" : "") +
+             (shape.isPlanar ? ", planar, " : ", ") + std::to_string(shape.frames) + " frames";
+    }
+
+
+    // Samples without any relation, which codecs make larger
+    std::string MakeNoise(const SampleShape& shape)
+    {
+      const std::string file = MakeSampleImage(shape);
+      const std::string_view pixels = Describe(file).pixelData;
+      std::string noise(pixels.size(), '\0');
+      std::uint32_t state = 12345;
+
+      for (char& byte : noise)
+      {
+        state = 1664525 * state + 1013904223;
+        byte = static_cast<char>(state >> 24);
+      }
+
+      return Edit(file, [&](DataSetEditor& editor) { editor.Set(PIXEL_DATA, "OW", noise); });
+    }
+
+
+    // Of samples of 8 bits
+    int GetLargestDifference(const std::string& expected, const std::string& actual)
+    {
+      const std::string_view one = Describe(expected).pixelData;
+      const std::string_view two = Describe(actual).pixelData;
+      EXPECT_EQ(one.size(), two.size());
+      const std::size_t size = Describe(expected).GetNativeSize().value_or(0);  // not the padding
+      int largest = 0;
+
+      for (std::size_t i = 0; i < std::min({size, one.size(), two.size()}); i++)
+      {
+        const int difference =
+            static_cast<std::uint8_t>(one[i]) - static_cast<std::uint8_t>(two[i]);
+        largest = std::max(largest, std::abs(difference));
+      }
+
+      return largest;
+    }
+
+
+    // The image in this encapsulated transfer syntax, with that for its Pixel Data
+    std::string MakeEncapsulated(const SampleShape& shape, const char* syntax,
+                                 const std::vector<std::string>& fragments)
+    {
+      std::string element;
+      AppendUndefinedLength(element, PIXEL_DATA, "OB");
+      AppendItem(element, "");
+
+      for (const std::string& fragment : fragments)
+      {
+        AppendItem(element, fragment);
+      }
+
+      AppendSequenceDelimitation(element);
+      return Edit(MakeSampleImage(shape),
+                  [&](DataSetEditor& editor)
+                  {
+                    editor.Set(0x00020010, "UI", syntax);
+                    editor.SetEncoded(PIXEL_DATA, element);
+                  });
+    }
+  }
+
+
+  TEST(DcmtkEngine, IsThereAndSaysWhatItWrites)
+  {
+    EXPECT_EQ(GetEngine().GetProblem(), "");
+
+    for (const char* syntax : LOSSLESS)
+    {
+      EXPECT_TRUE(GetEngine().CanWrite(syntax)) << syntax;
+    }
+
+    EXPECT_TRUE(GetEngine().CanWrite(JPEG_BASELINE));
+    EXPECT_TRUE(GetEngine().CanWrite(JPEG_EXTENDED));
+    EXPECT_TRUE(GetEngine().CanWrite(JPEG_LS_NEAR));
+    EXPECT_FALSE(GetEngine().CanWrite(JPEG_2000));
+  }
+
+
+  TEST(DcmtkEngine, LosslessSyntaxesKeepEveryPixel)
+  {
+    for (const SampleShape& shape : MakeShapes())
+    {
+      for (const std::string& file : {MakeSampleImage(shape), MakeNoise(shape)})
+      {
+        for (const char* target : LOSSLESS)
+        {
+          const std::string what = std::string(target) + ", " + ToText(shape);
+          const std::string made = Make(file, target);
+          EXPECT_EQ(std::string(Describe(made).transferSyntax.data()), target);
+          ExpectSamePixels(file, Make(made, EXPLICIT_LITTLE_ENDIAN), what);
+        }
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, LosslessSyntaxesAreTurnedIntoEachOther)
+  {
+    for (const SampleShape& shape : {MakeShape(16, 12), MakeShape(8, 8, false, 3, true, 2)})
+    {
+      const std::string file = MakeSampleImage(shape);
+
+      for (const char* source : LOSSLESS)
+      {
+        for (const char* target : LOSSLESS)
+        {
+          const std::string made = Make(Make(file, source), target);
+          ExpectSamePixels(file, Make(made, EXPLICIT_LITTLE_ENDIAN),
+                           std::string(source) + " to " + target);
+        }
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, BitsThatAreNotStoredStay)
+  {
+    // An overlay in the upper four bits, as of old
+    const std::string noise = MakeNoise(MakeShape(16, 16));
+    const std::string file = Edit(noise,
+                                  [](DataSetEditor& editor)
+                                  {
+                                    editor.Set(BITS_STORED, "US", MakeNumber(12));
+                                    editor.Set(0x00280102, "US", MakeNumber(11));
+                                    editor.Set(0x60000010, "US", MakeNumber(25));
+                                    editor.Set(0x60000011, "US", MakeNumber(33));
+                                    editor.Set(0x60000100, "US", MakeNumber(16));
+                                    editor.Set(0x60000102, "US", MakeNumber(12));
+                                  });
+
+    for (const char* target : LOSSLESS)
+    {
+      const std::string back = Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN);
+      EXPECT_TRUE(Describe(back).pixelData == Describe(file).pixelData) << target;
+    }
+  }
+
+
+  TEST(DcmtkEngine, TheRestOfTheDataSetStays)
+  {
+    const std::string file = Edit(MakeSampleImage(MakeShape(16, 12)),
+                                  [](DataSetEditor& editor)
+                                  {
+                                    editor.Set(0x00082111, "ST", "Once derived");
+                                    editor.Set(0x00090010, "LO", "SOMEBODY");
+                                    editor.Set(0x00091001, "OB", "private ");
+                                    editor.Set(0x00020016, "AE", "SENDER");
+                                  });
+
+    for (const char* target : LOSSLESS)
+    {
+      const std::string back = Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN);
+      const DataSetEditor before(file.data(), file.size());
+      const DataSetEditor after(back.data(), back.size());
+      EXPECT_EQ(before.GetElements().size(), after.GetElements().size()) << target;
+      EXPECT_EQ(after.GetText(0x00020016), "SENDER");
+
+      for (const DataSetEditor::Element& element : before.GetElements())
+      {
+        const DataSetEditor::Element* const found = after.Find(element.tag);
+        ASSERT_NE(found, nullptr) << target << " " << std::hex << element.tag;
+        EXPECT_TRUE(found->GetValue() == element.GetValue())
+            << target << " " << std::hex << element.tag;
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, IconsStayReadable)
+  {
+    std::string icon;
+    AppendElement(icon, 0x00280002, "US", MakeNumber(1));
+    AppendElement(icon, 0x00280004, "CS", "MONOCHROME2");
+    AppendElement(icon, 0x00280010, "US", MakeNumber(2));
+    AppendElement(icon, 0x00280011, "US", MakeNumber(2));
+    AppendElement(icon, 0x00280100, "US", MakeNumber(8));
+    AppendElement(icon, BITS_STORED, "US", MakeNumber(8));
+    AppendElement(icon, 0x00280102, "US", MakeNumber(7));
+    AppendElement(icon, 0x00280103, "US", MakeNumber(0));
+    AppendElement(icon, PIXEL_DATA, "OB", "icon");
+    std::string sequence;
+    AppendItem(sequence, icon);
+
+    const std::string file = Edit(MakeSampleImage(MakeShape(16, 12)), [&](DataSetEditor& editor)
+                                  { editor.Set(0x00880200, "SQ", sequence); });
+
+    for (const char* target : LOSSLESS)
+    {
+      const std::string made = Make(file, target);
+      const std::string back = Make(made, EXPLICIT_LITTLE_ENDIAN);
+      EXPECT_NE(back.find("icon"), std::string::npos) << target;
+      ExpectSamePixels(file, back, target);
+    }
+  }
+
+
+  TEST(DcmtkEngine, LossyJpegIsNearTheImage)
+  {
+    for (const SampleShape& shape :
+         {MakeShape(8, 8), MakeShape(8, 8, false, 3), MakeShape(8, 8, false, 3, true, 2)})
+    {
+      const std::string file = MakeSampleImage(shape);
+
+      for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED})
+      {
+        const std::string made = Make(file, target);
+        const std::string back = Make(made, EXPLICIT_LITTLE_ENDIAN);
+        EXPECT_EQ(Describe(made).photometricInterpretation,
+                  shape.samplesPerPixel == 3 ? "YBR_FULL_422" : "MONOCHROME2");
+        const std::optional<double> error = MeasureMeanError(Describe(file), Describe(back));
+        ASSERT_TRUE(error) << ToText(shape);
+        EXPECT_LT(*error, 0.02) << target << ", " << ToText(shape);
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, BetterQualityIsLargerAndNearer)
+  {
+    const std::string file = MakeSampleImage(MakeShape(16, 12));
+    const std::string poor = Make(file, JPEG_EXTENDED, 10);
+    const std::string good = Make(file, JPEG_EXTENDED, 95);
+    EXPECT_LT(poor.size(), good.size());
+
+    const auto measure = [&](const std::string& made)
+    {
+      return MeasureMeanError(Describe(file), Describe(Make(made, EXPLICIT_LITTLE_ENDIAN)))
+          .value_or(1.0);
+    };
+    EXPECT_LT(measure(good), measure(poor));
+    EXPECT_LT(measure(good), 0.005);
+  }
+
+
+  TEST(DcmtkEngine, LossyColourBecomesLosslessWithTheSamplesItHas)
+  {
+    const std::string lossy = Make(MakeSampleImage(MakeShape(8, 8, false, 3)), JPEG_BASELINE);
+    const std::string decoded = Make(lossy, EXPLICIT_LITTLE_ENDIAN);
+    EXPECT_EQ(Describe(decoded).photometricInterpretation, "YBR_FULL");
+
+    for (const char* target : {JPEG_LOSSLESS, JPEG_LOSSLESS_ANY, JPEG_LS, RLE})
+    {
+      const std::string lossless = Make(lossy, target);
+      EXPECT_EQ(Describe(lossless).photometricInterpretation, "YBR_FULL");
+      ExpectSamePixels(decoded, Make(lossless, EXPLICIT_LITTLE_ENDIAN), target);
+    }
+  }
+
+
+  TEST(DcmtkEngine, NearLosslessKeepsItsWord)
+  {
+    for (const SampleShape& shape :
+         {MakeShape(8, 8), MakeShape(8, 8, false, 3), MakeShape(8, 8, false, 3, true, 2)})
+    {
+      for (const std::string& file : {MakeSampleImage(shape), MakeNoise(shape)})
+      {
+        for (const unsigned int quality : {50u, 90u, 95u, 100u})
+        {
+          const std::string back = Make(Make(file, JPEG_LS_NEAR, quality), EXPLICIT_LITTLE_ENDIAN);
+
+          if (!shape.isPlanar)  // else the samples are in another order now
+          {
+            EXPECT_LE(GetLargestDifference(file, back), GetNearLosslessError(quality))
+                << quality << ", " << ToText(shape);
+          }
+
+          EXPECT_EQ(CompareGeometry(Describe(file), Describe(back)).verdict,
+                    PixelComparison::Verdict::Same);
+        }
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, NearLosslessNoiseDoesNoHarm)
+  {
+    // It gets larger, so that DCMTK writes behind its buffer (RoomyArrays.cpp)
+    for (std::uint16_t size = 1; size <= 64; size++)
+    {
+      for (const std::uint16_t bits : {8, 16})
+      {
+        SampleShape shape = MakeShape(bits, bits);
+        shape.rows = shape.columns = size;
+        const std::string file = MakeNoise(shape);
+        EXPECT_EQ(CompareGeometry(Describe(file), Describe(Make(Make(file, JPEG_LS_NEAR, 95),
+                                                                EXPLICIT_LITTLE_ENDIAN)))
+                      .verdict,
+                  PixelComparison::Verdict::Same);
+      }
+    }
+  }
+
+
+  TEST(DcmtkEngine, DeclinesWhatASyntaxIsNotFor)
+  {
+    ExpectDeclined(MakeSampleImage(MakeShape(16, 12)), JPEG_BASELINE);
+    ExpectDeclined(MakeSampleImage(MakeShape(16, 16)), JPEG_EXTENDED);
+    ExpectDeclined(MakeSampleImage(MakeShape(16, 12, true)), JPEG_EXTENDED);
+    ExpectDeclined(MakeSampleImage(MakeShape(16, 12, true)), JPEG_LS_NEAR);
+    ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), JPEG_2000);
+    ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), "1.2.3");
+    ExpectDeclined(MakeEncapsulated(MakeShape(8, 8), JPEG_2000, {"J2K "}), EXPLICIT_LITTLE_ENDIAN);
+  }
+
+
+  TEST(DcmtkEngine, ReasonsHoldNothingOfTheFile)
+  {
+    const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)), [](DataSetEditor& editor)
+                                  { editor.Set(0x00280004, "CS", "MILLER\xff"); });
+    const std::string reason = GetReason(file, JPEG_BASELINE, TranscodingOutcome::Declined);
+    EXPECT_EQ(reason, "lossy JPEG of an unknown Photometric Interpretation is not defined");
+  }
+
+
+  TEST(DcmtkEngine, WithoutPixelsOnlyTheEncodingChanges)
+  {
+    const std::string file =
+        Edit(MakeSampleImage({}), [](DataSetEditor& editor) { editor.Remove(PIXEL_DATA); });
+
+    for (const char* target : {IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN, DEFLATED})
+    {
+      EXPECT_TRUE(Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN) ==
+                  Make(file, EXPLICIT_LITTLE_ENDIAN));
+    }
+
+    for (const char* target : {JPEG_BASELINE, JPEG_LOSSLESS, JPEG_LS, RLE})
+    {
+      ExpectDeclined(file, target);
+    }
+  }
+
+
+  TEST(DcmtkEngine, DescriptionsThatLieAreFailures)
+  {
+    SampleShape huge = MakeShape(16, 16);
+    huge.rows = huge.columns = 1;
+    const auto lie = [](DataSetEditor& editor)
+    {
+      editor.Set(0x00280010, "US", MakeNumber(65535));
+      editor.Set(0x00280011, "US", MakeNumber(65535));
+    };
+
+    for (const char* target : {JPEG_LOSSLESS, JPEG_LOSSLESS_ANY, JPEG_LS, RLE})
+    {
+      ExpectFailed(Edit(MakeSampleImage(huge), lie), target);
+    }
+
+    for (const char* source : {JPEG_BASELINE, JPEG_LOSSLESS, JPEG_LS, RLE})
+    {
+      ExpectFailed(Edit(MakeEncapsulated(huge, source, {"0123456789"}), lie),
+                   EXPLICIT_LITTLE_ENDIAN);
+    }
+  }
+
+
+  TEST(DcmtkEngine, CutAndDamagedPixelsAreFailures)
+  {
+    const SampleShape shape = MakeShape(16, 12, false, 1, false, 2);
+
+    for (const char* source : {JPEG_EXTENDED, JPEG_LOSSLESS, JPEG_LS, RLE})
+    {
+      const std::string file = Make(MakeSampleImage(shape), source);
+
+      // A frame less than is said
+      const std::string more =
+          Edit(file, [](DataSetEditor& editor) { editor.Set(0x00280008, "IS", "3 "); });
+      ExpectFailed(more, EXPLICIT_LITTLE_ENDIAN);
+
+      // No image begins like this
+      ExpectFailed(MakeEncapsulated(shape, source, {std::string(100, 'x'), "yy"}),
+                   EXPLICIT_LITTLE_ENDIAN);
+      ExpectFailed(MakeEncapsulated(shape, source, {}), EXPLICIT_LITTLE_ENDIAN);
+      ExpectFailed(MakeEncapsulated(shape, source, {"", ""}), EXPLICIT_LITTLE_ENDIAN);
+    }
+  }
+
+
+  TEST(DcmtkEngine, NoFileIsTooBrokenForIt)
+  {
+    const std::string file =
+        Make(MakeSampleImage(MakeShape(16, 12, false, 1, false, 2)), JPEG_LOSSLESS);
+
+    for (std::size_t size = 0; size < file.size(); size += 97)
+    {
+      const EngineResult result = Transcode(file.substr(0, size), EXPLICIT_LITTLE_ENDIAN);
+      EXPECT_EQ(result.outcome, TranscodingOutcome::Failed) << size << " " << result.reason;
+    }
+
+    std::uint32_t state = 1;
+
+    // Whatever becomes of them, the next one finds a worker
+    for (int i = 0; i < 300; i++)
+    {
+      std::string damaged = file;
+
+      for (int j = 0; j < 5; j++)
+      {
+        state = 1664525 * state + 1013904223;
+        damaged[(state >> 8) % damaged.size()] = static_cast<char>(state);
+      }
+
+      for (const char* target : {EXPLICIT_LITTLE_ENDIAN, JPEG_LS, RLE})
+      {
+        const EngineResult result = Transcode(damaged, target);
+        EXPECT_EQ(result.file.empty(), result.outcome != TranscodingOutcome::Transcoded);
+      }
+    }
+
+    EXPECT_NE(Make(file, EXPLICIT_LITTLE_ENDIAN), "");
+  }
+}
+
+#endif

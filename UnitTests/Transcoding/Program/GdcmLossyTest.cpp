@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/GdcmProgram.h"
+
+#include "Transcoding/LossySettings.h"
+#include "Transcoding/PixelComparison.h"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    ImageFile MakeImage(unsigned int allocated, unsigned int stored, bool isSigned = false)
+    {
+      ImageFile image;
+      image.rows = 64;
+      image.columns = 80;
+      image.bitsAllocated = allocated;
+      image.bitsStored = stored;
+      image.isSigned = isSigned;
+      FillWithGradient(image);
+      return image;
+    }
+
+    ImageFile MakeColors(const std::string& photometric)
+    {
+      ImageFile image = MakeImage(8, 8);
+      image.samples = 3;
+      image.photometric = photometric;
+      FillWithGradient(image);
+      return image;
+    }
+
+    int GetSample(const std::string& pixels, std::size_t index)
+    {
+      const auto low = static_cast<std::uint8_t>(pixels[2 * index]);
+      return low | static_cast<std::int8_t>(pixels[2 * index + 1]) * 256;
+    }
+  }
+
+
+  class GdcmLossy : public GdcmProgram
+  {
+  protected:
+    // As a fraction of the range
+    double MeasureError(const std::string& file, const std::string& target,
+                        unsigned int quality = 90) const
+    {
+      const std::string decoded = Repeat(file, target, quality);
+      const ImageDescription expected = Describe(file);
+      const ImageDescription actual = Describe(decoded);
+      return MeasureMeanError(expected, actual).value_or(1);
+    }
+  };
+
+
+  TEST_F(GdcmLossy, PixelsStayClose)
+  {
+    EXPECT_LT(MeasureError(MakeImage(8, 8).Make(), JPEG_BASELINE), 0.01);
+    EXPECT_LT(MeasureError(MakeImage(8, 8).Make(), JPEG_EXTENDED), 0.01);
+    EXPECT_LT(MeasureError(MakeImage(16, 12).Make(), JPEG_EXTENDED), 0.01);
+    EXPECT_LT(MeasureError(MakeColors("RGB").Make(), JPEG_BASELINE), 0.02);
+    EXPECT_LT(MeasureError(MakeColors("YBR_FULL").Make(), JPEG_BASELINE), 0.02);
+    EXPECT_LT(MeasureError(MakeColors("RGB").Make(), JPEG_2000), 0.02);
+
+    for (const unsigned int stored : {8U, 12U, 16U})
+    {
+      for (const bool isSigned : {false, true})
+      {
+        const std::string file = MakeImage(stored == 8 ? 8 : 16, stored, isSigned).Make();
+        EXPECT_LT(MeasureError(file, JPEG_2000), 0.01) << stored;
+      }
+    }
+  }
+
+
+  TEST_F(GdcmLossy, QualityDecidesTheSize)
+  {
+    for (const std::string target : {JPEG_BASELINE, JPEG_LS_LOSSY, JPEG_2000})
+    {
+      const std::string file = MakeImage(8, 8).Make();
+      EXPECT_LT(Transcode(file, target, 30).size(), Transcode(file, target, 95).size()) << target;
+    }
+  }
+
+
+  TEST_F(GdcmLossy, NearLosslessKeepsItsBound)
+  {
+    for (const unsigned int quality : {50U, 90U, 95U, 100U})
+    {
+      const ImageFile image = MakeImage(16, 12);
+      const std::string decoded = GetPixels(Repeat(image.Make(), JPEG_LS_LOSSY, quality));
+
+      for (std::size_t i = 0; i < decoded.size() / 2; i++)
+      {
+        ASSERT_LE(std::abs(GetSample(decoded, i) - GetSample(image.pixels, i)),
+                  GetNearLosslessError(quality));
+        ASSERT_LT(GetSample(decoded, i), 4096);
+      }
+    }
+  }
+
+
+  TEST_F(GdcmLossy, SamplesStayWithinBitsStored)
+  {
+    for (const bool isSigned : {false, true})
+    {
+      ImageFile image = MakeImage(16, 12, isSigned);
+      const std::string decoded = GetPixels(Repeat(image.Make(), JPEG_2000));
+      const int lowest = isSigned ? -2048 : 0;
+
+      for (std::size_t i = 0; i < decoded.size() / 2; i++)
+      {
+        ASSERT_GE(GetSample(decoded, i), lowest);
+        ASSERT_LT(GetSample(decoded, i), lowest + 4096);
+      }
+    }
+  }
+
+
+  TEST_F(GdcmLossy, PhotometricInterpretationSaysWhatTheStreamIs)
+  {
+    const auto getColors = [this](const std::string& source, const std::string& target)
+    {
+      const std::string file = Transcode(MakeColors(source).Make(), target);
+      return std::string(Describe(file).photometricInterpretation);
+    };
+
+    EXPECT_EQ(getColors("RGB", JPEG_BASELINE), "YBR_FULL_422");
+    EXPECT_EQ(getColors("YBR_FULL", JPEG_BASELINE), "YBR_FULL_422");
+    EXPECT_EQ(getColors("RGB", JPEG_2000), "YBR_ICT");
+    EXPECT_EQ(getColors("YBR_FULL", JPEG_2000), "YBR_FULL");
+    EXPECT_EQ(getColors("RGB", JPEG_LS_LOSSY), "RGB");
+  }
+
+
+  TEST_F(GdcmLossy, DecodedJpegIsYbrFull)
+  {
+    const std::string file = Repeat(MakeColors("RGB").Make(), JPEG_BASELINE);
+    EXPECT_EQ(Describe(file).photometricInterpretation, "YBR_FULL");
+  }
+
+
+  TEST_F(GdcmLossy, WhatCannotBeRightIsDeclined)
+  {
+    ImageFile palette = MakeImage(8, 8);
+    palette.photometric = "PALETTE COLOR";
+    ImageFile overlay = MakeImage(16, 16);
+    overlay.bitsStored = 12;
+
+    const std::string all[] = {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_LOSSY, JPEG_2000};
+    const auto isDeclined = [this](const ImageFile& image, const std::string& target)
+    {
+      const EngineResult result = Try(image.Make(), target);
+      return result.outcome == TranscodingOutcome::Declined && !result.reason.empty();
+    };
+
+    for (const std::string& target : all)
+    {
+      EXPECT_TRUE(isDeclined(palette, target)) << target;
+      EXPECT_TRUE(isDeclined(overlay, target)) << target;
+      EXPECT_TRUE(isDeclined(MakeImage(8, 1), target)) << target;
+    }
+
+    EXPECT_TRUE(isDeclined(MakeImage(16, 12), JPEG_BASELINE));
+    EXPECT_TRUE(isDeclined(MakeImage(16, 13), JPEG_EXTENDED));
+    EXPECT_TRUE(isDeclined(MakeImage(8, 8, true), JPEG_BASELINE));
+    EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_EXTENDED));
+    EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_LS_LOSSY));  // samples at both ends
+  }
+}

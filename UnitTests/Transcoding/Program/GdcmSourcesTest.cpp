@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/GdcmProgram.h"
+
+#include "Dicom/ElementWriter.h"
+#include "Dicom/EncapsulatedPixels.h"
+#include "Transcoding/EncapsulatedFrames.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::vector<std::string> ENCAPSULATED = {
+        JPEG_BASELINE, JPEG_EXTENDED,      JPEG_LOSSLESS, JPEG_LOSSLESS_SV1, JPEG_LS_LOSSLESS,
+        JPEG_LS_LOSSY, JPEG_2000_LOSSLESS, JPEG_2000,     RLE_LOSSLESS};
+
+    ImageFile MakeImage(unsigned int frames = 1)
+    {
+      ImageFile image;
+      image.rows = 40;
+      image.columns = 50;
+      image.bitsAllocated = image.bitsStored = 8;
+      image.frames = std::to_string(frames);
+      FillWithGradient(image, frames);
+      return image;
+    }
+
+    std::string SetPixels(const std::string& file, const std::vector<std::string>& fragments,
+                          const std::string& offsetTable = "")
+    {
+      std::string element;
+      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
+      AppendItem(element, offsetTable);
+
+      for (const std::string& fragment : fragments)
+      {
+        AppendItem(element, fragment);
+      }
+
+      AppendSequenceDelimitation(element);
+      DataSetEditor editor(file.data(), file.size());
+      editor.SetEncoded(TAG_PIXEL_DATA, element);
+      return editor.Write();
+    }
+
+    std::vector<std::string> CutIntoPieces(const std::string& text, std::size_t length)
+    {
+      std::vector<std::string> pieces;
+
+      for (std::size_t i = 0; i < text.size(); i += length)
+      {
+        pieces.push_back(text.substr(i, length));
+      }
+
+      return pieces;
+    }
+
+    // RFC 1951 section 3.2.6: a block of fixed Huffman codes, a zero, and then again and again the
+    // 258 bytes before
+    std::string MakeDeflatedZeros(std::size_t repetitions)
+    {
+      std::string bits = "11000110000";
+
+      for (std::size_t i = 0; i < repetitions; i++)
+      {
+        bits += "1100010100000";
+      }
+
+      bits += "0000000";
+      std::string bytes(bits.size() / 8 + 1, '\0');
+
+      for (std::size_t i = 0; i < bits.size(); i++)
+      {
+        bytes[i / 8] = static_cast<char>(bytes[i / 8] | (bits[i] - '0') << (i % 8));
+      }
+
+      return bytes;
+    }
+
+    std::string SwapWords(std::string bytes)
+    {
+      for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
+      {
+        std::swap(bytes[i], bytes[i + 1]);
+      }
+
+      return bytes;
+    }
+  }
+
+
+  class GdcmSources : public GdcmProgram
+  {
+  protected:
+    void ExpectFailure(const std::string& file, const std::string& what) const
+    {
+      const EngineResult result = Try(file, EXPLICIT_VR);
+      EXPECT_NE(ToLabel(result.outcome), std::string("transcoded")) << what;
+      EXPECT_NE(result.reason, "") << what;
+    }
+  };
+
+
+  TEST_F(GdcmSources, FewerThanEightBitsInEightAreDecoded)
+  {
+    for (const std::string target : {JPEG_LOSSLESS_SV1, JPEG_BASELINE})
+    {
+      ImageFile image = MakeImage();
+      const std::string file = Set(Transcode(image.Make(), target), 0x00280101, 7);
+      const std::string shifted = Set(file, 0x00280102, 6);
+      EXPECT_EQ(GetPixels(Transcode(shifted, EXPLICIT_VR)).size(), image.pixels.size()) << target;
+    }
+  }
+
+
+  TEST_F(GdcmSources, BigEndianIsTurnedAround)
+  {
+    ImageFile image = MakeImage();
+    image.bitsAllocated = image.bitsStored = 16;
+    FillWithGradient(image);
+
+    const auto bigEndian = [](unsigned int value)
+    {
+      return SwapWords(ImageFile::Number(value));
+    };
+    const std::string dataSet = DicomFileBuilder({true, true})
+                                    .Element(0x00280002, "US", bigEndian(1))
+                                    .Element(0x00280004, "CS", "MONOCHROME2 ")
+                                    .Element(0x00280010, "US", bigEndian(40))
+                                    .Element(0x00280011, "US", bigEndian(50))
+                                    .Element(0x00280100, "US", bigEndian(16))
+                                    .Element(0x00280101, "US", bigEndian(16))
+                                    .Element(0x00280102, "US", bigEndian(15))
+                                    .Element(0x00280103, "US", bigEndian(0))
+                                    .Element(TAG_PIXEL_DATA, "OW", SwapWords(image.pixels))
+                                    .GetBytes();
+    const std::string file = DicomFileBuilder::FileMeta("1.2.840.10008.1.2.2") + dataSet;
+    EXPECT_EQ(GetPixels(Transcode(file, EXPLICIT_VR)), image.pixels);
+    EXPECT_EQ(GetPixels(Repeat(file, JPEG_LS_LOSSLESS)), image.pixels);
+  }
+
+
+  TEST_F(GdcmSources, AFrameMayBeInManyFragments)
+  {
+    for (const std::string& syntax : ENCAPSULATED)
+    {
+      const std::string file = Transcode(MakeImage().Make(), syntax);
+      const std::string frame = EncapsulatedFrames(file).fragments[0];
+      const std::string split = SetPixels(file, CutIntoPieces(frame, 100));
+      EXPECT_EQ(Transcode(split, EXPLICIT_VR), Transcode(file, EXPLICIT_VR)) << syntax;
+    }
+  }
+
+
+  TEST_F(GdcmSources, FramesInManyFragmentsAreFoundByTableOrMarker)
+  {
+    const std::string file = Transcode(MakeImage(2).Make(), JPEG_LOSSLESS_SV1);
+    const EncapsulatedFrames frames(file);
+    std::vector<std::string> pieces = CutIntoPieces(frames.fragments[0], 100);
+    std::size_t second = 0;
+
+    for (const std::string& piece : pieces)
+    {
+      second += 8 + piece.size();
+    }
+
+    for (const std::string& piece : CutIntoPieces(frames.fragments[1], 100))
+    {
+      pieces.push_back(piece);
+    }
+
+    std::string table;
+    AppendInteger(table, 0, 4);
+    AppendInteger(table, second, 4);
+    const std::string expected = Transcode(file, EXPLICIT_VR);
+    EXPECT_EQ(Transcode(SetPixels(file, pieces, table), EXPLICIT_VR), expected);
+    EXPECT_EQ(Transcode(SetPixels(file, pieces), EXPLICIT_VR), expected);
+    EXPECT_EQ(Transcode(SetPixels(file, pieces, "\x01\x02\x03\x04 lie"), EXPLICIT_VR), expected);
+  }
+
+
+  TEST_F(GdcmSources, HugeImagesOfFewBytesFail)
+  {
+    const std::string native = Set(Set(MakeImage().Make(), 0x00280010, 65535), 0x00280011, 65535);
+    EXPECT_EQ(Try(native, JPEG_LOSSLESS).outcome, TranscodingOutcome::Failed);
+
+    for (const std::string& syntax : ENCAPSULATED)
+    {
+      const std::string file = Transcode(MakeImage().Make(), syntax);
+      const std::string large = Set(Set(file, 0x00280010, 65535), 0x00280011, 65535);
+      ExpectFailure(large, syntax);
+      ExpectFailure(SetPixels(large, {"0123456789"}), syntax);
+      ExpectFailure(Set(file, 0x00280010, 41), syntax);
+    }
+  }
+
+
+  TEST_F(GdcmSources, CutFramesFail)
+  {
+    for (const std::string& syntax : ENCAPSULATED)
+    {
+      const std::string file = Transcode(MakeImage().Make(), syntax);
+      const std::string frame = EncapsulatedFrames(file).fragments[0];
+
+      for (std::size_t i = 0; i < 10; i++)
+      {
+        ExpectFailure(SetPixels(file, {frame.substr(0, frame.size() * i / 10)}), syntax);
+      }
+
+      ExpectFailure(SetPixels(file, {}), syntax);
+      ExpectFailure(file.substr(0, file.size() - 20), syntax);
+    }
+  }
+
+
+  TEST_F(GdcmSources, MissingFramesFail)
+  {
+    for (const std::string& syntax : ENCAPSULATED)
+    {
+      const std::string file = Transcode(MakeImage(2).Make(), syntax);
+      ExpectFailure(SetPixels(file, {EncapsulatedFrames(file).fragments[0]}), syntax);
+    }
+  }
+
+
+  TEST_F(GdcmSources, DamagedJpegIsNotFilledWithGrey)
+  {
+    const std::string file = Transcode(MakeImage().Make(), JPEG_BASELINE);
+    std::string frame = EncapsulatedFrames(file).fragments[0];
+    const std::string end = "\xff\xd9";
+    frame.replace(frame.size() * 2 / 3, end.size(), end);
+    ExpectFailure(SetPixels(file, {frame}), "an end in the middle");
+  }
+
+
+  TEST_F(GdcmSources, IconsInACompressedSyntaxOfTheirOwnAreDeclined)
+  {
+    const std::string file = Transcode(MakeImage().Make(), JPEG_BASELINE);
+    EncapsulatedPixels icon(1);
+    icon.BeginFrame().append("icon");
+    icon.EndFrame();
+
+    std::string sequence;
+    AppendItem(sequence, icon.Finish());
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00880200, "SQ", sequence);
+    EXPECT_EQ(Try(editor.Write(), EXPLICIT_VR).outcome, TranscodingOutcome::Declined);
+  }
+
+
+  TEST_F(GdcmSources, NoiseInsteadOfAFileFails)
+  {
+    ImageFile noise;
+    noise.FillWithNoise(1, 1000);
+    ExpectFailure(noise.pixels, "noise");
+    ExpectFailure(std::string(128, '\0') + "DICM" + noise.pixels, "noise behind a prefix");
+    ExpectFailure("", "nothing");
+  }
+
+
+  TEST_F(GdcmSources, ADeflatedDataSetIsBounded)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + MakeDeflatedZeros(1200000);
+    EXPECT_LT(file.size(), 2 << 20);
+    EXPECT_EQ(Try(file, EXPLICIT_VR).reason, "The deflated data set is too large");
+  }
+}

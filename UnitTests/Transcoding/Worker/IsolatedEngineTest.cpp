@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/IsolatedEngine.h"
+
+#include <array>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+#include <set>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const TranscodingTarget TARGET = {"1.2.840.10008.1.2.4.70", 90};
+
+    // Its deeds are listed in TestWorker/Main.cpp
+    class Misbehaving
+    {
+    public:
+      explicit Misbehaving(std::size_t maximum = 1, const WorkerLimits& limits = {}) :
+        engine_("misbehaving", PERF_TEST_WORKER, maximum, limits)
+      {
+      }
+
+      EngineResult Do(const std::string& deed) const
+      {
+        return engine_.Transcode(deed.data(), deed.size(), TARGET);
+      }
+
+      std::string GetReason(const std::string& deed) const
+      {
+        const EngineResult result = Do(deed);
+        EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
+        EXPECT_TRUE(result.file.empty());
+        return result.reason;
+      }
+
+      std::string GetFile(const std::string& deed) const
+      {
+        const EngineResult result = Do(deed);
+        EXPECT_EQ(result.outcome, TranscodingOutcome::Transcoded) << result.reason;
+        EXPECT_EQ(result.reason, "");
+        return result.file;
+      }
+
+      const IsolatedEngine& GetEngine() const
+      {
+        return engine_;
+      }
+
+    private:
+      const IsolatedEngine engine_;
+    };
+
+    // A program of one line, as long as this object
+    class Script
+    {
+    public:
+      explicit Script(const std::string& line) :
+        path_(std::filesystem::temp_directory_path() / ("perf-" + std::to_string(getpid())))
+      {
+        std::ofstream(path_) << "#!/bin/sh\n" << line << "\n";
+        std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
+      }
+
+      Script(const Script&) = delete;
+      Script& operator=(const Script&) = delete;
+
+      ~Script()
+      {
+        std::filesystem::remove(path_);
+      }
+
+      const std::filesystem::path& GetPath() const
+      {
+        return path_;
+      }
+
+    private:
+      const std::filesystem::path path_;
+    };
+
+    // Also a process that has ended is one, until it is waited for
+    bool IsProcess(pid_t pid)
+    {
+      return kill(pid, 0) == 0;
+    }
+  }
+
+
+  TEST(IsolatedEngine, FilesComeBackAsTheEngineHasMadeThem)
+  {
+    const Misbehaving misbehaving;
+
+    // Around the memory that a worker keeps (16 MiB), large to small and small to large
+    for (const std::size_t size : {5, 600000, 20000000, 7, 17000000, 16777216})
+    {
+      std::string file = "echo\n" + std::string(size - 5, 'x');
+
+      for (std::size_t i = 5; i < size; i += 997)
+      {
+        file[i] = static_cast<char>(i);
+      }
+
+      EXPECT_TRUE(misbehaving.GetFile(file) == file) << size;
+    }
+  }
+
+
+  TEST(IsolatedEngine, OutcomesAndReasonsComeBack)
+  {
+    const Misbehaving misbehaving;
+    const EngineResult declined = misbehaving.Do("decline");
+    EXPECT_EQ(declined.outcome, TranscodingOutcome::Declined);
+    EXPECT_EQ(declined.reason, "not this one");
+    EXPECT_EQ(misbehaving.GetReason("fail"), std::string(WORKER_REASON_LENGTH, 'x'));
+    EXPECT_EQ(misbehaving.GetReason("curse"), "a??? z");
+  }
+
+
+  TEST(IsolatedEngine, AnEmptySourceIsASource)
+  {
+    // No deed is named "": the engine breaks its word not to throw
+    EXPECT_NE(Misbehaving().GetReason("").find("signal 6"), std::string::npos);
+  }
+
+
+  TEST(IsolatedEngine, OneWorkerServesOneCallAfterTheOther)
+  {
+    const Misbehaving misbehaving;
+    const std::string pid = misbehaving.GetFile("pid");
+    EXPECT_NE(pid, std::to_string(getpid()));
+    EXPECT_EQ(misbehaving.GetFile("pid"), pid);
+    ASSERT_EQ(misbehaving.GetEngine().GetIdleWorkers().size(), 1u);
+    EXPECT_EQ(std::to_string(misbehaving.GetEngine().GetIdleWorkers()[0]), pid);
+  }
+
+
+  TEST(IsolatedEngine, KnowsWhatTheProgramCanWrite)
+  {
+    const Misbehaving misbehaving;
+    EXPECT_EQ(misbehaving.GetEngine().GetProblem(), "");
+    EXPECT_TRUE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.70"));
+    EXPECT_FALSE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.80"));
+    EXPECT_FALSE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.100"));
+  }
+
+
+  TEST(IsolatedEngine, AWorkerInheritsNothing)
+  {
+    const Misbehaving misbehaving;
+    const FileDescriptor inheritable(open("/dev/null", O_RDONLY));
+    ASSERT_GE(inheritable.Get(), 0);
+    signal(SIGPIPE, SIG_IGN);
+    sigset_t mask;
+    sigset_t before;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &mask, &before);
+
+    EXPECT_EQ(misbehaving.GetFile("process"), "SIGPIPE as usual, no mask, no core");
+    EXPECT_EQ(misbehaving.GetFile("descriptors"), "0 1 2 3 4 ");
+
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    signal(SIGPIPE, SIG_DFL);
+  }
+
+
+  TEST(IsolatedEngine, AMissingProgramIsAProblem)
+  {
+    const IsolatedEngine engine("dcmtk", "/nonexistent/OrthancPerfDcmtk", 1);
+    const std::string expected = "the dcmtk program is missing: /nonexistent/OrthancPerfDcmtk";
+    EXPECT_EQ(engine.GetProblem(), expected);
+    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
+    const EngineResult result = engine.Transcode("x", 1, TARGET);
+    EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
+    EXPECT_EQ(result.reason, expected);
+  }
+
+
+  TEST(IsolatedEngine, AProgramWithoutItsLibraryIsAProblem)
+  {
+    // What the dynamic linker makes of it
+    const Script script("exit 127");
+    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
+              "the dcmtk program does not start: a library that it needs is missing (see ldd)");
+  }
+
+
+  TEST(IsolatedEngine, AFileThatMayNotBeExecutedIsAProblem)
+  {
+    const Script script("exit 0");
+    std::filesystem::permissions(script.GetPath(), std::filesystem::perms::owner_read);
+    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
+              "the dcmtk program may not be executed: " + script.GetPath().string());
+  }
+
+
+  TEST(IsolatedEngine, AProgramThatIsNoWorkerIsAProblem)
+  {
+    EXPECT_EQ(IsolatedEngine("dcmtk", "/bin/true", 1).GetProblem(),
+              "the dcmtk program does not start: it ended with exit code 0");
+    EXPECT_EQ(IsolatedEngine("other", PERF_TEST_WORKER, 1).GetProblem(),
+              "the other program does not start: it ended with exit code 65");
+  }
+
+
+  TEST(IsolatedEngine, AProgramThatSaysNothingIsAProblem)
+  {
+    const Script script("exec sleep 600");
+    WorkerLimits limits;
+    limits.startup = std::chrono::milliseconds(100);
+    EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1, limits).GetProblem(),
+              "the dcmtk program did not answer within 100 ms");
+  }
+
+
+  TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
+  {
+    const IsolatedEngine engine("unusable", PERF_TEST_WORKER, 1);
+    EXPECT_EQ(engine.GetProblem(), "the unusable program does not work: something is missing");
+    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
+    EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
+  }
+
+
+  TEST(IsolatedEngine, ACrashIsAFailureAndTheNextCallGetsAFreshWorker)
+  {
+    const Misbehaving misbehaving;
+    const std::string first = misbehaving.GetFile("pid");
+    EXPECT_EQ(misbehaving.GetReason("crash"),
+              "the misbehaving program ended by signal 11 (Segmentation fault)");
+    EXPECT_EQ(misbehaving.GetReason("abort"),
+              "the misbehaving program ended by signal 6 (Aborted)");
+    EXPECT_EQ(misbehaving.GetReason("exit"), "the misbehaving program has ended");
+    EXPECT_NE(misbehaving.GetFile("pid"), first);
+  }
+
+
+  TEST(IsolatedEngine, AHangingWorkerIsKilledWhenItsTimeIsOver)
+  {
+    WorkerLimits limits;
+    limits.time = std::chrono::milliseconds(300);
+    const Misbehaving misbehaving(1, limits);
+    const std::string first = misbehaving.GetFile("pid");
+    EXPECT_EQ(misbehaving.GetReason("hang"),
+              "the misbehaving program did not answer within 300 ms");
+    EXPECT_NE(kill(std::stoi(first), 0), 0);
+    EXPECT_NE(misbehaving.GetFile("pid"), first);
+  }
+
+
+  TEST(IsolatedEngine, GarbageIsAFailure)
+  {
+    const Misbehaving misbehaving;
+    EXPECT_EQ(misbehaving.GetReason("garbage"), "the misbehaving program ended with exit code 3");
+    EXPECT_EQ(misbehaving.GetReason("nonsense"),
+              "the misbehaving program has given an answer that makes no sense");
+    EXPECT_EQ(misbehaving.GetReason("lie" + std::string(100000, ' ')).substr(0, 23),
+              "the misbehaving program");
+    EXPECT_NE(misbehaving.GetFile("pid"), "");
+  }
+
+
+  TEST(IsolatedEngine, AnOversizedResultIsAFailure)
+  {
+    WorkerLimits limits;
+    limits.result = std::uint64_t(1) << 20;
+    const Misbehaving misbehaving(1, limits);
+    EXPECT_EQ(misbehaving.GetReason("oversized").substr(0, 29), "the result would be larger th");
+    EXPECT_NE(misbehaving.GetFile("pid"), "");
+  }
+
+
+#if !defined(PERF_SANITIZED)
+  TEST(IsolatedEngine, AWorkerGetsNoMoreMemoryThanTheLimit)
+  {
+    const Misbehaving misbehaving;
+    EXPECT_NE(misbehaving.GetReason("eat"), "");
+    EXPECT_NE(misbehaving.GetFile("pid"), "");
+  }
+#endif
+
+
+  TEST(IsolatedEngine, AnIdleWorkerKilledFromOutsideIsReplaced)
+  {
+    const Misbehaving misbehaving;
+    const std::string first = misbehaving.GetFile("pid");
+    kill(std::stoi(first), SIGKILL);
+
+    // It has ended, and nobody has waited for it
+    siginfo_t info = {};
+    ASSERT_EQ(waitid(P_PID, std::stoi(first), &info, WEXITED | WNOWAIT), 0);
+    EXPECT_NE(misbehaving.GetFile("pid"), first);
+  }
+
+
+  TEST(IsolatedEngine, AStrangersWaitIsCopedWith)
+  {
+    signal(SIGCHLD, SIG_IGN);  // the kernel waits for all children
+    {
+      const Misbehaving misbehaving;
+      EXPECT_EQ(misbehaving.GetReason("crash"), "the misbehaving program ended unexpectedly");
+      EXPECT_NE(misbehaving.GetFile("pid"), "");
+    }
+    signal(SIGCHLD, SIG_DFL);
+  }
+
+
+  TEST(IsolatedEngine, ManyThreadsShareAFewWorkers)
+  {
+    constexpr int THREADS = 16;
+    constexpr int CALLS = 20;
+    const Misbehaving misbehaving(3);
+    std::vector<std::thread> threads;
+    std::vector<std::set<std::string>> pids(THREADS);
+
+    for (int i = 0; i < THREADS; i++)
+    {
+      threads.emplace_back(
+          [&misbehaving, &own = pids[i], i]
+          {
+            for (int j = 0; j < CALLS; j++)
+            {
+              own.insert(misbehaving.GetFile("pid"));
+              const std::string file =
+                  "echo\n" + std::string(1000 * i + j, static_cast<char>(i + j));
+              EXPECT_TRUE(misbehaving.GetFile(file) == file);
+            }
+          });
+    }
+
+    std::set<std::string> all;
+
+    for (int i = 0; i < THREADS; i++)
+    {
+      threads[i].join();
+      all.insert(pids[i].begin(), pids[i].end());
+    }
+
+    EXPECT_LE(all.size(), 3u);
+    EXPECT_LE(misbehaving.GetEngine().GetIdleWorkers().size(), 3u);
+  }
+
+
+  TEST(IsolatedEngine, CrashesAmongManyThreadsHurtOnlyThemselves)
+  {
+    const Misbehaving misbehaving(2);
+    std::vector<std::thread> threads;
+
+    for (int i = 0; i < 8; i++)
+    {
+      threads.emplace_back(
+          [&misbehaving, i]
+          {
+            for (int j = 0; j < 10; j++)
+            {
+              if ((i + j) % 3 == 0)
+              {
+                EXPECT_NE(misbehaving.GetReason("crash").find("signal 11"), std::string::npos);
+              }
+              else
+              {
+                EXPECT_EQ(misbehaving.GetFile("echo\n" + std::to_string(i)),
+                          "echo\n" + std::to_string(i));
+              }
+            }
+          });
+    }
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+  }
+
+
+  TEST(IsolatedEngine, NoProcessIsLeftBehind)
+  {
+    std::vector<pid_t> pids;
+    {
+      const Misbehaving misbehaving(2);
+
+      for (const char* deed : {"crash", "decline", "crash", "decline"})
+      {
+        pids.push_back(std::stoi(misbehaving.GetFile("pid")));
+        misbehaving.Do(deed);
+      }
+
+      EXPECT_TRUE(IsProcess(pids.back()));
+    }
+
+    for (const pid_t pid : pids)
+    {
+      EXPECT_FALSE(IsProcess(pid));
+    }
+  }
+
+
+  TEST(IsolatedEngine, DestructionEndsTheWorkUnderWay)
+  {
+    auto engine = std::make_unique<IsolatedEngine>("misbehaving", PERF_TEST_WORKER, 1);
+    ASSERT_EQ(engine->GetProblem(), "");
+    const pid_t pid = engine->GetIdleWorkers().at(0);
+    EngineResult result;
+    std::thread thread([&engine = *engine, &result]
+                       { result = engine.Transcode("hang", 4, TARGET); });
+
+    while (!engine->GetIdleWorkers().empty())
+    {
+      std::this_thread::yield();
+    }
+
+    engine.reset();
+    thread.join();
+    EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
+    EXPECT_EQ(result.reason, "the misbehaving program is being stopped");
+    EXPECT_FALSE(IsProcess(pid));
+  }
+
+
+  TEST(IsolatedEngine, AWorkerOutlivesTheThreadThatStartedIt)
+  {
+    const Misbehaving misbehaving;
+    std::string first;
+    std::thread([&] { first = misbehaving.GetFile("pid"); }).join();
+    EXPECT_EQ(misbehaving.GetFile("pid"), first);
+  }
+
+
+  TEST(IsolatedEngine, AWorkerOutlivesTheSignalsThatAreMeantForItsParent)
+  {
+    const Misbehaving misbehaving;
+    const std::string first = misbehaving.GetFile("pid");
+
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+    {
+      kill(std::stoi(first), signal);
+      EXPECT_EQ(misbehaving.GetFile("pid"), first) << signal;
+    }
+  }
+
+
+  TEST(IsolatedEngine, AWorkerDoesNotOutliveItsParent)
+  {
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // to wait for the child's child
+    std::array<int, 2> ends = {};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const pid_t parent = fork();
+
+    if (parent == 0)
+    {
+      const IsolatedEngine engine("misbehaving", PERF_TEST_WORKER, 1);
+      pid_t pid = engine.GetProblem().empty() ? engine.GetIdleWorkers().at(0) : -1;
+      static_cast<void>(write(ends[1], &pid, sizeof(pid)));
+      engine.Transcode("hang", 4, TARGET);
+      _exit(1);
+    }
+
+    pid_t worker = -1;
+    ASSERT_EQ(read(ends[0], &worker, sizeof(worker)), static_cast<ssize_t>(sizeof(worker)));
+    kill(parent, SIGKILL);
+    EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+    EXPECT_EQ(waitpid(worker, nullptr, 0), worker);  // would never end if the worker did not
+    close(ends[0]);
+    close(ends[1]);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+
+
+  TEST(WorkerPool, StoppingEndsTheWaitForAWorker)
+  {
+    WorkerPool pool({PERF_TEST_WORKER, "misbehaving"}, 1, WorkerLimits().startup);
+    std::unique_ptr<WorkerProcess> worker = pool.Take();
+    std::thread thread([&pool] { EXPECT_THROW(pool.Take(), WorkerFailure); });
+    pool.Stop();
+    thread.join();
+    EXPECT_FALSE(worker->IsAlive());
+    pool.GiveBack(std::move(worker));
+    EXPECT_TRUE(pool.GetIdlePids().empty());
+    EXPECT_THROW(pool.Take(), WorkerFailure);
+  }
+}

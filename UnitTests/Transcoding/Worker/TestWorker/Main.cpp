@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A worker program whose engine does to its process what codecs do to theirs
+#include "Transcoding/Program/RunWorker.h"
+#include "Transcoding/Worker/MessageSocket.h"
+#include "Transcoding/Worker/WorkerProtocol.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+
+namespace
+{
+  using OrthancPerf::EngineResult;
+
+  std::string ListDescriptors()
+  {
+    std::string list;
+
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    {
+      const std::string number = entry.path().filename();
+
+      // Not the one that lists them
+      if (fcntl(std::stoi(number), F_GETFD) >= 0 && std::stoi(number) <= 4)
+      {
+        list += number + " ";
+      }
+      else if (std::filesystem::read_symlink(entry.path()).string().find("/fd") ==
+               std::string::npos)
+      {
+        list += "unexpected:" + number + " ";
+      }
+    }
+
+    return list;
+  }
+
+  std::string DescribeProcess()
+  {
+    struct sigaction pipe = {};
+    sigset_t mask;
+    rlimit core = {};
+    sigaction(SIGPIPE, nullptr, &pipe);
+    sigprocmask(SIG_BLOCK, nullptr, &mask);
+    getrlimit(RLIMIT_CORE, &core);
+    return std::string(pipe.sa_handler == SIG_DFL ? "SIGPIPE as usual" : "SIGPIPE handled") +
+           (sigismember(&mask, SIGUSR1) == 0 ? ", no mask" : ", masked") +
+           (core.rlim_cur == 0 ? ", no core" : ", core");
+  }
+
+  // The volatile pointers keep compilers from knowing what happens
+  const std::map<std::string, std::function<EngineResult(const std::string&)>> DEEDS = {
+      {"echo",
+       [](const std::string& file)
+       {
+         return EngineResult::MakeTranscoded(file);
+       }},
+      {"decline",
+       [](const std::string&)
+       {
+         return EngineResult::MakeDeclined("not this one");
+       }},
+      {"curse",
+       [](const std::string&)
+       {
+         return EngineResult::MakeFailed("a\xff\n\x7f z");
+       }},
+      {"fail",
+       [](const std::string&)
+       {
+         return EngineResult::MakeFailed(std::string(10000, 'x'));
+       }},
+      {"crash",
+       [](const std::string&)
+       {
+         signal(SIGSEGV, SIG_DFL);  // sanitizers catch it
+         raise(SIGSEGV);
+         return EngineResult();
+       }},
+      {"abort",
+       [](const std::string&) -> EngineResult
+       {
+         std::abort();
+       }},
+      {"exit",
+       [](const std::string&) -> EngineResult
+       {
+         std::_Exit(0);
+       }},
+      {"hang",
+       [](const std::string&) -> EngineResult
+       {
+         for (;;)
+         {
+           pause();
+         }
+       }},
+      {"pid",
+       [](const std::string&)
+       {
+         return EngineResult::MakeTranscoded(std::to_string(getpid()));
+       }},
+      {"descriptors",
+       [](const std::string&)
+       {
+         return EngineResult::MakeTranscoded(ListDescriptors());
+       }},
+      {"process",
+       [](const std::string&)
+       {
+         return EngineResult::MakeTranscoded(DescribeProcess());
+       }},
+      {"eat",
+       [](const std::string&)
+       {
+         std::string much(std::size_t(4) << 30, 'x');
+         return EngineResult::MakeTranscoded(much.substr(0, 1));
+       }},
+      {"oversized",
+       [](const std::string&)
+       {
+         return EngineResult::MakeTranscoded(std::string((std::size_t(2) << 20), 'x'));
+       }},
+      {"garbage",
+       [](const std::string&) -> EngineResult
+       {
+         static_cast<void>(write(OrthancPerf::WORKER_SOCKET, "garbage", 7));
+         _exit(3);
+       }},
+      {"lie",
+       [](const std::string&) -> EngineResult
+       {
+         // A well-formed answer, and less in the shared memory than it says
+         OrthancPerf::WorkerResponse response;
+         response.resultSize = 1000 * 1000;
+         static_cast<void>(ftruncate(OrthancPerf::WORKER_MEMORY, 10));
+         static_cast<void>(write(OrthancPerf::WORKER_SOCKET, &response, sizeof(response)));
+         pause();
+         _exit(3);
+       }},
+      {"nonsense",
+       [](const std::string&) -> EngineResult
+       {
+         OrthancPerf::WorkerResponse response;
+         response.outcome = 77;
+         response.resultSize = ~std::uint64_t(0);
+         static_cast<void>(write(OrthancPerf::WORKER_SOCKET, &response, sizeof(response)));
+         pause();
+         _exit(3);
+       }},
+  };
+
+
+  // The deed is the source up to its first line break
+  class MisbehavingEngine : public OrthancPerf::ITranscodingEngine
+  {
+  public:
+    const char* GetName() const noexcept override
+    {
+      return "misbehaving";
+    }
+
+    bool CanWrite(const std::string& transferSyntax) const noexcept override
+    {
+      return transferSyntax == "1.2.840.10008.1.2.4.70";
+    }
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const OrthancPerf::TranscodingTarget&) const noexcept override
+    {
+      const std::string file(static_cast<const char*>(data), size);
+      return DEEDS.at(file.substr(0, file.find('\n')))(file);
+    }
+  };
+
+
+  class UnusableEngine : public MisbehavingEngine
+  {
+  public:
+    const char* GetName() const noexcept override
+    {
+      return "unusable";
+    }
+
+    std::string GetProblem() const override
+    {
+      return "something is missing";
+    }
+  };
+}
+
+
+int main(int argc, char** argv)
+{
+  std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
+  engines.push_back(std::make_unique<MisbehavingEngine>());
+  engines.push_back(std::make_unique<UnusableEngine>());
+  return OrthancPerf::RunWorker(engines, argc, argv);
+}
