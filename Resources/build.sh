@@ -17,5 +17,9 @@ then
   OPTIONS+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 fi
 
+# What one clone has compiled, ccache(1) finds again in another
+CCACHE_BASEDIR=$(cd .. && pwd)
+export CCACHE_BASEDIR CCACHE_NOHASHDIR=true
+
 cmake -S . -B "$FOLDER" --log-level=WARNING "${OPTIONS[@]}"
 cmake --build "$FOLDER" --target "$TARGET" --parallel "$(nproc)"

@@ -30,14 +30,23 @@ function(perf_add_worker_program name folder library)
   set_property(GLOBAL APPEND PROPERTY PERF_WORKER_PROGRAMS ${name})
 endfunction()
 
-# The target finds the path of OrthancPerfDcmtk, if there is one, as PERF_DCMTK_PROGRAM,
-# and is built after them
-function(perf_give_worker_programs target)
+# The target is built after the programs, and knows by PERF_HAS_DCMTK that there is
+# OrthancPerfDcmtk. "paths" becomes the definitions of their paths, for the one source that wants
+# them: PERF_DCMTK_PROGRAM, empty if there is none.
+function(perf_give_worker_programs target paths)
   get_property(programs GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
-  foreach(program ${programs})
-    string(REPLACE OrthancPerf "" short ${program})
-    string(TOUPPER ${short} short)
-    target_compile_definitions(${target} PRIVATE PERF_${short}_PROGRAM="$<TARGET_FILE:${program}>")
-    add_dependencies(${target} ${program})
+  set(definitions)
+  foreach(library DCMTK GDCM)
+    set(path)
+    foreach(program ${programs})
+      string(TOUPPER ${program} upper)
+      if(upper STREQUAL ORTHANCPERF${library})
+        set(path "$<TARGET_FILE:${program}>")
+        target_compile_definitions(${target} PRIVATE PERF_HAS_${library})
+        add_dependencies(${target} ${program})
+      endif()
+    endforeach()
+    list(APPEND definitions "PERF_${library}_PROGRAM=\"${path}\"")
   endforeach()
+  set(${paths} "${definitions}" PARENT_SCOPE)
 endfunction()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "BuildPaths.h"
+
 #include <dlfcn.h>
 #include <memory>
 #include <stdexcept>
@@ -12,7 +14,7 @@ namespace OrthancPerf
   class CallerModule
   {
   public:
-    explicit CallerModule(const std::string& path = PERF_CALLER_NOW) :
+    explicit CallerModule(const std::string& path = BuildPaths::GetEagerCaller()) :
       handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL), &dlclose)
     {
       if (handle_ == nullptr)

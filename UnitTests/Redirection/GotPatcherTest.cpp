@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Redirection/GotPatcher.h"
+#include "BuildPaths.h"
 
 #include "Redirection/CallerModule.h"
 #include "Redirection/LoadedModules.h"
@@ -176,7 +177,8 @@ namespace OrthancPerf
   }
 
   INSTANTIATE_TEST_SUITE_P(Binding, GotPatcherOnCaller,
-                           testing::Values(PERF_CALLER_NOW, PERF_CALLER_LAZY),
+                           testing::Values(BuildPaths::GetEagerCaller(),
+                                           BuildPaths::GetLazyCaller()),
                            [](const auto& info) { return info.index == 0 ? "Now" : "Lazy"; });
 
   TEST(GotPatcher, FindsModulesThatAreLoadedLater)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/PerfConfiguration.h"
+#include "BuildPaths.h"
 
 #include "Tuning/JsonValues.h"
 #include "Tuning/TuningReader.h"
@@ -18,7 +19,7 @@ namespace
 {
   std::string ReadFile(const std::string& path)
   {
-    std::ifstream file(std::string(PERF_SOURCE_DIR) + "/" + path);
+    std::ifstream file(std::string(BuildPaths::GetSourceFolder()) + "/" + path);
     EXPECT_TRUE(file.good()) << path;
     std::stringstream text;
     text << file.rdbuf();

@@ -57,7 +57,7 @@ namespace OrthancPerf
   }
 
 
-#if defined(PERF_DCMTK_PROGRAM) && defined(PERF_GDCM_PROGRAM)
+#if defined(PERF_HAS_DCMTK) && defined(PERF_HAS_GDCM)
   TEST(EngineFactory, EveryEngineProvesItself)
   {
     const std::vector<EngineVerdict> verdicts = GetDirectory().GetVerdicts();

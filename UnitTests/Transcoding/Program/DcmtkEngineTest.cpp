@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real program, as Orthanc would run it
-#if defined(PERF_DCMTK_PROGRAM)
+#if defined(PERF_HAS_DCMTK)
 
+#include "BuildPaths.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/ImageDescription.h"
@@ -42,7 +43,7 @@ namespace OrthancPerf
 
     const IsolatedEngine& GetEngine()
     {
-      static const IsolatedEngine engine("dcmtk", PERF_DCMTK_PROGRAM, 1);
+      static const IsolatedEngine engine("dcmtk", BuildPaths::GetDcmtkProgram(), 1);
       return engine;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "BuildPaths.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/ImageFile.h"
@@ -30,7 +31,7 @@ namespace OrthancPerf
   class GdcmProgram : public testing::Test
   {
   protected:
-    GdcmProgram() : engine_("gdcm", PERF_GDCM_PROGRAM, 1)
+    GdcmProgram() : engine_("gdcm", BuildPaths::GetGdcmProgram(), 1)
     {
       EXPECT_EQ(engine_.GetProblem(), "");
       workers_ = engine_.GetIdleWorkers();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/IsolatedEngine.h"
+#include "BuildPaths.h"
 
 #include <array>
 #include <csignal>
@@ -27,7 +28,7 @@ namespace OrthancPerf
     {
     public:
       explicit Misbehaving(std::size_t maximum = 1, const WorkerLimits& limits = {}) :
-        engine_("misbehaving", PERF_TEST_WORKER, maximum, limits)
+        engine_("misbehaving", BuildPaths::GetTestWorker(), maximum, limits)
       {
       }
 
@@ -209,7 +210,7 @@ namespace OrthancPerf
   {
     EXPECT_EQ(IsolatedEngine("dcmtk", "/bin/true", 1).GetProblem(),
               "the dcmtk program does not start: it ended with exit code 0");
-    EXPECT_EQ(IsolatedEngine("other", PERF_TEST_WORKER, 1).GetProblem(),
+    EXPECT_EQ(IsolatedEngine("other", BuildPaths::GetTestWorker(), 1).GetProblem(),
               "the other program does not start: it ended with exit code 65");
   }
 
@@ -226,7 +227,7 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
   {
-    const IsolatedEngine engine("unusable", PERF_TEST_WORKER, 1);
+    const IsolatedEngine engine("unusable", BuildPaths::GetTestWorker(), 1);
     EXPECT_EQ(engine.GetProblem(), "the unusable program does not work: something is missing");
     EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
     EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
@@ -408,7 +409,7 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, DestructionEndsTheWorkUnderWay)
   {
-    auto engine = std::make_unique<IsolatedEngine>("misbehaving", PERF_TEST_WORKER, 1);
+    auto engine = std::make_unique<IsolatedEngine>("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine->GetProblem(), "");
     const pid_t pid = engine->GetIdleWorkers().at(0);
     EngineResult result;
@@ -459,7 +460,7 @@ namespace OrthancPerf
 
     if (parent == 0)
     {
-      const IsolatedEngine engine("misbehaving", PERF_TEST_WORKER, 1);
+      const IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
       pid_t pid = engine.GetProblem().empty() ? engine.GetIdleWorkers().at(0) : -1;
       static_cast<void>(write(ends[1], &pid, sizeof(pid)));
       engine.Transcode("hang", 4, TARGET);
@@ -479,7 +480,7 @@ namespace OrthancPerf
 
   TEST(WorkerPool, StoppingEndsTheWaitForAWorker)
   {
-    WorkerPool pool({PERF_TEST_WORKER, "misbehaving"}, 1, WorkerLimits().startup);
+    WorkerPool pool({BuildPaths::GetTestWorker(), "misbehaving"}, 1, WorkerLimits().startup);
     std::unique_ptr<WorkerProcess> worker = pool.Take();
     std::thread thread([&pool] { EXPECT_THROW(pool.Take(), WorkerFailure); });
     pool.Stop();
