@@ -25,9 +25,9 @@ namespace OrthancPerf
     }
 
 
-    InstanceTranscoding Describe(const TranscodingReport& report)
+    TranscodingRecord Describe(const TranscodingReport& report)
     {
-      InstanceTranscoding transcoding;
+      TranscodingRecord transcoding;
       transcoding.engine = report.engine;
       transcoding.target = report.target;
       transcoding.outcome = ToLabel(report.outcome);

@@ -75,7 +75,7 @@ namespace OrthancPerf
 
 
   // What a transcoder made of an instance on its way into the store. A value.
-  struct InstanceTranscoding
+  struct TranscodingRecord
   {
     std::string engine;       // empty: there was none to try
     std::string target;       // transfer syntax UID
@@ -103,6 +103,6 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
-    std::optional<InstanceTranscoding> transcoding;  // nothing: none was tried
+    std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
   };
 }

@@ -58,7 +58,7 @@ namespace OrthancPerf
   }
 
 
-  void IngestThread::OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+  void IngestThread::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                                      const UidText& sopInstanceUid)
   {
     const std::lock_guard<std::mutex> lock(mutex_);

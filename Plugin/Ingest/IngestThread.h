@@ -65,7 +65,7 @@ namespace OrthancPerf
     // The transcoder has begun its work on the instance, or ended it. The identity is that of the
     // instance that is stored instead, empty if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
-    void OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+    void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const UidText& sopInstanceUid);
 
     // The incoming-instance filter: prepare ends. Without OnReceived before, the timeline begins.

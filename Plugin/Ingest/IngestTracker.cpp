@@ -58,7 +58,7 @@ namespace OrthancPerf
     GetCurrentThread().OnTranscoderBegin(now);
   }
 
-  void IngestTracker::OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+  void IngestTracker::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                                       const UidText& sopInstanceUid)
   {
     GetCurrentThread().OnTranscoderEnd(now, transcoding, sopInstanceUid);

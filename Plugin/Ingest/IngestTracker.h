@@ -31,7 +31,7 @@ namespace OrthancPerf
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
     void OnTranscoderBegin(TimePoint now);
-    void OnTranscoderEnd(TimePoint now, const InstanceTranscoding& transcoding,
+    void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const UidText& sopInstanceUid);
     void OnFilter(TimePoint now, const KnownInstance& known);
     void OnCStoreFilter();

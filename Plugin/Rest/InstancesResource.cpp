@@ -62,7 +62,7 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const InstanceTranscoding& transcoding)
+    Json::Value Describe(const TranscodingRecord& transcoding)
     {
       Json::Value json;
       json["Engine"] = transcoding.engine.empty() ? Json::Value() : Json::Value(transcoding.engine);

@@ -33,9 +33,9 @@ namespace OrthancPerf
       return known;
     }
 
-    InstanceTranscoding MakeTranscoding(const std::string& outcome)
+    TranscodingRecord MakeTranscoding(const std::string& outcome)
     {
-      InstanceTranscoding transcoding;
+      TranscodingRecord transcoding;
       transcoding.outcome = outcome;
       return transcoding;
     }
