@@ -38,8 +38,18 @@ namespace OrthancPerf
     class ImageCollector : public IDataElementVisitor
     {
     public:
+      // "end": of the file
+      explicit ImageCollector(const void* end) : end_(static_cast<const std::uint8_t*>(end))
+      {
+      }
+
       void VisitElement(const DataElement& element) noexcept override
       {
+        if (afterPixels_ == nullptr && Has(TAG_PIXEL_DATA))
+        {
+          afterPixels_ = element.header;
+        }
+
         for (Attribute& attribute : attributes_)
         {
           if (attribute.tag == element.tag && !attribute.wasSeen)
@@ -70,7 +80,7 @@ namespace OrthancPerf
         image.sopClassUid = GetText(Get(0x00080016));
         image.sopInstanceUid = GetText(Get(0x00080018));
         image.hasEmbeddedOverlays = hasEmbeddedOverlays_;
-        CopyPixels(image);
+        CopyPixels(image, encoding);
       }
 
     private:
@@ -96,7 +106,7 @@ namespace OrthancPerf
         return found == attributes_.end() ? DataElement() : found->element;
       }
 
-      void CopyPixels(ImageDescription& image) const noexcept
+      void CopyPixels(ImageDescription& image, const DicomEncoding& encoding) const noexcept
       {
         const DataElement pixels = Get(TAG_PIXEL_DATA);
 
@@ -109,6 +119,13 @@ namespace OrthancPerf
         else if (pixels.value == nullptr)
         {
           image.kind = PixelDataKind::Encapsulated;
+
+          if (encoding.isExplicit)
+          {
+            const std::uint8_t* const end = afterPixels_ == nullptr ? end_ : afterPixels_;
+            image.encapsulatedPixels = {reinterpret_cast<const char*>(pixels.header),
+                                        static_cast<std::size_t>(end - pixels.header)};
+          }
         }
         else
         {
@@ -134,6 +151,8 @@ namespace OrthancPerf
           Of(TAG_FLOAT_PIXEL_DATA), Of(TAG_DOUBLE_FLOAT_PIXEL_DATA),
           Of(TAG_PIXEL_DATA)};
       bool hasEmbeddedOverlays_ = false;
+      const std::uint8_t* const end_;
+      const std::uint8_t* afterPixels_ = nullptr;
     };
 
 
@@ -200,7 +219,7 @@ namespace OrthancPerf
 
   ImageDescription DescribeImage(const void* data, std::size_t size) noexcept
   {
-    ImageCollector collector;
+    ImageCollector collector(static_cast<const char*>(data) + size);
     const DicomFileWalk walk = WalkDicomFile(data, size, collector);
 
     ImageDescription image;

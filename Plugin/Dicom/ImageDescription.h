@@ -44,7 +44,8 @@ namespace OrthancPerf
     std::string_view sopClassUid;
     std::string_view sopInstanceUid;
 
-    std::string_view pixelData;  // the bytes of native pixels as they are in the file
+    std::string_view pixelData;           // the bytes of native pixels as they are in the file
+    std::string_view encapsulatedPixels;  // the whole element, if it is in Explicit VR
 
     // Bytes of all frames when they are not compressed; nothing if the attributes make no sense,
     // or if that would be more than a std::size_t can say

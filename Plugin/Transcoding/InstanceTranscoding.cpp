@@ -373,8 +373,8 @@ namespace OrthancPerf
     try
     {
       const Source source = GetSource(target);
-      const LossyDerivation derivation = {target, surroundings_.settings.lossyQuality,
-                                          MakeDerivedUid(sopInstanceUid_, file)};
+      const unsigned int quality = surroundings_.settings.lossyQuality;
+      const LossyDerivation derivation = {target, quality, MakeDerivedUid(image_, target, quality)};
       file = DescribeLossyDerivation(file, source.data, source.size, derivation);
       return FindFlaw(file, target, derivation.sopInstanceUid);
     }

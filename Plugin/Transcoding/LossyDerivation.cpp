@@ -4,7 +4,6 @@
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/DicomFileWalk.h"
 #include "Dicom/ElementWriter.h"
-#include "Dicom/ImageDescription.h"
 
 #include <algorithm>
 #include <array>
@@ -308,14 +307,16 @@ namespace OrthancPerf
   }
 
 
-  std::string MakeDerivedUid(std::string_view sourceUid, const std::string& compressed)
+  std::string MakeDerivedUid(const ImageDescription& source, const std::string& transferSyntax,
+                             unsigned int lossyQuality)
   {
-    const DataSetEditor editor(compressed.data(), compressed.size());
-    const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
+    const std::string request = "/" + transferSyntax + "/" + std::to_string(lossyQuality) + "/";
 
     Hash hash;
-    hash.Add(sourceUid);
-    hash.Add(pixels == nullptr ? std::string_view() : pixels->bytes);
+    hash.Add(source.sopInstanceUid);
+    hash.Add(request);
+    hash.Add(source.pixelData);
+    hash.Add(source.encapsulatedPixels);
     Uuid uuid = hash.Get();
 
     // Version 8, variant 10: RFC 9562 section 5.8

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/ImageDescription.h"
+
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 namespace OrthancPerf
 {
@@ -26,8 +27,10 @@ namespace OrthancPerf
   std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
                                       std::size_t sourceSize, const LossyDerivation& derivation);
 
-  // The UID of the new instance, below 2.25 (DICOM PS3.5 section B.2), made of the source's and of
-  // the compressed pixels: an instance that is sent again becomes the same one again, and not one
-  // more in the archive, while other pixels never share a UID. Throws as above.
-  std::string MakeDerivedUid(std::string_view sourceUid, const std::string& compressed);
+  // The UID of the new instance, below 2.25 (DICOM PS3.5 section B.2), made of what was received
+  // (SOP Instance UID, Pixel Data) and of what was asked for: an instance that is sent again
+  // becomes the same one again, and not one more in the archive, whichever engine compresses it
+  // and whatever bytes that gives. Any thread may call it.
+  std::string MakeDerivedUid(const ImageDescription& source, const std::string& transferSyntax,
+                             unsigned int lossyQuality);
 }

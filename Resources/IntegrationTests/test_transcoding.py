@@ -206,16 +206,17 @@ def test_video_is_left_alone(orthanc: OrthancServer, make_series: MakeSeries) ->
     assert list_transcodings(orthanc) == [None]
 
 
+def make_8_bits(image: FileDataset) -> None:
+    image.PixelData = (decode(image) >> 4).astype("u1").tobytes()
+    image.BitsAllocated = image.BitsStored = 8
+    image.HighBit = 7
+    image["PixelData"].VR = "OB"
+
+
 @pytest.mark.parametrize("syntax", LOSSY)
 def test_lossy_makes_a_new_instance_that_says_what_it_is(
     orthanc: OrthancServer, make_series: MakeSeries, syntax: UID
 ) -> None:
-    def make_8_bits(image: FileDataset) -> None:
-        image.PixelData = (decode(image) >> 4).astype("u1").tobytes()
-        image.BitsAllocated = image.BitsStored = 8
-        image.HighBit = 7
-        image["PixelData"].VR = "OB"
-
     (image,) = make_series("store", 1)
     content = change(image.path, make_8_bits)
     tune(orthanc, TransferSyntax=syntax, LossyQuality=95)
@@ -231,6 +232,22 @@ def test_lossy_makes_a_new_instance_that_says_what_it_is(
     assert stored.SourceImageSequence[0].ReferencedSOPInstanceUID == image.sop_instance_uid
     difference = decode(stored).astype(int) - decode(read(content))
     assert 0 < np.abs(difference).mean() < 3
+
+
+def test_sent_again_it_is_the_same_lossy_instance(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    content = change(make_series("store", 1)[0].path, make_8_bits)
+    stored = []
+    for engine in ["dcmtk", "gdcm", "dcmtk"]:
+        tune(orthanc, TransferSyntax=LOSSY[0], LossyQuality=95, Engine=engine)
+        stored.append(upload(orthanc, content))
+        assert list_transcodings(orthanc)[0]["Engine"] == engine
+    assert len(set(stored)) == 1
+    assert orthanc.get_json("/instances") == stored[:1]
+
+    tune(orthanc, LossyQuality=50)
+    assert upload(orthanc, content) not in stored
 
 
 def test_a_lossy_cstore_succeeds(orthanc: OrthancServer, make_series: MakeSeries) -> None:

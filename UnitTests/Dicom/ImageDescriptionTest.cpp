@@ -93,18 +93,27 @@ namespace OrthancPerf
 
   TEST(ImageDescription, EncapsulatedPixelsAreKnown)
   {
-    const std::string file = DicomFileBuilder::FileMeta(JPEG_LOSSLESS) +
-                             MakeBuilder({})
-                                 .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
-                                 .Item(0)
-                                 .Item(4)
-                                 .Raw("abcd")
-                                 .EndOfSequence()
-                                 .GetBytes();
-    const ImageDescription image = Describe(file);
-    EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
-    EXPECT_EQ(300, image.rows);
-    EXPECT_TRUE(image.pixelData.empty());
+    const std::string before =
+        DicomFileBuilder::FileMeta(JPEG_LOSSLESS) + MakeBuilder({}).GetBytes();
+    const std::string pixels = DicomFileBuilder()
+                                   .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
+                                   .Item(0)
+                                   .Item(4)
+                                   .Raw("abcd")
+                                   .EndOfSequence()
+                                   .GetBytes();
+
+    // Data Set Trailing Padding, or nothing
+    for (const std::string& after :
+         {std::string(), DicomFileBuilder().Element(0xfffcfffc, "OB", "xy").GetBytes()})
+    {
+      const std::string file = before + pixels + after;
+      const ImageDescription image = Describe(file);
+      EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
+      EXPECT_EQ(300, image.rows);
+      EXPECT_TRUE(image.pixelData.empty());
+      EXPECT_EQ(pixels, image.encapsulatedPixels);
+    }
   }
 
 

@@ -69,6 +69,13 @@ namespace OrthancPerf
     }
 
 
+    std::string Identify(const std::string& source, unsigned int quality = 90,
+                         const char* syntax = JPEG_BASELINE)
+    {
+      return MakeDerivedUid(DescribeImage(source.data(), source.size()), syntax, quality);
+    }
+
+
     // The bytes of a sequence
     std::string Bytes(const std::string& file, DicomTag tag)
     {
@@ -219,27 +226,45 @@ namespace OrthancPerf
   }
 
 
-  TEST(LossyDerivation, TheSameSourceBecomesTheSameInstanceAgain)
+  TEST(LossyDerivation, TheSameRequestForTheSameSourceIsTheSameInstanceAgain)
   {
-    const std::string compressed = Compress(MakeSource());
-    EXPECT_EQ(MakeDerivedUid("1.2.3", compressed), MakeDerivedUid("1.2.3", compressed));
+    const auto make = [](const char* date)
+    {
+      return MakeSource(
+          [date](DataSetEditor& editor)
+          {
+            editor.Set(0x00080012, "DA", date);
+            editor.Set(0x00080018, "UI", "1.2.3");
+            editor.Set(TAG_PIXEL_DATA, "OW", "0123456789");
+          });
+    };
+    EXPECT_EQ(Identify(make("20260101")), Identify(make("20260102")));
 
     // FNV-1a of 128 bits, computed by other means
-    EXPECT_EQ("2.25.258422565292910514824921638681944401628", MakeDerivedUid("1.2.3", compressed));
+    EXPECT_EQ("2.25.72354862496856112043776593643985990604", Identify(make("")));
   }
 
 
-  TEST(LossyDerivation, OtherSourcesAndPixelsAreOtherInstances)
+  TEST(LossyDerivation, OtherSourcesPixelsAndRequestsAreOtherInstances)
   {
     const std::string source = MakeSource();
-    const std::string compressed = Compress(source);
-    std::string other = compressed;
-    other[other.size() - 20] = 'y';
-    std::set<std::string> uids = {MakeDerivedUid("1.2.3", other)};
+    const std::string encapsulated = Compress(source);
+    std::string other = source;
+    other[other.size() - 20] = static_cast<char>(other[other.size() - 20] ^ 1);
+    std::string otherEncapsulated = encapsulated;
+    otherEncapsulated[encapsulated.size() - 20] = 'y';
+
+    std::set<std::string> uids = {
+        Identify(source),       Identify(other),
+        Identify(encapsulated), Identify(otherEncapsulated),
+        Identify(source, 91),   Identify(source, 90, "1.2.840.10008.1.2.4.91")};
+    EXPECT_EQ(6u, uids.size());
 
     for (int i = 0; i < 100; i++)
     {
-      const std::string uid = MakeDerivedUid("1.2." + std::to_string(i), compressed);
+      const std::string uid =
+          Identify(MakeSource([i](DataSetEditor& editor)
+                              { editor.Set(0x00080018, "UI", "1.2." + std::to_string(i)); }));
       EXPECT_LE(uid.size(), 64u);
       EXPECT_EQ("2.25.", uid.substr(0, 5)) << uid;
       EXPECT_EQ(std::string::npos, uid.find_first_not_of("0123456789", 5)) << uid;
@@ -247,6 +272,6 @@ namespace OrthancPerf
       uids.insert(uid);
     }
 
-    EXPECT_EQ(101u, uids.size());
+    EXPECT_EQ(106u, uids.size());
   }
 }
