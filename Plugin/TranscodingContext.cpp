@@ -101,6 +101,7 @@ namespace OrthancPerf
       return;
     }
 
+    const IngestHold hold(tracker_);
     const PluginLock::Release release(lock_);
     selfTest_.wait();
     const std::string file = Follow([&] { return transcoder_.TranscodeIncoming(data, size); }).file;
@@ -116,6 +117,7 @@ namespace OrthancPerf
                                                const std::vector<std::string>& syntaxes,
                                                bool allowNewSopInstanceUid)
   {
+    const IngestHold hold(tracker_);
     selfTest_.wait();
     Transcoding transcoding = Follow(
         [&] { return transcoder_.TranscodeTo(data, size, syntaxes, allowNewSopInstanceUid); });

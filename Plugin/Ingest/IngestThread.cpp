@@ -11,7 +11,7 @@ namespace OrthancPerf
     // Without a view of the sockets nothing tells that Orthanc has refused an instance, so one
     // that stays silent is given up after a while: a base, more once it has reached the storage
     // and the database, which may wait for a disk or a network, and a share for its size
-    // (parsing, hashing, transcoding).
+    // (parsing, hashing). While the plugin itself holds it (transcoding), patience does not run.
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
@@ -45,6 +45,27 @@ namespace OrthancPerf
     inFlight_->evidence.readable = received.readable;
     inFlight_->sopInstanceUid = received.sopInstanceUid;
     return ended;
+  }
+
+
+  void IngestThread::OnHeld()
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (inFlight_)
+    {
+      inFlight_->isHeld = true;
+    }
+  }
+
+
+  void IngestThread::OnLetGo(TimePoint now)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (inFlight_)
+    {
+      inFlight_->isHeld = false;
+      inFlight_->letGo = now;
+    }
   }
 
 
@@ -228,7 +249,7 @@ namespace OrthancPerf
 
   void IngestThread::Open(TimePoint begin, Origin origin, std::size_t size)
   {
-    inFlight_.emplace(InFlight{Timeline(begin), {}, {}, {}, {}, false});
+    inFlight_.emplace(begin);
     inFlight_->instance.origin = origin;
     inFlight_->instance.size = size;
     inFlight_->instance.peer = Peer{requestAddress_, requestAddress_};
@@ -322,6 +343,11 @@ namespace OrthancPerf
 
   bool IngestThread::HasEnded(TimePoint now, Duration quiet) const
   {
+    if (inFlight_->isHeld)
+    {
+      return false;
+    }
+
     if (inFlight_->isStored && !inFlight_->message)
     {
       return true;
@@ -338,8 +364,16 @@ namespace OrthancPerf
         return now - response.lastByte >= quiet;
 
       default:
-        return now - inFlight_->timeline.GetLastMark() >= GetPatience();
+        return now - GetLastSign() >= GetPatience();
     }
+  }
+
+
+  // When the instance was heard of last: from then on patience runs
+  TimePoint IngestThread::GetLastSign() const
+  {
+    const TimePoint mark = inFlight_->timeline.GetLastMark();
+    return inFlight_->letGo ? std::max(mark, *inFlight_->letGo) : mark;
   }
 
 

@@ -62,6 +62,11 @@ namespace OrthancPerf
     // ZIP, STOW-RS), the next one begins when the one before has ended.
     std::optional<EndedInstance> OnReceived(TimePoint now, const ReceivedInstance& received);
 
+    // The plugin itself holds up the instance on this thread, whatever it waits for, or does so no
+    // longer: meanwhile nothing can be heard of it, and it is in flight for as long as that takes
+    void OnHeld();
+    void OnLetGo(TimePoint now);
+
     // The transcoder has begun its work on the instance, or ended it. The identity is that of the
     // instance that is stored instead, empty if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
@@ -100,6 +105,10 @@ namespace OrthancPerf
   private:
     struct InFlight
     {
+      explicit InFlight(TimePoint begin) : timeline(begin)
+      {
+      }
+
       Timeline timeline;
       FinishedInstance instance;
       IngestEvidence evidence;
@@ -107,6 +116,8 @@ namespace OrthancPerf
       std::optional<MessageId> message;
       bool isTakenOver = false;
       bool isStored = false;
+      bool isHeld = false;
+      std::optional<TimePoint> letGo;
     };
 
     std::optional<EndedInstance> End();
@@ -116,6 +127,7 @@ namespace OrthancPerf
     void MarkStored(TimePoint now);
     Response GetResponse() const;
     bool HasEnded(TimePoint now, Duration quiet) const;
+    TimePoint GetLastSign() const;
     Duration GetPatience() const;
 
     IMessageSource& source_;

@@ -53,6 +53,16 @@ namespace OrthancPerf
     }
   }
 
+  void IngestTracker::OnHeld()
+  {
+    GetCurrentThread().OnHeld();
+  }
+
+  void IngestTracker::OnLetGo(TimePoint now)
+  {
+    GetCurrentThread().OnLetGo(now);
+  }
+
   void IngestTracker::OnTranscoderBegin(TimePoint now)
   {
     GetCurrentThread().OnTranscoderBegin(now);

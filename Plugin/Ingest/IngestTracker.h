@@ -30,6 +30,8 @@ namespace OrthancPerf
 
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
+    void OnHeld();
+    void OnLetGo(TimePoint now);
     void OnTranscoderBegin(TimePoint now);
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const UidText& sopInstanceUid);
@@ -68,5 +70,28 @@ namespace OrthancPerf
     std::vector<std::shared_ptr<IngestThread>> threads_;
     std::deque<EndedInstance> deferred_;
     std::atomic<std::uint64_t> lateOutcomes_{0};
+  };
+
+
+  // For as long as it lives, the instance on this thread is held up by the plugin itself: whatever
+  // that takes, it is in flight. Where there is no instance, nothing happens.
+  class IngestHold
+  {
+  public:
+    explicit IngestHold(IngestTracker& tracker) : tracker_(tracker)
+    {
+      tracker_.OnHeld();
+    }
+
+    IngestHold(const IngestHold&) = delete;
+    IngestHold& operator=(const IngestHold&) = delete;
+
+    ~IngestHold()
+    {
+      tracker_.OnLetGo(Clock::now());
+    }
+
+  private:
+    IngestTracker& tracker_;
   };
 }

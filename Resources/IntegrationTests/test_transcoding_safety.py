@@ -2,6 +2,7 @@
 """Transcoding under load, live switches and hostile pixel data: nothing is lost or changed."""
 
 import itertools
+import json
 import os
 import random
 import threading
@@ -23,7 +24,7 @@ from harness import clients
 from harness.images import Image, make_slice
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
-from harness.process import get_resident_bytes
+from harness.process import get_resident_bytes, keep_children_still
 from harness.transcoding import (
     EXPLICIT,
     JPEG_2000_LOSSLESS,
@@ -52,6 +53,37 @@ SWITCHES = int(os.environ.get("PERF_SWITCHES", "1000"))
 
 # Beyond this, more memory than one hostile instance may cost
 MEMORY_ALLOWANCE = 256 * 1024 * 1024
+
+
+# ---- An engine that hangs ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("probe", [True, False])
+def test_an_instance_is_in_flight_for_as_long_as_an_engine_has_it(
+    start_orthanc: StartOrthanc, probe: bool
+) -> None:
+    """The engine's time limit for the image is beyond the patience that an instance has."""
+    orthanc = start_orthanc(perf={"SocketProbe": probe})
+    list_engines(orthanc)
+    tune(orthanc, Engine="gdcm", TransferSyntax=RLE)
+    images = []
+    for size in (512, 2000):
+        images.append(make_slice(f"hung-{size}", 0, 1, np.zeros((size, size), "<u2")))
+        images[-1].Rows = images[-1].Columns = size
+    clients.upload(orthanc, [write(images[0])])  # from now on, a program is at work
+
+    with keep_children_still(orthanc.pid):
+        ((status, body),) = clients.upload(orthanc, [write(images[1])])
+
+    assert status == 200, body
+    assert wait_until(lambda: len(orthanc.get_json("/perf/instances")) == 2)
+    instance = orthanc.get_json("/perf/instances")[0]
+    assert instance["Phases"]["Transcode"] > 8
+    assert instance["Outcome"] == "Stored"
+    assert instance["ID"] == json.loads(body)["ID"]
+    assert instance["Transcoding"]["Outcome"] == "Failed"
+    assert "Reason" in instance["Transcoding"]
+    assert orthanc.get_json("/perf/status")["Ingest"]["LateOutcomes"] == 0
 
 
 # ---- Four senders at once -----------------------------------------------------------------------

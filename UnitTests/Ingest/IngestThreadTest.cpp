@@ -238,6 +238,38 @@ namespace OrthancPerf
     EXPECT_TRUE(thread.TakeEnded(TimePoint(seconds(31)), QUIET));
   }
 
+  TEST(IngestThread, PatienceDoesNotRunWhileThePluginItselfHoldsTheInstance)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
+    thread.OnHeld();
+    thread.OnTranscoderBegin(At(1));
+    EXPECT_FALSE(thread.TakeEnded(TimePoint(seconds(600)), QUIET));
+
+    thread.OnTranscoderEnd(TimePoint(seconds(601)), MakeTranscoding("failed"), {});
+    thread.OnLetGo(TimePoint(seconds(602)));
+    EXPECT_FALSE(thread.TakeEnded(TimePoint(seconds(606)), QUIET));
+    const auto finished = Store(thread, TimePoint(seconds(606)), FromModality("CT1"));
+
+    ASSERT_TRUE(finished);
+    EXPECT_TRUE(finished->isStored);
+    EXPECT_EQ(finished->instance.instanceId, "identifier");
+    ASSERT_TRUE(finished->instance.transcoding);
+    EXPECT_EQ(finished->instance.transcoding->outcome, "failed");
+  }
+
+  TEST(IngestThread, PatienceRunsFromTheMomentAtWhichThePluginLetsTheInstanceGo)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
+    thread.OnHeld();
+    thread.OnLetGo(TimePoint(seconds(60)));
+    EXPECT_FALSE(thread.TakeEnded(TimePoint(seconds(64)), QUIET));
+    EXPECT_TRUE(thread.TakeEnded(TimePoint(seconds(66)), QUIET));
+  }
+
   TEST(IngestThread, AnInstanceThatWasGivenUpIsNotFinishedASecondTime)
   {
     NoMessageSource noSource;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a process holds, as the kernel counts it (proc(5))."""
+"""What a process holds and which it has started, as the kernel counts it (proc(5))."""
 
+import os
 import resource
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -13,6 +15,34 @@ def count_descriptors(pid: int) -> int:
 
 def get_resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * resource.getpagesize()
+
+
+def list_children(pid: int) -> list[int]:
+    children = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            parent = stat.read_text("ascii", "replace").rpartition(")")[2].split()[1]
+            if int(parent) == pid:
+                children.append(int(stat.parent.name))
+    return children
+
+
+@contextmanager
+def keep_children_still(pid: int) -> Iterator[None]:
+    """The processes that this one has started, and theirs, do nothing while the body runs."""
+    still = []
+    waiting = list_children(pid)
+    while waiting:
+        child = waiting.pop()
+        os.kill(child, signal.SIGSTOP)
+        still.append(child)
+        waiting += list_children(child)
+    try:
+        yield
+    finally:
+        for child in still:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGCONT)
 
 
 @contextmanager
