@@ -3,6 +3,9 @@
 
 #include "Dicom/CodecError.h"
 
+#include <algorithm>
+#include <array>
+
 namespace OrthancPerf
 {
   namespace
@@ -125,24 +128,48 @@ namespace OrthancPerf
       return segment.size() >= 14 && segment.substr(0, 5) == std::string_view("JFIF\0", 5);
     }
 
-    CodestreamHeader::Colors ReadAdobe(std::string_view segment, CodestreamHeader::Colors other)
+    // All that a JPEG stream says of its colours
+    struct ColorClaims
+    {
+      bool isRgb = false;
+      bool isYcc = false;
+    };
+
+    void ReadAdobe(std::string_view segment, ColorClaims& claims)
     {
       if (segment.size() < 12 || segment.substr(0, 5) != "Adobe")
       {
-        return other;
+        return;
       }
 
       switch (segment[11])
       {
         case 0:
-          return CodestreamHeader::Colors::Rgb;
+          claims.isRgb = true;
+          break;
 
         case 1:
-          return CodestreamHeader::Colors::Ycc;
+          claims.isYcc = true;
+          break;
 
         default:
           throw NotCovered("The colour transform of a frame is unknown");
       }
+    }
+
+    CodestreamHeader::Colors GetColors(const CodestreamHeader& header, const ColorClaims& claims)
+    {
+      if (header.components != 3 || header.isLossless)
+      {
+        return CodestreamHeader::Colors::Unspecified;
+      }
+
+      if (claims.isRgb && claims.isYcc)
+      {
+        throw NotCovered("A frame says both that it is RGB and that it is YCbCr");
+      }
+
+      return claims.isRgb ? CodestreamHeader::Colors::Rgb : CodestreamHeader::Colors::Ycc;
     }
 
     void ReadFrameHeader(std::string_view segment, CodestreamHeader& header,
@@ -270,13 +297,61 @@ namespace OrthancPerf
   }
 
 
+  CodestreamKind GetCodestreamKind(std::string_view transferSyntax) noexcept
+  {
+    struct Syntax
+    {
+      std::string_view uid;
+      CodestreamKind kind;
+    };
+
+    // The retired .53 and .55, spectral selection and full progression, are in the archives
+    static constexpr std::array<Syntax, 11> SYNTAXES = {{
+        {"1.2.840.10008.1.2.4.50", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.51", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.53", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.55", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.57", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.70", CodestreamKind::Jpeg},
+        {"1.2.840.10008.1.2.4.80", CodestreamKind::JpegLs},
+        {"1.2.840.10008.1.2.4.81", CodestreamKind::JpegLs},
+        {"1.2.840.10008.1.2.4.90", CodestreamKind::Jpeg2000},
+        {"1.2.840.10008.1.2.4.91", CodestreamKind::Jpeg2000},
+        {"1.2.840.10008.1.2.5", CodestreamKind::Rle},
+    }};
+
+    const auto* const found = std::find_if(SYNTAXES.begin(), SYNTAXES.end(),
+                                           [transferSyntax](const Syntax& syntax)
+                                           { return syntax.uid == transferSyntax; });
+    return found == SYNTAXES.end() ? CodestreamKind::None : found->kind;
+  }
+
+
+  CodestreamHeader ReadCodestreamHeader(CodestreamKind kind, std::string_view frame)
+  {
+    switch (kind)
+    {
+      case CodestreamKind::Jpeg:
+        return ReadJpegHeader(frame);
+
+      case CodestreamKind::JpegLs:
+        return ReadJpegLsHeader(frame);
+
+      case CodestreamKind::Jpeg2000:
+        return ReadJpeg2000Header(frame);
+
+      default:
+        throw NotCovered("Frames of this transfer syntax have no header that is known");
+    }
+  }
+
+
   CodestreamHeader ReadJpegHeader(std::string_view frame)
   {
     ByteReader reader(frame);
     CodestreamHeader header;
     std::string identifiers;
-    bool isJfif = false;
-    auto adobe = CodestreamHeader::Colors::Unspecified;
+    ColorClaims claims;
 
     if (reader.Read16() != MARKER_START_OF_IMAGE)
     {
@@ -289,11 +364,11 @@ namespace OrthancPerf
                     if (marker == MARKER_APP0)
                     {
                       CheckJfif(segment);
-                      isJfif = isJfif || IsJfif(segment);
+                      claims.isYcc |= IsJfif(segment);
                     }
                     else if (marker == MARKER_APP14)
                     {
-                      adobe = ReadAdobe(segment, adobe);
+                      ReadAdobe(segment, claims);
                     }
                     else if (marker >= 0xffc0 && marker <= 0xffc3)
                     {
@@ -306,19 +381,8 @@ namespace OrthancPerf
                     }
                   });
 
-    if (isJfif)
-    {
-      header.colors = CodestreamHeader::Colors::Ycc;
-    }
-    else if (adobe != CodestreamHeader::Colors::Unspecified)
-    {
-      header.colors = adobe;
-    }
-    else if (identifiers == "RGB")
-    {
-      header.colors = CodestreamHeader::Colors::Rgb;
-    }
-
+    claims.isRgb |= identifiers == "RGB";
+    header.colors = GetColors(header, claims);
     return header;
   }
 

@@ -7,11 +7,25 @@
 
 namespace OrthancPerf
 {
+  // How the compressed frames of a transfer syntax are made
+  enum class CodestreamKind
+  {
+    None,  // not compressed, or in a way that no library here decodes
+    Jpeg,
+    JpegLs,
+    Jpeg2000,
+    Rle
+  };
+
+  CodestreamKind GetCodestreamKind(std::string_view transferSyntax) noexcept;
+
+
   // What the header of a compressed frame says of its pixels. A value.
   struct CodestreamHeader
   {
-    // What a JPEG stream says of its three components: APP0 or APP14 (ITU-T T.872), or their
-    // identifiers
+    // What a JPEG stream with loss says of its three components: APP0 or APP14 (ITU-T T.872), or
+    // their identifiers. Without a word, decoders take them for YCbCr. Lossless streams transform
+    // nothing, whatever their encoders note there.
     enum class Colors
     {
       Unspecified,
@@ -35,6 +49,7 @@ namespace OrthancPerf
   // to speak of. Throw CodecError if the frame is cut or malformed, and NotCovered if it is of a
   // kind that no library here decodes. Any thread may call them.
 
+  CodestreamHeader ReadCodestreamHeader(CodestreamKind kind, std::string_view frame);
   CodestreamHeader ReadJpegHeader(std::string_view frame);      // ITU-T T.81 annex B
   CodestreamHeader ReadJpegLsHeader(std::string_view frame);    // ITU-T T.87 annex C
   CodestreamHeader ReadJpeg2000Header(std::string_view frame);  // ITU-T T.800 annex A

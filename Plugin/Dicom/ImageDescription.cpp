@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/ImageDescription.h"
 
+#include "Dicom/CodestreamCheck.h"
 #include "Dicom/DicomFileWalk.h"
 
 #include <algorithm>
@@ -266,6 +267,11 @@ namespace OrthancPerf
     if (IsVideo(image.transferSyntax.data()))
     {
       return "a video";
+    }
+
+    if (image.kind == PixelDataKind::Encapsulated)
+    {
+      return FindContradiction(image);
     }
 
     if (!IsEncapsulated(target))

@@ -458,3 +458,56 @@ def check_unharmed(
     # Decoders of lossy JPEG may round as they like (ITU-T T.83), and interpolate colour
     is_lossy = get_syntax(read(content)) in LOSSY
     assert difference.mean() < 1 if is_lossy else not difference.any(), name
+
+
+# ---- Colours ------------------------------------------------------------------------------------
+
+JFIF_SEGMENT = 2 + 16  # behind SOI: the marker, and its length
+
+
+def make_colours(label: str, *frames: bytes) -> bytes:
+    """100 x 100 pixels of RGB or YCbCr in JPEG Baseline, whatever the label says."""
+
+    def edit(image: FileDataset) -> None:
+        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+        image.PhotometricInterpretation = label
+        image.NumberOfFrames = len(frames)
+        image.PixelData = encapsulate(list(frames))
+
+    return change(Path(get_testdata_file("SC_rgb_jpeg_dcmtk.dcm")), edit)
+
+
+def list_colours() -> list[tuple[str, bytes, bool]]:
+    """Images of colour, and whether stream and label agree."""
+    ycc = get_frame(read(Path(get_testdata_file("SC_rgb_jpeg_dcmtk.dcm"))))  # JFIF
+    without_marker = ycc[:2] + ycc[2 + JFIF_SEGMENT :]
+    rgb = get_frame(read(Path(get_testdata_file("SC_rgb_dcmtk_+eb+cr.dcm"))))  # Adobe's marker
+    return [
+        ("JFIF, YBR_FULL", make_colours("YBR_FULL", ycc), True),
+        ("no marker, YBR_FULL_422", make_colours("YBR_FULL_422", without_marker), True),
+        ("with and without marker", make_colours("YBR_FULL", ycc, without_marker), True),
+        ("Adobe's marker, RGB", make_colours("RGB", rgb), True),
+        ("JFIF, RGB", make_colours("RGB", ycc), False),
+        ("no marker, RGB", make_colours("RGB", without_marker), False),
+        ("Adobe's marker, YBR_FULL", make_colours("YBR_FULL", rgb), False),
+        ("frames of both", make_colours("RGB", rgb, ycc), False),
+        ("frames of both", make_colours("YBR_FULL", ycc, rgb), False),
+    ]
+
+
+@pytest.mark.parametrize("target", [EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS])
+@pytest.mark.parametrize("engine", [*ENGINES, "auto"])
+def test_colours_stay_what_a_viewer_saw(orthanc: OrthancServer, engine: str, target: UID) -> None:
+    if target not in list_engines(orthanc).get(engine, {target}):
+        pytest.skip(f"{engine} does not write {target.name}")
+    tune(orthanc, Engine=engine, TransferSyntax=target)
+    for name, content, is_agreed in list_colours():
+        _, stored = upload_and_read_back(orthanc, name, content)
+        transcoding = list_transcodings(orthanc, 1)[0]
+        if is_agreed:
+            assert transcoding["Outcome"] == "Transcoded", (name, transcoding)
+            check_unharmed(orthanc, name, content, stored, target)
+        else:
+            assert transcoding["Outcome"] == "Declined", (name, transcoding)
+            assert "colours" in transcoding["Reason"]
+            assert stored == content

@@ -85,7 +85,9 @@ namespace OrthancPerf
   TEST(CodestreamHeader, OfJpegSaysWhatTheColorsAre)
   {
     const std::string frame = Frame(0xc0, {1, 2, 3});
-    EXPECT_EQ(ReadColors(frame), Colors::Unspecified);
+    EXPECT_EQ(ReadColors(frame), Colors::Ycc);
+    EXPECT_EQ(ReadColors(Frame(0xc3, {'R', 'G', 'B'})), Colors::Unspecified);
+    EXPECT_EQ(ReadColors(JFIF + Frame(0xc0, {1})), Colors::Unspecified);
     EXPECT_EQ(ReadColors(JFIF + frame), Colors::Ycc);
     EXPECT_EQ(ReadColors(ADOBE + std::string(1, '\0') + frame), Colors::Rgb);
     EXPECT_EQ(ReadColors(ADOBE + std::string(1, '\1') + frame), Colors::Ycc);
@@ -106,6 +108,10 @@ namespace OrthancPerf
     EXPECT_THROW(ReadJpegHeader(BEGIN + Bytes({0xff, 0xd0}) + Frame(0xc0, {1}) + SCAN), CodecError);
     EXPECT_THROW(ReadJpegHeader(BEGIN + Frame(0xc9, {1}) + SCAN), NotCovered);
     EXPECT_THROW(ReadColors(ADOBE + std::string(1, '\2') + Frame(0xc0, {1, 2, 3})), NotCovered);
+
+    EXPECT_THROW(ReadColors(JFIF + Frame(0xc0, {'R', 'G', 'B'})), NotCovered);
+    EXPECT_THROW(ReadColors(JFIF + ADOBE + std::string(1, '\0') + Frame(0xc0, {1, 2, 3})),
+                 NotCovered);
 
     std::string jfif = JFIF;
     jfif[9] = '\2';

@@ -121,6 +121,13 @@ namespace OrthancPerf
       return EngineResult::MakeTranscoded(file);
     }
 
+    const std::string obstacle = FindObstacle(image, UNCOMPRESSED);
+
+    if (!obstacle.empty())
+    {
+      return EngineResult::MakeDeclined(obstacle);
+    }
+
     EngineResult last = EngineResult::MakeDeclined("there is no engine that decodes");
 
     for (const ITranscodingEngine* const decoder : FindDecoders(engines, ""))

@@ -7,7 +7,6 @@
 #include "Transcoding/Program/Gdcm/LibjpegWarnings.h"
 #include "Transcoding/Program/Gdcm/SampleLayout.h"
 
-#include <algorithm>
 #include <array>
 #include <gdcmJPEG2000Codec.h>
 #include <gdcmJPEGCodec.h>
@@ -78,55 +77,24 @@ namespace OrthancPerf
 
   FrameDecoder::FrameDecoder(std::string_view transferSyntax, const FrameFormat& format,
                              std::string_view photometricInterpretation) :
-    kind_(FindKind(transferSyntax)),
+    kind_(GetCodestreamKind(transferSyntax)),
     format_(format),
     photometricInterpretation_(photometricInterpretation)
   {
-    if (kind_ != Kind::Rle && format_.bitsAllocated > 16)
-    {
-      throw NotCovered("GDCM decodes more than 16 Bits Allocated from RLE only");
-    }
-
-    if (kind_ == Kind::Rle && photometricInterpretation_.find("_42") != std::string::npos)
-    {
-      throw NotCovered("RLE with subsampled colours is not defined");
-    }
-  }
-
-
-  FrameDecoder::Kind FrameDecoder::FindKind(std::string_view transferSyntax)
-  {
-    struct Syntax
-    {
-      std::string_view uid;
-      Kind kind;
-    };
-
-    // The retired .53 and .55, spectral selection and full progression, are in the archives
-    static constexpr std::array<Syntax, 11> SYNTAXES = {{
-        {"1.2.840.10008.1.2.4.50", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.51", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.53", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.55", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.57", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.70", Kind::Jpeg},
-        {"1.2.840.10008.1.2.4.80", Kind::JpegLs},
-        {"1.2.840.10008.1.2.4.81", Kind::JpegLs},
-        {"1.2.840.10008.1.2.4.90", Kind::Jpeg2000},
-        {"1.2.840.10008.1.2.4.91", Kind::Jpeg2000},
-        {"1.2.840.10008.1.2.5", Kind::Rle},
-    }};
-
-    const auto found = std::find_if(SYNTAXES.begin(), SYNTAXES.end(),
-                                    [transferSyntax](const Syntax& syntax)
-                                    { return syntax.uid == transferSyntax; });
-
-    if (found == SYNTAXES.end())
+    if (kind_ == CodestreamKind::None)
     {
       throw NotCovered("GDCM does not decode this transfer syntax");
     }
 
-    return found->kind;
+    if (kind_ != CodestreamKind::Rle && format_.bitsAllocated > 16)
+    {
+      throw NotCovered("GDCM decodes more than 16 Bits Allocated from RLE only");
+    }
+
+    if (kind_ == CodestreamKind::Rle && photometricInterpretation_.find("_42") != std::string::npos)
+    {
+      throw NotCovered("RLE with subsampled colours is not defined");
+    }
   }
 
 
@@ -134,30 +102,14 @@ namespace OrthancPerf
   {
     const std::string frame = Join(fragments);
 
-    if (kind_ == Kind::Rle)
+    if (kind_ == CodestreamKind::Rle)
     {
       return DecodeRle(frame);
     }
 
-    header_ = ReadHeader(frame);
+    header_ = ReadCodestreamHeader(kind_, frame);
     CheckHeader(header_);
     return Adapt(DecodeStream(frame, header_), header_);
-  }
-
-
-  CodestreamHeader FrameDecoder::ReadHeader(std::string_view frame) const
-  {
-    switch (kind_)
-    {
-      case Kind::Jpeg:
-        return ReadJpegHeader(frame);
-
-      case Kind::JpegLs:
-        return ReadJpegLsHeader(frame);
-
-      default:
-        return ReadJpeg2000Header(frame);
-    }
   }
 
 
@@ -184,7 +136,7 @@ namespace OrthancPerf
   std::string FrameDecoder::DecodeStream(const std::string& frame,
                                          const CodestreamHeader& header) const
   {
-    if (kind_ == Kind::Jpeg)
+    if (kind_ == CodestreamKind::Jpeg)
     {
       const LibjpegWarnings warnings;
       gdcm::JPEGCodec codec;
@@ -201,7 +153,7 @@ namespace OrthancPerf
 
     const unsigned int bits = header.precision <= 8 ? 8 : 16;
 
-    if (kind_ == Kind::JpegLs)
+    if (kind_ == CodestreamKind::JpegLs)
     {
       gdcm::JPEGLSCodec codec;
       return Run(codec, format_, MakePixelFormat(format_, bits, false), frame);
@@ -258,12 +210,12 @@ namespace OrthancPerf
   {
     const std::string& pi = photometricInterpretation_;
 
-    if (format_.samples != 3 || kind_ == Kind::Rle)
+    if (format_.samples != 3 || kind_ == CodestreamKind::Rle)
     {
       return pi;
     }
 
-    if (kind_ == Kind::Jpeg && !header_.isLossless)
+    if (kind_ == CodestreamKind::Jpeg && !header_.isLossless)
     {
       switch (header_.colors)
       {

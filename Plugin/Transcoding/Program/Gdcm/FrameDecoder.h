@@ -28,23 +28,12 @@ namespace OrthancPerf
     std::string GetPhotometricInterpretation() const;
 
   private:
-    enum class Kind
-    {
-      Jpeg,
-      JpegLs,
-      Jpeg2000,
-      Rle
-    };
-
-    static Kind FindKind(std::string_view transferSyntax);
-
-    CodestreamHeader ReadHeader(std::string_view frame) const;
     void CheckHeader(const CodestreamHeader& header) const;
     std::string DecodeStream(const std::string& frame, const CodestreamHeader& header) const;
     std::string DecodeRle(const std::string& frame) const;
     std::string Adapt(std::string samples, const CodestreamHeader& header) const;
 
-    const Kind kind_;
+    const CodestreamKind kind_;
     const FrameFormat format_;
     const std::string photometricInterpretation_;
     CodestreamHeader header_;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/CodestreamCheck.h"
+
+#include "Dicom/CodecError.h"
+#include "Dicom/CodestreamHeader.h"
+#include "Dicom/FrameFragments.h"
+
+#include <algorithm>
+#include <array>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Colors = CodestreamHeader::Colors;
+
+    template <std::size_t N>
+    bool IsOneOf(std::string_view text, const std::array<std::string_view, N>& all)
+    {
+      return std::find(all.begin(), all.end(), text) != all.end();
+    }
+
+
+    CodestreamHeader ReadHeader(CodestreamKind kind, const FrameFragments& fragments)
+    {
+      if (fragments.size() == 1)
+      {
+        return ReadCodestreamHeader(kind, fragments.front());
+      }
+
+      std::string frame;
+
+      for (const std::string_view fragment : fragments)
+      {
+        frame.append(fragment);
+      }
+
+      return ReadCodestreamHeader(kind, frame);
+    }
+
+
+    // DICOM PS3.3 section C.7.6.3.1.2, PS3.5 sections 8.2.1 and 8.2.4
+    bool MayBeLabelled(CodestreamKind kind, const CodestreamHeader& header, std::string_view label)
+    {
+      static constexpr std::array<std::string_view, 3> ONE = {"MONOCHROME1", "MONOCHROME2",
+                                                              "PALETTE COLOR"};
+      static constexpr std::array<std::string_view, 4> YCC = {"YBR_FULL", "YBR_FULL_422",
+                                                              "YBR_PARTIAL_422", "YBR_PARTIAL_420"};
+      static constexpr std::array<std::string_view, 2> TRANSFORMED = {"YBR_RCT", "YBR_ICT"};
+
+      if (header.components != 3)
+      {
+        return true;
+      }
+
+      if (header.colors != Colors::Unspecified)
+      {
+        return header.colors == Colors::Rgb ? label == "RGB" : IsOneOf(label, YCC);
+      }
+
+      // Decoders of JPEG 2000 undo the transform, and give RGB, whatever the label
+      if (kind == CodestreamKind::Jpeg2000)
+      {
+        return header.isColorTransformed ? label == "RGB" || IsOneOf(label, TRANSFORMED)
+                                         : !IsOneOf(label, TRANSFORMED) && !IsOneOf(label, ONE);
+      }
+
+      return !IsOneOf(label, ONE);
+    }
+
+
+    bool IsSameKind(const CodestreamHeader& first, const CodestreamHeader& other)
+    {
+      return first.precision == other.precision && first.isSigned == other.isSigned &&
+             first.isColorTransformed == other.isColorTransformed && first.colors == other.colors;
+    }
+
+
+    const char* FindContradictionOfFrame(const ImageDescription& image, CodestreamKind kind,
+                                         const CodestreamHeader& header)
+    {
+      if (header.width != image.columns || header.height != image.rows ||
+          header.components != image.samplesPerPixel)
+      {
+        return "a frame has other Rows, Columns or Samples per Pixel than its data set says";
+      }
+
+      if (header.precision > image.bitsAllocated)
+      {
+        return "a frame has more bits than Bits Allocated";
+      }
+
+      return MayBeLabelled(kind, header, image.photometricInterpretation)
+                 ? ""
+                 : "a frame has other colours than Photometric Interpretation says";
+    }
+
+
+    std::string FindContradictionOfFrames(const ImageDescription& image, CodestreamKind kind)
+    {
+      CodestreamHeader first;
+      bool isFirst = true;
+
+      for (const FrameFragments& fragments : FindFrames(image.encapsulatedPixels, image.frames))
+      {
+        const CodestreamHeader header = ReadHeader(kind, fragments);
+        const std::string contradiction = FindContradictionOfFrame(image, kind, header);
+
+        if (!contradiction.empty())
+        {
+          return contradiction;
+        }
+
+        if (!isFirst && !IsSameKind(first, header))
+        {
+          return "the frames differ in their bits or colours";
+        }
+
+        first = header;
+        isFirst = false;
+      }
+
+      return "";
+    }
+  }
+
+
+  std::string FindContradiction(const ImageDescription& image)
+  {
+    const CodestreamKind kind = GetCodestreamKind(image.transferSyntax.data());
+
+    if (image.encapsulatedPixels.empty() || kind == CodestreamKind::None ||
+        kind == CodestreamKind::Rle)
+    {
+      return "";
+    }
+
+    try
+    {
+      return FindContradictionOfFrames(image, kind);
+    }
+    catch (const CodecError& error)
+    {
+      return error.what();
+    }
+    catch (const NotCovered& error)
+    {
+      return error.what();
+    }
+  }
+}
