@@ -149,6 +149,25 @@ namespace OrthancPerf
     }
 
 
+    // Arguments that a request has for others: a browser's cache ("_", by jQuery), and the token of
+    // a user, for Orthanc's authorization plugin
+    std::vector<std::string> GetForeignArguments(const Json::Value& orthancConfiguration)
+    {
+      std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
+      const Json::Value& authorization = orthancConfiguration["Authorization"];
+
+      if (authorization.isObject() && authorization["TokenGetArguments"].isArray())
+      {
+        for (const Json::Value& name : authorization["TokenGetArguments"])
+        {
+          names.push_back(name.isString() ? name.asString() : "token");
+        }
+      }
+
+      return names;
+    }
+
+
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -198,6 +217,7 @@ namespace OrthancPerf
       Warn(warning);
     }
 
+    router_.Ignore(GetForeignArguments(orthancConfiguration));
     RegisterRoutes(configuration);
     state_.SetInEffect(TuningPart::Network);
     state_.SetInEffect(TuningPart::Transcoding);

@@ -46,17 +46,6 @@ namespace OrthancPerf
     }
 
 
-    std::string Join(const std::vector<std::string>& names)
-    {
-      std::string text;
-      for (const std::string& name : names)
-      {
-        text += (text.empty() ? "" : ", ") + name;
-      }
-      return text;
-    }
-
-
     std::string DescribeSyntaxes()
     {
       std::vector<std::string> names;
@@ -64,7 +53,7 @@ namespace OrthancPerf
       {
         names.push_back(std::string(syntax.uid) + " (" + syntax.name + ")");
       }
-      return Join(names);
+      return JoinNames(names);
     }
 
 
@@ -172,7 +161,7 @@ namespace OrthancPerf
       readers["Engines"] =
           [engines, chooseEngine](const Json::Value& value, CompareRequest& request)
       {
-        request.engines = ReadList("Engines", value, chooseEngine, Join(engines));
+        request.engines = ReadList("Engines", value, chooseEngine, JoinNames(engines));
       };
       readers["MaximumInstances"] = [](const Json::Value& value, CompareRequest& request)
       {

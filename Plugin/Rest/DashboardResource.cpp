@@ -111,7 +111,8 @@ namespace OrthancPerf
       {
         router.Register(std::string(ROUTE) + "/app/" + std::string(file.name), HttpMethod::Get,
                         "A file of the dashboard",
-                        [file](const RestRequest& request) { return AnswerFile(request, file); });
+                        [file](const RestRequest& request) { return AnswerFile(request, file); },
+                        {"v"});
       }
     }
 

@@ -142,6 +142,7 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/history", HttpMethod::Get,
-                    "The last hour by the second or the last day by the minute, for charts", get);
+                    "The last hour by the second or the last day by the minute, for charts", get,
+                    {"resolution", "since"});
   }
 }

@@ -130,6 +130,7 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/instances", HttpMethod::Get,
-                    "The latest finished instances and their phases, newest first", get);
+                    "The latest finished instances and their phases, newest first", get,
+                    {"limit", "peer", "origin", "direction"});
   }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestMessage.h"
 
+#include "Tuning/NearestName.h"
 #include "Tuning/SettingError.h"
+#include "Tuning/UnknownKeys.h"
 
 namespace OrthancPerf
 {
@@ -15,10 +17,9 @@ namespace OrthancPerf
       return Json::writeString(builder, value) + "\n";
     }
 
-    bool Accepts(const std::map<std::string, std::string>& headers, const char* type)
+    bool Accepts(const RestRequest& request, const char* type)
     {
-      const auto accept = headers.find("accept");
-      return accept != headers.end() && accept->second.find(type) != std::string::npos;
+      return request.GetHeader("accept").value_or("").find(type) != std::string::npos;
     }
 
     Json::Value MakeErrorBody(const std::string& message)
@@ -26,6 +27,13 @@ namespace OrthancPerf
       Json::Value body;
       body["Error"] = message;
       return body;
+    }
+
+    RestError MakeValueError(const std::string& message, const std::string& name,
+                             const std::string& found, const std::string& allowed)
+    {
+      const SettingError error(message, name, DescribeText(found), allowed);
+      return RestError::WithBody(400, error.ToJson());
     }
   }
 
@@ -47,14 +55,20 @@ namespace OrthancPerf
     }
   }
 
+  std::optional<std::string> RestRequest::GetHeader(const std::string& key) const
+  {
+    const auto header = headers.find(key);
+    return header == headers.end() ? std::nullopt : std::optional<std::string>(header->second);
+  }
+
   bool RestRequest::AcceptsJson() const
   {
-    return Accepts(headers, "application/json");
+    return Accepts(*this, "application/json");
   }
 
   bool RestRequest::AcceptsHtml() const
   {
-    return Accepts(headers, "text/html");
+    return Accepts(*this, "text/html");
   }
 
   RestAnswer AnswerJson(const Json::Value& value, int status)
@@ -92,13 +106,21 @@ namespace OrthancPerf
   }
 
 
+  RestError MakeUnknownArgumentError(const std::string& name, const std::string& found,
+                                     const std::vector<std::string>& known)
+  {
+    const std::string shown = DescribeText(name);
+    const std::string advice = known.empty()
+                                   ? ", this route has none"
+                                   : ", did you mean \"" + FindNearestPath(name, known) + "\"?";
+    return MakeValueError("Unknown argument \"" + shown + "\"" + advice, shown, found,
+                          known.empty() ? "no argument" : JoinNames(known));
+  }
+
+
   RestError MakeArgumentError(const std::string& name, const std::string& found,
                               const std::string& allowed)
   {
-    Json::Value body = MakeErrorBody("Bad value of the argument \"" + name + "\"");
-    body["Key"] = name;
-    body["Found"] = DescribeText(found);
-    body["Allowed"] = allowed;
-    return RestError::WithBody(400, body);
+    return MakeValueError("Bad value of the argument \"" + name + "\"", name, found, allowed);
   }
 }

@@ -4,8 +4,10 @@
 #include <json/json.h>
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -27,6 +29,9 @@ namespace OrthancPerf
     std::map<std::string, std::string> arguments;  // of the query string
     std::map<std::string, std::string> headers;    // keys in lower case
     std::string body;
+
+    // Nothing if the request does not have it; the key is in lower case
+    std::optional<std::string> GetHeader(const std::string& key) const;
 
     // Whether the client prefers JSON: "Accept: application/json"
     bool AcceptsJson() const;
@@ -77,6 +82,10 @@ namespace OrthancPerf
     int status_;
     Json::Value body_;
   };
+
+  // 400 for an argument of the query string that the route does not have: names the nearest known
+  RestError MakeUnknownArgumentError(const std::string& name, const std::string& found,
+                                     const std::vector<std::string>& known);
 
   // 400 for an argument of the query string: names it, what was found and what is allowed
   RestError MakeArgumentError(const std::string& name, const std::string& found,

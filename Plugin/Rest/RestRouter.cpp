@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestRouter.h"
 
+#include "Rest/RequestSafety.h"
+
+#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
 {
   void RestRouter::Register(const std::string& path, HttpMethod method, const std::string& summary,
-                            Handler handler)
+                            Handler handler, const std::vector<std::string>& arguments)
   {
-    routes_[path][method] = Route{summary, std::move(handler)};
+    routes_[path][method] = Route{summary, std::move(handler), arguments};
+  }
+
+  void RestRouter::Ignore(const std::vector<std::string>& arguments)
+  {
+    ignored_.insert(arguments.begin(), arguments.end());
   }
 
   RestAnswer RestRouter::Serve(const RestRequest& request) const
   {
     try
     {
-      const auto route = routes_.find(request.path);
+      RefuseOtherMethod(request);
+      const Route& route = Find(request);
+      CheckArguments(route, request);
 
-      if (route == routes_.end())
+      if (request.method != HttpMethod::Get)
       {
-        throw RestError(404, "No such route; GET /perf lists all");
+        RefuseForeignPage(request);
       }
 
-      const auto method = route->second.find(request.method);
-
-      if (method == route->second.end())
-      {
-        throw RestError(405, "Allowed methods: " + GetAllowedMethods(request.path));
-      }
-
-      return method->second.handler(request);
+      return route.handler(request);
     }
     catch (const RestError& error)
     {
@@ -55,6 +58,39 @@ namespace OrthancPerf
     }
 
     return allowed;
+  }
+
+  const RestRouter::Route& RestRouter::Find(const RestRequest& request) const
+  {
+    const auto methods = routes_.find(request.path);
+
+    if (methods == routes_.end())
+    {
+      throw RestError(404, "No such route; GET /perf lists all");
+    }
+
+    const auto route = methods->second.find(request.method);
+
+    if (route == methods->second.end())
+    {
+      throw RestError(405, "Allowed methods: " + GetAllowedMethods(request.path));
+    }
+
+    return route->second;
+  }
+
+  void RestRouter::CheckArguments(const Route& route, const RestRequest& request) const
+  {
+    for (const auto& [name, value] : request.arguments)
+    {
+      const bool isKnown =
+          std::find(route.arguments.begin(), route.arguments.end(), name) != route.arguments.end();
+
+      if (!isKnown && ignored_.count(name) == 0)
+      {
+        throw MakeUnknownArgumentError(name, value, route.arguments);
+      }
+    }
   }
 
   Json::Value RestRouter::Describe() const

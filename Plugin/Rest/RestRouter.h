@@ -5,8 +5,9 @@
 
 #include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -18,11 +19,17 @@ namespace OrthancPerf
     // Serves a request, or throws RestError
     using Handler = std::function<RestAnswer(const RestRequest&)>;
 
+    // "arguments" are those of the query string that the handler knows
     void Register(const std::string& path, HttpMethod method, const std::string& summary,
-                  Handler handler);
+                  Handler handler, const std::vector<std::string>& arguments = {});
+
+    // Arguments that any request may have, and that mean nothing to the plugin
+    void Ignore(const std::vector<std::string>& arguments);
 
     // The answer to any request, errors included: 404 for an unknown route, 405 for a method that
-    // the route does not have, 500 for an unexpected failure. Never throws but for lack of memory.
+    // the route does not have, 400 for an argument that it does not have, 403 for a change that
+    // another server's page asks for (RequestSafety), 500 for an unexpected failure. Never throws
+    // but for lack of memory.
     RestAnswer Serve(const RestRequest& request) const;
 
     // The value of the header "Allow" of a 405 (RFC 9110 section 10.2.1): "GET,PUT"
@@ -36,10 +43,15 @@ namespace OrthancPerf
     {
       std::string summary;
       Handler handler;
+      std::vector<std::string> arguments;
     };
 
     using Methods = std::map<HttpMethod, Route>;
 
+    const Route& Find(const RestRequest& request) const;
+    void CheckArguments(const Route& route, const RestRequest& request) const;
+
     std::map<std::string, Methods> routes_;
+    std::set<std::string> ignored_;
   };
 }

@@ -80,15 +80,17 @@ namespace OrthancPerf
       std::map<std::string, std::string> arguments =
           ToMap(source.getCount, source.getKeys, source.getValues);
 
-      if (!IsQueryDecoded(context))
+      if (IsQueryDecoded(context))
       {
-        for (auto& argument : arguments)
-        {
-          argument.second = DecodeQuery(argument.second);
-        }
+        return arguments;
       }
 
-      return arguments;
+      std::map<std::string, std::string> decoded;
+      for (const auto& [name, value] : arguments)
+      {
+        decoded[DecodeQuery(name)] = DecodeQuery(value);
+      }
+      return decoded;
     }
 
     // "/perf/" is "/perf". Orthanc does not tell which of the two was asked for, and a browser

@@ -8,22 +8,6 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    std::string Join(const std::vector<std::string>& texts)
-    {
-      std::string joined;
-
-      for (const std::string& text : texts)
-      {
-        joined += (joined.empty() ? "" : ", ") + text;
-      }
-
-      return joined;
-    }
-  }
-
-
   UnknownKeys::UnknownKeys(std::vector<std::string> known) : known_(std::move(known))
   {
   }
@@ -44,11 +28,24 @@ namespace OrthancPerf
     if (warnings_ == nullptr)
     {
       throw SettingError("Unknown key \"" + key + "\", did you mean \"" + nearest + "\"?", key,
-                         Describe(value), Join(known_));
+                         Describe(value), JoinNames(known_));
     }
 
     warnings_->push_back("Unknown key \"" + key + "\" is ignored, did you mean \"" + nearest +
                          "\"?");
+  }
+
+
+  std::string JoinNames(const std::vector<std::string>& names)
+  {
+    std::string joined;
+
+    for (const std::string& name : names)
+    {
+      joined += (joined.empty() ? "" : ", ") + name;
+    }
+
+    return joined;
   }
 
 

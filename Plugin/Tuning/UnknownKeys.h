@@ -29,6 +29,9 @@ namespace OrthancPerf
   };
 
 
+  // "limit, peer"
+  std::string JoinNames(const std::vector<std::string>& names);
+
   // "Perf" and "Enabled" give "Perf.Enabled"; an empty path gives the name alone
   std::string JoinPath(const std::string& path, const std::string& name);
 }

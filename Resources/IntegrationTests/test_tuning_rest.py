@@ -144,6 +144,32 @@ def test_errors_are_json(orthanc: OrthancServer, method: str, path: str, status:
 
 
 @pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/perf/instances?limt=1", "limit"),
+        ("/perf/instances?Peer=CT", "peer"),
+        ("/perf/history?from=0", ""),
+        ("/perf/status?verbose", ""),
+        ("/perf?theme=dark", ""),
+    ],
+)
+def test_an_unknown_argument_is_refused_and_the_nearest_named(
+    orthanc: OrthancServer, path: str, named: str
+) -> None:
+    answer = orthanc.get(path)
+    assert answer.status_code == 400
+    assert answer.json()["Key"] == path.partition("?")[2].partition("=")[0]
+    assert f'"{named}"' in answer.json()["Error"] or not named
+
+
+def test_arguments_of_others_are_ignored(start_orthanc: StartOrthanc) -> None:
+    options = {"Authorization": {"TokenGetArguments": ["pass"]}}
+    orthanc = start_orthanc(options=options)
+    arguments = "limit=1&_=1795275657&token=a&auth-token=b&authorization=c&pass=d"
+    assert orthanc.get(f"/perf/instances?{arguments}").status_code == 200
+
+
+@pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
         ("POST", "/perf/tuning", {"GET", "PUT", "DELETE"}),

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/RequestSafety.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Headers = std::map<std::string, std::string>;
+
+    bool IsRefused(const Headers& headers)
+    {
+      RestRequest request;
+      request.headers = headers;
+
+      try
+      {
+        RefuseForeignPage(request);
+        return false;
+      }
+      catch (const RestError& error)
+      {
+        EXPECT_EQ(403, error.GetStatus());
+        return true;
+      }
+    }
+  }
+
+
+  TEST(RequestSafety, ProgramsArePassed)
+  {
+    EXPECT_FALSE(IsRefused({}));
+    EXPECT_FALSE(IsRefused({{"host", "pacs:8042"}}));
+  }
+
+
+  TEST(RequestSafety, WhatABrowserSaysOfThePageComesFirst)
+  {
+    const Headers behindProxy = {{"host", "orthanc:8042"}, {"origin", "https://pacs.example"}};
+
+    for (const std::string own : {"same-origin", "none"})
+    {
+      Headers headers = behindProxy;
+      headers["sec-fetch-site"] = own;
+      EXPECT_FALSE(IsRefused(headers));
+    }
+
+    for (const std::string foreign : {"cross-site", "same-site", "", "whatever"})
+    {
+      EXPECT_TRUE(IsRefused({{"sec-fetch-site", foreign}, {"host", "a"}, {"origin", "http://a"}}));
+    }
+  }
+
+
+  TEST(RequestSafety, APageOfTheHostThatWasAskedIsPassed)
+  {
+    EXPECT_FALSE(IsRefused({{"host", "pacs:8042"}, {"origin", "http://pacs:8042"}}));
+    EXPECT_FALSE(IsRefused({{"host", "PACS"}, {"origin", "http://pacs"}}));
+    EXPECT_FALSE(IsRefused({{"host", "pacs:443"}, {"origin", "https://pacs"}}));
+    EXPECT_FALSE(IsRefused({{"host", "pacs:80"}, {"origin", "http://pacs"}}));
+    EXPECT_FALSE(IsRefused({{"host", "[::1]:8042"}, {"origin", "http://[::1]:8042"}}));
+    EXPECT_FALSE(IsRefused({{"host", "[::1]"}, {"origin", "http://[::1]"}}));
+  }
+
+
+  TEST(RequestSafety, AProxyMayNameTheHostAloneOrInAHeaderOfItsOwn)
+  {
+    EXPECT_FALSE(IsRefused({{"host", "pacs"}, {"origin", "http://pacs:8080"}}));
+    EXPECT_FALSE(
+        IsRefused({{"host", "orthanc"}, {"x-forwarded-host", "pacs"}, {"origin", "https://pacs"}}));
+  }
+
+
+  TEST(RequestSafety, AnyOtherPageIsRefused)
+  {
+    for (const std::string origin :
+         {"http://elsewhere", "http://pacs:3000", "http://pacs", "null", "", "file://",
+          "http://pacs.elsewhere:8042", "http://[::1]:8042", "http://pacs:8042/path"})
+    {
+      EXPECT_TRUE(IsRefused({{"host", "pacs:8042"}, {"origin", origin}})) << origin;
+    }
+
+    EXPECT_TRUE(IsRefused({{"origin", "http://elsewhere"}}));
+    EXPECT_TRUE(IsRefused({{"host", ""}, {"origin", "null"}}));
+  }
+
+
+  TEST(RequestSafety, ALongOriginIsNotAnsweredInFull)
+  {
+    RestRequest request;
+    request.headers = {{"host", "pacs"}, {"origin", "http://" + std::string(100000, 'x')}};
+
+    try
+    {
+      RefuseForeignPage(request);
+      FAIL();
+    }
+    catch (const RestError& error)
+    {
+      EXPECT_LT(std::string(error.what()).size(), 1000);
+    }
+  }
+
+
+  TEST(RequestSafety, AnotherMethodThanTheRequestsOwnIsRefused)
+  {
+    RestRequest request;
+    EXPECT_NO_THROW(RefuseOtherMethod(request));
+
+    for (const std::string name : {"_method", "_Method", "_METHOD"})
+    {
+      request.arguments = {{name, ""}};
+      EXPECT_THROW(RefuseOtherMethod(request), RestError);
+    }
+
+    request.arguments.clear();
+    request.headers = {{"x-http-method-override", ""}};
+    EXPECT_THROW(RefuseOtherMethod(request), RestError);
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/RestRouter.h"
+
+#include "Tuning/ParseJson.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class RestRouterTest : public testing::Test
+    {
+    protected:
+      RestRouterTest()
+      {
+        const auto answer = [this](const RestRequest&)
+        {
+          served_++;
+          return AnswerJson(Json::objectValue);
+        };
+
+        router_.Register("/perf/list", HttpMethod::Get, "A list", answer, {"limit", "peer"});
+        router_.Register("/perf/plain", HttpMethod::Get, "No arguments", answer);
+        router_.Register("/perf/plain", HttpMethod::Delete, "A change", answer);
+        router_.Ignore({"_"});
+      }
+
+      RestAnswer Serve(const std::string& path, const std::map<std::string, std::string>& arguments,
+                       HttpMethod method = HttpMethod::Get,
+                       const std::map<std::string, std::string>& headers = {})
+      {
+        RestRequest request;
+        request.method = method;
+        request.path = path;
+        request.arguments = arguments;
+        request.headers = headers;
+        return router_.Serve(request);
+      }
+
+      static Json::Value Parse(const RestAnswer& answer)
+      {
+        return ParseJson(answer.body.data(), answer.body.size());
+      }
+
+      RestRouter router_;
+      int served_ = 0;
+    };
+  }
+
+
+  TEST_F(RestRouterTest, ArgumentsOfTheRouteAreServed)
+  {
+    EXPECT_EQ(200, Serve("/perf/list", {{"limit", "1"}, {"peer", "CT"}}).status);
+    EXPECT_EQ(1, served_);
+  }
+
+
+  TEST_F(RestRouterTest, AnUnknownArgumentIsRefusedWithTheNearestName)
+  {
+    const RestAnswer answer = Serve("/perf/list", {{"limt", "1"}});
+    EXPECT_EQ(400, answer.status);
+    const Json::Value body = Parse(answer);
+    EXPECT_EQ("Unknown argument \"limt\", did you mean \"limit\"?", body["Error"].asString());
+    EXPECT_EQ("limt", body["Key"].asString());
+    EXPECT_EQ("1", body["Found"].asString());
+    EXPECT_EQ("limit, peer", body["Allowed"].asString());
+    EXPECT_EQ(0, served_);
+  }
+
+
+  TEST_F(RestRouterTest, ARouteWithoutArgumentsSaysSo)
+  {
+    const Json::Value body = Parse(Serve("/perf/plain", {{"limit", "1"}}));
+    EXPECT_EQ("Unknown argument \"limit\", this route has none", body["Error"].asString());
+    EXPECT_EQ("no argument", body["Allowed"].asString());
+  }
+
+
+  TEST_F(RestRouterTest, WhatStrangersWriteIsAnsweredInPartOnly)
+  {
+    const RestAnswer answer =
+        Serve("/perf/list", {{std::string(100000, '\n'), std::string(100000, '<')}});
+    EXPECT_EQ(400, answer.status);
+    EXPECT_LT(answer.body.size(), 2000);
+    EXPECT_EQ(std::string::npos, answer.body.find("\\n"));
+  }
+
+
+  TEST_F(RestRouterTest, ArgumentsThatMeanNothingAreIgnored)
+  {
+    EXPECT_EQ(200, Serve("/perf/plain", {{"_", "1795275657"}}).status);
+  }
+
+
+  TEST_F(RestRouterTest, AnUnknownRouteIsNamedBeforeItsArguments)
+  {
+    EXPECT_EQ(404, Serve("/perf/nothing", {{"limit", "1"}}).status);
+  }
+
+
+  TEST_F(RestRouterTest, AForeignPageMayReadAsFarAsItsBrowserLetsIt)
+  {
+    const std::map<std::string, std::string> foreign = {{"sec-fetch-site", "cross-site"}};
+    EXPECT_EQ(200, Serve("/perf/plain", {}, HttpMethod::Get, foreign).status);
+    EXPECT_EQ(403, Serve("/perf/plain", {}, HttpMethod::Delete, foreign).status);
+    EXPECT_EQ(1, served_);
+  }
+
+
+  TEST_F(RestRouterTest, ADeleteInDisguiseIsRefused)
+  {
+    EXPECT_EQ(400, Serve("/perf/plain", {{"_method", "DELETE"}}, HttpMethod::Delete).status);
+    EXPECT_EQ(0, served_);
+  }
+}
