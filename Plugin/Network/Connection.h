@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 struct sockaddr;
@@ -74,9 +75,10 @@ namespace OrthancPerf
     // For the thread that has the connection
     ExchangeState state = ExchangeState::Quiet;
     bool hasResponseEnded = true;
-    bool isAnswered = false;             // the association: accepted or rejected
-    Duration waited = Duration::zero();  // for the next byte to read, so far
-    bool isResponseHeldBack = false;     // by Nagle's algorithm, when the wait began
+    bool isAnswered = false;               // the association: accepted or rejected
+    Duration waited = Duration::zero();    // for the next byte to read, so far
+    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
+    std::optional<TimePoint> heldBackSince;
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;

@@ -51,7 +51,8 @@ namespace OrthancPerf
     connection.hasResponseEnded = true;
     connection.isAnswered = false;
     connection.waited = Duration::zero();
-    connection.isResponseHeldBack = false;
+    connection.heldBack = Duration::zero();
+    connection.heldBackSince.reset();
     connection.outcome = AssociationOutcome::Incomplete;
     connection.associateRequest = {};
     connection.readFramer = {};

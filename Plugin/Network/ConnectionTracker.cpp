@@ -23,9 +23,6 @@ namespace OrthancPerf
     // have headers of more than 100 bytes.
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
-    // Windows and TCP_DELACK_MAX (net/tcp.h of the kernel)
-    constexpr Duration MAXIMUM_DELAYED_ACK = std::chrono::milliseconds(200);
-
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
     bool IsHexadecimal(char c)
@@ -128,20 +125,31 @@ namespace OrthancPerf
   // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
   void ConnectionTracker::TakeStall(Connection& connection, TimePoint now) noexcept
   {
-    const bool isInside = connection.IsOutgoing() ? connection.state != ExchangeState::Quiet
-                                                  : connection.state == ExchangeState::Request;
-    const bool isHeldBack = std::exchange(connection.isResponseHeldBack, false);
+    const bool isInside = connection.state == (connection.IsOutgoing() ? ExchangeState::Response
+                                                                       : ExchangeState::Request);
+    const Duration stall = isInside ? connection.waited : connection.heldBack;
 
-    // A response cannot be held back for longer; what the wait goes beyond is the sender's pause.
-    const Duration stall =
-        isInside ? connection.waited : std::min(connection.waited, MAXIMUM_DELAYED_ACK);
-
-    if ((isInside || isHeldBack) && stall >= STALL)
+    if (stall >= STALL)
     {
       observer_.OnStall(connection, stall, now);
     }
 
+    ForgetWait(connection);
+  }
+
+  void ConnectionTracker::ForgetWait(Connection& connection) noexcept
+  {
     connection.waited = Duration::zero();
+    connection.heldBack = Duration::zero();
+    connection.heldBackSince.reset();
+  }
+
+  void ConnectionTracker::OnLetGo(Connection& connection, TimePoint at) noexcept
+  {
+    if (connection.heldBackSince)
+    {
+      connection.heldBack = std::max(at - *connection.heldBackSince, Duration::zero());
+    }
   }
 
   void ConnectionTracker::OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
@@ -179,7 +187,7 @@ namespace OrthancPerf
       return;
     }
 
-    connection.waited = Duration::zero();
+    ForgetWait(connection);
 
     if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {

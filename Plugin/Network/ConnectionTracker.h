@@ -26,8 +26,9 @@ namespace OrthancPerf
   class ConnectionTracker
   {
   public:
-    // A wait of this length for the next byte is a stall: half of Linux's delayed ACK, 40 ms
-    // (TCP_DELACK_MIN, net/tcp.h of the kernel)
+    // A wait of this length for the next byte of a message is a stall, and so is one of this length
+    // for a message to begin while the kernel holds back the end of what Orthanc has written: half
+    // of Linux's delayed ACK, 40 ms (TCP_DELACK_MIN, net/tcp.h of the kernel)
     static constexpr Duration STALL = std::chrono::milliseconds(20);
 
     ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer, WatchedPlaces places);
@@ -57,11 +58,21 @@ namespace OrthancPerf
     // It waited for bytes to read, whether they came or not; a stall is told when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
-    // It is about to wait, and the kernel has not sent the whole response yet
-    void OnHeldBack(Connection& connection) noexcept
+    // Whether the next byte to read begins a message: until then, the peer may be thinking
+    static bool IsMessageAwaited(const Connection& connection) noexcept
     {
-      connection.isResponseHeldBack = (connection.state == ExchangeState::Response);
+      return connection.state ==
+             (connection.IsOutgoing() ? ExchangeState::Request : ExchangeState::Response);
     }
+
+    // It waits for a message to begin, and the kernel has held back the end of what Orthanc has
+    // written for so long
+    static void OnHeldBack(Connection& connection, TimePoint since) noexcept
+    {
+      connection.heldBackSince = since;
+    }
+
+    static void OnLetGo(Connection& connection, TimePoint at) noexcept;
 
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
@@ -86,6 +97,7 @@ namespace OrthancPerf
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
     void TakeStall(Connection& connection, TimePoint now) noexcept;
+    static void ForgetWait(Connection& connection) noexcept;
     void EndResponse(Connection& connection) noexcept;
     void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;

@@ -3,13 +3,13 @@
 
 #include "Network/ErrnoKeeper.h"
 #include "Network/HookContext.h"
+#include "Network/SendQueue.h"
 #include "Network/SocketTuning.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fcntl.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 
 namespace OrthancPerf
 {
@@ -69,7 +69,7 @@ namespace OrthancPerf
   }
 
 
-  void BeforeWait(int fd) noexcept
+  Duration BeforeWait(int fd) noexcept
   {
     const ErrnoKeeper keeper;
     const ContextUse use;
@@ -77,7 +77,7 @@ namespace OrthancPerf
 
     if (connection == nullptr || !connection->IsDicom())
     {
-      return;
+      return Duration::zero();
     }
 
     if (use->settings.IsQuickAck())
@@ -85,13 +85,32 @@ namespace OrthancPerf
       AcknowledgeNow(fd);
     }
 
-    int unsent = 0;
+    // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
+    return !use->settings.IsNoDelay() && ConnectionTracker::IsMessageAwaited(*connection) &&
+                   connection->waited == Duration::zero()
+               ? ConnectionTracker::STALL
+               : Duration::zero();
+  }
 
-    if (connection->state == ExchangeState::Response && !connection->IsOutgoing() &&
-        ioctl(fd, SIOCOUTQNSD, &unsent) == 0 && unsent > 0)
+
+  Duration LookIntoWait(int fd, TimePoint from) noexcept
+  {
+    const ContextUse use;
+    Connection* connection = use.Find(fd);
+    const std::optional<SendQueue> queue = connection == nullptr ? std::nullopt : ReadSendQueue(fd);
+
+    if (!queue || queue->state == SendQueue::State::Sent)
     {
-      use->tracker.OnHeldBack(*connection);
+      return Duration::zero();
     }
+
+    if (queue->state == SendQueue::State::Leaving)
+    {
+      return ConnectionTracker::STALL;
+    }
+
+    ConnectionTracker::OnHeldBack(*connection, std::max(from, Clock::now() - queue->sinceSent));
+    return Duration::zero();
   }
 
 
@@ -101,9 +120,19 @@ namespace OrthancPerf
     const ContextUse use;
     Connection* connection = use.Find(fd);
 
-    if (connection != nullptr && IsSocketOfServer(*connection))
+    if (connection == nullptr || !IsSocketOfServer(*connection))
     {
-      use->tracker.OnWaited(*connection, from, Clock::now());
+      return;
+    }
+
+    const TimePoint now = Clock::now();
+    use->tracker.OnWaited(*connection, from, now);
+
+    if (connection->heldBackSince)
+    {
+      const std::optional<SendQueue> queue = ReadSendQueue(fd);
+      const bool isSent = queue && queue->state == SendQueue::State::Sent;
+      ConnectionTracker::OnLetGo(*connection, isSent ? now - queue->sinceSent : now);
     }
   }
 

@@ -26,8 +26,14 @@ namespace OrthancPerf
   // The thread is about to read or to wait
   Watch TurnTo(int fd) noexcept;
 
-  // The thread has to wait for bytes
-  void BeforeWait(int fd) noexcept;
+  // The thread has to wait for bytes. After how much of the wait, if it lasts, to look into it;
+  // zero: no need to.
+  Duration BeforeWait(int fd) noexcept;
+
+  // The thread still waits: does the kernel hold back what Orthanc has written? After how much more
+  // of the wait to look again; zero: no need to.
+  Duration LookIntoWait(int fd, TimePoint from) noexcept;
+
   void AfterWait(int fd, TimePoint from) noexcept;
 
   // "size" as read(2) answers; "from": when the call began to wait, as far as that is known

@@ -60,11 +60,10 @@ namespace OrthancPerf
     // responses end with the next request or the close.
     virtual void OnResponseEnds(Connection& connection, TimePoint at) noexcept = 0;
 
-    // The thread waited for the next byte of a request or response that has begun, or, on an
-    // outgoing connection, for the first byte of a response: STALL (20 ms) or longer.
-    // On an accepted connection also, before the next request begins: a wait that began while the
-    // kernel still held the end of Orthanc's response back (Nagle's algorithm and the sender's
-    // delayed ACK), of which at most 200 ms are counted. That time is part of "idle" as well.
+    // The thread waited for the next byte of a request or response that has begun; or, before one
+    // begins, the kernel held the end of what Orthanc had written back (Nagle's algorithm and the
+    // peer's delayed ACK): STALL (20 ms) or longer. Of an accepted connection, the latter is part
+    // of "idle" as well. A wait for a message to begin is the peer's otherwise.
     virtual void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept = 0;
 
     // A file of the storage area: created, synced to disk, closed by this thread

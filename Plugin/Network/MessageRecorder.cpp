@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
-#include "Network/ConnectionTracker.h"
-
 #include <utility>
 
 namespace OrthancPerf
@@ -328,8 +326,8 @@ namespace OrthancPerf
     event.wait = ToCount(now) - sent.GetLastByte();
     event.endedAt = ToCount(now);
     event.bytesSent = sent.GetSize();
-    event.stalls = Duration(event.wait) >= ConnectionTracker::STALL ? 1 : 0;
-    event.stallTime = event.stalls == 0 ? 0 : event.wait;
+    event.stalls = std::exchange(place.heldStalls, 0);
+    event.stallTime = std::exchange(place.heldTime, Duration::zero()).count();
     events_->Push(event);
 
     sent.Finish();

@@ -70,6 +70,7 @@ namespace OrthancPerf
 
     sequence_.fetch_add(1, std::memory_order_release);
     isQuickAck_.store(settings.quickAck, std::memory_order_relaxed);
+    isNoDelay_.store(settings.noDelay.value_or(false), std::memory_order_relaxed);
 
     if (revision_.fetch_add(1, std::memory_order_release) + 1 == 0)
     {

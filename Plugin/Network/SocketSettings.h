@@ -78,10 +78,15 @@ namespace OrthancPerf
       return revision_.load(std::memory_order_relaxed);
     }
 
-    // The one that matters at every call, without the rest
+    // Those that matter at every wait, without the rest
     bool IsQuickAck() const noexcept
     {
       return isQuickAck_.load(std::memory_order_relaxed);
+    }
+
+    bool IsNoDelay() const noexcept
+    {
+      return isNoDelay_.load(std::memory_order_relaxed);
     }
 
   private:
@@ -94,6 +99,7 @@ namespace OrthancPerf
     std::atomic<std::uint32_t> sequence_ = 0;  // odd while a writer is at it
     std::array<std::atomic<std::uint64_t>, 7> words_;
     std::atomic<bool> isQuickAck_ = false;
+    std::atomic<bool> isNoDelay_ = false;
     std::atomic<std::uint32_t> revision_ = 1;
   };
 }

@@ -18,9 +18,11 @@ namespace OrthancPerf
     std::uint32_t sendMss = 0;  // bytes
     std::uint32_t receiveMss = 0;
     std::uint32_t congestionWindow = 0;            // segments of sendMss
+    std::uint32_t unacknowledged = 0;              // segments under way
     std::uint32_t retransmits = 0;                 // segments, in all
     Duration receiveRoundTrip = Duration::zero();  // as a receiver estimates it; zero: not known
     std::uint32_t receiveSpace = 0;                // bytes; what autotuning aims at
+    Duration sinceDataSent = Duration::zero();     // as exact as the kernel's ticks, 1 to 10 ms
 
 
     std::optional<std::uint64_t> bytesAcknowledged;  // sent and acknowledged (Linux 4.1)

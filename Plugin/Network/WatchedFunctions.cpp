@@ -3,8 +3,12 @@
 
 #include "Network/HookActions.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdarg>
+#include <cstdint>
+#include <ctime>
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
@@ -82,13 +86,36 @@ namespace OrthancPerf
       return result;
     }
 
+    // Waits as long as "wait(timeout)" would, and looks into the wait meanwhile. A negative
+    // time-out never ends; "wait" answers as poll(2) does.
+    template <typename Wait>
+    int WaitAndLook(int fd, Duration timeout, const Wait& wait) noexcept
+    {
+      Duration part = BeforeWait(fd);
+      const TimePoint from = Clock::now();
+      int result = 0;
+
+      while (part != Duration::zero() && (timeout < Duration::zero() || part < timeout) &&
+             result == 0)
+      {
+        result = wait(part);
+        timeout -= timeout < Duration::zero() ? Duration::zero() : part;
+        part = result == 0 ? LookIntoWait(fd, from) : Duration::zero();
+      }
+
+      result = result == 0 ? wait(timeout) : result;
+      AfterWait(fd, from);
+      return result;
+    }
+
+    // "original": takes the time-out of poll(2)
     template <typename Original>
     int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original) noexcept
     {
       // All who wait for one of these connections wait for nothing else, or for little.
       if (count != 1 || timeout == 0)
       {
-        return original();
+        return original(timeout);
       }
 
       const int fd = fds->fd;
@@ -96,7 +123,7 @@ namespace OrthancPerf
       if ((fds->events & POLLIN) == 0)
       {
         const bool isConnecting = IsConnectionCandidate(fd);
-        const int result = original();
+        const int result = original(timeout);
 
         if (isConnecting && result > 0 && (fds->revents & POLLOUT) != 0)
         {
@@ -110,25 +137,46 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return original();
+        return original(timeout);
       }
+
+      const auto wait = [&](Duration time)
+      {
+        using std::chrono::milliseconds;
+        return original(static_cast<int>(std::chrono::duration_cast<milliseconds>(time).count()));
+      };
 
       if (watch == Watch::Wait)
       {
-        const int ready = poll(fds, count, 0);
-
-        if (ready != 0)
-        {
-          return ready;
-        }
-
-        BeforeWait(fd);
+        const int ready = original(0);
+        return ready != 0 ? ready : WaitAndLook(fd, std::chrono::milliseconds(timeout), wait);
       }
 
       const TimePoint from = Clock::now();
-      const int result = original();
+      const int result = original(timeout);
       AfterWait(fd, from);
       return result;
+    }
+
+    bool IsInvalid(const timeval* timeout) noexcept
+    {
+      return timeout != nullptr && (timeout->tv_sec < 0 || timeout->tv_usec < 0);
+    }
+
+    // Null: for ever. Thirty years do for longer ones.
+    Duration ToDuration(const timeval* timeout) noexcept
+    {
+      constexpr std::time_t LONGEST = 1000000000;
+      return timeout == nullptr ? Duration(-1)
+                                : std::chrono::seconds(std::min(timeout->tv_sec, LONGEST)) +
+                                      std::chrono::microseconds(timeout->tv_usec);
+    }
+
+    timeval ToTimeval(Duration time) noexcept
+    {
+      const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+      constexpr std::int64_t PER_SECOND = 1000000;
+      return {microseconds / PER_SECOND, microseconds % PER_SECOND};
     }
 
     // The only descriptor of the set, below "count"; -1: there is none, or several
@@ -284,7 +332,7 @@ namespace OrthancPerf
 
       static int Hook(pollfd* fds, nfds_t count, int timeout) noexcept
       {
-        return Poll(fds, count, timeout, [=] { return ORIGINAL(fds, count, timeout); });
+        return Poll(fds, count, timeout, [=](int time) { return ORIGINAL(fds, count, time); });
       }
     };
 
@@ -295,7 +343,8 @@ namespace OrthancPerf
 
       static int Hook(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
       {
-        return Poll(fds, count, timeout, [=] { return ORIGINAL(fds, count, timeout, available); });
+        return Poll(fds, count, timeout,
+                    [=](int time) { return ORIGINAL(fds, count, time, available); });
       }
     };
 
@@ -326,27 +375,24 @@ namespace OrthancPerf
           return result;
         }
 
-        if (reading < 0 || write != nullptr || except != nullptr ||
+        if (reading < 0 || write != nullptr || except != nullptr || IsInvalid(timeout) ||
             TurnTo(reading) == Watch::Nothing)
         {
           return original();
         }
 
         const fd_set asked = *read;
-        timeval none = {0, 0};
-        const int ready = ORIGINAL(count, read, write, except, &none);
 
-        if (ready != 0)
+        // The caller's time-out keeps its value, as POSIX lets it
+        const auto wait = [&](Duration time)
         {
-          return ready;
-        }
+          timeval rest = ToTimeval(time);
+          *read = asked;
+          return ORIGINAL(count, read, write, except, time < Duration::zero() ? nullptr : &rest);
+        };
 
-        *read = asked;
-        BeforeWait(reading);
-        const TimePoint from = Clock::now();
-        const int result = original();
-        AfterWait(reading, from);
-        return result;
+        const int ready = wait(Duration::zero());
+        return ready != 0 ? ready : WaitAndLook(reading, ToDuration(timeout), wait);
       }
     };
 

@@ -2,6 +2,7 @@
 """Advice about transcoding, each cause made for real: engines that are slow, or that don't work."""
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,10 +26,12 @@ def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", 60)[:COUNT]
 
 
-def send(server: OrthancServer, images: list[Image]) -> None:
-    """New instances each time."""
+def send(server: OrthancServer, images: list[Image]) -> float:
+    """New instances each time: the seconds that it took."""
     server.delete_all()
+    begin = time.perf_counter()
     store(server, images)
+    return time.perf_counter() - begin
 
 
 def count_transcoded(server: OrthancServer, engine: str) -> float:
@@ -84,18 +87,17 @@ def test_a_faster_engine_that_has_shown_its_speed_is_named_with_it(
     native = scrape(orthanc).sum("orthanc_perf_transcode_seconds_sum", engine="native")
 
     tune(orthanc, Engine="dcmtk")
-    send(orthanc, images)
+    seconds = send(orthanc, images)
     finding = advice.find(orthanc, "transcoding")
     check_figures(orthanc, finding, "dcmtk", images)
     evidence = finding["Evidence"]
     assert evidence["FasterEngine"] == "native"
     sent = sum(image.get_size() for image in images)
     assert evidence["FasterRate"] == pytest.approx(sent / native, rel=0.25)
-    assert finding["Cost"]["EstimatedGain"] > 1
     assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "native"}}
 
     advice.apply(orthanc, finding)
-    send(orthanc, images)
+    advice.check_gain(finding, seconds, send(orthanc, images))
     assert wait_until(lambda: count_transcoded(orthanc, "native") == 2 * COUNT)
     assert advice.goes_away(orthanc, "transcoding", 0)
 

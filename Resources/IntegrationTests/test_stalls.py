@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
+from harness import advice
 from harness.certificates import Certificate
 from harness.clients import store
 from harness.images import Image
 from harness.metrics import PEER_INSTANCES, STALL_SECONDS, STALLS, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.receivers import SlowReceiver, StoreScp, describe_modality, send, upload_to_send
+from harness.senders import associate
 from harness.tuning import tune_sockets
 
 COUNT = 60
@@ -100,6 +103,16 @@ def check(stock: Run, tuned: list[Run]) -> None:
     assert best.get_stalled_share() < STALLED
 
 
+# What the peer takes for each image: more than a stall, and near those of Linux
+THINKING = 0.060
+
+# Of a peer's images, those that a busy machine may make stall
+BUSY = 0.1
+
+# The kernel tells how long ago it sent something in ticks, of 10 ms at the most
+TICK = 0.010
+
+
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
     return make_series("stalls", COUNT)
@@ -140,3 +153,58 @@ def test_orthanc_as_a_sender_loses_its_time_in_stalls(
         assert instance["Direction"] == "Send"
         assert set(instance["Phases"]) >= SENDING_PHASES
     assert set(stock.instances[-1]["Phases"]) >= FIRST_PHASES
+
+
+def list_sent_and_received(
+    server: OrthancServer, direction: str, peer: str
+) -> list[dict[str, Any]]:
+    """All images of the peer, once they are there."""
+
+    def look() -> list[dict[str, Any]]:
+        return server.get_json(f"/perf/instances?peer={peer}&direction={direction}")
+
+    assert wait_until(lambda: len(look()) == COUNT, 10)
+    return look()
+
+
+@pytest.mark.parametrize("preset", ["stock", "tuned"])
+def test_a_receiver_that_thinks_is_not_reported_as_stalls(
+    start_orthanc: StartOrthanc, images: list[Image], preset: str
+) -> None:
+    port = find_free_port()
+    modality = describe_modality(port, "SLOW")
+    orthanc = start_orthanc(options={"DicomModalities": {"slow": modality}})
+    identifiers = upload_to_send(orthanc, images)
+    tune_sockets(orthanc, Preset=preset)
+    with SlowReceiver(port, image_seconds=THINKING):
+        send(orthanc, "slow", identifiers)
+
+    instances = list_sent_and_received(orthanc, "Send", "SLOW")
+    assert min(instance["Phases"]["Wait"] for instance in instances) >= 0.99 * THINKING
+    # A busy machine may hold the response itself up
+    assert sum(instance["Stalls"] for instance in instances) <= BUSY * COUNT
+    stalled = sum(instance["StallTime"] for instance in instances)
+    assert stalled <= BUSY * sum(instance["Phases"]["Wait"] for instance in instances)
+    assert scrape(orthanc).sum(STALL_SECONDS, direction="send") == pytest.approx(stalled)
+
+    mean = advice.find(orthanc, "receiver-bottleneck", "SLOW")["Evidence"]["MeanWait"]
+    assert mean >= (1 - BUSY) * THINKING
+    assert ("delayed-ack-sending", "SLOW") not in advice.list_findings(orthanc)
+
+
+@pytest.mark.parametrize("preset", ["stock", "tuned"])
+def test_a_sender_that_thinks_is_not_reported_as_stalls(
+    orthanc: OrthancServer, images: list[Image], preset: str
+) -> None:
+    tune_sockets(orthanc, Preset=preset)
+    association = associate(orthanc, "SLOW")
+    for content in [dcmread(image.path) for image in images]:
+        time.sleep(THINKING)
+        assert association.send_c_store(content).Status == 0
+    association.release()
+
+    # With stock sockets there are stalls besides the pauses, inside the message and before it
+    for instance in list_sent_and_received(orthanc, "Receive", "SLOW"):
+        phases = instance["Phases"]
+        besides = phases["Receive"] + max(phases.get("Idle", 0) - THINKING, 0)
+        assert instance["StallTime"] <= besides + TICK, instance

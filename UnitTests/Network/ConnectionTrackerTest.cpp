@@ -106,11 +106,12 @@ namespace OrthancPerf
     Connection& connection = Accept(4242);
     Read(connection, "a", 1);
     Write(connection, std::string(142, 'x'), 2);
-    tracker_.OnHeldBack(connection);
-    tracker_.OnWaited(connection, At(2), At(42));
-    Read(connection, "b", 42);
-    Write(connection, std::string(142, 'x'), 43);
-    tracker_.OnWaited(connection, At(43), At(5000));  // the sender's own pause
+    tracker_.OnHeldBack(connection, At(2));
+    tracker_.OnWaited(connection, At(2), At(142));  // the response is there after 40 ms
+    tracker_.OnLetGo(connection, At(42));
+    Read(connection, "b", 142);
+    Write(connection, std::string(142, 'x'), 143);
+    tracker_.OnWaited(connection, At(143), At(5000));  // the sender's own pause
     Read(connection, "c", 5000);
 
     EXPECT_EQ(Events({"request", "<1", "response", ">142", "end", "stall 40", "request", "<1",
@@ -118,7 +119,7 @@ namespace OrthancPerf
               observer_.Take());
   }
 
-  TEST_F(ConnectionTrackerTest, CountsTheWaitForAResponseAsStallOnOutgoingConnections)
+  TEST_F(ConnectionTrackerTest, TakesAWaitForAResponseForThePeersUnlessTheRequestIsHeldBack)
   {
     PeerAddress peer;
     peer.port = 104;
@@ -128,11 +129,23 @@ namespace OrthancPerf
     ASSERT_TRUE(tracker_.RecogniseOutgoing(
         connection, reinterpret_cast<const std::uint8_t*>(request.data()), request.size(), At(4)));
     Write(connection, request, 5);
-    tracker_.OnWaited(connection, At(5), At(45));
-    Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 45);
+    EXPECT_TRUE(ConnectionTracker::IsMessageAwaited(connection));
+    tracker_.OnWaited(connection, At(5), At(65));
+    Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 65);
+    EXPECT_FALSE(ConnectionTracker::IsMessageAwaited(connection));
 
-    EXPECT_EQ(Events({"opened", "request", "<74", "from STORESCU", "stall 40", "response", ">6",
-                      "accepted"}),
+    EXPECT_EQ(Events({"opened", "request", "<74", "from STORESCU", "response", ">6", "accepted"}),
+              observer_.Take());
+
+    Write(connection, "abc", 70);
+    tracker_.OnHeldBack(connection, At(72));
+    tracker_.OnWaited(connection, At(70), At(170));
+    tracker_.OnLetGo(connection, At(112));
+    Read(connection, "d", 170);
+    tracker_.OnWaited(connection, At(170), At(210));  // inside the response
+    Read(connection, "e", 210);
+
+    EXPECT_EQ(Events({"request", "<3", "stall 40", "response", ">1", "stall 40", ">1"}),
               observer_.Take());
     EXPECT_EQ(At(0).time_since_epoch().count(), connection.openedAt.load());
     EXPECT_EQ(At(3).time_since_epoch().count(), connection.connectedAt.load());

@@ -183,8 +183,9 @@ namespace OrthancPerf
     Read(connection, MakeDimseCommand(1), 10);
     Write(connection, std::string(12, 'x'), 20);
     Write(connection, std::string(140, 'x'), 20);
-    tracker_.OnHeldBack(connection);
+    tracker_.OnHeldBack(connection, At(20));
     tracker_.OnWaited(connection, At(20), At(61));
+    tracker_.OnLetGo(connection, At(61));
     Read(connection, MakeDimseCommand(1), 61);
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
     EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stallTime);
@@ -287,9 +288,11 @@ namespace OrthancPerf
     Read(connection, std::string(140, 'x'), 1021);
 
     Write(connection, MakeDimseCommand(1), 1031);
-    tracker_.OnWaited(connection, At(1031), At(1071));
-    Read(connection, std::string(152, 'x'), 1071);
-    tracker_.OnClosing(connection, At(1080));
+    tracker_.OnWaited(connection, At(1031), At(1071));  // the receiver thinks
+    Read(connection, std::string(12, 'x'), 1071);
+    tracker_.OnWaited(connection, At(1071), At(1111));
+    Read(connection, std::string(140, 'x'), 1111);
+    tracker_.OnClosing(connection, At(1120));
 
     ASSERT_EQ(2U, Drain().instances.size());
     const FinishedInstance& first = collector_.instances[0];
@@ -306,8 +309,9 @@ namespace OrthancPerf
     EXPECT_FALSE(second.phases.Get(Phase::Connect));
     EXPECT_FALSE(second.phases.Get(Phase::Associate));
     EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
-    EXPECT_EQ(milliseconds(40), second.phases.Get(Phase::Wait));
+    EXPECT_EQ(milliseconds(80), second.phases.Get(Phase::Wait));
     EXPECT_EQ(1U, second.stalls);
+    EXPECT_EQ(milliseconds(40), second.stallTime);
 
     ASSERT_EQ(1U, collector_.associations.size());
     EXPECT_EQ(2U, collector_.associations.front().instances);
@@ -322,14 +326,18 @@ namespace OrthancPerf
     Read(connection, MakeDimseCommand(0x0010), 10);  // C-GET-RQ
     Write(connection, MakeDimseCommand(1), 20);
     Write(connection, MakeDataSet(5000), 23);
-    Read(connection, MakeDimseCommand(0x8001), 30);   // C-STORE-RSP
-    Write(connection, MakeDimseCommand(0x8010), 30);  // C-GET-RSP, pending
-    Write(connection, MakeDimseCommand(1), 31);
-    Write(connection, MakeDataSet(5000), 32);
-    Read(connection, MakeDimseCommand(0x8001), 72);
-    Write(connection, MakeDimseCommand(0x8010), 73);  // C-GET-RSP
-    Read(connection, MakePdu(5, std::string(4, '\0')), 80);
-    tracker_.OnClosing(connection, At(90));
+    tracker_.OnWaited(connection, At(23), At(83));    // the peer thinks
+    Read(connection, MakeDimseCommand(0x8001), 83);   // C-STORE-RSP
+    Write(connection, MakeDimseCommand(0x8010), 84);  // C-GET-RSP, pending
+    Write(connection, MakeDimseCommand(1), 85);
+    Write(connection, MakeDataSet(5000), 86);
+    tracker_.OnHeldBack(connection, At(86));
+    tracker_.OnWaited(connection, At(86), At(186));
+    tracker_.OnLetGo(connection, At(126));
+    Read(connection, MakeDimseCommand(0x8001), 186);
+    Write(connection, MakeDimseCommand(0x8010), 187);  // C-GET-RSP
+    Read(connection, MakePdu(5, std::string(4, '\0')), 190);
+    tracker_.OnClosing(connection, At(200));
 
     ASSERT_EQ(2U, Drain().instances.size());
     const FinishedInstance& first = collector_.instances[0];
@@ -337,7 +345,7 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Stored, first.outcome);
     EXPECT_EQ("CT <1>", first.peer.name);
     EXPECT_EQ(milliseconds(3), first.phases.Get(Phase::Send));
-    EXPECT_EQ(milliseconds(7), first.phases.Get(Phase::Wait));
+    EXPECT_EQ(milliseconds(60), first.phases.Get(Phase::Wait));
     EXPECT_FALSE(first.phases.Get(Phase::Associate));
     EXPECT_EQ(MakeDimseCommand(1).size() + MakeDataSet(5000).size(), first.size);
     EXPECT_EQ(0U, first.stalls);

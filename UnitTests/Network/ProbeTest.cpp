@@ -168,6 +168,62 @@ namespace OrthancPerf
     EXPECT_EQ("stall", events[3].substr(0, 5));
   }
 
+  // The kernel's own account, of a client that acknowledges late and thinks for longer
+  class ProbeTestWithNagle : public ProbeTest, public testing::WithParamInterface<bool>
+  {
+  };
+
+  TEST_P(ProbeTestWithNagle, TellsWhatTheKernelHeldBackFromTheTimeThatThePeerThinks)
+  {
+    const bool isNoDelay = GetParam();
+    constexpr std::chrono::milliseconds THINKING{120};
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    const int nagle = isNoDelay ? 1 : 0;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nagle, sizeof(nagle));
+    observer_.Take();
+
+    // Until the kernel takes the connection for one of questions and answers, it acknowledges at
+    // once (tcp(7), TCP_QUICKACK)
+    for (int i = 0; i < 5; i++)
+    {
+      SendAll(pair.GetClient(), "question");
+      Read(fd, 100);
+      Write(fd, std::string(12, 'x'));
+      ReceiveAll(pair.GetClient(), 12);
+    }
+
+    const int later = 0;
+    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_QUICKACK, &later, sizeof(later));
+    Write(fd, std::string(12, 'x'));
+    Write(fd, std::string(142, 'y'));
+    observer_.Take();
+
+    std::thread client(
+        [&]
+        {
+          std::this_thread::sleep_for(THINKING);
+          SendAll(pair.GetClient(), "question");
+        });
+    EXPECT_EQ(1, Poll(fd, 1000));
+    client.join();
+    Read(fd, 100);
+
+    const Events events = observer_.Take();
+    ASSERT_EQ(isNoDelay ? 2U : 3U, events.size());
+
+    if (!isNoDelay)
+    {
+      const int held = std::stoi(events[0].substr(std::string("stall ").size()));
+      EXPECT_LE(30, held);  // Linux acknowledges after 40 ms, and counts in ticks
+      EXPECT_LT(held, THINKING.count() - 20);
+    }
+  }
+
+  INSTANTIATE_TEST_SUITE_P(NoDelay, ProbeTestWithNagle, testing::Bool());
+
   TEST_F(ProbeTest, WaitsInReadAndSelectAsTheOriginalsDo)
   {
     TcpPair pair(accept_);
@@ -181,6 +237,9 @@ namespace OrthancPerf
     FD_SET(fd, &set);
     timeval timeout = {0, 1000};
     EXPECT_EQ(0, select(fd + 1, &set, nullptr, nullptr, &timeout));
+    timeout = {-1, 0};
+    EXPECT_EQ(-1, select(fd + 1, &set, nullptr, nullptr, &timeout));
+    EXPECT_EQ(EINVAL, errno);
 
     std::thread sender([&] { SendAll(pair.GetClient(), "a"); });
     EXPECT_EQ(1, Read(fd, 1));

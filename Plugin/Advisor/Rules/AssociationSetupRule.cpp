@@ -58,21 +58,12 @@ namespace OrthancPerf
         finding.evidence["MedianSetupTime"] = setup;
         finding.evidence["Associations"] = static_cast<Json::UInt64>(peer.setups.size());
         finding.evidence["RoundTrip"] = GetRoundTrip(peer);
-        finding.cost =
-            EstimateCost(lost, peer.traffic.GetSecondsWithPauses() + (IsCounted(peer) ? 0 : lost),
-                         evidence.GetTotal(peer.direction));
+        finding.cost = EstimateShare(lost, evidence.GetTotal(peer.direction));
         finding.remedy = Advise(peer.direction, setup);
         return finding;
       }
 
     private:
-      // Of what is sent, connecting is a phase of the first instance
-      static bool IsCounted(const PeerEvidence& peer)
-      {
-        return peer.direction == Direction::Send;
-      }
-
-
       static bool IsPoll(Direction direction, double setup)
       {
         return direction == Direction::Send && setup >= POLL_AT_LEAST && setup <= POLL_AT_MOST;

@@ -37,8 +37,8 @@ namespace OrthancPerf
         finding.evidence["MeanCommit"] = traffic.GetMean(Phase::Commit);
         finding.evidence["ServiceTime"] = service;
         finding.evidence["CommitShare"] = share;
-        finding.cost = EstimateCost(traffic.GetSeconds(Phase::Commit), traffic.GetTotalSeconds(),
-                                    evidence.GetTotal(Direction::Receive));
+        finding.cost =
+            EstimateShare(traffic.GetSeconds(Phase::Commit), evidence.GetTotal(Direction::Receive));
         finding.remedy = Remedy::ChangeSystem(
             "With an object storage, let senders use several associations at once, or store into a "
             "local folder first and move the files later (the Orthanc project's object storage "

@@ -35,7 +35,8 @@ namespace OrthancPerf
         const double mean = traffic.stalls > 0 ? traffic.stallSeconds / traffic.stalls : 0;
         const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
 
-        if (traffic.instances < MINIMUM_INSTANCES || traffic.stalls < MINIMUM_STALLS ||
+        if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES ||
+            traffic.stalls < MINIMUM_STALLS ||
             traffic.stalls < MINIMUM_STALLS_PER_INSTANCE * traffic.instances ||
             signature == nullptr || IsRemedied(evidence.tuning.dicomSockets) ||
             traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())

@@ -37,8 +37,8 @@ namespace OrthancPerf
         finding.evidence["MeanIndex"] = traffic.GetMean(Phase::Index);
         finding.evidence["ServiceTime"] = service;
         finding.evidence["IndexShare"] = share;
-        finding.cost = EstimateCost(traffic.GetSeconds(Phase::Index), traffic.GetTotalSeconds(),
-                                    evidence.GetTotal(Direction::Receive));
+        finding.cost =
+            EstimateShare(traffic.GetSeconds(Phase::Index), evidence.GetTotal(Direction::Receive));
         finding.remedy = Advise(facts);
         return finding;
       }

@@ -11,6 +11,12 @@ namespace OrthancPerf
   }
 
 
+  bool IsDicom(const PeerEvidence& peer)
+  {
+    return peer.tcp || !peer.parties.callingTitle.empty();  // TLS hides titles
+  }
+
+
   double GetRoundTrip(const PeerEvidence& peer)
   {
     if (!peer.tcp)

@@ -18,6 +18,10 @@ namespace OrthancPerf
   // trips of each instance (slow start, RFC 5681 section 3.1) do not fill it
   constexpr double LIMITED_BY_WINDOW = 0.4;
 
+  // Whether the peer has had associations: DicomSockets changes nothing for clients of the HTTP
+  // server
+  bool IsDicom(const PeerEvidence& peer);
+
   // Seconds; 0: not known. The smallest one seen, where the kernel tells it: the smoothed one has
   // the peer's delayed acknowledgements in it.
   double GetRoundTrip(const PeerEvidence& peer);

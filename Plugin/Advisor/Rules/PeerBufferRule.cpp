@@ -57,8 +57,8 @@ namespace OrthancPerf
         finding.evidence["UnderWay"] = underWay;
         finding.evidence["ReceiveWindow"] = window;
         finding.evidence["Implementation"] = peer.parties.implementationVersion;
-        finding.cost = EstimateCost(EstimateLostToWindow(peer), traffic.GetSecondsWithPauses(),
-                                    evidence.GetTotal(Direction::Receive));
+        finding.cost =
+            EstimateShare(EstimateLostToWindow(peer), evidence.GetTotal(Direction::Receive));
         finding.remedy = Remedy::AskPeer(
             "On the peer, don't fix the send buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: send "
             "buffer 0), or make it larger than the line's bandwidth times " +

@@ -53,8 +53,7 @@ namespace OrthancPerf
           finding.evidence["PeerWindow"] = *peer.tcp->sendWindow;
         }
 
-        finding.cost =
-            EstimateCost(lost, traffic.GetSecondsWithPauses(), evidence.GetTotal(Direction::Send));
+        finding.cost = EstimateShare(lost, evidence.GetTotal(Direction::Send));
         finding.remedy = Remedy::AskPeer(
             "On the peer, don't fix the receive buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: "
             "receive buffer 0), or find out why it reads slowly.");

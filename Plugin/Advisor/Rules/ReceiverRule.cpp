@@ -44,8 +44,7 @@ namespace OrthancPerf
             "receiver, which stores the image before it answers.";
         finding.evidence["MeanWait"] = mean;
         finding.evidence["WaitShare"] = waiting / traffic.GetSecondsWithPauses();
-        finding.cost = EstimateCost(waiting, traffic.GetSecondsWithPauses(),
-                                    evidence.GetTotal(Direction::Send));
+        finding.cost = EstimateShare(waiting, evidence.GetTotal(Direction::Send));
         finding.remedy =
             Remedy::AskPeer("Look at the receiver's storage and database, or send over several "
                             "associations at once "

@@ -48,7 +48,7 @@ namespace OrthancPerf
         finding.evidence["MeanWrite"] = mean;
         finding.evidence["WriteShare"] = writing / total;
         finding.evidence["Rate"] = rate;
-        finding.cost = EstimateCost(writing, total, evidence.GetTotal(Direction::Receive));
+        finding.cost = EstimateShare(writing, evidence.GetTotal(Direction::Receive));
         finding.remedy = Remedy::ChangeSystem("Put \"StorageDirectory\" on a local, faster disk, "
                                               "and leave that folder out of antivirus "
                                               "scans and on-access indexing.");

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from harness.clients import get_output
 from harness.metrics import wait_until
 
 START_SECONDS = 10
@@ -86,6 +87,10 @@ class Distance:
             env={**os.environ, **(environment or {})},
             stderr=subprocess.DEVNULL,
         )
+
+    def listens(self, port: int) -> bool:
+        """Whether somebody at the far end listens to this port."""
+        return bool(get_output(self._far("ss", "-tlnH", f"sport = :{port}")).strip())
 
     def _far(self, *command: str) -> list[str]:
         return ["ip", "netns", "exec", self._name, *command]

@@ -105,6 +105,14 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(DelayedAckRuleTest, IsSilentAboutClientsOfTheHttpServer)
+  {
+    UseStockSockets();
+    AddPeer(MakeStalled(40)).parties = {};
+    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+  }
+
+
   TEST_F(DelayedAckRuleTest, AWaitNowAndThenIsABusyMachine)
   {
     UseStockSockets();

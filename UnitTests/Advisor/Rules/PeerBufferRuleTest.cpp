@@ -27,7 +27,7 @@ namespace OrthancPerf
     EXPECT_EQ("peer-buffers", finding.id);
     EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
     EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
-    EXPECT_NEAR(502.0 / 152, *finding.cost.gain, 1e-2);
+    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
     EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
   }
 
