@@ -76,14 +76,14 @@ namespace
   // Orthanc asks the next transcoder, or does it itself, if this is no success
   OrthancPluginErrorCode OnTranscode(OrthancPluginMemoryBuffer* transcoded, const void* data,
                                      std::uint64_t size, const char* const* syntaxes,
-                                     std::uint32_t count, std::uint8_t allowNewSopInstanceUid)
+                                     std::uint32_t count, std::uint8_t)
   {
     OrthancPluginErrorCode code = OrthancPluginErrorCode_NotImplemented;
     Guard("Transcoder",
           [&](PluginContext& context)
           {
-            const std::string file = context.GetTranscoding().TranscodeFor(
-                data, size, {syntaxes, syntaxes + count}, allowNewSopInstanceUid != 0);
+            const std::string file =
+                context.GetTranscoding().TranscodeFor(data, size, {syntaxes, syntaxes + count});
 
             if (!file.empty())
             {
@@ -215,9 +215,6 @@ namespace
     OrthancPluginRegisterOnStoredInstanceCallback(orthanc, OnStoredInstance);
     context.GetState().SetHook("StoredInstance", true);
 
-    OrthancPluginRegisterTranscoderCallback(orthanc, OnTranscode);
-    context.GetState().SetHook("Transcoder", true);
-
     OrthancPluginRegisterOnChangeCallback(orthanc, OnChange);
     OrthancPluginRegisterRestCallbackNoLock(orthanc, "/perf(|/.*)", OnRest);
     OrthancPluginRegisterRefreshMetricsCallback(orthanc, OnRefreshMetrics);
@@ -237,7 +234,8 @@ namespace
       return 0;
     }
 
-    plugin = std::make_unique<PluginContext>(context, orthancConfiguration, configuration);
+    plugin =
+        std::make_unique<PluginContext>(context, orthancConfiguration, configuration, OnTranscode);
     RegisterHooks(*plugin);
 
     if (!GetDashboardFiles().empty())

@@ -179,8 +179,10 @@ namespace OrthancPerf
 
   PluginContext::PluginContext(OrthancPluginContext* context,
                                const Json::Value& orthancConfiguration,
-                               const PerfConfiguration& configuration) :
+                               const PerfConfiguration& configuration,
+                               OrthancPluginTranscoderCallback transcode) :
     orthanc_(context),
+    transcode_(transcode),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
@@ -211,6 +213,11 @@ namespace OrthancPerf
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {
     peers_.Reserve(GetModalityTitles(orthancConfiguration));
+
+    if (!isTranscoderRegistered_)
+    {
+      state_.SetHook("Transcoder", false, "\"IngestTranscoding.OrthancTranscoding\" is false");
+    }
 
     for (const std::string& warning : configuration.warnings)
     {
@@ -298,6 +305,11 @@ namespace OrthancPerf
       pluginMetrics_.SetTuning(ToFigures(tuning));
       TuneSockets(tuning.dicomSockets);
       transcoding_.SetSettings(tuning.ingestTranscoding);
+
+      if (tuning.ingestTranscoding.orthancTranscoding)
+      {
+        RegisterTranscoder();
+      }
     }
     catch (const std::exception& error)
     {
@@ -378,6 +390,21 @@ namespace OrthancPerf
     for (const std::string& problem : tuner_.GetTrial().problems)
     {
       orthanc_.LogWarning("DicomSockets." + problem);
+    }
+  }
+
+
+  // Not before somebody wants it: with a transcoder that declines everything, Orthanc would still
+  // write anew what it has parsed, for the transcoder to read, and take other ways when it can't
+  // decode a frame (ServerContext::DecodeDicomFrame in 1.12.7; ServerTranscoder::DecodeFrame in
+  // 1.13.0, which then answers with another error). It knows no way to take a transcoder back.
+  void PluginContext::RegisterTranscoder()
+  {
+    if (!isTranscoderRegistered_)
+    {
+      OrthancPluginRegisterTranscoderCallback(orthanc_.GetContext(), transcode_);
+      isTranscoderRegistered_ = true;
+      state_.SetHook("Transcoder", true);
     }
   }
 

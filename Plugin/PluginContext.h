@@ -38,8 +38,10 @@ namespace OrthancPerf
   class PluginContext : private ITuningObserver
   {
   public:
+    // "transcode" is registered once the tuning wants it
     PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
-                  const PerfConfiguration& configuration);
+                  const PerfConfiguration& configuration,
+                  OrthancPluginTranscoderCallback transcode);
 
     // Orthanc's servers and database are up, from now until Stop. "transcodingProblem": why
     // received instances cannot be replaced by transcoded ones; empty: they can.
@@ -91,9 +93,12 @@ namespace OrthancPerf
     void LookAtAssociations() noexcept;
     void Advise() noexcept;
     void TuneSockets(const DicomSockets& sockets);
+    void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
     Orthanc orthanc_;
+    const OrthancPluginTranscoderCallback transcode_;
+    bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;

@@ -114,13 +114,16 @@ namespace OrthancPerf
 
 
   std::string TranscodingContext::TranscodeFor(const void* data, std::size_t size,
-                                               const std::vector<std::string>& syntaxes,
-                                               bool allowNewSopInstanceUid)
+                                               const std::vector<std::string>& syntaxes)
   {
+    if (!transcoder_.IsServingOrthanc())
+    {
+      return {};
+    }
+
     const IngestHold hold(tracker_);
     selfTest_.wait();
-    Transcoding transcoding = Follow(
-        [&] { return transcoder_.TranscodeTo(data, size, syntaxes, allowNewSopInstanceUid); });
+    Transcoding transcoding = Follow([&] { return transcoder_.TranscodeTo(data, size, syntaxes); });
 
     if (transcoding.report.outcome == TranscodingReport::Outcome::Unneeded)
     {

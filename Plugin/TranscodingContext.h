@@ -52,7 +52,7 @@ namespace OrthancPerf
     // In the transcoder callback: the file in one of these transfer syntaxes, empty if Orthanc is
     // to do it by other means
     std::string TranscodeFor(const void* data, std::size_t size,
-                             const std::vector<std::string>& syntaxes, bool allowNewSopInstanceUid);
+                             const std::vector<std::string>& syntaxes);
 
     // What of "IngestTranscoding" is in effect, for /perf/status
     TranscodingSources GetSources() const;

@@ -4,7 +4,6 @@
 #include "Transcoding/InstanceTranscoding.h"
 #include "Tuning/WritableSyntax.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -25,27 +24,10 @@ namespace OrthancPerf
     }
 
 
-    // Those that are written, the lossless ones first
-    std::vector<std::string> SortTargets(const std::vector<std::string>& syntaxes,
-                                         bool allowNewSopInstanceUid)
+    bool IsWrittenWithoutLoss(const std::string& transferSyntax)
     {
-      std::vector<std::string> targets;
-
-      for (const bool isLossy : {false, true})
-      {
-        for (const std::string& syntax : syntaxes)
-        {
-          const WritableSyntax* const writable = FindWritableSyntax(syntax);
-
-          if (writable != nullptr && writable->isLossy == isLossy &&
-              (!isLossy || allowNewSopInstanceUid))
-          {
-            targets.push_back(syntax);
-          }
-        }
-      }
-
-      return targets;
+      const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
+      return syntax != nullptr && !syntax->isLossy;
     }
   }
 
@@ -98,6 +80,12 @@ namespace OrthancPerf
   }
 
 
+  bool Transcoder::IsServingOrthanc() const noexcept
+  {
+    return GetSettings()->orthancTranscoding;
+  }
+
+
   std::vector<AutoChoice> Transcoder::GetAutoChoices() const
   {
     return auto_.GetChoices();
@@ -126,8 +114,7 @@ namespace OrthancPerf
 
 
   Transcoding Transcoder::TranscodeTo(const void* data, std::size_t size,
-                                      const std::vector<std::string>& syntaxes,
-                                      bool allowNewSopInstanceUid) noexcept
+                                      const std::vector<std::string>& syntaxes) noexcept
   {
     const auto settings = GetSettings();
 
@@ -143,13 +130,11 @@ namespace OrthancPerf
       Transcoding last =
           MakeUndone(Outcome::Declined, size, "none of the transfer syntaxes can be written");
 
-      for (const std::string& target : SortTargets(syntaxes, allowNewSopInstanceUid))
+      for (const std::string& target : syntaxes)
       {
-        last = instance.TranscodeTo(target);
-
-        if (last.report.outcome == Outcome::Transcoded)
+        if (last.report.outcome != Outcome::Transcoded && IsWrittenWithoutLoss(target))
         {
-          break;
+          last = instance.TranscodeTo(target);
         }
       }
 

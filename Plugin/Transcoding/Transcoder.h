@@ -32,15 +32,17 @@ namespace OrthancPerf
     // Whether incoming instances are to be transcoded at all
     bool IsIngestTranscoding() const noexcept;
 
+    // Whether Orthanc is to be given what it asks for
+    bool IsServingOrthanc() const noexcept;
+
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
     Transcoding TranscodeIncoming(const void* data, std::size_t size) noexcept;
 
-    // What Orthanc asks for: any one of these transfer syntaxes (UIDs), the lossless ones first,
-    // else in the order given. Unneeded: the source is in one of them, and serves as it is. Without
-    // "allowNewSopInstanceUid" lossy ones are declined, as they need a new identity.
+    // What Orthanc asks for: the first lossless one of these transfer syntaxes (UIDs) that can be
+    // had. Unneeded: the source is in one of them, and serves as it is. Lossy ones are declined, as
+    // Orthanc does not tell a transcoder which quality it was asked for.
     Transcoding TranscodeTo(const void* data, std::size_t size,
-                            const std::vector<std::string>& syntaxes,
-                            bool allowNewSopInstanceUid) noexcept;
+                            const std::vector<std::string>& syntaxes) noexcept;
 
     // What "auto" has learnt, for /perf/status
     std::vector<AutoChoice> GetAutoChoices() const;

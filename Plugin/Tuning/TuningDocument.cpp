@@ -36,7 +36,7 @@ namespace OrthancPerf
 
     auto Tie(const IngestTranscoding& t)
     {
-      return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality);
+      return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality, t.orthancTranscoding);
     }
 
 

@@ -93,6 +93,9 @@ namespace OrthancPerf
     bool verify = false;
     unsigned int lossyQuality = 90;  // 1 to 100, as in libjpeg
 
+    // Whether the engines also do what Orthanc itself is asked to transcode, to lossless targets
+    bool orthancTranscoding = false;
+
     bool operator==(const IngestTranscoding& other) const;
     bool operator!=(const IngestTranscoding& other) const;
   };

@@ -288,6 +288,10 @@ namespace OrthancPerf
               [](const Tuning& t) { return std::int64_t(t.ingestTranscoding.lossyQuality); },
               [](Tuning& t, std::int64_t value)
               { t.ingestTranscoding.lossyQuality = static_cast<unsigned int>(value); }),
+          MakeBooleanKey<Tuning>(
+              INGEST_TRANSCODING, "OrthancTranscoding",
+              "the engines also serve what Orthanc transcodes itself, losslessly",
+              [](Tuning& t) -> bool& { return t.ingestTranscoding.orthancTranscoding; }),
       };
     }
 

@@ -47,7 +47,11 @@ def orthanc_gdcm(plugin: Path) -> Path:
 def start(
     start_orthanc: StartOrthanc, plugins: list[Path], gdcm: dict[str, Any] | None
 ) -> OrthancServer:
-    orthanc = start_orthanc(plugins=plugins, options={} if gdcm is None else {"Gdcm": gdcm})
+    orthanc = start_orthanc(
+        plugins=plugins,
+        options={} if gdcm is None else {"Gdcm": gdcm},
+        perf={"Tuning": {"IngestTranscoding": {"OrthancTranscoding": True}}},
+    )
     list_engines(orthanc)
     return orthanc
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ingest transcoding: the live choice, on every way into Orthanc, and who it leaves alone."""
 
+import hashlib
 import io
 import shutil
 import subprocess
@@ -27,6 +28,8 @@ from harness.transcoding import (
     EXPLICIT,
     IMPLICIT,
     JPEG_2000_LOSSLESS,
+    JPEG_BASELINE,
+    JPEG_EXTENDED,
     JPEG_LOSSLESS_SV1,
     JPEG_LS,
     LOSSLESS,
@@ -399,13 +402,54 @@ def test_without_the_received_callback_the_status_says_so(
 
 # ---- What Orthanc transcodes itself -------------------------------------------------------------
 
+SERVE_ORTHANC = {"Tuning": {"IngestTranscoding": {"OrthancTranscoding": True}}}
+
+
+def ask_for_transcodings(server: OrthancServer, content: bytes) -> list[tuple[int, str]]:
+    """What Orthanc answers wherever it transcodes or decodes: the status, and a hash of the body"""
+    name = server.request("POST", "/instances", data=content).json()["ID"]
+    (series,) = server.get_json("/series")
+    modify = {"Keep": ["SOPInstanceUID"], "Replace": {"PatientName": "Other"}, "Force": True}
+    answers = [
+        server.get(f"/instances/{name}/preview"),
+        server.get(f"/instances/{name}/frames/0/image-uint16"),
+        server.get(f"/instances/{name}/numpy"),
+        *[
+            server.request("POST", f"/instances/{name}/modify", json={**modify, "Transcode": s})
+            for s in (EXPLICIT, JPEG_BASELINE, JPEG_LOSSLESS_SV1, JPEG_LS, JPEG_2000_LOSSLESS)
+        ],
+    ]
+    said = [(answer.status_code, answer.content if answer.ok else b"") for answer in answers]
+    for syntax in (EXPLICIT, JPEG_BASELINE, JPEG_LOSSLESS_SV1, JPEG_LS):
+        answer = server.get(f"/series/{series}/archive", params={"transcode": syntax})
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            said += [(answer.status_code, archive.read(entry)) for entry in archive.namelist()]
+    return [(status, hashlib.sha256(body).hexdigest()) for status, body in said]
+
+
+@pytest.mark.parametrize(
+    "name", ["CT_small.dcm", "SC_rgb.dcm", "MR_small_jp2klossless.dcm", "JPGExtended.dcm"]
+)
+def test_left_alone_orthanc_answers_byte_for_byte_as_without_the_plugin(
+    start_orthanc: StartOrthanc, tmp_path: Path, name: str
+) -> None:
+    content = Path(get_testdata_file(name)).read_bytes()
+    plain_folder = tmp_path / "plain"
+    plain_folder.mkdir()
+    orthanc = start_orthanc()
+    list_engines(orthanc)
+    with OrthancServer(plain_folder) as plain:
+        assert ask_for_transcodings(orthanc, content) == ask_for_transcodings(plain, content)
+    assert scrape(orthanc).sum(TRANSCODED) == 0
+    assert orthanc.get_json("/perf/status")["Hooks"]["Transcoder"]["Installed"] is False
+
 
 def test_orthancs_own_ingest_transcoding_uses_the_chosen_engine(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     first, second = make_series("store", 2)
-    own = {"IngestTranscoding": JPEG_LOSSLESS_SV1}
-    orthanc = start_orthanc(options=own, perf={"Tuning": {"IngestTranscoding": {"Engine": "gdcm"}}})
+    orthanc = start_orthanc(options={"IngestTranscoding": JPEG_LOSSLESS_SV1}, perf=SERVE_ORTHANC)
+    tune(orthanc, Engine="gdcm")
     for image, engine in [(first, "gdcm"), (second, "dcmtk")]:
         tune(orthanc, Engine=engine)
         upload(orthanc, image.read_bytes())
@@ -444,7 +488,7 @@ def test_downloads_are_transcoded_by_the_chosen_engine(
 ) -> None:
     (image,) = make_series("store", 1)
     upload(orthanc, image.read_bytes())
-    tune(orthanc, Engine=engine)
+    tune(orthanc, Engine=engine, OrthancTranscoding=True)
     transcoded = read(download(orthanc, JPEG_LOSSLESS_SV1))
     assert get_syntax(transcoded) == JPEG_LOSSLESS_SV1
     assert transcoded.SOPInstanceUID == image.sop_instance_uid
@@ -457,7 +501,7 @@ def test_what_orthanc_modifies_is_transcoded_by_the_chosen_engine(
 ) -> None:
     (image,) = make_series("store", 1)
     name = upload(orthanc, image.read_bytes())
-    tune(orthanc, Engine="gdcm")
+    tune(orthanc, Engine="gdcm", OrthancTranscoding=True)
     wish = {"Replace": {"PatientName": "Other"}, "Transcode": JPEG_2000_LOSSLESS}
     answer = orthanc.request("POST", f"/instances/{name}/modify", json=wish)
     answer.raise_for_status()
@@ -466,6 +510,38 @@ def test_what_orthanc_modifies_is_transcoded_by_the_chosen_engine(
     assert modified.PatientName == "Other"
     assert np.array_equal(decode(modified), decode(read(image.path)))
     assert scrape(orthanc).sum(TRANSCODED, engine="gdcm", outcome="transcoded") == 1
+
+
+def test_lossy_targets_are_orthancs_own_whatever_the_tuning_says(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    """A transcoder is not told the quality, and would have to guess it."""
+    (image,) = make_series("store", 1)
+    name = upload(orthanc, image.read_bytes())
+    wish = {"Replace": {"PatientName": "Other"}, "Transcode": JPEG_EXTENDED, "Force": True}
+    wish["Keep"] = ["StudyInstanceUID"]
+
+    def modify() -> np.ndarray:
+        answer = orthanc.request("POST", f"/instances/{name}/modify", json=wish)
+        answer.raise_for_status()
+        return decode(read(answer.content))
+
+    before = modify()
+    tune(orthanc, LossyQuality=1, OrthancTranscoding=True)
+    assert np.array_equal(modify(), before)
+    assert scrape(orthanc).sum(TRANSCODED, outcome="transcoded") == 0
+
+
+def test_what_orthanc_was_given_ends_with_the_tuning(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    upload(orthanc, image.read_bytes())
+    tune(orthanc, OrthancTranscoding=True)
+    download(orthanc, JPEG_LOSSLESS_SV1)
+    tune(orthanc, OrthancTranscoding=False)
+    download(orthanc, JPEG_LOSSLESS_SV1)
+    assert scrape(orthanc).sum(TRANSCODED, outcome="transcoded") == 1
 
 
 def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
@@ -477,7 +553,7 @@ def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
     orthanc = start_orthanc(
         options={"DicomModalities": {"receiver": ["RECEIVER", "127.0.0.1", port]}}
     )
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="gdcm")
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="gdcm", OrthancTranscoding=True)
     name = upload(orthanc, image.read_bytes())
     before = scrape(orthanc).sum(TRANSCODED, engine="gdcm", outcome="transcoded")
     with StoreScp(port, "+xi"):  # implicit VR little endian only

@@ -59,10 +59,9 @@ namespace OrthancPerf
         return transcoder_.TranscodeIncoming(file.data(), file.size());
       }
 
-      Transcoding Ask(const std::string& file, const std::vector<std::string>& syntaxes,
-                      bool allowNewSopInstanceUid = false)
+      Transcoding Ask(const std::string& file, const std::vector<std::string>& syntaxes)
       {
-        return transcoder_.TranscodeTo(file.data(), file.size(), syntaxes, allowNewSopInstanceUid);
+        return transcoder_.TranscodeTo(file.data(), file.size(), syntaxes);
       }
 
       void ExpectLeftAlone(const Transcoding& transcoding, Outcome outcome,
@@ -301,14 +300,22 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscoderTest, WhatOrthancAsksForIsLosslessIfPossible)
+  TEST_F(TranscoderTest, OrthancIsServedOnlyIfTheSettingsSaySo)
   {
-    EXPECT_EQ(RLE,
-              GetSyntax(Ask(source_, {JPEG_BASELINE, JPEG_LS, RLE, JPEG_LOSSLESS}, true).file));
-    EXPECT_EQ(JPEG_BASELINE, GetSyntax(Ask(source_, {JPEG_BASELINE}, true).file));
-    ExpectLeftAlone(Ask(source_, {JPEG_BASELINE}, false), Outcome::Declined,
+    EXPECT_FALSE(transcoder_.IsServingOrthanc());
+    IngestTranscoding settings;
+    settings.orthancTranscoding = true;
+    transcoder_.SetSettings(settings);
+    EXPECT_TRUE(transcoder_.IsServingOrthanc());
+  }
+
+
+  TEST_F(TranscoderTest, WhatOrthancAsksForIsDoneWithoutLossOnly)
+  {
+    EXPECT_EQ(RLE, GetSyntax(Ask(source_, {JPEG_BASELINE, JPEG_LS, RLE, JPEG_LOSSLESS}).file));
+    ExpectLeftAlone(Ask(source_, {JPEG_BASELINE}), Outcome::Declined,
                     "none of the transfer syntaxes can be written");
-    ExpectLeftAlone(Ask(source_, {RLE, EXPLICIT_LITTLE_ENDIAN}, false), Outcome::Unneeded,
+    ExpectLeftAlone(Ask(source_, {RLE, EXPLICIT_LITTLE_ENDIAN}), Outcome::Unneeded,
                     "in one of the targets already");
   }
 

@@ -33,7 +33,8 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                         "TcpQuickAck": true, "ReceiveBuffer": "auto", "SendBuffer": "auto",
                         "KeepAliveSeconds": 60, "UserTimeoutSeconds": 0, "CongestionControl": ""},
                       "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
-                        "Verify": false, "LossyQuality": 90}})"),
+                        "Verify": false, "LossyQuality": 90,
+                        "OrthancTranscoding": false}})"),
             ToJson(Tuning()));
 }
 
@@ -45,7 +46,8 @@ TEST(TuningReader, ReadsEveryKey)
                                     "KeepAliveSeconds": 10, "UserTimeoutSeconds": 30,
                                     "CongestionControl": "bbr"},
                                   "IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1",
-                                    "Engine": "native", "Verify": true, "LossyQuality": 1}})");
+                                    "Engine": "native", "Verify": true, "LossyQuality": 1,
+                                    "OrthancTranscoding": true}})");
   EXPECT_FALSE(tuning.dicomSockets.tcpNoDelay);
   EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
   EXPECT_EQ(SocketBuffer::MakeFixed(65536), tuning.dicomSockets.receiveBuffer);
@@ -57,6 +59,7 @@ TEST(TuningReader, ReadsEveryKey)
   EXPECT_EQ(EngineChoice::Native, tuning.ingestTranscoding.engine);
   EXPECT_TRUE(tuning.ingestTranscoding.verify);
   EXPECT_EQ(1u, tuning.ingestTranscoding.lossyQuality);
+  EXPECT_TRUE(tuning.ingestTranscoding.orthancTranscoding);
 }
 
 

@@ -347,6 +347,7 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
       R"({"IngestTranscoding": {"Engine": "native"}})",
       R"({"IngestTranscoding": {"Verify": true}})",
       R"({"IngestTranscoding": {"LossyQuality": 50}})",
+      R"({"IngestTranscoding": {"OrthancTranscoding": true}})",
   };
 
   FilePersistence persistence = MakePersistence();

@@ -151,6 +151,7 @@ export interface IngestTranscoding {
   Engine: string;
   Verify: boolean;
   LossyQuality: number;
+  OrthancTranscoding: boolean;
 }
 
 export interface Tuning {

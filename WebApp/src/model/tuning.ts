@@ -112,6 +112,10 @@ export const TRANSCODING_SETTINGS: readonly Setting[] = [
     explanation: 'For lossy transfer syntaxes, 1 to 100',
     unit: '', minimum: 1, maximum: 100, zero: '',
   },
+  {
+    section: 'IngestTranscoding', key: 'OrthancTranscoding', kind: 'switch', label: "Orthanc's own",
+    explanation: 'The engine also serves what Orthanc transcodes itself, to lossless transfer syntaxes',
+  },
 ];
 
 const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS];

@@ -56,6 +56,8 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
       CongestionControl: '',
       ...sockets,
     },
-    IngestTranscoding: { TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90 },
+    IngestTranscoding: {
+      TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90, OrthancTranscoding: false,
+    },
   };
 }
