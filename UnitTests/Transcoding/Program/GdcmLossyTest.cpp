@@ -161,6 +161,8 @@ namespace OrthancPerf
       EXPECT_TRUE(isDeclined(palette, target)) << target;
       EXPECT_TRUE(isDeclined(overlay, target)) << target;
       EXPECT_TRUE(isDeclined(MakeImage(8, 1), target)) << target;
+      EXPECT_EQ(Try(Set(MakeImage(16, 12).Make(), 0x00280102, 15), target).outcome,
+                TranscodingOutcome::Declined);
     }
 
     EXPECT_TRUE(isDeclined(MakeImage(16, 12), JPEG_BASELINE));

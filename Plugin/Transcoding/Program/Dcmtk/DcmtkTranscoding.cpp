@@ -237,6 +237,12 @@ namespace OrthancPerf
       if (pixels != nullptr && item != nullptr && item != &dataset &&
           !pixels->hasRepresentation(EXS_LittleEndianExplicit))
       {
+        // A second one could be another frame, which would be left out
+        if (GetFragments(*pixels).size() > 1)
+        {
+          Obstacle::Decline("the pixel data of an icon has several fragments");
+        }
+
         Decode(*item, *pixels);
       }
     }
@@ -324,13 +330,20 @@ namespace OrthancPerf
                      std::to_string(image.GetSize()) + " are described");
     }
 
+    const int error = GetNearLosslessError(quality_);
+
+    if (target_ == EXS_JPEGProcess1 || target_ == EXS_JPEGProcess2_4 ||
+        (target_ == EXS_JPEGLSLossy && error > 0))
+    {
+      CheckStoredBits(image, pixels);
+    }
+
     if (target_ != EXS_RLELossless)
     {
       MakeInterleaved(image, pixels);
     }
 
     DcmDataset& dataset = *file_.getDataset();
-    const int error = GetNearLosslessError(quality_);
 
     switch (target_)
     {
@@ -361,6 +374,19 @@ namespace OrthancPerf
       default:
         Choose(target_, nullptr, dataset, pixels, "encode the pixel data");
         break;
+    }
+  }
+
+
+  void DcmtkTranscoding::CheckStoredBits(const PixelDescription& image, DcmPixelData& pixels)
+  {
+    Uint8* data = nullptr;
+    Obstacle::Check(pixels.getUint8Array(data), "read the pixel data");
+    const std::string obstacle = FindLossyObstacle(image, data);
+
+    if (!obstacle.empty())
+    {
+      Obstacle::Decline(obstacle);
     }
   }
 

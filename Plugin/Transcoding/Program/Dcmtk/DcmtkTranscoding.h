@@ -29,6 +29,7 @@ namespace OrthancPerf
     void ConvertPixels(DcmPixelData& pixels);
     void Decode(DcmItem& item, DcmPixelData& pixels);
     void Encode(PixelDescription image, DcmPixelData& pixels);
+    static void CheckStoredBits(const PixelDescription& image, DcmPixelData& pixels);
     void MakeInterleaved(PixelDescription& image, DcmPixelData& pixels);
     void EncodeLossless(const DcmRepresentationParameter& parameters, DcmPixelData& pixels);
     void DecodeNested();

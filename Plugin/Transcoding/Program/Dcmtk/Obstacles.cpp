@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmtk/Obstacles.h"
 
+#include <cstring>
+
 namespace OrthancPerf
 {
   namespace
@@ -73,6 +75,21 @@ namespace OrthancPerf
       return isFit ? ""
                    : "JPEG Extended has 8 bits, or 12 of one sample, this image has " +
                          std::to_string(image.bitsStored);
+    }
+
+    template <typename Sample>
+    bool HasBitsAbove(const std::uint8_t* pixels, std::size_t size, unsigned int bitsStored)
+    {
+      unsigned int all = 0;
+
+      for (std::size_t i = 0; i + sizeof(Sample) <= size; i += sizeof(Sample))
+      {
+        Sample sample = 0;
+        std::memcpy(&sample, pixels + i, sizeof(Sample));
+        all |= sample;
+      }
+
+      return all >> bitsStored != 0;
     }
 
     bool IsUncompressed(E_TransferSyntax xfer)
@@ -163,5 +180,22 @@ namespace OrthancPerf
       default:
         return "";
     }
+  }
+
+
+  std::string FindLossyObstacle(const PixelDescription& image, const std::uint8_t* pixels)
+  {
+    if (image.highBit + 1 != image.bitsStored)
+    {
+      return "lossy compression would lose the bits below those that are stored";
+    }
+
+    const bool hasBitsAbove =
+        image.bitsAllocated == 8
+            ? HasBitsAbove<std::uint8_t>(pixels, image.GetSize(), image.bitsStored)
+            : HasBitsAbove<std::uint16_t>(pixels, image.GetSize(), image.bitsStored);
+    return hasBitsAbove
+               ? "the image has bits above its High Bit, which lossy compression would lose"
+               : "";
   }
 }
