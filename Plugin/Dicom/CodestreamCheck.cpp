@@ -101,7 +101,8 @@ namespace OrthancPerf
       CodestreamHeader first;
       bool isFirst = true;
 
-      for (const FrameFragments& fragments : FindFrames(image.encapsulatedPixels, image.frames))
+      for (const FrameFragments& fragments :
+           FindFrames(image.encapsulatedPixels, image.transferSyntax.data(), image.frames))
       {
         const CodestreamHeader header = ReadHeader(kind, fragments);
         const std::string contradiction = FindContradictionOfFrame(image, kind, header);

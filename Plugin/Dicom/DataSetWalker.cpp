@@ -256,6 +256,10 @@ namespace OrthancPerf
     {
       visitor.VisitElement(element);
     }
+    else
+    {
+      visitor.VisitNestedElement(element.tag);
+    }
 
     if (element.value != nullptr)
     {

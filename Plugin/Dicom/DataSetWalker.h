@@ -36,13 +36,18 @@ namespace OrthancPerf
     const std::uint8_t* value = nullptr;
   };
 
-  // Is shown the elements of the outermost level, in the order of the file
+  // Is shown the elements of the outermost level, in the order of the file, and told of those in
+  // items
   class IDataElementVisitor
   {
   public:
     virtual ~IDataElementVisitor() = default;
 
     virtual void VisitElement(const DataElement& element) noexcept = 0;
+
+    virtual void VisitNestedElement(DicomTag) noexcept
+    {
+    }
   };
 
   enum class WalkResult

@@ -4,6 +4,7 @@
 #include "Dicom/CodecError.h"
 
 #include <cstdint>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -70,49 +71,22 @@ namespace OrthancPerf
       return fragments;
     }
 
-    // Empty if the table does not name the fragments with which "count" frames begin
-    std::vector<FrameFragments> FollowOffsetTable(const Fragments& fragments, std::size_t count)
-    {
-      if (fragments.offsetTable.size() != 4 * count)
-      {
-        return {};
-      }
-
-      std::vector<FrameFragments> frames;
-      std::uint64_t offset = 0;
-
-      for (const std::string_view fragment : fragments.values)
-      {
-        if (frames.size() < count && Read32(fragments.offsetTable, 4 * frames.size()) == offset)
-        {
-          frames.emplace_back();
-        }
-
-        if (frames.empty())
-        {
-          return {};
-        }
-
-        frames.back().push_back(fragment);
-        offset += ITEM_HEADER + fragment.size();
-      }
-
-      return frames.size() == count ? frames : std::vector<FrameFragments>();
-    }
-
-    // SOI of JPEG and JPEG-LS (ITU-T T.81 table B.1), SOC and SIZ of JPEG 2000 (T.800 table A.2)
+    // SOI of JPEG and JPEG-LS (ITU-T T.81 table B.1), SOC and SIZ of JPEG 2000 (T.800 table A.2),
+    // and the JP2 file around it that some put where it does not belong (annex I)
     bool IsBeginOfCodestream(std::string_view fragment)
     {
-      return fragment.substr(0, 3) == "\xff\xd8\xff" || fragment.substr(0, 4) == "\xff\x4f\xff\x51";
+      return fragment.substr(0, 3) == "\xff\xd8\xff" ||
+             fragment.substr(0, 4) == "\xff\x4f\xff\x51" ||
+             (fragment.size() >= 8 && fragment.substr(4, 4) == "jP  ");
     }
 
-    std::vector<FrameFragments> FollowMarkers(const Fragments& fragments)
+    std::vector<FrameFragments> Group(const std::vector<std::string_view>& fragments, bool isRle)
     {
       std::vector<FrameFragments> frames;
 
-      for (const std::string_view fragment : fragments.values)
+      for (const std::string_view fragment : fragments)
       {
-        if (frames.empty() || IsBeginOfCodestream(fragment))
+        if (frames.empty() || isRle || IsBeginOfCodestream(fragment))
         {
           frames.emplace_back();
         }
@@ -121,44 +95,48 @@ namespace OrthancPerf
       }
 
       return frames;
+    }
+
+    bool IsTrue(std::string_view offsetTable, const std::vector<FrameFragments>& frames)
+    {
+      if (offsetTable.size() != 4 * frames.size())
+      {
+        return offsetTable.empty();
+      }
+
+      for (std::size_t i = 0; i < frames.size(); i++)
+      {
+        const auto offset = frames[i].front().data() - frames.front().front().data();
+
+        if (Read32(offsetTable, 4 * i) != static_cast<std::uint64_t>(offset))
+        {
+          return false;
+        }
+      }
+
+      return true;
     }
   }
 
 
-  std::vector<FrameFragments> FindFrames(std::string_view element, std::size_t count)
+  std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
+                                         std::size_t count)
   {
+    constexpr std::string_view RLE_LOSSLESS = "1.2.840.10008.1.2.5";
     const Fragments fragments = ReadFragments(element);
-
-    if (count == 1 && !fragments.values.empty())
-    {
-      return {fragments.values};
-    }
-
-    std::vector<FrameFragments> frames;
-
-    if (fragments.values.size() == count)
-    {
-      for (const std::string_view fragment : fragments.values)
-      {
-        frames.push_back({fragment});
-      }
-
-      return frames;
-    }
-
-    frames = FollowOffsetTable(fragments, count);
+    std::vector<FrameFragments> frames = Group(fragments.values, transferSyntax == RLE_LOSSLESS);
 
     if (frames.size() != count)
     {
-      frames = FollowMarkers(fragments);
+      throw CodecError("The fragments of Pixel Data make up " + std::to_string(frames.size()) +
+                       " frames instead of " + std::to_string(count));
     }
 
-    if (frames.size() != count)
+    if (!IsTrue(fragments.offsetTable, frames))
     {
-      throw CodecError("The fragments of Pixel Data don't make up Number of Frames");
+      throw CodecError("The Basic Offset Table contradicts the fragments of Pixel Data");
     }
 
     return frames;
   }
-
 }

@@ -11,9 +11,10 @@ namespace OrthancPerf
   using FrameFragments = std::vector<std::string_view>;
 
   // Finds the frames of encapsulated Pixel Data (DICOM PS3.5 section A.4), given as a whole element
-  // in Explicit VR Little Endian. Frames of one fragment each need no offset table; where frames
-  // have several, the Basic Offset Table says which belong together, and if it is empty or wrong,
-  // the marker with which a JPEG, JPEG-LS or JPEG 2000 codestream begins. Throws CodecError if this
-  // gives another number of frames than "count".
-  std::vector<FrameFragments> FindFrames(std::string_view element, std::size_t count);
+  // in Explicit VR Little Endian: where a codestream begins, so does a frame. Of RLE, which has no
+  // such marker, each fragment is a frame (section A.4.2). A Basic Offset Table may be empty, but
+  // what it says has to be true, as viewers may follow it. Throws CodecError otherwise, and if
+  // there are not "count" frames.
+  std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
+                                         std::size_t count);
 }

@@ -3,6 +3,7 @@
 
 #include "Dicom/CodestreamCheck.h"
 #include "Dicom/DicomFileWalk.h"
+#include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,16 +16,42 @@ namespace OrthancPerf
     constexpr DicomTag TAG_FLOAT_PIXEL_DATA = 0x7fe00008;
     constexpr DicomTag TAG_DOUBLE_FLOAT_PIXEL_DATA = 0x7fe00009;
 
+    constexpr DicomTag TAG_NUMBER_OF_FRAMES = 0x00280008;
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
+    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
+    constexpr std::size_t MAXIMUM_INTEGER_STRING = 12;
+
     constexpr std::string_view ENCAPSULATED_PREFIX = "1.2.840.10008.1.2.4.";
     constexpr std::string_view RLE_LOSSLESS = "1.2.840.10008.1.2.5";
 
 
-    // Number of Frames is a text: PS3.3 section C.7.6.6
-    std::uint32_t ParseFrames(std::string_view text)
+    // An integer string (IS): DICOM PS3.5 table 6.2-1. Without a value there is one frame, as
+    // images of one need not say so (PS3.3 section C.7.6.6). Under another VR, DCMTK takes it for
+    // absent.
+    std::optional<std::uint32_t> ParseFrames(const DataElement& element)
     {
+      std::string_view text = GetText(element);
+
+      if (element.length > MAXIMUM_INTEGER_STRING)
+      {
+        return std::nullopt;
+      }
+
+      if (text.empty())
+      {
+        return 1;
+      }
+
+      const bool isIntegerString = element.representation.kind == ValueKind::Unspecified ||
+                                   (element.header[4] == 'I' && element.header[5] == 'S');
+      text.remove_prefix(text.front() == '+' ? 1 : 0);
+
       std::uint32_t frames = 0;
-      const auto result = std::from_chars(text.data(), text.data() + text.size(), frames);
-      return result.ec == std::errc() && frames > 0 ? frames : 1;
+      const char* const end = text.data() + text.size();
+      const auto result = std::from_chars(text.data(), end, frames);
+      const bool isLegal = isIntegerString && result.ec == std::errc() && result.ptr == end &&
+                           frames > 0 && frames <= std::numeric_limits<std::int32_t>::max();
+      return isLegal ? std::make_optional(frames) : std::nullopt;
     }
 
 
@@ -32,6 +59,14 @@ namespace OrthancPerf
     bool IsOverlayBitPosition(DicomTag tag)
     {
       return (tag & 0xff01ffff) == 0x60000102;
+    }
+
+
+    // Digital Signatures Sequence, and MAC Parameters Sequence, which says what they cover: DICOM
+    // PS3.3 section C.12.1.1.3. Encrypted attributes are copied as they are and stay valid.
+    bool BelongsToSignature(DicomTag tag)
+    {
+      return tag == 0xfffafffa || tag == 0x4ffe0001;
     }
 
 
@@ -53,17 +88,28 @@ namespace OrthancPerf
 
         for (Attribute& attribute : attributes_)
         {
-          if (attribute.tag == element.tag && !attribute.wasSeen)
+          if (attribute.tag == element.tag && attribute.wasSeen)
+          {
+            hasRepeatedElements_ = true;
+          }
+          else if (attribute.tag == element.tag)
           {
             attribute.wasSeen = true;
             attribute.element = element;
           }
         }
 
+        VisitNestedElement(element.tag);
+
         if (IsOverlayBitPosition(element.tag) && element.length == 2 && element.value != nullptr)
         {
           hasEmbeddedOverlays_ |= element.value[0] != 0 || element.value[1] != 0;
         }
+      }
+
+      void VisitNestedElement(DicomTag tag) noexcept override
+      {
+        hasDigitalSignatures_ |= BelongsToSignature(tag);
       }
 
       void CopyTo(ImageDescription& image, const DicomEncoding& encoding) const noexcept
@@ -76,11 +122,17 @@ namespace OrthancPerf
         image.bitsStored = GetUnsignedShort(Get(0x00280101), encoding);
         image.highBit = GetUnsignedShort(Get(0x00280102), encoding);
         image.pixelRepresentation = GetUnsignedShort(Get(0x00280103), encoding);
-        image.frames = ParseFrames(GetText(Get(0x00280008)));
+        const std::optional<std::uint32_t> frames = ParseFrames(Get(TAG_NUMBER_OF_FRAMES));
+        image.frames = frames.value_or(1);
+        image.hasLegalFrames = frames.has_value();
         image.photometricInterpretation = GetText(Get(0x00280004));
         image.sopClassUid = GetText(Get(0x00080016));
         image.sopInstanceUid = GetText(Get(0x00080018));
         image.hasEmbeddedOverlays = hasEmbeddedOverlays_;
+        image.hasRepeatedElements = hasRepeatedElements_;
+        image.hasDigitalSignatures = hasDigitalSignatures_;
+        image.extendedOffsets = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE));
+        image.extendedLengths = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS));
         CopyPixels(image, encoding);
       }
 
@@ -131,8 +183,15 @@ namespace OrthancPerf
         else
         {
           image.kind = PixelDataKind::Native;
-          image.pixelData = {reinterpret_cast<const char*>(pixels.value), pixels.length};
+          image.pixelData = GetBytes(pixels);
         }
+      }
+
+      static std::string_view GetBytes(const DataElement& element) noexcept
+      {
+        return element.value == nullptr
+                   ? std::string_view()
+                   : std::string_view(reinterpret_cast<const char*>(element.value), element.length);
       }
 
       static Attribute Of(DicomTag tag) noexcept
@@ -142,16 +201,26 @@ namespace OrthancPerf
         return attribute;
       }
 
-      std::array<Attribute, 15> attributes_ = {
-          Of(0x00080016),           Of(0x00080018),
-          Of(0x00280002),           Of(0x00280004),
-          Of(0x00280006),           Of(0x00280008),
-          Of(0x00280010),           Of(0x00280011),
-          Of(0x00280100),           Of(0x00280101),
-          Of(0x00280102),           Of(0x00280103),
-          Of(TAG_FLOAT_PIXEL_DATA), Of(TAG_DOUBLE_FLOAT_PIXEL_DATA),
-          Of(TAG_PIXEL_DATA)};
+      std::array<Attribute, 17> attributes_ = {Of(0x00080016),
+                                               Of(0x00080018),
+                                               Of(0x00280002),
+                                               Of(0x00280004),
+                                               Of(0x00280006),
+                                               Of(TAG_NUMBER_OF_FRAMES),
+                                               Of(0x00280010),
+                                               Of(0x00280011),
+                                               Of(0x00280100),
+                                               Of(0x00280101),
+                                               Of(0x00280102),
+                                               Of(0x00280103),
+                                               Of(TAG_EXTENDED_OFFSET_TABLE),
+                                               Of(TAG_EXTENDED_OFFSET_TABLE_LENGTHS),
+                                               Of(TAG_FLOAT_PIXEL_DATA),
+                                               Of(TAG_DOUBLE_FLOAT_PIXEL_DATA),
+                                               Of(TAG_PIXEL_DATA)};
       bool hasEmbeddedOverlays_ = false;
+      bool hasRepeatedElements_ = false;
+      bool hasDigitalSignatures_ = false;
       const std::uint8_t* const end_;
       const std::uint8_t* afterPixels_ = nullptr;
     };
@@ -187,12 +256,6 @@ namespace OrthancPerf
       const std::string_view number = transferSyntax.substr(prefix.size());
       return prefix == ENCAPSULATED_PREFIX && number.size() >= 3 && number.substr(0, 2) == "10" &&
              number[2] >= '0' && number[2] <= '8' && (number.size() == 3 || number[3] == '.');
-    }
-
-
-    std::string ToText(std::size_t number)
-    {
-      return std::to_string(number);
     }
   }
 
@@ -269,38 +332,26 @@ namespace OrthancPerf
       return "a video";
     }
 
-    if (image.kind == PixelDataKind::Encapsulated)
+    if (image.hasDigitalSignatures)
     {
-      return FindContradiction(image);
+      return "a digital signature, which would not hold any more";
     }
 
-    if (!IsEncapsulated(target))
+    switch (image.kind)
     {
-      return "";
-    }
+      case PixelDataKind::Unknown:
+        return "the data set can't be looked through to its end";
 
-    if (image.kind == PixelDataKind::None || image.kind == PixelDataKind::Float)
-    {
-      return "no Pixel Data to compress";
-    }
+      case PixelDataKind::None:
+      case PixelDataKind::Float:
+        return IsEncapsulated(target) ? "no Pixel Data to compress" : "";
 
-    if (image.kind == PixelDataKind::Native)
-    {
-      const std::optional<std::size_t> expected = image.GetNativeSize();
-
-      if (!expected.has_value())
+      default:
       {
-        return "Rows, Columns, Samples per Pixel or Bits Allocated is missing, zero or too large";
-      }
-
-      if (image.pixelData.size() < *expected)
-      {
-        return "Pixel Data has " + ToText(image.pixelData.size()) + " bytes instead of " +
-               ToText(*expected);
+        const std::string flaw = FindPixelDataFlaw(image);
+        return flaw.empty() ? FindContradiction(image) : flaw;
       }
     }
-
-    return "";
   }
 
 

@@ -37,8 +37,11 @@ namespace OrthancPerf
     std::uint16_t highBit = 0;
     std::uint16_t pixelRepresentation = 0;  // 1: signed
     std::uint16_t planarConfiguration = 0;  // 1: by plane
-    std::uint32_t frames = 1;
-    bool hasEmbeddedOverlays = false;  // in the unused bits of pixels, as before DICOM 2004
+    std::uint32_t frames = 1;               // without Number of Frames, or without a value of it
+    bool hasLegalFrames = true;             // false: Number of Frames is zero, or can't be read
+    bool hasRepeatedElements = false;   // one of those that describe the image: decoders may differ
+    bool hasDigitalSignatures = false;  // anywhere, or what belongs to them
+    bool hasEmbeddedOverlays = false;   // in the unused bits of pixels, as before DICOM 2004
 
     std::string_view photometricInterpretation;
     std::string_view sopClassUid;
@@ -46,6 +49,10 @@ namespace OrthancPerf
 
     std::string_view pixelData;           // the bytes of native pixels as they are in the file
     std::string_view encapsulatedPixels;  // the whole element, if it is in Explicit VR
+
+    // The values of the Extended Offset Table and its lengths: DICOM PS3.3 section C.7.6.3
+    std::string_view extendedOffsets;
+    std::string_view extendedLengths;
 
     // Bytes of all frames when they are not compressed; nothing if the attributes make no sense,
     // or if that would be more than a std::size_t can say
@@ -59,8 +66,8 @@ namespace OrthancPerf
   // already, has no pixels, or is a video. Empty: it is to be transcoded.
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target);
 
-  // Why no engine should be asked to: what it would make of it could not be the same image. Empty:
-  // nothing speaks against it.
+  // Why no engine should be asked to, whatever the target: what it would make of it could not be
+  // the same image (PixelDataFlaw.h), or would break a signature. Empty: nothing speaks against it.
   std::string FindObstacle(const ImageDescription& image, const std::string& target);
 
   // Whether Pixel Data is encapsulated in this transfer syntax: DICOM PS3.5 section A.4

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/PixelComparison.h"
 
+#include "Dicom/PixelDataFlaw.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -89,6 +91,15 @@ namespace OrthancPerf
     {
       const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
       return HasAllSamples(image) ? (CountPixels(image) * bits + 7) / 8 : *image.GetNativeSize();
+    }
+
+
+    // What follows the frames, if it is more than padding
+    std::string_view GetRest(const ImageDescription& image)
+    {
+      const std::size_t size = GetComparedSize(image);
+      const std::string_view rest = image.pixelData.substr(size);
+      return IsPixelPadding(rest, size / image.frames) ? std::string_view() : rest;
     }
 
 
@@ -261,6 +272,11 @@ namespace OrthancPerf
       // Decoders may turn YBR into RGB, but grey stays grey
       return {expected.samplesPerPixel == 1 ? Verdict::Different : Verdict::Incomparable,
               "Photometric Interpretation has changed"};
+    }
+
+    if (GetRest(expected) != GetRest(actual))
+    {
+      return {Verdict::Different, "the bytes behind the frames differ"};
     }
 
     const std::size_t size = GetComparedSize(expected);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Verifier.h"
 
+#include "Dicom/PixelDataFlaw.h"
 #include "Transcoding/PixelComparison.h"
 
 #include <iomanip>
@@ -159,6 +160,19 @@ namespace OrthancPerf
   {
     Decodings sources(pair.source, pair.sourceSize, decodersOfSource_);
     Decodings results(pair.file.data(), pair.file.size(), decodersOfResult_);
+
+    // What decoders would not show
+    for (const ImageDescription* const image : {&sources.GetUndecoded(), &results.GetUndecoded()})
+    {
+      const std::string flaw =
+          image->kind == PixelDataKind::Encapsulated ? FindPixelDataFlaw(*image) : "";
+
+      if (!flaw.empty())
+      {
+        return flaw;
+      }
+    }
+
     std::string reason = "no engine decodes the result";
 
     for (std::size_t i = 0; i < results.GetCount(); i++)

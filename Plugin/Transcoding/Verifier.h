@@ -25,7 +25,8 @@ namespace OrthancPerf
 
 
   // Decodes a transcoded file, and the source where that is compressed too, and compares: all
-  // pixels if the target is lossless; what the image looks like if it is lossy.
+  // pixels if the target is lossless; what the image looks like if it is lossy. Frames or bytes
+  // that decoders would pass over in silence are found, too (PixelDataFlaw.h).
   //
   // Decoders may disagree about lossy sources, and about colours, which some turn into RGB. So the
   // first decoder that leaves the colours of the result alone decides, and its pixels have to be

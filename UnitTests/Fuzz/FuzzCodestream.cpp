@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What stands between encapsulated Pixel Data of strangers and the codec libraries
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamEnd.h"
 #include "Dicom/CodestreamHeader.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/RleFrame.h"
@@ -35,7 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Try([&] { OrthancPerf::ReadJpegHeader(bytes); });
   Try([&] { OrthancPerf::ReadJpegLsHeader(bytes); });
   Try([&] { OrthancPerf::ReadJpeg2000Header(bytes); });
-  Try([&] { OrthancPerf::FindFrames(bytes, count); });
+  Try([&] { OrthancPerf::MeasureJpeg(bytes); });
+  Try([&] { OrthancPerf::MeasureJpeg2000(bytes); });
+  Try([&] { OrthancPerf::FindFrames(bytes, "1.2.840.10008.1.2.4.70", count); });
   Try([&] { OrthancPerf::JoinRleSegments(OrthancPerf::SplitRleFrame(bytes, count, 16)); });
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/FakeCodestream.h"
 
 #include <atomic>
 #include <functional>
@@ -22,8 +23,9 @@ namespace OrthancPerf
   constexpr const char* RLE = "1.2.840.10008.1.2.5";
 
 
-  // Puts the pixels as they are into a single fragment, and takes them out again: files in the
-  // shape of any transfer syntax, made without a codec. What goes wrong is what a test wants.
+  // Puts the pixels as they are into one fragment for each frame, and takes them out again: files
+  // in the shape of any transfer syntax, made without a codec (FakeCodestream.h). What goes wrong
+  // is what a test wants.
   class FakeEngine : public ITranscodingEngine
   {
   public:
@@ -108,7 +110,7 @@ namespace OrthancPerf
     EngineResult Repack(const void* data, std::size_t size, const std::string& target) const
     {
       DataSetEditor editor(data, size);
-      std::string pixels = GetPixels(data, size, editor);
+      std::string pixels = GetPixels(data, size);
       editor.Set(0x00020010, "UI", target);
 
       if (!IsEncapsulated(target))
@@ -122,7 +124,12 @@ namespace OrthancPerf
         std::string element;
         AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
         AppendItem(element, "");
-        AppendItem(element, pixels);
+
+        for (const std::string& frame : MakeFakeFrames(DescribeImage(data, size), target, pixels))
+        {
+          AppendItem(element, frame);
+        }
+
         AppendSequenceDelimitation(element);
         editor.SetEncoded(TAG_PIXEL_DATA, element);
       }
@@ -135,18 +142,11 @@ namespace OrthancPerf
       return EngineResult::MakeTranscoded(editor.Write());
     }
 
-    // Header of the element, empty offset table, header of the fragment; delimiter at the end
-    static std::string GetPixels(const void* data, std::size_t size, const DataSetEditor& editor)
+    static std::string GetPixels(const void* data, std::size_t size)
     {
       const ImageDescription image = DescribeImage(data, size);
-
-      if (image.kind == PixelDataKind::Native)
-      {
-        return std::string(image.pixelData);
-      }
-
-      const std::string_view bytes = editor.Find(TAG_PIXEL_DATA)->bytes;
-      return std::string(bytes.substr(28, bytes.size() - 36));
+      return image.kind == PixelDataKind::Native ? std::string(image.pixelData)
+                                                 : ReadFakeFrames(image);
     }
 
     const std::string name_;

@@ -176,6 +176,30 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, SignedDataSetsAndUndescribedFramesAreNotShownToEngines)
+  {
+    const std::string isSigned =
+        source_ + DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Set(0x00280008, "IS", "0");
+    const std::string noFrames = editor.Write();
+    const int calls = native_->GetCalls();
+
+    for (const EngineChoice choice : {EngineChoice::Automatic, EngineChoice::Native})
+    {
+      Set(JPEG_LOSSLESS, choice);
+      ExpectLeftAlone(Send(isSigned), Outcome::Declined,
+                      "a digital signature, which would not hold any more");
+      ExpectLeftAlone(Ask(isSigned, {"1.2.840.10008.1.2", JPEG_LOSSLESS}), Outcome::Declined,
+                      "a digital signature, which would not hold any more");
+      ExpectLeftAlone(Send(noFrames), Outcome::Declined,
+                      "Number of Frames is zero, or can't be read");
+    }
+
+    EXPECT_EQ(calls, native_->GetCalls());
+  }
+
+
   TEST_F(TranscoderTest, UnderAutoTheNextEngineTakesOver)
   {
     native_->Fails("crashed");

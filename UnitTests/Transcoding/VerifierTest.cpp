@@ -121,6 +121,37 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(VerifierTest, WhatDecodersPassOverIsFound)
+  {
+    // Decoders would show one frame of each
+    const auto repeatFrame = [](DataSetEditor& editor)
+    {
+      const std::string_view element = editor.Find(TAG_PIXEL_DATA)->bytes;
+      const std::string_view item = element.substr(20, element.size() - 28);
+      editor.SetEncoded(TAG_PIXEL_DATA,
+                        std::string(element.substr(0, 20)).append(item).append(element.substr(20)));
+    };
+    const std::string one = Encode(good_, RLE);
+    bad_.Changes(repeatFrame);
+    const std::string two = Encode(bad_, RLE);
+    EXPECT_EQ("The fragments of Pixel Data make up 2 frames instead of 1", Verify(two, {&good_}));
+    source_ = two;
+    EXPECT_EQ("The fragments of Pixel Data make up 2 frames instead of 1", Verify(one, {&good_}));
+  }
+
+
+  TEST_F(VerifierTest, TheWholeOfPixelDataIsCompared)
+  {
+    const std::string native = source_;
+    DataSetEditor editor(source_.data(), source_.size());
+    const std::string pixels(DescribeImage(source_.data(), source_.size()).pixelData);
+    editor.Set(TAG_PIXEL_DATA, "OW", pixels + pixels);
+    source_ = editor.Write();
+    EXPECT_EQ("the bytes behind the frames differ", Verify(native, {&good_}));
+    EXPECT_EQ("", Verify(source_, {&good_}));
+  }
+
+
   TEST_F(VerifierTest, OfLossyImagesTheGeometryCounts)
   {
     bad_.Spoils(0x10);

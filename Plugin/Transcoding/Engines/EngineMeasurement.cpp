@@ -116,16 +116,16 @@ namespace OrthancPerf
       return EngineResult::MakeDeclined("no pixel data");
     }
 
+    const std::string obstacle = FindObstacle(image, UNCOMPRESSED);
+
+    if (!obstacle.empty() && !image.isDeflated)
+    {
+      return EngineResult::MakeDeclined(obstacle);
+    }
+
     if (image.transferSyntax.data() == std::string(UNCOMPRESSED))
     {
       return EngineResult::MakeTranscoded(file);
-    }
-
-    const std::string obstacle = FindObstacle(image, UNCOMPRESSED);
-
-    if (!obstacle.empty())
-    {
-      return EngineResult::MakeDeclined(obstacle);
     }
 
     EngineResult last = EngineResult::MakeDeclined("there is no engine that decodes");

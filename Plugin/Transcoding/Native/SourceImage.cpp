@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/SourceImage.h"
 
+#include "Dicom/PixelDataFlaw.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -19,9 +21,6 @@ namespace OrthancPerf
     constexpr DicomTag TAG_BITS_ALLOCATED = 0x00280100;
     constexpr DicomTag TAG_BITS_STORED = 0x00280101;
     constexpr DicomTag TAG_HIGH_BIT = 0x00280102;
-
-    // DICOM PS3.3 section C.12.1.1.3: what signs a data set may cover the encoded pixels
-    constexpr DicomTag TAG_DIGITAL_SIGNATURES = 0xfffafffa;
 
     // Smaller frames, in bytes, would grow: JPEG's own headers take about a hundred
     constexpr std::size_t SMALL_FRAME = 128;
@@ -85,11 +84,6 @@ namespace OrthancPerf
              photometric == "PALETTE COLOR";
     }
 
-    bool IsPadding(std::string_view bytes)
-    {
-      return bytes.size() <= 1 || bytes.find_first_not_of('\0') == std::string_view::npos;
-    }
-
     void CheckBits(const DataSetEditor& file)
     {
       const std::size_t allocated = ReadNumber(file, TAG_BITS_ALLOCATED, "Bits Allocated");
@@ -150,11 +144,6 @@ namespace OrthancPerf
       throw DataSetError("The Pixel Data is not what its transfer syntax says");
     }
 
-    if (file.Find(TAG_DIGITAL_SIGNATURES) != nullptr)
-    {
-      throw ImageDeclined("A digital signature would not hold any more");
-    }
-
     first_.pixels = reinterpret_cast<const std::uint8_t*>(pixels->GetValue().data());
   }
 
@@ -171,7 +160,7 @@ namespace OrthancPerf
       throw DataSetError("There is less Pixel Data than the image needs");
     }
 
-    if (!IsPadding(pixels.substr(frames_ * GetFrameSize())))
+    if (!IsPixelPadding(pixels.substr(frames_ * GetFrameSize()), GetFrameSize()))
     {
       throw ImageDeclined("There is more Pixel Data than the image needs");
     }

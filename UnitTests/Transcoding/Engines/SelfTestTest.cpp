@@ -96,11 +96,18 @@ namespace OrthancPerf
         {
           if (editor.GetText(0x00020010) == JPEG_BASELINE)
           {
+            const std::string file = editor.Write();
+            const ImageDescription image = DescribeImage(file.data(), file.size());
+            const std::string pixels(image.GetNativeSize().value(), '\0');
             std::string black;
-            const std::size_t size = editor.Find(TAG_PIXEL_DATA)->bytes.size() - 36;
             AppendUndefinedLength(black, TAG_PIXEL_DATA, "OB");
             AppendItem(black, "");
-            AppendItem(black, std::string(size, '\0'));
+
+            for (const std::string& frame : MakeFakeFrames(image, JPEG_BASELINE, pixels))
+            {
+              AppendItem(black, frame);
+            }
+
             AppendSequenceDelimitation(black);
             editor.SetEncoded(TAG_PIXEL_DATA, black);
           }

@@ -5,6 +5,7 @@
 #include "BuildPaths.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
+#include "Dicom/FrameFragments.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
@@ -184,8 +185,7 @@ namespace OrthancPerf
     std::string MakeNoise(const SampleShape& shape)
     {
       const std::string file = MakeSampleImage(shape);
-      const std::string_view pixels = Describe(file).pixelData;
-      std::string noise(pixels.size(), '\0');
+      std::string noise(Describe(file).GetNativeSize().value(), '\0');
       std::uint32_t state = 12345;
 
       for (char& byte : noise)
@@ -376,6 +376,37 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, IconsOfMoreThanOneFragmentAreDeclined)
+  {
+    const auto makeFile = [](std::size_t fragments)
+    {
+      SampleShape shape = MakeShape(8, 8);
+      shape.rows = shape.columns = 2;
+      const std::string icon = Make(MakeSampleImage(shape), JPEG_LOSSLESS);
+      const DataSetEditor editor(icon.data(), icon.size());
+      const std::vector<FrameFragments> frames =
+          FindFrames(editor.Find(PIXEL_DATA)->bytes, JPEG_LOSSLESS, 1);
+      const std::string encapsulated = MakeEncapsulated(
+          shape, JPEG_LOSSLESS, std::vector<std::string>(fragments, std::string(frames[0][0])));
+      const DataSetEditor made(encapsulated.data(), encapsulated.size());
+      std::string item;
+
+      for (const DataSetEditor::Element& element : made.GetElements())
+      {
+        item += element.bytes;
+      }
+
+      std::string sequence;
+      AppendItem(sequence, item);
+      return Edit(Make(MakeSampleImage(MakeShape(16, 12)), JPEG_LOSSLESS),
+                  [&](DataSetEditor& file) { file.Set(0x00880200, "SQ", sequence); });
+    };
+
+    Make(makeFile(1), EXPLICIT_LITTLE_ENDIAN);
+    ExpectDeclined(makeFile(2), EXPLICIT_LITTLE_ENDIAN);
+  }
+
+
   TEST(DcmtkEngine, LossyJpegIsNearTheImage)
   {
     for (const SampleShape& shape :
@@ -482,6 +513,36 @@ namespace OrthancPerf
     ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), JPEG_2000);
     ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), "1.2.3");
     ExpectDeclined(MakeEncapsulated(MakeShape(8, 8), JPEG_2000, {"J2K "}), EXPLICIT_LITTLE_ENDIAN);
+  }
+
+
+  TEST(DcmtkEngine, DeclinesToLoseBitsThatAreNotStored)
+  {
+    const auto describe = [](const std::string& file, unsigned int stored, unsigned int highBit)
+    {
+      return Edit(file,
+                  [=](DataSetEditor& editor)
+                  {
+                    editor.Set(BITS_STORED, "US", MakeNumber(stored));
+                    editor.Set(0x00280102, "US", MakeNumber(highBit));
+                  });
+    };
+
+    // An overlay, or the stored bits at the upper end
+    const std::string noise = MakeNoise(MakeShape(16, 16));
+    ExpectDeclined(describe(noise, 12, 11), JPEG_EXTENDED);
+    ExpectDeclined(describe(noise, 12, 11), JPEG_LS_NEAR);
+    ExpectDeclined(describe(noise, 12, 15), JPEG_EXTENDED);
+    ExpectDeclined(describe(noise, 12, 15), JPEG_LS_NEAR);
+    ExpectDeclined(describe(MakeNoise(MakeShape(8, 8)), 7, 6), JPEG_LS_NEAR);
+    ExpectDeclined(describe(MakeNoise(MakeShape(8, 8, false, 3, true)), 7, 6), JPEG_LS_NEAR);
+
+    // Without an error nothing is lost
+    const std::string overlay = describe(noise, 12, 11);
+    const std::string back = Make(Make(overlay, JPEG_LS_NEAR, 100), EXPLICIT_LITTLE_ENDIAN);
+    EXPECT_TRUE(Describe(back).pixelData == Describe(overlay).pixelData);
+    Make(MakeSampleImage(MakeShape(16, 12)), JPEG_EXTENDED);
+    Make(MakeSampleImage(MakeShape(16, 12)), JPEG_LS_NEAR);
   }
 
 

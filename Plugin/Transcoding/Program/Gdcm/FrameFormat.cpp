@@ -69,6 +69,11 @@ namespace OrthancPerf
           "Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
     }
 
+    if (!image.hasLegalFrames)
+    {
+      throw CodecError("Number of Frames is zero, or can't be read");
+    }
+
     if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
     {
       throw NotCovered("GDCM compresses only 8, 16 or 32 Bits Allocated");

@@ -120,9 +120,9 @@ namespace OrthancPerf
   void PixelTranscoding::DecodeEncapsulated()
   {
     FrameDecoder decoder(image_.transferSyntax.data(), format_, photometricInterpretation_);
-    const DataSetEditor::Element* const pixels = editor_.Find(TAG_PIXEL_DATA);
 
-    for (const FrameFragments& fragments : FindFrames(pixels->bytes, image_.frames))
+    for (const FrameFragments& fragments :
+         FindFrames(image_.encapsulatedPixels, image_.transferSyntax.data(), image_.frames))
     {
       storage_.push_back(decoder.Decode(fragments));
     }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/PixelDataFlaw.h"
+
+#include "Dicom/ElementWriter.h"
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/ImageFile.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Fragments = std::vector<std::string>;
+
+    constexpr const char* SIGNED = "a digital signature, which would not hold any more";
+    constexpr const char* NO_NUMBER = "Number of Frames is zero, or can't be read";
+    constexpr const char* FOLLOWED = "Something follows the end of a frame";
+
+
+    // For any target
+    std::string FindObstacle(const std::string& file)
+    {
+      const ImageDescription image = DescribeImage(file.data(), file.size());
+      const std::string obstacle = FindObstacle(image, JPEG_LOSSLESS);
+      EXPECT_EQ(obstacle, FindObstacle(image, "1.2.840.10008.1.2"));
+      return obstacle;
+    }
+
+
+    ImageFile MakeNative(const std::string& frames, std::size_t count)
+    {
+      ImageFile image;
+      image.frames = frames;
+      image.FillWithNoise(1, count);
+      return image;
+    }
+
+
+    std::string FindNativeObstacle(const std::string& frames, std::size_t count)
+    {
+      return FindObstacle(MakeNative(frames, count).Make());
+    }
+
+
+    // Rows, Columns and the rest are those of ImageFile
+    std::string MakeFrame(const std::string& syntax)
+    {
+      const ImageFile image = MakeNative("", 1);
+      const std::string file = image.Make();
+      return MakeFakeFrames(DescribeImage(file.data(), file.size()), syntax, image.pixels).front();
+    }
+
+
+    std::string MakeTable(std::initializer_list<std::size_t> numbers, std::size_t size = 4)
+    {
+      std::string table;
+
+      for (const std::size_t number : numbers)
+      {
+        AppendInteger(table, number, size);
+      }
+
+      return table;
+    }
+
+
+    DataSetEditor& SetFrames(DataSetEditor& editor, const Fragments& fragments,
+                             const std::string& offsetTable)
+    {
+      std::string element;
+      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
+      AppendItem(element, offsetTable);
+
+      for (const std::string& fragment : fragments)
+      {
+        AppendItem(element, fragment);
+      }
+
+      AppendSequenceDelimitation(element);
+      editor.SetEncoded(TAG_PIXEL_DATA, element);
+      return editor;
+    }
+
+
+    std::string FindObstacle(const std::string& syntax, const std::string& frames,
+                             const Fragments& fragments, const std::string& offsetTable = "",
+                             const FakeEngine::Change& change = {})
+    {
+      ImageFile image = MakeNative(frames, 1);
+      image.transferSyntax = syntax;
+      const std::string file = image.Make();
+      DataSetEditor editor(file.data(), file.size());
+      SetFrames(editor, fragments, offsetTable);
+
+      if (change)
+      {
+        change(editor);
+      }
+
+      return FindObstacle(editor.Write());
+    }
+  }
+
+
+  TEST(PixelDataFlaw, EachLegalIntegerStringIsANumberOfFrames)
+  {
+    for (const char* const frames : {"2", "+2", " 2 ", "02", "+2 ", "000000000002"})
+    {
+      EXPECT_EQ("", FindNativeObstacle(frames, 2)) << frames;
+      EXPECT_EQ("Pixel Data has 12 bytes instead of 24", FindNativeObstacle(frames, 1)) << frames;
+      EXPECT_EQ("Pixel Data has 36 bytes instead of 24", FindNativeObstacle(frames, 3)) << frames;
+    }
+  }
+
+
+  TEST(PixelDataFlaw, ANumberOfFramesThatCantBeReadIsAnObstacle)
+  {
+    for (const char* const frames :
+         {"abc", "-1", "2.5", "1\\2", "1\\1", "2147483648", "0", "+", "++1", "+-1", "1 2", "1e1",
+          "0x1", "99999999999999999999", "              ", "0000000000001"})
+    {
+      EXPECT_EQ(NO_NUMBER, FindNativeObstacle(frames, 1)) << frames;
+    }
+  }
+
+
+  TEST(PixelDataFlaw, ANumberOfFramesUnderAnotherRepresentationIsAnObstacle)
+  {
+    // DCMTK takes it for absent
+    const std::string file = MakeNative("", 2).Make();
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00280008, "UN", "2 ");
+    EXPECT_EQ(NO_NUMBER, FindObstacle(editor.Write()));
+  }
+
+
+  TEST(PixelDataFlaw, WithoutANumberOfFramesThereIsOne)
+  {
+    for (const char* const frames : {"", "  ", "1"})
+    {
+      EXPECT_EQ("", FindNativeObstacle(frames, 1)) << frames;
+      EXPECT_EQ("Pixel Data has 24 bytes instead of 12", FindNativeObstacle(frames, 2)) << frames;
+    }
+  }
+
+
+  TEST(PixelDataFlaw, PaddingOfNativePixelsIsNone)
+  {
+    ImageFile image = MakeNative("", 1);
+    image.pixels += std::string(10, '\0');
+    EXPECT_EQ("", FindObstacle(image.Make()));
+
+    image.pixels += std::string(2, '\0');  // a black frame
+    EXPECT_NE("", FindObstacle(image.Make()));
+
+    image = MakeNative("", 1);
+    image.pixels += "xy";
+    EXPECT_NE("", FindObstacle(image.Make()));
+
+    image.bitsAllocated = image.bitsStored = 8;
+    image.columns = 1;
+    image.rows = 3;
+    image.pixels = "abcx";
+    EXPECT_EQ("", FindObstacle(image.Make()));
+  }
+
+
+  TEST(PixelDataFlaw, ElementsThatComeTwiceAreAnObstacle)
+  {
+    ImageFile image = MakeNative("2", 2);
+    const std::string file = image.Make();
+    EXPECT_NE("",
+              FindObstacle(file + DicomFileBuilder().Element(0x00280008, "IS", "1 ").GetBytes()));
+    EXPECT_EQ("",
+              FindObstacle(file + DicomFileBuilder().Element(0x00284000, "LT", "1 ").GetBytes()));
+  }
+
+
+  TEST(PixelDataFlaw, EachFragmentOfRleIsAFrame)
+  {
+    const std::string frame = MakeFrame(RLE);
+    EXPECT_EQ("", FindObstacle(RLE, "", {frame}));
+    EXPECT_EQ("", FindObstacle(RLE, "+2", {frame, frame}));
+    EXPECT_NE("", FindObstacle(RLE, "2", {frame}));
+    EXPECT_NE("", FindObstacle(RLE, "2", {frame, frame, frame}));
+    EXPECT_NE("", FindObstacle(RLE, "", {frame, frame}));
+    EXPECT_NE("", FindObstacle(RLE, "", {}));
+    EXPECT_EQ(FOLLOWED, FindObstacle(RLE, "", {frame + frame}));
+    EXPECT_EQ("", FindObstacle(RLE, "", {frame + std::string(100, '\0')}));
+  }
+
+
+  TEST(PixelDataFlaw, EachCodestreamOfJpegIsAFrame)
+  {
+    for (const std::string& syntax : {std::string(JPEG_LOSSLESS), std::string(JPEG_LS)})
+    {
+      const std::string frame = MakeFrame(syntax);
+      const std::string first = frame.substr(0, 20);
+      const std::string last = frame.substr(20);
+      EXPECT_EQ("", FindObstacle(syntax, "", {frame}));
+      EXPECT_EQ("", FindObstacle(syntax, "", {first, last}));
+      EXPECT_EQ("", FindObstacle(syntax, "2", {frame, frame}));
+      EXPECT_EQ("", FindObstacle(syntax, "2", {first, last, frame}));
+      EXPECT_EQ("The fragments of Pixel Data make up 3 frames instead of 2",
+                FindObstacle(syntax, "2", {frame, frame, frame}));
+      EXPECT_NE("", FindObstacle(syntax, "2", {first, last}));
+      EXPECT_NE("", FindObstacle(syntax, "2", {frame}));
+      EXPECT_NE("", FindObstacle(syntax, "", {frame, frame}));
+      EXPECT_EQ(NO_NUMBER, FindObstacle(syntax, "0", {frame, frame}));
+      EXPECT_NE("", FindObstacle(syntax, "", {}));
+      EXPECT_EQ(FOLLOWED, FindObstacle(syntax, "", {frame + frame}));
+      EXPECT_EQ(FOLLOWED, FindObstacle(syntax, "", {frame, last}));
+      EXPECT_EQ("", FindObstacle(syntax, "", {frame + std::string(10, '\0')}));
+    }
+  }
+
+
+  TEST(PixelDataFlaw, OffsetTablesHaveToBeTrue)
+  {
+    const std::string frame = MakeFrame(JPEG_LOSSLESS);
+    const std::string first = frame.substr(0, 20);
+    const std::string last = frame.substr(20);
+    const std::size_t second = frame.size() + frame.size() % 2 + 8;
+    const Fragments frames = {frame, frame};
+    EXPECT_EQ("", FindObstacle(JPEG_LOSSLESS, "2", frames, MakeTable({0, second})));
+    EXPECT_EQ("",
+              FindObstacle(JPEG_LOSSLESS, "2", {first, last, frame}, MakeTable({0, second + 8})));
+
+    for (const std::string& table :
+         {MakeTable({0}), MakeTable({second, 0}), MakeTable({0, 0}), MakeTable({0, second, 0})})
+    {
+      EXPECT_EQ("The Basic Offset Table contradicts the fragments of Pixel Data",
+                FindObstacle(JPEG_LOSSLESS, "2", frames, table));
+    }
+  }
+
+
+  TEST(PixelDataFlaw, ExtendedOffsetTablesHaveToBeTrue)
+  {
+    const std::string frame = MakeFrame(JPEG_LOSSLESS) + std::string(2, '\0');
+    const std::size_t size = frame.size() + frame.size() % 2;
+
+    const auto find = [&](const std::string& offsets, const std::string& lengths)
+    {
+      return FindObstacle(JPEG_LOSSLESS, "2", {frame, frame}, "",
+                          [&](DataSetEditor& editor)
+                          {
+                            editor.Set(0x7fe00001, "OV", offsets);
+                            editor.Set(0x7fe00002, "OV", lengths);
+                          });
+    };
+
+    const std::string offsets = MakeTable({0, size + 8}, 8);
+    EXPECT_EQ("", find(offsets, MakeTable({size, size - 1}, 8)));
+    EXPECT_NE("", find(offsets, MakeTable({size, size - 2}, 8)));
+    EXPECT_NE("", find(offsets, MakeTable({size}, 8)));
+    EXPECT_NE("", find(MakeTable({size + 8, 0}, 8), MakeTable({size, size}, 8)));
+  }
+
+
+  TEST(PixelDataFlaw, FramesOfAnotherSizeAreAnObstacle)
+  {
+    const std::string frame = MakeFrame(JPEG_LOSSLESS);
+    const auto find = [&frame](DicomTag tag, unsigned int value)
+    {
+      return FindObstacle(JPEG_LOSSLESS, "", {frame}, "",
+                          [=](DataSetEditor& editor)
+                          { editor.Set(tag, "US", ImageFile::Number(value)); });
+    };
+    EXPECT_NE("", find(0x00280010, 1));
+    EXPECT_NE("", find(0x00280011, 4));
+    EXPECT_NE("", find(0x00280002, 3));
+    EXPECT_NE("", find(0x00280100, 8));
+    EXPECT_EQ("", find(0x00280100, 16));
+  }
+
+
+  TEST(PixelDataFlaw, PixelsThatAreNotWhatTheTransferSyntaxSaysAreAnObstacle)
+  {
+    EXPECT_NE("", FindObstacle("1.2.840.10008.1.2.1", "", {MakeFrame(JPEG_LOSSLESS)}));
+    ImageFile image = MakeNative("", 1);
+    image.transferSyntax = JPEG_LOSSLESS;
+    EXPECT_NE("", FindObstacle(image.Make()));
+  }
+
+
+  TEST(PixelDataFlaw, SignaturesAreAnObstacleWhereverTheyAre)
+  {
+    const std::string file = MakeNative("", 1).Make();
+    const std::string empty = DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
+    const std::string parameters = DicomFileBuilder().Header(0x4ffe0001, "SQ", 0).GetBytes();
+    const std::string nested =
+        DicomFileBuilder()
+            .Header(0xfffc0001, "SQ", static_cast<std::uint32_t>(8 + empty.size()))
+            .Item(static_cast<std::uint32_t>(empty.size()))
+            .Raw(empty)
+            .GetBytes();
+    const std::string encrypted = DicomFileBuilder().Header(0x04000500, "SQ", 0).GetBytes();
+    EXPECT_EQ(SIGNED, FindObstacle(file + empty));
+    EXPECT_EQ(SIGNED, FindObstacle(file + parameters));
+    EXPECT_EQ(SIGNED, FindObstacle(file + nested));
+    EXPECT_EQ("", FindObstacle(file + encrypted));
+  }
+}
