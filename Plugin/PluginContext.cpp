@@ -244,7 +244,12 @@ namespace OrthancPerf
     }
 
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
-    tuner_.Refresh();
+
+    if (!tuner_.Refresh())
+    {
+      WarnOfProbe();
+    }
+
     advisorSources_.Start();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
                                                    [this]
@@ -341,10 +346,16 @@ namespace OrthancPerf
   {
     if (!tuner_.InstallProbe())
     {
-      Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
-           "; DICOM sockets get their options from the listening socket, without quick ACK, and "
-           "the phases that need the probe are absent");
+      WarnOfProbe();
     }
+  }
+
+
+  void PluginContext::WarnOfProbe()
+  {
+    Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
+         "; DICOM sockets get their options from the listening socket, without quick ACK, and "
+         "the phases that need the probe are absent");
   }
 
 

@@ -89,6 +89,7 @@ namespace OrthancPerf
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
     void InstallProbe();
+    void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     void LookAtAssociations() noexcept;
     void Advise() noexcept;

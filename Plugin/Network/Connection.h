@@ -76,6 +76,7 @@ namespace OrthancPerf
     ExchangeState state = ExchangeState::Quiet;
     bool hasResponseEnded = true;
     bool isAnswered = false;               // the association: accepted or rejected
+    bool isPeerGone = false;               // nothing more will come
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;

@@ -50,6 +50,7 @@ namespace OrthancPerf
     connection.state = ExchangeState::Quiet;
     connection.hasResponseEnded = true;
     connection.isAnswered = false;
+    connection.isPeerGone = false;
     connection.waited = Duration::zero();
     connection.heldBack = Duration::zero();
     connection.heldBackSince.reset();

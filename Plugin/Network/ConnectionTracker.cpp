@@ -346,7 +346,8 @@ namespace OrthancPerf
         connection.outcome = AssociationOutcome::Released;
         break;
       case PduType::Abort:
-        connection.outcome = AssociationOutcome::Aborted;
+        connection.outcome =
+            connection.isPeerGone ? connection.outcome : AssociationOutcome::Aborted;
         break;
       case PduType::AssociateRequest:
       case PduType::Data:

@@ -77,6 +77,13 @@ namespace OrthancPerf
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
 
+    // The end of what the peer sends, or an error: the connection is over. The A-ABORT that Orthanc
+    // may write for that reaches nobody.
+    static void OnPeerGone(Connection& connection) noexcept
+    {
+      connection.isPeerGone = true;
+    }
+
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;
 

@@ -25,17 +25,18 @@ namespace OrthancPerf
   }
 
 
-  void DicomTuner::Refresh()
+  bool DicomTuner::Refresh()
   {
-    if (IsProbeInstalled())
+    const bool wasInstalled = IsProbeInstalled();
+
+    if (wasInstalled && InstallProbe())
     {
-      probe_.Install();
+      return true;
     }
-    else
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      TuneListeningSocket(settings_);
-    }
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    TuneListeningSocket(settings_);
+    return !wasInstalled;
   }
 
 

@@ -26,8 +26,9 @@ namespace OrthancPerf
     // Installs the probe. False: it could not be, GetProblem() says why.
     bool InstallProbe();
 
-    // Reaches the modules that were loaded since, and the listening socket, once it is there
-    void Refresh();
+    // Reaches the modules that were loaded since, and the listening socket, once it is there.
+    // False: the probe was there, and has failed and been removed; GetProblem() says why.
+    bool Refresh();
 
     void RemoveProbe();
 

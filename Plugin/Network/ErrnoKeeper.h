@@ -18,6 +18,11 @@ namespace OrthancPerf
       errno = value_;
     }
 
+    int Get() const noexcept
+    {
+      return value_;
+    }
+
     ErrnoKeeper(const ErrnoKeeper&) = delete;
     ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
 

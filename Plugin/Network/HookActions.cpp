@@ -7,6 +7,7 @@
 #include "Network/SocketTuning.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -41,6 +42,12 @@ namespace OrthancPerf
         ApplySocketSettings(connection.fd, use->settings.Get(),
                             use->defaultCongestionControl.c_str());
       }
+    }
+
+    // What read(2) answered: nothing more will come
+    bool IsOver(ssize_t size, int error) noexcept
+    {
+      return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
     }
 
     bool IsTcp(int fd) noexcept
@@ -154,6 +161,11 @@ namespace OrthancPerf
     if (from)
     {
       use->tracker.OnWaited(*connection, *from, now);
+    }
+
+    if (IsOver(size, keeper.Get()))
+    {
+      ConnectionTracker::OnPeerGone(*connection);
     }
 
     if (size > 0)

@@ -34,6 +34,12 @@ namespace OrthancPerf
     isEntered_ = true;
     patcher_.Refresh();
     problem_ = patcher_.GetProblem();
+
+    if (!problem_.empty())
+    {
+      Remove();  // a half of it would tell half of what happens
+    }
+
     return problem_.empty();
   }
 

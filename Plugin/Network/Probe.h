@@ -27,8 +27,8 @@ namespace OrthancPerf
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
 
-    // False if nothing could be redirected: GetProblem() says why. May be repeated, to reach
-    // modules that were loaded since.
+    // False if not all could be redirected: then the probe is removed, and GetProblem() says why.
+    // May be repeated, to reach modules that were loaded since.
     bool Install();
 
     void Remove();

@@ -45,7 +45,8 @@ namespace OrthancPerf
 
       std::optional<TimePoint> from;
 
-      if (watch == Watch::Duration)
+      // Without waiting, MSG_WAITALL would come back with less than it was asked for
+      if (watch == Watch::Duration || (flags & MSG_WAITALL) != 0)
       {
         from = Clock::now();
         const ssize_t result = original();
@@ -202,13 +203,20 @@ namespace OrthancPerf
 
     // ---- The functions, each with its name, its original and its hook ---------------------------
     //
-    // The originals are not constexpr: GCC 16 takes each lambda that calls one for a constexpr
-    // function, and then refuses the call. They are initialized before any code runs all the same.
+    // The originals are called by name, through this module's own PLT, and never by their address:
+    // in an executable without PIE that takes the address itself, the address is that of the
+    // executable's PLT (System V ABI, AMD64 supplement, section 5.2 "Function Addresses"), from
+    // where the redirected slot leads back into the hook. CMakeLists.txt keeps this file from
+    // -fno-plt, which would make addresses of the calls. Not constexpr: GCC 16 refuses such calls
+    // there.
 
     struct Accept
     {
       static constexpr const char* NAME = "accept";
-      static inline const auto ORIGINAL = &::accept;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::accept(arguments...);
+      };
 
       static int Hook(int fd, sockaddr* address, socklen_t* size) noexcept
       {
@@ -221,7 +229,10 @@ namespace OrthancPerf
     struct Accept4
     {
       static constexpr const char* NAME = "accept4";
-      static inline const auto ORIGINAL = &::accept4;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::accept4(arguments...);
+      };
 
       static int Hook(int fd, sockaddr* address, socklen_t* size, int flags) noexcept
       {
@@ -234,7 +245,10 @@ namespace OrthancPerf
     struct Connect
     {
       static constexpr const char* NAME = "connect";
-      static inline const auto ORIGINAL = &::connect;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::connect(arguments...);
+      };
 
       static int Hook(int fd, const sockaddr* address, socklen_t size) noexcept
       {
@@ -253,7 +267,10 @@ namespace OrthancPerf
     struct Read
     {
       static constexpr const char* NAME = "read";
-      static inline const auto ORIGINAL = &::read;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::read(arguments...);
+      };
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size) noexcept
       {
@@ -264,7 +281,10 @@ namespace OrthancPerf
     struct ReadChecked
     {
       static constexpr const char* NAME = "__read_chk";
-      static inline const auto ORIGINAL = &::__read_chk;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::__read_chk(arguments...);
+      };
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available) noexcept
       {
@@ -279,7 +299,10 @@ namespace OrthancPerf
     struct Recv
     {
       static constexpr const char* NAME = "recv";
-      static inline const auto ORIGINAL = &::recv;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::recv(arguments...);
+      };
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, int flags) noexcept
       {
@@ -290,7 +313,10 @@ namespace OrthancPerf
     struct RecvChecked
     {
       static constexpr const char* NAME = "__recv_chk";
-      static inline const auto ORIGINAL = &::__recv_chk;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::__recv_chk(arguments...);
+      };
 
       static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available,
                           int flags) noexcept
@@ -306,7 +332,10 @@ namespace OrthancPerf
     struct Write
     {
       static constexpr const char* NAME = "write";
-      static inline const auto ORIGINAL = &::write;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::write(arguments...);
+      };
 
       static ssize_t Hook(int fd, const void* buffer, std::size_t size) noexcept
       {
@@ -317,7 +346,10 @@ namespace OrthancPerf
     struct SendTo
     {
       static constexpr const char* NAME = "send";
-      static inline const auto ORIGINAL = &::send;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::send(arguments...);
+      };
 
       static ssize_t Hook(int fd, const void* buffer, std::size_t size, int flags) noexcept
       {
@@ -328,7 +360,10 @@ namespace OrthancPerf
     struct PollOne
     {
       static constexpr const char* NAME = "poll";
-      static inline const auto ORIGINAL = &::poll;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::poll(arguments...);
+      };
 
       static int Hook(pollfd* fds, nfds_t count, int timeout) noexcept
       {
@@ -339,7 +374,10 @@ namespace OrthancPerf
     struct PollChecked
     {
       static constexpr const char* NAME = "__poll_chk";
-      static inline const auto ORIGINAL = &::__poll_chk;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::__poll_chk(arguments...);
+      };
 
       static int Hook(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
       {
@@ -351,7 +389,10 @@ namespace OrthancPerf
     struct Select
     {
       static constexpr const char* NAME = "select";
-      static inline const auto ORIGINAL = &::select;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::select(arguments...);
+      };
 
       static int Hook(int count, fd_set* read, fd_set* write, fd_set* except,
                       timeval* timeout) noexcept
@@ -399,7 +440,10 @@ namespace OrthancPerf
     struct SetSockOpt
     {
       static constexpr const char* NAME = "setsockopt";
-      static inline const auto ORIGINAL = &::setsockopt;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::setsockopt(arguments...);
+      };
 
       static int Hook(int fd, int level, int option, const void* value, socklen_t size) noexcept
       {
@@ -410,7 +454,10 @@ namespace OrthancPerf
     struct Close
     {
       static constexpr const char* NAME = "close";
-      static inline const auto ORIGINAL = &::close;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::close(arguments...);
+      };
 
       static int Hook(int fd) noexcept
       {
@@ -446,13 +493,19 @@ namespace OrthancPerf
     struct Open : OpenHook<Open>
     {
       static constexpr const char* NAME = "open";
-      static inline const auto ORIGINAL = &::open;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::open(arguments...);
+      };
     };
 
     struct Open64 : OpenHook<Open64>
     {
       static constexpr const char* NAME = "open64";
-      static inline const auto ORIGINAL = &::open64;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::open64(arguments...);
+      };
     };
 
     template <typename Function>
@@ -470,13 +523,19 @@ namespace OrthancPerf
     struct Fsync : SyncHook<Fsync>
     {
       static constexpr const char* NAME = "fsync";
-      static inline const auto ORIGINAL = &::fsync;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::fsync(arguments...);
+      };
     };
 
     struct Fdatasync : SyncHook<Fdatasync>
     {
       static constexpr const char* NAME = "fdatasync";
-      static inline const auto ORIGINAL = &::fdatasync;
+      static inline const auto ORIGINAL = [](auto... arguments)
+      {
+        return ::fdatasync(arguments...);
+      };
     };
 
     template <typename... Functions>

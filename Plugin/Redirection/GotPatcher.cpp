@@ -86,39 +86,22 @@ namespace OrthancPerf
 
   void GotPatcher::Refresh()
   {
+    const std::lock_guard<std::mutex> lock(mutex_);
     problem_.clear();
 
     try
     {
-      const ReadOnlyPages readOnly;
-
-      VisitLoadedModules(
-          readOnly, own_,
-          [&](const LoadedModule& module)
-          {
-            if (IsFixed(module) || module.isBeingLoaded || (filter_ && !filter_(module.path)))
-            {
-              return;
-            }
-
-            for (const ImportSlot& import : module.imports)
-            {
-              const std::optional<std::size_t> index = Find(redirections_, import.function);
-
-              if (index && Load(import.slot) != redirections_[*index].replacement)
-              {
-                patches_[import.slot] = {*index, Load(import.slot)};
-                Store(import.slot, redirections_[*index].replacement, readOnly);
-              }
-            }
-          });
+      Redirect();
     }
     catch (const std::exception& e)
     {
-      problem_ = e.what();
+      const std::string reason = e.what();
+      PutBack();
+      problem_ = problem_.empty() ? reason : reason + "; " + problem_;
+      return;
     }
 
-    if (patches_.empty() && problem_.empty())
+    if (patches_.empty())
     {
       problem_ = "no module calls the watched functions through a GOT slot; "
                  "is libc linked statically?";
@@ -127,44 +110,91 @@ namespace OrthancPerf
 
   void GotPatcher::Restore()
   {
-    if (patches_.empty())
-    {
-      return;
-    }
+    const std::lock_guard<std::mutex> lock(mutex_);
 
-    problem_.clear();
+    if (!patches_.empty())
+    {
+      problem_.clear();
+      PutBack();
+    }
+  }
+
+  void GotPatcher::Redirect()
+  {
+    const ReadOnlyPages readOnly;
+
+    VisitLoadedModules(readOnly, own_,
+                       [&](const LoadedModule& module)
+                       {
+                         if (IsFixed(module) || module.isBeingLoaded ||
+                             (filter_ && !filter_(module.path)))
+                         {
+                           return;
+                         }
+
+                         for (const ImportSlot& import : module.imports)
+                         {
+                           const auto index = Find(redirections_, import.function);
+
+                           if (index && Load(import.slot) != redirections_[*index].replacement)
+                           {
+                             patches_[import.slot] = {*index, Load(import.slot)};
+                             Store(import.slot, redirections_[*index].replacement, readOnly);
+                           }
+                         }
+                       });
+  }
+
+  // Slots that are still there: a module may have been unloaded since. The others are put back even
+  // if one cannot be.
+  void GotPatcher::PutBack()
+  {
+    const auto putBack = [&](const ImportSlot& import, const ReadOnlyPages& readOnly)
+    {
+      const auto patch = patches_.find(import.slot);
+
+      if (patch == patches_.end() ||
+          Load(import.slot) != redirections_[patch->second.redirection].replacement)
+      {
+        return;
+      }
+
+      try
+      {
+        Store(import.slot, patch->second.original, readOnly);
+      }
+      catch (const std::exception& e)
+      {
+        problem_ = std::string("not everything could be put back: ") + e.what();
+      }
+    };
 
     try
     {
       const ReadOnlyPages readOnly;
-
-      // Only slots that are still there: a module may have been unloaded since.
       VisitLoadedModules(readOnly, own_,
                          [&](const LoadedModule& module)
                          {
                            for (const ImportSlot& import : module.imports)
                            {
-                             const auto patch = patches_.find(import.slot);
-
-                             if (patch != patches_.end() &&
-                                 Load(import.slot) ==
-                                     redirections_[patch->second.redirection].replacement)
-                             {
-                               Store(import.slot, patch->second.original, readOnly);
-                             }
+                             putBack(import, readOnly);
                            }
                          });
-
-      patches_.clear();
     }
     catch (const std::exception& e)
     {
-      problem_ = e.what();
+      problem_ = std::string("what was redirected could not be put back: ") + e.what();
+    }
+
+    if (problem_.empty())
+    {
+      patches_.clear();
     }
   }
 
   std::vector<RedirectionState> GotPatcher::GetStates() const
   {
+    const std::lock_guard<std::mutex> lock(mutex_);
     std::vector<RedirectionState> states;
     states.reserve(redirections_.size());
 

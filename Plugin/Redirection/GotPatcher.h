@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ namespace OrthancPerf
   // are atomic: other threads may call meanwhile, and reach either function. Restore() puts back
   // the slots that still hold the replacement in modules that are still loaded.
   //
-  // Owned by the probe, called by one thread at a time. x86-64 and arm64 only.
+  // Owned by the probe. Refresh, Restore and GetProblem: one thread; GetStates: any, also
+  // meanwhile. x86-64 and arm64 only.
   class GotPatcher
   {
   public:
@@ -55,9 +57,11 @@ namespace OrthancPerf
     GotPatcher(const GotPatcher&) = delete;
     GotPatcher& operator=(const GotPatcher&) = delete;
 
-    // Redirects every slot that is not redirected yet, also in modules loaded since.
+    // Redirects every slot that is not redirected yet, also in modules loaded since. If that fails
+    // half way, nothing remains redirected, and GetProblem() says why.
     void Refresh();
 
+    // A slot that cannot be put back keeps calling the replacement: GetProblem() says so.
     void Restore();
 
     std::vector<RedirectionState> GetStates() const;
@@ -76,9 +80,13 @@ namespace OrthancPerf
       void* original;           // what the slot held
     };
 
+    void Redirect();
+    void PutBack();
+
     const std::vector<Redirection> redirections_;
     const void* const own_;
     const ModuleFilter filter_;
+    mutable std::mutex mutex_;  // protects the patches
     std::map<void**, Patch> patches_;
     std::string problem_;
   };

@@ -95,13 +95,13 @@ def test_a_fixed_send_buffer_is_found_and_applying_the_remedy_ends_it(
     tune_sockets(orthanc, SendBuffer=BUFFER)
     receiver = distance.start(["storescp", "--ignore", str(port)])
     try:
-        fixed_seconds = send_to_afar(distance, orthanc, identifiers, port)
+        send_to_afar(distance, orthanc, identifiers, port)
         finding = advice.find(orthanc, "socket-buffers-sending", "FAR")
         check_figures(finding)
+        assert finding["Cost"]["EstimatedGain"] is None  # the receiver's own window may be next
         advice.apply(orthanc, finding)
         assert advice.goes_away(orthanc, "socket-buffers-sending", 0)
-        seconds = send_to_afar(distance, orthanc, identifiers, port)
-        advice.check_gain(finding, fixed_seconds, seconds)
+        send_to_afar(distance, orthanc, identifiers, port)
         time.sleep(1)
         assert advice.goes_away(orthanc, "socket-buffers-sending", 0)
     finally:

@@ -168,6 +168,58 @@ namespace OrthancPerf
     EXPECT_EQ("stall", events[3].substr(0, 5));
   }
 
+  TEST_F(ProbeTest, AnAssociationWhosePeerVanishesIsLostAlthoughOrthancWritesAnAbort)
+  {
+    const std::string request = std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
+                                "ORTHANC         STORESCU        " + std::string(32, '\0');
+    const std::string accept = std::string("\x02\x00\x00\x00\x00\x44", 6) + std::string(68, '\0');
+    const std::string abort = std::string("\x07\x00\x00\x00\x00\x04", 6) + std::string(4, '\0');
+
+    const auto end = [&](bool isGone)
+    {
+      TcpPair pair(accept_);
+      Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+      EXPECT_TRUE(probe.Install());
+      const int fd = pair.GetServer();
+      SendAll(pair.GetClient(), request);
+      Read(fd, 1000);
+      Write(fd, accept);
+
+      if (isGone)
+      {
+        shutdown(pair.GetClient(), SHUT_WR);  // what is written still leaves
+        EXPECT_EQ(0, Read(fd, 1000));
+      }
+
+      EXPECT_EQ(10, Write(fd, abort));
+      Close(fd);
+      pair.ReleaseServer();
+      return observer_.Take().back();
+    };
+
+    EXPECT_EQ("closed lost", end(true));
+    EXPECT_EQ("closed aborted", end(false));
+  }
+
+  TEST_F(ProbeTest, ARecvThatIsToWaitForAllOfItsBytesDoes)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), "abc");
+    std::thread client(
+        [&]
+        {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          SendAll(pair.GetClient(), "def");
+        });
+    std::array<char, 6> buffer = {};
+    auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
+    EXPECT_EQ(6, recv(fd, buffer.data(), buffer.size(), MSG_WAITALL));
+    client.join();
+  }
+
   // The kernel's own account, of a client that acknowledges late and thinks for longer
   class ProbeTestWithNagle : public ProbeTest, public testing::WithParamInterface<bool>
   {

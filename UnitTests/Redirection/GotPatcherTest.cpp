@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -201,6 +202,62 @@ namespace OrthancPerf
     caller.reset();
     patcher.Restore();
     EXPECT_EQ("", patcher.GetProblem());
+  }
+
+  TEST(GotPatcher, PutsBackWhatItHasRedirectedIfItFailsHalfWay)
+  {
+    const CallerModule first(BuildPaths::GetEagerCaller());
+    const CallerModule second(BuildPaths::GetLazyCaller());
+    int visited = 0;
+    const auto filter = [&](const std::string& path)
+    {
+      if (CallerModule::IsCaller(path) && ++visited == 2)
+      {
+        throw std::runtime_error("no memory for the second");
+      }
+
+      return CallerModule::IsCaller(path);
+    };
+
+    GotPatcher patcher(MakeRedirections(), nullptr, filter);
+    patcher.Refresh();
+    EXPECT_EQ("no memory for the second", patcher.GetProblem());
+    char c = 0;
+    EXPECT_NE(MARK, first.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    EXPECT_NE(MARK, second.Get<ReadFunction>("CallerRead")(STDIN_FILENO, &c, 0));
+    EXPECT_EQ(0U, patcher.GetStates()[0].slots);
+
+    patcher.Refresh();
+    EXPECT_EQ("", patcher.GetProblem());
+    EXPECT_EQ(2U, patcher.GetStates()[0].slots);
+  }
+
+  TEST(GotPatcher, TellsItsStatesToAnyThreadWhileItRedirects)
+  {
+    const CallerModule first(BuildPaths::GetEagerCaller());
+    const CallerModule second(BuildPaths::GetLazyCaller());
+    GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+    std::atomic<bool> stop = false;
+    std::atomic<bool> isHalf = false;
+    std::thread reader(
+        [&]
+        {
+          while (!stop)
+          {
+            const std::size_t slots = patcher.GetStates()[0].slots;
+            isHalf = isHalf || (slots != 0 && slots != 2);
+          }
+        });
+
+    for (int i = 0; i < 300; i++)
+    {
+      patcher.Refresh();
+      patcher.Restore();
+    }
+
+    stop = true;
+    reader.join();
+    EXPECT_FALSE(isHalf);
   }
 
   TEST(GotPatcher, SaysWhyNothingIsRedirected)
