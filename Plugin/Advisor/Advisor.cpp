@@ -9,6 +9,8 @@ namespace OrthancPerf
 {
   namespace
   {
+    constexpr std::int64_t DAY = 24 * 60 * 60;  // seconds
+
     // The most costly first; among equals by name, so that the order is stable
     bool ComesBefore(const Finding& a, const Finding& b)
     {
@@ -51,12 +53,34 @@ namespace OrthancPerf
     const std::lock_guard lock(mutex_);
     std::map<std::string, std::size_t> counts;
 
-    for (const auto& [key, since] : since_)
+    for (const auto& [key, record] : present_)
     {
       counts[key.first]++;
     }
 
     return counts;
+  }
+
+
+  std::vector<FindingRecord> Advisor::GetHistory() const
+  {
+    std::vector<FindingRecord> history;
+
+    {
+      const std::lock_guard lock(mutex_);
+      history.assign(past_.begin(), past_.end());
+
+      for (const auto& [key, record] : present_)
+      {
+        history.push_back(record);
+      }
+    }
+
+    std::stable_sort(history.begin(), history.end(),
+                     [](const FindingRecord& a, const FindingRecord& b)
+                     { return a.begin > b.begin; });
+    history.resize(std::min(history.size(), MAXIMUM_RECORDS));
+    return history;
   }
 
 
@@ -78,16 +102,36 @@ namespace OrthancPerf
     using std::chrono::seconds;
 
     const std::int64_t now = std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
-    std::map<Key, std::int64_t> since;
+    std::map<Key, FindingRecord> present;
     const std::lock_guard lock(mutex_);
 
     for (Finding& finding : findings)
     {
-      const auto known = since_.find({finding.id, finding.peer});
-      finding.since = known == since_.end() ? now : known->second;
-      since[{finding.id, finding.peer}] = finding.since;
+      const auto known = present_.find({finding.id, finding.peer});
+      finding.since = known == present_.end() ? now : known->second.begin;
+      present[{finding.id, finding.peer}] = {finding.id, finding.peer, finding.title, finding.since,
+                                             std::nullopt};
     }
 
-    since_ = std::move(since);
+    for (auto& [key, record] : present_)
+    {
+      if (present.count(key) == 0)
+      {
+        past_.push_back(std::move(record));
+        past_.back().end = now;
+      }
+    }
+
+    present_ = std::move(present);
+    Forget(now - DAY);
+  }
+
+
+  void Advisor::Forget(std::int64_t before)
+  {
+    while (!past_.empty() && (past_.size() > MAXIMUM_RECORDS || *past_.front().end < before))
+    {
+      past_.pop_front();
+    }
   }
 }

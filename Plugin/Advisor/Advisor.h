@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,7 +34,7 @@ namespace OrthancPerf
   };
 
 
-  // Puts all evidence before all rules, and keeps since when each finding is there. Owned by the
+  // Puts all evidence before all rules, and keeps when each finding was there. Owned by the
   // plugin's context; any thread may call it.
   class Advisor
   {
@@ -52,11 +53,18 @@ namespace OrthancPerf
     // The findings of the last time, counted by identifier
     std::map<std::string, std::size_t> CountFindings() const;
 
+    // What Advise found in the last day, and what it found last: the latest to begin first, at most
+    // MAXIMUM_RECORDS
+    std::vector<FindingRecord> GetHistory() const;
+
+    static constexpr std::size_t MAXIMUM_RECORDS = 500;
+
   private:
     using Key = std::pair<std::string, std::string>;  // identifier and peer
 
     Evidence GatherEvidence();
     void Remember(std::vector<Finding>& findings);
+    void Forget(std::int64_t before);
 
     EvidenceCollector& collector_;
     IAdvisorSources& sources_;
@@ -64,6 +72,7 @@ namespace OrthancPerf
     const std::vector<std::unique_ptr<IRule>> rules_;
     const WallNow now_;
     mutable std::mutex mutex_;
-    std::map<Key, std::int64_t> since_;
+    std::map<Key, FindingRecord> present_;
+    std::deque<FindingRecord> past_;  // in the order of their ends
   };
 }

@@ -91,4 +91,21 @@ namespace OrthancPerf
     json["Since"] = static_cast<Json::Int64>(finding.since);
     return json;
   }
+
+
+  Json::Value ToJson(const FindingRecord& record)
+  {
+    Json::Value json;
+    json["ID"] = record.id;
+
+    if (!record.peer.empty())
+    {
+      json["Peer"] = record.peer;
+    }
+
+    json["Title"] = record.title;
+    json["Begin"] = static_cast<Json::Int64>(record.begin);
+    json["End"] = record.end ? Json::Value(static_cast<Json::Int64>(*record.end)) : Json::Value();
+    return json;
+  }
 }

@@ -52,5 +52,16 @@ namespace OrthancPerf
     std::int64_t since = 0;  // seconds since 1970; set by the advisor
   };
 
+  // That a finding was there, and when. A value.
+  struct FindingRecord
+  {
+    std::string id;
+    std::string peer;  // empty: it was about the whole server
+    std::string title;
+    std::int64_t begin = 0;           // seconds since 1970
+    std::optional<std::int64_t> end;  // nothing: it is still there
+  };
+
   Json::Value ToJson(const Finding& finding);
+  Json::Value ToJson(const FindingRecord& record);
 }

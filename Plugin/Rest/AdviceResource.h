@@ -6,6 +6,7 @@
 
 namespace OrthancPerf
 {
-  // GET /perf/advice: all findings, the most costly first. The advisor must outlive the router.
+  // GET /perf/advice: all findings, the most costly first; GET /perf/advice/history: those of the
+  // last day, with begin and end. The advisor must outlive the router.
   void RegisterAdviceResource(RestRouter& router, Advisor& advisor);
 }

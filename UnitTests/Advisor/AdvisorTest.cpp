@@ -70,6 +70,54 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(AdvisorTest, FindingsOfTheLastDayHaveBeginAndEnd)
+  {
+    const std::int64_t begin = now_.count();
+    told_ = {MakeFinding("a", "CT1", 0.5)};
+    advisor_->Advise();
+    ASSERT_EQ(1U, advisor_->GetHistory().size());
+    EXPECT_TRUE(ToJson(advisor_->GetHistory()[0])["End"].isNull());
+
+    now_ += std::chrono::seconds(100);
+    told_ = {MakeFinding("b", "", 0.1)};
+    advisor_->Advise();
+
+    const std::vector<FindingRecord> history = advisor_->GetHistory();
+    ASSERT_EQ(2U, history.size());
+    EXPECT_EQ("b", history[0].id);
+    EXPECT_FALSE(history[0].end);
+    EXPECT_EQ("a", history[1].id);
+    EXPECT_EQ("CT1", history[1].peer);
+    EXPECT_EQ(begin, history[1].begin);
+    EXPECT_EQ(begin + 100, history[1].end);
+
+    now_ += std::chrono::hours(24) + std::chrono::seconds(1);
+    advisor_->Advise();
+    ASSERT_EQ(1U, advisor_->GetHistory().size());
+    EXPECT_EQ("b", advisor_->GetHistory()[0].id);
+  }
+
+
+  TEST_F(AdvisorTest, FindingsThatComeAndGoDoNotFillTheMemory)
+  {
+    for (int i = 0; i < 2000; i++)
+    {
+      told_.clear();
+
+      if (i % 2 == 0)
+      {
+        told_.push_back(MakeFinding("a", "CT1", 0.5));
+      }
+
+      now_ += std::chrono::seconds(5);
+      advisor_->Advise();
+    }
+
+    EXPECT_EQ(Advisor::MAXIMUM_RECORDS, advisor_->GetHistory().size());
+    EXPECT_EQ(now_.count(), advisor_->GetHistory()[0].end);
+  }
+
+
   TEST_F(AdvisorTest, TheMostCostlyFindingComesFirst)
   {
     told_ = {MakeFinding("b", "", 0.1), MakeFinding("a", "CT2", 0.5), MakeFinding("a", "CT1", 0.5)};
