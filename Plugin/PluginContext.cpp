@@ -330,7 +330,9 @@ namespace OrthancPerf
     RegisterMetricsResource(router_, exposition_);
     RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
                                                   tuner_, recorder_, transcoding_.GetSources()});
-    RegisterInstancesResource(router_, recentInstances_);
+    RegisterInstancesResource(router_, recentInstances_,
+                              [this](const char* sopInstanceUid)
+                              { return orthanc_.LookupInstance(sopInstanceUid); });
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);

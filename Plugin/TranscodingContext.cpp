@@ -224,11 +224,14 @@ namespace OrthancPerf
 
     if (transcoding.report.outcome != TranscodingReport::Outcome::Unneeded)
     {
-      const UidText sopInstanceUid =
-          transcoding.file.empty()
-              ? UidText()
-              : CheckDicomFile(transcoding.file.data(), transcoding.file.size()).sopInstanceUid;
-      tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), sopInstanceUid);
+      std::optional<InstanceIdentity> identity;
+
+      if (!transcoding.file.empty())
+      {
+        identity = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
+      }
+
+      tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
 
     return transcoding;

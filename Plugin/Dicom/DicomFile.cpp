@@ -2,6 +2,7 @@
 #include "Dicom/DicomFile.h"
 
 #include "Dicom/DataSetWalker.h"
+#include "Dicom/InstanceHasher.h"
 
 #include <algorithm>
 #include <cstring>
@@ -57,6 +58,17 @@ namespace OrthancPerf
         return isUid_ ? static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(),
                                                                [](char c) { return !IsSpace(c); }))
                       : text_.size();
+      }
+
+      void HashTo(InstanceHasher& hasher) const noexcept
+      {
+        for (const char c : text_)
+        {
+          if (!isUid_ || !IsSpace(c))
+          {
+            hasher.Add(c);
+          }
+        }
       }
 
       void CopyTo(UidText& target) const noexcept
@@ -204,6 +216,62 @@ namespace OrthancPerf
                sopInstance_.content == Content::Usable && patient_.content != Content::Unusable;
       }
 
+      // The first identifier that keeps Orthanc from storing the instance; empty: none
+      const char* GetProblem() const noexcept
+      {
+        struct Problem
+        {
+          const Identifier& identifier;
+          const char* missing;
+          const char* unreadable;
+        };
+
+        for (const Problem& problem :
+             {Problem{patient_, "", "Patient ID cannot be read"},
+              Problem{study_, "Study Instance UID is missing", "Study Instance UID cannot be read"},
+              Problem{series_, "Series Instance UID is missing",
+                      "Series Instance UID cannot be read"},
+              Problem{sopInstance_, "SOP Instance UID is missing",
+                      "SOP Instance UID cannot be read"}})
+        {
+          const Content content = problem.identifier.content;
+          const char* const text = content == Content::Unusable ? problem.unreadable
+                                   : content == Content::Usable ? ""
+                                                                : problem.missing;
+          if (*text != '\0')
+          {
+            return text;
+          }
+        }
+
+        return "";
+      }
+
+      // Nothing where Orthanc has no identifier for it, or one that is more than the text here
+      std::optional<InstanceDigest> Hash() const noexcept
+      {
+        InstanceHasher hasher;
+
+        for (const Identifier* identifier : {&patient_, &study_, &series_, &sopInstance_})
+        {
+          if (identifier != &patient_)
+          {
+            hasher.AddSeparator();
+          }
+
+          if (identifier->content == Content::Usable && IsText(identifier->element))
+          {
+            TextReader(identifier->element, IsUid(identifier->element)).HashTo(hasher);
+          }
+          else if (identifier != &patient_ || !MayBeAbsent(identifier->content))
+          {
+            return std::nullopt;
+          }
+        }
+
+        return hasher.Finish();
+      }
+
       bool IsEmpty() const noexcept
       {
         return !study_.wasSeen && !series_.wasSeen && !sopInstance_.wasSeen && !patient_.wasSeen;
@@ -220,7 +288,13 @@ namespace OrthancPerf
       {
         bool wasSeen = false;
         Content content = Content::Missing;
+        DataElement element = {};
       };
+
+      static bool MayBeAbsent(Content content) noexcept
+      {
+        return content == Content::Missing || content == Content::Empty;
+      }
 
       static bool Keep(Identifier& identifier, const DataElement& element) noexcept
       {
@@ -231,6 +305,7 @@ namespace OrthancPerf
 
         identifier.wasSeen = true;
         identifier.content = Classify(element);
+        identifier.element = element;
         return true;
       }
 
@@ -500,6 +575,30 @@ namespace OrthancPerf
     }
   }
 
+  namespace
+  {
+    const char* GetProblem(DicomFileVerdict verdict, const IdentifierCollector& identifiers)
+    {
+      switch (verdict)
+      {
+        case DicomFileVerdict::NotDicom:
+          return "not DICOM";
+
+        case DicomFileVerdict::Truncated:
+          return "the DICOM file is truncated";
+
+        case DicomFileVerdict::Malformed:
+          return "the DICOM file is malformed";
+
+        case DicomFileVerdict::IdentifiersMissing:
+          return identifiers.GetProblem();
+
+        default:
+          return "";
+      }
+    }
+  }
+
   const char* ToLabel(DicomFileVerdict verdict)
   {
     static constexpr std::array<const char*, 6> LABELS = {
@@ -536,6 +635,8 @@ namespace OrthancPerf
       check.verdict = DicomFileVerdict::NotDicom;
     }
 
+    check.problem = GetProblem(check.verdict, identifiers);
+    check.digest = identifiers.Hash();
     return check;
   }
 }

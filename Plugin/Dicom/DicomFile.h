@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/InstanceDigest.h"
+
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace OrthancPerf
 {
@@ -24,13 +27,23 @@ namespace OrthancPerf
   constexpr std::size_t MAXIMUM_UID_LENGTH = 64;
   using UidText = std::array<char, MAXIMUM_UID_LENGTH + 1>;
 
+  // What an instance is known by. A value.
+  struct InstanceIdentity
+  {
+    // Of the data set, where it can be read; else of the File Meta Information. Empty: not found.
+    UidText sopInstanceUid = {};
+
+    // From which Orthanc makes its identifier; nothing where that cannot be told
+    std::optional<InstanceDigest> digest;
+  };
+
   // The answer of CheckDicomFile. A value.
-  struct DicomFileCheck
+  struct DicomFileCheck : InstanceIdentity
   {
     DicomFileVerdict verdict = DicomFileVerdict::NotDicom;
 
-    // Of the data set, where it can be read; else of the File Meta Information. Empty: not found.
-    UidText sopInstanceUid = {};
+    // What keeps Orthanc from storing it, for people; empty: nothing. Never freed.
+    const char* problem = "";
 
     // Of the File Meta Information. Empty: not found.
     UidText transferSyntaxUid = {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DicomFile.h"
 #include "Ingest/Phase.h"
 
 #include <array>
@@ -92,10 +93,16 @@ namespace OrthancPerf
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
   {
-    std::string instanceId;  // Orthanc's identifier; empty where the instance was not stored
+    // Orthanc's identifier, also of one that was not stored; empty where it is not known
+    std::string instanceId;
+
+    // Of one that Orthanc has sent, as far as it is readable: Orthanc can tell the identifier
+    UidText sentUid = {};
+
     Direction direction = Direction::Receive;
     Origin origin = Origin::Unknown;
     Outcome outcome = Outcome::Failed;
+    std::string reason;  // why it was not stored, one text of few; empty where it was
     Peer peer;
     std::size_t size = 0;  // bytes of the DICOM file as received
     std::chrono::system_clock::time_point finishedAt;

@@ -42,8 +42,8 @@ namespace OrthancPerf
     std::optional<EndedInstance> ended = End();
     Open(requestMark_.value_or(now), received.origin, received.size);
     MarkReceived(now);
-    inFlight_->evidence.readable = received.readable;
-    inFlight_->sopInstanceUid = received.sopInstanceUid;
+    inFlight_->evidence.problem = received.problem;
+    inFlight_->identity = received.identity;
     return ended;
   }
 
@@ -80,7 +80,7 @@ namespace OrthancPerf
 
 
   void IngestThread::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                                     const UidText& sopInstanceUid)
+                                     const std::optional<InstanceIdentity>& identity)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
@@ -92,9 +92,9 @@ namespace OrthancPerf
     inFlight_->timeline.Mark(Phase::Transcode, now);
     inFlight_->instance.transcoding = transcoding;
 
-    if (sopInstanceUid[0] != '\0')
+    if (identity)
     {
-      inFlight_->sopInstanceUid = sopInstanceUid;
+      inFlight_->identity = *identity;
     }
   }
 
@@ -240,7 +240,7 @@ namespace OrthancPerf
     ended.instance.finishedAt = ToSystemTime(inFlight_->timeline.GetLastMark());
     ended.isStored = inFlight_->isStored;
     ended.evidence = inFlight_->evidence;
-    ended.sopInstanceUid = inFlight_->sopInstanceUid;
+    ended.identity = inFlight_->identity;
 
     inFlight_.reset();
     return ended;

@@ -19,7 +19,7 @@ namespace OrthancPerf
     FinishedInstance instance;
     bool isStored = false;  // else its outcome is to be judged from the evidence
     IngestEvidence evidence;
-    UidText sopInstanceUid = {};
+    InstanceIdentity identity;
   };
 
   // What the received-instance callback knows of an instance
@@ -27,8 +27,8 @@ namespace OrthancPerf
   {
     Origin origin = Origin::Unknown;
     std::size_t size = 0;
-    bool readable = true;
-    UidText sopInstanceUid = {};
+    const char* problem = "";  // why Orthanc cannot store it; empty: it can. Never freed.
+    InstanceIdentity identity;
   };
 
   // What Orthanc's later callbacks know of it
@@ -68,10 +68,10 @@ namespace OrthancPerf
     void OnLetGo(TimePoint now);
 
     // The transcoder has begun its work on the instance, or ended it. The identity is that of the
-    // instance that is stored instead, empty if it stays what it was.
+    // instance that is stored instead; nothing if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                         const UidText& sopInstanceUid);
+                         const std::optional<InstanceIdentity>& identity);
 
     // The incoming-instance filter: prepare ends. Without OnReceived before, the timeline begins.
     void OnFilter(TimePoint now, const KnownInstance& known);
@@ -112,7 +112,7 @@ namespace OrthancPerf
       Timeline timeline;
       FinishedInstance instance;
       IngestEvidence evidence;
-      UidText sopInstanceUid = {};
+      InstanceIdentity identity;
       std::optional<MessageId> message;
       bool isTakenOver = false;
       bool isStored = false;

@@ -69,9 +69,9 @@ namespace OrthancPerf
   }
 
   void IngestTracker::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                                      const UidText& sopInstanceUid)
+                                      const std::optional<InstanceIdentity>& identity)
   {
-    GetCurrentThread().OnTranscoderEnd(now, transcoding, sopInstanceUid);
+    GetCurrentThread().OnTranscoderEnd(now, transcoding, identity);
   }
 
   void IngestTracker::OnFilter(TimePoint now, const KnownInstance& known)
@@ -138,9 +138,16 @@ namespace OrthancPerf
   {
     while (const std::optional<EndedInstance> ended = TakeDeferred())
     {
-      const std::string instanceId = lookup(ended->sopInstanceUid.data());
-      Publish(*ended, instanceId.empty() ? judge_.Judge(ended->evidence).outcome : Outcome::Stored,
-              instanceId);
+      const std::string instanceId = lookup(ended->identity.sopInstanceUid.data());
+
+      if (instanceId.empty())
+      {
+        PublishLost(*ended, judge_.Judge(ended->evidence));
+      }
+      else
+      {
+        PublishStored(*ended, instanceId);
+      }
     }
   }
 
@@ -196,12 +203,22 @@ namespace OrthancPerf
     return *currentThread.thread;
   }
 
-  void IngestTracker::Publish(const EndedInstance& ended, Outcome outcome,
-                              const std::string& instanceId) const
+  void IngestTracker::PublishStored(const EndedInstance& ended, const std::string& instanceId) const
   {
     FinishedInstance finished = ended.instance;
-    finished.outcome = outcome;
+    finished.outcome = Outcome::Stored;
     finished.instanceId = instanceId;
+    journal_.Publish(finished);
+  }
+
+
+  // With the identifier that Orthanc would have given it
+  void IngestTracker::PublishLost(const EndedInstance& ended, const Verdict& verdict) const
+  {
+    FinishedInstance finished = ended.instance;
+    finished.outcome = verdict.outcome;
+    finished.reason = verdict.reason;
+    finished.instanceId = ended.identity.digest ? FormatInstanceId(*ended.identity.digest) : "";
     journal_.Publish(finished);
   }
 
@@ -215,13 +232,13 @@ namespace OrthancPerf
 
     if (ended->isStored)
     {
-      Publish(*ended, Outcome::Stored, ended->instance.instanceId);
+      PublishStored(*ended, ended->instance.instanceId);
       return;
     }
 
     const Verdict verdict = judge_.Judge(ended->evidence);
 
-    if (verdict.mayBeInStore && ended->sopInstanceUid[0] != '\0')
+    if (verdict.mayBeInStore && ended->identity.sopInstanceUid[0] != '\0')
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (deferred_.size() < MAXIMUM_DEFERRED)
@@ -231,7 +248,7 @@ namespace OrthancPerf
       }
     }
 
-    Publish(*ended, verdict.outcome, {});
+    PublishLost(*ended, verdict);
   }
 
 

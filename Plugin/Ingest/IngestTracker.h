@@ -34,7 +34,7 @@ namespace OrthancPerf
     void OnLetGo(TimePoint now);
     void OnTranscoderBegin(TimePoint now);
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                         const UidText& sopInstanceUid);
+                         const std::optional<InstanceIdentity>& identity);
     void OnFilter(TimePoint now, const KnownInstance& known);
     void OnCStoreFilter();
     void OnStored(TimePoint now, const KnownInstance& known);
@@ -52,7 +52,8 @@ namespace OrthancPerf
 
   private:
     IngestThread& GetCurrentThread();
-    void Publish(const EndedInstance& ended, Outcome outcome, const std::string& instanceId) const;
+    void PublishStored(const EndedInstance& ended, const std::string& instanceId) const;
+    void PublishLost(const EndedInstance& ended, const Verdict& verdict) const;
     void FinishOrDefer(const std::optional<EndedInstance>& ended);
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();

@@ -9,18 +9,26 @@ namespace OrthancPerf
 
   Verdict OutcomeJudge::Judge(const IngestEvidence& evidence) const
   {
-    if (!evidence.readable)
+    if (*evidence.problem != '\0')
     {
-      return {Outcome::Failed, false};
+      return {Outcome::Failed, false, evidence.problem};
     }
 
     if (evidence.filterReached)
     {
-      const bool refusedByCStoreFilter =
-          evidence.origin == Origin::DicomProtocol && !evidence.cstoreFilterReached;
-      return {refusedByCStoreFilter ? Outcome::Discarded : Outcome::Failed, false};
+      if (evidence.origin == Origin::DicomProtocol && !evidence.cstoreFilterReached)
+      {
+        return {Outcome::Discarded, false, "refused by another plugin's C-STORE filter"};
+      }
+
+      return {Outcome::Failed, false, "storage full, or storage or database failed"};
     }
 
-    return {hasOtherFilters_ ? Outcome::Discarded : Outcome::Failed, true};
+    if (hasOtherFilters_)
+    {
+      return {Outcome::Discarded, true, "refused by a filter of Lua's or of another plugin's"};
+    }
+
+    return {Outcome::Failed, true, "Orthanc did not take it"};
   }
 }

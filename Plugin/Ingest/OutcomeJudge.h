@@ -10,8 +10,9 @@ namespace OrthancPerf
   {
     Origin origin = Origin::Unknown;
 
-    // Orthanc can read the file and finds the identifiers that it needs
-    bool readable = true;
+    // Why Orthanc cannot read the file or does not find the identifiers that it needs; empty: it
+    // can. Never freed.
+    const char* problem = "";
 
     // The incoming-instance filter was reached: Lua and the plugins before ours accepted
     bool filterReached = false;
@@ -27,6 +28,8 @@ namespace OrthancPerf
     // Since 1.12, Orthanc answers for an instance that it already holds before any filter is
     // asked: if it is found in the store, the outcome is "stored"
     bool mayBeInStore;
+
+    const char* reason;  // for people, one of few; never freed
   };
 
   // Tells a discarded instance from a failed one. Our filters are the last to be asked (they are

@@ -13,8 +13,7 @@ namespace OrthancPerf
     constexpr std::size_t CONTROL_HEADER = PDU_HEADER_SIZE + 5;
     constexpr std::uint8_t IS_COMMAND = 0x01;
     constexpr std::size_t ELEMENT_HEADER_SIZE = 8;
-    constexpr std::uint16_t COMMAND_FIELD = 0x0100;
-    constexpr std::uint32_t COMMAND_FIELD_SIZE = 2;
+    constexpr std::uint16_t AFFECTED_SOP_INSTANCE_UID = 0x1000;
 
 
     std::uint16_t ReadUint16(const std::uint8_t* bytes)
@@ -38,7 +37,29 @@ namespace OrthancPerf
   }
 
 
-  std::optional<std::uint16_t> CommandFieldReader::Get() const noexcept
+  UidText CommandFieldReader::GetInstanceUid() const noexcept
+  {
+    UidText uid = {};
+
+    if (const std::optional<Value> value = Find(AFFECTED_SOP_INSTANCE_UID))
+    {
+      std::copy_n(value->bytes, std::min(value->size, MAXIMUM_UID_LENGTH), uid.begin());
+    }
+
+    return uid;
+  }
+
+
+  std::optional<std::uint16_t> CommandFieldReader::GetNumber(std::uint16_t element) const noexcept
+  {
+    const std::optional<Value> value = Find(element);
+    return value && value->size == 2 ? std::optional<std::uint16_t>(ReadUint16(value->bytes))
+                                     : std::nullopt;
+  }
+
+
+  std::optional<CommandFieldReader::Value>
+  CommandFieldReader::Find(std::uint16_t element) const noexcept
   {
     std::size_t position = PDU_HEADER_SIZE + PDV_HEADER_SIZE;
 
@@ -48,26 +69,19 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    while (position + ELEMENT_HEADER_SIZE + COMMAND_FIELD_SIZE <= size_)
+    while (position + ELEMENT_HEADER_SIZE <= size_)
     {
-      const std::uint8_t* element = bytes_.data() + position;
-      const std::uint32_t length = ReadUint32(element + 4);
+      const std::uint8_t* const header = bytes_.data() + position;
+      const std::uint32_t length = ReadUint32(header + 4);
 
-      if (ReadUint16(element) != 0)
+      if (ReadUint16(header) != 0 || length > size_ - position - ELEMENT_HEADER_SIZE)
       {
-        return std::nullopt;  // not of the command group
+        return std::nullopt;  // not of the command group, or not there
       }
 
-      if (ReadUint16(element + 2) == COMMAND_FIELD)
+      if (ReadUint16(header + 2) == element)
       {
-        return length == COMMAND_FIELD_SIZE
-                   ? std::optional<std::uint16_t>(ReadUint16(element + ELEMENT_HEADER_SIZE))
-                   : std::nullopt;
-      }
-
-      if (length > CAPACITY)
-      {
-        return std::nullopt;
+        return Value{header + ELEMENT_HEADER_SIZE, length};
       }
 
       position += ELEMENT_HEADER_SIZE + length;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DicomFile.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace OrthancPerf
   constexpr std::uint16_t C_STORE_REQUEST = 0x0001;
 
 
-  // Finds the Command Field (0000,0100) of a DIMSE message in its first bytes: a P-DATA-TF PDU
+  // Finds elements of a DIMSE message's command set in its first bytes: a P-DATA-TF PDU
   // whose first fragment is a command set, in Implicit VR Little Endian (DICOM PS3.7 section
   // 6.3.1, PS3.8 sections 9.3.5 and annex E.2). Keeps no more than those bytes, allocates
   // nothing, never throws. A value; one thread at a time.
@@ -28,13 +30,35 @@ namespace OrthancPerf
     // The next bytes of the message
     void Feed(const std::uint8_t* data, std::size_t size) noexcept;
 
-    // Nothing: not there yet, not DIMSE, or beyond the bytes that are kept
-    std::optional<std::uint16_t> Get() const noexcept;
+    // The Command Field (0000,0100). Nothing: not there yet, not DIMSE, or beyond the bytes that
+    // are kept
+    std::optional<std::uint16_t> Get() const noexcept
+    {
+      return GetNumber(0x0100);
+    }
+
+    // The Status (0000,0900) of a response
+    std::optional<std::uint16_t> GetStatus() const noexcept
+    {
+      return GetNumber(0x0900);
+    }
+
+    // The Affected SOP Instance UID (0000,1000), empty where it is not there
+    UidText GetInstanceUid() const noexcept;
 
   private:
-    // Headers of PDU and PDV (12 bytes), group length (12), Affected SOP Class UID (at most 72)
-    // and the Command Field itself (10)
-    static constexpr std::size_t CAPACITY = 112;
+    // Headers of PDU and PDV (12 bytes), group length (12), Affected SOP Class UID (at most 72),
+    // four numbers, the Command Field first (40), Affected SOP Instance UID (at most 72)
+    static constexpr std::size_t CAPACITY = 208;
+
+    struct Value
+    {
+      const std::uint8_t* bytes;
+      std::size_t size;
+    };
+
+    std::optional<Value> Find(std::uint16_t element) const noexcept;
+    std::optional<std::uint16_t> GetNumber(std::uint16_t element) const noexcept;
 
     std::array<std::uint8_t, CAPACITY> bytes_ = {};
     std::size_t size_ = 0;

@@ -65,6 +65,7 @@ namespace OrthancPerf
     std::int64_t setup = -1;      // accepted, or connect called -> answer
     std::int64_t associate = -1;  // request -> answer
     CommandFieldReader command;
+    CommandFieldReader response;  // of an outgoing connection
     SubOperation subOperation;
 
     // The last byte of the response to one of the latest messages, so far; 0: none yet

@@ -172,7 +172,7 @@ namespace OrthancPerf
       return;
     }
 
-    FinishExchange(connection, *place);
+    FinishExchange(connection, *place, outcome);
 
     ProbeEvent event = MakeEvent(connection, *place);
     event.isAssociation = true;
@@ -194,7 +194,7 @@ namespace OrthancPerf
       return;
     }
 
-    FinishExchange(connection, *place);
+    FinishExchange(connection, *place, AssociationOutcome::Released);
     FinishSubOperation(connection, *place, now);
 
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
@@ -209,6 +209,7 @@ namespace OrthancPerf
     place->serial.store(serial, std::memory_order_release);
     place->requestBytes = 0;
     place->command.Reset();
+    place->response.Reset();
   }
 
 
@@ -242,7 +243,15 @@ namespace OrthancPerf
   {
     if (MessagePlace* place = Find(connection))
     {
-      place->subOperation.OnWritten(data, size, ToCount(now));
+      if (connection.IsOutgoing())
+      {
+        place->response.Feed(data, size);
+      }
+      else
+      {
+        place->subOperation.OnWritten(data, size, ToCount(now));
+      }
+
       place->GetResponse(place->serial.load(RELAXED))
           .store(ToCount(now), std::memory_order_release);
     }
@@ -326,6 +335,7 @@ namespace OrthancPerf
     event.wait = ToCount(now) - sent.GetLastByte();
     event.endedAt = ToCount(now);
     event.bytesSent = sent.GetSize();
+    event.sopInstanceUid = sent.GetInstanceUid();
     event.stalls = std::exchange(place.heldStalls, 0);
     event.stallTime = std::exchange(place.heldTime, Duration::zero()).count();
     events_->Push(event);
@@ -334,7 +344,8 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::FinishExchange(const Connection& connection, MessagePlace& place) noexcept
+  void MessageRecorder::FinishExchange(const Connection& connection, MessagePlace& place,
+                                       AssociationOutcome outcome) noexcept
   {
     if (!place.hasExchange)
     {
@@ -360,8 +371,19 @@ namespace OrthancPerf
     if (connection.IsOutgoing())
     {
       ProbeEvent event = MakeEvent(connection, place);
-      event.outcome = AssociationOutcome::Released;
+      event.outcome = outcome;
       event.bytesSent = place.requestBytes;
+
+      if (!connection.isEncrypted.load(RELAXED))
+      {
+        event.sopInstanceUid = place.command.GetInstanceUid();
+
+        if (const std::optional<std::uint16_t> status = place.response.GetStatus())
+        {
+          event.status = *status;
+        }
+      }
+
       events_->Push(event);
     }
   }
@@ -389,6 +411,7 @@ namespace OrthancPerf
     event.endedAt = response == 0 ? lastByte : response;
     event.stalls = place.stalls.load(RELAXED);
     event.stallTime = place.stallTime.load(RELAXED);
+    event.status = -1;
     event.instances = place.instances;
     event.bytesReceived = connection.bytesRead.load(RELAXED);
     event.bytesSent = connection.bytesWritten.load(RELAXED);

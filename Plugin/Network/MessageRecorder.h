@@ -70,7 +70,9 @@ namespace OrthancPerf
     MessagePlace* Find(const Connection& connection) noexcept;
     void FinishSubOperation(const Connection& connection, MessagePlace& place,
                             TimePoint now) noexcept;
-    void FinishExchange(const Connection& connection, MessagePlace& place) noexcept;
+    // "outcome": how the association ended; Released while it goes on
+    void FinishExchange(const Connection& connection, MessagePlace& place,
+                        AssociationOutcome outcome) noexcept;
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
     static void Publish(const ProbeEvent& event, const Journal& journal);
 

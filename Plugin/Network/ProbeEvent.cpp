@@ -3,6 +3,9 @@
 
 #include "Network/Parties.h"
 
+#include <array>
+#include <cstdio>
+
 namespace OrthancPerf
 {
   namespace
@@ -18,12 +21,96 @@ namespace OrthancPerf
   }
 
 
+  namespace
+  {
+    // DICOM PS3.4 annex B.2.3 and PS3.7 annex C; the meaning of a failure, for people
+    const char* Explain(std::uint16_t status)
+    {
+      switch (status & 0xff00)
+      {
+        case 0xa700:
+          return ": out of resources";
+
+        case 0xa900:
+          return ": the data set does not match the SOP class";
+
+        default:
+          break;
+      }
+
+      if ((status & 0xf000) == 0xc000)
+      {
+        return ": the receiver cannot understand it";
+      }
+
+      switch (status)
+      {
+        case 0x0110:
+          return ": processing failure";
+
+        case 0x0111:
+          return ": duplicate SOP instance";
+
+        case 0x0117:
+          return ": invalid SOP instance";
+
+        case 0x0122:
+          return ": SOP class not supported";
+
+        case 0x0124:
+          return ": not authorized";
+
+        default:
+          return "";
+      }
+    }
+
+
+    // Of a C-STORE: 0, 0xBxxx, and two that DIMSE has for all services
+    bool IsSuccessOrWarning(std::uint16_t status)
+    {
+      return status == 0 || (status & 0xf000) == 0xb000 || status == 0x0001 || status == 0x0107 ||
+             status == 0x0116;
+    }
+
+
+    // Why the peer does not hold the instance; empty: it does, as far as that can be seen
+    std::string GetReason(const ProbeEvent& event)
+    {
+      if (event.status >= 0 && !IsSuccessOrWarning(static_cast<std::uint16_t>(event.status)))
+      {
+        const auto status = static_cast<std::uint16_t>(event.status);
+        std::array<char, 8> text = {};
+        std::snprintf(text.data(), text.size(), "0x%04X", status);
+        return std::string("the receiver answered ") + text.data() + Explain(status);
+      }
+
+      // What came instead of a response may have been the peer's A-ABORT
+      if (event.outcome == AssociationOutcome::Aborted && event.status < 0)
+      {
+        return "the association was aborted before the response";
+      }
+
+      if (event.wait >= 0)
+      {
+        return "";
+      }
+
+      return event.outcome == AssociationOutcome::Released
+                 ? "the receiver sent no response"
+                 : "the connection was closed before the response";
+    }
+  }
+
+
   FinishedInstance ToSentInstance(const ProbeEvent& event)
   {
     FinishedInstance sent;
     sent.direction = Direction::Send;
     sent.origin = Origin::DicomProtocol;
-    sent.outcome = event.wait < 0 ? Outcome::Failed : Outcome::Stored;
+    sent.sentUid = event.sopInstanceUid;
+    sent.reason = GetReason(event);
+    sent.outcome = sent.reason.empty() ? Outcome::Stored : Outcome::Failed;
     sent.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     NameByAddress(sent.peer);
     sent.size = event.bytesSent;

@@ -35,6 +35,8 @@ namespace OrthancPerf
     std::uint32_t instances;
     std::uint64_t bytesReceived;
     std::uint64_t bytesSent;
+    UidText sopInstanceUid;  // of a sent instance
+    std::int32_t status;     // of its response; -1: not known
     std::optional<TcpInfo> tcp;
   };
 

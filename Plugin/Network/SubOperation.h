@@ -25,6 +25,12 @@ namespace OrthancPerf
       return command_.Get() == C_STORE_REQUEST;
     }
 
+    // Of the instance, as far as the command set has it
+    UidText GetInstanceUid() const noexcept
+    {
+      return command_.GetInstanceUid();
+    }
+
     // The message has its response: from now on there is none
     void Finish() noexcept
     {

@@ -83,10 +83,18 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const FinishedInstance& instance)
+    Json::Value GetId(const FinishedInstance& instance, const LookUpInstance& lookUp)
+    {
+      const bool isSent = instance.sentUid[0] != '\0';
+      const std::string id = isSent ? lookUp(instance.sentUid.data()) : instance.instanceId;
+      return id.empty() ? Json::Value() : Json::Value(id);
+    }
+
+
+    Json::Value Describe(const FinishedInstance& instance, const LookUpInstance& lookUp)
     {
       Json::Value json;
-      json["ID"] = instance.instanceId.empty() ? Json::Value() : Json::Value(instance.instanceId);
+      json["ID"] = GetId(instance, lookUp);
       json["Direction"] = ToKey(ToLabel(instance.direction));
       json["Origin"] = ToLabel(instance.origin);
       json["Outcome"] = ToKey(ToLabel(instance.outcome));
@@ -96,6 +104,11 @@ namespace OrthancPerf
       json["FinishedAt"] = ToJson(instance.finishedAt);
       json["Duration"] = ToJson(instance.phases.GetTotal());
       json["Phases"] = ToJson(instance.phases);
+
+      if (!instance.reason.empty())
+      {
+        json["Reason"] = instance.reason;
+      }
 
       if (instance.areStallsObserved)
       {
@@ -113,9 +126,10 @@ namespace OrthancPerf
   }
 
 
-  void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances)
+  void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances,
+                                 const LookUpInstance& lookUp)
   {
-    const auto get = [&instances](const RestRequest& request)
+    const auto get = [&instances, lookUp](const RestRequest& request)
     {
       Json::Value answer = Json::arrayValue;
 
@@ -123,7 +137,7 @@ namespace OrthancPerf
            instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
                             GetDirection(request)))
       {
-        answer.append(Describe(instance));
+        answer.append(Describe(instance, lookUp));
       }
 
       return AnswerJson(answer);

@@ -35,8 +35,8 @@ namespace OrthancPerf
     received.size = static_cast<std::size_t>(size);
 
     const DicomFileCheck check = CheckDicomFile(data, received.size);
-    received.readable = check.IsAcceptable();
-    received.sopInstanceUid = check.sopInstanceUid;
+    received.problem = check.problem;
+    received.identity = check;
     return received;
   }
 

@@ -31,3 +31,7 @@ if(GDCM_FOUND AND ZLIB_FOUND)
   target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS})
   target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmDICT gdcmCommon ZLIB::ZLIB)
 endif()
+
+# Headers alone: SHA-1, of which Orthanc makes its identifiers
+find_path(BOOST_UUID boost/uuid/detail/sha1.hpp REQUIRED)
+mark_as_advanced(BOOST_UUID)

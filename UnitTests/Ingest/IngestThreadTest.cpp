@@ -136,13 +136,14 @@ namespace OrthancPerf
     NoMessageSource noSource;
     IngestThread thread(noSource);
     ReceivedInstance received = Received(Origin::DicomProtocol, 1000);
-    received.sopInstanceUid = {'1', '.', '2'};
+    received.identity.sopInstanceUid = {'1', '.', '2'};
     thread.OnReceived(At(0), received);
-    thread.OnTranscoderEnd(At(1), MakeTranscoding("transcoded"), {'1', '.', '3'});
+    thread.OnTranscoderEnd(At(1), MakeTranscoding("transcoded"),
+                           InstanceIdentity{{'1', '.', '3'}, {}});
     const auto ended = thread.TakeLast();
 
     ASSERT_TRUE(ended);
-    EXPECT_STREQ(ended->sopInstanceUid.data(), "1.3");
+    EXPECT_STREQ(ended->identity.sopInstanceUid.data(), "1.3");
   }
 
   TEST(IngestThread, TheSecondInstanceOfARequestBeginsWhereTheFirstEnded)
@@ -181,14 +182,14 @@ namespace OrthancPerf
     IngestThread thread(noSource);
     thread.OnRequest(At(0), "127.0.0.1");
     ReceivedInstance garbage = Received(Origin::RestApi, 77);
-    garbage.readable = false;
+    garbage.problem = "not DICOM";
     thread.OnReceived(At(1), garbage);
     const auto lost = thread.OnRequest(At(50), "127.0.0.2");
 
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->instance.size, 77U);
     EXPECT_EQ(lost->instance.peer.name, "127.0.0.1");
-    EXPECT_FALSE(lost->evidence.readable);
+    EXPECT_STREQ("not DICOM", lost->evidence.problem);
     EXPECT_FALSE(lost->evidence.filterReached);
     EXPECT_EQ(lost->instance.phases.GetTotal(), milliseconds(1));
     EXPECT_FALSE(thread.OnRequest(At(60), "127.0.0.2"));

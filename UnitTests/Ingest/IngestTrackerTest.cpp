@@ -59,14 +59,15 @@ namespace OrthancPerf
         ReceivedInstance received;
         received.origin = Origin::RestApi;
         received.size = 100;
-        std::copy(sopInstanceUid.begin(), sopInstanceUid.end(), received.sopInstanceUid.begin());
+        std::copy(sopInstanceUid.begin(), sopInstanceUid.end(),
+                  received.identity.sopInstanceUid.begin());
         return received;
       }
 
       static ReceivedInstance Unreadable()
       {
         ReceivedInstance received = Readable("");
-        received.readable = false;
+        received.problem = "not DICOM";
         return received;
       }
 
@@ -108,6 +109,20 @@ namespace OrthancPerf
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
     EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+  }
+
+  TEST_F(IngestTrackerTest, WhatWasNotStoredHasItsIdentifierAndAReason)
+  {
+    ReceivedInstance received = Readable("1.2.3");
+    received.identity.digest = InstanceDigest{0x01234567, 2, 3, 4, 0xffffffff};
+    tracker_.OnReceived(now_, received);
+    tracker_.Settle(now_ + seconds(60), QUIET, IsNowhere);
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance discarded = collector_.Get()[0];
+    EXPECT_EQ(Outcome::Discarded, discarded.outcome);
+    EXPECT_EQ("01234567-00000002-00000003-00000004-ffffffff", discarded.instanceId);
+    EXPECT_EQ("refused by a filter of Lua's or of another plugin's", discarded.reason);
   }
 
   TEST_F(IngestTrackerTest, SettlesWhatStaysSilent)

@@ -20,10 +20,11 @@ namespace OrthancPerf
   TEST(OutcomeJudge, WhatIsNotDicomHasFailed)
   {
     IngestEvidence evidence;
-    evidence.readable = false;
+    evidence.problem = "not DICOM";
     const Verdict verdict = OutcomeJudge(true).Judge(evidence);
     EXPECT_EQ(verdict.outcome, Outcome::Failed);
     EXPECT_FALSE(verdict.mayBeInStore);
+    EXPECT_STREQ("not DICOM", verdict.reason);
   }
 
   TEST(OutcomeJudge, AReadableInstanceThatMissedOurFilterWasDiscardedOrIsInTheStore)

@@ -36,17 +36,31 @@ namespace OrthancPerf
     return std::string({type, 0}) + length + content;
   }
 
-  // A P-DATA-TF PDU with a command set of which the Command Field is the given one
-  inline std::string MakeDimseCommand(std::uint16_t commandField)
+  // A P-DATA-TF PDU with a command set of which the Command Field is the given one; further
+  // elements stand at its end
+  inline std::string MakeDimseCommand(std::uint16_t commandField, const std::string& further = {})
   {
     const std::string elements = MakeElement(0x0002, "1.2.840.10008.5.1.4.1.1.2\0") +
                                  MakeElement(0x0100, ToLittleEndian16(commandField)) +
-                                 MakeElement(0x0110, ToLittleEndian16(1));
+                                 MakeElement(0x0110, ToLittleEndian16(1)) + further;
     const std::string command =
         MakeElement(0x0000, ToLittleEndian32(static_cast<std::uint32_t>(elements.size()))) +
         elements;
     const std::string value = std::string({1, 3}) + command;
     return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
+  }
+
+  inline std::string MakeStoreRequest(const std::string& sopInstanceUid)
+  {
+    return MakeDimseCommand(0x0001, MakeElement(0x0700, ToLittleEndian16(0)) +
+                                        MakeElement(0x0800, ToLittleEndian16(1)) +
+                                        MakeElement(0x1000, sopInstanceUid));
+  }
+
+  inline std::string MakeStoreResponse(std::uint16_t status)
+  {
+    return MakeDimseCommand(0x8001, MakeElement(0x0800, ToLittleEndian16(0x0101)) +
+                                        MakeElement(0x0900, ToLittleEndian16(status)));
   }
 
   // A P-DATA-TF PDU with a piece of a data set

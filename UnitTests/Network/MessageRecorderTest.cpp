@@ -320,6 +320,63 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, WhatTheReceiverRefusesHasFailedForTheReasonThatItGives)
+  {
+    Connection& connection = Connect();
+
+    for (const std::uint16_t status : {0x0000, 0xb007, 0xa700, 0xc123, 0x0122, 0x0999})
+    {
+      Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+      Write(connection, MakeDataSet(5000), 1011);
+      Read(connection, MakeStoreResponse(status), 1020);
+    }
+
+    tracker_.OnClosing(connection, At(1080));
+    std::vector<std::string> reasons;
+
+    for (const FinishedInstance& instance : Drain().instances)
+    {
+      EXPECT_STREQ("1.2.3.4", instance.sentUid.data());
+      EXPECT_EQ(instance.reason.empty() ? Outcome::Stored : Outcome::Failed, instance.outcome);
+      reasons.push_back(instance.reason);
+    }
+
+    const std::vector<std::string> expected = {
+        "",
+        "",
+        "the receiver answered 0xA700: out of resources",
+        "the receiver answered 0xC123: the receiver cannot understand it",
+        "the receiver answered 0x0122: SOP class not supported",
+        "the receiver answered 0x0999"};
+    EXPECT_EQ(expected, reasons);
+  }
+
+
+  TEST_F(MessageRecorderTest, AnAbortIsNoResponse)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+    Read(connection, MakePdu(7, std::string(4, '\0')), 1020);
+    tracker_.OnClosing(connection, At(1080));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Failed, collector_.instances[0].outcome);
+    EXPECT_EQ("the association was aborted before the response", collector_.instances[0].reason);
+  }
+
+
+  TEST_F(MessageRecorderTest, WhatIsNotAnsweredHasFailed)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+    tracker_.OnClosing(connection, At(1080));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Failed, collector_.instances[0].outcome);
+    EXPECT_EQ("the connection was closed before the response", collector_.instances[0].reason);
+  }
+
+
   TEST_F(MessageRecorderTest, WhatAPeerFetchesByCGetIsSentToIt)
   {
     Connection& connection = Accept();

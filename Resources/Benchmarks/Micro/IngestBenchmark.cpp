@@ -25,8 +25,8 @@ namespace OrthancPerf
       ReceivedInstance received;
       received.origin = origin;
       received.size = file.size();
-      received.readable = check.IsAcceptable();
-      received.sopInstanceUid = check.sopInstanceUid;
+      received.problem = check.problem;
+      received.identity = check;
       return received;
     }
 

@@ -87,6 +87,7 @@ export interface Instance {
   Direction: Direction;
   Origin: string;
   Outcome: 'Stored' | 'Discarded' | 'Failed';
+  Reason?: string;
   Peer: string;
   Address: string;
   Size: number;

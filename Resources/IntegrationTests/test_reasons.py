@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever did not arrive can be identified in /perf/instances, and says why."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydicom.dataset import Dataset
+from pynetdicom import AE, evt
+from pynetdicom.sop_class import CTImageStorage
+
+from conftest import MakeSeries, StartOrthanc
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer, find_free_port
+from harness.receivers import describe_modality, upload_to_send
+from harness.transcoding import change
+
+# A-ABORT (DICOM PS3.8 section 9.3.8)
+ABORT = bytes([7, 0, 0, 0, 0, 4, 0, 0, 2, 0])
+
+REFUSE = "function ReceivedInstanceFilter(dicom, origin, info) return false end"
+
+
+def list_instances(server: OrthancServer, count: int, direction: str) -> list[Json]:
+    """The oldest first."""
+    path = f"/perf/instances?direction={direction}"
+    assert wait_until(lambda: len(server.get_json(path)) == count), server.get_json(path)
+    return server.get_json(path)[::-1]
+
+
+def drop(*keywords: str) -> Callable[[Dataset], None]:
+    def edit(image: Dataset) -> None:
+        for keyword in keywords:
+            delattr(image, keyword)
+
+    return edit
+
+
+@pytest.mark.parametrize("probe", [True, False])
+def test_what_was_not_stored_has_the_identifier_that_orthanc_gives_it(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, probe: bool
+) -> None:
+    (image,) = make_series("reason", 1)
+    whole = image.read_bytes()
+    nameless = change(image.path, drop("PatientID"))
+    server = start_orthanc(perf={"SocketProbe": probe})
+    stored = [server.request("POST", "/instances", data=file).json() for file in (whole, nameless)]
+    identifiers = [answer["ID"] for answer in stored]
+
+    files = [
+        whole[:-1000],
+        change(image.path, drop("SOPInstanceUID")),
+        b"This is not DICOM.",
+    ]
+    for file in files:
+        assert server.request("POST", "/instances", data=file).status_code >= 400
+    told = list_instances(server, 5, "Receive")
+    assert [entry["ID"] for entry in told] == [*identifiers, identifiers[0], None, None]
+    assert [entry.get("Reason") for entry in told] == [
+        None,
+        None,
+        "the DICOM file is truncated",
+        "SOP Instance UID is missing",
+        "not DICOM",
+    ]
+
+    server.stop()
+    refusing = start_orthanc(lua=[REFUSE], perf={"SocketProbe": probe})
+    refusing.delete_all()
+    for file in (whole, nameless):
+        refusing.request("POST", "/instances", data=file).raise_for_status()
+    told = list_instances(refusing, 2, "Receive")
+    assert [entry["ID"] for entry in told] == identifiers
+    assert {entry["Outcome"] for entry in told} == {"Discarded"}
+    assert {entry["Reason"] for entry in told} == {
+        "refused by a filter of Lua's or of another plugin's"
+    }
+
+
+class FullReceiver:
+    """A receiver that answers with this status; with none, it aborts."""
+
+    def __init__(self, port: int, status: int | None) -> None:
+        self._status = status
+        self._entity = AE("FULL")
+        self._entity.add_supported_context(CTImageStorage)
+        handlers = [(evt.EVT_C_STORE, self._on_image)]
+        address = ("127.0.0.1", port)
+        self.server: Any = self._entity.start_server(address, block=False, evt_handlers=handlers)
+
+    def _on_image(self, event: evt.Event) -> int:
+        if self._status is None:
+            event.assoc.dul.socket.socket.sendall(ABORT)
+            return 0
+        return self._status
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "reason"),
+    [
+        (0x0000, "Stored", None),
+        (0xB007, "Stored", None),
+        (0xA700, "Failed", "the receiver answered 0xA700: out of resources"),
+        (0xC210, "Failed", "the receiver answered 0xC210: the receiver cannot understand it"),
+        (None, "Failed", "the association was aborted before the response"),
+    ],
+)
+def test_what_was_sent_is_named_with_what_the_receiver_answered(
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    status: int | None,
+    outcome: str,
+    reason: str | None,
+) -> None:
+    port = find_free_port()
+    orthanc = start_orthanc(options={"DicomModalities": {"full": describe_modality(port, "FULL")}})
+    images: list[Image] = make_series("reason", 1)
+    (identifier,) = upload_to_send(orthanc, images)
+    receiver = FullReceiver(port, status)
+    try:
+        body = {"Resources": [identifier], "Synchronous": True}
+        orthanc.request("POST", "/modalities/full/store", json=body)
+        (sent,) = list_instances(orthanc, 1, "Send")
+    finally:
+        receiver.server.shutdown()
+    assert (sent["Outcome"], sent.get("Reason")) == (outcome, reason)
+    assert sent["ID"] == identifier
+    assert sent["Peer"] == "FULL"
