@@ -3,6 +3,7 @@
 #include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"
 #include "Sdk/ExplorerEntry.h"
+#include "Sdk/PendingRequest.h"
 #include "Sdk/RestCallback.h"
 #include "Tuning/SettingError.h"
 
@@ -41,10 +42,11 @@ namespace
   }
 
 
-  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char*, const char* ip, std::uint32_t,
-                             const char* const*, const char* const*, std::uint32_t,
+  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char* uri, const char* ip,
+                             std::uint32_t, const char* const*, const char* const*, std::uint32_t,
                              const char* const*, const char* const*)
   {
+    NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
           [ip](PluginContext& context) { context.GetTracker().OnRequest(Clock::now(), ip); });
     return 1;  // this filter never refuses
@@ -139,7 +141,7 @@ namespace
           {
             context.Settle(Duration::zero());
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
-                              *request);
+                              *request, context.AreUsersKnown());
             code = OrthancPluginErrorCode_Success;
           });
     return code;

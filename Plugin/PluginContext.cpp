@@ -14,6 +14,7 @@
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
 #include "Tuning/TuningFigures.h"
+#include "Tuning/TuningSources.h"
 
 namespace OrthancPerf
 {
@@ -168,6 +169,15 @@ namespace OrthancPerf
     }
 
 
+    // As Orthanc's StartHttpServer decides it
+    bool HasAuthentication(const Json::Value& orthancConfiguration)
+    {
+      const Json::Value& enabled = orthancConfiguration["AuthenticationEnabled"];
+      const Json::Value& isRemote = orthancConfiguration["RemoteAccessAllowed"];
+      return enabled.isBool() ? enabled.asBool() : isRemote.isBool() && isRemote.asBool();
+    }
+
+
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -203,9 +213,12 @@ namespace OrthancPerf
     exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
                  &adviceMetrics_, &transcoding_.GetMetrics(),
                  &transcoding_.GetComparisonMetrics()}),
+    configuredTuning_(configuration.tuningDocument),
+    areUsersKnown_(HasAuthentication(orthancConfiguration)),
     tuningProperty_(orthanc_),
+    tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
-            {this, &tuningChanges_, &evidence_},
+            {this, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
             { CheckChange(current, proposed); }),
     advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines()),
@@ -241,6 +254,15 @@ namespace OrthancPerf
     for (const std::string& warning : tuning_.Load().warnings)
     {
       Warn(warning);
+    }
+
+    const std::string overridden = DescribeOverridden(configuredTuning_, tuning_.GetOverrides());
+
+    if (!overridden.empty())
+    {
+      orthanc_.LogWarning("tuning that was changed over REST and saved is in force instead of the "
+                          "configuration: " +
+                          overridden + "; DELETE /perf/tuning returns to the configuration");
     }
 
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
@@ -338,8 +360,13 @@ namespace OrthancPerf
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);
-    RegisterTuningResource(router_, tuning_, configuration.allowTuning,
-                           [this](const std::string& warning) { Warn(warning); });
+    RegisterTuningResource(router_,
+                           TuningResourceSources{tuning_, tuningChanges_, configuredTuning_,
+                                                 configuration.allowTuning,
+                                                 [this](const std::string& warning)
+                                                 {
+                                                   Warn(warning);
+                                                 }});
     RegisterDashboardResource(router_, GetDashboardFiles());
   }
 

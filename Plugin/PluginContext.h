@@ -80,6 +80,12 @@ namespace OrthancPerf
       return transcoding_;
     }
 
+    // Whether Orthanc lets in only users whose passwords it has checked
+    bool AreUsersKnown() const
+    {
+      return areUsersKnown_;
+    }
+
     const RestRouter& GetRouter() const
     {
       return router_;
@@ -120,6 +126,8 @@ namespace OrthancPerf
     TranscodingContext transcoding_;
     ComparisonHost comparisonHost_;
     Exposition exposition_;
+    const Json::Value configuredTuning_;
+    const bool areUsersKnown_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
     TuningStore tuning_;

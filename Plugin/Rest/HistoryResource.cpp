@@ -94,6 +94,25 @@ namespace OrthancPerf
     }
 
 
+    Json::Value Describe(const TuningAuthor& author)
+    {
+      Json::Value json;
+      json["Origin"] = author.address.empty() ? "Internal" : "RestApi";
+
+      if (!author.address.empty())
+      {
+        json["Address"] = author.address;
+      }
+
+      if (!author.user.empty())
+      {
+        json["User"] = author.user;
+      }
+
+      return json;
+    }
+
+
     Json::Value Describe(const TuningChange& change)
     {
       using std::chrono::seconds;
@@ -103,6 +122,7 @@ namespace OrthancPerf
           std::chrono::duration_cast<seconds>(change.time.time_since_epoch()).count());
       json["Change"] = change.change;
       json["Undo"] = change.undo;
+      json["By"] = Describe(change.author);
       return json;
     }
 

@@ -34,4 +34,17 @@ namespace OrthancPerf
 
     return number;
   }
+
+
+  bool GetFlag(const RestRequest& request, const std::string& name)
+  {
+    const std::string text = GetArgument(request, name).value_or("false");
+
+    if (text != "" && text != "true" && text != "false")
+    {
+      throw MakeArgumentError(name, text, "nothing, true or false");
+    }
+
+    return text != "false";
+  }
 }

@@ -15,4 +15,8 @@ namespace OrthancPerf
   // The same as an integer from 0 to "maximum". Throws RestError (400) if it is none.
   std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
                                           std::uint64_t maximum);
+
+  // Whether the argument is there, alone or as "true". Throws RestError (400) if it is anything
+  // but that or "false".
+  bool GetFlag(const RestRequest& request, const std::string& name);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/TuningResource.h"
 
+#include "Rest/QueryArguments.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
+#include "Tuning/TuningSources.h"
 
 namespace OrthancPerf
 {
@@ -22,12 +24,14 @@ namespace OrthancPerf
     }
 
 
-    RestAnswer Answer(const TuningOutcome& outcome,
-                      const std::function<void(const std::string&)>& warn)
+    RestAnswer Answer(const TuningResourceSources& sources, const TuningOutcome& outcome,
+                      const RestRequest& request)
     {
+      sources.changes.Note(*outcome.before, *outcome.tuning, {request.user, request.address});
+
       for (const std::string& warning : outcome.warnings)
       {
-        warn(warning);
+        sources.warn(warning);
       }
 
       return AnswerJson(ToJson(*outcome.tuning));
@@ -48,27 +52,28 @@ namespace OrthancPerf
   }
 
 
-  void RegisterTuningResource(RestRouter& router, TuningStore& store, bool isAllowed,
-                              const std::function<void(const std::string&)>& warn)
+  void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources)
   {
-    const auto get = [&store](const RestRequest&)
+    const auto get = [sources](const RestRequest& request)
     {
-      return AnswerJson(ToJson(*store.Get()));
+      return AnswerJson(GetFlag(request, "sources")
+                            ? DescribeSources(sources.configuration, sources.store.GetOverrides())
+                            : ToJson(*sources.store.Get()));
     };
 
-    const auto put = [&store, isAllowed, warn](const RestRequest& request)
+    const auto put = [sources](const RestRequest& request)
     {
-      CheckAllowed(isAllowed);
-      return Answer(Merge(store, request.body), warn);
+      CheckAllowed(sources.isAllowed);
+      return Answer(sources, Merge(sources.store, request.body), request);
     };
 
-    const auto reset = [&store, isAllowed, warn](const RestRequest&)
+    const auto reset = [sources](const RestRequest& request)
     {
-      CheckAllowed(isAllowed);
-      return Answer(store.Reset(), warn);
+      CheckAllowed(sources.isAllowed);
+      return Answer(sources, sources.store.Reset(), request);
     };
 
-    router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get);
+    router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get, {"sources"});
     router.Register(ROUTE, HttpMethod::Put, "Merge a document into the tuning (RFC 7396)", put);
     router.Register(ROUTE, HttpMethod::Delete, "Return to the tuning of the configuration", reset);
   }

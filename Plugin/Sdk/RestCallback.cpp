@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/RestCallback.h"
 
+#include "Rest/BasicUser.h"
+#include "Sdk/PendingRequest.h"
+#include "Tuning/SettingError.h"
+
 #include <charconv>
 
 namespace OrthancPerf
@@ -108,13 +112,20 @@ namespace OrthancPerf
     }
 
     RestRequest ToRequest(OrthancPluginContext* context, const char* url,
-                          const OrthancPluginHttpRequest& source)
+                          const OrthancPluginHttpRequest& source, bool areUsersKnown)
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
       request.path = Normalize(url);
       request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
+
+      request.address = DescribeText(TakePendingAddress());
+
+      if (areUsersKnown && !request.address.empty())
+      {
+        request.user = GetBasicUser(request.GetHeader("authorization").value_or(""));
+      }
 
       if (source.bodySize > 0)
       {
@@ -127,9 +138,9 @@ namespace OrthancPerf
 
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
-                         const OrthancPluginHttpRequest& source)
+                         const OrthancPluginHttpRequest& source, bool areUsersKnown)
   {
-    const RestRequest request = ToRequest(context, url, source);
+    const RestRequest request = ToRequest(context, url, source, areUsersKnown);
     const RestAnswer answer = router.Serve(request);
 
     for (const auto& [key, value] : answer.headers)

@@ -4,6 +4,7 @@
 #include "Tuning/SettingError.h"
 
 #include <json/reader.h>
+#include <json/writer.h>
 
 #include <algorithm>
 #include <memory>
@@ -104,5 +105,13 @@ namespace OrthancPerf
     }
 
     throw MakeError(ToOneLine(errors));
+  }
+
+
+  std::string ToText(const Json::Value& value)
+  {
+    Json::StreamWriterBuilder builder;
+    builder["indentation"] = "";
+    return Json::writeString(builder, value);
   }
 }

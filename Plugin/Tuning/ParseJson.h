@@ -4,6 +4,7 @@
 #include <json/value.h>
 
 #include <cstddef>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -15,4 +16,7 @@ namespace OrthancPerf
   // document, no key twice in an object; the root is an object or an array. Throws SettingError
   // (whose key is empty) on anything else, and on bodies beyond the two limits. Any thread.
   Json::Value ParseJson(const void* body, std::size_t size);
+
+  // In one line
+  std::string ToText(const Json::Value& value);
 }

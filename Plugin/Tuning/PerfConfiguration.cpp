@@ -66,7 +66,7 @@ namespace OrthancPerf
       {
         unknownKeys.Report(PERF, name, value);
       }
-      else if (!key->read(value, configuration))
+      else if (!value.isNull() && !key->read(value, configuration))
       {
         throw SettingError::ForValue(JoinPath(PERF, name), value, key->allowed);
       }
@@ -94,13 +94,13 @@ namespace OrthancPerf
 
     for (const std::string& name : section.getMemberNames())
     {
-      if (name == TUNING)
+      if (name == TUNING && !section[name].isNull())
       {
-        const Json::Value tuning =
+        configuration.tuningDocument =
             ReadTuningConfiguration(section[name], JoinPath(PERF, TUNING), warnings);
-        configuration.tuning = ApplyTuning(Tuning(), tuning);
+        configuration.tuning = ApplyTuning(Tuning(), configuration.tuningDocument);
       }
-      else
+      else if (name != TUNING)
       {
         ReadKey(configuration, name, section[name], unknownKeys);
       }

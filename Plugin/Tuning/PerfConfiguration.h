@@ -22,13 +22,14 @@ namespace OrthancPerf
     std::size_t maximumPeers = 256;
     bool allowTuning = true;
     bool persistTuning = true;
-    Tuning tuning;
+    Json::Value tuningDocument = Json::objectValue;  // what it sets of the tuning, canonical
+    Tuning tuning;                                   // that, over the defaults
 
     // One line for the log for each key that is not known, and ignored
     std::vector<std::string> warnings;
 
-    // Reads the section; null (there is none) gives the defaults. Throws SettingError, with the
-    // path of the key from "Perf" on, on a wrong type or value.
+    // Reads the section; null stands for what is not there, and gives the default. Throws
+    // SettingError, with the path of the key from "Perf" on, on a wrong type or value.
     static PerfConfiguration Parse(const Json::Value& section);
   };
 

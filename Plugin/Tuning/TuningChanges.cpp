@@ -2,6 +2,7 @@
 #include "Tuning/TuningChanges.h"
 
 #include "Tuning/JsonMergePatch.h"
+#include "Tuning/ParseJson.h"
 #include "Tuning/TuningReader.h"
 
 #include <algorithm>
@@ -27,20 +28,29 @@ namespace OrthancPerf
   }
 
 
-  TuningChanges::TuningChanges(WallNow now) : now_(std::move(now))
+  TuningChanges::TuningChanges(Log log, WallNow now) : log_(std::move(log)), now_(std::move(now))
   {
   }
 
 
-  void TuningChanges::OnTuningChanged(const Tuning& tuning) noexcept
+  void TuningChanges::Note(const Tuning& before, const Tuning& after, const TuningAuthor& author)
   {
-    try
+    const Json::Value old = ToJson(before);
+    const Json::Value change = DiffJson(old, ToJson(after));
+
+    if (change.empty())
     {
-      Note(tuning);
+      return;
     }
-    catch (const std::exception&)
+
+    log_("the tuning was changed " + author.Describe() + ": " + ToText(change));
+
+    const std::lock_guard lock(mutex_);
+    changes_.push_back({now_(), change, MakeUndo(old, ToJson(after)), author});
+
+    if (changes_.size() > MAXIMUM_CHANGES)
     {
-      // Out of memory: the charts lack a mark
+      changes_.pop_front();
     }
   }
 
@@ -53,24 +63,5 @@ namespace OrthancPerf
     std::copy_if(changes_.begin(), changes_.end(), std::back_inserter(found),
                  [since](const TuningChange& change) { return change.time >= since; });
     return found;
-  }
-
-
-  void TuningChanges::Note(const Tuning& tuning)
-  {
-    Json::Value after = ToJson(tuning);
-    const std::lock_guard lock(mutex_);
-
-    if (!inForce_.isNull() && after != inForce_)
-    {
-      changes_.push_back({now_(), DiffJson(inForce_, after), MakeUndo(inForce_, after)});
-
-      if (changes_.size() > MAXIMUM_CHANGES)
-      {
-        changes_.pop_front();
-      }
-    }
-
-    inForce_ = std::move(after);
   }
 }

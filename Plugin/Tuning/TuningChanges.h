@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Tuning/TuningStore.h"
+#include "Tuning/TuningAuthor.h"
+#include "Tuning/TuningDocument.h"
+
+#include <json/value.h>
 
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace OrthancPerf
@@ -17,31 +21,32 @@ namespace OrthancPerf
     std::chrono::system_clock::time_point time;
     Json::Value change;  // a merge patch (RFC 7396): what was not in force before
     Json::Value undo;    // the patch that brings it back; without "Preset", which follows from it
+    TuningAuthor author;
   };
 
-  // When the tuning was changed, and to what, so that charts can show what came of it. Owned by
-  // the plugin's context; any thread may call it. The latest 200 changes are kept, some 4 kB each.
-  class TuningChanges : public ITuningObserver
+  // When the tuning was changed, to what and by whom: each change is a line of the log, and is kept
+  // so that charts can show what came of it. Owned by the plugin's context; any thread may call it.
+  // The latest 200 changes are kept, some 4 kB each.
+  class TuningChanges
   {
   public:
+    using Log = std::function<void(const std::string& line)>;
     using WallNow = std::function<std::chrono::system_clock::time_point()>;
 
     static constexpr std::size_t MAXIMUM_CHANGES = 200;
 
-    explicit TuningChanges(WallNow now = &std::chrono::system_clock::now);
+    explicit TuningChanges(Log log, WallNow now = &std::chrono::system_clock::now);
 
-    // The first call says with what the plugin begins, and is no change
-    void OnTuningChanged(const Tuning& tuning) noexcept override;
+    // That this is in force instead of that; where both are the same, nothing is noted
+    void Note(const Tuning& before, const Tuning& after, const TuningAuthor& author);
 
     // Those at "since" or later, the oldest first
     std::vector<TuningChange> GetSince(std::chrono::system_clock::time_point since) const;
 
   private:
-    void Note(const Tuning& tuning);
-
+    const Log log_;
     const WallNow now_;
     mutable std::mutex mutex_;
-    Json::Value inForce_;  // null before the first call
     std::deque<TuningChange> changes_;
   };
 }

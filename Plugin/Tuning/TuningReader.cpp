@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningReader.h"
 
+#include "Tuning/JsonMergePatch.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 #include "Tuning/UnknownKeys.h"
@@ -12,29 +13,19 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* OBJECT = "an object";
-
-    enum class Nulls
-    {
-      Reset,  // null takes the key back to the configuration
-      Refused
-    };
-
-
     // One reading of one document
     class TuningReader
     {
     public:
-      TuningReader(std::string path, UnknownKeys unknownKeys, Nulls nulls) :
+      TuningReader(std::string path, UnknownKeys unknownKeys) :
         path_(std::move(path)),
-        unknownKeys_(std::move(unknownKeys)),
-        nulls_(nulls)
+        unknownKeys_(std::move(unknownKeys))
       {
       }
 
       Json::Value Read(const Json::Value& document) const
       {
-        RequireObject(path_, document, OBJECT);
+        RequireObject(path_, document, "an object");
         Json::Value canonical(Json::objectValue);
 
         for (const std::string& name : document.getMemberNames())
@@ -45,7 +36,7 @@ namespace OrthancPerf
           {
             unknownKeys_.Report(path_, name, document[name]);
           }
-          else if (IsReset(document[name]))
+          else if (document[name].isNull())
           {
             canonical[name] = Json::nullValue;
           }
@@ -59,11 +50,6 @@ namespace OrthancPerf
       }
 
     private:
-      bool IsReset(const Json::Value& value) const
-      {
-        return value.isNull() && nulls_ == Nulls::Reset;
-      }
-
       static void RequireObject(const std::string& path, const Json::Value& value,
                                 const std::string& allowed)
       {
@@ -75,8 +61,7 @@ namespace OrthancPerf
 
       Json::Value ReadSection(const std::string& section, const Json::Value& values) const
       {
-        RequireObject(JoinPath(path_, section), values,
-                      nulls_ == Nulls::Reset ? "an object or null" : OBJECT);
+        RequireObject(JoinPath(path_, section), values, "an object or null");
         Json::Value canonical(Json::objectValue);
 
         if (section == DICOM_SOCKETS && values.isMember(PRESET))
@@ -135,7 +120,7 @@ namespace OrthancPerf
       // The value in its canonical form
       Json::Value ReadValue(const TuningKey& key, const Json::Value& value) const
       {
-        if (IsReset(value))
+        if (value.isNull())
         {
           return Json::Value();
         }
@@ -153,14 +138,13 @@ namespace OrthancPerf
 
       const std::string path_;
       const UnknownKeys unknownKeys_;
-      const Nulls nulls_;
     };
   }
 
 
   Json::Value ReadTuningPatch(const Json::Value& patch)
   {
-    return TuningReader("", UnknownKeys(GetTuningPaths("")), Nulls::Reset).Read(patch);
+    return TuningReader("", UnknownKeys(GetTuningPaths(""))).Read(patch);
   }
 
 
@@ -169,7 +153,9 @@ namespace OrthancPerf
   {
     UnknownKeys unknownKeys(GetTuningPaths(path));
     unknownKeys.CollectWarningsIn(warnings);
-    return TuningReader(path, unknownKeys, Nulls::Refused).Read(document);
+
+    // A null is no change of what is there without it: merged into nothing, it is gone (RFC 7396)
+    return MergeJson(Json::objectValue, TuningReader(path, unknownKeys).Read(document));
   }
 
 

@@ -20,8 +20,8 @@ namespace OrthancPerf
   // for the whole section), and kept; an unknown key is an error.
   Json::Value ReadTuningPatch(const Json::Value& patch);
 
-  // A document of the configuration, found at "path" (for the messages): null is not allowed;
-  // unknown keys are left out, with a warning each.
+  // A document of the configuration, found at "path" (for the messages): what is null, or unknown,
+  // is left out, the latter with a warning each.
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
                                       std::vector<std::string>& warnings);
 

@@ -6,8 +6,6 @@
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 
-#include <json/writer.h>
-
 #include <exception>
 #include <utility>
 
@@ -16,14 +14,6 @@ namespace OrthancPerf
   namespace
   {
     constexpr const char* SAVED_CHANGES = "SavedTuning";  // the path in messages
-
-    std::string ToText(const Json::Value& value)
-    {
-      Json::StreamWriterBuilder builder;
-      builder["indentation"] = "";
-      return Json::writeString(builder, value);
-    }
-
 
     // Sections whose last key was taken back would be saved for nothing
     Json::Value WithoutEmptySections(const Json::Value& document)
@@ -60,8 +50,9 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
     std::vector<std::string> warnings;
+    const std::shared_ptr<const Tuning> before = Get();
     LoadOnce(warnings);
-    return {Get(), warnings};
+    return {before, Get(), warnings};
   }
 
 
@@ -134,6 +125,8 @@ namespace OrthancPerf
 
   TuningOutcome TuningStore::Change(const Json::Value& overrides, std::vector<std::string> warnings)
   {
+    const std::shared_ptr<const Tuning> before = Get();
+
     if (overrides != GetOverrides())
     {
       isSaved_ = false;
@@ -153,7 +146,7 @@ namespace OrthancPerf
           e.what());
     }
 
-    return {Get(), std::move(warnings)};
+    return {before, Get(), std::move(warnings)};
   }
 
 

@@ -48,6 +48,7 @@ namespace OrthancPerf
   // What came of a change
   struct TuningOutcome
   {
+    std::shared_ptr<const Tuning> before;  // was in force until now
     std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or

@@ -18,7 +18,7 @@ from harness.orthanc import Json, OrthancDidNotStartError
         ({"SocketProbe": 1}, "Perf.SocketProbe", "true or false"),
         ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
         ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),
-        ({"AllowTuning": None}, "Perf.AllowTuning", "true or false"),
+        ({"AllowTuning": 0}, "Perf.AllowTuning", "true or false"),
         ({"Tuning": []}, "Perf.Tuning", "object"),
         (
             {"Tuning": {"DicomSockets": {"ReceiveBuffer": "big"}}},
@@ -53,6 +53,19 @@ def test_an_unknown_key_warns_and_names_the_nearest(start_orthanc: StartOrthanc)
     assert len(warnings) == 2
     assert "Perf.RecentInstance" in warnings[0] and "Perf.RecentInstances" in warnings[0]
     assert "Perf.Tuning.DicomSockets.TcpNoDelay" in warnings[1]
+
+
+@pytest.mark.parametrize(
+    "perf",
+    [
+        {"RecentInstances": None, "AllowTuning": None, "Tuning": None},
+        {"Tuning": {"DicomSockets": None, "IngestTranscoding": {"Engine": None}}},
+    ],
+)
+def test_a_null_is_as_good_as_no_key(start_orthanc: StartOrthanc, perf: Json) -> None:
+    tuning = start_orthanc(perf=perf).get_json("/perf/tuning?sources")
+    sources = {entry["Source"] for section in tuning.values() for entry in section.values()}
+    assert sources == {"Default"}
 
 
 def test_without_a_section_everything_works(start_orthanc: StartOrthanc) -> None:

@@ -39,7 +39,8 @@ namespace OrthancPerf
                        {
                          return now_;
                        }};
-      TuningChanges changes_{[this]
+      TuningChanges changes_{[](const std::string&) {},
+                             [this]
                              {
                                return now_;
                              }};
@@ -87,16 +88,19 @@ namespace OrthancPerf
   TEST_F(HistoryResourceTest, TellsWhenTheTuningWasChanged)
   {
     Tuning tuning;
-    changes_.OnTuningChanged(tuning);
-    now_ += std::chrono::seconds(5);
     tuning.dicomSockets.tcpQuickAck = false;
-    changes_.OnTuningChanged(tuning);
+    now_ += std::chrono::seconds(5);
+    changes_.Note(Tuning(), tuning, {"alice", "10.0.0.5"});
+    changes_.Note(tuning, Tuning(), {"", ""});
     now_ += std::chrono::seconds(5);
 
     const Json::Value change = GetJson()["TuningChanges"][0];
     EXPECT_EQ(1800000005, change["Time"].asInt64());
     EXPECT_FALSE(change["Change"]["DicomSockets"]["TcpQuickAck"].asBool());
     EXPECT_TRUE(change["Undo"]["DicomSockets"]["TcpQuickAck"].asBool());
+    EXPECT_EQ(Parse(R"({"Origin": "RestApi", "User": "alice", "Address": "10.0.0.5"})"),
+              change["By"]);
+    EXPECT_EQ(Parse(R"({"Origin": "Internal"})"), GetJson()["TuningChanges"][1]["By"]);
     EXPECT_TRUE(GetJson({{"since", "1800000006"}})["TuningChanges"].empty());
   }
 

@@ -88,7 +88,6 @@ TEST(PerfConfiguration, ReadsEveryKey)
 TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
 {
   std::vector<Json::Value> wrong = GetValuesThatNoKeyTakes();
-  wrong.emplace_back(Json::nullValue);
 
   for (const auto& key : GetPerfKeys())
   {
@@ -143,7 +142,18 @@ TEST(PerfConfiguration, NamesTheKeyOfAWrongTuning)
       []
       { PerfConfiguration::Parse(Parse(R"({"Tuning": {"DicomSockets": {"TcpNoDelay": 1}}})")); });
   EXPECT_STREQ("Perf.Tuning.DicomSockets.TcpNoDelay is 1; allowed: true or false", error.what());
-  EXPECT_THROW(PerfConfiguration::Parse(Parse(R"({"Tuning": null})")), SettingError);
+}
+
+
+TEST(PerfConfiguration, NullIsAsGoodAsNothing)
+{
+  for (const auto& key : GetPerfKeys())
+  {
+    ExpectDefaults(PerfConfiguration::Parse(MakeSection(key.name, Json::nullValue)));
+  }
+
+  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": null})")));
+  ExpectDefaults(PerfConfiguration::Parse(Parse(R"({"Tuning": {"DicomSockets": null}})")));
 }
 
 

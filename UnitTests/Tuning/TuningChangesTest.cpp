@@ -20,27 +20,23 @@ namespace OrthancPerf
       }
 
       WallTime now_ = WallTime(std::chrono::seconds(1'800'000'000));
-      TuningChanges changes_{[this]
+      std::vector<std::string> log_;
+      TuningChanges changes_{[this](const std::string& line) { log_.push_back(line); },
+                             [this]
                              {
                                return now_;
                              }};
-      Tuning tuning_;
+      const Tuning before_;
+      Tuning after_;
+      const TuningAuthor author_ = {"alice", "10.0.0.5"};
     };
-  }
-
-
-  TEST_F(TuningChangesTest, WhatThePluginBeginsWithIsNoChange)
-  {
-    changes_.OnTuningChanged(tuning_);
-    EXPECT_TRUE(GetAll().empty());
   }
 
 
   TEST_F(TuningChangesTest, AChangeIsTheKeysThatAreDifferentNow)
   {
-    changes_.OnTuningChanged(tuning_);
-    tuning_.dicomSockets.tcpNoDelay = false;
-    changes_.OnTuningChanged(tuning_);
+    after_.dicomSockets.tcpNoDelay = false;
+    changes_.Note(before_, after_, author_);
 
     ASSERT_EQ(1U, GetAll().size());
     EXPECT_EQ(now_, GetAll()[0].time);
@@ -51,23 +47,38 @@ namespace OrthancPerf
 
   TEST_F(TuningChangesTest, AChangeCanBeTakenBackByAPatch)
   {
-    changes_.OnTuningChanged(tuning_);
-    tuning_.dicomSockets.tcpNoDelay = false;
-    tuning_.ingestTranscoding.verify = !tuning_.ingestTranscoding.verify;
-    changes_.OnTuningChanged(tuning_);
+    after_.dicomSockets.tcpNoDelay = false;
+    after_.ingestTranscoding.verify = !after_.ingestTranscoding.verify;
+    changes_.Note(before_, after_, author_);
 
     ASSERT_EQ(1U, GetAll().size());
     const Json::Value undo = GetAll()[0].undo;
     EXPECT_EQ(Parse(R"({"TcpNoDelay": true})"), undo["DicomSockets"]);
-    EXPECT_EQ(!tuning_.ingestTranscoding.verify, undo["IngestTranscoding"]["Verify"].asBool());
+    EXPECT_EQ(!after_.ingestTranscoding.verify, undo["IngestTranscoding"]["Verify"].asBool());
   }
 
 
   TEST_F(TuningChangesTest, TheSameAgainIsNoChange)
   {
-    changes_.OnTuningChanged(tuning_);
-    changes_.OnTuningChanged(tuning_);
+    changes_.Note(before_, after_, author_);
     EXPECT_TRUE(GetAll().empty());
+    EXPECT_TRUE(log_.empty());
+  }
+
+
+  TEST_F(TuningChangesTest, TheLogSaysInOneLineWhoChangedWhat)
+  {
+    after_.dicomSockets.tcpNoDelay = false;
+    changes_.Note(before_, after_, author_);
+    changes_.Note(before_, after_, {"", "10.0.0.6"});
+    changes_.Note(before_, after_, {"", ""});
+
+    const std::string what = R"({"DicomSockets":{"Preset":"custom","TcpNoDelay":false}})";
+    ASSERT_EQ(3U, log_.size());
+    EXPECT_EQ("the tuning was changed by the user \"alice\" from 10.0.0.5: " + what, log_[0]);
+    EXPECT_EQ("the tuning was changed from 10.0.0.6: " + what, log_[1]);
+    EXPECT_EQ("the tuning was changed from inside Orthanc, by a script or another plugin: " + what,
+              log_[2]);
   }
 
 
@@ -75,9 +86,9 @@ namespace OrthancPerf
   {
     for (std::size_t i = 0; i < TuningChanges::MAXIMUM_CHANGES + 50; i++)
     {
-      tuning_.dicomSockets.tcpNoDelay = !tuning_.dicomSockets.tcpNoDelay;
+      after_.dicomSockets.tcpNoDelay = false;
       now_ += std::chrono::seconds(1);
-      changes_.OnTuningChanged(tuning_);
+      changes_.Note(before_, after_, author_);
     }
 
     ASSERT_EQ(TuningChanges::MAXIMUM_CHANGES, GetAll().size());

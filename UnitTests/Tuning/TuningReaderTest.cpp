@@ -149,22 +149,24 @@ TEST(TuningReader, NamesTheKeyOfEachWrongValue)
 }
 
 
-TEST(TuningReader, NullIsForPatchesOnly)
+TEST(TuningReader, NullIsKeptInAPatchAndAsGoodAsNothingInTheConfiguration)
 {
   for (const TuningKey& key : GetTuningKeys())
   {
     const Json::Value document = MakeDocument(key, Json::nullValue);
     std::vector<std::string> warnings;
     EXPECT_NO_THROW(ReadTuningPatch(document));
-    EXPECT_THROW(ReadTuningConfiguration(document, "Perf.Tuning", warnings), SettingError);
+    const Json::Value read = ReadTuningConfiguration(document, "Perf.Tuning", warnings);
+    EXPECT_TRUE(read[key.section].empty());
+    EXPECT_EQ(Tuning(), ApplyTuning(Tuning(), read));
+    EXPECT_TRUE(warnings.empty());
   }
 
   std::vector<std::string> warnings;
   const Json::Value section = Parse(R"({"DicomSockets": null})");
   EXPECT_TRUE(ReadTuningPatch(section)["DicomSockets"].isNull());
-  EXPECT_EQ(
-      "Perf.Tuning.DicomSockets",
-      CatchError([&] { ReadTuningConfiguration(section, "Perf.Tuning", warnings); }).GetKey());
+  EXPECT_TRUE(ReadTuningConfiguration(section, "Perf.Tuning", warnings).empty());
+  EXPECT_TRUE(ReadTuningPatch(section).isMember("DicomSockets"));
 }
 
 

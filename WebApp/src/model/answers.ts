@@ -160,6 +160,22 @@ export interface Tuning {
   IngestTranscoding: IngestTranscoding;
 }
 
+// Where a value of the tuning comes from, and what it would be without the changes over REST
+export interface TuningSource {
+  Value: Json;
+  Source: 'Default' | 'Configuration' | 'REST';
+  Configured?: Json;
+}
+
+export type TuningSources = Record<keyof Tuning, Record<string, TuningSource | undefined> | undefined>;
+
+// Who asked for a change of the tuning
+export interface TuningAuthor {
+  Origin: 'RestApi' | 'Internal';
+  Address?: string;
+  User?: string;
+}
+
 export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
@@ -175,7 +191,7 @@ export interface HistoryAnswer {
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
   Associations: number[];
-  TuningChanges: { Time: number; Change: JsonObject; Undo?: JsonObject }[];
+  TuningChanges: { Time: number; Change: JsonObject; Undo?: JsonObject; By?: TuningAuthor }[];
 }
 
 export interface Finding {

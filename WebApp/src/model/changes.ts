@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The changes that this page has made, and those that the server tells of, as one list.
-import type { HistoryAnswer, Json, JsonObject, Tuning } from './answers';
+import type { HistoryAnswer, Json, JsonObject, Tuning, TuningAuthor } from './answers';
 import { compareAround, type Point, type Speed } from './history';
 
 type Told = HistoryAnswer['TuningChanges'][number];
@@ -12,6 +12,7 @@ export interface Change {
   change: JsonObject; // as it was asked for, if it was made here
   made: JsonObject; // the keys that are different since, with their new values
   inverse: JsonObject | null; // null: a plugin that does not tell what was before
+  author?: TuningAuthor; // as the server tells it
   isTold: boolean; // by the server, whose time it then is
 }
 
@@ -53,9 +54,21 @@ export function mergeChanges(
       inverse: one.Undo ?? own?.inverse ?? null,
       isTold: true,
     };
+    if (one.By !== undefined) {
+      merged.author = one.By;
+    }
     changes = [...changes.filter((change) => change !== own), merged];
   }
   return changes === known ? known : [...changes].sort((a, b) => a.time - b.time || a.id - b.id);
+}
+
+// Who asked for it, in words; empty: not known
+export function describeAuthor(author: TuningAuthor | undefined): string {
+  if (author?.Origin === 'Internal') {
+    return 'by a script or another plugin';
+  }
+  const who = [author?.User, author?.Address].filter((part) => part !== undefined);
+  return who.length === 0 ? '' : `by ${who.join(', ')}`;
 }
 
 // Whether all that the document sets is so

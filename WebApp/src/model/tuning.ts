@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of /perf/tuning in plain words, and changes that can be taken back.
-import type { Json, JsonObject, Tuning } from './answers';
+import type { Json, JsonObject, Tuning, TuningSource } from './answers';
 
 interface SettingBase {
   section: 'DicomSockets' | 'IngestTranscoding';
@@ -147,6 +147,20 @@ export function describeValue(setting: Setting | undefined, value: Json | undefi
       return value === '' ? setting.placeholder : String(value);
     default:
       return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+}
+
+// Where the value comes from, as it stands beside its setting; empty: a default, or not known
+export function describeSource(setting: Setting, source: TuningSource | undefined): string {
+  switch (source?.Source) {
+    case 'Configuration':
+      return 'configured';
+    case 'REST':
+      return source.Configured === source.Value
+        ? 'set over REST'
+        : `set over REST, configured: ${describeValue(setting, source.Configured)}`;
+    default:
+      return '';
   }
 }
 

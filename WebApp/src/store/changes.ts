@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Changes of the tuning: made, taken back, and those that the server remembers.
 import { perf, RequestError } from '../api';
-import type { Finding, HistoryAnswer, JsonObject, Tuning } from '../model/answers';
+import type { Finding, HistoryAnswer, JsonObject, Tuning, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges, type Change } from '../model/changes';
 import { describeChange, findInverse } from '../model/tuning';
 import { now, serverNow, state, tell } from './state';
@@ -9,6 +9,11 @@ import { now, serverNow, state, tell } from './state';
 const FORBIDDEN = 403;
 
 let lastId = 0;
+
+// Where each value comes from
+export async function askSources(): Promise<void> {
+  state.sources = await perf.get<TuningSources>('tuning?sources');
+}
 
 function note(change: JsonObject, before: Tuning, after: Tuning): void {
   const made = findInverse(after, before);
@@ -27,6 +32,7 @@ async function make(change: JsonObject, send: (before: Tuning) => Promise<Tuning
     const after = await send(before);
     state.tuning = after;
     note(change, before, after);
+    await askSources();
     return true;
   } catch (error) {
     state.isTuningForbidden ||= error instanceof RequestError && error.status === FORBIDDEN;

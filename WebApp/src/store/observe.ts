@@ -4,7 +4,7 @@ import { watch } from 'vue';
 import { perf } from '../api';
 import type { Direction, Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
 import { mergePoints, sampleStatus, toPoints, type Points } from '../model/history';
-import { adoptChanges } from './changes';
+import { adoptChanges, askSources } from './changes';
 import { hasten, startPolling, type Task } from './poller';
 import { now, state, view } from './state';
 
@@ -52,6 +52,7 @@ async function askPeers(): Promise<void> {
 
 async function askTuning(): Promise<void> {
   state.tuning = await perf.get<Tuning>('tuning');
+  await askSources();
 }
 
 async function askAdvice(): Promise<void> {

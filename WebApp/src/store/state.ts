@@ -5,6 +5,7 @@
 import { reactive, shallowReactive } from 'vue';
 import type {
   Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
+  TuningSources,
 } from '../model/answers';
 import type { Change } from '../model/changes';
 import type { Points } from '../model/history';
@@ -51,6 +52,7 @@ export const state = shallowReactive({
   instances: { Receive: [], Send: [] } as Readonly<Record<Direction, readonly Instance[]>>,
   peers: [] as readonly Peer[],
   tuning: undefined as Tuning | undefined,
+  sources: undefined as TuningSources | undefined,
   findings: undefined as readonly Finding[] | null | undefined,
 
   applied: [] as readonly AppliedFinding[],

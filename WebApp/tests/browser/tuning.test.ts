@@ -46,6 +46,16 @@ test.each(SWITCHES)('the switch "$name" changes $key, and Undo takes it back', a
   await expect.poll(() => getSetting(page, section, key)).toBe(before);
 });
 
+test('a value says that it was set over REST, and what is configured', async () => {
+  const { page } = current;
+  await page.getByRole('switch', { name: 'Acknowledge at once' }).click();
+  const row = page.locator('.setting').filter({ hasText: 'Acknowledge at once' });
+  await row.getByText('set over REST, configured: on').waitFor();
+  await page.locator('.strip-card').first().getByText('by 127.0.0.1').waitFor();
+  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await row.getByText('set over REST').waitFor({ state: 'detached' });
+});
+
 test('a change can be undone after a reload, as long as nobody has changed the same again', async () => {
   const { page } = current;
   await page.getByRole('switch', { name: 'Acknowledge at once' }).click();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
 import type { Tuning } from '../../src/model/answers';
-import { canUndo, isInForce, measureEffects, mergeChanges, type Change } from '../../src/model/changes';
+import { canUndo, describeAuthor, isInForce, measureEffects, mergeChanges, type Change } from '../../src/model/changes';
 
 const OWN: Change = {
   id: 1,
@@ -69,4 +69,12 @@ test('a document is in force when each of its settings is', () => {
   expect(isInForce(document, makeTuning({}))).toBe(true);
   expect(isInForce(document, makeTuning({ TcpQuickAck: false }))).toBe(false);
   expect(isInForce(document, undefined)).toBe(false);
+});
+
+test('a change says who asked for it, as far as the server knows', () => {
+  const [told] = merge([], [{ ...TOLD, By: { Origin: 'RestApi', User: 'alice', Address: '10.0.0.5' } }]);
+  expect(describeAuthor(told?.author)).toBe('by alice, 10.0.0.5');
+  expect(describeAuthor({ Origin: 'RestApi', Address: '10.0.0.5' })).toBe('by 10.0.0.5');
+  expect(describeAuthor({ Origin: 'Internal' })).toBe('by a script or another plugin');
+  expect(describeAuthor(undefined)).toBe('');
 });

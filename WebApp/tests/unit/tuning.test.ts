@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { describeChange, findInverse } from '../../src/model/tuning';
+import { describeChange, describeSource, findInverse, SOCKET_SETTINGS } from '../../src/model/tuning';
 import { makeTuning } from './answers';
 
 test('the inverse of a change has every key that it changed, with its old value', () => {
@@ -26,4 +26,17 @@ test('changes are told in the words of the settings', () => {
 test('a preset stands for all that it sets', () => {
   expect(describeChange({ DicomSockets: { Preset: 'stock', TcpNoDelay: false, TcpQuickAck: false } })).toBe('Preset: stock');
   expect(describeChange({ DicomSockets: { Preset: 'custom', TcpNoDelay: false } })).toBe('Send at once: off');
+});
+
+test('a value that is not a default says where it comes from', () => {
+  const [setting] = SOCKET_SETTINGS;
+  expect(setting).toBeDefined();
+  if (setting !== undefined) {
+    const changed = { Value: false, Source: 'REST', Configured: true } as const;
+    expect(describeSource(setting, changed)).toBe('set over REST, configured: on');
+    expect(describeSource(setting, { ...changed, Configured: false })).toBe('set over REST');
+    expect(describeSource(setting, { Value: true, Source: 'Configuration' })).toBe('configured');
+    expect(describeSource(setting, { Value: true, Source: 'Default' })).toBe('');
+    expect(describeSource(setting, undefined)).toBe('');
+  }
 });

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each value of the tuning in force says where it comes from, and each change who asked for it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from conftest import StartOrthanc
+from harness.orthanc import OrthancServer
+
+TUNING = "/perf/tuning"
+SOURCES = f"{TUNING}?sources"
+
+SCRIPT = """
+function OnStoredInstance(instanceId, tags, metadata)
+  RestApiPut('/perf/tuning', '{"DicomSockets": {"KeepAliveSeconds": 77}}', false)
+end
+"""
+
+
+def change(server: OrthancServer, **sockets: Any) -> None:  # noqa: ANN401
+    server.request("PUT", TUNING, data=json.dumps({"DicomSockets": sockets})).raise_for_status()
+
+
+def list_changes(server: OrthancServer) -> list[dict[str, Any]]:
+    return server.get_json("/perf/history?since=0")["TuningChanges"]
+
+
+def find_lines(server: OrthancServer, text: str) -> list[str]:
+    return [line for line in server.log.splitlines() if text in line]
+
+
+# ---- Where it comes from
+
+
+def test_saved_tuning_is_named_at_the_start_and_by_its_source(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc(perf={"Tuning": {"DicomSockets": {"Preset": "tuned"}}})
+    assert find_lines(orthanc, "instead of the configuration") == []
+    change(orthanc, Preset="stock")
+    change(orthanc, Preset="tuned", TcpNoDelay=False)
+    orthanc.restart()
+
+    (line,) = find_lines(orthanc, "instead of the configuration")
+    assert "DicomSockets.TcpNoDelay is false (configured: true)" in line
+    assert "DELETE /perf/tuning" in line
+    assert "TcpQuickAck" not in line
+    sockets = orthanc.get_json(SOURCES)["DicomSockets"]
+    assert sockets["TcpNoDelay"] == {"Value": False, "Source": "REST", "Configured": True}
+
+    orthanc.request("DELETE", TUNING).raise_for_status()
+    sockets = orthanc.get_json(SOURCES)["DicomSockets"]
+    assert sockets["TcpNoDelay"] == {"Value": True, "Source": "Configuration"}
+    orthanc.restart()
+    assert find_lines(orthanc, "instead of the configuration") == []
+
+
+def test_sources_have_every_value_and_leave_the_plain_answer_alone(orthanc: OrthancServer) -> None:
+    change(orthanc, KeepAliveSeconds=90)
+    plain = orthanc.get_json(TUNING)
+    sources = orthanc.get_json(SOURCES)
+    del plain["DicomSockets"]["Preset"]
+    values = {
+        section: {key: entry["Value"] for key, entry in entries.items()}
+        for section, entries in sources.items()
+    }
+    assert values == plain
+    assert sources["DicomSockets"]["TcpNoDelay"] == {"Value": True, "Source": "Default"}
+    assert orthanc.get_json(f"{TUNING}?sources=false") == orthanc.get_json(TUNING)
+    assert orthanc.get(f"{TUNING}?sources=maybe").status_code == 400
+
+
+# ---- Who asked for it
+
+
+def test_saved_tuning_is_no_change_of_the_history(orthanc: OrthancServer) -> None:
+    change(orthanc, KeepAliveSeconds=90)
+    assert len(list_changes(orthanc)) == 1
+    orthanc.restart()
+    assert list_changes(orthanc) == []
+    change(orthanc, KeepAliveSeconds=30)
+    (made,) = list_changes(orthanc)
+    assert made["Undo"] == {"DicomSockets": {"KeepAliveSeconds": 90}}
+
+
+def test_a_change_names_the_user_and_the_address_and_never_the_password(
+    start_orthanc: StartOrthanc,
+) -> None:
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": {"al ice": "gEheim:7"}}
+    orthanc = start_orthanc(options=options, credentials=("al ice", "gEheim:7"))
+    change(orthanc, KeepAliveSeconds=90)
+    orthanc.request("DELETE", TUNING).raise_for_status()
+
+    by = {"Origin": "RestApi", "User": "al ice", "Address": "127.0.0.1"}
+    assert [made["By"] for made in list_changes(orthanc)] == [by, by]
+    lines = find_lines(orthanc, "the tuning was changed")
+    assert len(lines) == 2
+    assert 'by the user "al ice" from 127.0.0.1' in lines[0]
+    assert '"KeepAliveSeconds":90' in lines[0]
+    assert "gEheim" not in orthanc.log
+
+
+@pytest.mark.parametrize("header", ["Authorization", "X-Forwarded-For", "X-Forwarded-User"])
+def test_nobody_is_named_on_hearsay(orthanc: OrthancServer, header: str) -> None:
+    # Without authentication, Orthanc looks at no password
+    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
+    headers = {header: "Basic YWxpY2U6c2VjcmV0"}
+    orthanc.request("PUT", TUNING, data=body, headers=headers).raise_for_status()
+    (made,) = list_changes(orthanc)
+    assert made["By"] == {"Origin": "RestApi", "Address": "127.0.0.1"}
+
+
+def test_a_change_from_inside_orthanc_is_named_as_such(
+    start_orthanc: StartOrthanc,
+    make_series: Any,  # noqa: ANN401
+) -> None:
+    orthanc = start_orthanc(lua=[SCRIPT])
+    (image,) = make_series("store", 1)
+    orthanc.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    (made,) = list_changes(orthanc)
+    assert made["By"] == {"Origin": "Internal"}
+    (line,) = find_lines(orthanc, "the tuning was changed")
+    assert "from inside Orthanc" in line
+    change(orthanc, KeepAliveSeconds=30)
+    assert list_changes(orthanc)[1]["By"] == {"Origin": "RestApi", "Address": "127.0.0.1"}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Tuning/TuningSources.h"
+
+#include "Tuning/JsonValues.h"
+#include "Tuning/TuningSchema.h"
+
+#include <gtest/gtest.h>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  const char* const CONFIGURED =
+      R"({"DicomSockets": {"KeepAliveSeconds": 30, "TcpNoDelay": true}})";
+}
+
+
+TEST(TuningSources, EachValueHasTheSourceThatCountsMost)
+{
+  const Json::Value overrides = Parse(R"({"DicomSockets": {"KeepAliveSeconds": 90}})");
+  const Json::Value sockets = DescribeSources(Parse(CONFIGURED), overrides)["DicomSockets"];
+  EXPECT_EQ(Parse(R"({"Value": 90, "Source": "REST", "Configured": 30})"),
+            sockets["KeepAliveSeconds"]);
+  EXPECT_EQ(Parse(R"({"Value": true, "Source": "Configuration"})"), sockets["TcpNoDelay"]);
+  EXPECT_EQ(Parse(R"({"Value": true, "Source": "Default"})"), sockets["TcpQuickAck"]);
+}
+
+
+TEST(TuningSources, EveryKeyButThePresetHasOne)
+{
+  const Json::Value sources = DescribeSources(Json::objectValue, Json::objectValue);
+
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    EXPECT_EQ(key.name != PRESET, sources[key.section].isMember(key.name)) << key.GetPath();
+  }
+}
+
+
+TEST(TuningSources, OnlyWhatDiffersFromTheConfigurationIsOverridden)
+{
+  const auto describe = [](const char* overrides)
+  {
+    return DescribeOverridden(Parse(CONFIGURED), Parse(overrides));
+  };
+
+  EXPECT_EQ("", describe("{}"));
+  EXPECT_EQ("", describe(R"({"DicomSockets": {"KeepAliveSeconds": 30}})"));
+  EXPECT_EQ("DicomSockets.TcpNoDelay is false (configured: true), "
+            "DicomSockets.KeepAliveSeconds is 90 (configured: 30)",
+            describe(R"({"DicomSockets": {"KeepAliveSeconds": 90, "TcpNoDelay": false}})"));
+}
