@@ -2,7 +2,6 @@
 # The programs that IsolatedEngine runs beside libOrthancPerf.so. Orthanc looks for plugins in
 # files that end in ".so" only, so that they may lie in its plugin folder.
 
-include(GNUInstallDirs)
 define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
 
 # perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program and
@@ -26,7 +25,7 @@ function(perf_add_worker_program name folder library)
     target_compile_definitions(${name} PRIVATE PERF_SANITIZED)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_DATADIR}/orthanc/plugins)
+  perf_install_stripped(${name} RUNTIME)
   set_property(GLOBAL APPEND PROPERTY PERF_WORKER_PROGRAMS ${name})
 endfunction()
 
