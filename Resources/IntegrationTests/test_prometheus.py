@@ -108,3 +108,36 @@ def test_a_prometheus_server_answers_every_query_of_the_dashboard(
         # Rules are evaluated at intervals of their own
         recorded = "instance:orthanc_perf_ingest_instances:rate1m > 0"
         assert wait_until(lambda: bool(prometheus.query(recorded)), 30), prometheus.query("up")
+
+
+def list_absent(prometheus: PrometheusServer, state: str) -> list[str]:
+    """The jobs of the targets that OrthancPerfAbsent is about."""
+    alerts = prometheus.query(f'ALERTS{{alertname="OrthancPerfAbsent", alertstate="{state}"}}')
+    return [alert["metric"]["job"] for alert in alerts]
+
+
+def test_the_alert_about_the_plugins_absence_is_about_orthanc_only(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    orthanc = start_orthanc()
+    # The rules as they are, but for patience
+    rules = tmp_path / "alerting.yml"
+    text = (RULES / "alerting.yml").read_text("utf-8")
+    rules.write_text(re.sub(r"for: \d+m", "for: 1s", text), "utf-8")
+    with PrometheusServer(tmp_path, orthanc, [RULES / "recording.yml", rules]) as prometheus:
+        jobs = {"orthanc", "orthanc-own", "prometheus"}
+
+        def is_scraped() -> bool:
+            return {up["metric"]["job"] for up in prometheus.query("up == 1")} == jobs
+
+        assert wait_until(is_scraped), prometheus.log.read_text()
+        assert wait_until(lambda: bool(prometheus.query("orthanc_perf_build_info")))
+        # Prometheus' own metric: each rule has been evaluated some times since
+        evaluated = 'prometheus_rule_group_iterations_total{rule_group=~".*alerting.yml;.*"} > 5'
+        assert wait_until(lambda: bool(prometheus.query(evaluated)))
+        assert list_absent(prometheus, "firing") == []
+
+        orthanc.stop()
+        start_orthanc(plugins=[], options={"HttpPort": orthanc.http_port})
+        assert wait_until(lambda: list_absent(prometheus, "firing") == ["orthanc"])
+        assert [up["metric"]["job"] for up in prometheus.query("up == 0")] == ["orthanc"]

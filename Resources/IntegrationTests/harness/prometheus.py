@@ -13,7 +13,10 @@ from harness.orthanc import OrthancServer, find_free_port
 
 
 class PrometheusServer:
-    """A real Prometheus on loopback that scrapes one Orthanc every second, and evaluates rules."""
+    """A real Prometheus on loopback that scrapes one Orthanc every second, and evaluates rules.
+
+    As in a hospital, it has other jobs, too: itself, and Orthanc's own metrics.
+    """
 
     def __init__(self, folder: Path, target: OrthancServer, rules: Sequence[Path] = ()) -> None:
         self.port = find_free_port()
@@ -26,7 +29,16 @@ class PrometheusServer:
                     "job_name": "orthanc",
                     "metrics_path": "/perf/metrics",
                     "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
-                }
+                },
+                {
+                    "job_name": "orthanc-own",
+                    "metrics_path": "/tools/metrics-prometheus",
+                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
+                },
+                {
+                    "job_name": "prometheus",
+                    "static_configs": [{"targets": [f"127.0.0.1:{self.port}"]}],
+                },
             ],
         }
         # JSON is YAML
