@@ -1,87 +1,133 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what is missing, builds, and runs every test. Goes on after a failure, so that one run
-# tells all; the end names what failed, and the exit code is zero only if nothing did.
+# Installs what is missing, builds, and runs the tests that a change must pass. Goes on after a
+# failure, so that one run tells all; the end shows the reason of each failure, and the exit code is
+# zero only if nothing failed. Resources/Documentation/testing.md says what is where and why.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly VENV=build/venv/bin
-readonly FUZZ_RUNS=${PERF_FUZZ_RUNS:-20000}
-RESULTS=()
-FAILURES=0
+readonly LOGS=build/test-run  # each part's output, PART.log, and its result, PART.result
+readonly REASON_LINES=30      # of each failed part, on the last screen
+
+# The parts in their order, and how many seconds each may take before it is ended: several times
+# what it takes on two cores, so that a busy machine alone fails nothing
+declare -rA LIMITS=(
+  [build]=3600 [scripts]=300 [python]=300 [layout]=300 [names]=300 [exports]=60 [dashboard]=900
+  [unit]=1200 [integration]=3600 [style]=3600 [sanitized-build]=3600 [sanitizers]=2400
+  [threads]=2400 [alone]=3600
+)
+readonly FIRST=(scripts python layout names exports dashboard unit integration)
+readonly BESIDE=(style sanitized-build)
+readonly LAST=(sanitizers threads alone)
 
 
-# Runs a test, by its name and its command, and notes how it ended
-run()
+usage()
 {
-  local name=$1 result=ok
-  local begin=$SECONDS
-  shift
-  printf '\n==== %s\n' "$name"
-  # In a subshell with its own "errexit": in an "if", bash would switch it off in the function
-  set +e
-  (
-    set -e
-    "$@"
-  )
-  local code=$?
-  set -e
-  if [[ $code -ne 0 ]]
-  then
-    result=FAILED
-    FAILURES=$((FAILURES + 1))
-  fi
-  RESULTS+=("$(printf '%-6s  %4d s  %s' "$result" $((SECONDS - begin)) "$name")")
+  cat << END
+Usage: $0 [--long] [PART...]
+
+Installs what is missing, builds, and runs the tests that a change must pass, or only these parts
+of them:
+
+  scripts      shell scripts (shellcheck)
+  python       Python (ruff)
+  layout       C++ layout (clang-format)
+  style        C++ style (clang-tidy), the analyzer for files that differ from the branch "main"
+  names        each class is defined once
+  exports      the plugin exports Orthanc's four functions
+  dashboard    the dashboard's types and unit tests
+  unit         unit tests
+  sanitizers   unit tests and fuzz targets with address and undefined-behaviour sanitizers
+  threads      unit tests of what threads share, with the thread sanitizer
+  integration  a real Orthanc, tests side by side
+  alone        a real Orthanc, tests that measure time, one after the other
+
+  --long       as before a release, hours: the analyzer for all files, all unit tests with the
+               thread sanitizer, classes compared by the linker, ten times as many runs of each
+               fuzz target, 1,000 live switches of the engine
+END
 }
 
 
-list_cpp()
+# ---- Parts ------------------------------------------------------------------------------------
+
+part_build()
 {
-  git ls-files --cached --others --exclude-standard '*.cpp' '*.h'
+  Resources/build.sh build all
 }
 
 
 # Every file that begins as a shell script
-list_scripts()
+part_scripts()
 {
   git ls-files --cached --others --exclude-standard -z -- .ci Resources \
-    | xargs -0 grep -lE '^#!.*\b(ba)?sh$'
+    | xargs -0 grep -lE '^#!.*\b(ba)?sh$' | xargs shellcheck
 }
 
 
-check_scripts()
-{
-  list_scripts | xargs shellcheck
-}
-
-
-check_python()
+part_python()
 {
   "$VENV/ruff" check Resources
   "$VENV/ruff" format --check Resources
 }
 
 
-check_cpp_format()
+part_layout()
 {
-  list_cpp | xargs -r "$VENV/clang-format" --dry-run --Werror
+  git ls-files --cached --others --exclude-standard '*.cpp' '*.h' \
+    | xargs -r "$VENV/clang-format" --dry-run --Werror
 }
 
 
-# The set of checks grows with each release: .clang-tidy is written for Debian 12's
-check_cpp_style()
+# run_tidy CHECKS FILE...
+run_tidy()
 {
+  local checks=$1
+  shift
+  printf '%s\0' "$@" \
+    | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -quiet -p build --checks="$checks" 2>&1 \
+    | { grep -vE 'warnings? generated|^$|^Suppressed|^Use -' || true; }
+}
+
+
+# The set of checks grows with each release: .clang-tidy is written for Debian 12's. The analyzer
+# takes as long as all other checks together: by itself it looks at what is new only.
+part_style()
+{
+  local all=() changed=() base
   if ! clang-tidy --version | grep -q 'version 14\.'
   then
     echo "Left out: .clang-tidy is written for clang-tidy 14"
     return
   fi
-  run-clang-tidy -quiet -p build -j "$(nproc)" "$PWD/Plugin/.*" 2>&1 \
-    | { grep -vE '^clang-tidy-|warnings? generated|^$' || true; }
+  mapfile -t all < <(git ls-files --cached --others --exclude-standard 'Plugin/*.cpp')
+  if [[ -n ${PERF_LONG:-} ]]
+  then
+    changed=("${all[@]}")
+  elif base=$(git merge-base HEAD main 2> /dev/null || git merge-base HEAD origin/main)
+  then
+    mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- 'Plugin/*.cpp')
+  fi
+  run_tidy '-clang-analyzer-*' "${all[@]}"
+  echo "Files that the analyzer looks at: ${#changed[@]}"
+  run_tidy '-*,clang-analyzer-*' "${changed[@]}"
 }
 
 
-check_exports()
+part_names()
+{
+  Resources/check-class-names.py Plugin UnitTests
+  if [[ -n ${PERF_LONG:-} ]]
+  then
+    # The linker sees all that was compiled, and compares member by member
+    Resources/build.sh build/odr OrthancPerf -DPERF_UNIT_TESTS=OFF -DPERF_DASHBOARD=OFF \
+      -DCMAKE_CXX_FLAGS="-flto=auto -Wodr -Werror=odr"
+  fi
+}
+
+
+part_exports()
 {
   local expected="OrthancPluginFinalize OrthancPluginGetName"
   expected+=" OrthancPluginGetVersion OrthancPluginInitialize"
@@ -95,90 +141,326 @@ check_exports()
 }
 
 
-check_dashboard()
+part_dashboard()
 {
   npm --prefix WebApp run --silent check
   npm --prefix WebApp run --silent test
 }
 
 
-run_unit_tests()
+part_unit()
 {
-  ctest --test-dir "$1" --output-on-failure --no-tests=error --parallel "$(nproc)" --timeout 300 \
-    --quiet
+  ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" --timeout 300 \
+    | { grep -vE '^ *Start |^ *[0-9]+/[0-9]+ Test .* Passed ' || true; }
 }
 
 
-# run_sanitized FOLDER SANITIZERS: the unit tests, built with them
-run_sanitized()
+# run_shards PROGRAM: all its tests, in as many processes as there are processors
+run_shards()
 {
-  Resources/build.sh "$1" UnitTests -DPERF_SANITIZE="$2"
-  run_unit_tests "$1"
+  local index jobs=() failures=0
+  for ((index = 0; index < $(nproc); index++))
+  do
+    GTEST_TOTAL_SHARDS=$(nproc) GTEST_SHARD_INDEX=$index "$@" --gtest_brief=1 &
+    jobs+=($!)
+  done
+  for index in "${jobs[@]}"
+  do
+    wait "$index" || failures=$((failures + 1))
+  done
+  return $((failures > 0))
+}
+
+
+build_sanitized()
+{
+  Resources/build.sh build/asan "$1" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
+    -DPERF_FUZZ=ON -DPERF_DASHBOARD=OFF -DPERF_SANITIZE=address,undefined
+}
+
+
+# Most of what the thread sanitizer can see is in tests that start threads, or use what does
+build_for_threads()
+{
+  local expression='std::(thread|async)|PeriodicTask|EngineDirectory|WorkerPool|IsolatedEngine'
+  if [[ -n ${PERF_LONG:-} ]]
+  then
+    expression=
+  fi
+  without_random_addresses Resources/build.sh build/tsan UnitTests -DPERF_SANITIZE=thread \
+    -DPERF_UNIT_TESTS_WITH="$expression"
 }
 
 
 # ThreadSanitizer of Debian 12 knows no address space with more than 28 random bits, which newer
 # kernels use: setarch(8) switches them off for it
-run_thread_sanitized()
+without_random_addresses()
 {
-  local fixed=()
   if setarch --addr-no-randomize true 2> /dev/null
   then
-    fixed=(setarch --addr-no-randomize)
+    setarch --addr-no-randomize "$@"
+  else
+    "$@"
   fi
-  "${fixed[@]}" Resources/build.sh build/tsan UnitTests -DPERF_SANITIZE=thread
-  "${fixed[@]}" ctest --test-dir build/tsan --output-on-failure --no-tests=error --quiet \
-    --parallel "$(nproc)" --timeout 300
 }
 
 
-run_fuzz_targets()
+# What the parts after it would build
+part_sanitized-build()
 {
-  local source target
-  Resources/build.sh build/fuzz FuzzTargets -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_COMPILER=clang \
-    -DPERF_FUZZ=ON -DPERF_UNIT_TESTS=OFF -DPERF_SANITIZE=address,undefined
+  build_sanitized all
+  build_for_threads
+}
+
+
+part_sanitizers()
+{
+  local source target runs=${PERF_FUZZ_RUNS:-20000}
+  build_sanitized all
+  run_shards build/asan/UnitTests
   for source in UnitTests/Fuzz/Fuzz*.cpp
   do
     target=$(basename "$source" .cpp)
-    echo "$target: $FUZZ_RUNS runs"
-    "build/fuzz/$target" -runs="$FUZZ_RUNS" -seed=1 -max_len=65536 -verbosity=0 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/$target-"
+    echo "$target: $runs runs"
+    "build/asan/$target" -runs="$runs" -seed=1 -max_len=65536 -verbosity=0 -print_final_stats=1 \
+      -artifact_prefix="build/asan/$target-"
   done
 }
 
 
-run_integration_tests()
+part_threads()
 {
-  # For test_sanitized.py
-  Resources/build.sh build/asan OrthancPerf -DPERF_SANITIZE=address,undefined
-  PERF_PLUGIN=$PWD/build/libOrthancPerf.so "$VENV/pytest" Resources/IntegrationTests
+  build_for_threads
+  run_shards without_random_addresses build/tsan/UnitTests
 }
 
 
+# run_pytest ARGUMENTS...
+run_pytest()
+{
+  # Wide enough for the reasons in its summary
+  COLUMNS=200 PERF_PLUGIN=$PWD/build/libOrthancPerf.so \
+    "$VENV/pytest" --durations=10 "$@" Resources/IntegrationTests
+}
+
+
+# They wait more than they compute: two for each processor
+part_integration()
+{
+  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope
+}
+
+
+part_alone()
+{
+  build_sanitized OrthancPerf  # for test_sanitized.py
+  run_pytest -m alone
+}
+
+
+# ---- Running them -----------------------------------------------------------------------------
+
+# begin PART [NICE]: in the background, by this script in a process group of its own, which ends
+# when its time is up
+begin()
+{
+  local part=$1 priority=${2:-0}
+  rm -f "$LOGS/$part.result"
+  : > "$LOGS/$part.log"
+  (
+    trap - EXIT
+    begin=$SECONDS code=0
+    nice -n "$priority" timeout --kill-after=20 "${LIMITS[$part]}" "$0" --inside "$part" \
+      >> "$LOGS/$part.log" 2>&1 < /dev/null &
+    echo $! > "$LOGS/$part.pid"
+    wait $! || code=$?
+    if [[ $code -eq 124 || $code -eq 137 ]]
+    then
+      echo "$part has not ended within ${LIMITS[$part]} s, and was ended" >> "$LOGS/$part.log"
+    fi
+    echo "$code $((SECONDS - begin))" > "$LOGS/$part.result"
+  ) &
+  JOBS[$part]=$!
+}
+
+
+# Shows what the part says until it has ended
+follow()
+{
+  printf '\n==== %s\n' "$1"
+  tail --lines=+1 --sleep-interval=0.2 --pid="${JOBS[$1]}" --follow "$LOGS/$1.log" 2> /dev/null
+  wait "${JOBS[$1]}" || true
+}
+
+
+# What the log says of failures: the lines that test programs mark, or else its end
+show_reasons()
+{
+  local marks='^E  |^(FAILED|ERROR) |^(ERROR|SUMMARY): |: (fatal )?(error|warning|runtime error): '
+  marks+='|: Failure$|^\[  FAILED|\(Failed\)|\(Timeout\)| FAIL |AssertionError|has not ended within'
+  if grep -qE "$marks" "$LOGS/$1.log"
+  then
+    grep -E -A 3 "$marks" "$LOGS/$1.log" | tail -n "$REASON_LINES"
+  else
+    tail -n "$REASON_LINES" "$LOGS/$1.log"
+  fi
+}
+
+
+# By what pytest, ctest, GoogleTest and vitest say at their end
+count_tests()
+{
+  sed 's/\x1b\[[0-9;]*m//g' "$@" | awk '
+    # All numbers of "1 failed, 3 passed" count
+    function count(line,   words, n, i)
+    {
+      n = split(line, words, /[ ,|]+/)
+      for (i = 2; i <= n; i++)
+      {
+        if (words[i] == "passed") passed += words[i - 1]
+        if (words[i] ~ /^(failed|errors?)$/) failed += words[i - 1]
+        if (words[i] == "skipped") skipped += words[i - 1]
+      }
+    }
+    /^=+ .* in [0-9.]+s/ || /^ +Tests +[0-9]/ { count($0) }
+    /tests passed, [0-9]+ tests failed out of/ { failed += $4; passed += $NF - $4 }
+    /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
+    END { printf "%d tests passed, %d failed, %d skipped\n", passed, failed, skipped }'
+}
+
+
+# Each part's line, and the reasons of those that failed; returns 1 if any has
+summarize()
+{
+  local part code seconds lines=() failed=() logs=()
+  for part in "$@"
+  do
+    read -r code seconds < "$LOGS/$part.result" || code=1 seconds=0
+    logs+=("$LOGS/$part.log")
+    if [[ $code -eq 0 ]]
+    then
+      lines+=("$(printf 'ok      %5d s  %s' "$seconds" "$part")")
+    else
+      lines+=("$(printf 'FAILED  %5d s  %s' "$seconds" "$part")")
+      failed+=("$part")
+    fi
+  done
+
+  for part in "${failed[@]}"
+  do
+    printf '\n==== Why %s failed (all of it: %s)\n' "$part" "$LOGS/$part.log"
+    show_reasons "$part"
+  done
+  printf '\n==== Summary, after %d s\n' "$SECONDS"
+  printf '%s\n' "${lines[@]}"
+  count_tests "${logs[@]}"
+  if [[ ${#failed[@]} -gt 0 ]]
+  then
+    echo "${#failed[@]} of $# parts FAILED: ${failed[*]}"
+    return 1
+  fi
+  echo "All $# parts passed"
+}
+
+
+# is_in WORD WORDS...
+is_in()
+{
+  local word
+  for word in "${@:2}"
+  do
+    [[ $word != "$1" ]] || return 0
+  done
+  return 1
+}
+
+
+# What still runs: timeout(1) passes the signal on to the whole group of its part
+stop_all()
+{
+  local file
+  for file in "$LOGS"/*.pid
+  do
+    if [[ -e $file && ! -e ${file%.pid}.result ]]
+    then
+      kill -TERM "$(< "$file")" 2> /dev/null || true
+    fi
+  done
+}
+
+
+PARTS=()
+while [[ $# -gt 0 ]]
+do
+  case $1 in
+    --inside)
+      "part_$2"
+      exit
+      ;;
+    --help)
+      usage
+      exit 0
+      ;;
+    --long)
+      export PERF_LONG=1 PERF_FUZZ_RUNS=${PERF_FUZZ_RUNS:-200000} PERF_SWITCHES=${PERF_SWITCHES:-1000}
+      ;;
+    *)
+      if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}"
+      then
+        echo "$0: there is no part $1 (--help names them)" >&2
+        exit 2
+      fi
+      PARTS+=("$1")
+      ;;
+  esac
+  shift
+done
+
+declare -A JOBS=()
+trap stop_all EXIT
 Resources/setup.sh
-Resources/build.sh build all
-
-run "Shell scripts (shellcheck)" check_scripts
-run "Python (ruff)" check_python
-run "C++ layout (clang-format)" check_cpp_format
-run "C++ style (clang-tidy)" check_cpp_style
-run "Exported symbols" check_exports
-run "Dashboard (types, unit tests)" check_dashboard
-run "Unit tests" run_unit_tests build
-run "Unit tests, address and undefined-behaviour sanitizers" \
-  run_sanitized build/asan address,undefined
-run "Unit tests, thread sanitizer" run_thread_sanitized
-if compgen -G 'UnitTests/Fuzz/Fuzz*.cpp' > /dev/null
+mkdir -p "$LOGS"
+rm -f "$LOGS"/*
+begin build
+follow build
+if ! grep -q '^0 ' "$LOGS/build.result"
 then
-  run "Fuzz targets" run_fuzz_targets
-fi
-run "Integration tests" run_integration_tests
-
-printf '\n==== Summary, after %d s\n' "$SECONDS"
-printf '%s\n' "${RESULTS[@]}"
-if [[ $FAILURES -gt 0 ]]
-then
-  echo "$FAILURES of ${#RESULTS[@]} FAILED"
+  summarize build
   exit 1
 fi
-echo "All ${#RESULTS[@]} passed"
+
+if [[ ${#PARTS[@]} -gt 0 ]]
+then
+  for part in "${PARTS[@]}"
+  do
+    begin "$part"
+    follow "$part"
+  done
+  summarize build "${PARTS[@]}"
+  exit
+fi
+
+# What only needs processors takes what the other parts leave of them
+(
+  trap - EXIT
+  for part in "${BESIDE[@]}"
+  do
+    begin "$part" 19
+    wait "${JOBS[$part]}" || true
+  done
+) &
+JOBS[beside]=$!
+for part in "${FIRST[@]}"
+do
+  begin "$part"
+  follow "$part"
+done
+printf '\n==== %s\n' "Waiting for: ${BESIDE[*]}"
+wait "${JOBS[beside]}" || true
+for part in "${LAST[@]}"
+do
+  begin "$part"
+  follow "$part"
+done
+summarize build "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}"

@@ -30,6 +30,8 @@ LINUX_STALL = (0.036, 0.090)
 # What a healthy server must bear without a word
 HEALTHY_SECONDS = 30
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:

@@ -23,6 +23,8 @@ BUFFER = 65536
 COUNT = 30
 START_SECONDS = 30
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:

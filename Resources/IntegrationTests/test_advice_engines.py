@@ -20,6 +20,8 @@ COUNT = 40
 
 PROGRAMS = ("OrthancPerfDcmtk", "OrthancPerfGdcm")
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:

@@ -26,6 +26,8 @@ STORING = {"fsync", "slow-storage", "index", "slow-commit"}
 
 PRESSURE = Path("/proc/pressure/cpu")
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:

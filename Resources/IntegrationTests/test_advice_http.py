@@ -16,6 +16,8 @@ from harness.metrics import wait_until
 
 COUNT = 40
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.mark.parametrize("options", [{}, {"HttpCompressionEnabled": False}])
 def test_compressed_answers_to_uploads_are_not_blamed_for_what_they_dont_cost(

@@ -38,6 +38,8 @@ needs_throttle = pytest.mark.skipif(
 
 Load = Callable[[OrthancServer], object]
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:

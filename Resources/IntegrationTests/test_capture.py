@@ -21,6 +21,8 @@ TOLERANCE = 0.001  # seconds
 # A machine that is busy with something else wakes Orthanc late: the best of so many series counts
 ATTEMPTS = 5
 
+pytestmark = pytest.mark.alone
+
 
 def get_times(instance: dict[str, Any]) -> tuple[float, float, float]:
     """When the first and the last byte of the request, and the last of the response, went by."""

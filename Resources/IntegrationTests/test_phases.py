@@ -60,6 +60,7 @@ def measure_share_explained(server: OrthancServer, contents: list[bytes]) -> flo
     return sum(entry["Duration"] + entry["Phases"].get("Idle", 0) for entry in instances) / elapsed
 
 
+@pytest.mark.alone
 def test_http_uploads_agree_with_the_clients_clock(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:

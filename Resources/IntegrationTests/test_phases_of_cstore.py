@@ -26,6 +26,8 @@ ATTEMPTS = 3
 STORED = {"Receive", "Storage", "Sync", "Index", "Respond"}
 STORED_BY_CSTORE = STORED | {"Parse", "Prepare"}
 
+pytestmark = pytest.mark.alone
+
 
 def sum_with_idle(instances: list[dict[str, Any]]) -> float:
     """From the first byte of the first request to the last byte of the last response: of an

@@ -68,6 +68,7 @@ def busy_orthanc(start_orthanc: StartOrthanc, make_series: MakeSeries) -> Iterat
     yield orthanc
 
 
+@pytest.mark.alone
 def test_every_metric_that_is_asked_for_is_there(busy_orthanc: OrthancServer) -> None:
     asked = set[str]()
     for text in [*list_expressions(), *list_variable_queries()]:
@@ -86,6 +87,7 @@ def test_the_rules_do_what_their_tests_say() -> None:
     assert "SUCCESS" in get_output(["promtool", "test", "rules", RULES / "tests.yml"])
 
 
+@pytest.mark.alone
 def test_a_prometheus_server_answers_every_query_of_the_dashboard(
     busy_orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
 ) -> None:

@@ -35,6 +35,8 @@ ATTEMPTS = 3
 SENDING_PHASES = {"Send", "Wait"}
 FIRST_PHASES = SENDING_PHASES | {"Connect", "Associate"}
 
+pytestmark = pytest.mark.alone
+
 
 @dataclass(frozen=True)
 class Run:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Images to send: a made CT series that compresses like a real one, and pydicom's own files."""
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,7 @@ def make_slice(name: str, number: int, count: int, pixels: np.ndarray) -> Datase
 def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
     """A CT series of `count` images of 525 kB, whose UIDs follow from the name.
 
-    The files stay in the folder for the next run.
+    The files stay in the folder for the next run, and for tests that run beside this one.
     """
     series = folder / f"{name}-{count}-v{VERSION}"
     series.mkdir(parents=True, exist_ok=True)
@@ -103,7 +104,8 @@ def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
         path = series / f"{number:04}.dcm"
         if not path.exists():
             pixels = make_phantom(generator, number / count)
-            partial = path.with_suffix(".partial")
+            # Whoever makes it at the same time makes the same: the last one's stays
+            partial = path.with_suffix(f".{os.getpid()}")
             make_slice(name, number, count, pixels).save_as(partial, enforce_file_format=True)
             partial.rename(path)
         images.append(Image(path, generate_uid(entropy_srcs=[name, str(number)])))

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -35,9 +36,16 @@ def _handles_sigterm(pid: int) -> bool:
 
 
 def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, and that no connection of anybody's is given.
+
+    Linux takes the port of an outgoing connection from 32768 on. What the system would pick there
+    as free could be another test's connection by the time a server wants it.
+    """
+    while True:
+        port = random.randrange(10_000, 32_768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("", port))
+            return port
 
 
 def _make_storage(storage: Path) -> None:
