@@ -18,7 +18,7 @@ import requests
 ORTHANC = Path("/usr/sbin/Orthanc")
 DICOMWEB_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
 
-START_SECONDS = 30
+START_SECONDS = 120  # of a machine that is busy with much else
 STOP_SECONDS = 30
 
 Json = Any
