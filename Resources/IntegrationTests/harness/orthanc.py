@@ -85,7 +85,7 @@ class OrthancServer:
     ) -> None:
         self.folder = folder
         self.storage = folder / "storage"
-        self.http_port = find_free_port()
+        self.http_port = (options or {}).get("HttpPort") or find_free_port()
         self.dicom_port = find_free_port()
         self.url = f"http://127.0.0.1:{self.http_port}"
         self.session = requests.Session()
