@@ -30,7 +30,9 @@ if(PERF_SANITIZE)
       COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
       OUTPUT_VARIABLE ASAN_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     get_filename_component(ASAN_FOLDER ${ASAN_RUNTIME} DIRECTORY)
-    target_link_options(PerfSettings INTERFACE -shared-libasan -Wl,-rpath,${ASAN_FOLDER})
+    # (libFuzzer brings libraries that would come before it: a fuzz target has its own copy)
+    target_link_options(PerfSettings INTERFACE
+      "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:PERF_IS_FUZZ_TARGET>>>:-shared-libasan;-Wl,-rpath,${ASAN_FOLDER}>")
   endif()
 endif()
 
