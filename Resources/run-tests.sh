@@ -86,7 +86,7 @@ run_tidy()
   local checks=$1
   shift
   printf '%s\0' "$@" \
-    | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -quiet -p build --checks="$checks" 2>&1 \
+    | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -quiet -p "$LOGS/tidy" --checks="$checks" 2>&1 \
     | { grep -vE 'warnings? generated|^$|^Suppressed|^Use -' || true; }
 }
 
@@ -101,6 +101,13 @@ part_style()
     echo "Left out: .clang-tidy is written for clang-tidy 14"
     return
   fi
+  # What several programs are built from is looked at once
+  mkdir -p "$LOGS/tidy"
+  "$VENV/python" -c 'import json, sys
+commands = {command["file"]: command for command in json.load(sys.stdin)}
+json.dump(list(commands.values()), sys.stdout)' \
+    < build/compile_commands.json > "$LOGS/tidy/compile_commands.json"
+
   mapfile -t all < <(git ls-files --cached --others --exclude-standard 'Plugin/*.cpp')
   if [[ -n ${PERF_LONG:-} ]]
   then
@@ -420,8 +427,8 @@ done
 declare -A JOBS=()
 trap stop_all EXIT
 Resources/setup.sh
+rm -rf "$LOGS"
 mkdir -p "$LOGS"
-rm -f "$LOGS"/*
 begin build
 follow build
 if ! grep -q '^0 ' "$LOGS/build.result"
