@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Three files with fixed names, which the plugin embeds; their versions are in the query strings
 // that embed.mjs writes.
+import { existsSync } from 'node:fs';
+import process from 'node:process';
 import vue from '@vitejs/plugin-vue';
 import { defineConfig } from 'vitest/config';
+
+// Vitest's workers ask for their memory after each file; where that throws, it waits for them forever
+if (process.env.VITEST && process.platform === 'linux' && !existsSync('/proc/self/stat')) {
+  throw new Error('The tests need /proc: mount it (in a chroot: mount -t proc proc /proc)');
+}
 
 export default defineConfig({
   plugins: [vue()],
