@@ -278,6 +278,7 @@ namespace OrthancPerf
                                                    {
                                                      Settle(QUIET);
                                                      LookAtAssociations();
+                                                     transcoding_.GetEngines().Tidy();
                                                    });
     advising_ = std::make_unique<PeriodicTask>(ADVISING_PERIOD, [this] { Advise(); });
   }
@@ -287,6 +288,9 @@ namespace OrthancPerf
   {
     advising_.reset();
     housekeeping_.reset();
+
+    // Or Orthanc would wait for them: its servers end once all requests have
+    transcoding_.GetEngines().Stop();
   }
 
 

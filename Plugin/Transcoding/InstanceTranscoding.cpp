@@ -183,8 +183,8 @@ namespace OrthancPerf
     for (const ITranscodingEngine* const engine :
          surroundings_.engines.FindAll(EXPLICIT_LITTLE_ENDIAN))
     {
-      EngineResult result =
-          engine->Transcode(received_.data, received_.size, {EXPLICIT_LITTLE_ENDIAN, 100});
+      EngineResult result = engine->Transcode(
+          received_.data, received_.size, {EXPLICIT_LITTLE_ENDIAN, 100, surroundings_.deadline});
 
       if (result.outcome == TranscodingOutcome::Transcoded &&
           FindFlaw(result.file, EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
@@ -277,7 +277,8 @@ namespace OrthancPerf
       attempts.push_back(ToAttempt(attempt.report));
       Append(all, std::move(attempt));
 
-      if (all.report.outcome == Outcome::Transcoded)
+      // What an engine could not do in time, the next one will hardly do in no time
+      if (all.report.outcome == Outcome::Transcoded || Clock::now() >= surroundings_.deadline)
       {
         break;
       }
@@ -294,7 +295,8 @@ namespace OrthancPerf
     const Source source = GetSource(target);
     const TimePoint start = Clock::now();
     EngineResult result =
-        engine.Transcode(source.data, source.size, {target, surroundings_.settings.lossyQuality});
+        engine.Transcode(source.data, source.size,
+                         {target, surroundings_.settings.lossyQuality, surroundings_.deadline});
 
     Transcoding transcoding = MakeUndone(ToOutcome(result.outcome), target, result.reason);
     transcoding.report.duration = Clock::now() - start;
@@ -361,9 +363,9 @@ namespace OrthancPerf
     std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
 
     const Source source = GetSource(target);
-    const std::string problem =
-        Verifier(ofSource, ofResult)
-            .Verify({source.data, source.size, file, IsLossy(target), std::nullopt});
+    const std::string problem = Verifier(ofSource, ofResult)
+                                    .Verify({source.data, source.size, file, IsLossy(target),
+                                             std::nullopt, surroundings_.deadline});
     return problem.empty() ? "" : "verification failed: " + problem;
   }
 

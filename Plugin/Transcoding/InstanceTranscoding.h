@@ -20,6 +20,7 @@ namespace OrthancPerf
     AutoEngine& autoEngine;
     ITranscodingObserver* observer;
     const IngestTranscoding& settings;
+    TimePoint deadline = TimePoint::max();  // of all that is tried
   };
 
 

@@ -51,9 +51,11 @@ namespace OrthancPerf
   }
 
 
-  Transcoder::Transcoder(EngineDirectory& engines, ITranscodingObserver* observer) :
+  Transcoder::Transcoder(EngineDirectory& engines, ITranscodingObserver* observer,
+                         std::chrono::milliseconds patience) :
     engines_(engines),
     observer_(observer),
+    patience_(patience),
     settings_(std::make_shared<const IngestTranscoding>())
   {
   }
@@ -71,6 +73,12 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     return settings_;
+  }
+
+
+  TimePoint Transcoder::GetDeadline(std::size_t size) const noexcept
+  {
+    return Clock::now() + patience_ + std::chrono::seconds(size >> 20);
   }
 
 
@@ -103,7 +111,8 @@ namespace OrthancPerf
 
     try
     {
-      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings, GetDeadline(size)}, data,
+                                   size);
       return instance.TranscodeIncoming(settings->transferSyntax);
     }
     catch (const std::exception&)  // std::bad_alloc
@@ -120,7 +129,8 @@ namespace OrthancPerf
 
     try
     {
-      InstanceTranscoding instance({engines_, auto_, observer_, *settings}, data, size);
+      InstanceTranscoding instance({engines_, auto_, observer_, *settings, GetDeadline(size)}, data,
+                                   size);
 
       if (instance.IsInOneOf(syntaxes))
       {

@@ -6,6 +6,7 @@
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -24,8 +25,10 @@ namespace OrthancPerf
   class Transcoder
   {
   public:
-    // All outlive the transcoder
-    Transcoder(EngineDirectory& engines, ITranscodingObserver* observer);
+    // All outlive the transcoder. "patience": how long an instance may take, whatever is tried in
+    // it, and another second for each MiB of it.
+    Transcoder(EngineDirectory& engines, ITranscodingObserver* observer,
+               std::chrono::milliseconds patience = std::chrono::seconds(30));
 
     void SetSettings(const IngestTranscoding& settings);
 
@@ -49,9 +52,11 @@ namespace OrthancPerf
 
   private:
     std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
+    TimePoint GetDeadline(std::size_t size) const noexcept;
 
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;
+    const std::chrono::milliseconds patience_;
     AutoEngine auto_;
     mutable std::mutex mutex_;
     std::shared_ptr<const IngestTranscoding> settings_;

@@ -21,11 +21,13 @@ namespace OrthancPerf
     class Decodings
     {
     public:
-      Decodings(const void* data, std::size_t size, const Verifier::Engines& decoders) :
+      Decodings(const void* data, std::size_t size, const Verifier::Engines& decoders,
+                TimePoint deadline) :
         data_(data),
         size_(size),
         asItIs_(DescribeImage(data, size)),
-        decoders_(decoders)
+        decoders_(decoders),
+        deadline_(deadline)
       {
       }
 
@@ -50,7 +52,8 @@ namespace OrthancPerf
         while (results_.size() <= index)
         {
           const ITranscodingEngine& decoder = *decoders_[results_.size()];
-          results_.push_back(decoder.Transcode(data_, size_, {EXPLICIT_LITTLE_ENDIAN, 90}));
+          results_.push_back(
+              decoder.Transcode(data_, size_, {EXPLICIT_LITTLE_ENDIAN, 90, deadline_}));
         }
 
         const EngineResult& result = results_[index];
@@ -80,6 +83,7 @@ namespace OrthancPerf
       const std::size_t size_;
       const ImageDescription asItIs_;
       const Verifier::Engines& decoders_;
+      const TimePoint deadline_;
       std::vector<EngineResult> results_;
     };
 
@@ -158,8 +162,8 @@ namespace OrthancPerf
 
   std::string Verifier::Verify(const TranscodedPair& pair) const
   {
-    Decodings sources(pair.source, pair.sourceSize, decodersOfSource_);
-    Decodings results(pair.file.data(), pair.file.size(), decodersOfResult_);
+    Decodings sources(pair.source, pair.sourceSize, decodersOfSource_, pair.deadline);
+    Decodings results(pair.file.data(), pair.file.size(), decodersOfResult_, pair.deadline);
 
     // What decoders would not show
     for (const ImageDescription* const image : {&sources.GetUndecoded(), &results.GetUndecoded()})

@@ -21,6 +21,8 @@ namespace OrthancPerf
 
     // What lossy compression may do to the pixels, as MeasureMeanError measures it; none: anything
     std::optional<double> maximumMeanError;
+
+    TimePoint deadline = TimePoint::max();  // of the decoders
   };
 
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace OrthancPerf
@@ -71,6 +72,13 @@ namespace OrthancPerf
       return *this;
     }
 
+    // Does nothing until the deadline
+    FakeEngine& Hangs()
+    {
+      isHanging_ = true;
+      return *this;
+    }
+
     FakeEngine& HasProblem(const std::string& problem)
     {
       problem_ = problem;
@@ -96,6 +104,13 @@ namespace OrthancPerf
                            const TranscodingTarget& target) const noexcept override
     {
       calls_++;
+
+      if (isHanging_)
+      {
+        std::this_thread::sleep_until(target.deadline);
+        return EngineResult::MakeFailed("did not answer in time");
+      }
+
       return result_.outcome != TranscodingOutcome::Failed || !result_.reason.empty()
                  ? result_
                  : Repack(data, size, target.transferSyntax);
@@ -155,6 +170,7 @@ namespace OrthancPerf
     EngineResult result_;
     Change change_;
     std::uint8_t mask_ = 0;
+    bool isHanging_ = false;
     mutable std::atomic<int> calls_{0};
   };
 }

@@ -225,6 +225,36 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, ATimeOutEndsTheAttempts)
+  {
+    const int calls = dcmtk_->GetCalls();
+    native_->Hangs();
+    IngestTranscoding settings;
+    settings.transferSyntax = JPEG_LOSSLESS;
+    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
+    impatient.SetSettings(settings);
+    ExpectLeftAlone(impatient.TranscodeIncoming(source_.data(), source_.size()), Outcome::Failed,
+                    "native: did not answer in time");
+    EXPECT_EQ(calls, dcmtk_->GetCalls());
+    EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, VerificationEndsWithTheInstancesTimeToo)
+  {
+    dcmtk_->Hangs();
+    IngestTranscoding settings;
+    settings.transferSyntax = JPEG_LOSSLESS;
+    settings.engine = EngineChoice::Native;
+    settings.verify = true;
+    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
+    impatient.SetSettings(settings);
+    const TimePoint start = Clock::now();
+    impatient.TranscodeIncoming(source_.data(), source_.size());
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
+  }
+
+
   TEST_F(TranscoderTest, AChosenEngineIsTheOnlyOne)
   {
     native_->Declines("12 bits");

@@ -116,6 +116,34 @@ namespace OrthancPerf
   }
 
 
+  void EngineDirectory::Stop() noexcept
+  {
+    for (const InstalledEngine& installed : engines_)
+    {
+      installed.engine->Stop();
+
+      if (installed.child != nullptr)
+      {
+        installed.child->Stop();
+      }
+    }
+  }
+
+
+  void EngineDirectory::Tidy() noexcept
+  {
+    for (const InstalledEngine& installed : engines_)
+    {
+      installed.engine->Tidy();
+
+      if (installed.child != nullptr)
+      {
+        installed.child->Tidy();
+      }
+    }
+  }
+
+
   const ITranscodingEngine* EngineDirectory::Find(const std::string& name,
                                                   const std::string& transferSyntax) const
   {

@@ -74,6 +74,10 @@ namespace OrthancPerf
 
     std::vector<EngineVerdict> GetVerdicts() const;
 
+    // As ITranscodingEngine's, of all engines, and of their self-test
+    void Stop() noexcept;
+    void Tidy() noexcept;
+
   private:
     const std::vector<InstalledEngine> engines_;
     mutable std::mutex mutex_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Clock.h"
+
 #include <cstddef>
 #include <string>
 
@@ -11,6 +13,10 @@ namespace OrthancPerf
   {
     std::string transferSyntax;      // a UID of GetWritableSyntaxes()
     unsigned int lossyQuality = 90;  // 1 to 100; only the lossy syntaxes look at it
+
+    // When nobody wants the result any more: an engine that is not done by then fails, whatever it
+    // waits for
+    TimePoint deadline = TimePoint::max();
   };
 
 
@@ -66,5 +72,15 @@ namespace OrthancPerf
     // source is a complete DICOM file (DICOM PS3.10) in any transfer syntax.
     virtual EngineResult Transcode(const void* data, std::size_t size,
                                    const TranscodingTarget& target) const noexcept = 0;
+
+    // Calls under way fail as soon as can be, all later ones at once
+    virtual void Stop() noexcept
+    {
+    }
+
+    // Gives back what rests for long: to be called now and then
+    virtual void Tidy() noexcept
+    {
+    }
   };
 }

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -38,24 +39,37 @@ namespace OrthancPerf
       return photometricInterpretation == "YBR_FULL" ? ColourModel::YCbCr : ColourModel::Luminance;
     }
 
-    void EncodeInTurn(const SourceImage& image, EncapsulatedPixels& pixels)
+    void CheckTime(TimePoint deadline)
+    {
+      if (Clock::now() >= deadline)
+      {
+        throw std::runtime_error("the time for this instance was over");
+      }
+    }
+
+    void EncodeInTurn(const SourceImage& image, EncapsulatedPixels& pixels, TimePoint deadline)
     {
       const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
 
       for (std::size_t i = 0; i < image.GetFrameCount(); i++)
       {
+        CheckTime(deadline);
         EncodeJpegLossless(image.GetFrame(i), model, pixels.BeginFrame());
         pixels.EndFrame();
       }
     }
 
     void EncodeInParallel(const SourceImage& image, SpareWorkers& workers,
-                          EncapsulatedPixels& pixels)
+                          EncapsulatedPixels& pixels, TimePoint deadline)
     {
       const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
       std::vector<std::string> frames(image.GetFrameCount());
       workers.Run(frames.size(),
-                  [&](std::size_t i) { EncodeJpegLossless(image.GetFrame(i), model, frames[i]); });
+                  [&](std::size_t i)
+                  {
+                    CheckTime(deadline);
+                    EncodeJpegLossless(image.GetFrame(i), model, frames[i]);
+                  });
 
       for (std::string& frame : frames)
       {
@@ -88,7 +102,7 @@ namespace OrthancPerf
     try
     {
       result = CanWrite(target.transferSyntax)
-                   ? TranscodeAny(data, size)
+                   ? TranscodeAny(data, size, target.deadline)
                    : EngineResult::MakeDeclined("native writes JPEG Lossless only");
     }
     catch (const ImageDeclined& reason)
@@ -108,7 +122,8 @@ namespace OrthancPerf
   }
 
 
-  EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size) const
+  EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size,
+                                          TimePoint deadline) const
   {
     const std::string source = DataSetEditor::ReadTransferSyntax(data, size);
 
@@ -119,19 +134,19 @@ namespace OrthancPerf
 
     if (source == EXPLICIT_LITTLE_ENDIAN || source.empty())
     {
-      return Encode(data, size);
+      return Encode(data, size, deadline);
     }
 
-    const EngineResult converted = Convert(data, size);
+    const EngineResult converted = Convert(data, size, deadline);
     return converted.outcome == TranscodingOutcome::Transcoded
-               ? Encode(converted.file.data(), converted.file.size())
+               ? Encode(converted.file.data(), converted.file.size(), deadline)
                : converted;
   }
 
 
-  EngineResult NativeEngine::Convert(const void* data, std::size_t size) const
+  EngineResult NativeEngine::Convert(const void* data, std::size_t size, TimePoint deadline) const
   {
-    const TranscodingTarget target = {std::string(EXPLICIT_LITTLE_ENDIAN), 100};
+    const TranscodingTarget target = {std::string(EXPLICIT_LITTLE_ENDIAN), 100, deadline};
     EngineResult result =
         EngineResult::MakeDeclined("native reads Explicit VR Little Endian, and has no converter");
 
@@ -141,7 +156,7 @@ namespace OrthancPerf
       {
         result = converter->Transcode(data, size, target);
 
-        if (result.outcome == TranscodingOutcome::Transcoded)
+        if (result.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
         {
           break;
         }
@@ -152,7 +167,7 @@ namespace OrthancPerf
   }
 
 
-  EngineResult NativeEngine::Encode(const void* data, std::size_t size) const
+  EngineResult NativeEngine::Encode(const void* data, std::size_t size, TimePoint deadline) const
   {
     DataSetEditor file(data, size);
     const SourceImage image(file);
@@ -160,11 +175,11 @@ namespace OrthancPerf
 
     if (image.GetFrameCount() * image.GetFrameSize() < WORTH_A_THREAD || image.GetFrameCount() == 1)
     {
-      EncodeInTurn(image, pixels);
+      EncodeInTurn(image, pixels, deadline);
     }
     else
     {
-      EncodeInParallel(image, workers_, pixels);
+      EncodeInParallel(image, workers_, pixels, deadline);
     }
 
     if (image.GetFrame(0).samples > 1)

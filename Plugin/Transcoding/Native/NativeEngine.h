@@ -37,9 +37,9 @@ namespace OrthancPerf
                            const TranscodingTarget& target) const noexcept override;
 
   private:
-    EngineResult TranscodeAny(const void* data, std::size_t size) const;
-    EngineResult Convert(const void* data, std::size_t size) const;
-    EngineResult Encode(const void* data, std::size_t size) const;
+    EngineResult TranscodeAny(const void* data, std::size_t size, TimePoint deadline) const;
+    EngineResult Convert(const void* data, std::size_t size, TimePoint deadline) const;
+    EngineResult Encode(const void* data, std::size_t size, TimePoint deadline) const;
 
     const std::vector<const ITranscodingEngine*> converters_;
     mutable SpareWorkers workers_;

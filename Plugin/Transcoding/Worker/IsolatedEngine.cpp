@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/IsolatedEngine.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -92,7 +93,9 @@ namespace OrthancPerf
   EngineResult IsolatedEngine::TryTranscode(const void* data, std::size_t size,
                                             const TranscodingTarget& target) const
   {
-    const WorkerLease worker(pool_);
-    return worker->Transcode(data, size, target, limits_.ForSource(size));
+    const WorkerLease worker(pool_, target.deadline);
+    WorkerLimits limits = limits_.ForSource(size);
+    limits.time = std::min(limits.time, GetTimeLeft(target.deadline));
+    return worker->Transcode(data, size, target, limits);
   }
 }

@@ -46,6 +46,17 @@ namespace OrthancPerf
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override;
 
+    void Stop() noexcept override
+    {
+      pool_.Stop();
+    }
+
+    // Processes that rest, or have ended, are waited for (waitpid(2)) here or at the next call
+    void Tidy() noexcept override
+    {
+      pool_.Tidy();
+    }
+
     // Of the processes that wait for work
     std::vector<pid_t> GetIdleWorkers() const
     {

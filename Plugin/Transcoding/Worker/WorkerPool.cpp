@@ -22,6 +22,19 @@ namespace OrthancPerf
   }
 
 
+  std::chrono::milliseconds GetTimeLeft(TimePoint deadline)
+  {
+    const TimePoint now = Clock::now();
+
+    if (deadline <= now)
+    {
+      throw WorkerFailure("was not asked, as the time for this instance was over");
+    }
+
+    return std::chrono::ceil<std::chrono::milliseconds>(deadline - now);
+  }
+
+
   WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum,
                          std::chrono::milliseconds startup) :
     program_(std::move(program)),
@@ -34,8 +47,10 @@ namespace OrthancPerf
 
   void WorkerPool::Stop() noexcept
   {
+    Idles resting;  // waited for when the lock is released
     const std::lock_guard<std::mutex> lock(mutex_);
     isStopping_ = true;
+    resting.swap(idle_);
     available_.notify_all();
 
     for (WorkerProcess* worker : busy_)
@@ -45,24 +60,38 @@ namespace OrthancPerf
   }
 
 
-  std::unique_ptr<WorkerProcess> WorkerPool::Take()
+  void WorkerPool::Tidy() noexcept
+  {
+    Idles dead;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    RemoveExpired(dead);
+  }
+
+
+  std::unique_ptr<WorkerProcess> WorkerPool::Take(TimePoint deadline)
   {
     Idles dead;  // waited for when the lock is released
     std::unique_lock<std::mutex> lock(mutex_);
     RemoveExpired(dead);
 
-    available_.wait(lock, [this] { return isStopping_ || busy_.size() + inTransit_ < maximum_; });
+    const bool isFree = available_.wait_until(
+        lock, deadline, [this] { return isStopping_ || busy_.size() + inTransit_ < maximum_; });
 
     if (isStopping_)
     {
       throw WorkerFailure("is being stopped");
     }
 
+    if (!isFree)
+    {
+      throw WorkerFailure("was busy with other instances until the time for this one was over");
+    }
+
     std::unique_ptr<WorkerProcess> worker = TakeIdle(dead);
 
     if (worker == nullptr)
     {
-      worker = Start(lock);
+      worker = Start(lock, deadline);
     }
 
     busy_.insert(worker.get());
@@ -81,7 +110,7 @@ namespace OrthancPerf
     std::unique_lock<std::mutex> lock(mutex_);
     busy_.erase(worker.get());
 
-    if (worker->IsAlive())
+    if (worker->IsAlive() && !isStopping_)
     {
       idle_.push_back({std::move(worker), Clock::now()});
     }
@@ -153,14 +182,16 @@ namespace OrthancPerf
   void WorkerPool::RemoveExpired(Idles& dead)
   {
     const auto limit = Clock::now() - IDLE_LIMIT;
-    const auto first = std::find_if(idle_.begin(), idle_.end(),
-                                    [limit](const Idle& idle) { return idle.since >= limit; });
-    dead.insert(dead.end(), std::make_move_iterator(idle_.begin()), std::make_move_iterator(first));
-    idle_.erase(idle_.begin(), first);
+    const auto first = std::stable_partition(
+        idle_.begin(), idle_.end(),
+        [limit](const Idle& idle) { return idle.since >= limit && idle.worker->IsAlive(); });
+    dead.insert(dead.end(), std::make_move_iterator(first), std::make_move_iterator(idle_.end()));
+    idle_.erase(first, idle_.end());
   }
 
 
-  std::unique_ptr<WorkerProcess> WorkerPool::Start(std::unique_lock<std::mutex>& lock)
+  std::unique_ptr<WorkerProcess> WorkerPool::Start(std::unique_lock<std::mutex>& lock,
+                                                   TimePoint deadline)
   {
     inTransit_++;
     isProved_ = false;
@@ -171,7 +202,7 @@ namespace OrthancPerf
 
     try
     {
-      worker = std::make_unique<WorkerProcess>(program_, startup_);
+      worker = std::make_unique<WorkerProcess>(program_, std::min(startup_, GetTimeLeft(deadline)));
     }
     catch (const std::exception& error)
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Clock.h"
 #include "Transcoding/Worker/WorkerProcess.h"
 
 #include <chrono>
@@ -15,6 +16,10 @@
 
 namespace OrthancPerf
 {
+  // What is left until then, in whole milliseconds, rounded up. Throws WorkerFailure if it is over.
+  std::chrono::milliseconds GetTimeLeft(TimePoint deadline);
+
+
   // The worker processes of one program: started when they are needed, up to a maximum, kept for a
   // while. Any thread may call anything. It outlives the use of what was taken from it.
   class WorkerPool
@@ -22,12 +27,15 @@ namespace OrthancPerf
   public:
     WorkerPool(WorkerProgram program, std::size_t maximum, std::chrono::milliseconds startup);
 
-    // No worker can be taken from now on; those at work are interrupted
+    // No worker can be taken from now on; those at work are interrupted, the others end
     void Stop() noexcept;
 
-    // Waits while "maximum" workers are busy. Throws WorkerFailure if none can be started, or the
-    // pool was stopped.
-    std::unique_ptr<WorkerProcess> Take();
+    // Ends the workers that have rested for long, and waits for those that were ended by others
+    void Tidy() noexcept;
+
+    // Waits while "maximum" workers are busy. Throws WorkerFailure if none can be started, none is
+    // free before the deadline, or the pool was stopped.
+    std::unique_ptr<WorkerProcess> Take(TimePoint deadline = TimePoint::max());
 
     // What was taken, and is not to be used any more if it is not alive
     void GiveBack(std::unique_ptr<WorkerProcess> worker) noexcept;
@@ -40,19 +48,17 @@ namespace OrthancPerf
     std::vector<pid_t> GetIdlePids();
 
   private:
-    using Clock = std::chrono::steady_clock;
-
     struct Idle
     {
       std::unique_ptr<WorkerProcess> worker;
-      Clock::time_point since;
+      TimePoint since;
     };
 
     using Idles = std::vector<Idle>;
 
     std::unique_ptr<WorkerProcess> TakeIdle(Idles& dead);
     void RemoveExpired(Idles& dead);
-    std::unique_ptr<WorkerProcess> Start(std::unique_lock<std::mutex>& lock);
+    std::unique_ptr<WorkerProcess> Start(std::unique_lock<std::mutex>& lock, TimePoint deadline);
 
     const WorkerProgram program_;
     const std::size_t maximum_;
@@ -74,7 +80,9 @@ namespace OrthancPerf
   {
   public:
     // As WorkerPool::Take()
-    explicit WorkerLease(WorkerPool& pool) : pool_(pool), worker_(pool.Take())
+    explicit WorkerLease(WorkerPool& pool, TimePoint deadline = TimePoint::max()) :
+      pool_(pool),
+      worker_(pool.Take(deadline))
     {
     }
 

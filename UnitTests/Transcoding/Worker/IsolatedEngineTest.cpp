@@ -490,4 +490,66 @@ namespace OrthancPerf
     EXPECT_TRUE(pool.GetIdlePids().empty());
     EXPECT_THROW(pool.Take(), WorkerFailure);
   }
+
+
+  TEST(IsolatedEngine, TheDeadlineCountsAlsoWhileAllWorkersAreBusy)
+  {
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    ASSERT_EQ(engine.GetProblem(), "");
+    std::thread other([&] { engine.Transcode("hang", 4, TARGET); });
+
+    while (!engine.GetIdleWorkers().empty())
+    {
+      std::this_thread::yield();
+    }
+
+    TranscodingTarget target = TARGET;
+    target.deadline = Clock::now() + std::chrono::milliseconds(50);
+    EXPECT_EQ(engine.Transcode("echo\n", 5, target).reason,
+              "the misbehaving program was busy with other instances until the time for this one "
+              "was over");
+    EXPECT_EQ(engine.Transcode("echo\n", 5, target).outcome, TranscodingOutcome::Failed);
+    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
+
+    engine.Stop();
+    other.join();
+    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
+  }
+
+
+  TEST(IsolatedEngine, ADeadlineBeforeTheTimeLimitCounts)
+  {
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    TranscodingTarget target = TARGET;
+    target.deadline = Clock::now() + std::chrono::seconds(1);
+    EXPECT_EQ(engine.Transcode("hang", 4, target).outcome, TranscodingOutcome::Failed);
+    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
+  }
+
+
+  TEST(IsolatedEngine, WhoeverEndsARestingWorkerItLeavesNoZombie)
+  {
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    ASSERT_EQ(engine.GetProblem(), "");
+    const pid_t pid = engine.GetIdleWorkers().at(0);
+    kill(pid, SIGKILL);
+
+    for (int i = 0; i < 5000 && IsProcess(pid); i++)
+    {
+      engine.Tidy();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+
+    EXPECT_FALSE(IsProcess(pid));
+  }
+
+
+  TEST(IsolatedEngine, NoWorkerOutlivesAStop)
+  {
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    ASSERT_EQ(engine.GetProblem(), "");
+    const pid_t pid = engine.GetIdleWorkers().at(0);
+    engine.Stop();
+    EXPECT_FALSE(IsProcess(pid));
+  }
 }
