@@ -428,7 +428,8 @@ def ask_for_transcodings(server: OrthancServer, content: bytes) -> list[tuple[in
 
 
 @pytest.mark.parametrize(
-    "name", ["CT_small.dcm", "examples_rgb_color.dcm", "MR_small_jp2klossless.dcm", "JPGExtended.dcm"]
+    "name",
+    ["CT_small.dcm", "examples_rgb_color.dcm", "MR_small_jp2klossless.dcm", "JPGExtended.dcm"],
 )
 def test_left_alone_orthanc_answers_byte_for_byte_as_without_the_plugin(
     start_orthanc: StartOrthanc, tmp_path: Path, name: str
