@@ -26,7 +26,7 @@ namespace OrthancPerf
                              {
                                return now_;
                              }};
-      const Tuning before_;
+      const Tuning before_{};
       Tuning after_;
       const TuningAuthor author_ = {"alice", "10.0.0.5"};
     };
