@@ -74,14 +74,21 @@ namespace OrthancPerf
 
     isStarted_ = true;
     WarnIfNotInEffect(settings);
+    WarnIfLossy(settings);
     report_ = std::async(std::launch::async, [this, settings] { ReportEngines(settings); });
   }
 
 
   void TranscodingContext::SetSettings(const IngestTranscoding& settings)
   {
+    const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
     transcoder_.SetSettings(settings);
     WarnIfNotInEffect(settings);
+
+    if (isNewTarget)
+    {
+      WarnIfLossy(settings);
+    }
   }
 
 
@@ -179,6 +186,20 @@ namespace OrthancPerf
     if (isStarted_ && !problem_.empty() && !settings.transferSyntax.empty())
     {
       warn_("IngestTranscoding.TransferSyntax has no effect: " + problem_);
+    }
+  }
+
+
+  void TranscodingContext::WarnIfLossy(const IngestTranscoding& settings) const
+  {
+    const WritableSyntax* const syntax = FindWritableSyntax(settings.transferSyntax);
+
+    if (isStarted_ && problem_.empty() && syntax != nullptr && syntax->isLossy)
+    {
+      orthanc_.LogWarning(std::string("received instances are compressed with loss from now on (") +
+                          syntax->name + ", quality " + std::to_string(settings.lossyQuality) +
+                          "): their pixels as received are not kept, and each becomes a new "
+                          "instance, whose UID other objects and storage commitment don't know");
     }
   }
 

@@ -83,6 +83,7 @@ namespace OrthancPerf
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
     void WarnIfNotInEffect(const IngestTranscoding& settings) const;
+    void WarnIfLossy(const IngestTranscoding& settings) const;
     void ReportEngines(const IngestTranscoding& settings) const;
     Transcoding Follow(const std::function<Transcoding()>& work);
 

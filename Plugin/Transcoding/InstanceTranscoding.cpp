@@ -363,9 +363,11 @@ namespace OrthancPerf
     std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
 
     const Source source = GetSource(target);
-    const std::string problem = Verifier(ofSource, ofResult)
-                                    .Verify({source.data, source.size, file, IsLossy(target),
-                                             std::nullopt, surroundings_.deadline});
+    const auto quality =
+        IsLossy(target) ? std::make_optional(surroundings_.settings.lossyQuality) : std::nullopt;
+    const std::string problem =
+        Verifier(ofSource, ofResult)
+            .Verify({source.data, source.size, file, quality, surroundings_.deadline});
     return problem.empty() ? "" : "verification failed: " + problem;
   }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace OrthancPerf
 {
@@ -116,7 +117,8 @@ namespace OrthancPerf
         isSubsampled_(IsSubsampled(image)),
         shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
         mask_((std::uint64_t(1) << image.bitsStored) - 1),
-        sign_(image.pixelRepresentation == 1 ? std::uint64_t(1) << (image.bitsStored - 1) : 0)
+        sign_(image.pixelRepresentation == 1 ? std::uint64_t(1) << (image.bitsStored - 1) : 0),
+        unused_(((std::uint64_t(1) << image.bitsAllocated) - 1) & ~(mask_ << shift_))
       {
       }
 
@@ -126,10 +128,38 @@ namespace OrthancPerf
 
         for (std::size_t i = 0; i < samples_; i++)
         {
-          values[i] = ToValue(GetIndex(pixel, i));
+          const std::uint64_t value = ReadWord(pixel, i) >> shift_ & mask_;
+          values[i] = static_cast<std::int64_t>(value ^ sign_) - static_cast<std::int64_t>(sign_);
         }
 
         return values;
+      }
+
+      // All bits allocated
+      std::uint64_t ReadWord(std::size_t pixel, std::size_t sample) const noexcept
+      {
+        const std::size_t index = GetIndex(pixel, sample);
+        std::uint64_t word = 0;
+
+        for (std::size_t i = 0; i < width_; i++)
+        {
+          word |= std::uint64_t(bytes_[index * width_ + i]) << (8 * i);
+        }
+
+        return word;
+      }
+
+      // Of a word
+      std::uint64_t GetUnusedMask() const noexcept
+      {
+        return unused_;
+      }
+
+      // Whether the bits of the word that are not stored are zero, or what a negative number has
+      bool IsPlain(std::uint64_t word) const noexcept
+      {
+        const std::uint64_t unused = word & unused_;
+        return unused == 0 || (shift_ == 0 && unused == unused_ && (word & sign_) != 0);
       }
 
     private:
@@ -150,19 +180,6 @@ namespace OrthancPerf
         return pixel * samples_ + sample;
       }
 
-      std::int64_t ToValue(std::size_t index) const noexcept
-      {
-        std::uint64_t word = 0;
-
-        for (std::size_t i = 0; i < width_; i++)
-        {
-          word |= std::uint64_t(bytes_[index * width_ + i]) << (8 * i);
-        }
-
-        const std::uint64_t value = word >> shift_ & mask_;
-        return static_cast<std::int64_t>(value ^ sign_) - static_cast<std::int64_t>(sign_);
-      }
-
       const std::uint8_t* const bytes_;
       const std::size_t width_;
       const std::size_t samples_;
@@ -172,6 +189,7 @@ namespace OrthancPerf
       const int shift_;
       const std::uint64_t mask_;
       const std::uint64_t sign_;
+      const std::uint64_t unused_;
     };
 
 
@@ -206,22 +224,71 @@ namespace OrthancPerf
     }
 
 
-    // DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL
-    std::array<double, 3> ToRgb(const Pixel& pixel, bool isYbr)
-    {
-      const auto first = static_cast<double>(pixel[0]);
-      const auto second = static_cast<double>(pixel[1]);
-      const auto third = static_cast<double>(pixel[2]);
+    using Samples = std::array<double, 3>;
 
-      if (!isYbr)
+
+    // Samples, and what luminance they give: DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL
+    class ColourReader
+    {
+    public:
+      // "isConverted": whether to see YBR_FULL as RGB
+      ColourReader(const ImageDescription& image, bool isConverted) :
+        pixels_(image),
+        isYbr_(GetDecodedColour(image.photometricInterpretation) == "YBR_FULL"),
+        isConverted_(isConverted && isYbr_),
+        isColour_(image.samplesPerPixel == 3),
+        range_(std::pow(2.0, image.bitsStored)),
+        centre_(range_ / 2),
+        largest_(range_ - 1)
       {
-        return {first, second, third};
       }
 
-      const double blue = second - 128;
-      const double red = third - 128;
-      return {first + 1.402 * red, first - 0.344136 * blue - 0.714136 * red, first + 1.772 * blue};
-    }
+      Samples Read(std::size_t pixel) const
+      {
+        const Pixel values = pixels_.Read(pixel);
+        const Samples samples = {static_cast<double>(values[0]), static_cast<double>(values[1]),
+                                 static_cast<double>(values[2])};
+        return isConverted_ ? ToRgb(samples) : samples;
+      }
+
+      double GetLuminance(std::size_t pixel) const
+      {
+        const Pixel values = pixels_.Read(pixel);
+        return isColour_ && !isYbr_ ? 0.299 * static_cast<double>(values[0]) +
+                                          0.587 * static_cast<double>(values[1]) +
+                                          0.114 * static_cast<double>(values[2])
+                                    : static_cast<double>(values[0]);
+      }
+
+      double GetRange() const
+      {
+        return range_;
+      }
+
+    private:
+      Samples ToRgb(const Samples& samples) const
+      {
+        const double blue = samples[1] - centre_;
+        const double red = samples[2] - centre_;
+        Samples rgb = {samples[0] + 1.402 * red, samples[0] - 0.344136 * blue - 0.714136 * red,
+                       samples[0] + 1.772 * blue};
+
+        for (double& sample : rgb)
+        {
+          sample = std::clamp(sample, 0.0, largest_);
+        }
+
+        return rgb;
+      }
+
+      const PixelReader pixels_;
+      const bool isYbr_;
+      const bool isConverted_;
+      const bool isColour_;
+      const double range_;
+      const double centre_;
+      const double largest_;
+    };
   }
 
 
@@ -307,30 +374,41 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    const PixelReader expectedPixels(expected);
-    const PixelReader actualPixels(actual);
-    const bool isExpectedYbr = GetDecodedColour(expected.photometricInterpretation) == "YBR_FULL";
-    const bool isActualYbr = GetDecodedColour(actual.photometricInterpretation) == "YBR_FULL";
+    const bool isConverted = !HasSameColour(expected, actual);
+    const ColourReader expectedPixels(expected, isConverted);
+    const ColourReader actualPixels(actual, isConverted);
     const std::size_t samples = std::min<std::size_t>(expected.samplesPerPixel, 3);
     const std::size_t count = CountPixels(expected);
-    double sum = 0;
-    double largest = 0;
+    PixelError error;
+    double smallest = std::numeric_limits<double>::max();
+    double largest = std::numeric_limits<double>::lowest();
 
     for (std::size_t i = 0; i < count; i++)
     {
-      const auto first = ToRgb(expectedPixels.Read(i), isExpectedYbr);
-      const auto second = ToRgb(actualPixels.Read(i), isActualYbr);
+      const Samples first = expectedPixels.Read(i);
+      const Samples second = actualPixels.Read(i);
+      const double luminance =
+          std::abs(expectedPixels.GetLuminance(i) - actualPixels.GetLuminance(i));
+      error.meanOfLuminance += luminance;
+      error.maximumOfLuminance = std::max(error.maximumOfLuminance, luminance);
 
       for (std::size_t sample = 0; sample < samples; sample++)
       {
         const double difference = std::abs(first[sample] - second[sample]);
-        sum += difference;
-        largest = std::max(largest, difference);
+        error.mean += difference;
+        error.maximum = std::max(error.maximum, difference);
+        smallest = std::min(smallest, first[sample]);
+        largest = std::max(largest, first[sample]);
       }
     }
 
-    const double range = std::pow(2.0, expected.bitsStored);
-    return PixelError{sum / static_cast<double>(count * samples) / range, largest / range};
+    const double range = expectedPixels.GetRange();
+    error.mean /= static_cast<double>(count * samples) * range;
+    error.maximum /= range;
+    error.meanOfLuminance /= static_cast<double>(count) * range;
+    error.maximumOfLuminance /= range;
+    error.span = (largest - smallest) / range;
+    return error;
   }
 
 
@@ -339,5 +417,31 @@ namespace OrthancPerf
   {
     const std::optional<PixelError> error = MeasureError(expected, actual);
     return error ? std::optional<double>(error->mean) : std::nullopt;
+  }
+
+
+  bool HasSameUnusedBits(const ImageDescription& expected, const ImageDescription& actual)
+  {
+    const PixelReader expectedPixels(expected);
+    const PixelReader actualPixels(actual);
+    const std::uint64_t unused = expectedPixels.GetUnusedMask();
+    const std::size_t pixels = unused == 0 ? 0 : CountPixels(expected);
+
+    for (std::size_t pixel = 0; pixel < pixels; pixel++)
+    {
+      for (std::size_t sample = 0; sample < expected.samplesPerPixel; sample++)
+      {
+        const std::uint64_t word = expectedPixels.ReadWord(pixel, sample);
+
+        if (!expectedPixels.IsPlain(word) &&
+            (expected.bitsAllocated != actual.bitsAllocated ||
+             ((word ^ actualPixels.ReadWord(pixel, sample)) & unused) != 0))
+        {
+          return false;
+        }
+      }
+    }
+
+    return true;
   }
 }

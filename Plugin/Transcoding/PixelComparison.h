@@ -30,14 +30,18 @@ namespace OrthancPerf
   // The same rows, columns, samples and frames: all that lossy compression must keep
   PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual);
 
-  // How far the samples are apart, as fractions of the range that the stored bits span
+  // How far the samples are apart, as fractions of the range that the stored bits span: absolute
+  // differences
   struct PixelError
   {
     double mean = 0;
     double maximum = 0;
+    double meanOfLuminance = 0;  // where there is one sample, that
+    double maximumOfLuminance = 0;
+    double span = 0;  // between the smallest and the largest sample that was expected
   };
 
-  // Of the absolute differences of the samples. Pixels in YBR_FULL are compared as RGB. Nothing if
+  // Samples of the same colours are compared as they are, and YBR_FULL with RGB as RGB. Nothing if
   // the two can't be compared.
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual);
@@ -45,6 +49,10 @@ namespace OrthancPerf
   // The mean alone
   std::optional<double> MeasureMeanError(const ImageDescription& expected,
                                          const ImageDescription& actual);
+
+  // Whether bits that are not stored, if they hold anything but the sign, are the same in both.
+  // Some devices have overlays or other values there. Only for images that can be measured.
+  bool HasSameUnusedBits(const ImageDescription& expected, const ImageDescription& actual);
 
   // Whether the functions above can read these pixels
   bool IsComparable(const ImageDescription& image) noexcept;

@@ -32,6 +32,8 @@ namespace OrthancPerf
 
     void SetSettings(const IngestTranscoding& settings);
 
+    std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
+
     // Whether incoming instances are to be transcoded at all
     bool IsIngestTranscoding() const noexcept;
 
@@ -51,7 +53,6 @@ namespace OrthancPerf
     std::vector<AutoChoice> GetAutoChoices() const;
 
   private:
-    std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
     TimePoint GetDeadline(std::size_t size) const noexcept;
 
     EngineDirectory& engines_;

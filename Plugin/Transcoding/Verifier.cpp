@@ -2,10 +2,9 @@
 #include "Transcoding/Verifier.h"
 
 #include "Dicom/PixelDataFlaw.h"
+#include "Transcoding/LossyBound.h"
 #include "Transcoding/PixelComparison.h"
 
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 namespace OrthancPerf
@@ -88,16 +87,35 @@ namespace OrthancPerf
     };
 
 
-    std::string FormatPercent(double fraction)
+    PixelComparison CompareLossy(const ImageDescription& source, const ImageDescription& result,
+                                 const std::string& target, unsigned int quality)
     {
-      std::ostringstream text;
-      text << std::fixed << std::setprecision(1) << 100 * fraction << " %";
-      return text.str();
+      const PixelComparison geometry = CompareGeometry(source, result);
+
+      if (geometry.verdict != Comparison::Same)
+      {
+        return geometry;
+      }
+
+      const std::optional<PixelError> error = MeasureError(source, result);
+
+      if (!error.has_value())
+      {
+        return {Comparison::Incomparable, "no pixels that can be compared"};
+      }
+
+      const std::string problem =
+          HasSameUnusedBits(source, result)
+              ? FindExcessiveError(*error, source.bitsStored, target, quality)
+              : "bits that are not stored have changed";
+      return {problem.empty() ? Comparison::Same : Comparison::Different, problem};
     }
 
 
     // The best that any decoder of the source gives
-    PixelComparison CompareWithAll(Decodings& sources, const ImageDescription& result)
+    PixelComparison CompareWithAll(Decodings& sources, const ImageDescription& result,
+                                   const std::string& target,
+                                   const std::optional<unsigned int>& lossyQuality)
     {
       PixelComparison worst = {Comparison::Incomparable, "the source can't be decoded"};
 
@@ -107,7 +125,9 @@ namespace OrthancPerf
 
         if (source.has_value())
         {
-          PixelComparison comparison = ComparePixels(*source, result);
+          PixelComparison comparison = lossyQuality.has_value()
+                                           ? CompareLossy(*source, result, target, *lossyQuality)
+                                           : ComparePixels(*source, result);
 
           if (comparison.verdict == Comparison::Same)
           {
@@ -122,33 +142,6 @@ namespace OrthancPerf
       }
 
       return worst;
-    }
-
-
-    PixelComparison CompareLossy(Decodings& sources, const ImageDescription& result,
-                                 const std::optional<double>& maximumMeanError)
-    {
-      PixelComparison geometry = CompareGeometry(sources.GetUndecoded(), result);
-      const std::optional<ImageDescription> source =
-          maximumMeanError.has_value() && sources.GetCount() > 0 ? sources.Get(0) : std::nullopt;
-
-      if (geometry.verdict != Comparison::Same || !source.has_value())
-      {
-        return geometry;
-      }
-
-      const std::optional<double> error = MeasureMeanError(*source, result);
-
-      if (!error.has_value())
-      {
-        return {Comparison::Incomparable, "no pixels that can be compared"};
-      }
-
-      return *error <= *maximumMeanError
-                 ? geometry
-                 : PixelComparison{Comparison::Different, "the pixels are off by " +
-                                                              FormatPercent(*error) +
-                                                              " on average"};
     }
   }
 
@@ -189,9 +182,8 @@ namespace OrthancPerf
         continue;
       }
 
-      const PixelComparison comparison = pair.isLossy
-                                             ? CompareLossy(sources, *result, pair.maximumMeanError)
-                                             : CompareWithAll(sources, *result);
+      const PixelComparison comparison = CompareWithAll(
+          sources, *result, results.GetUndecoded().transferSyntax.data(), pair.lossyQuality);
       reason = comparison.reason.empty() ? "" : results.GetName(i) + comparison.reason;
 
       if (comparison.verdict != Comparison::Incomparable)

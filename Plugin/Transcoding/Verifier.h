@@ -17,18 +17,16 @@ namespace OrthancPerf
     const void* source = nullptr;
     std::size_t sourceSize = 0;  // bytes
     const std::string& file;
-    bool isLossy = false;
-
-    // What lossy compression may do to the pixels, as MeasureMeanError measures it; none: anything
-    std::optional<double> maximumMeanError;
+    std::optional<unsigned int> lossyQuality;  // that was asked for; none: of a lossless target
 
     TimePoint deadline = TimePoint::max();  // of the decoders
   };
 
 
   // Decodes a transcoded file, and the source where that is compressed too, and compares: all
-  // pixels if the target is lossless; what the image looks like if it is lossy. Frames or bytes
-  // that decoders would pass over in silence are found, too (PixelDataFlaw.h).
+  // pixels if the target is lossless; if it is lossy, how far they are off (LossyBound.h), and
+  // whether what lies beside the stored bits is still there. Frames or bytes that decoders would
+  // pass over in silence are found, too (PixelDataFlaw.h).
   //
   // Decoders may disagree about lossy sources, and about colours, which some turn into RGB. So the
   // first decoder that leaves the colours of the result alone decides, and its pixels have to be

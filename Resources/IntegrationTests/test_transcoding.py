@@ -274,6 +274,42 @@ def test_verified_instances_say_so(orthanc: OrthancServer, make_series: MakeSeri
     assert list_transcodings(orthanc)[0]["Verified"] is False
 
 
+@pytest.mark.parametrize("quality", [1, 50, 90, 100])
+@pytest.mark.parametrize("syntax", LOSSY)
+def test_lossy_instances_are_verified(
+    orthanc: OrthancServer, make_series: MakeSeries, syntax: UID, quality: int
+) -> None:
+    (image,) = make_series("store", 1)
+    content = change(image.path, make_8_bits)
+    for engine, syntaxes in list_engines(orthanc).items():
+        if syntax in syntaxes:
+            tune(orthanc, Engine=engine, TransferSyntax=syntax, LossyQuality=quality, Verify=True)
+            upload(orthanc, content)
+            transcoding = list_transcodings(orthanc)[0]
+            assert transcoding["Outcome"] == "Transcoded", (engine, transcoding)
+            assert transcoding["Verified"] is True
+
+
+def count_warnings_of_loss(server: OrthancServer) -> int:
+    return server.log.count("compressed with loss from now on (JPEG")
+
+
+def test_lossy_targets_are_logged_once_each(orthanc: OrthancServer) -> None:
+    tune(orthanc, TransferSyntax=JPEG_LS)
+    assert count_warnings_of_loss(orthanc) == 0
+    tune(orthanc, TransferSyntax="JPEG2000", LossyQuality=80)
+    assert count_warnings_of_loss(orthanc) == 1
+    tune(orthanc, Verify=True)
+    assert count_warnings_of_loss(orthanc) == 1
+    tune(orthanc, TransferSyntax="JPEGProcess1")
+    assert count_warnings_of_loss(orthanc) == 2
+
+
+def test_a_lossy_target_of_the_configuration_is_logged(start_orthanc: StartOrthanc) -> None:
+    tuning = {"IngestTranscoding": {"TransferSyntax": "JPEGProcess1"}}
+    assert count_warnings_of_loss(start_orthanc(perf={"Tuning": tuning})) == 1
+
+
 def test_a_failure_is_stored_as_received_and_has_a_reason(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:

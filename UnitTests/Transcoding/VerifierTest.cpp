@@ -19,10 +19,10 @@ namespace OrthancPerf
       }
 
       std::string Verify(const std::string& file, const Verifier::Engines& decoders,
-                         bool isLossy = false, std::optional<double> maximumMeanError = {}) const
+                         std::optional<unsigned int> lossyQuality = {}) const
       {
         return Verifier(decoders, decoders)
-            .Verify({source_.data(), source_.size(), file, isLossy, maximumMeanError});
+            .Verify({source_.data(), source_.size(), file, lossyQuality});
       }
 
       std::string source_ = MakeSampleImage({});
@@ -113,11 +113,11 @@ namespace OrthancPerf
     std::string other = native;
     other[other.size() - 2] = static_cast<char>(other[other.size() - 2] ^ 1);
     rounding.Writes(other);
-    EXPECT_EQ("", Verifier({&rounding, &good_}, {&good_})
-                      .Verify({source_.data(), source_.size(), file, false, {}}));
-    EXPECT_NE(
+    EXPECT_EQ(
         "",
-        Verifier({&rounding}, {&good_}).Verify({source_.data(), source_.size(), file, false, {}}));
+        Verifier({&rounding, &good_}, {&good_}).Verify({source_.data(), source_.size(), file, {}}));
+    EXPECT_NE("",
+              Verifier({&rounding}, {&good_}).Verify({source_.data(), source_.size(), file, {}}));
   }
 
 
@@ -155,21 +155,53 @@ namespace OrthancPerf
   TEST_F(VerifierTest, OfLossyImagesTheGeometryCounts)
   {
     bad_.Spoils(0x10);
-    EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, true));
+    EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
 
     bad_.Changes([](DataSetEditor& editor)
                  { editor.Set(0x00280010, "US", std::string("\1\0", 2)); });
     EXPECT_EQ("good decodes: Rows is 1 instead of 25",
-              Verify(Encode(bad_, JPEG_BASELINE), {&good_}, true));
+              Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
   }
 
 
-  TEST_F(VerifierTest, TheErrorOfLossyImagesCanBeBounded)
+  TEST_F(VerifierTest, OfLossyImagesTheErrorIsBounded)
   {
     bad_.Spoils(0x80);
     const std::string file = Encode(bad_, JPEG_BASELINE);
-    EXPECT_EQ("", Verify(file, {&good_}, true, 0.5 / 800));
-    EXPECT_EQ("good decodes: the pixels are off by 0.1 % on average",
-              Verify(file, {&good_}, true, 0.5 / 900));
+    EXPECT_EQ("good decodes: the pixels are off by 0.1 % on average and 50.0 % at most",
+              Verify(file, {&good_}, 90));
+    EXPECT_EQ("", Verify(file, {&good_}, 20));  // may well be, of a sharp edge
+  }
+
+
+  TEST_F(VerifierTest, OfLossyImagesTheSourceHasToBeDecodedToo)
+  {
+    source_ = Encode(good_, RLE);
+    const std::string file = Encode(good_, JPEG_BASELINE);
+    bad_.Fails("crashed");
+    EXPECT_EQ(
+        "", Verifier({&bad_, &good_}, {&good_}).Verify({source_.data(), source_.size(), file, 90}));
+    EXPECT_EQ("good decodes: the source can't be decoded",
+              Verifier({&bad_}, {&good_}).Verify({source_.data(), source_.size(), file, 90}));
+  }
+
+
+  TEST_F(VerifierTest, OfLossyImagesBitsBesideThoseThatAreStoredCount)
+  {
+    SampleShape shape;
+    shape.bitsAllocated = 16;
+    shape.bitsStored = 12;
+    source_ = MakeSampleImage(shape);
+    const std::size_t last = source_.size() - 1;  // of the 825 samples, and padding
+    source_[last] = static_cast<char>(source_[last] | 0x80);
+    const std::string kept = Encode(good_, JPEG_BASELINE);
+    EXPECT_EQ("", Verify(kept, {&good_}, 90));
+
+    FakeEngine masking("masking");
+    std::string masked = source_;
+    masked[last] = static_cast<char>(masked[last] & 0x0f);
+    masking.Writes(masked);
+    EXPECT_EQ("masking decodes: bits that are not stored have changed",
+              Verify(kept, {&masking}, 90));
   }
 }
