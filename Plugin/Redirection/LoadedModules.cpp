@@ -166,6 +166,10 @@ namespace OrthancPerf
         {
           module.containsOwn |= IsInSegment(info, segment, own);
           module.isVirtual |= (vdso != 0 && IsInSegment(info, segment, ToPointer<void>(vdso)));
+
+          const ElfW(Addr) begin = info.dlpi_addr + segment.p_vaddr;
+          module.begin = module.end == 0 ? begin : std::min<std::uintptr_t>(module.begin, begin);
+          module.end = std::max<std::uintptr_t>(module.end, begin + segment.p_memsz);
         }
       }
 
@@ -243,6 +247,12 @@ namespace OrthancPerf
                          [](std::uintptr_t v, const Range& r) { return v < r.begin; });
 
     return after != ranges_.begin() && value < std::prev(after)->end;
+  }
+
+  bool LoadedModule::Contains(const void* address) const noexcept
+  {
+    const auto value = reinterpret_cast<std::uintptr_t>(address);
+    return value >= begin && value < end;
   }
 
   void VisitLoadedModules(const ReadOnlyPages& readOnly, const void* own,

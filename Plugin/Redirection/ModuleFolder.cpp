@@ -9,6 +9,9 @@ namespace OrthancPerf
   namespace
   {
     const char ADDRESS_IN_THIS_MODULE = 0;
+
+    // As the home of users that have none (Debian Policy, section 9.2.3)
+    const std::filesystem::path UNKNOWN = "/nonexistent";
   }
 
 
@@ -18,11 +21,11 @@ namespace OrthancPerf
 
     if (dladdr(&ADDRESS_IN_THIS_MODULE, &info) == 0 || info.dli_fname == nullptr)
     {
-      return {};
+      return UNKNOWN;
     }
 
     std::error_code error;
     const std::filesystem::path file = std::filesystem::weakly_canonical(info.dli_fname, error);
-    return error ? std::filesystem::path() : file.parent_path();
+    return error || !file.is_absolute() ? UNKNOWN : file.parent_path();
   }
 }

@@ -6,7 +6,8 @@
 namespace OrthancPerf
 {
   // The folder of the library or program that holds this function: of libOrthancPerf.so inside
-  // Orthanc, of the test program in a test. The worker programs lie beside it. Empty if the
-  // dynamic linker can't tell. Any thread may call it.
+  // Orthanc, of the test program in a test. The worker programs lie beside it. Never a relative
+  // path, which would make a program of the working directory out of a worker: "/nonexistent" if
+  // the dynamic linker can't tell. Any thread may call it.
   std::filesystem::path GetModuleFolder();
 }

@@ -117,6 +117,7 @@ namespace OrthancPerf
       json["Installed"] = tuner.IsProbeInstalled();
       json["DroppedEvents"] = ToJson(recorder.CountDropped());
       json["RedirectedCalls"] = Json::objectValue;
+      json["ForeignHooks"] = Json::objectValue;
 
       if (!tuner.IsProbeInstalled())
       {
@@ -126,6 +127,12 @@ namespace OrthancPerf
       for (const RedirectionState& function : tuner.GetProbe().GetStates())
       {
         json["RedirectedCalls"][function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
+
+        if (function.foreign > 0)
+        {
+          json["ForeignHooks"][function.name] =
+              ToJson(static_cast<std::uint64_t>(function.foreign));
+        }
       }
 
       return json;

@@ -232,6 +232,38 @@ namespace OrthancPerf
     EXPECT_EQ(2U, patcher.GetStates()[0].slots);
   }
 
+  // Lazily bound, so that the slot can be written to
+  TEST(GotPatcher, LeavesASlotToTheLibraryThatHasRedirectedItBefore)
+  {
+    const CallerModule hook(BuildPaths::GetEagerCaller());
+    const CallerModule hooked(BuildPaths::GetLazyCaller());
+    void* const hookFunction = reinterpret_cast<void*>(hook.Get<ReadFunction>("CallerRead"));
+    void** slot = nullptr;
+    VisitLoadedModules(ReadOnlyPages(), nullptr,
+                       [&](const LoadedModule& module)
+                       {
+                         for (const ImportSlot& import : module.imports)
+                         {
+                           if (module.path == BuildPaths::GetLazyCaller() &&
+                               std::string(import.function) == "read")
+                           {
+                             slot = import.slot;
+                           }
+                         }
+                       });
+    ASSERT_NE(nullptr, slot);
+    *slot = hookFunction;
+
+    GotPatcher patcher(MakeRedirections(), nullptr, &CallerModule::IsCaller);
+    patcher.Refresh();
+    EXPECT_EQ(hookFunction, *slot);
+    EXPECT_EQ(1U, patcher.GetStates()[0].slots);
+    EXPECT_EQ(1U, patcher.GetStates()[0].foreign);
+    EXPECT_EQ(0U, patcher.GetStates()[1].foreign);
+    patcher.Restore();
+    EXPECT_EQ(hookFunction, *slot);
+  }
+
   TEST(GotPatcher, TellsItsStatesToAnyThreadWhileItRedirects)
   {
     const CallerModule first(BuildPaths::GetEagerCaller());
