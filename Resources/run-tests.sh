@@ -411,6 +411,7 @@ do
       ;;
     --long)
       export PERF_LONG=1 PERF_FUZZ_RUNS=${PERF_FUZZ_RUNS:-200000} PERF_SWITCHES=${PERF_SWITCHES:-1000}
+      export PERF_MUTANTS=${PERF_MUTANTS:-10000}
       ;;
     *)
       if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}"

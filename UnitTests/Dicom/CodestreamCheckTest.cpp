@@ -76,6 +76,7 @@ namespace OrthancPerf
         description.columns = 4;
         description.samplesPerPixel = 3;
         description.bitsAllocated = 8;
+        description.bitsStored = 8;
         description.frames = static_cast<std::uint32_t>(frames.size());
         description.photometricInterpretation = label;
         AppendUndefinedLength(pixels_, TAG_PIXEL_DATA, "OB");
@@ -169,6 +170,15 @@ namespace OrthancPerf
     EXPECT_EQ(SHAPE, check(&ImageDescription::samplesPerPixel, 1));
     EXPECT_EQ("a frame has more bits than Bits Allocated",
               Check(BASELINE, "RGB", {Jpeg("", 0xc1, "RGB", 12)}));
+  }
+
+
+  TEST(CodestreamCheck, Jpeg2000HasNoBitsThatItsDecoderMasks)
+  {
+    Image image(JPEG_2000, "RGB", {Jpeg2000(true)});
+    EXPECT_EQ("", image.Check());
+    image.description.bitsStored = 6;
+    EXPECT_EQ("a frame of JPEG 2000 has more bits than Bits Stored", image.Check());
   }
 
 

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real files that lie about themselves, through each engine: each is transcoded to what it showed,
+to every frame and sample, or left as it was received."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.judge import judge
+from harness.mutations import make_mutants
+from harness.transcoding import LOSSLESS, LOSSY, UID
+
+# 10,000 before a release; the first ones of them otherwise
+MUTANTS = int(os.environ.get("PERF_MUTANTS", "300"))
+
+# As far as an engine is expected to get through one file, with its programs
+SECONDS_A_FILE = 5
+
+# Of those transcoded, the share that the independent reader can read in the first place
+SMALLEST_JUDGED_SHARE = 0.8
+
+WRITTEN = {
+    "native": [UID("1.2.840.10008.1.2.4.70")],
+    "dcmtk": [s for s in [*LOSSLESS, *LOSSY] if not s.name.startswith("JPEG 2000")],
+    "gdcm": [*LOSSLESS, *LOSSY],
+    "auto": [*LOSSLESS, *LOSSY],
+}
+
+
+@pytest.fixture(scope="module")
+def mutants(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, str]:
+    """Files, and what was done to each."""
+    folder = tmp_path_factory.mktemp("mutants")
+    files = {}
+    for number, (name, content) in enumerate(make_mutants(MUTANTS)):
+        path = folder / f"{number}.dcm"
+        path.write_bytes(content)
+        files[path] = name
+    return files
+
+
+@pytest.mark.parametrize("verify", [False, True], ids=["unverified", "verified"])
+@pytest.mark.parametrize("engine", list(WRITTEN))
+def test_no_frame_and_no_sample_is_lost(
+    plugin: Path, tmp_path: Path, mutants: dict[Path, str], engine: str, verify: bool
+) -> None:
+    targets = {
+        path: random.Random(f"{engine}/{path.name}").choice(WRITTEN[engine]) for path in mutants
+    }
+    result = subprocess.run(
+        [plugin.parent / "TranscodeFiles", "--ingest", engine, str(int(verify)), tmp_path],
+        input="".join(f"{target}\t{path}\n" for path, target in targets.items()),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60 + SECONDS_A_FILE * len(mutants),
+    )
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()) == len(mutants)
+
+    wrong = []
+    transcoded = unreadable = 0
+    for path, name in mutants.items():
+        stored = tmp_path / path.name
+        if stored.exists():
+            transcoded += 1
+            verdict = judge(path.read_bytes(), stored.read_bytes(), targets[path])
+            unreadable += not verdict.is_judged
+            if verdict.problem:
+                wrong.append(f"{name} as {targets[path].name}: {verdict.problem}")
+    print(f"{engine}: {transcoded} of {len(mutants)} transcoded, {unreadable} of them not readable")
+    assert not wrong, "\n".join([f"{len(wrong)} of {transcoded}", *wrong])
+    assert transcoded > 0
+    assert transcoded - unreadable >= SMALLEST_JUDGED_SHARE * transcoded
