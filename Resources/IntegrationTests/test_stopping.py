@@ -4,7 +4,10 @@
 import contextlib
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import pytest
 import requests
 
 from conftest import MakeSeries, StartOrthanc
@@ -12,6 +15,11 @@ from harness import clients
 from harness.load import keep_busy
 from harness.metrics import INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer
+from harness.process import keep_children_still, list_children
+from harness.transcoding import JPEG_LS, list_engines, tune
+
+SENDERS = 4
+STOPS_WITHIN_SECONDS = 10  # an engine has 30 for an instance
 
 STOPS = 5
 RESETS = 3
@@ -39,6 +47,39 @@ def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc, make_series: M
         assert server.stop() == 0
         assert not CRASH.search(server.log), server.log
         assert "Perf: the callback" not in server.log
+
+
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+def test_engines_that_hang_do_not_keep_it_from_stopping(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, engine: str
+) -> None:
+    contents = [image.read_bytes() for image in make_series("stop", 20)]
+    server = start_orthanc()
+    list_engines(server)
+    tune(server, Engine=engine, TransferSyntax=JPEG_LS)
+    clients.upload(server, contents[:SENDERS], SENDERS)  # now there are programs at work
+
+    def upload_share(sender: int) -> None:
+        with contextlib.suppress(OSError, requests.RequestException):  # the server goes
+            clients.upload(server, contents[sender::SENDERS])
+
+    def are_all_held() -> bool:
+        in_flight = server.get_json("/perf/status")["Ingest"]["InFlight"]["RestApi"]
+        return in_flight == SENDERS
+
+    with keep_children_still(server.pid), ThreadPoolExecutor(SENDERS) as pool:
+        uploads = [pool.submit(upload_share, sender) for sender in range(SENDERS)]
+        assert wait_until(are_all_held)
+        with keep_children_still(server.pid):  # also those that were started for the load
+            programs = list_children(server.pid)
+            assert programs
+            begin = time.monotonic()
+            assert server.stop() == 0, server.log
+            assert time.monotonic() - begin < STOPS_WITHIN_SECONDS
+        for upload in uploads:
+            upload.result()
+    assert not [pid for pid in programs if Path(f"/proc/{pid}").exists()]
+    assert not CRASH.search(server.log), server.log
 
 
 def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) -> None:
