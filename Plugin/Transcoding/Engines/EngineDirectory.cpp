@@ -30,10 +30,50 @@ namespace OrthancPerf
     }
 
 
-    // What stands for an engine in the self-test
-    const ITranscodingEngine& GetTested(const InstalledEngine& installed)
+    // What stands for an engine in the self-test, and why it can't
+    struct Candidate
     {
-      return installed.child == nullptr ? *installed.engine : *installed.child;
+      const ITranscodingEngine* engine;
+      std::string problem;
+    };
+
+
+    Candidate FindTested(const InstalledEngine& installed)
+    {
+      if (installed.children.empty())
+      {
+        return {installed.engine.get(), installed.engine->GetProblem()};
+      }
+
+      std::string problems;
+
+      for (const auto& child : installed.children)
+      {
+        const std::string problem = child->GetProblem();
+
+        if (problem.empty())
+        {
+          return {child.get(), ""};
+        }
+
+        problems += (problems.empty() ? "" : "; ") + problem;
+      }
+
+      return {installed.children.front().get(), problems};
+    }
+
+
+    EngineVerdict Test(const SelfTest& test, const Candidate& candidate)
+    {
+      if (candidate.problem.empty())
+      {
+        return test.TestEngine(*candidate.engine);
+      }
+
+      EngineVerdict verdict = MakeUntested(*candidate.engine);
+      verdict.isTested = true;
+      verdict.reason = candidate.problem;
+      return verdict;
     }
 
 
@@ -80,16 +120,16 @@ namespace OrthancPerf
 
   void EngineDirectory::TestAll()
   {
-    std::vector<const ITranscodingEngine*> tested;
+    std::vector<Candidate> tested;
     std::vector<const ITranscodingEngine*> decoders;
 
     for (const InstalledEngine& installed : engines_)
     {
-      tested.push_back(&GetTested(installed));
+      tested.push_back(FindTested(installed));
 
-      if (tested.back()->CanWrite(EXPLICIT_LITTLE_ENDIAN))
+      if (tested.back().problem.empty() && tested.back().engine->CanWrite(EXPLICIT_LITTLE_ENDIAN))
       {
-        decoders.push_back(tested.back());
+        decoders.push_back(tested.back().engine);
       }
     }
 
@@ -97,10 +137,10 @@ namespace OrthancPerf
     std::vector<std::future<EngineVerdict>> tests;
     tests.reserve(tested.size());
 
-    for (const ITranscodingEngine* const engine : tested)
+    for (const Candidate& candidate : tested)
     {
       tests.push_back(
-          std::async(std::launch::async, [&test, engine] { return test.TestEngine(*engine); }));
+          std::async(std::launch::async, [&test, &candidate] { return Test(test, candidate); }));
     }
 
     std::vector<EngineVerdict> verdicts;
@@ -122,9 +162,9 @@ namespace OrthancPerf
     {
       installed.engine->Stop();
 
-      if (installed.child != nullptr)
+      for (const auto& child : installed.children)
       {
-        installed.child->Stop();
+        child->Stop();
       }
     }
   }
@@ -136,9 +176,9 @@ namespace OrthancPerf
     {
       installed.engine->Tidy();
 
-      if (installed.child != nullptr)
+      for (const auto& child : installed.children)
       {
-        installed.child->Tidy();
+        child->Tidy();
       }
     }
   }

@@ -44,8 +44,9 @@ namespace OrthancPerf
   {
     std::unique_ptr<ITranscodingEngine> engine;
 
-    // The same engine in a process of its own; nullptr if "engine" works in one anyhow
-    std::unique_ptr<ITranscodingEngine> child;
+    // The same engine in a process of its own, of each program that has it: the first one that
+    // starts is tested. Empty if "engine" works in one anyhow.
+    std::vector<std::unique_ptr<ITranscodingEngine>> children;
   };
 
 

@@ -32,20 +32,11 @@ namespace OrthancPerf
     }
 
 
-    // Both programs serve it
-    std::filesystem::path FindNativeProgram(const std::filesystem::path& folder)
-    {
-      std::error_code ignored;
-      return std::filesystem::exists(folder / DCMTK_PROGRAM, ignored) ? folder / DCMTK_PROGRAM
-                                                                      : folder / GDCM_PROGRAM;
-    }
-
-
     InstalledEngine MakeIsolated(const char* engine, const std::filesystem::path& program)
     {
       InstalledEngine installed;
       installed.engine = std::make_unique<IsolatedEngine>(engine, program, 0);
-      installed.child = MakeChild(engine, program);
+      installed.children.push_back(MakeChild(engine, program));
       return installed;
     }
   }
@@ -60,7 +51,8 @@ namespace OrthancPerf
                                                                gdcm.engine.get()};
     InstalledEngine native;
     native.engine = std::make_unique<NativeEngine>(converters);
-    native.child = MakeChild("native", FindNativeProgram(folder));
+    native.children.push_back(MakeChild("native", folder / DCMTK_PROGRAM));
+    native.children.push_back(MakeChild("native", folder / GDCM_PROGRAM));
 
     std::vector<InstalledEngine> engines;
     engines.push_back(std::move(native));

@@ -11,6 +11,7 @@ namespace OrthancPerf
   IsolatedEngine::IsolatedEngine(std::string name, std::filesystem::path program,
                                  std::size_t maximumWorkers, const WorkerLimits& limits) :
     name_(std::move(name)),
+    program_(program.filename().string()),
     limits_(limits),
     pool_({std::move(program), name_}, maximumWorkers, limits.startup)
   {
@@ -26,7 +27,7 @@ namespace OrthancPerf
 
   std::string IsolatedEngine::Describe(const std::string& failure) const
   {
-    return "the " + name_ + " program " + failure;
+    return "the program " + program_ + " " + failure;
   }
 
 

@@ -69,6 +69,7 @@ namespace OrthancPerf
     std::string Describe(const std::string& failure) const;
 
     const std::string name_;
+    const std::string program_;  // without its folder
     const WorkerLimits limits_;
     mutable WorkerPool pool_;
     mutable std::shared_mutex calls_;  // shared by the calls under way

@@ -17,7 +17,12 @@ namespace OrthancPerf
     {
       InstalledEngine installed;
       installed.engine = std::move(engine);
-      installed.child = std::move(child);
+
+      if (child != nullptr)
+      {
+        installed.children.push_back(std::move(child));
+      }
+
       return installed;
     }
 
@@ -138,5 +143,28 @@ namespace OrthancPerf
 
     EXPECT_EQ(pointer, directory.Find("fake", RLE));
     EXPECT_EQ(0, pointer->GetCalls());
+  }
+
+
+  TEST(EngineDirectory, TheFirstChildThatStartsIsTested)
+  {
+    auto absent = std::make_unique<FakeEngine>("fake");
+    absent->HasProblem("the program One does not start");
+    auto alsoAbsent = std::make_unique<FakeEngine>("lost");
+    alsoAbsent->HasProblem("the program One does not start");
+    auto last = std::make_unique<FakeEngine>("lost");
+    last->HasProblem("the program Two is missing");
+
+    std::vector<InstalledEngine> engines;
+    engines.push_back(Install(std::make_unique<FakeEngine>("fake"), std::move(absent)));
+    engines.back().children.push_back(std::make_unique<FakeEngine>("fake"));
+    engines.push_back(Install(std::make_unique<FakeEngine>("lost"), std::move(alsoAbsent)));
+    engines.back().children.push_back(std::move(last));
+    EngineDirectory directory(std::move(engines));
+    directory.TestAll();
+
+    EXPECT_NE(nullptr, directory.Find("fake", RLE));
+    EXPECT_EQ("not available: the program One does not start; the program Two is missing",
+              directory.Explain("lost", RLE));
   }
 }

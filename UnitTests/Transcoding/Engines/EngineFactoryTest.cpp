@@ -120,6 +120,7 @@ namespace OrthancPerf
     for (const EngineVerdict& verdict : directory.GetVerdicts())
     {
       EXPECT_FALSE(verdict.isAvailable);
+      EXPECT_EQ(0u, verdict.reason.find("the program OrthancPerf")) << verdict.reason;
       EXPECT_NE(std::string::npos, verdict.reason.find("missing")) << verdict.reason;
     }
 

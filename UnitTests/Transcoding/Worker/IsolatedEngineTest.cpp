@@ -86,6 +86,12 @@ namespace OrthancPerf
         return path_;
       }
 
+      // As engines call it
+      std::string GetName() const
+      {
+        return "the program " + path_.filename().string();
+      }
+
     private:
       const std::filesystem::path path_;
     };
@@ -179,7 +185,8 @@ namespace OrthancPerf
   TEST(IsolatedEngine, AMissingProgramIsAProblem)
   {
     const IsolatedEngine engine("dcmtk", "/nonexistent/OrthancPerfDcmtk", 1);
-    const std::string expected = "the dcmtk program is missing: /nonexistent/OrthancPerfDcmtk";
+    const std::string expected =
+        "the program OrthancPerfDcmtk is missing: /nonexistent/OrthancPerfDcmtk";
     EXPECT_EQ(engine.GetProblem(), expected);
     EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
     const EngineResult result = engine.Transcode("x", 1, TARGET);
@@ -193,7 +200,7 @@ namespace OrthancPerf
     // What the dynamic linker makes of it
     const Script script("exit 127");
     EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
-              "the dcmtk program does not start: a library that it needs is missing (see ldd)");
+              script.GetName() + " does not start: a library that it needs is missing (see ldd)");
   }
 
 
@@ -202,16 +209,16 @@ namespace OrthancPerf
     const Script script("exit 0");
     std::filesystem::permissions(script.GetPath(), std::filesystem::perms::owner_read);
     EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1).GetProblem(),
-              "the dcmtk program may not be executed: " + script.GetPath().string());
+              script.GetName() + " may not be executed: " + script.GetPath().string());
   }
 
 
   TEST(IsolatedEngine, AProgramThatIsNoWorkerIsAProblem)
   {
     EXPECT_EQ(IsolatedEngine("dcmtk", "/bin/true", 1).GetProblem(),
-              "the dcmtk program does not start: it ended with exit code 0");
+              "the program true does not start: it ended with exit code 0");
     EXPECT_EQ(IsolatedEngine("other", BuildPaths::GetTestWorker(), 1).GetProblem(),
-              "the other program does not start: it ended with exit code 65");
+              "the program TestWorker does not start: it ended with exit code 65");
   }
 
 
@@ -221,14 +228,14 @@ namespace OrthancPerf
     WorkerLimits limits;
     limits.startup = std::chrono::milliseconds(100);
     EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1, limits).GetProblem(),
-              "the dcmtk program did not answer within 100 ms");
+              script.GetName() + " did not answer within 100 ms");
   }
 
 
   TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
   {
     const IsolatedEngine engine("unusable", BuildPaths::GetTestWorker(), 1);
-    EXPECT_EQ(engine.GetProblem(), "the unusable program does not work: something is missing");
+    EXPECT_EQ(engine.GetProblem(), "the program TestWorker does not work: something is missing");
     EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
     EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
   }
@@ -239,10 +246,9 @@ namespace OrthancPerf
     const Misbehaving misbehaving;
     const std::string first = misbehaving.GetFile("pid");
     EXPECT_EQ(misbehaving.GetReason("crash"),
-              "the misbehaving program ended by signal 11 (Segmentation fault)");
-    EXPECT_EQ(misbehaving.GetReason("abort"),
-              "the misbehaving program ended by signal 6 (Aborted)");
-    EXPECT_EQ(misbehaving.GetReason("exit"), "the misbehaving program has ended");
+              "the program TestWorker ended by signal 11 (Segmentation fault)");
+    EXPECT_EQ(misbehaving.GetReason("abort"), "the program TestWorker ended by signal 6 (Aborted)");
+    EXPECT_EQ(misbehaving.GetReason("exit"), "the program TestWorker has ended");
     EXPECT_NE(misbehaving.GetFile("pid"), first);
   }
 
@@ -253,8 +259,7 @@ namespace OrthancPerf
     limits.time = std::chrono::milliseconds(300);
     const Misbehaving misbehaving(1, limits);
     const std::string first = misbehaving.GetFile("pid");
-    EXPECT_EQ(misbehaving.GetReason("hang"),
-              "the misbehaving program did not answer within 300 ms");
+    EXPECT_EQ(misbehaving.GetReason("hang"), "the program TestWorker did not answer within 300 ms");
     EXPECT_NE(kill(std::stoi(first), 0), 0);
     EXPECT_NE(misbehaving.GetFile("pid"), first);
   }
@@ -263,11 +268,11 @@ namespace OrthancPerf
   TEST(IsolatedEngine, GarbageIsAFailure)
   {
     const Misbehaving misbehaving;
-    EXPECT_EQ(misbehaving.GetReason("garbage"), "the misbehaving program ended with exit code 3");
+    EXPECT_EQ(misbehaving.GetReason("garbage"), "the program TestWorker ended with exit code 3");
     EXPECT_EQ(misbehaving.GetReason("nonsense"),
-              "the misbehaving program has given an answer that makes no sense");
-    EXPECT_EQ(misbehaving.GetReason("lie" + std::string(100000, ' ')).substr(0, 23),
-              "the misbehaving program");
+              "the program TestWorker has given an answer that makes no sense");
+    EXPECT_EQ(misbehaving.GetReason("lie" + std::string(100000, ' ')).substr(0, 22),
+              "the program TestWorker");
     EXPECT_NE(misbehaving.GetFile("pid"), "");
   }
 
@@ -310,7 +315,7 @@ namespace OrthancPerf
     signal(SIGCHLD, SIG_IGN);  // the kernel waits for all children
     {
       const Misbehaving misbehaving;
-      EXPECT_EQ(misbehaving.GetReason("crash"), "the misbehaving program ended unexpectedly");
+      EXPECT_EQ(misbehaving.GetReason("crash"), "the program TestWorker ended unexpectedly");
       EXPECT_NE(misbehaving.GetFile("pid"), "");
     }
     signal(SIGCHLD, SIG_DFL);
@@ -424,7 +429,7 @@ namespace OrthancPerf
     engine.reset();
     thread.join();
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
-    EXPECT_EQ(result.reason, "the misbehaving program is being stopped");
+    EXPECT_EQ(result.reason, "the program TestWorker is being stopped");
     EXPECT_FALSE(IsProcess(pid));
   }
 
@@ -506,7 +511,7 @@ namespace OrthancPerf
     TranscodingTarget target = TARGET;
     target.deadline = Clock::now() + std::chrono::milliseconds(50);
     EXPECT_EQ(engine.Transcode("echo\n", 5, target).reason,
-              "the misbehaving program was busy with other instances until the time for this one "
+              "the program TestWorker was busy with other instances until the time for this one "
               "was over");
     EXPECT_EQ(engine.Transcode("echo\n", 5, target).outcome, TranscodingOutcome::Failed);
     EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
