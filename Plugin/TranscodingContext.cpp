@@ -8,6 +8,7 @@
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
@@ -143,15 +144,57 @@ namespace OrthancPerf
 
   TranscodingSources TranscodingContext::GetSources() const
   {
-    const auto isTested = [this]
+    return {engines_,
+            transcoder_,
+            failures_,
+            lock_,
+            [this] { return IsTested(); },
+            [this]
+            {
+              return GetProblem();
+            }};
+  }
+
+
+  std::string TranscodingContext::GetProblem() const
+  {
+    if (!isStarted_)
     {
-      return selfTest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-    };
-    const auto getProblem = [this]
+      return "Orthanc has not started yet";
+    }
+
+    return problem_.empty() && IsTested() ? FindMissingEngine(*transcoder_.GetSettings())
+                                          : problem_;
+  }
+
+
+  // What the engines there are cannot do of what the settings ask for; empty: nothing. When the
+  // engines have been tested.
+  std::string TranscodingContext::FindMissingEngine(const IngestTranscoding& settings) const
+  {
+    const std::vector<EngineVerdict> verdicts = engines_.GetVerdicts();
+
+    if (std::none_of(verdicts.begin(), verdicts.end(),
+                     [](const EngineVerdict& verdict) { return verdict.isAvailable; }))
     {
-      return isStarted_ ? problem_ : "Orthanc has not started yet";
-    };
-    return {engines_, transcoder_, failures_, lock_, isTested, getProblem};
+      return "no transcoding engine is available: " + verdicts.front().reason;
+    }
+
+    try
+    {
+      CheckTranscodingSettings(settings, engines_);
+      return "";
+    }
+    catch (const SettingError& error)
+    {
+      return error.what();
+    }
+  }
+
+
+  bool TranscodingContext::IsTested() const
+  {
+    return selfTest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
 
 
@@ -226,13 +269,11 @@ namespace OrthancPerf
       }
     }
 
-    try
+    const std::string problem = FindMissingEngine(settings);
+
+    if (!problem.empty())
     {
-      CheckTranscodingSettings(settings, engines_);
-    }
-    catch (const SettingError& error)
-    {
-      warn_(std::string("instances are stored as received: ") + error.what());
+      warn_("instances are stored as received: " + problem);
     }
   }
 
@@ -242,6 +283,7 @@ namespace OrthancPerf
   {
     tracker_.OnTranscoderBegin(Clock::now());
     Transcoding transcoding = work();
+    failures_.OnEnd(transcoding.report);
 
     if (transcoding.report.outcome != TranscodingReport::Outcome::Unneeded)
     {

@@ -82,6 +82,9 @@ namespace OrthancPerf
   private:
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
+    bool IsTested() const;
+    std::string GetProblem() const;
+    std::string FindMissingEngine(const IngestTranscoding& settings) const;
     void WarnIfNotInEffect(const IngestTranscoding& settings) const;
     void WarnIfLossy(const IngestTranscoding& settings) const;
     void ReportEngines(const IngestTranscoding& settings) const;

@@ -20,6 +20,7 @@ namespace OrthancPerf
     using Outcome = TranscodingReport::Outcome;
 
     constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
+    constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
 
 
     bool IsLossy(const std::string& target)
@@ -146,6 +147,12 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target)
   {
+    // Orthanc refuses it: nothing is stored as received
+    if (sopInstanceUid_.empty())
+    {
+      return MakeUndone(Outcome::Unneeded, target, NOT_DICOM);
+    }
+
     // Deflated files have to be inflated to see whether they have pixels
     std::string reason = FindReasonToLeaveAlone(image_, target);
 
@@ -164,7 +171,7 @@ namespace OrthancPerf
   {
     if (sopInstanceUid_.empty())
     {
-      return Refuse("", target, "not a DICOM file that Orthanc would store");
+      return Refuse("", target, NOT_DICOM);
     }
 
     if (image_.isDeflated && inflated_.empty() && !Inflate())

@@ -11,13 +11,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    bool IsFailure(const TranscodingReport& report)
-    {
-      return report.outcome == TranscodingReport::Outcome::Failed ||
-             (report.outcome == TranscodingReport::Outcome::Declined && report.engine.empty());
-    }
-
-
     // "frame 17 of 30" and "frame 3 of 30" are one kind
     std::string WithoutNumbers(const std::string& reason)
     {
@@ -48,7 +41,7 @@ namespace OrthancPerf
     {
       const std::string target = GetTargetName(report.target);
       const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
-      return report.engine.empty()
+      return report.outcome == TranscodingReport::Outcome::Declined
                  ? "an instance cannot be transcoded to " + target + ": " + reason
                  : "the engine \"" + report.engine + "\" failed to transcode an instance to " +
                        target + ": " + reason;
@@ -63,9 +56,27 @@ namespace OrthancPerf
 
   void TranscodingFailures::OnTranscoding(const TranscodingReport& report) noexcept
   {
+    if (report.outcome == TranscodingReport::Outcome::Failed)
+    {
+      Tell(report);
+    }
+  }
+
+
+  void TranscodingFailures::OnEnd(const TranscodingReport& report) noexcept
+  {
+    if (report.outcome == TranscodingReport::Outcome::Declined && !report.target.empty())
+    {
+      Tell(report);
+    }
+  }
+
+
+  void TranscodingFailures::Tell(const TranscodingReport& report) noexcept
+  {
     try
     {
-      if (IsFailure(report) && Add(report))
+      if (Add(report))
       {
         log_(Describe(report));
       }

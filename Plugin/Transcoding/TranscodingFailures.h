@@ -17,17 +17,18 @@ namespace OrthancPerf
   // difference
   struct TranscodingFailure
   {
-    std::string engine;  // empty: there was none to try
+    std::string engine;  // the one that failed, or declined last; empty: there was none to try
     std::string target;  // transfer syntax UID
     std::string reason;  // of the first one
     std::uint64_t count = 0;
   };
 
 
-  // What engines failed at, by kind, for /perf/status and the log, which has one line for each
-  // kind, not one for each instance. What an engine declines is no failure, but for what none of
-  // them could be asked. Owned by the plugin's context; any thread may call it. Memory: at most
-  // MAXIMUM_KINDS; what is beyond is neither told nor logged, but counted in the metrics.
+  // What engines failed at, and the images that no engine covers, by kind, for /perf/status and the
+  // log, which has one line for each kind, not one for each instance. What one engine declines is
+  // no failure as long as another one does it. Owned by the plugin's context; any thread may call
+  // it. Memory: at most MAXIMUM_KINDS; what is beyond is neither told nor logged, but counted in
+  // the metrics.
   class TranscodingFailures : public ITranscodingObserver
   {
   public:
@@ -38,7 +39,11 @@ namespace OrthancPerf
 
     explicit TranscodingFailures(Log log);
 
+    // An attempt of an engine
     void OnTranscoding(const TranscodingReport& report) noexcept override;
+
+    // What became of an instance in the end
+    void OnEnd(const TranscodingReport& report) noexcept;
 
     std::vector<TranscodingFailure> Get() const;
 
@@ -46,6 +51,7 @@ namespace OrthancPerf
     // Engine, target, reason without its numbers
     using Kind = std::tuple<std::string, std::string, std::string>;
 
+    void Tell(const TranscodingReport& report) noexcept;
     bool Add(const TranscodingReport& report);
 
     const Log log_;

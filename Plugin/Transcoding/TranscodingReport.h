@@ -14,7 +14,7 @@ namespace OrthancPerf
     enum class Outcome
     {
       Transcoded,
-      Unneeded,  // in the target already, no pixel data, video: left alone
+      Unneeded,  // in the target already, no pixel data, video, not DICOM: left alone
       Declined,  // no engine covers it: left as it was
       Failed     // stored as received
     };

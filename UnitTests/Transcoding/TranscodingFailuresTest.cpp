@@ -49,20 +49,40 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, WhatAnEngineDeclinesIsNoFailure)
+  TEST_F(TranscodingFailuresTest, WhatNoEngineCoversIsToldOnceAnInstance)
   {
     TranscodingReport declined = MakeFailure("12 bits");
     declined.outcome = TranscodingReport::Outcome::Declined;
-    failures_.OnTranscoding(declined);
+    failures_.OnTranscoding(declined);  // another engine may cover it
     EXPECT_TRUE(lines_.empty());
 
+    failures_.OnEnd(declined);
+    failures_.OnEnd(declined);
     declined.engine.clear();
     declined.reason = "no engine writes this transfer syntax";
     failures_.OnTranscoding(declined);
-    ASSERT_EQ(1U, lines_.size());
+    failures_.OnEnd(declined);
+    ASSERT_EQ(2U, lines_.size());
+    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: 12 bits", lines_[0]);
     EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: no engine writes this transfer "
               "syntax",
-              lines_[0]);
+              lines_[1]);
+
+    const std::vector<TranscodingFailure> failures = failures_.Get();
+    ASSERT_EQ(2U, failures.size());
+    EXPECT_EQ(1U, failures[0].count);
+    EXPECT_EQ("", failures[0].engine);
+    EXPECT_EQ(2U, failures[1].count);
+    EXPECT_EQ("gdcm", failures[1].engine);
+  }
+
+
+  TEST_F(TranscodingFailuresTest, WhatFailedIsNotCountedTwice)
+  {
+    failures_.OnTranscoding(MakeFailure("cut"));
+    failures_.OnEnd(MakeFailure("dcmtk: 12 bits; gdcm: cut"));
+    ASSERT_EQ(1U, failures_.Get().size());
+    EXPECT_EQ(1U, failures_.Get()[0].count);
   }
 
 
