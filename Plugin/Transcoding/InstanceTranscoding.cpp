@@ -21,12 +21,27 @@ namespace OrthancPerf
 
     constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
     constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
+    constexpr const char* DEFLATED_LITTLE_ENDIAN = "1.2.840.10008.1.2.1.99";
 
 
     bool IsLossy(const std::string& target)
     {
       const WritableSyntax* const syntax = FindWritableSyntax(target);
       return syntax != nullptr && syntax->isLossy;
+    }
+
+
+    // Who asks for an uncompressed target does not do so for its size
+    bool IsLosslessCompression(const std::string& target)
+    {
+      return !IsLossy(target) && (IsEncapsulated(target) || target == DEFLATED_LITTLE_ENDIAN);
+    }
+
+
+    // The engine has done its work, and others would hardly do it better
+    bool IsDone(const TranscodingReport& report)
+    {
+      return report.outcome == Outcome::Transcoded || report.isLarger;
     }
 
 
@@ -46,25 +61,21 @@ namespace OrthancPerf
     }
 
 
-    TranscodingOutcome ToEngineOutcome(Outcome outcome)
+    TranscodingOutcome ToEngineOutcome(const TranscodingReport& report)
     {
-      switch (outcome)
+      if (IsDone(report))
       {
-        case Outcome::Transcoded:
-          return TranscodingOutcome::Transcoded;
-
-        case Outcome::Declined:
-          return TranscodingOutcome::Declined;
-
-        default:
-          return TranscodingOutcome::Failed;
+        return TranscodingOutcome::Transcoded;
       }
+
+      return report.outcome == Outcome::Declined ? TranscodingOutcome::Declined
+                                                 : TranscodingOutcome::Failed;
     }
 
 
     EngineAttempt ToAttempt(const TranscodingReport& report)
     {
-      return {report.engine, ToEngineOutcome(report.outcome), report.duration, report.sourceSize,
+      return {report.engine, ToEngineOutcome(report), report.duration, report.sourceSize,
               report.reason};
     }
 
@@ -76,7 +87,7 @@ namespace OrthancPerf
       report.duration += all.report.duration;
       report.verification += all.report.verification;
 
-      if (report.outcome != Outcome::Transcoded && !all.report.engine.empty())
+      if (!IsDone(report) && !all.report.engine.empty())
       {
         report.reason = all.report.reason + "; " + report.engine + ": " + report.reason;
 
@@ -85,7 +96,7 @@ namespace OrthancPerf
           report.outcome = Outcome::Failed;
         }
       }
-      else if (report.outcome != Outcome::Transcoded)
+      else if (!IsDone(report))
       {
         report.reason = report.engine + ": " + report.reason;
       }
@@ -145,6 +156,16 @@ namespace OrthancPerf
   }
 
 
+  std::string InstanceTranscoding::FindReasonToLeaveAlone(const std::string& target) const
+  {
+    const bool isCompressed = image_.isDeflated || IsEncapsulated(image_.transferSyntax.data());
+    const std::string reason = OrthancPerf::FindReasonToLeaveAlone(image_, target);
+    return reason.empty() && isCompressed && !surroundings_.settings.ofCompressed
+               ? "compressed already"
+               : reason;
+  }
+
+
   Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target)
   {
     // Orthanc refuses it: nothing is stored as received
@@ -153,14 +174,16 @@ namespace OrthancPerf
       return MakeUndone(Outcome::Unneeded, target, NOT_DICOM);
     }
 
+    isIncoming_ = true;
+
     // Deflated files have to be inflated to see whether they have pixels
-    std::string reason = FindReasonToLeaveAlone(image_, target);
+    std::string reason = FindReasonToLeaveAlone(target);
 
     if (reason.empty() && image_.isDeflated && Inflate())
     {
       ImageDescription inflated = image_;
       inflated.transferSyntax = {};
-      reason = FindReasonToLeaveAlone(inflated, target);
+      reason = OrthancPerf::FindReasonToLeaveAlone(inflated, target);
     }
 
     return reason.empty() ? TranscodeTo(target) : MakeUndone(Outcome::Unneeded, target, reason);
@@ -285,7 +308,7 @@ namespace OrthancPerf
       Append(all, std::move(attempt));
 
       // What an engine could not do in time, the next one will hardly do in no time
-      if (all.report.outcome == Outcome::Transcoded || Clock::now() >= surroundings_.deadline)
+      if (IsDone(all.report) || Clock::now() >= surroundings_.deadline)
       {
         break;
       }
@@ -339,6 +362,14 @@ namespace OrthancPerf
                                            Transcoding& transcoding) const
   {
     std::string flaw = FindFlaw(transcoding.file, target, sopInstanceUid_);
+
+    if (flaw.empty() && isIncoming_ && IsLosslessCompression(target) &&
+        transcoding.file.size() > received_.size)
+    {
+      transcoding.report.outcome = Outcome::Declined;
+      transcoding.report.isLarger = true;
+      return "larger than what came";
+    }
 
     if (flaw.empty() && surroundings_.settings.verify)
     {

@@ -56,6 +56,7 @@ namespace OrthancPerf
                            const std::string& reason) const;
     Transcoding Refuse(const std::string& engine, const std::string& target,
                        const std::string& reason);
+    std::string FindReasonToLeaveAlone(const std::string& target) const;
     bool Inflate();
     Source GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
@@ -71,6 +72,7 @@ namespace OrthancPerf
     std::vector<const ITranscodingEngine*> ChooseEngines(const TranscodingKind& kind);
 
     const TranscodingSurroundings surroundings_;
+    bool isIncoming_ = false;
     const Source received_;
     ImageDescription image_;
     std::string sopInstanceUid_;

@@ -20,9 +20,10 @@ namespace OrthancPerf
     };
 
     Outcome outcome = Outcome::Unneeded;
-    std::string engine;  // the one that did it, or tried last; empty: none was tried
-    std::string target;  // transfer syntax UID
-    std::string reason;  // why it was left as it was; empty if transcoded
+    std::string engine;     // the one that did it, or tried last; empty: none was tried
+    std::string target;     // transfer syntax UID
+    std::string reason;     // why it was left as it was; empty if transcoded
+    bool isLarger = false;  // declined, as what the engine wrote is larger than what came
     // Of the engines' work, failed attempts included, Verify not
     std::chrono::nanoseconds duration{0};
     std::chrono::nanoseconds verification{0};

@@ -36,7 +36,8 @@ namespace OrthancPerf
 
     auto Tie(const IngestTranscoding& t)
     {
-      return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality, t.orthancTranscoding);
+      return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality, t.ofCompressed,
+                      t.orthancTranscoding);
     }
 
 

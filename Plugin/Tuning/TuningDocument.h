@@ -93,6 +93,9 @@ namespace OrthancPerf
     bool verify = false;
     unsigned int lossyQuality = 90;  // 1 to 100, as in libjpeg
 
+    // Whether what comes compressed, or deflated, is transcoded as well
+    bool ofCompressed = false;
+
     // Whether the engines also do what Orthanc itself is asked to transcode, to lossless targets
     bool orthancTranscoding = false;
 

@@ -51,6 +51,7 @@ namespace OrthancPerf
         {"IngestTranscoding.Engine", static_cast<double>(transcoding.engine)},
         {"IngestTranscoding.Verify", ToFigure(transcoding.verify)},
         {"IngestTranscoding.LossyQuality", static_cast<double>(transcoding.lossyQuality)},
+        {"IngestTranscoding.OfCompressed", ToFigure(transcoding.ofCompressed)},
         {"IngestTranscoding.OrthancTranscoding", ToFigure(transcoding.orthancTranscoding)},
     };
   }

@@ -289,6 +289,9 @@ namespace OrthancPerf
               [](Tuning& t, std::int64_t value)
               { t.ingestTranscoding.lossyQuality = static_cast<unsigned int>(value); }),
           MakeBooleanKey<Tuning>(
+              INGEST_TRANSCODING, "OfCompressed", "what comes compressed is transcoded as well",
+              [](Tuning& t) -> bool& { return t.ingestTranscoding.ofCompressed; }),
+          MakeBooleanKey<Tuning>(
               INGEST_TRANSCODING, "OrthancTranscoding",
               "the engines also serve what Orthanc transcodes itself, losslessly",
               [](Tuning& t) -> bool& { return t.ingestTranscoding.orthancTranscoding; }),

@@ -601,7 +601,7 @@ def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
 
 
 @pytest.mark.parametrize("syntax", [JPEG_LS, DEFLATED, IMPLICIT, JPEG_2000_LOSSLESS, RLE])
-def test_what_comes_compressed_is_transcoded_too(
+def test_what_comes_compressed_is_transcoded_if_asked_for(
     orthanc: OrthancServer, make_series: MakeSeries, syntax: UID
 ) -> None:
     (image,) = make_series("store", 1)
@@ -609,6 +609,60 @@ def test_what_comes_compressed_is_transcoded_too(
     compressed = orthanc.get_file(upload(orthanc, image.read_bytes()))
     assert get_syntax(read(compressed)) == syntax
     orthanc.delete_all()
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    target = EXPLICIT if syntax in (JPEG_LS, JPEG_2000_LOSSLESS) else JPEG_LOSSLESS_SV1
+    tune(orthanc, TransferSyntax=target, OfCompressed=True)
     upload(orthanc, compressed)
-    check_stored(orthanc, image, JPEG_LOSSLESS_SV1)
+    check_stored(orthanc, image, target)
+
+
+# ---- What would only grow -----------------------------------------------------------------------
+
+
+def test_a_compressed_clip_does_not_grow(orthanc: OrthancServer) -> None:
+    content = Path(get_testdata_file("examples_ybr_color.dcm")).read_bytes()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert orthanc.get_file(upload(orthanc, content)) == content
+    assert list_transcodings(orthanc) == [None]
+    orthanc.delete_all()
+
+    tune(orthanc, OfCompressed=True)
+    assert orthanc.get_file(upload(orthanc, content)) == content
+    transcoding = list_transcodings(orthanc)[0]
+    assert (transcoding["Outcome"], transcoding["Reason"]) == ("Declined", "larger than what came")
+    assert orthanc.get_json("/perf/status")["Transcoding"]["Failures"] == []
+    orthanc.delete_all()
+
+    tune(orthanc, TransferSyntax=EXPLICIT)  # nobody asks for that to save space
+    assert get_syntax(read_stored(orthanc, upload(orthanc, content))) == EXPLICIT
+
+
+def test_a_deflated_file_is_compressed_already(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    (image,) = make_series("store", 1)
+    tune(orthanc, TransferSyntax=DEFLATED)
+    deflated = orthanc.get_file(upload(orthanc, image.read_bytes()))
+    orthanc.delete_all()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    assert orthanc.get_file(upload(orthanc, deflated)) == deflated
+    assert list_transcodings(orthanc)[0] is None
+
+
+@pytest.mark.parametrize("target", [RLE, JPEG_LOSSLESS_SV1])
+def test_noise_is_stored_as_received(
+    orthanc: OrthancServer, make_series: MakeSeries, target: UID
+) -> None:
+    def make_noise(image: FileDataset) -> None:
+        noise = np.random.default_rng(1).integers(0, 2**16, (image.Rows, image.Columns), "u2")
+        image.PixelData = noise.tobytes()
+        image.BitsStored, image.HighBit, image.PixelRepresentation = 16, 15, 0
+
+    content = change(make_series("store", 1)[0].path, make_noise)
+    for engine in sorted({*list_engines(orthanc), "auto"}):
+        if target == RLE and engine == "native":
+            continue
+        tune(orthanc, TransferSyntax=target, Engine=engine)
+        assert orthanc.get_file(upload(orthanc, content)) == content, engine
+        reason = list_transcodings(orthanc)[0]["Reason"]
+        assert reason == "larger than what came", engine
+        orthanc.delete_all()

@@ -34,6 +34,19 @@ namespace OrthancPerf
     };
 
 
+    constexpr DicomTag IMAGE_COMMENTS = 0x00204000;
+
+
+    // The fake engines don't compress: instead, they leave out the comments
+    std::string MakeSource()
+    {
+      const std::string image = MakeSampleImage({});
+      DataSetEditor editor(image.data(), image.size());
+      editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
+      return editor.Write();
+    }
+
+
     // Two engines that work, until a test makes them not
     class TranscoderTest : public testing::Test
     {
@@ -45,12 +58,13 @@ namespace OrthancPerf
       }
 
       void Set(const char* target, EngineChoice choice = EngineChoice::Automatic,
-               bool verify = false)
+               bool verify = false, bool ofCompressed = false)
       {
         IngestTranscoding settings;
         settings.transferSyntax = target;
         settings.engine = choice;
         settings.verify = verify;
+        settings.ofCompressed = ofCompressed;
         transcoder_.SetSettings(settings);
       }
 
@@ -81,6 +95,7 @@ namespace OrthancPerf
         for (FakeEngine** const engine : engines)
         {
           auto made = std::make_unique<FakeEngine>(NAMES[installed.size()]);
+          made->Changes([](DataSetEditor& editor) { editor.Remove(IMAGE_COMMENTS); });
           *engine = made.get();
           installed.emplace_back();
           installed.back().engine = std::move(made);
@@ -89,7 +104,7 @@ namespace OrthancPerf
         return installed;
       }
 
-      const std::string source_ = MakeSampleImage({});
+      const std::string source_ = MakeSource();
       FakeEngine* native_ = nullptr;
       FakeEngine* dcmtk_ = nullptr;
       EngineDirectory directory_{Install({&native_, &dcmtk_})};
@@ -159,6 +174,63 @@ namespace OrthancPerf
                     Outcome::Unneeded, "a video");
     EXPECT_EQ(calls + 1, native_->GetCalls());
     EXPECT_EQ(Texts{"native:transcoded"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, WhatIsCompressedAlreadyIsLeftAloneUnlessTheSettingsSaySo)
+  {
+    const std::string compressed = Send(source_).file;
+    const std::string deflated = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
+
+    for (const char* const target : {RLE, EXPLICIT_LITTLE_ENDIAN, JPEG_BASELINE})
+    {
+      Set(target);
+      const int calls = native_->GetCalls();
+      ExpectLeftAlone(Send(compressed), Outcome::Unneeded, "compressed already");
+      ExpectLeftAlone(Send(deflated), Outcome::Unneeded, "compressed already");
+      EXPECT_EQ(calls, native_->GetCalls());
+
+      DataSetEditor editor(compressed.data(), compressed.size());
+      editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
+      Set(target, EngineChoice::Automatic, false, true);
+      EXPECT_EQ(target, GetSyntax(Send(editor.Write()).file));
+    }
+  }
+
+
+  TEST_F(TranscoderTest, LosslessCompressionNeverStoresMoreThanWhatCame)
+  {
+    const std::string small = MakeSampleImage({});
+    ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
+    EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);  // the next one would do no better
+
+    Set(RLE, EngineChoice::Dcmtk);
+    ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
+
+    // What is not asked for because of its size
+    EXPECT_EQ(RLE, GetSyntax(Ask(small, {RLE}).file));
+    Set(JPEG_BASELINE);
+    EXPECT_EQ(JPEG_BASELINE, GetSyntax(Send(small).file));
+    Set(EXPLICIT_LITTLE_ENDIAN, EngineChoice::Automatic, false, true);
+    const std::string compressed = Ask(source_, {RLE}).file;
+    EXPECT_EQ(EXPLICIT_LITTLE_ENDIAN, GetSyntax(Send(compressed).file));
+  }
+
+
+  TEST_F(TranscoderTest, ALargerResultIsNoFaultOfTheEngine)
+  {
+    const std::string small = MakeSampleImage({});
+    dcmtk_->Fails("crashed");
+    Set(RLE);
+
+    for (int i = 0; i < 20; i++)
+    {
+      observer_.texts_.clear();
+      ExpectLeftAlone(Send(small), Outcome::Declined, "larger than what came");
+    }
+
+    EXPECT_EQ(Texts{"native:declined"}, observer_.texts_);
+    EXPECT_EQ("native", Send(source_).report.engine);
   }
 
 
@@ -392,14 +464,14 @@ namespace OrthancPerf
     // As long as an engine gives what is asked for by others
     Set(RLE);
     native_->Writes(editor.Write());
-    const Transcoding transcoding = Send(file);
+    const Transcoding transcoding = Ask(file, {RLE});
     EXPECT_EQ("dcmtk", transcoding.report.engine) << transcoding.report.reason;
     EXPECT_EQ(RLE, GetSyntax(transcoding.file));
     EXPECT_EQ(file.size(), transcoding.report.sourceSize);
 
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
-    ExpectLeftAlone(Send(file), Outcome::Declined, "deflated, and no engine can inflate it");
+    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined, "deflated, and no engine can inflate it");
   }
 
 

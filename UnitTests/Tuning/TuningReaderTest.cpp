@@ -34,7 +34,7 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                         "KeepAliveSeconds": 60, "UserTimeoutSeconds": 0, "CongestionControl": ""},
                       "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
                         "Verify": false, "LossyQuality": 90,
-                        "OrthancTranscoding": false}})"),
+                        "OfCompressed": false, "OrthancTranscoding": false}})"),
             ToJson(Tuning()));
 }
 
@@ -47,7 +47,7 @@ TEST(TuningReader, ReadsEveryKey)
                                     "CongestionControl": "bbr"},
                                   "IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1",
                                     "Engine": "native", "Verify": true, "LossyQuality": 1,
-                                    "OrthancTranscoding": true}})");
+                                    "OfCompressed": true, "OrthancTranscoding": true}})");
   EXPECT_FALSE(tuning.dicomSockets.tcpNoDelay);
   EXPECT_FALSE(tuning.dicomSockets.tcpQuickAck);
   EXPECT_EQ(SocketBuffer::MakeFixed(65536), tuning.dicomSockets.receiveBuffer);
@@ -59,6 +59,7 @@ TEST(TuningReader, ReadsEveryKey)
   EXPECT_EQ(EngineChoice::Native, tuning.ingestTranscoding.engine);
   EXPECT_TRUE(tuning.ingestTranscoding.verify);
   EXPECT_EQ(1u, tuning.ingestTranscoding.lossyQuality);
+  EXPECT_TRUE(tuning.ingestTranscoding.ofCompressed);
   EXPECT_TRUE(tuning.ingestTranscoding.orthancTranscoding);
 }
 

@@ -33,7 +33,7 @@ TEST(TuningSchema, HasEveryKeyOnce)
     EXPECT_FALSE(key.description.empty());
   }
 
-  EXPECT_EQ(13u, paths.size());
+  EXPECT_EQ(14u, paths.size());
   EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
 }
 

@@ -347,6 +347,7 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
       R"({"IngestTranscoding": {"Engine": "native"}})",
       R"({"IngestTranscoding": {"Verify": true}})",
       R"({"IngestTranscoding": {"LossyQuality": 50}})",
+      R"({"IngestTranscoding": {"OfCompressed": true}})",
       R"({"IngestTranscoding": {"OrthancTranscoding": true}})",
   };
 

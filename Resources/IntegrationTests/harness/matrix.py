@@ -62,6 +62,7 @@ LARGEST_MEAN_ERROR = 0.05  # of the range: anything lossy that is still the same
 SAME = "="
 LOSSLESS_CELL = "lossless"
 LOSSY_CELL = "lossy"
+LARGER_CELL = "larger"
 DIFFERENT = "WRONG"
 
 
@@ -118,6 +119,8 @@ def store(matrix: Matrix, server: OrthancServer, source: Source, target: UID) ->
         return SAME if transcoding is None else compare(source, target, decode(stored))
     assert get_syntax(stored) == source.syntax
     reason = transcoding["Reason"] if transcoding else "left alone"
+    if reason == "larger than what came":
+        return LARGER_CELL
     outcome = transcoding["Outcome"].lower() if transcoding else "declined"
     return f"{outcome} [{matrix.number(reason)}]"
 
@@ -127,7 +130,8 @@ def measure(server: OrthancServer, sources: Sequence[Source]) -> Matrix:
     matrix = Matrix()
     for engine in ENGINES:
         for target in TARGETS:
-            tuning = {"IngestTranscoding": {"Engine": engine, "TransferSyntax": target}}
+            wish = {"Engine": engine, "TransferSyntax": target, "OfCompressed": True}
+            tuning = {"IngestTranscoding": wish}
             answer = server.request("PUT", "/perf/tuning", json=tuning)
             if not answer.ok:
                 reason = answer.json()["Allowed"].rpartition("; ")[2]
@@ -207,13 +211,16 @@ def format_matrix(matrix: Matrix) -> str:
         "",
         "Images: grey with 8 bits, 12 bits in 16, and 16 bits with a sign; RGB in two frames.",
         "Where they don't agree, the cell says which is the exception. A kind that the source",
-        "cannot hold is not there: JPEG Baseline has 8 bits only.",
+        "cannot hold is not there: JPEG Baseline has 8 bits only. `OfCompressed` is `true`, and",
+        "compressed sources (RLE and deflated ones not) have long comments in their codestreams:",
+        "the results would be larger otherwise, and not be stored.",
         "",
         f"- *{LOSSLESS_CELL}*: stored in the target; every pixel is what it was. Where the source",
         "  is JPEG Baseline, Extended or lossy JPEG 2000, decoders round by single steps of 256",
         "  in one way or the other, and no more is asked for.",
         f"- *{LOSSY_CELL}*: stored in the target as a new instance, and still the same picture.",
         f"- *{SAME}*: in the target already, left alone.",
+        f"- *{LARGER_CELL}*: the engine writes it, but larger than what came: stored as received.",
         "- *declined*, *failed*: stored as received; the end of the page says why.",
         "",
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
+from pydicom.encaps import encapsulate, generate_frames
 from pydicom.uid import (
     UID,
     ExplicitVRLittleEndian,
@@ -35,6 +36,7 @@ from harness.transcoding import (
 BIG_ENDIAN = UID("1.2.840.10008.1.2.2")
 
 ROWS, COLUMNS = 61, 47
+COMMENT_SIZE = 20_000  # more than a frame
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,41 @@ MAKERS: dict[UID, Make] = {
 }
 
 
+WITH_COMMENTS = {
+    JPEG_BASELINE,
+    JPEG_EXTENDED,
+    JPEG_LOSSLESS,
+    JPEG_LOSSLESS_SV1,
+    JPEG_LS,
+    JPEG_LS_LOSSY,
+    JPEG_2000_LOSSLESS,
+    JPEG_2000,
+}
+
+
+def add_comment(frame: bytes, size: int) -> bytes:
+    """The codestream with a comment of this size, so that it can be made smaller."""
+    text = b"A long comment. " * (size // 16)
+    if frame[2:4] == b"\xff\x51":  # JPEG 2000: behind SIZ (ITU-T T.800 section A.9.2)
+        place = 4 + int.from_bytes(frame[4:6], "big")
+        comment = b"\xff\x64" + (len(text) + 4).to_bytes(2, "big") + b"\0\1" + text
+    else:  # behind the application segments (ITU-T T.81 section B.2.4.5)
+        place = 2
+        while 0xE0 <= frame[place + 1] <= 0xEF:
+            place += 2 + int.from_bytes(frame[place + 2 : place + 4], "big")
+        comment = b"\xff\xfe" + (len(text) + 2).to_bytes(2, "big") + text
+    return frame[:place] + comment + frame[place:]
+
+
+def add_comments(path: Path) -> bytes:
+    image = pydicom.dcmread(path)
+    frames = generate_frames(image.PixelData, number_of_frames=int(image.get("NumberOfFrames", 1)))
+    image.PixelData = encapsulate([add_comment(frame, COMMENT_SIZE) for frame in frames])
+    target = io.BytesIO()
+    image.save_as(target, enforce_file_format=True)
+    return target.getvalue()
+
+
 def can_hold(syntax: UID, kind: Kind) -> bool:
     """Baseline has 8 bits, Extended 12 (DICOM PS3.5 section 8.2.1); near-lossless is unsigned."""
     most = {JPEG_BASELINE: 8, JPEG_EXTENDED: 12}.get(syntax, 16)
@@ -169,4 +206,7 @@ def make_sources(folder: Path) -> Iterator[Source]:
                 target = folder / "source.dcm"
                 make(explicit, target)
                 assert pydicom.dcmread(target).file_meta.TransferSyntaxUID == syntax
-                yield Source(kind, syntax, target.read_bytes())
+                if syntax in WITH_COMMENTS:
+                    yield Source(kind, syntax, add_comments(target))
+                else:
+                    yield Source(kind, syntax, target.read_bytes())

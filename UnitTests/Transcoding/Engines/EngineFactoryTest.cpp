@@ -39,7 +39,9 @@ namespace OrthancPerf
 
       Transcoder transcoder(GetDirectory(), nullptr);
       transcoder.SetSettings(settings);
-      return transcoder.TranscodeIncoming(file.data(), file.size());
+      return FindWritableSyntax(target)->isLossy
+                 ? transcoder.TranscodeIncoming(file.data(), file.size())
+                 : transcoder.TranscodeTo(file.data(), file.size(), {target});
     }
 
 

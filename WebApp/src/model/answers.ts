@@ -152,6 +152,7 @@ export interface IngestTranscoding {
   Engine: string;
   Verify: boolean;
   LossyQuality: number;
+  OfCompressed: boolean;
   OrthancTranscoding: boolean;
 }
 

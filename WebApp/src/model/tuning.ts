@@ -113,6 +113,10 @@ export const TRANSCODING_SETTINGS: readonly Setting[] = [
     unit: '', minimum: 1, maximum: 100, zero: '',
   },
   {
+    section: 'IngestTranscoding', key: 'OfCompressed', kind: 'switch', label: 'Of compressed',
+    explanation: 'What comes compressed is transcoded as well',
+  },
+  {
     section: 'IngestTranscoding', key: 'OrthancTranscoding', kind: 'switch', label: "Orthanc's own",
     explanation: 'The engine also serves what Orthanc transcodes itself, to lossless transfer syntaxes',
   },

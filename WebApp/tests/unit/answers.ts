@@ -57,7 +57,8 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
       ...sockets,
     },
     IngestTranscoding: {
-      TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90, OrthancTranscoding: false,
+      TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90, OfCompressed: false,
+      OrthancTranscoding: false,
     },
   };
 }
