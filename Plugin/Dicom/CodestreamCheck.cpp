@@ -44,8 +44,7 @@ namespace OrthancPerf
     {
       static constexpr std::array<std::string_view, 3> ONE = {"MONOCHROME1", "MONOCHROME2",
                                                               "PALETTE COLOR"};
-      static constexpr std::array<std::string_view, 4> YCC = {"YBR_FULL", "YBR_FULL_422",
-                                                              "YBR_PARTIAL_422", "YBR_PARTIAL_420"};
+      static constexpr std::array<std::string_view, 2> YCC = {"YBR_FULL", "YBR_FULL_422"};
       static constexpr std::array<std::string_view, 2> TRANSFORMED = {"YBR_RCT", "YBR_ICT"};
 
       if (header.components != 3)
@@ -66,6 +65,21 @@ namespace OrthancPerf
       }
 
       return !IsOneOf(label, ONE);
+    }
+
+
+    // Codecs take a label of a partial range, which is retired, for one of the full range; and RLE
+    // has no samples that pixels share, whereas uncompressed pixels of that label do
+    const char* FindObstacleOfLabel(CodestreamKind kind, std::string_view label)
+    {
+      if (label == "YBR_PARTIAL_422" || label == "YBR_PARTIAL_420")
+      {
+        return "compressed, with colours of a partial range";
+      }
+
+      return kind == CodestreamKind::Rle && label == "YBR_FULL_422"
+                 ? "RLE with subsampled colours is not defined"
+                 : "";
     }
 
 
@@ -136,10 +150,16 @@ namespace OrthancPerf
   {
     const CodestreamKind kind = GetCodestreamKind(image.transferSyntax.data());
 
-    if (image.encapsulatedPixels.empty() || kind == CodestreamKind::None ||
-        kind == CodestreamKind::Rle)
+    if (image.encapsulatedPixels.empty() || kind == CodestreamKind::None)
     {
       return "";
+    }
+
+    const std::string obstacle = FindObstacleOfLabel(kind, image.photometricInterpretation);
+
+    if (kind == CodestreamKind::Rle || !obstacle.empty())
+    {
+      return obstacle;
     }
 
     try

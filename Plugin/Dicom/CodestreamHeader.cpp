@@ -159,9 +159,15 @@ namespace OrthancPerf
 
     CodestreamHeader::Colors GetColors(const CodestreamHeader& header, const ColorClaims& claims)
     {
-      if (header.components != 3 || header.isLossless)
+      if (header.components != 3)
       {
         return CodestreamHeader::Colors::Unspecified;
+      }
+
+      if (header.isLossless)
+      {
+        return claims.isYcc && !claims.isRgb ? CodestreamHeader::Colors::Ycc
+                                             : CodestreamHeader::Colors::Unspecified;
       }
 
       if (claims.isRgb && claims.isYcc)

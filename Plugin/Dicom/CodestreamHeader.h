@@ -25,7 +25,7 @@ namespace OrthancPerf
   {
     // What a JPEG stream with loss says of its three components: APP0 or APP14 (ITU-T T.872), or
     // their identifiers. Without a word, decoders take them for YCbCr. Lossless streams transform
-    // nothing, whatever their encoders note there.
+    // nothing; but some viewers believe one that says YCbCr.
     enum class Colors
     {
       Unspecified,

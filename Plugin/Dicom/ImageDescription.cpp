@@ -337,6 +337,12 @@ namespace OrthancPerf
       return "a digital signature, which would not hold any more";
     }
 
+    if (image.pixelRepresentation > 1 ||
+        (image.samplesPerPixel > 1 && image.planarConfiguration > 1))
+    {
+      return "Pixel Representation or Planar Configuration is neither 0 nor 1";
+    }
+
     switch (image.kind)
     {
       case PixelDataKind::Unknown:

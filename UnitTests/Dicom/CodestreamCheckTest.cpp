@@ -15,6 +15,8 @@ namespace OrthancPerf
     constexpr const char* JPEG_LS = "1.2.840.10008.1.2.4.80";
     constexpr const char* JPEG_2000 = "1.2.840.10008.1.2.4.91";
 
+    constexpr const char* RLE = "1.2.840.10008.1.2.5";
+
     constexpr const char* COLORS = "a frame has other colours than Photometric Interpretation says";
     constexpr const char* SHAPE =
         "a frame has other Rows, Columns or Samples per Pixel than its data set says";
@@ -131,11 +133,12 @@ namespace OrthancPerf
     for (const char* label : {"RGB", "YBR_FULL"})
     {
       EXPECT_EQ("", Check(LOSSLESS, label, {Jpeg("", 0xc3, NUMBERS)})) << label;
-      EXPECT_EQ("", Check(LOSSLESS, label, {Jpeg(JFIF, 0xc3, NUMBERS)})) << label;
       EXPECT_EQ("", Check(LOSSLESS, label, {Jpeg(Adobe(0), 0xc3, "RGB")})) << label;
       EXPECT_EQ("", Check(JPEG_LS, label, {Jpeg("", 0xf7, NUMBERS)})) << label;
     }
 
+    EXPECT_EQ("", Check(LOSSLESS, "YBR_FULL", {Jpeg(JFIF, 0xc3, NUMBERS)}));
+    EXPECT_EQ(COLORS, Check(LOSSLESS, "RGB", {Jpeg(JFIF, 0xc3, NUMBERS)}));
     EXPECT_EQ(COLORS, Check(LOSSLESS, "MONOCHROME2", {Jpeg("", 0xc3, NUMBERS)}));
     EXPECT_EQ(COLORS, Check(JPEG_LS, "PALETTE COLOR", {Jpeg("", 0xf7, NUMBERS)}));
   }
@@ -179,6 +182,17 @@ namespace OrthancPerf
     EXPECT_EQ("", image.Check());
     image.description.bitsStored = 6;
     EXPECT_EQ("a frame of JPEG 2000 has more bits than Bits Stored", image.Check());
+  }
+
+
+  TEST(CodestreamCheck, SomeLabelsAreNotForCompressedPixels)
+  {
+    EXPECT_EQ("compressed, with colours of a partial range",
+              Check(BASELINE, "YBR_PARTIAL_422", {YCC}));
+    EXPECT_EQ("compressed, with colours of a partial range",
+              Check(LOSSLESS, "YBR_PARTIAL_420", {Jpeg("", 0xc3, NUMBERS)}));
+    EXPECT_EQ("RLE with subsampled colours is not defined", Check(RLE, "YBR_FULL_422", {"any"}));
+    EXPECT_EQ("", Check(RLE, "YBR_FULL", {"any"}));
   }
 
 

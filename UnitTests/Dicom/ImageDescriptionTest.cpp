@@ -219,6 +219,19 @@ namespace OrthancPerf
   }
 
 
+  TEST(ImageDescription, NumbersThatDicomDoesNotDefineAreAnObstacle)
+  {
+    const std::string sample = MakeSampleImage({});
+    ImageDescription image = Describe(sample);
+    image.pixelRepresentation = 2;
+    EXPECT_EQ("Pixel Representation or Planar Configuration is neither 0 nor 1",
+              FindObstacle(image, JPEG_LOSSLESS));
+    image.pixelRepresentation = 1;
+    image.planarConfiguration = 2;  // of one sample, it does not count
+    EXPECT_EQ("", FindObstacle(image, JPEG_LOSSLESS));
+  }
+
+
   TEST(ImageDescription, MissingPixelsAreAnObstacle)
   {
     const std::string file =

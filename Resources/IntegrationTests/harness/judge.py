@@ -41,7 +41,10 @@ def read_quietly(content: bytes) -> FileDataset:
 
 
 def complete(image: FileDataset) -> None:
-    """What the reader insists on: unsigned, by pixel."""
+    """What the reader insists on: unsigned, by pixel. And all bits are to be seen: it masks those
+    above Bits Stored."""
+    image.BitsStored = image.BitsAllocated
+    image.HighBit = image.BitsStored - 1
     if image.get("PixelRepresentation") not in (0, 1):
         image.PixelRepresentation = 0
     # Frames of JPEG hold their colours as they like, whatever the data set says
@@ -95,12 +98,10 @@ def to_bits(samples: np.ndarray) -> np.ndarray:
     return samples.astype(f"u{samples.dtype.itemsize}")
 
 
-def strip_unused_bits(samples: np.ndarray, image: FileDataset) -> np.ndarray:
+def strip_unused_bits(samples: np.ndarray, is_signed: bool, bits_stored: int) -> np.ndarray:
     """Of signed samples, the bits above Bits Stored may repeat the sign or be zero."""
     bits = to_bits(samples)
-    if image.PixelRepresentation == 1 and image.BitsStored < image.BitsAllocated:
-        bits = bits & ((1 << image.BitsStored) - 1)
-    return bits
+    return bits & ((1 << bits_stored) - 1) if is_signed else bits
 
 
 def is_lossy(image: FileDataset) -> bool:
@@ -129,21 +130,23 @@ def compare(received: FileDataset, stored: FileDataset) -> str:
     is_lossy_target = get_syntax(stored) in LOSSY
     are_colours_same = received.PhotometricInterpretation == stored.PhotometricInterpretation
     raw = are_colours_same or received.SamplesPerPixel == 1
+    is_signed, bits_stored = received.get("PixelRepresentation") == 1, received.BitsStored
     expected = decode_quietly(received, raw)
     found = decode_quietly(stored, raw)
     if expected.shape != found.shape:
         return f"{found.shape} instead of {expected.shape}"
     if not is_lossy_source and not is_lossy_target and expected.dtype.kind != "f":
         same = np.array_equal(
-            strip_unused_bits(expected, received), strip_unused_bits(found, stored)
+            strip_unused_bits(expected, is_signed, bits_stored),
+            strip_unused_bits(found, is_signed, bits_stored),
         )
         return "" if same else "other samples"
     error = np.abs(expected.astype(float) - found.astype(float)).mean()
-    scale = 2.0 ** (received.BitsStored - 8)
+    scale = 2.0 ** (bits_stored - 8)
     limit = LARGEST_MEAN_ROUNDING * max(1.0, scale) if is_lossy_source else 0.0
     if is_lossy_target:
         is_tiny = expected.shape[1] * expected.shape[2] < 64  # one block, or less: all edges
-        limit += (4 if is_tiny else 1) * LARGEST_MEAN_ERROR * 2.0**received.BitsStored
+        limit += (4 if is_tiny else 1) * LARGEST_MEAN_ERROR * 2.0**bits_stored
     return "" if error <= limit else f"off by {error:.1f} on average"
 
 
@@ -171,7 +174,7 @@ def judge(content: bytes, result: bytes, target: str) -> Verdict:
 
     try:
         received.NumberOfFrames = frames_stored
-        decode_quietly(received, raw=True)
+        decode_quietly(read_quietly(content), raw=True)
     except Exception:
         return UNREADABLE
     try:

@@ -90,11 +90,6 @@ namespace OrthancPerf
     {
       throw NotCovered("GDCM decodes more than 16 Bits Allocated from RLE only");
     }
-
-    if (kind_ == CodestreamKind::Rle && photometricInterpretation_.find("_42") != std::string::npos)
-    {
-      throw NotCovered("RLE with subsampled colours is not defined");
-    }
   }
 
 
