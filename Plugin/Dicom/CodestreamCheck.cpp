@@ -125,7 +125,7 @@ namespace OrthancPerf
            FindFrames(image.encapsulatedPixels, image.transferSyntax.data(), image.frames))
       {
         const CodestreamHeader header = ReadHeader(kind, fragments);
-        const std::string contradiction = FindContradictionOfFrame(image, kind, header);
+        std::string contradiction = FindContradictionOfFrame(image, kind, header);
 
         if (!contradiction.empty())
         {

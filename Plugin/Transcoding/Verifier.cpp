@@ -90,7 +90,7 @@ namespace OrthancPerf
     PixelComparison CompareLossy(const ImageDescription& source, const ImageDescription& result,
                                  const std::string& target, unsigned int quality)
     {
-      const PixelComparison geometry = CompareGeometry(source, result);
+      PixelComparison geometry = CompareGeometry(source, result);
 
       if (geometry.verdict != Comparison::Same)
       {
@@ -161,7 +161,7 @@ namespace OrthancPerf
     // What decoders would not show
     for (const ImageDescription* const image : {&sources.GetUndecoded(), &results.GetUndecoded()})
     {
-      const std::string flaw =
+      std::string flaw =
           image->kind == PixelDataKind::Encapsulated ? FindPixelDataFlaw(*image) : "";
 
       if (!flaw.empty())
