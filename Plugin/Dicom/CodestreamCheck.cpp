@@ -155,7 +155,7 @@ namespace OrthancPerf
       return "";
     }
 
-    const std::string obstacle = FindObstacleOfLabel(kind, image.photometricInterpretation);
+    std::string obstacle = FindObstacleOfLabel(kind, image.photometricInterpretation);
 
     if (kind == CodestreamKind::Rle || !obstacle.empty())
     {
