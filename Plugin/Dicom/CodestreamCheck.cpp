@@ -104,12 +104,6 @@ namespace OrthancPerf
         return "a frame has more bits than Bits Allocated";
       }
 
-      // GDCM (3.0.21) masks what it has decoded to Bits Stored
-      if (kind == CodestreamKind::Jpeg2000 && header.precision > image.bitsStored)
-      {
-        return "a frame of JPEG 2000 has more bits than Bits Stored";
-      }
-
       return MayBeLabelled(kind, header, image.photometricInterpretation)
                  ? ""
                  : "a frame has other colours than Photometric Interpretation says";

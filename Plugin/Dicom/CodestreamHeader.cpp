@@ -166,8 +166,7 @@ namespace OrthancPerf
 
       if (header.isLossless)
       {
-        return claims.isYcc && !claims.isRgb ? CodestreamHeader::Colors::Ycc
-                                             : CodestreamHeader::Colors::Unspecified;
+        return claims.isYcc ? CodestreamHeader::Colors::Ycc : CodestreamHeader::Colors::Unspecified;
       }
 
       if (claims.isRgb && claims.isYcc)

@@ -22,6 +22,9 @@ from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
 from harness.transcoding import list_engines
 
+# It waits for a finding about stalls, which a busy processor's takes the place of
+pytestmark = pytest.mark.alone
+
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "Resources" / "Documentation").glob("*.md"))]
 WITH_COMMANDS = [path for path in DOCUMENTS if any(read_commands(path))]
 

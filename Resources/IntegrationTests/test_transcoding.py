@@ -441,6 +441,17 @@ def test_without_the_received_callback_the_status_says_so(
 SERVE_ORTHANC = {"Tuning": {"IngestTranscoding": {"OrthancTranscoding": True}}}
 
 
+def strip_new_identity(body: bytes, received: bytes) -> bytes:
+    """Without the SOP Instance UID that Orthanc makes up anew for each lossy file."""
+    if body[128:132] != b"DICM" or read(body).SOPInstanceUID == read(received).SOPInstanceUID:
+        return body
+
+    def strip(image: FileDataset) -> None:
+        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = "1.2.3"
+
+    return change(body, strip)
+
+
 def ask_for_transcodings(server: OrthancServer, content: bytes) -> list[tuple[int, str]]:
     """What Orthanc answers wherever it transcodes or decodes: the status, and a hash of the body"""
     name = server.request("POST", "/instances", data=content).json()["ID"]
@@ -460,7 +471,8 @@ def ask_for_transcodings(server: OrthancServer, content: bytes) -> list[tuple[in
         answer = server.get(f"/series/{series}/archive", params={"transcode": syntax})
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             said += [(answer.status_code, archive.read(entry)) for entry in archive.namelist()]
-    return [(status, hashlib.sha256(body).hexdigest()) for status, body in said]
+    bodies = [(status, strip_new_identity(body, content)) for status, body in said]
+    return [(status, hashlib.sha256(body).hexdigest()) for status, body in bodies]
 
 
 @pytest.mark.parametrize(
@@ -629,7 +641,8 @@ def test_a_compressed_clip_does_not_grow(orthanc: OrthancServer) -> None:
     assert orthanc.get_file(upload(orthanc, content)) == content
     transcoding = list_transcodings(orthanc)[0]
     assert (transcoding["Outcome"], transcoding["Reason"]) == ("Declined", "larger than what came")
-    assert orthanc.get_json("/perf/status")["Transcoding"]["Failures"] == []
+    (kind,) = orthanc.get_json("/perf/status")["Transcoding"]["Failures"]
+    assert (kind["Reason"], kind["Count"]) == ("larger than what came", 1)
     orthanc.delete_all()
 
     tune(orthanc, TransferSyntax=EXPLICIT)  # nobody asks for that to save space

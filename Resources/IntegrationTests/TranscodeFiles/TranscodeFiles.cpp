@@ -88,6 +88,7 @@ namespace
     IngestTranscoding settings;
     settings.engine = ParseEngineChoice(engineName).value();
     settings.verify = verify;
+    settings.ofCompressed = true;
     std::string line;
 
     while (std::getline(std::cin, line))
