@@ -9,7 +9,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::int64_t DAY = 24 * 60 * 60;  // seconds
+    constexpr std::int64_t DAY = 86400;  // seconds
 
     // The most costly first; among equals by name, so that the order is stable
     bool ComesBefore(const Finding& a, const Finding& b)

@@ -28,8 +28,8 @@ namespace OrthancPerf
   {
     constexpr std::size_t LENGTH = 44;  // of 40 digits and 4 hyphens
     std::array<char, LENGTH + 1> text = {};
-    std::snprintf(text.data(), text.size(), "%08x-%08x-%08x-%08x-%08x", digest[0], digest[1],
-                  digest[2], digest[3], digest[4]);
+    (void)std::snprintf(text.data(), text.size(), "%08x-%08x-%08x-%08x-%08x", digest[0], digest[1],
+                        digest[2], digest[3], digest[4]);
     return text.data();
   }
 

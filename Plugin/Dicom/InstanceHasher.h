@@ -19,13 +19,13 @@ namespace OrthancPerf
     void Add(char character) noexcept
     {
       isCommon_ = isCommon_ && IsCommon(character);
-      sha1_.process_byte(static_cast<unsigned char>(character));
+      Process(character);
     }
 
     // Between two identifiers
     void AddSeparator() noexcept
     {
-      sha1_.process_byte('|');
+      Process('|');
     }
 
     // Nothing: Orthanc hashes UTF-8, and a character is not the same in all of DICOM's character
@@ -37,6 +37,19 @@ namespace OrthancPerf
     static bool IsCommon(char character) noexcept
     {
       return character >= ' ' && character < '~' && character != '\\';
+    }
+
+    // Boost throws beyond 2^61 bytes
+    void Process(char character) noexcept
+    {
+      try
+      {
+        sha1_.process_byte(static_cast<unsigned char>(character));
+      }
+      catch (...)
+      {
+        isCommon_ = false;
+      }
     }
 
     boost::uuids::detail::sha1 sha1_;

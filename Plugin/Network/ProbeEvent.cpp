@@ -81,7 +81,7 @@ namespace OrthancPerf
       {
         const auto status = static_cast<std::uint16_t>(event.status);
         std::array<char, 8> text = {};
-        std::snprintf(text.data(), text.size(), "0x%04X", status);
+        (void)std::snprintf(text.data(), text.size(), "0x%04X", status);
         return std::string("the receiver answered ") + text.data() + Explain(status);
       }
 

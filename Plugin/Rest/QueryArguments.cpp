@@ -40,7 +40,7 @@ namespace OrthancPerf
   {
     const std::string text = GetArgument(request, name).value_or("false");
 
-    if (text != "" && text != "true" && text != "false")
+    if (!text.empty() && text != "true" && text != "false")
     {
       throw MakeArgumentError(name, text, "nothing, true or false");
     }
