@@ -49,7 +49,7 @@ namespace OrthancPerf
 
       if (header.components != 3)
       {
-        return true;
+        return header.components != 1 || (label != "RGB" && label.substr(0, 4) != "YBR_");
       }
 
       if (header.colors != Colors::Unspecified)
@@ -97,6 +97,11 @@ namespace OrthancPerf
           header.components != image.samplesPerPixel)
       {
         return "a frame has other Rows, Columns or Samples per Pixel than its data set says";
+      }
+
+      if (image.bitsAllocated != 8 && image.bitsAllocated != 16)
+      {
+        return "compressed, and Bits Allocated is neither 8 nor 16";
       }
 
       if (header.precision > image.bitsAllocated)

@@ -67,7 +67,8 @@ def test_no_frame_and_no_sample_is_lost(
         stored = tmp_path / path.name
         if stored.exists():
             transcoded += 1
-            verdict = judge(path.read_bytes(), stored.read_bytes(), targets[path])
+            is_damaged = "change_codestream" in name or "mutate_bytes" in name
+            verdict = judge(path.read_bytes(), stored.read_bytes(), targets[path], is_damaged)
             unreadable += not verdict.is_judged
             if verdict.problem:
                 wrong.append(f"{name} as {targets[path].name}: {verdict.problem}")

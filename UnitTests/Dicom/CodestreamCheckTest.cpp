@@ -182,6 +182,16 @@ namespace OrthancPerf
               Check(BASELINE, "YBR_PARTIAL_422", {YCC}));
     EXPECT_EQ("compressed, with colours of a partial range",
               Check(LOSSLESS, "YBR_PARTIAL_420", {Jpeg("", 0xc3, NUMBERS)}));
+    EXPECT_EQ("", Check(BASELINE, "YBR_FULL", {YCC}));
+
+    Image grey(BASELINE, "RGB", {Jpeg("", 0xc0, "\1")});
+    grey.description.samplesPerPixel = 1;
+    EXPECT_EQ(COLORS, grey.Check());
+    grey.description.photometricInterpretation = "MONOCHROME2";
+    EXPECT_EQ("", grey.Check());
+    grey.description.bitsAllocated = 32;
+    EXPECT_EQ("compressed, and Bits Allocated is neither 8 nor 16", grey.Check());
+
     EXPECT_EQ("RLE with subsampled colours is not defined", Check(RLE, "YBR_FULL_422", {"any"}));
     EXPECT_EQ("", Check(RLE, "YBR_FULL", {"any"}));
   }
