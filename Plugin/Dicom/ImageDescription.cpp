@@ -343,6 +343,14 @@ namespace OrthancPerf
       return "Pixel Representation or Planar Configuration is neither 0 nor 1";
     }
 
+    // DICOM PS3.3 section C.7.6.3.1.2: they are of JPEG 2000 only, and viewers differ in what they
+    // show
+    if (image.kind == PixelDataKind::Native && (image.photometricInterpretation == "YBR_RCT" ||
+                                                image.photometricInterpretation == "YBR_ICT"))
+    {
+      return "uncompressed, with colours that only JPEG 2000 has";
+    }
+
     switch (image.kind)
     {
       case PixelDataKind::Unknown:

@@ -229,6 +229,9 @@ namespace OrthancPerf
     image.pixelRepresentation = 1;
     image.planarConfiguration = 2;  // of one sample, it does not count
     EXPECT_EQ("", FindObstacle(image, JPEG_LOSSLESS));
+    image.photometricInterpretation = "YBR_RCT";
+    EXPECT_EQ("uncompressed, with colours that only JPEG 2000 has",
+              FindObstacle(image, JPEG_LOSSLESS));
   }
 
 

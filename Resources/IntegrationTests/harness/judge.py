@@ -129,8 +129,9 @@ def compare(received: FileDataset, stored: FileDataset, is_damaged: bool) -> str
     is_lossy_source = is_lossy(received)
     is_lossy_target = get_syntax(stored) in LOSSY
     are_colours_same = received.PhotometricInterpretation == stored.PhotometricInterpretation
-    raw = are_colours_same or received.SamplesPerPixel == 1
     is_signed, bits_stored = received.get("PixelRepresentation") == 1, received.BitsStored
+    # The reader converts no signed colours
+    raw = are_colours_same or received.SamplesPerPixel == 1 or is_signed
     expected = decode_quietly(received, raw)
     found = decode_quietly(stored, raw)
     if expected.shape != found.shape:
