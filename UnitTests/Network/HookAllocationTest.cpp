@@ -12,7 +12,7 @@
 
 // The allocation functions of this program (C++17, [replacement.functions]) count what is
 // allocated on each thread. Sanitizers bring their own: then this test is left out.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(PERF_SANITIZED)
 
 namespace
 {
