@@ -10,7 +10,7 @@
 
 namespace OrthancPerf
 {
-  // The module of UnitTests/Network/Caller, loaded while this object lives
+  // The module of UnitTests/Redirection/Caller, loaded while this object lives
   class CallerModule
   {
   public:
