@@ -80,11 +80,12 @@ part_layout()
 }
 
 
-# run_tidy CHECKS FILE...
+# run_tidy CHECKS [FILE...]
 run_tidy()
 {
   local checks=$1
   shift
+  [[ $# -gt 0 ]] || return 0  # else printf would make one empty name of none
   printf '%s\0' "$@" \
     | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -quiet -p "$LOGS/tidy" --checks="$checks" 2>&1 \
     | { grep -vE 'warnings? generated|^$|^Suppressed|^Use -' || true; }
