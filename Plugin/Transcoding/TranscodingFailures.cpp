@@ -65,7 +65,8 @@ namespace OrthancPerf
 
   void TranscodingFailures::OnEnd(const TranscodingReport& report) noexcept
   {
-    if (report.outcome == TranscodingReport::Outcome::Declined && !report.target.empty())
+    if (report.outcome == TranscodingReport::Outcome::Declined && !report.isLarger &&
+        !report.target.empty())
     {
       Tell(report);
     }

@@ -26,9 +26,9 @@ namespace OrthancPerf
 
   // What engines failed at, and the images that no engine covers, by kind, for /perf/status and the
   // log, which has one line for each kind, not one for each instance. What one engine declines is
-  // no failure as long as another one does it. Owned by the plugin's context; any thread may call
-  // it. Memory: at most MAXIMUM_KINDS; what is beyond is neither told nor logged, but counted in
-  // the metrics.
+  // no failure as long as another one does it, nor is a result that is larger than what came. Owned
+  // by the plugin's context; any thread may call it. Memory: at most MAXIMUM_KINDS; what is beyond
+  // is neither told nor logged, but counted in the metrics.
   class TranscodingFailures : public ITranscodingObserver
   {
   public:

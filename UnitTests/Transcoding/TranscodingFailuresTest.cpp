@@ -86,6 +86,18 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscodingFailuresTest, AResultThatIsLargerThanWhatCameIsNone)
+  {
+    TranscodingReport larger = MakeFailure("larger than what came");
+    larger.outcome = TranscodingReport::Outcome::Declined;
+    larger.isLarger = true;
+    failures_.OnTranscoding(larger);
+    failures_.OnEnd(larger);
+    EXPECT_TRUE(failures_.Get().empty());
+    EXPECT_TRUE(lines_.empty());
+  }
+
+
   TEST_F(TranscodingFailuresTest, AStrangerCannotFillTheMemory)
   {
     for (std::size_t i = 0; i < 10 * TranscodingFailures::MAXIMUM_KINDS; i++)
