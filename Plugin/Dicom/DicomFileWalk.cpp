@@ -94,6 +94,12 @@ namespace OrthancPerf
       {
         walk.encoding = GetEncoding(transferSyntax, walker);
         walk.result = walker.WalkDataSet(walk.encoding, visitor);
+
+        // Behind a delimiter that stands among the outermost elements, DCMTK reads no further
+        if (walk.result == WalkResult::Complete && !walker.IsAtEnd())
+        {
+          walk.result = WalkResult::Malformed;
+        }
       }
     }
 

@@ -136,6 +136,18 @@ namespace OrthancPerf
   }
 
 
+  // DCMTK takes a delimiter among the outermost elements for the end, and would leave out the rest
+  TEST(ImageDescription, NothingIsSaidOfFilesThatGoOnBehindTheirEnd)
+  {
+    const std::string rest =
+        DicomFileBuilder().EndOfItem().Element(0xfffcfffc, "OB", "ab").GetBytes();
+    const std::string file = MakeSampleImage({});
+    EXPECT_EQ(PixelDataKind::Native, Describe(file).kind);
+    EXPECT_EQ(PixelDataKind::Unknown, Describe(file + rest).kind);
+    EXPECT_NE("", FindObstacle(Describe(file + rest), JPEG_LS));
+  }
+
+
   TEST(ImageDescription, OverlaysInUnusedBitsAreSeen)
   {
     const auto describe = [](char position)
