@@ -348,6 +348,24 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, OldOffsetTablesGo)
+  {
+    const std::string frames =
+        Make(MakeSampleImage(MakeShape(16, 12, false, 1, false, 2)), JPEG_LOSSLESS);
+    const std::string file = Edit(frames,
+                                  [](DataSetEditor& editor)
+                                  {
+                                    editor.Set(0x7fe00001, "OV", std::string(16, '\0'));
+                                    editor.Set(0x7fe00002, "OV", std::string(16, '\0'));
+                                  });
+
+    for (const char* target : {EXPLICIT_LITTLE_ENDIAN, JPEG_LS, RLE})
+    {
+      EXPECT_TRUE(Make(file, target) == Make(frames, target)) << target;
+    }
+  }
+
+
   TEST(DcmtkEngine, IconsStayReadable)
   {
     std::string icon;

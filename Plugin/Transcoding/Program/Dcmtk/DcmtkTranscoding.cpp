@@ -253,6 +253,10 @@ namespace OrthancPerf
   {
     DcmDataset& dataset = *file_.getDataset();
 
+    // Extended Offset Table and its lengths (DICOM PS3.3 C.7.6.3.1.8): of the fragments that come
+    dataset.findAndDeleteElement(DcmTagKey(0x7fe0, 0x0001));
+    dataset.findAndDeleteElement(DcmTagKey(0x7fe0, 0x0002));
+
     if (UsesFragments(source_))
     {
       Decode(dataset, pixels);
