@@ -152,14 +152,11 @@ namespace OrthancPerf
 
     for (const ITranscodingEngine* const converter : converters_)
     {
-      if (converter->CanWrite(target.transferSyntax) && converter->GetProblem().empty())
-      {
-        result = converter->Transcode(data, size, target);
+      result = converter->Transcode(data, size, target);
 
-        if (result.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
-        {
-          break;
-        }
+      if (result.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
+      {
+        break;
       }
     }
 

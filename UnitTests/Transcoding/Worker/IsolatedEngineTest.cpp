@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/IsolatedEngine.h"
 #include "BuildPaths.h"
+#include "Transcoding/ImageFile.h"
+#include "Transcoding/Native/NativeEngine.h"
 
 #include <array>
 #include <csignal>
@@ -519,6 +521,25 @@ namespace OrthancPerf
     engine.Stop();
     other.join();
     EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(10));
+  }
+
+
+  TEST(IsolatedEngine, TheDeadlineCountsAlsoForAConverterThatDoesNotStart)
+  {
+    const Script script("exec sleep 60");
+    WorkerLimits limits;
+    limits.startup = std::chrono::seconds(5);
+    const IsolatedEngine converter("dcmtk", script.GetPath(), 1, limits);
+
+    ImageFile image;
+    image.transferSyntax = "1.2.840.10008.1.2";
+    const std::string file = image.Make();
+    TranscodingTarget target = TARGET;
+    target.deadline = Clock::now() + std::chrono::milliseconds(100);
+    const EngineResult result =
+        NativeEngine({&converter}).Transcode(file.data(), file.size(), target);
+    EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
+    EXPECT_LT(Clock::now() - target.deadline, std::chrono::seconds(3));
   }
 
 
