@@ -63,13 +63,11 @@ namespace
           {
             const TimePoint now = Clock::now();
             context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
-            context.GetTranscoding().TranscodeReceived(
-                data, size,
-                [&](const std::string& file)
-                {
-                  context.GetOrthanc().CopyTo(*replacement, file);
-                  action = OrthancPluginReceivedInstanceAction_Modify;
-                });
+
+            if (context.GetTranscoding().TranscodeReceived(data, size, *replacement))
+            {
+              action = OrthancPluginReceivedInstanceAction_Modify;
+            }
           });
     return action;
   }

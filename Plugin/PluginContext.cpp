@@ -29,52 +29,12 @@ namespace OrthancPerf
     constexpr std::chrono::milliseconds QUIET(50);
 
 
-    constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
-    constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
-
-
-    // The port of a server of Orthanc's; 0: it is switched off
-    std::uint16_t GetPort(const Json::Value& orthancConfiguration, const char* portKey,
-                          std::uint16_t defaultPort, const char* enabledKey)
-    {
-      const Json::Value& enabled = orthancConfiguration[enabledKey];
-      const Json::Value& port = orthancConfiguration[portKey];
-
-      if (enabled.isBool() && !enabled.asBool())
-      {
-        return 0;
-      }
-
-      return port.isUInt() ? static_cast<std::uint16_t>(port.asUInt()) : defaultPort;
-    }
-
-
-    // The modalities that are called over TLS, where the first bytes don't tell what is spoken
-    std::vector<std::uint16_t> GetEncryptedPorts(const Json::Value& orthancConfiguration)
-    {
-      std::vector<std::uint16_t> ports;
-
-      for (const Json::Value& modality : orthancConfiguration["DicomModalities"])
-      {
-        if (modality.isObject() && modality["UseDicomTls"].isBool() &&
-            modality["UseDicomTls"].asBool() && modality["Port"].isUInt())
-        {
-          ports.push_back(static_cast<std::uint16_t>(modality["Port"].asUInt()));
-        }
-      }
-
-      return ports;
-    }
-
-
-    WatchedPlaces GetWatchedPlaces(const Json::Value& orthancConfiguration)
+    WatchedPlaces GetWatchedPlaces(const ServerConfiguration& server)
     {
       WatchedPlaces places;
-      places.dicomPort =
-          GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled");
-      places.httpPort =
-          GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled");
-      places.outgoingPorts = GetEncryptedPorts(orthancConfiguration);
+      places.dicomPort = server.dicomPort;
+      places.httpPort = server.httpPort;
+      places.outgoingPorts = server.encryptedPorts;
       places.watchFiles = true;
       return places;
     }
@@ -110,74 +70,6 @@ namespace OrthancPerf
     }
 
 
-    // Whether anything in this Orthanc may refuse an instance: Lua, or another plugin
-    bool HasOtherFilters(const Json::Value& orthancConfiguration)
-    {
-      const Json::Value& scripts = orthancConfiguration["LuaScripts"];
-      const Json::Value& plugins = orthancConfiguration["Plugins"];
-      const bool isThisPluginAlone = plugins.isArray() && plugins.size() == 1 &&
-                                     plugins[0].isString() &&
-                                     plugins[0].asString().find(".so") != std::string::npos;
-      return (scripts.isArray() && !scripts.empty()) || !isThisPluginAlone;
-    }
-
-
-    std::vector<std::string> GetModalityTitles(const Json::Value& orthancConfiguration)
-    {
-      std::vector<std::string> titles;
-
-      for (const Json::Value& modality : orthancConfiguration["DicomModalities"])
-      {
-        // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
-        const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
-                                  : modality.isObject() ? modality["AET"]
-                                                        : Json::Value();
-        if (title.isString())
-        {
-          titles.push_back(title.asString());
-        }
-      }
-
-      return titles;
-    }
-
-
-    // Orthanc's default is 4
-    std::size_t GetDicomThreads(const Json::Value& orthancConfiguration)
-    {
-      const Json::Value& threads = orthancConfiguration["DicomThreadsCount"];
-      return threads.isUInt() ? threads.asUInt() : 4;
-    }
-
-
-    // Arguments that a request has for others: a browser's cache ("_", by jQuery), and the token of
-    // a user, for Orthanc's authorization plugin
-    std::vector<std::string> GetForeignArguments(const Json::Value& orthancConfiguration)
-    {
-      std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
-      const Json::Value& authorization = orthancConfiguration["Authorization"];
-
-      if (authorization.isObject() && authorization["TokenGetArguments"].isArray())
-      {
-        for (const Json::Value& name : authorization["TokenGetArguments"])
-        {
-          names.push_back(name.isString() ? name.asString() : "token");
-        }
-      }
-
-      return names;
-    }
-
-
-    // As Orthanc's StartHttpServer decides it
-    bool HasAuthentication(const Json::Value& orthancConfiguration)
-    {
-      const Json::Value& enabled = orthancConfiguration["AuthenticationEnabled"];
-      const Json::Value& isRemote = orthancConfiguration["RemoteAccessAllowed"];
-      return enabled.isBool() ? enabled.asBool() : isRemote.isBool() && isRemote.asBool();
-    }
-
-
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -192,6 +84,7 @@ namespace OrthancPerf
                                const PerfConfiguration& configuration,
                                OrthancPluginTranscoderCallback transcode) :
     orthanc_(context),
+    server_(orthancConfiguration),
     transcode_(transcode),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
@@ -201,12 +94,12 @@ namespace OrthancPerf
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
     pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
     adviceMetrics_([this] { return advisor_.CountFindings(); }),
-    evidence_(peers_, GetDicomThreads(orthancConfiguration)),
+    evidence_(peers_, server_.dicomThreads),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
               &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     recorder_(ConnectionTable::DEFAULT_CAPACITY),
-    tuner_(GetWatchedPlaces(orthancConfiguration), recorder_, DcmtkEnvironment::Read()),
-    tracker_(journal_, OutcomeJudge(HasOtherFilters(orthancConfiguration)), recorder_),
+    tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
+    tracker_(journal_, OutcomeJudge(server_.hasOtherFilters), recorder_),
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
@@ -214,7 +107,6 @@ namespace OrthancPerf
                  &adviceMetrics_, &transcoding_.GetMetrics(),
                  &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
-    areUsersKnown_(HasAuthentication(orthancConfiguration)),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
     tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
@@ -225,7 +117,7 @@ namespace OrthancPerf
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {
-    peers_.Reserve(GetModalityTitles(orthancConfiguration));
+    peers_.Reserve(server_.modalityTitles);
 
     if (!isTranscoderRegistered_)
     {
@@ -237,10 +129,11 @@ namespace OrthancPerf
       Warn(warning);
     }
 
-    router_.Ignore(GetForeignArguments(orthancConfiguration));
+    router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     state_.SetInEffect(TuningPart::Network);
     state_.SetInEffect(TuningPart::Transcoding);
+    tuning_.Announce();
 
     if (configuration.socketProbe)
     {

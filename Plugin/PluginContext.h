@@ -22,6 +22,7 @@
 #include "Sdk/AdvisorSources.h"
 #include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
+#include "Sdk/ServerConfiguration.h"
 #include "Sdk/TuningProperty.h"
 #include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
@@ -83,7 +84,7 @@ namespace OrthancPerf
     // Whether Orthanc lets in only users whose passwords it has checked
     bool AreUsersKnown() const
     {
-      return areUsersKnown_;
+      return server_.hasAuthentication;
     }
 
     const RestRouter& GetRouter() const
@@ -104,6 +105,7 @@ namespace OrthancPerf
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
     Orthanc orthanc_;
+    const ServerConfiguration server_;
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     PluginState state_;
@@ -127,7 +129,6 @@ namespace OrthancPerf
     ComparisonHost comparisonHost_;
     Exposition exposition_;
     const Json::Value configuredTuning_;
-    const bool areUsersKnown_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
     TuningStore tuning_;

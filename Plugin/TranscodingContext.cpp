@@ -100,24 +100,28 @@ namespace OrthancPerf
   }
 
 
-  void
-  TranscodingContext::TranscodeReceived(const void* data, std::size_t size,
-                                        const std::function<void(const std::string& file)>& replace)
+  bool TranscodingContext::TranscodeReceived(const void* data, std::size_t size,
+                                             OrthancPluginMemoryBuffer64& replacement)
   {
     if (!isStarted_ || !problem_.empty() || !transcoder_.IsIngestTranscoding())
     {
-      return;
+      return false;
     }
 
     const IngestHold hold(tracker_);
     const PluginLock::Release release(lock_);
     selfTest_.wait();
-    const std::string file = Follow([&] { return transcoder_.TranscodeIncoming(data, size); }).file;
+    tracker_.OnTranscoderBegin(Clock::now());
+    const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size);
+    Note(transcoding);
 
-    if (!file.empty())
+    if (transcoding.file.empty())
     {
-      replace(file);
+      return false;
     }
+
+    orthanc_.CopyTo(replacement, transcoding.file);
+    return true;
   }
 
 
@@ -131,7 +135,9 @@ namespace OrthancPerf
 
     const IngestHold hold(tracker_);
     selfTest_.wait();
-    Transcoding transcoding = Follow([&] { return transcoder_.TranscodeTo(data, size, syntaxes); });
+    tracker_.OnTranscoderBegin(Clock::now());
+    Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
+    Note(transcoding);
 
     if (transcoding.report.outcome == TranscodingReport::Outcome::Unneeded)
     {
@@ -278,11 +284,9 @@ namespace OrthancPerf
   }
 
 
-  // Transcodes, and writes it down in the timeline of the instance on this thread, if there is one
-  Transcoding TranscodingContext::Follow(const std::function<Transcoding()>& work)
+  // Writes it down in the timeline of the instance on this thread, if there is one
+  void TranscodingContext::Note(const Transcoding& transcoding)
   {
-    tracker_.OnTranscoderBegin(Clock::now());
-    Transcoding transcoding = work();
     failures_.OnEnd(transcoding.report);
 
     if (transcoding.report.outcome != TranscodingReport::Outcome::Unneeded)
@@ -296,7 +300,5 @@ namespace OrthancPerf
 
       tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
-
-    return transcoding;
   }
 }

@@ -44,10 +44,10 @@ namespace OrthancPerf
     // Throws SettingError if the engines there are cannot do that. Waits for their self-test.
     void Check(const IngestTranscoding& settings) const;
 
-    // In the received-instance callback. "replace" is called with the file that is to be stored
-    // instead, if there is one. Others may enter Orthanc's plugins meanwhile.
-    void TranscodeReceived(const void* data, std::size_t size,
-                           const std::function<void(const std::string& file)>& replace);
+    // In the received-instance callback: whether another file is to be stored instead, which is in
+    // "replacement" then. Others may enter Orthanc's plugins meanwhile.
+    bool TranscodeReceived(const void* data, std::size_t size,
+                           OrthancPluginMemoryBuffer64& replacement);
 
     // In the transcoder callback: the file in one of these transfer syntaxes, empty if Orthanc is
     // to do it by other means
@@ -88,7 +88,7 @@ namespace OrthancPerf
     void WarnIfNotInEffect(const IngestTranscoding& settings) const;
     void WarnIfLossy(const IngestTranscoding& settings) const;
     void ReportEngines(const IngestTranscoding& settings) const;
-    Transcoding Follow(const std::function<Transcoding()>& work);
+    void Note(const Transcoding& transcoding);
 
     const Orthanc orthanc_;
     IngestTracker& tracker_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Rest/IJob.h"
 #include "Rest/RestRouter.h"
-#include "Sdk/IJob.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Sdk/IJob.h"
+#include "Rest/IJob.h"
 #include "Sdk/Orthanc.h"
 
 #include <memory>

@@ -42,6 +42,12 @@ namespace OrthancPerf
     overrides_(Json::objectValue),
     tuning_(std::make_shared<const Tuning>(configured))
   {
+  }
+
+
+  void TuningStore::Announce()
+  {
+    const std::lock_guard<std::mutex> lock(changeMutex_);
     NotifyObservers();
   }
 

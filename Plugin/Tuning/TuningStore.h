@@ -69,10 +69,14 @@ namespace OrthancPerf
   {
   public:
     // "configured": defaults and configuration. "persistence": null if changes need not survive.
-    // The observers are told at once. Persistence and observers outlive the store. What was saved
-    // or configured is in force without the "check", which is for Merge only.
+    // Persistence and observers outlive the store. What was saved or configured is in force without
+    // the "check", which is for Merge only.
     TuningStore(const Tuning& configured, ITuningPersistence* persistence,
                 std::vector<ITuningObserver*> observers, TuningCheck check = {});
+
+    // Tells the observers what is in force. To be called once, when they are ready for it; from
+    // then on they are told of each change.
+    void Announce();
 
     // Takes up the saved changes. To be called once Orthanc's database can be used; changes that
     // come earlier do it themselves. Later calls, and calls after a change, do nothing.

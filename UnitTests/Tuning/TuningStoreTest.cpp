@@ -59,7 +59,8 @@ TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
   Tuning configured;
   configured.ingestTranscoding.engine = EngineChoice::Gdcm;
   Recorder recorder;
-  const TuningStore store(configured, nullptr, {&recorder});
+  TuningStore store(configured, nullptr, {&recorder});
+  store.Announce();
   EXPECT_EQ(configured, *store.Get());
   EXPECT_EQ(std::vector<Tuning>({configured}), recorder.GetSeen());
   EXPECT_TRUE(store.GetOverrides().empty());
@@ -71,6 +72,7 @@ TEST_F(TuningStoreTest, MergesAndTellsAllObservers)
   Recorder first;
   Recorder second;
   TuningStore store(Tuning(), nullptr, {&first, &second});
+  store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
   EXPECT_EQ(outcome.tuning, store.Get());
@@ -95,6 +97,7 @@ TEST_F(TuningStoreTest, BadInputChangesNothing)
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
   TuningStore store(Tuning(), &persistence, {&recorder});
+  store.Announce();
   const auto before = store.Get();
 
   for (const char* patch :
@@ -156,6 +159,7 @@ TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
   {
     Recorder recorder;
     TuningStore store(Tuning(), nullptr, {&recorder});
+    store.Announce();
     store.Merge(Parse(patch));
     const Tuning before = *store.Get();
     const std::size_t told = recorder.GetSeen().size();
@@ -180,6 +184,7 @@ TEST_F(TuningStoreTest, ResetReturnsToTheConfiguration)
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
   TuningStore store(Tuning(), &persistence, {&recorder});
+  store.Announce();
   store.Merge(Parse(STOCK));
   EXPECT_EQ(Tuning(), *store.Reset().tuning);
   EXPECT_EQ(3u, recorder.GetSeen().size());
@@ -196,6 +201,7 @@ TEST_F(TuningStoreTest, ChangesSurviveARestart)
   configured.ingestTranscoding.verify = true;
   Recorder recorder;
   TuningStore store(configured, &persistence, {&recorder});
+  store.Announce();
   EXPECT_EQ(configured, *store.Get());
 
   const TuningOutcome outcome = store.Load();
@@ -268,6 +274,7 @@ TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
     persistence.Save(text);
     Recorder recorder;
     TuningStore store(Tuning(), &persistence, {&recorder});
+    store.Announce();
     const TuningOutcome outcome = store.Load();
     EXPECT_EQ(1u, outcome.warnings.size()) << text;
     EXPECT_EQ(Tuning(), *outcome.tuning) << text;
@@ -296,6 +303,7 @@ TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
   FilePersistence persistence = MakeBrokenPersistence();
   Recorder recorder;
   TuningStore store(Tuning(), &persistence, {&recorder});
+  store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   ASSERT_EQ(2u, outcome.warnings.size());
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("ignored"));
@@ -354,6 +362,7 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
   TuningStore store(Tuning(), &persistence, {&recorder});
+  store.Announce();
   std::vector<std::thread> threads;
 
   for (const std::string& patch : patches)

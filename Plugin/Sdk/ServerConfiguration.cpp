@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Sdk/ServerConfiguration.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
+    constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
+    constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
+
+
+    std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
+                          std::uint16_t defaultPort, const char* enabledKey)
+    {
+      const Json::Value& enabled = configuration[enabledKey];
+      const Json::Value& port = configuration[portKey];
+
+      if (enabled.isBool() && !enabled.asBool())
+      {
+        return 0;
+      }
+
+      return port.isUInt() ? static_cast<std::uint16_t>(port.asUInt()) : defaultPort;
+    }
+
+
+    std::size_t GetDicomThreads(const Json::Value& configuration)
+    {
+      const Json::Value& threads = configuration["DicomThreadsCount"];
+      return threads.isUInt() ? threads.asUInt() : DEFAULT_DICOM_THREADS;
+    }
+
+
+    std::vector<std::string> GetModalityTitles(const Json::Value& configuration)
+    {
+      std::vector<std::string> titles;
+
+      for (const Json::Value& modality : configuration["DicomModalities"])
+      {
+        // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
+        const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
+                                  : modality.isObject() ? modality["AET"]
+                                                        : Json::Value();
+        if (title.isString())
+        {
+          titles.push_back(title.asString());
+        }
+      }
+
+      return titles;
+    }
+
+
+    std::vector<std::uint16_t> GetEncryptedPorts(const Json::Value& configuration)
+    {
+      std::vector<std::uint16_t> ports;
+
+      for (const Json::Value& modality : configuration["DicomModalities"])
+      {
+        if (modality.isObject() && modality["UseDicomTls"].isBool() &&
+            modality["UseDicomTls"].asBool() && modality["Port"].isUInt())
+        {
+          ports.push_back(static_cast<std::uint16_t>(modality["Port"].asUInt()));
+        }
+      }
+
+      return ports;
+    }
+
+
+    bool HasOtherFilters(const Json::Value& configuration)
+    {
+      const Json::Value& scripts = configuration["LuaScripts"];
+      const Json::Value& plugins = configuration["Plugins"];
+      const bool isThisPluginAlone = plugins.isArray() && plugins.size() == 1 &&
+                                     plugins[0].isString() &&
+                                     plugins[0].asString().find(".so") != std::string::npos;
+      return (scripts.isArray() && !scripts.empty()) || !isThisPluginAlone;
+    }
+
+
+    // As Orthanc's StartHttpServer decides it
+    bool HasAuthentication(const Json::Value& configuration)
+    {
+      const Json::Value& enabled = configuration["AuthenticationEnabled"];
+      const Json::Value& isRemote = configuration["RemoteAccessAllowed"];
+      return enabled.isBool() ? enabled.asBool() : isRemote.isBool() && isRemote.asBool();
+    }
+
+
+    std::vector<std::string> GetForeignArguments(const Json::Value& configuration)
+    {
+      std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
+      const Json::Value& authorization = configuration["Authorization"];
+
+      if (authorization.isObject() && authorization["TokenGetArguments"].isArray())
+      {
+        for (const Json::Value& name : authorization["TokenGetArguments"])
+        {
+          names.push_back(name.isString() ? name.asString() : "token");
+        }
+      }
+
+      return names;
+    }
+  }
+
+
+  ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration) :
+    dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
+    httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
+    dicomThreads(GetDicomThreads(orthancConfiguration)),
+    modalityTitles(GetModalityTitles(orthancConfiguration)),
+    encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
+    hasOtherFilters(HasOtherFilters(orthancConfiguration)),
+    hasAuthentication(HasAuthentication(orthancConfiguration)),
+    foreignArguments(GetForeignArguments(orthancConfiguration))
+  {
+  }
+}
