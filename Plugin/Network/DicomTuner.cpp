@@ -59,7 +59,7 @@ namespace OrthancPerf
       TuneListeningSocket(complete);
     }
 
-    trial_ = SettingsTrial::Run(complete);  // may fail, where there is no descriptor left
+    trial_ = SettingsTrial::Run(complete);
   }
 
 

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <netinet/in.h>
-#include <stdexcept>
 #include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
@@ -17,10 +16,6 @@ namespace OrthancPerf
     public:
       ScratchSocket() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP))
       {
-        if (fd_ < 0)
-        {
-          throw std::system_error(errno, std::generic_category(), "socket");
-        }
       }
 
       ScratchSocket(const ScratchSocket&) = delete;
@@ -28,9 +23,13 @@ namespace OrthancPerf
 
       ~ScratchSocket()
       {
-        close(fd_);
+        if (fd_ >= 0)
+        {
+          close(fd_);
+        }
       }
 
+      // -1: there is none, and errno says why
       int Get() const
       {
         return fd_;
@@ -79,6 +78,14 @@ namespace OrthancPerf
   SettingsTrial SettingsTrial::Run(const SocketSettings& settings)
   {
     const ScratchSocket socket;
+
+    if (socket.Get() < 0)
+    {
+      return {{},
+              {"Preset: no socket could be made to try it on: " +
+               std::generic_category().message(errno)}};
+    }
+
     const TuningResult result = ApplySocketSettings(socket.Get(), settings);
     Problems problems;
 

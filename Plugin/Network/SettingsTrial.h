@@ -10,14 +10,14 @@
 namespace OrthancPerf
 {
   // What this machine's kernel makes of socket settings, found out on a socket that is never
-  // connected: what is in force then, and one line for each option that was capped or refused.
-  // A value.
+  // connected: what is in force then, and one line for each option that was capped or refused, or
+  // that no socket could be made. A value.
   struct SettingsTrial
   {
     SocketOptions inForce;
     std::vector<std::string> problems;
 
-    // Any thread. Throws std::runtime_error if no socket can be made.
+    // Any thread
     static SettingsTrial Run(const SocketSettings& settings);
   };
 }

@@ -3,9 +3,37 @@
 
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // No further file descriptor for this process, for as long as this object lives
+    class NoDescriptors
+    {
+    public:
+      NoDescriptors()
+      {
+        getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none = {0, before_.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+      }
+
+      ~NoDescriptors()
+      {
+        setrlimit(RLIMIT_NOFILE, &before_);
+      }
+
+      NoDescriptors(const NoDescriptors&) = delete;
+      NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+    private:
+      rlimit before_ = {};
+    };
+  }
+
+
   TEST(SettingsTrial, WhatTheKernelTakesIsInForceWithoutAProblem)
   {
     SocketSettings settings;
@@ -51,5 +79,16 @@ namespace OrthancPerf
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ(0U, trial.problems.front().find("CongestionControl: the kernel refuses it"));
     EXPECT_NE("no_such_thing", trial.inForce.congestionControl);
+  }
+
+
+  TEST(SettingsTrial, WithoutASocketToTryThemOnThatIsTheProblem)
+  {
+    const NoDescriptors none;
+    const SettingsTrial trial = SettingsTrial::Run(SocketSettings());
+    ASSERT_EQ(1U, trial.problems.size());
+    EXPECT_EQ("Preset: no socket could be made to try it on: Too many open files",
+              trial.problems.front());
+    EXPECT_FALSE(trial.inForce.noDelay);
   }
 }
