@@ -4,12 +4,25 @@
 #include "Rest/QueryArguments.h"
 #include "Rest/RestJson.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   namespace
   {
     // The end of the year 9999, beyond which no clock goes
     constexpr std::uint64_t LATEST = 253402300799;
+
+
+    // The clock counts nanoseconds, which end in the year 2262
+    std::chrono::system_clock::time_point ToMoment(UnixSeconds time)
+    {
+      using std::chrono::seconds;
+      using std::chrono::system_clock;
+
+      const auto end = std::chrono::duration_cast<seconds>(system_clock::duration::max());
+      return system_clock::time_point(std::min(seconds(time), end));
+    }
 
 
     HistoryResolution GetResolution(const RestRequest& request)
@@ -148,7 +161,6 @@ namespace OrthancPerf
       const std::uint64_t since = GetInteger(request, "since", LATEST).value_or(0);
       const HistoryExcerpt excerpt =
           history.Read(GetResolution(request), static_cast<UnixSeconds>(since));
-      const std::chrono::system_clock::time_point begin{std::chrono::seconds(excerpt.begin)};
 
       Json::Value answer;
       answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
@@ -157,7 +169,7 @@ namespace OrthancPerf
       answer["Send"] = Describe(excerpt, Direction::Send);
       answer["Associations"] = ListPoints(excerpt, [](const HistoryPoint& point)
                                           { return Json::Value(point.associations); });
-      answer["TuningChanges"] = Describe(changes.GetSince(begin));
+      answer["TuningChanges"] = Describe(changes.GetSince(ToMoment(excerpt.begin)));
       return AnswerCompactJson(answer);
     };
 

@@ -126,4 +126,14 @@ namespace OrthancPerf
       EXPECT_NE(std::string::npos, answer.body.find(wrong.begin()->first));
     }
   }
+
+
+  TEST_F(HistoryResourceTest, NothingIsAfterTheEndOfTheYear9999)
+  {
+    Tuning tuning;
+    tuning.dicomSockets.tcpNoDelay = false;
+    changes_.Note(Tuning(), tuning, {});
+    EXPECT_EQ(1U, GetJson({{"since", "1"}})["TuningChanges"].size());
+    EXPECT_EQ(0U, GetJson({{"since", "253402300799"}})["TuningChanges"].size());
+  }
 }
