@@ -72,10 +72,11 @@ namespace OrthancPerf
 
     SocketSettings Get() const noexcept;
 
-    // Another number after each Set(), never zero
+    // Another number after each Set(), never zero. Whoever sees it gets that Set()'s settings, or
+    // later ones, from a Get() that follows.
     std::uint32_t GetRevision() const noexcept
     {
-      return revision_.load(std::memory_order_relaxed);
+      return revision_.load(std::memory_order_acquire);
     }
 
     // Those that matter at every wait, without the rest
