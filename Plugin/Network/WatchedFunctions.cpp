@@ -31,11 +31,14 @@ namespace OrthancPerf
 {
   namespace
   {
+    // What does not take the next bytes of the stream, or does not give them: recv(2), tcp(7)
+    constexpr int NO_READING = MSG_PEEK | MSG_TRUNC | MSG_OOB | MSG_ERRQUEUE;
+
     template <typename Original>
     ssize_t Receive(int fd, void* buffer, std::size_t size, int flags,
                     const Original& original) noexcept
     {
-      const bool isReading = size != 0 && (flags & MSG_PEEK) == 0;
+      const bool isReading = size != 0 && (flags & NO_READING) == 0;
       const Watch watch = isReading ? TurnTo(fd) : Watch::Nothing;
 
       if (watch == Watch::Nothing)
@@ -54,11 +57,13 @@ namespace OrthancPerf
         return result;
       }
 
+      const int error = errno;
       ssize_t result = recv(fd, buffer, size, flags | MSG_DONTWAIT);
 
       if (result < 0 && errno == ENOTSOCK)
       {
         Forget(fd);
+        errno = error;
         return original();
       }
 
@@ -66,6 +71,7 @@ namespace OrthancPerf
       {
         BeforeWait(fd);
         from = Clock::now();
+        errno = error;
         result = original();
       }
 

@@ -328,6 +328,36 @@ namespace OrthancPerf
     EXPECT_EQ(EDOM, errno);
   }
 
+  TEST_F(ProbeTest, AReadThatHadToWaitKeepsErrno)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    std::thread client(
+        [&]
+        {
+          std::this_thread::sleep_for(std::chrono::milliseconds(30));
+          SendAll(pair.GetClient(), "a");
+        });
+    errno = EDOM;
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(EDOM, errno);
+    client.join();
+  }
+
+  // tcp(7): with MSG_TRUNC, bytes are counted and thrown away
+  TEST_F(ProbeTest, ARecvThatFillsNoBufferIsNotLookedInto)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), "abc");
+    auto* recv = caller_.Get<decltype(::recv)>("CallerRecv");
+    EXPECT_EQ(3, recv(fd, nullptr, 3, MSG_TRUNC));
+  }
+
   TEST_F(ProbeTest, FollowsStoredFiles)
   {
     TcpPair pair;
