@@ -74,7 +74,6 @@ namespace OrthancPerf
 
     // For the thread that has the connection
     ExchangeState state = ExchangeState::Quiet;
-    bool hasResponseEnded = true;
     bool isAnswered = false;               // the association: accepted or rejected
     bool isPeerGone = false;               // nothing more will come
     Duration waited = Duration::zero();    // for the next byte to read, so far

@@ -48,7 +48,6 @@ namespace OrthancPerf
     connection.peerPort.store(peer.port, RELAXED);
     connection.settingsRevision.store(0, RELAXED);
     connection.state = ExchangeState::Quiet;
-    connection.hasResponseEnded = true;
     connection.isAnswered = false;
     connection.isPeerGone = false;
     connection.waited = Duration::zero();

@@ -12,12 +12,6 @@ namespace OrthancPerf
   {
     constexpr auto RELAXED = std::memory_order_relaxed;
 
-    // DCMTK writes the header of a PDU and of its first PDV by themselves: 12 bytes, under TLS
-    // at most 77 (a record of 5 + 16 + 12, its MAC of 32 and the padding: RFC 5246 section
-    // 6.2.3.2). A C-STORE-RSP takes some 140 in its second write; what takes less is seen to end
-    // when the connection is turned to again.
-    constexpr std::size_t MAXIMUM_PDU_PREAMBLE = 80;
-
     // "HTTP/1.1 100 Continue" and two line ends, under TLS in a record: a response to the header
     // of a request whose body is still to come (RFC 9110 section 15.2). Orthanc's own responses
     // have headers of more than 100 bytes.
@@ -112,11 +106,6 @@ namespace OrthancPerf
     return true;
   }
 
-  void ConnectionTracker::OnTurnedTo(Connection& connection) noexcept
-  {
-    EndResponse(connection);
-  }
-
   void ConnectionTracker::OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept
   {
     connection.waited += now - from;
@@ -202,11 +191,6 @@ namespace OrthancPerf
              size > MAXIMUM_INTERIM_RESPONSE)
     {
       OnResponseBytes(connection, data, size, now);
-
-      if (connection.IsDicom() && size > MAXIMUM_PDU_PREAMBLE)
-      {
-        EndResponse(connection);
-      }
     }
 
     FollowPdus(connection, connection.writeFramer, data, size, now);
@@ -225,7 +209,6 @@ namespace OrthancPerf
     if (kind != ConnectionKind::OutgoingCandidate)
     {
       TakeStall(connection, now);
-      EndResponse(connection);
       observer_.OnClosed(connection,
                          connection.isEncrypted.load(RELAXED) ? AssociationOutcome::Encrypted
                                                               : connection.outcome,
@@ -268,7 +251,6 @@ namespace OrthancPerf
   {
     if (connection.state != ExchangeState::Request)
     {
-      EndResponse(connection);
       connection.state = ExchangeState::Request;
       observer_.OnRequestBegins(connection, now);
     }
@@ -284,26 +266,9 @@ namespace OrthancPerf
       return;  // the server speaks first: nothing was asked
     }
 
-    if (connection.state == ExchangeState::Request)
-    {
-      connection.state = ExchangeState::Response;
-      observer_.OnResponseBegins(connection, now);
-    }
-
-    connection.hasResponseEnded = false;
+    connection.state = ExchangeState::Response;
     connection.lastResponseAt.store(ToCount(now), RELAXED);
     observer_.OnResponseBytes(connection, data, size, now);
-  }
-
-  void ConnectionTracker::EndResponse(Connection& connection) noexcept
-  {
-    if (!connection.hasResponseEnded && !connection.IsOutgoing())
-    {
-      const Clock::duration at(connection.lastResponseAt.load(RELAXED));
-      observer_.OnResponseEnds(connection, TimePoint(at));
-    }
-
-    connection.hasResponseEnded = true;
   }
 
   void ConnectionTracker::FollowPdus(Connection& connection, PduFramer& framer,

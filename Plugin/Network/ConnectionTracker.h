@@ -52,9 +52,6 @@ namespace OrthancPerf
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
                            TimePoint now) noexcept;
 
-    // The thread turns to the connection, to read or to wait
-    void OnTurnedTo(Connection& connection) noexcept;
-
     // It waited for bytes to read, whether they came or not; a stall is told when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
@@ -105,7 +102,6 @@ namespace OrthancPerf
                          TimePoint now) noexcept;
     void TakeStall(Connection& connection, TimePoint now) noexcept;
     static void ForgetWait(Connection& connection) noexcept;
-    void EndResponse(Connection& connection) noexcept;
     void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;

@@ -71,7 +71,6 @@ namespace OrthancPerf
     }
 
     Tune(use, *connection);
-    use->tracker.OnTurnedTo(*connection);
     return connection->IsDicom() ? Watch::Wait : Watch::Duration;
   }
 

@@ -11,7 +11,7 @@ namespace OrthancPerf
 {
   // What the probe sees, told on the thread that does it, in the order in which it happens. Called
   // within hooks: must be done in a microsecond, take no lock that another thread holds for
-  // longer, allocate nothing between OnRequestBegins and OnResponseEnds, and not call Orthanc.
+  // longer, allocate nothing between OnRequestBegins and OnClosed, and not call Orthanc.
   // Owned by the plugin's context; outlives the probe.
   //
   // A request is what the client of the connection sends: read by Orthanc on connections that it
@@ -50,15 +50,9 @@ namespace OrthancPerf
     virtual void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                                 TimePoint now) noexcept = 0;
 
-    virtual void OnResponseBegins(Connection& connection, TimePoint now) noexcept = 0;
-
+    // Bytes of its response; what ends it is the next request, or the close
     virtual void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                                  TimePoint now) noexcept = 0;
-
-    // The whole response was handed to the kernel, at "at": for DICOM seen at once, for HTTP
-    // when the thread turns to the connection again. Not called for outgoing connections, whose
-    // responses end with the next request or the close.
-    virtual void OnResponseEnds(Connection& connection, TimePoint at) noexcept = 0;
 
     // The thread waited for the next byte of a request or response that has begun; or, before one
     // begins, the kernel held the end of what Orthanc had written back (Nagle's algorithm and the

@@ -233,11 +233,6 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::OnResponseBegins(Connection&, TimePoint) noexcept
-  {
-  }
-
-
   void MessageRecorder::OnResponseBytes(Connection& connection, const std::uint8_t* data,
                                         std::size_t size, TimePoint now) noexcept
   {
@@ -255,11 +250,6 @@ namespace OrthancPerf
       place->GetResponse(place->serial.load(RELAXED))
           .store(ToCount(now), std::memory_order_release);
     }
-  }
-
-
-  void MessageRecorder::OnResponseEnds(Connection&, TimePoint) noexcept
-  {
   }
 
 

@@ -54,10 +54,8 @@ namespace OrthancPerf
     void OnRequestBegins(Connection& connection, TimePoint now) noexcept override;
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept override;
-    void OnResponseBegins(Connection& connection, TimePoint now) noexcept override;
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept override;
-    void OnResponseEnds(Connection& connection, TimePoint at) noexcept override;
     void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept override;
     void OnFileCreated(TimePoint now) noexcept override;
     void OnFileSynced(Duration duration, TimePoint now) noexcept override;

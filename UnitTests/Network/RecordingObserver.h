@@ -53,20 +53,10 @@ namespace OrthancPerf
       Add("<" + std::to_string(size));
     }
 
-    void OnResponseBegins(Connection&, TimePoint) noexcept override
-    {
-      Add("response");
-    }
-
     void OnResponseBytes(Connection&, const std::uint8_t*, std::size_t size,
                          TimePoint) noexcept override
     {
       Add(">" + std::to_string(size));
-    }
-
-    void OnResponseEnds(Connection&, TimePoint) noexcept override
-    {
-      Add("end");
     }
 
     void OnStall(Connection&, Duration waited, TimePoint) noexcept override
