@@ -131,8 +131,6 @@ namespace OrthancPerf
 
     router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
-    state_.SetInEffect(TuningPart::Network);
-    state_.SetInEffect(TuningPart::Transcoding);
     tuning_.Announce();
 
     if (configuration.socketProbe)

@@ -37,13 +37,6 @@ namespace OrthancPerf
   }
 
 
-  void PluginState::SetInEffect(TuningPart part)
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    inEffect_.insert(part);
-  }
-
-
   Json::Value PluginState::DescribeHooks() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -85,23 +78,6 @@ namespace OrthancPerf
     for (const std::string& warning : warnings_)
     {
       json.append(warning);
-    }
-
-    return json;
-  }
-
-
-  Json::Value PluginState::DescribeNotYetInEffect() const
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    Json::Value json = Json::arrayValue;
-
-    for (const TuningKey& key : GetTuningKeys())
-    {
-      if (inEffect_.count(GetPart(key)) == 0)
-      {
-        json.append(key.GetPath());
-      }
     }
 
     return json;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Tuning/TuningSchema.h"
+#include <json/value.h>
 
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,15 +27,9 @@ namespace OrthancPerf
     // for the first failure of this callback.
     bool AddFailure(const std::string& callback);
 
-    // From now on, the tuning keys of this part have their effect
-    void SetInEffect(TuningPart part);
-
     Json::Value DescribeHooks() const;
     Json::Value DescribeFailures() const;
     Json::Value DescribeWarnings() const;
-
-    // The paths of the tuning keys that are accepted and stored, but have no effect yet
-    Json::Value DescribeNotYetInEffect() const;
 
   private:
     struct Hook
@@ -49,6 +42,5 @@ namespace OrthancPerf
     std::map<std::string, Hook> hooks_;
     std::map<std::string, std::uint64_t> failures_;
     std::vector<std::string> warnings_;
-    std::set<TuningPart> inEffect_;
   };
 }

@@ -95,7 +95,7 @@ namespace OrthancPerf
     // Everything that needs a part that is not there
     Json::Value DescribeNotInEffect(const StatusSources& sources)
     {
-      Json::Value keys = sources.state.DescribeNotYetInEffect();
+      Json::Value keys = Json::arrayValue;
 
       if (!sources.tuner.IsProbeInstalled())
       {

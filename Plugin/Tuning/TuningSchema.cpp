@@ -339,10 +339,4 @@ namespace OrthancPerf
 
     return nullptr;
   }
-
-
-  TuningPart GetPart(const TuningKey& key)
-  {
-    return key.section == DICOM_SOCKETS ? TuningPart::Network : TuningPart::Transcoding;
-  }
 }

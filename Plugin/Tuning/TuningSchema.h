@@ -30,15 +30,6 @@ namespace OrthancPerf
   // TCP_CA_NAME_MAX in include/net/tcp.h is 16, with the final zero
   constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
 
-  // Which part of the plugin brings the effect of a key. Where that part is missing or switched
-  // off, the key is accepted and kept, and /perf/status says that it is not in effect.
-  enum class TuningPart
-  {
-    Network,
-    Transcoding
-  };
-
-
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();
 
@@ -47,6 +38,4 @@ namespace OrthancPerf
 
   // Null if there is no such key
   const TuningKey* FindTuningKey(const std::string& section, const std::string& name);
-
-  TuningPart GetPart(const TuningKey& key);
 }

@@ -38,13 +38,6 @@ TEST(TuningSchema, HasEveryKeyOnce)
 }
 
 
-TEST(TuningSchema, NamesThePartThatBringsTheEffect)
-{
-  EXPECT_EQ(TuningPart::Network, GetPart(*FindTuningKey(DICOM_SOCKETS, "TcpNoDelay")));
-  EXPECT_EQ(TuningPart::Transcoding, GetPart(*FindTuningKey(INGEST_TRANSCODING, "Engine")));
-}
-
-
 TEST(TuningSchema, WhatIsWrittenCanBeRead)
 {
   for (const TuningKey& key : GetTuningKeys())
