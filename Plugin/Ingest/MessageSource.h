@@ -58,8 +58,8 @@ namespace OrthancPerf
   };
 
 
-  // What a view of the sockets and files adds to Orthanc's callbacks. Implemented by the probe;
-  // where it is not installed, by NoMessageSource.
+  // What a view of the sockets and files adds to Orthanc's callbacks. Implemented by what the probe
+  // tells; where that is not installed, there is nothing.
   class IMessageSource
   {
   public:
@@ -73,25 +73,5 @@ namespace OrthancPerf
 
     // The file that the calling thread has written last, once
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
-  };
-
-
-  class NoMessageSource : public IMessageSource
-  {
-  public:
-    std::optional<Message> GetCurrentMessage() const noexcept override
-    {
-      return std::nullopt;
-    }
-
-    Response GetResponse(const MessageId&) const noexcept override
-    {
-      return {};
-    }
-
-    std::optional<StoredFile> TakeStoredFile() noexcept override
-    {
-      return std::nullopt;
-    }
   };
 }

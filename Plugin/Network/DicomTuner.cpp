@@ -40,12 +40,6 @@ namespace OrthancPerf
   }
 
 
-  void DicomTuner::RemoveProbe()
-  {
-    probe_.Remove();
-  }
-
-
   void DicomTuner::SetSettings(const SocketSettings& settings)
   {
     const SocketSettings complete = Complete(settings);

@@ -14,8 +14,8 @@ namespace OrthancPerf
 {
   // Puts socket settings into force on Orthanc's DICOM connections: by the probe on every call of
   // every connection, or, where it is not installed, on the listening socket, from which accepted
-  // sockets inherit. Owned by the plugin's context. Install, Refresh and Remove: one thread; the
-  // rest: any.
+  // sockets inherit. Owned by the plugin's context. Install and Refresh: one thread; the rest:
+  // any.
   class DicomTuner
   {
   public:
@@ -29,8 +29,6 @@ namespace OrthancPerf
     // Reaches the modules that were loaded since, and the listening socket, once it is there.
     // False: the probe was there, and has failed and been removed; GetProblem() says why.
     bool Refresh();
-
-    void RemoveProbe();
 
     // In force from now on. What the kernel caps or refuses is in GetTrial().
     void SetSettings(const SocketSettings& settings);

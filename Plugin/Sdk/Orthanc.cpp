@@ -94,11 +94,6 @@ namespace OrthancPerf
     OrthancPluginLogWarning(context_, ("Perf: " + line).c_str());
   }
 
-  void Orthanc::LogInfo(const std::string& line) const
-  {
-    OrthancPluginLogInfo(context_, ("Perf: " + line).c_str());
-  }
-
   Json::Value Orthanc::GetConfiguration() const
   {
     const String text = Own(OrthancPluginGetConfiguration(context_));

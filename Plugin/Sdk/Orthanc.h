@@ -37,7 +37,6 @@ namespace OrthancPerf
 
     void LogError(const std::string& line) const;
     void LogWarning(const std::string& line) const;
-    void LogInfo(const std::string& line) const;
 
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/IngestThread.h"
 
+#include "Ingest/NoMessageSource.h"
+
 #include <gtest/gtest.h>
 
 #include <utility>

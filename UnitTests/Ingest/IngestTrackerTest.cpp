@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/IngestTracker.h"
 
+#include "Ingest/NoMessageSource.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 

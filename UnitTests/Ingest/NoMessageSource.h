@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/MessageSource.h"
+
+namespace OrthancPerf
+{
+  // As without the probe
+  class NoMessageSource : public IMessageSource
+  {
+  public:
+    std::optional<Message> GetCurrentMessage() const noexcept override
+    {
+      return std::nullopt;
+    }
+
+    Response GetResponse(const MessageId&) const noexcept override
+    {
+      return {};
+    }
+
+    std::optional<StoredFile> TakeStoredFile() noexcept override
+    {
+      return std::nullopt;
+    }
+  };
+}
