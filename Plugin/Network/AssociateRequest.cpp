@@ -8,11 +8,8 @@ namespace OrthancPerf
   namespace
   {
     // Types of items (DICOM PS3.8 section 9.3.2, PS3.7 annex D.3.3)
-    constexpr std::uint8_t ITEM_PRESENTATION_CONTEXT = 0x20;
     constexpr std::uint8_t ITEM_USER_INFORMATION = 0x50;
     constexpr std::uint8_t ITEM_MAXIMUM_LENGTH = 0x51;
-    constexpr std::uint8_t ITEM_IMPLEMENTATION_CLASS_UID = 0x52;
-    constexpr std::uint8_t ITEM_OPERATIONS_WINDOW = 0x53;
     constexpr std::uint8_t ITEM_IMPLEMENTATION_VERSION_NAME = 0x55;
 
     // All integers of a PDU are big endian (PS3.8 section 9.3.1).
@@ -75,17 +72,9 @@ namespace OrthancPerf
     return status_;
   }
 
-  std::string AssociateRequestParser::DescribeError() const
-  {
-    return std::string("A-ASSOCIATE-RQ: ") + error_.what + ": expected " +
-           std::to_string(error_.expected) + ", found " + std::to_string(error_.found);
-  }
-
-  void AssociateRequestParser::Fail(const char* what, std::uint32_t expected,
-                                    std::uint32_t found) noexcept
+  void AssociateRequestParser::Fail() noexcept
   {
     status_ = Status::Failed;
-    error_ = {what, expected, found};
   }
 
   void AssociateRequestParser::Expect(Step step, std::size_t size) noexcept
@@ -102,7 +91,7 @@ namespace OrthancPerf
     {
       if (userLeft_ < ITEM_HEADER_SIZE)
       {
-        return Fail("bytes left in the user information", ITEM_HEADER_SIZE, userLeft_);
+        return Fail();
       }
 
       userLeft_ -= ITEM_HEADER_SIZE;
@@ -117,7 +106,7 @@ namespace OrthancPerf
 
     if (left_ < ITEM_HEADER_SIZE)
     {
-      return Fail("bytes left in the PDU", ITEM_HEADER_SIZE, left_);
+      return Fail();
     }
 
     left_ -= ITEM_HEADER_SIZE;
@@ -153,17 +142,17 @@ namespace OrthancPerf
 
     if (field_[0] != type)
     {
-      return Fail("type of PDU", type, field_[0]);
+      return Fail();
     }
 
     if (length < FIXED_SIZE)
     {
-      return Fail("length of PDU, at least", FIXED_SIZE, length);
+      return Fail();
     }
 
     if (length > MAXIMUM_LENGTH)
     {
-      return Fail("length of PDU, at most", MAXIMUM_LENGTH, length);
+      return Fail();
     }
 
     left_ = length - FIXED_SIZE;
@@ -177,7 +166,7 @@ namespace OrthancPerf
 
     if ((version & 1U) == 0)
     {
-      return Fail("protocol version", 1, version);
+      return Fail();
     }
 
     request_.calledTitle.Assign(ToText(field_.data() + 4, 16));
@@ -192,7 +181,7 @@ namespace OrthancPerf
 
     if (length > left_)
     {
-      return Fail("length of an item, at most", left_, length);
+      return Fail();
     }
 
     left_ -= length;
@@ -201,11 +190,6 @@ namespace OrthancPerf
     {
       userLeft_ = length;
       return ExpectItem();
-    }
-
-    if (type == ITEM_PRESENTATION_CONTEXT)
-    {
-      request_.presentationContexts++;
     }
 
     SkipItem(length);
@@ -218,7 +202,7 @@ namespace OrthancPerf
 
     if (length > userLeft_)
     {
-      return Fail("length of an item of the user information, at most", userLeft_, length);
+      return Fail();
     }
 
     userLeft_ -= length;
@@ -251,15 +235,6 @@ namespace OrthancPerf
     if (userItem_ == ITEM_MAXIMUM_LENGTH && need_ == 4)
     {
       request_.maximumLength = Read32(value);
-    }
-    else if (userItem_ == ITEM_OPERATIONS_WINDOW && need_ == 4)
-    {
-      request_.operationsInvoked = Read16(value);
-      request_.operationsPerformed = Read16(value + 2);
-    }
-    else if (userItem_ == ITEM_IMPLEMENTATION_CLASS_UID)
-    {
-      request_.implementationClassUid.Assign(ToText(value, need_));
     }
     else if (userItem_ == ITEM_IMPLEMENTATION_VERSION_NAME)
     {

@@ -55,12 +55,8 @@ namespace OrthancPerf
   {
     BoundedText<16> calledTitle;  // application entities, as sent
     BoundedText<16> callingTitle;
-    std::uint32_t presentationContexts = 0;  // how many are proposed
-    std::uint32_t maximumLength = 0;         // of a P-DATA PDU, bytes; 0: no limit, or not told
-    BoundedText<64> implementationClassUid;
+    std::uint32_t maximumLength = 0;  // of a P-DATA PDU, bytes; 0: no limit, or not told
     BoundedText<16> implementationVersionName;
-    std::uint16_t operationsInvoked = 1;  // asynchronous operations window; 0: no limit
-    std::uint16_t operationsPerformed = 1;
   };
 
   // Reads an A-ASSOCIATE-RQ from a stream as its bytes arrive, in pieces of any size. Keeps no
@@ -80,13 +76,6 @@ namespace OrthancPerf
       Failed
     };
 
-    struct Error
-    {
-      const char* what = "";       // "type of PDU"
-      std::uint32_t expected = 0;  // a value, or a bound
-      std::uint32_t found = 0;
-    };
-
     // Reads at most up to the end of the PDU. "consumed": how many bytes were its own.
     Status Feed(const std::uint8_t* data, std::size_t size,
                 std::size_t* consumed = nullptr) noexcept;
@@ -102,15 +91,6 @@ namespace OrthancPerf
       return request_;
     }
 
-    // Valid if Failed
-    const Error& GetError() const noexcept
-    {
-      return error_;
-    }
-
-    // "A-ASSOCIATE-RQ: type of PDU: expected 1, found 22"
-    std::string DescribeError() const;
-
   private:
     enum class Step : std::uint8_t
     {
@@ -124,7 +104,7 @@ namespace OrthancPerf
     static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
     static constexpr std::size_t ITEM_HEADER_SIZE = 4;
 
-    void Fail(const char* what, std::uint32_t expected, std::uint32_t found) noexcept;
+    void Fail() noexcept;
     void Expect(Step step, std::size_t size) noexcept;
     void ExpectItem() noexcept;
     void OnField() noexcept;
@@ -145,6 +125,5 @@ namespace OrthancPerf
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;
     AssociateRequest request_;
-    Error error_;
   };
 }

@@ -76,19 +76,13 @@ namespace OrthancPerf
 
     TcpInfo info;
     info.roundTrip = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rtt)));
-    info.roundTripVariation = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rttvar)));
     info.sendMss = get32(offsetof(tcp_info, tcpi_snd_mss));
     info.receiveMss = get32(offsetof(tcp_info, tcpi_rcv_mss));
     info.congestionWindow = get32(offsetof(tcp_info, tcpi_snd_cwnd));
     info.unacknowledged = get32(offsetof(tcp_info, tcpi_unacked));
     info.retransmits = get32(offsetof(tcp_info, tcpi_total_retrans));
-    info.receiveRoundTrip = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rcv_rtt)));
-    info.receiveSpace = get32(offsetof(tcp_info, tcpi_rcv_space));
     info.sinceDataSent = std::chrono::milliseconds(get32(offsetof(tcp_info, tcpi_last_data_sent)));
-    info.bytesAcknowledged = raw.Get<U64>(offsetof(tcp_info, tcpi_bytes_acked));
-    info.bytesReceived = raw.Get<U64>(offsetof(tcp_info, tcpi_bytes_received));
     info.minimumRoundTrip = ToDuration(raw.Get<U32>(offsetof(tcp_info, tcpi_min_rtt)));
-    info.deliveryRate = raw.Get<U64>(offsetof(tcp_info, tcpi_delivery_rate));
     info.busy = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_busy_time)));
     info.receiveWindowLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_rwnd_limited)));
     info.sendBufferLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_sndbuf_limited)));

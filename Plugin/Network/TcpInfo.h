@@ -14,21 +14,14 @@ namespace OrthancPerf
   struct TcpInfo
   {
     Duration roundTrip = Duration::zero();  // smoothed
-    Duration roundTripVariation = Duration::zero();
-    std::uint32_t sendMss = 0;  // bytes
+    std::uint32_t sendMss = 0;              // bytes
     std::uint32_t receiveMss = 0;
-    std::uint32_t congestionWindow = 0;            // segments of sendMss
-    std::uint32_t unacknowledged = 0;              // segments under way
-    std::uint32_t retransmits = 0;                 // segments, in all
-    Duration receiveRoundTrip = Duration::zero();  // as a receiver estimates it; zero: not known
-    std::uint32_t receiveSpace = 0;                // bytes; what autotuning aims at
-    Duration sinceDataSent = Duration::zero();     // as exact as the kernel's ticks, 1 to 10 ms
+    std::uint32_t congestionWindow = 0;         // segments of sendMss
+    std::uint32_t unacknowledged = 0;           // segments under way
+    std::uint32_t retransmits = 0;              // segments, in all
+    Duration sinceDataSent = Duration::zero();  // as exact as the kernel's ticks, 1 to 10 ms
 
-
-    std::optional<std::uint64_t> bytesAcknowledged;  // sent and acknowledged (Linux 4.1)
-    std::optional<std::uint64_t> bytesReceived;
     std::optional<Duration> minimumRoundTrip;      // Linux 4.6
-    std::optional<std::uint64_t> deliveryRate;     // bytes a second (Linux 4.9)
     std::optional<Duration> busy;                  // time with data to send (Linux 4.9)
     std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
     std::optional<Duration> sendBufferLimited;     // of it, held back by our own buffer
