@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 readonly BUILD_PACKAGES=(
   g++ cmake ninja-build pkg-config ccache
   orthanc-dev libjsoncpp-dev prometheus-cpp-dev
-  libboost-dev libdcmtk-dev libgdcm-dev zlib1g-dev
+  libboost-dev libdcmtk-dev libgdcm-dev
 )
 readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(

@@ -19,6 +19,7 @@ endif()
 
 # The codec libraries, each for a program of its own, which is left out without them: libdcmtk-dev
 # and libgdcm-dev. Never two of them in one program: they bring incompatible copies of CharLS.
+# (dcmdata, with which GDCM's program converts data sets, has no codec.)
 find_path(DCMTK_HEADERS dcmtk/dcmdata/dctk.h)
 find_library(DCMTK_DCMJPLS dcmjpls)
 if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
@@ -29,11 +30,10 @@ if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
 endif()
 
 find_package(GDCM QUIET CONFIG)
-find_package(ZLIB QUIET)
-if(GDCM_FOUND AND ZLIB_FOUND)
+if(GDCM_FOUND AND DCMTK_HEADERS)
   add_library(Perf::GDCM INTERFACE IMPORTED)
-  target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS})
-  target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmDICT gdcmCommon ZLIB::ZLIB)
+  target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS} ${DCMTK_HEADERS})
+  target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmCommon dcmdata oflog ofstd)
 endif()
 
 # Headers alone: SHA-1, of which Orthanc makes its identifiers

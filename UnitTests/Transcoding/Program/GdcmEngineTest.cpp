@@ -34,6 +34,19 @@ namespace OrthancPerf
       return image;
     }
 
+    std::string GetDataSet(const std::string& file)
+    {
+      const DataSetEditor editor(file.data(), file.size());
+      std::string dataSet;
+
+      for (const DataSetEditor::Element& element : editor.GetElements())
+      {
+        dataSet.append(element.bytes);
+      }
+
+      return dataSet;
+    }
+
     std::string Interleave(const std::string& planes)
     {
       std::string pixels;
@@ -225,19 +238,21 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(GdcmEngine, UncompressedSyntaxesComeBackAsTheSameFile)
+  TEST_F(GdcmEngine, UncompressedSyntaxesComeBackAsTheSameDataSet)
   {
     const std::string file = MakeImage(16, 12, true).Make();
+    const IsolatedEngine dcmtk("dcmtk", BuildPaths::GetDcmtkProgram(), 1);
 
     for (const std::string target : {IMPLICIT_VR, DEFLATED})
     {
       const std::string transcoded = Transcode(file, target);
       EXPECT_NE(transcoded, file);
-      const std::string repeated = Transcode(transcoded, EXPLICIT_VR);
+      const std::string repeated =
+          dcmtk.Transcode(transcoded.data(), transcoded.size(), {EXPLICIT_VR}).file;
 
       // Private elements lose their VR in implicit VR
       EXPECT_EQ(GetPixels(repeated), GetPixels(file)) << target;
-      EXPECT_EQ(repeated == file, target == std::string(DEFLATED));
+      EXPECT_EQ(GetDataSet(repeated) == GetDataSet(file), target == std::string(DEFLATED));
     }
   }
 

@@ -4,12 +4,12 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
-#include "Transcoding/Program/Gdcm/DataSetConverter.h"
+#include "Transcoding/Program/Gdcm/DataSetConversion.h"
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
 #include "Tuning/WritableSyntax.h"
 
-#include <algorithm>
-#include <array>
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/oflog/oflog.h>
 #include <gdcmTrace.h>
 
 namespace OrthancPerf
@@ -18,12 +18,10 @@ namespace OrthancPerf
   {
     constexpr std::string_view IMPLICIT_VR = "1.2.840.10008.1.2";
     constexpr std::string_view EXPLICIT_VR = "1.2.840.10008.1.2.1";
-    constexpr std::string_view DEFLATED = "1.2.840.10008.1.2.1.99";
     constexpr std::string_view EXPLICIT_BIG_ENDIAN = "1.2.840.10008.1.2.2";
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
 
-    // Of decoded frames, and of a data set that was deflated: some megabytes may well come from a
-    // few bytes, gigabytes may not
+    // Of decoded frames: some megabytes may well come from a few bytes, gigabytes may not
     std::size_t GetLimit(std::size_t size)
     {
       constexpr std::size_t ALWAYS = std::size_t(256) << 20;
@@ -31,59 +29,20 @@ namespace OrthancPerf
       return ALWAYS + FACTOR * size;
     }
 
+    // In Explicit VR Little Endian, but for File Meta Information and Pixel Data
+    bool IsEditable(std::string_view syntax)
+    {
+      return syntax == EXPLICIT_VR || IsEncapsulated(syntax);
+    }
+
     bool IsReadable(std::string_view syntax)
     {
-      return syntax == IMPLICIT_VR || syntax == EXPLICIT_VR || syntax == DEFLATED ||
-             syntax == EXPLICIT_BIG_ENDIAN || IsEncapsulated(syntax);
+      return syntax == IMPLICIT_VR || syntax == EXPLICIT_BIG_ENDIAN || IsEditable(syntax);
     }
 
-    bool IsWrittenAsExplicit(std::string_view syntax)
+    void Check(const ImageDescription& image)
     {
-      return syntax != IMPLICIT_VR && syntax != DEFLATED && syntax != EXPLICIT_BIG_ENDIAN;
-    }
-
-    void TranscodePixels(DataSetEditor& editor, const ImageDescription& image,
-                         const TranscodingTarget& target, std::size_t limit)
-    {
-      const bool isEncapsulated = IsEncapsulated(target.transferSyntax);
-
-      if (image.kind == PixelDataKind::Encapsulated ||
-          (image.kind == PixelDataKind::Native && isEncapsulated))
-      {
-        PixelTranscoding(editor, image, limit).Run(target);
-      }
-      else if (isEncapsulated)
-      {
-        throw NotCovered("There is no Pixel Data to compress");
-      }
-    }
-
-    std::string Transcode(std::string_view file, const TranscodingTarget& target)
-    {
-      const std::size_t limit = GetLimit(file.size());
-      const ImageDescription source = DescribeImage(file.data(), file.size());
-      const std::string_view syntax = source.transferSyntax.data();
-
-      if (!IsReadable(syntax))
-      {
-        throw NotCovered("GDCM does not read this transfer syntax");
-      }
-
-      if (syntax == target.transferSyntax)
-      {
-        return std::string(file);
-      }
-
-      std::string converted;
-
-      if (!IsWrittenAsExplicit(syntax))
-      {
-        converted = ConvertToExplicit(file, syntax, limit);
-        file = converted;
-      }
-
-      DataSetEditor editor(file.data(), file.size());
-      const ImageDescription image = DescribeImage(file.data(), file.size());
+      const std::string_view syntax = image.transferSyntax.data();
 
       if (image.kind == PixelDataKind::Native && IsEncapsulated(syntax))
       {
@@ -95,22 +54,84 @@ namespace OrthancPerf
         throw CodecError("Pixel Data is encapsulated, which its transfer syntax forbids");
       }
 
+      if (image.kind == PixelDataKind::Unknown)
+      {
+        throw CodecError("The data set is cut off or not well-formed");
+      }
+
       if (syntax == EXPLICIT_BIG_ENDIAN && image.bitsAllocated > 16)
       {
         throw NotCovered(
             "The order of words in big endian pixels of more than 16 bits is uncertain");
       }
+    }
 
-      TranscodePixels(editor, image, target, limit);
+    // "target": of an encapsulated syntax, or Explicit VR Little Endian
+    std::string TranscodePixels(std::string_view file, const TranscodingTarget& target)
+    {
+      DataSetEditor editor(file.data(), file.size());
+      const ImageDescription image = DescribeImage(file.data(), file.size());
+      Check(image);
+      const bool isEncapsulated = IsEncapsulated(target.transferSyntax);
 
-      if (IsWrittenAsExplicit(target.transferSyntax))
+      if (image.kind == PixelDataKind::Encapsulated ||
+          (image.kind == PixelDataKind::Native && isEncapsulated))
       {
-        editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.transferSyntax);
-        return editor.Write();
+        PixelTranscoding(editor, image, GetLimit(file.size())).Run(target);
+      }
+      else if (isEncapsulated)
+      {
+        throw NotCovered("There is no Pixel Data to compress");
       }
 
-      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", EXPLICIT_VR);
-      return ConvertFromExplicit(editor.Write(), target.transferSyntax);
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.transferSyntax);
+      return editor.Write();
+    }
+
+    std::string Transcode(std::string_view file, const TranscodingTarget& target)
+    {
+      const ImageDescription source = DescribeImage(file.data(), file.size());
+      const std::string_view syntax = source.transferSyntax.data();
+
+      if (syntax == target.transferSyntax)
+      {
+        return std::string(file);
+      }
+
+      if (source.isDeflated)
+      {
+        // A few bytes may become gigabytes, to which dcmdata sets no limit
+        throw NotCovered("inflating is left to dcmtk");
+      }
+
+      if (!IsReadable(syntax))
+      {
+        throw NotCovered("GDCM does not read this transfer syntax");
+      }
+
+      Check(source);
+
+      if (!IsEncapsulated(syntax) && !IsEncapsulated(target.transferSyntax))
+      {
+        return ConvertDataSet(file, target.transferSyntax);
+      }
+
+      std::string converted;
+
+      if (!IsEditable(syntax))
+      {
+        converted = ConvertDataSet(file, EXPLICIT_VR);
+        file = converted;
+      }
+
+      if (IsEditable(target.transferSyntax))
+      {
+        return TranscodePixels(file, target);
+      }
+
+      TranscodingTarget decoded = target;
+      decoded.transferSyntax = EXPLICIT_VR;
+      return ConvertDataSet(TranscodePixels(file, decoded), target.transferSyntax);
     }
   }
 
@@ -120,6 +141,7 @@ namespace OrthancPerf
     gdcm::Trace::DebugOff();
     gdcm::Trace::WarningOff();
     gdcm::Trace::ErrorOff();
+    OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // values of elements among it
   }
 
 

@@ -15,7 +15,7 @@ namespace OrthancPerf
   class GdcmEngine : public ITranscodingEngine
   {
   public:
-    // Silences GDCM, in the whole process
+    // Silences GDCM and DCMTK, in the whole process
     GdcmEngine();
 
     const char* GetName() const noexcept override
