@@ -4,7 +4,9 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/ElementWriter.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 namespace OrthancPerf
 {
@@ -24,6 +26,113 @@ namespace OrthancPerf
 
       return value;
     }
+
+    constexpr std::size_t LONGEST_RUN = 128;
+
+    // Where the bytes of a segment begin in the first pixel
+    std::size_t GetOffset(std::size_t segment, std::size_t bytes)
+    {
+      return segment + bytes - 1 - 2 * (segment % bytes);
+    }
+
+    void AppendLiterals(std::string& segment, std::string_view bytes)
+    {
+      for (std::size_t i = 0; i < bytes.size(); i += LONGEST_RUN)
+      {
+        const std::string_view run = bytes.substr(i, LONGEST_RUN);
+        segment.push_back(static_cast<char>(run.size() - 1));
+        segment.append(run);
+      }
+    }
+
+    // Each row for itself (section G.3.1)
+    void AppendRow(std::string& segment, std::string_view row)
+    {
+      constexpr std::size_t WORTH_A_RUN = 3;
+      std::size_t literals = 0;
+
+      while (literals < row.size())
+      {
+        const std::string_view rest = row.substr(literals, LONGEST_RUN);
+        const std::size_t run = std::min(rest.find_first_not_of(rest[0]), rest.size());
+
+        if (run < WORTH_A_RUN)
+        {
+          literals += run;
+          continue;
+        }
+
+        AppendLiterals(segment, row.substr(0, literals));
+        segment.push_back(static_cast<char>(1 - static_cast<int>(run)));
+        segment.push_back(rest[0]);
+        row.remove_prefix(literals + run);
+        literals = 0;
+      }
+
+      AppendLiterals(segment, row);
+    }
+
+    // To every "step"th byte from "position" on. CutRleSegment has checked the segment.
+    void DecodeSegment(std::string_view segment, std::string& target, std::size_t position,
+                       std::size_t step)
+    {
+      for (std::size_t next = 0; next < segment.size();)
+      {
+        const auto control = static_cast<std::int8_t>(segment[next]);
+        const bool isRun = control < 0;
+        const std::size_t count =
+            control == -128 ? 0 : static_cast<std::size_t>(1 + std::abs(control));
+        next++;
+
+        for (std::size_t i = 0; i < count; i++)
+        {
+          target[position] = segment[isRun ? next : next + i];
+          position += step;
+        }
+
+        next += isRun ? std::min<std::size_t>(count, 1) : count;
+      }
+    }
+  }
+
+
+  std::string EncodeRleFrame(std::string_view frame, std::size_t columns, std::size_t samples,
+                             std::size_t bytes)
+  {
+    const std::size_t step = samples * bytes;
+    std::vector<std::string> segments(step);
+    std::string row(columns, '\0');
+
+    for (std::size_t begin = 0; begin < frame.size(); begin += columns * step)
+    {
+      for (std::size_t i = 0; i < step; i++)
+      {
+        for (std::size_t x = 0; x < columns; x++)
+        {
+          row[x] = frame[begin + GetOffset(i, bytes) + x * step];
+        }
+
+        AppendRow(segments[i], row);
+      }
+    }
+
+    return JoinRleSegments({segments.begin(), segments.end()});
+  }
+
+
+  std::string DecodeRleFrame(std::string_view frame, std::size_t pixels, std::size_t samples,
+                             std::size_t bytes)
+  {
+    const std::size_t step = samples * bytes;
+    const RleSegments segments = SplitRleFrame(frame, step, pixels);
+    std::string decoded(step * pixels, '\0');
+
+    for (std::size_t i = 0; i < step; i++)
+    {
+      DecodeSegment(segments[i], decoded, GetOffset(i, bytes), step);
+    }
+
+    return decoded;
   }
 
 

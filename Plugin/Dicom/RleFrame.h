@@ -19,6 +19,13 @@ namespace OrthancPerf
   // Makes a frame of segments: each gets an even length, as section G.3.1 wants it
   std::string JoinRleSegments(const RleSegments& segments);
 
+  // Between a frame and its samples, which lie by pixel, row by row, in little endian: "samples" of
+  // a pixel, each of "bytes". DecodeRleFrame throws CodecError as SplitRleFrame does.
+  std::string EncodeRleFrame(std::string_view frame, std::size_t columns, std::size_t samples,
+                             std::size_t bytes);
+  std::string DecodeRleFrame(std::string_view frame, std::size_t pixels, std::size_t samples,
+                             std::size_t bytes);
+
   // The part of a segment that decodes to exactly "size" bytes. Throws CodecError if there is none.
   std::string_view CutRleSegment(std::string_view segment, std::size_t size);
 }

@@ -11,6 +11,18 @@ namespace OrthancPerf
   {
     // Three bytes as they are, then four times the same: seven in all
     const std::string SEGMENT = "\x02xyz\xfdx";
+
+    std::string MakeRamp(std::size_t size)
+    {
+      std::string ramp;
+
+      for (std::size_t i = 0; i < size; i++)
+      {
+        ramp.push_back(static_cast<char>(i % 251));
+      }
+
+      return ramp;
+    }
   }
 
 
@@ -54,5 +66,72 @@ namespace OrthancPerf
       other[position] = '\x7f';
       EXPECT_THROW(SplitRleFrame(other, 2, 7), CodecError) << position;
     }
+  }
+
+
+  TEST(RleFrame, WhatIsEncodedComesBack)
+  {
+    const std::vector<std::string> rows = {"x",
+                                           "xx",
+                                           "xxx",
+                                           "abc",
+                                           "abbb",
+                                           "aabbb",
+                                           "bbba",
+                                           std::string(128, 'x'),
+                                           std::string(129, 'x'),
+                                           std::string(300, 'x') + "y",
+                                           MakeRamp(128),
+                                           MakeRamp(129),
+                                           MakeRamp(300) + "zzzz"};
+
+    for (const std::string& row : rows)
+    {
+      for (const std::size_t samples : {1, 3})
+      {
+        for (const std::size_t bytes : {1, 2, 4})
+        {
+          std::string frame;
+
+          for (std::size_t i = 0; i < 3 * samples * bytes; i++)
+          {
+            frame += row;
+          }
+
+          const std::string encoded = EncodeRleFrame(frame, row.size(), samples, bytes);
+          EXPECT_EQ(DecodeRleFrame(encoded, 3 * row.size(), samples, bytes), frame)
+              << row << ", " << samples << " samples of " << bytes;
+        }
+      }
+    }
+  }
+
+
+  TEST(RleFrame, SegmentsAreByComponentAndTheMostSignificantByteComesFirst)
+  {
+    const std::string frame = EncodeRleFrame("aAbBcC", 1, 3, 2);
+    const std::string expected[] = {"A", "a", "B", "b", "C", "c"};
+    const RleSegments segments = SplitRleFrame(frame, 6, 1);
+
+    for (std::size_t i = 0; i < 6; i++)
+    {
+      EXPECT_EQ(segments[i], std::string(1, '\0') + expected[i]);
+    }
+  }
+
+
+  TEST(RleFrame, EachRowIsEncodedForItself)
+  {
+    EXPECT_EQ(SplitRleFrame(EncodeRleFrame("xxxxxxxx", 4, 1, 1), 1, 8),
+              (RleSegments{"\xfdx\xfdx"}));
+  }
+
+
+  TEST(RleFrame, FramesThatAreNotAsDescribedAreNotDecoded)
+  {
+    const std::string frame = EncodeRleFrame("abcdef", 3, 1, 1);
+    EXPECT_THROW(DecodeRleFrame(frame, 7, 1, 1), CodecError);
+    EXPECT_THROW(DecodeRleFrame(frame, 6, 3, 1), CodecError);
+    EXPECT_THROW(DecodeRleFrame(frame.substr(0, 67), 6, 1, 1), CodecError);
   }
 }

@@ -40,5 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Try([&] { OrthancPerf::MeasureJpeg2000(bytes); });
   Try([&] { OrthancPerf::FindFrames(bytes, "1.2.840.10008.1.2.4.70", count); });
   Try([&] { OrthancPerf::JoinRleSegments(OrthancPerf::SplitRleFrame(bytes, count, 16)); });
+  Try([&] { OrthancPerf::DecodeRleFrame(bytes, 16, 1, count); });
   return 0;
 }

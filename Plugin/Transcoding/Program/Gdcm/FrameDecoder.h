@@ -10,32 +10,28 @@
 
 namespace OrthancPerf
 {
-  // Decodes the compressed frames of one image with GDCM's codecs. Each frame is looked at before
-  // GDCM sees it: it allocates what a header asks for, and its assertions end the process.
+  // Decodes the compressed frames of one image, with GDCM's codecs where there is one. Each frame
+  // is looked at before GDCM sees it: it allocates what a header asks for, and its assertions end
+  // the process. No colour is converted.
   //
   // Lives on the stack of one thread.
   class FrameDecoder
   {
   public:
-    // Throws NotCovered if GDCM does not decode the transfer syntax
-    FrameDecoder(std::string_view transferSyntax, const FrameFormat& format,
-                 std::string_view photometricInterpretation);
+    // Throws NotCovered if GDCM does not decode such frames
+    FrameDecoder(CodestreamKind kind, const FrameFormat& format);
 
-    // No color is converted. Throws CodecError or NotCovered.
-    std::string Decode(const FrameFragments& fragments);
+    // Throws CodecError or NotCovered
+    std::string Decode(const FrameFragments& fragments) const;
 
-    // What the decoded samples are. Valid once a frame is decoded.
-    std::string GetPhotometricInterpretation() const;
+    // What the samples are once they are decoded, if the label is right (CodestreamCheck.h)
+    std::string_view GetColors(std::string_view photometricInterpretation) const;
 
   private:
     void CheckHeader(const CodestreamHeader& header) const;
-    std::string DecodeStream(const std::string& frame, const CodestreamHeader& header) const;
-    std::string DecodeRle(const std::string& frame) const;
-    std::string Adapt(std::string samples, const CodestreamHeader& header) const;
+    std::string DecodeStream(std::string_view frame, const CodestreamHeader& header) const;
 
     const CodestreamKind kind_;
     const FrameFormat format_;
-    const std::string photometricInterpretation_;
-    CodestreamHeader header_;
   };
 }

@@ -1,44 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/CodestreamHeader.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
-#include "Transcoding/Program/Gdcm/FrameFormat.h"
+#include "Transcoding/Program/Gdcm/Samples.h"
 
-#include <memory>
 #include <string>
 #include <string_view>
 
 namespace OrthancPerf
 {
-  // Compresses the frames of one image with one of GDCM's codecs. Lossless ones keep all allocated
-  // bits, those above High Bit included.
-  //
-  // Lives on the stack of one thread.
-  class FrameEncoder
-  {
-  public:
-    virtual ~FrameEncoder() = default;
-
-    // Throws CodecError or NotCovered
-    virtual std::string Encode(std::string_view frame) const = 0;
-
-    // Of what it writes
-    virtual std::string GetPhotometricInterpretation() const = 0;
-
-    virtual unsigned int GetPlanarConfiguration() const
-    {
-      return 0;
-    }
-
-    // Whether decoded samples can have other values than Bits Stored allows, which a codec does not
-    // know of
-    virtual bool MayExceedRange() const
-    {
-      return false;
-    }
-  };
-
-
   // An image to be compressed: what its samples are, in whatever frame
   struct FramesToEncode
   {
@@ -47,7 +18,43 @@ namespace OrthancPerf
     std::string photometricInterpretation;
   };
 
-  // Throws NotCovered if GDCM can't write such images in the target so that they are right
-  std::unique_ptr<FrameEncoder> MakeFrameEncoder(const FramesToEncode& frames,
-                                                 const TranscodingTarget& target);
+
+  // Compresses the frames of one image, with GDCM's codecs where there is one. Lossless targets
+  // keep all allocated bits, those above High Bit included.
+  //
+  // Lives on the stack of one thread.
+  class FrameEncoder
+  {
+  public:
+    // Throws NotCovered if GDCM can't write such images in the target so that they are right
+    FrameEncoder(const FramesToEncode& frames, const TranscodingTarget& target);
+
+    // Throws CodecError or NotCovered
+    std::string Encode(std::string_view frame) const;
+
+    // Of what it writes
+    std::string GetPhotometricInterpretation() const;
+    unsigned int GetPlanarConfiguration() const noexcept;
+
+  private:
+    void CheckLossySource() const;
+    void CheckLossyJpeg(bool isBaseline) const;
+    void CheckError() const;
+    void CheckSize() const;
+    unsigned int GetLosslessBits(unsigned int least) const;
+    unsigned int ChooseBits() const;
+    std::string EncodeWithinRange(std::string_view frame) const;
+    std::string EncodeOnce(std::string_view frame) const;
+    std::string EncodeJpeg2000(std::string_view frame) const;
+    double GetUnusedRange() const;
+
+    const FramesToEncode frames_;
+    const FrameFormat format_ = frames_.format;
+    const CodestreamKind kind_;
+    const unsigned int quality_;
+    const int error_;  // near-lossless JPEG-LS: no sample differs by more
+    const bool isLossy_;
+    const bool isRgb_;
+    const unsigned int bits_;  // of a sample that are encoded
+  };
 }

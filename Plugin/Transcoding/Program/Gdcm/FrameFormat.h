@@ -4,10 +4,6 @@
 #include "Dicom/ImageDescription.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -43,25 +39,4 @@ namespace OrthancPerf
       return highBit + 1 == bitsStored;
     }
   };
-
-
-  // The smallest and the largest sample of some frames, all allocated bits taken as one number
-  struct SampleRange
-  {
-    std::int64_t minimum = 0;
-    std::int64_t maximum = 0;
-
-    bool FitsInto(const SampleRange& other) const noexcept
-    {
-      return minimum >= other.minimum && maximum <= other.maximum;
-    }
-
-    // What Bits Stored and Pixel Representation allow
-    static SampleRange Allowed(const FrameFormat& format) noexcept;
-  };
-
-  // Moves samples outside of the range to its ends
-  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
-
-  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
 }

@@ -35,28 +35,26 @@ namespace OrthancPerf
       return syntax == EXPLICIT_VR || IsEncapsulated(syntax);
     }
 
-    bool IsReadable(std::string_view syntax)
-    {
-      return syntax == IMPLICIT_VR || syntax == EXPLICIT_BIG_ENDIAN || IsEditable(syntax);
-    }
-
     void Check(const ImageDescription& image)
     {
       const std::string_view syntax = image.transferSyntax.data();
 
-      if (image.kind == PixelDataKind::Native && IsEncapsulated(syntax))
+      if (image.isDeflated)
       {
-        throw CodecError("Pixel Data is not encapsulated, as its transfer syntax demands");
+        // A few bytes may become gigabytes, to which dcmdata sets no limit
+        throw NotCovered("inflating is left to dcmtk");
       }
 
-      if (image.kind == PixelDataKind::Encapsulated && !IsEncapsulated(syntax))
+      if (!IsEditable(syntax) && syntax != IMPLICIT_VR && syntax != EXPLICIT_BIG_ENDIAN)
       {
-        throw CodecError("Pixel Data is encapsulated, which its transfer syntax forbids");
+        throw NotCovered("GDCM does not read this transfer syntax");
       }
 
-      if (image.kind == PixelDataKind::Unknown)
+      if (image.kind == PixelDataKind::Unknown ||
+          image.kind ==
+              (IsEncapsulated(syntax) ? PixelDataKind::Native : PixelDataKind::Encapsulated))
       {
-        throw CodecError("The data set is cut off or not well-formed");
+        throw CodecError("The data set is cut off, not well-formed or not in its transfer syntax");
       }
 
       if (syntax == EXPLICIT_BIG_ENDIAN && image.bitsAllocated > 16)
@@ -71,15 +69,12 @@ namespace OrthancPerf
     {
       DataSetEditor editor(file.data(), file.size());
       const ImageDescription image = DescribeImage(file.data(), file.size());
-      Check(image);
-      const bool isEncapsulated = IsEncapsulated(target.transferSyntax);
 
-      if (image.kind == PixelDataKind::Encapsulated ||
-          (image.kind == PixelDataKind::Native && isEncapsulated))
+      if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
       {
         PixelTranscoding(editor, image, GetLimit(file.size())).Run(target);
       }
-      else if (isEncapsulated)
+      else if (IsEncapsulated(target.transferSyntax))
       {
         throw NotCovered("There is no Pixel Data to compress");
       }
@@ -98,17 +93,6 @@ namespace OrthancPerf
         return std::string(file);
       }
 
-      if (source.isDeflated)
-      {
-        // A few bytes may become gigabytes, to which dcmdata sets no limit
-        throw NotCovered("inflating is left to dcmtk");
-      }
-
-      if (!IsReadable(syntax))
-      {
-        throw NotCovered("GDCM does not read this transfer syntax");
-      }
-
       Check(source);
 
       if (!IsEncapsulated(syntax) && !IsEncapsulated(target.transferSyntax))
@@ -116,12 +100,9 @@ namespace OrthancPerf
         return ConvertDataSet(file, target.transferSyntax);
       }
 
-      std::string converted;
-
       if (!IsEditable(syntax))
       {
-        converted = ConvertDataSet(file, EXPLICIT_VR);
-        file = converted;
+        return TranscodePixels(ConvertDataSet(file, EXPLICIT_VR), target);
       }
 
       if (IsEditable(target.transferSyntax))
@@ -129,9 +110,8 @@ namespace OrthancPerf
         return TranscodePixels(file, target);
       }
 
-      TranscodingTarget decoded = target;
-      decoded.transferSyntax = EXPLICIT_VR;
-      return ConvertDataSet(TranscodePixels(file, decoded), target.transferSyntax);
+      return ConvertDataSet(TranscodePixels(file, {std::string(EXPLICIT_VR)}),
+                            target.transferSyntax);
     }
   }
 
@@ -168,11 +148,7 @@ namespace OrthancPerf
     {
       return EngineResult::MakeDeclined(error.what());
     }
-    catch (const CodecError& error)
-    {
-      return EngineResult::MakeFailed(error.what());
-    }
-    catch (const DataSetError& error)
+    catch (const std::runtime_error& error)  // CodecError, DataSetError
     {
       return EngineResult::MakeFailed(error.what());
     }
@@ -180,13 +156,9 @@ namespace OrthancPerf
     {
       return EngineResult::MakeFailed("There was not enough memory");
     }
-    catch (const std::exception&)
-    {
-      return EngineResult::MakeFailed("GDCM could not read or write the file");
-    }
     catch (...)
     {
-      return EngineResult::MakeFailed("GDCM failed for an unknown reason");
+      return EngineResult::MakeFailed("GDCM could not read or write the file");
     }
   }
 }

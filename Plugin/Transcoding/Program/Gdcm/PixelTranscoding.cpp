@@ -2,12 +2,13 @@
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamCheck.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/FrameFragments.h"
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
 #include "Transcoding/Program/Gdcm/FrameEncoder.h"
-#include "Transcoding/Program/Gdcm/SampleLayout.h"
+#include "Transcoding/Program/Gdcm/Samples.h"
 
 #include <algorithm>
 #include <array>
@@ -24,16 +25,13 @@ namespace OrthancPerf
     // Whether GDCM, or this code, knows what the samples are
     void CheckColors(std::string_view photometricInterpretation, unsigned int samples)
     {
-      static constexpr std::array<std::string_view, 3> ONE = {"MONOCHROME1", "MONOCHROME2",
-                                                              "PALETTE COLOR"};
-      static constexpr std::array<std::string_view, 5> THREE = {"RGB", "YBR_FULL", "YBR_FULL_422",
-                                                                "YBR_RCT", "YBR_ICT"};
-      const auto isOneOf = [photometricInterpretation](const auto& all)
-      {
-        return std::find(all.begin(), all.end(), photometricInterpretation) != all.end();
-      };
+      static constexpr std::array<std::string_view, 8> KNOWN = {
+          "MONOCHROME1", "MONOCHROME2",  "PALETTE COLOR", "RGB",
+          "YBR_FULL",    "YBR_FULL_422", "YBR_RCT",       "YBR_ICT"};
+      constexpr std::ptrdiff_t OF_ONE_SAMPLE = 3;
+      const auto known = std::find(KNOWN.begin(), KNOWN.end(), photometricInterpretation);
 
-      if (!(samples == 1 ? isOneOf(ONE) : isOneOf(THREE)))
+      if (known == KNOWN.end() || (known - KNOWN.begin() < OF_ONE_SAMPLE) != (samples == 1))
       {
         throw NotCovered("GDCM does not compress images of this Photometric Interpretation");
       }
@@ -49,12 +47,12 @@ namespace OrthancPerf
     photometricInterpretation_(image.photometricInterpretation)
   {
     CheckColors(photometricInterpretation_, format_.samples);
-    CheckSize(limit);
+    Check(limit);
     CheckNestedPixels();
   }
 
 
-  void PixelTranscoding::CheckSize(std::size_t limit) const
+  void PixelTranscoding::Check(std::size_t limit) const
   {
     if (format_.GetFrameSize() > limit / image_.frames)
     {
@@ -64,6 +62,13 @@ namespace OrthancPerf
     if (image_.kind == PixelDataKind::Native && image_.pixelData.size() < *image_.GetNativeSize())
     {
       throw CodecError("Pixel Data is shorter than Rows, Columns and Number of Frames say");
+    }
+
+    const std::string contradiction = FindContradiction(image_);
+
+    if (!contradiction.empty())
+    {
+      throw CodecError(contradiction);
     }
   }
 
@@ -106,7 +111,15 @@ namespace OrthancPerf
   {
     if (image_.kind == PixelDataKind::Encapsulated)
     {
-      DecodeEncapsulated();
+      const FrameDecoder decoder(GetCodestreamKind(image_.transferSyntax.data()), format_);
+
+      for (const FrameFragments& fragments :
+           FindFrames(image_.encapsulatedPixels, image_.transferSyntax.data(), image_.frames))
+      {
+        storage_.push_back(decoder.Decode(fragments));
+      }
+
+      photometricInterpretation_ = decoder.GetColors(photometricInterpretation_);
     }
     else
     {
@@ -114,20 +127,6 @@ namespace OrthancPerf
     }
 
     frames_.insert(frames_.end(), storage_.begin(), storage_.end());
-  }
-
-
-  void PixelTranscoding::DecodeEncapsulated()
-  {
-    FrameDecoder decoder(image_.transferSyntax.data(), format_, photometricInterpretation_);
-
-    for (const FrameFragments& fragments :
-         FindFrames(image_.encapsulatedPixels, image_.transferSyntax.data(), image_.frames))
-    {
-      storage_.push_back(decoder.Decode(fragments));
-    }
-
-    photometricInterpretation_ = decoder.GetPhotometricInterpretation();
   }
 
 
@@ -185,60 +184,18 @@ namespace OrthancPerf
 
   void PixelTranscoding::WriteEncapsulated(const TranscodingTarget& target)
   {
-    const FramesToEncode description = {format_, MeasureRange(frames_, format_),
-                                        photometricInterpretation_};
-    const std::unique_ptr<FrameEncoder> encoder = MakeFrameEncoder(description, target);
+    const FrameEncoder encoder(
+        {format_, MeasureRange(frames_, format_), std::string(photometricInterpretation_)}, target);
     EncapsulatedPixels pixels(frames_.size());
 
     for (const std::string_view frame : frames_)
     {
-      pixels.BeginFrame().append(encoder->MayExceedRange()
-                                     ? EncodeWithinRange(*encoder, frame, target.transferSyntax)
-                                     : encoder->Encode(frame));
+      pixels.BeginFrame().append(encoder.Encode(frame));
       pixels.EndFrame();
     }
 
     editor_.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
-    SetColors(encoder->GetPhotometricInterpretation(), encoder->GetPlanarConfiguration());
-  }
-
-
-  // Where decoded samples would exceed Bits Stored, those near the ends of the range are moved
-  // inwards, by as much, and a little more each time
-  std::string PixelTranscoding::EncodeWithinRange(const FrameEncoder& encoder,
-                                                  std::string_view frame,
-                                                  std::string_view transferSyntax) const
-  {
-    constexpr unsigned int ATTEMPTS = 4;
-    const SampleRange allowed = SampleRange::Allowed(format_);
-    const std::int64_t most = (allowed.maximum - allowed.minimum) / 8;
-    SampleRange range = allowed;
-    std::string samples(frame);
-
-    for (unsigned int i = 0; i < ATTEMPTS; i++)
-    {
-      std::string encoded = encoder.Encode(samples);
-      FrameDecoder decoder(transferSyntax, format_, photometricInterpretation_);
-      const std::string decoded = decoder.Decode({encoded});
-      const SampleRange found = MeasureRange({decoded}, format_);
-
-      if (found.FitsInto(allowed))
-      {
-        return encoded;
-      }
-
-      range.minimum += std::max<std::int64_t>(allowed.minimum - found.minimum, 0) * 3 / 2;
-      range.maximum -= std::max<std::int64_t>(found.maximum - allowed.maximum, 0) * 3 / 2;
-
-      if (range.minimum - allowed.minimum > most || allowed.maximum - range.maximum > most)
-      {
-        break;
-      }
-
-      ClampSamples(samples, range, format_);
-    }
-
-    throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+    SetColors(encoder.GetPhotometricInterpretation(), encoder.GetPlanarConfiguration());
   }
 
 

@@ -13,8 +13,6 @@
 
 namespace OrthancPerf
 {
-  class FrameEncoder;
-
   // Decodes the pixels of a file and encodes them for the target, in the file's editor. Lives on
   // the stack of one thread for one file.
   class PixelTranscoding
@@ -27,22 +25,19 @@ namespace OrthancPerf
     void Run(const TranscodingTarget& target);
 
   private:
-    void CheckSize(std::size_t limit) const;
+    void Check(std::size_t limit) const;
     void CheckNestedPixels() const;
     void Decode();
-    void DecodeEncapsulated();
     void DecodeNative();
     void WriteNative();
     void WriteEncapsulated(const TranscodingTarget& target);
-    std::string EncodeWithinRange(const FrameEncoder& encoder, std::string_view frame,
-                                  std::string_view transferSyntax) const;
     void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
 
     DataSetEditor& editor_;
     const ImageDescription& image_;
     const FrameFormat format_;
-    std::string photometricInterpretation_;  // of the decoded frames
-    std::vector<std::string> storage_;       // of frames that are not in the file like that
+    std::string_view photometricInterpretation_;  // of the decoded frames
+    std::vector<std::string> storage_;            // of frames that are not in the file like that
     std::vector<std::string_view> frames_;
   };
 }

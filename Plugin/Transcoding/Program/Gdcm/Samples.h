@@ -3,19 +3,37 @@
 
 #include "Transcoding/Program/Gdcm/FrameFormat.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace OrthancPerf
 {
-  // Changes how samples lie in memory, never their values
+  // The smallest and the largest sample of some frames, all allocated bits taken as one number
+  struct SampleRange
+  {
+    std::int64_t minimum = 0;
+    std::int64_t maximum = 0;
+
+    bool FitsInto(const SampleRange& other) const noexcept
+    {
+      return minimum >= other.minimum && maximum <= other.maximum;
+    }
+
+    // What Bits Stored and Pixel Representation allow
+    static SampleRange Allowed(const FrameFormat& format) noexcept;
+  };
+
+  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
+
+  // Moves samples outside of the range to its ends
+  void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
+
+  // These change how samples lie in memory, never their values:
 
   // From Planar Configuration 1 to 0. "planes" has the size of a frame.
   std::string InterleavePlanes(std::string_view planes, const FrameFormat& format);
-
-  // One component of all pixels of a frame
-  std::string ExtractPlane(std::string_view frame, const FrameFormat& format,
-                           std::size_t component);
 
   // From YBR_FULL_422 to YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2): the chrominance that two
   // pixels share is given to both. "frame" has two thirds of the size of a frame; Columns is even.
