@@ -3,8 +3,6 @@
 
 #include "Dicom/CodecError.h"
 
-#include <algorithm>
-#include <array>
 
 namespace OrthancPerf
 {
@@ -299,36 +297,6 @@ namespace OrthancPerf
         throw CodecError("The end of a frame is missing");
       }
     }
-  }
-
-
-  CodestreamKind GetCodestreamKind(std::string_view transferSyntax) noexcept
-  {
-    struct Syntax
-    {
-      std::string_view uid;
-      CodestreamKind kind;
-    };
-
-    // The retired .53 and .55, spectral selection and full progression, are in the archives
-    static constexpr std::array<Syntax, 11> SYNTAXES = {{
-        {"1.2.840.10008.1.2.4.50", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.51", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.53", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.55", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.57", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.70", CodestreamKind::Jpeg},
-        {"1.2.840.10008.1.2.4.80", CodestreamKind::JpegLs},
-        {"1.2.840.10008.1.2.4.81", CodestreamKind::JpegLs},
-        {"1.2.840.10008.1.2.4.90", CodestreamKind::Jpeg2000},
-        {"1.2.840.10008.1.2.4.91", CodestreamKind::Jpeg2000},
-        {"1.2.840.10008.1.2.5", CodestreamKind::Rle},
-    }};
-
-    const auto* const found = std::find_if(SYNTAXES.begin(), SYNTAXES.end(),
-                                           [transferSyntax](const Syntax& syntax)
-                                           { return syntax.uid == transferSyntax; });
-    return found == SYNTAXES.end() ? CodestreamKind::None : found->kind;
   }
 
 

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/TransferSyntax.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace OrthancPerf
 {
-  // How the compressed frames of a transfer syntax are made
-  enum class CodestreamKind
-  {
-    None,  // not compressed, or in a way that no library here decodes
-    Jpeg,
-    JpegLs,
-    Jpeg2000,
-    Rle
-  };
-
-  CodestreamKind GetCodestreamKind(std::string_view transferSyntax) noexcept;
-
-
   // What the header of a compressed frame says of its pixels. A value.
   struct CodestreamHeader
   {

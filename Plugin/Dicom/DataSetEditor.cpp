@@ -2,6 +2,7 @@
 #include "Dicom/DataSetEditor.h"
 
 #include "Dicom/ElementWriter.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
 #include <iterator>
@@ -18,15 +19,13 @@ namespace OrthancPerf
     constexpr std::size_t PREAMBLE_LENGTH = 128;
     constexpr std::string_view PREFIX = "DICM";
 
-    // DICOM PS3.5 section A: all others, the compressed ones, are in Explicit VR Little Endian. The
-    // last one is GE's own.
-    constexpr std::string_view OTHER_ENCODINGS[] = {"1.2.840.10008.1.2", "1.2.840.10008.1.2.1.99",
-                                                    "1.2.840.10008.1.2.2", "1.2.840.113619.5.2"};
-
-    bool IsExplicitLittleEndian(std::string_view syntax)
+    // As all compressed ones, and those that nobody knows
+    bool IsExplicitLittleEndian(std::string_view uid)
     {
-      return !syntax.empty() && std::find(std::begin(OTHER_ENCODINGS), std::end(OTHER_ENCODINGS),
-                                          syntax) == std::end(OTHER_ENCODINGS);
+      const TransferSyntax* const syntax = FindTransferSyntax(uid);
+      return syntax == nullptr ? !uid.empty()
+                               : syntax->coding == DataSetCoding::ExplicitLittleEndian ||
+                                     syntax->coding == DataSetCoding::Guessed;
     }
 
     bool IsGroupLength(DicomTag tag)

@@ -67,6 +67,17 @@ namespace OrthancPerf
     return encoding;
   }
 
+  DicomEncoding DataSetWalker::GetEncodingOf(const TransferSyntax* syntax) const noexcept
+  {
+    if (syntax == nullptr || syntax->coding == DataSetCoding::Guessed)
+    {
+      return DetectEncoding();
+    }
+
+    return {syntax->coding != DataSetCoding::ImplicitLittleEndian,
+            syntax->coding == DataSetCoding::ExplicitBigEndian};
+  }
+
   WalkResult DataSetWalker::WalkFileMeta(IDataElementVisitor& visitor) noexcept
   {
     if (GetRemaining() < FILE_META_LENGTH_ELEMENT)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/TransferSyntax.h"
 #include "Dicom/ValueRepresentation.h"
 
 #include <array>
@@ -75,6 +76,10 @@ namespace OrthancPerf
 
     // Guesses the encoding from the next element, as DCMTK does (DcmItem::checkTransferSyntax)
     DicomEncoding DetectEncoding() const noexcept;
+
+    // That of the data set, of a deflated one once it is inflated. Guessed if DCMTK does not know
+    // the transfer syntax; null: nobody does.
+    DicomEncoding GetEncodingOf(const TransferSyntax* syntax) const noexcept;
 
     // Walks to the end of the File Meta Information, if there is one: DICOM PS3.10 section 7.1
     WalkResult WalkFileMeta(IDataElementVisitor& visitor) noexcept;

@@ -26,10 +26,6 @@ namespace OrthancPerf
     // Orthanc drops longer values, identifiers too: ORTHANC_MAXIMUM_TAG_LENGTH
     constexpr std::size_t MAXIMUM_IDENTIFIER_LENGTH = 256;
 
-    // Where transfer syntaxes with compressed pixel data are: DICOM PS3.6 section A
-    constexpr std::string_view COMPRESSED_PREFIX = "1.2.840.10008.1.2.4.";
-    constexpr std::string_view RLE_LOSSLESS = "1.2.840.10008.1.2.5";
-
     bool IsSpace(char c)
     {
       return c == ' ' || (c >= '\t' && c <= '\r');
@@ -343,83 +339,6 @@ namespace OrthancPerf
       DicomFileCheck& check_;
     };
 
-    // How DCMTK reads a data set of a transfer syntax
-    enum class Coding
-    {
-      Unknown,  // to DCMTK, which then guesses from the data set's first element
-      ImplicitLittleEndian,
-      ExplicitLittleEndian,
-      ExplicitBigEndian,
-      Deflated,
-      Compressed
-    };
-
-    // DCMTK's table of transfer syntaxes (dcxfer.cc)
-    Coding LookupCoding(std::string_view uid)
-    {
-      if (uid.substr(0, COMPRESSED_PREFIX.size()) == COMPRESSED_PREFIX)
-      {
-        const std::string_view number = uid.substr(COMPRESSED_PREFIX.size());
-
-        if (number == "94")
-        {
-          return Coding::ExplicitLittleEndian;  // JPIP Referenced
-        }
-
-        if (number == "95")
-        {
-          return Coding::Deflated;  // JPIP Referenced Deflate
-        }
-
-        const bool isJpeg = number.size() == 2 && number[0] >= '5' && number[0] <= '9' &&
-                            (number[0] < '9' || number[1] <= '3');
-        const bool isVideo = number.size() == 3 && number.substr(0, 2) == "10" &&
-                             number[2] >= '0' && number[2] <= '8';
-        return isJpeg || isVideo ? Coding::Compressed : Coding::Unknown;
-      }
-
-      if (uid == "1.2.840.10008.1.2.1")
-      {
-        return Coding::ExplicitLittleEndian;
-      }
-
-      // The second is General Electric's private implicit one with big-endian pixels
-      if (uid == "1.2.840.10008.1.2" || uid == "1.2.840.113619.5.2")
-      {
-        return Coding::ImplicitLittleEndian;
-      }
-
-      if (uid == "1.2.840.10008.1.2.2")
-      {
-        return Coding::ExplicitBigEndian;
-      }
-
-      if (uid == "1.2.840.10008.1.2.1.99")
-      {
-        return Coding::Deflated;
-      }
-
-      return uid == RLE_LOSSLESS ? Coding::Compressed : Coding::Unknown;
-    }
-
-    DicomEncoding ToEncoding(Coding coding, const DataSetWalker& walker)
-    {
-      switch (coding)
-      {
-        case Coding::Unknown:
-          return walker.DetectEncoding();
-
-        case Coding::ImplicitLittleEndian:
-          return {false, false};
-
-        case Coding::ExplicitBigEndian:
-          return {true, true};
-
-        default:
-          return {true, false};
-      }
-    }
-
     bool HasPrefix(const std::uint8_t* bytes, std::size_t size)
     {
       return size >= PREAMBLE_LENGTH + PREFIX.size() &&
@@ -548,25 +467,25 @@ namespace OrthancPerf
       return type != 3;
     }
 
-    DicomFileVerdict CheckDataSet(DataSetWalker& walker, Coding coding,
+    // "syntax": null if it is unknown to DCMTK, which then guesses from the first element
+    DicomFileVerdict CheckDataSet(DataSetWalker& walker, const TransferSyntax* syntax,
                                   IdentifierCollector& identifiers)
     {
-      if (coding == Coding::Deflated && !walker.IsAtEnd())
+      if (syntax != nullptr && syntax->coding == DataSetCoding::Deflated && !walker.IsAtEnd())
       {
         return LooksDeflated(walker.GetNext(), walker.GetRemaining()) ? DicomFileVerdict::Unverified
                                                                       : DicomFileVerdict::Malformed;
       }
 
-      const DicomEncoding encoding = ToEncoding(coding, walker);
-
-      const WalkResult result = walker.WalkDataSet(encoding, identifiers);
+      const WalkResult result = walker.WalkDataSet(walker.GetEncodingOf(syntax), identifiers);
 
       if (result == WalkResult::Truncated || result == WalkResult::Malformed)
       {
         return ToVerdict(result);
       }
 
-      if (coding == Coding::Compressed && identifiers.HasNativePixelData())
+      if (syntax != nullptr && syntax->isEncapsulated && syntax->coding != DataSetCoding::Guessed &&
+          identifiers.HasNativePixelData())
       {
         return DicomFileVerdict::Malformed;  // DcmDataset::doPostReadChecks
       }
@@ -622,7 +541,7 @@ namespace OrthancPerf
     if (result == WalkResult::Complete)
     {
       check.verdict =
-          CheckDataSet(walker, LookupCoding(check.transferSyntaxUid.data()), identifiers);
+          CheckDataSet(walker, FindTransferSyntax(check.transferSyntaxUid.data()), identifiers);
     }
 
     if (hasPrefix && check.IsAcceptable() && OrthancFileMetaReader(bytes, size).IsRefused())

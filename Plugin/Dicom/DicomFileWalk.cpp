@@ -42,33 +42,6 @@ namespace OrthancPerf
     };
 
 
-    bool IsDeflated(std::string_view transferSyntax)
-    {
-      // The second is JPIP Referenced Deflate
-      return transferSyntax == "1.2.840.10008.1.2.1.99" ||
-             transferSyntax == "1.2.840.10008.1.2.4.95";
-    }
-
-
-    DicomEncoding GetEncoding(std::string_view transferSyntax, const DataSetWalker& walker)
-    {
-      constexpr std::string_view ENCAPSULATED = "1.2.840.10008.1.2.4.";
-
-      if (transferSyntax == "1.2.840.10008.1.2")
-      {
-        return {false, false};
-      }
-
-      if (transferSyntax == "1.2.840.10008.1.2.2")
-      {
-        return {true, true};
-      }
-
-      const bool isExplicit = transferSyntax == "1.2.840.10008.1.2.1" ||
-                              transferSyntax == "1.2.840.10008.1.2.5" ||
-                              transferSyntax.substr(0, ENCAPSULATED.size()) == ENCAPSULATED;
-      return isExplicit ? DicomEncoding{true, false} : walker.DetectEncoding();
-    }
   }
 
 
@@ -87,12 +60,12 @@ namespace OrthancPerf
 
     if (walk.result == WalkResult::Complete)
     {
-      const std::string_view transferSyntax = walk.transferSyntax.data();
-      walk.isDeflated = IsDeflated(transferSyntax);
+      const TransferSyntax* const syntax = FindTransferSyntax(walk.transferSyntax.data());
+      walk.isDeflated = syntax != nullptr && syntax->coding == DataSetCoding::Deflated;
 
       if (!walk.isDeflated)
       {
-        walk.encoding = GetEncoding(transferSyntax, walker);
+        walk.encoding = walker.GetEncodingOf(syntax);
         walk.result = walker.WalkDataSet(walk.encoding, visitor);
 
         // Behind a delimiter that stands among the outermost elements, DCMTK reads no further

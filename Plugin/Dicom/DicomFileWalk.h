@@ -3,6 +3,7 @@
 
 #include "Dicom/DataSetWalker.h"
 #include "Dicom/DicomFile.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 #include "Dicom/FrameFragments.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <cstdint>
 #include <string>
@@ -122,9 +123,9 @@ namespace OrthancPerf
   std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
                                          std::size_t count)
   {
-    constexpr std::string_view RLE_LOSSLESS = "1.2.840.10008.1.2.5";
     const Fragments fragments = ReadFragments(element);
-    std::vector<FrameFragments> frames = Group(fragments.values, transferSyntax == RLE_LOSSLESS);
+    std::vector<FrameFragments> frames =
+        Group(fragments.values, GetCodestreamKind(transferSyntax) == CodestreamKind::Rle);
 
     if (frames.size() != count)
     {

@@ -21,9 +21,6 @@ namespace OrthancPerf
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
     constexpr std::size_t MAXIMUM_INTEGER_STRING = 12;
 
-    constexpr std::string_view ENCAPSULATED_PREFIX = "1.2.840.10008.1.2.4.";
-    constexpr std::string_view RLE_LOSSLESS = "1.2.840.10008.1.2.5";
-
 
     // An integer string (IS): DICOM PS3.5 table 6.2-1. Without a value there is one frame, as
     // images of one need not say so (PS3.3 section C.7.6.6). Under another VR, DCMTK takes it for
@@ -249,13 +246,10 @@ namespace OrthancPerf
     }
 
 
-    // MPEG-2, MPEG-4 and HEVC, with their fragmentable variants: DICOM PS3.6 table A-1
-    bool IsVideo(std::string_view transferSyntax)
+    bool IsVideo(const ImageDescription& image)
     {
-      const std::string_view prefix = transferSyntax.substr(0, ENCAPSULATED_PREFIX.size());
-      const std::string_view number = transferSyntax.substr(prefix.size());
-      return prefix == ENCAPSULATED_PREFIX && number.size() >= 3 && number.substr(0, 2) == "10" &&
-             number[2] >= '0' && number[2] <= '8' && (number.size() == 3 || number[3] == '.');
+      const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
+      return syntax != nullptr && syntax->isVideo;
     }
   }
 
@@ -306,7 +300,7 @@ namespace OrthancPerf
       return "in the target already";
     }
 
-    if (IsVideo(image.transferSyntax.data()))
+    if (IsVideo(image))
     {
       return "a video";
     }
@@ -327,7 +321,7 @@ namespace OrthancPerf
 
   std::string FindObstacle(const ImageDescription& image, const std::string& target)
   {
-    if (IsVideo(image.transferSyntax.data()))
+    if (IsVideo(image))
     {
       return "a video";
     }
@@ -366,12 +360,5 @@ namespace OrthancPerf
         return flaw.empty() ? FindContradiction(image) : flaw;
       }
     }
-  }
-
-
-  bool IsEncapsulated(std::string_view transferSyntax) noexcept
-  {
-    return transferSyntax == RLE_LOSSLESS ||
-           transferSyntax.substr(0, ENCAPSULATED_PREFIX.size()) == ENCAPSULATED_PREFIX;
   }
 }

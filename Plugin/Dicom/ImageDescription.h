@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Dicom/DicomFile.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +70,4 @@ namespace OrthancPerf
   // Why no engine should be asked to, whatever the target: what it would make of it could not be
   // the same image (PixelDataFlaw.h), or would break a signature. Empty: nothing speaks against it.
   std::string FindObstacle(const ImageDescription& image, const std::string& target);
-
-  // Whether Pixel Data is encapsulated in this transfer syntax: DICOM PS3.5 section A.4
-  bool IsEncapsulated(std::string_view transferSyntax) noexcept;
 }

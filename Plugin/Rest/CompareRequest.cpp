@@ -63,8 +63,7 @@ namespace OrthancPerf
       std::vector<std::string> targets;
       for (const WritableSyntax& syntax : GetWritableSyntaxes())
       {
-        if (!syntax.isLossy && std::string(syntax.uid).find("1.2.840.10008.1.2.1") != 0 &&
-            std::string(syntax.uid) != "1.2.840.10008.1.2")
+        if (!syntax.isLossy && syntax.isEncapsulated)
         {
           targets.emplace_back(syntax.uid);
         }

@@ -19,9 +19,7 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingReport::Outcome;
 
-    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
     constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
-    constexpr const char* DEFLATED_LITTLE_ENDIAN = "1.2.840.10008.1.2.1.99";
 
 
     bool IsLossy(const std::string& target)
@@ -34,7 +32,8 @@ namespace OrthancPerf
     // Who asks for an uncompressed target does not do so for its size
     bool IsLosslessCompression(const std::string& target)
     {
-      return !IsLossy(target) && (IsEncapsulated(target) || target == DEFLATED_LITTLE_ENDIAN);
+      return !IsLossy(target) &&
+             (IsEncapsulated(target) || target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
     }
 
 
@@ -211,13 +210,14 @@ namespace OrthancPerf
   bool InstanceTranscoding::Inflate()
   {
     for (const ITranscodingEngine* const engine :
-         surroundings_.engines.FindAll(EXPLICIT_LITTLE_ENDIAN))
+         surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
     {
       EngineResult result = engine->Transcode(
-          received_.data, received_.size, {EXPLICIT_LITTLE_ENDIAN, 100, surroundings_.deadline});
+          received_.data, received_.size,
+          {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 100, surroundings_.deadline});
 
       if (result.outcome == TranscodingOutcome::Transcoded &&
-          FindFlaw(result.file, EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
+          FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
       {
         inflated_ = std::move(result.file);
         image_ = DescribeImage(inflated_.data(), inflated_.size());
@@ -233,7 +233,7 @@ namespace OrthancPerf
   InstanceTranscoding::Source
   InstanceTranscoding::GetSource(const std::string& target) const noexcept
   {
-    return inflated_.empty() || target == EXPLICIT_LITTLE_ENDIAN
+    return inflated_.empty() || target == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN
                ? received_
                : Source{inflated_.data(), inflated_.size()};
   }
@@ -395,7 +395,8 @@ namespace OrthancPerf
       return other == &engine;
     };
 
-    Verifier::Engines ofSource = surroundings_.engines.FindAll(EXPLICIT_LITTLE_ENDIAN);
+    Verifier::Engines ofSource =
+        surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
     Verifier::Engines ofResult = ofSource;
     std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
     std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));

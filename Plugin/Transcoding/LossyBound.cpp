@@ -12,10 +12,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* JPEG_LS_NEAR_LOSSLESS = "1.2.840.10008.1.2.4.81";
-    constexpr const char* JPEG_2000 = "1.2.840.10008.1.2.4.91";
-
-
     // In steps of a sample
     struct Bound
     {
@@ -76,13 +72,13 @@ namespace OrthancPerf
     quality = std::clamp(quality, 1u, 100u);
     const double range = std::pow(2.0, bitsStored);
 
-    if (transferSyntax == JPEG_LS_NEAR_LOSSLESS)
+    if (transferSyntax == TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS)
     {
       const double near = GetNearLosslessError(quality);
       return Compare(error.mean, error.maximum, {near, near}, range);
     }
 
-    if (transferSyntax == JPEG_2000)
+    if (transferSyntax == TransferSyntaxUid::JPEG_2000)
     {
       return Compare(error.mean, error.maximum, GetJpeg2000Bound(quality, error.span * range),
                      range);

@@ -44,10 +44,10 @@ namespace OrthancPerf
     };
 
     constexpr std::array<LossySyntax, 4> LOSSY_SYNTAXES = {{
-        {"1.2.840.10008.1.2.4.50", "JPEG Baseline", "ISO_10918_1"},
-        {"1.2.840.10008.1.2.4.51", "JPEG Extended", "ISO_10918_1"},
-        {"1.2.840.10008.1.2.4.81", "JPEG-LS near-lossless", "ISO_14495_1"},
-        {"1.2.840.10008.1.2.4.91", "JPEG 2000", "ISO_15444_1"},
+        {TransferSyntaxUid::JPEG_BASELINE, "JPEG Baseline", "ISO_10918_1"},
+        {TransferSyntaxUid::JPEG_EXTENDED, "JPEG Extended", "ISO_10918_1"},
+        {TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS, "JPEG-LS near-lossless", "ISO_14495_1"},
+        {TransferSyntaxUid::JPEG_2000, "JPEG 2000", "ISO_15444_1"},
     }};
 
 

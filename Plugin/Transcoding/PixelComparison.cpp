@@ -298,7 +298,8 @@ namespace OrthancPerf
     const std::optional<std::size_t> size = image.GetNativeSize();
     return image.kind == PixelDataKind::Native && size.has_value() &&
            image.pixelData.size() >= *size &&
-           (transferSyntax == "1.2.840.10008.1.2" || transferSyntax == "1.2.840.10008.1.2.1");
+           (transferSyntax == TransferSyntaxUid::IMPLICIT_LITTLE_ENDIAN ||
+            transferSyntax == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
   }
 
 

@@ -13,8 +13,6 @@ namespace OrthancPerf
   {
     using Comparison = PixelComparison::Verdict;
 
-    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
 
     // The ways in which one file can be decoded, each tried when it is asked for, and once
     class Decodings
@@ -51,8 +49,8 @@ namespace OrthancPerf
         while (results_.size() <= index)
         {
           const ITranscodingEngine& decoder = *decoders_[results_.size()];
-          results_.push_back(
-              decoder.Transcode(data_, size_, {EXPLICIT_LITTLE_ENDIAN, 90, deadline_}));
+          results_.push_back(decoder.Transcode(
+              data_, size_, {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 90, deadline_}));
         }
 
         const EngineResult& result = results_[index];

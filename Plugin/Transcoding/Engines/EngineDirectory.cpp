@@ -12,9 +12,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
-
     EngineVerdict MakeUntested(const ITranscodingEngine& engine)
     {
       EngineVerdict verdict;
@@ -127,7 +124,8 @@ namespace OrthancPerf
     {
       tested.push_back(FindTested(installed));
 
-      if (tested.back().problem.empty() && tested.back().engine->CanWrite(EXPLICIT_LITTLE_ENDIAN))
+      if (tested.back().problem.empty() &&
+          tested.back().engine->CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
       {
         decoders.push_back(tested.back().engine);
       }

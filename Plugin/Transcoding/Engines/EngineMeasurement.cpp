@@ -12,7 +12,7 @@ namespace OrthancPerf
   namespace
   {
     // What pixels are compared in
-    constexpr const char* UNCOMPRESSED = "1.2.840.10008.1.2.1";
+    constexpr const char* UNCOMPRESSED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
 
 
     // The engines that write uncompressed files, the preferred one first

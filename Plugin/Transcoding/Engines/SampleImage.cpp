@@ -10,7 +10,6 @@ namespace OrthancPerf
   namespace
   {
     constexpr const char* SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.7";
-    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
 
     // Made of UUIDs once and for all: DICOM PS3.5 section B.2
     constexpr const char* STUDY = "2.25.240293160931236540573046512847136071236";
@@ -92,7 +91,7 @@ namespace OrthancPerf
       AppendElement(elements, 0x00020001, "OB", std::string("\0\1", 2));
       AppendElement(elements, 0x00020002, "UI", SECONDARY_CAPTURE);
       AppendElement(elements, 0x00020003, "UI", INSTANCE);
-      AppendElement(elements, 0x00020010, "UI", EXPLICIT_LITTLE_ENDIAN);
+      AppendElement(elements, 0x00020010, "UI", TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
       AppendElement(elements, 0x00020012, "UI", "2.25.302914018304712650918273640192837465011");
 
       std::string length;

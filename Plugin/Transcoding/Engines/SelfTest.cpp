@@ -12,8 +12,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
     constexpr unsigned int LOSSY_QUALITY = 90;
   }
 
@@ -113,7 +111,7 @@ namespace OrthancPerf
     // A decoder that is wrong is not the encoder's fault: one that is right is enough
     Verifier::Engines decoders = decoders_;
 
-    if (engine.CanWrite(EXPLICIT_LITTLE_ENDIAN))
+    if (engine.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
     {
       decoders.insert(decoders.begin(), &engine);
     }

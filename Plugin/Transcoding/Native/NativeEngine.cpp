@@ -16,9 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::string_view JPEG_LOSSLESS_SV1 = "1.2.840.10008.1.2.4.70";
-    constexpr std::string_view EXPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2.1";
-
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
     constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
 
@@ -90,7 +87,7 @@ namespace OrthancPerf
 
   bool NativeEngine::CanWrite(const std::string& transferSyntax) const noexcept
   {
-    return transferSyntax == JPEG_LOSSLESS_SV1;
+    return transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1;
   }
 
 
@@ -127,12 +124,12 @@ namespace OrthancPerf
   {
     const std::string source = DataSetEditor::ReadTransferSyntax(data, size);
 
-    if (source == JPEG_LOSSLESS_SV1)
+    if (source == TransferSyntaxUid::JPEG_LOSSLESS_SV1)
     {
       return EngineResult::MakeDeclined("The image is in this transfer syntax already");
     }
 
-    if (source == EXPLICIT_LITTLE_ENDIAN || source.empty())
+    if (source == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN || source.empty())
     {
       return Encode(data, size, deadline);
     }
@@ -146,7 +143,8 @@ namespace OrthancPerf
 
   EngineResult NativeEngine::Convert(const void* data, std::size_t size, TimePoint deadline) const
   {
-    const TranscodingTarget target = {std::string(EXPLICIT_LITTLE_ENDIAN), 100, deadline};
+    const TranscodingTarget target = {std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN), 100,
+                                      deadline};
     EngineResult result =
         EngineResult::MakeDeclined("native reads Explicit VR Little Endian, and has no converter");
 
@@ -187,7 +185,7 @@ namespace OrthancPerf
     file.RemoveGroupLengths();
     file.Remove(TAG_EXTENDED_OFFSET_TABLE);
     file.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
-    file.Set(TAG_TRANSFER_SYNTAX_UID, "UI", JPEG_LOSSLESS_SV1);
+    file.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::JPEG_LOSSLESS_SV1);
     file.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
     return EngineResult::MakeTranscoded(file.Write());
   }

@@ -10,8 +10,8 @@
 
 namespace OrthancPerf
 {
-  // The project's own encoder of JPEG Lossless, process 14, selection value 1
-  // (1.2.840.10008.1.2.4.70), the syntax that archives use most. It covers images of 8 or 16 bits
+  // The project's own encoder of JPEG Lossless, process 14, selection value 1, the transfer syntax
+  // that archives use most. It covers images of 8 or 16 bits
   // allocated, with one component or in RGB or YBR_FULL, of any number of frames, and declines all
   // others. It reads Explicit VR Little Endian; what comes in another transfer syntax, a converter
   // first makes that of.

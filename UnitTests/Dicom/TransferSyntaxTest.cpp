@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/TransferSyntax.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace OrthancPerf
+{
+  TEST(TransferSyntax, UnknownOnesAreNotFound)
+  {
+    for (const char* uid : {"", "1.2.840.10008.1.2.4", "1.2.840.10008.1.2.4.5",
+                            "1.2.840.10008.1.2.4.999", "1.2.840.10008.1.2 "})
+    {
+      EXPECT_EQ(nullptr, FindTransferSyntax(uid)) << uid;
+      EXPECT_FALSE(IsEncapsulated(uid)) << uid;
+      EXPECT_EQ(CodestreamKind::None, GetCodestreamKind(uid)) << uid;
+    }
+  }
+
+
+  TEST(TransferSyntax, VideosAreEncapsulatedAndNothingIsWrittenInThem)
+  {
+    for (const char* number : {"100", "101.1", "106.1", "108"})
+    {
+      const TransferSyntax* const syntax =
+          FindTransferSyntax("1.2.840.10008.1.2.4." + std::string(number));
+      ASSERT_NE(nullptr, syntax) << number;
+      EXPECT_TRUE(syntax->isVideo && syntax->isEncapsulated && !syntax->isWritable) << number;
+    }
+  }
+
+
+  TEST(TransferSyntax, RetiredJpegIsDecoded)
+  {
+    for (const char* uid : {"1.2.840.10008.1.2.4.53", "1.2.840.10008.1.2.4.55"})
+    {
+      EXPECT_EQ(CodestreamKind::Jpeg, GetCodestreamKind(uid));
+      EXPECT_FALSE(FindTransferSyntax(uid)->isWritable);
+    }
+  }
+
+
+  // Their order is that of the bits of WorkerHello
+  TEST(TransferSyntax, TwelveAreWritableInTheOrderOfTheirUids)
+  {
+    ASSERT_EQ(12u, GetWritableSyntaxes().size());
+    std::string last;
+
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
+    {
+      EXPECT_LT(last, syntax.uid);
+      EXPECT_TRUE(!syntax.isLossy || syntax.isEncapsulated);
+      EXPECT_TRUE(!syntax.isEncapsulated || syntax.codestream != CodestreamKind::None);
+      last = syntax.uid;
+    }
+  }
+}
