@@ -29,7 +29,7 @@ namespace OrthancPerf
   //
   //   connect    connect(2) called -> connected; the first instance of an association only
   //   associate  A-ASSOCIATE-RQ -> its answer; the first instance of an association only
-  //   send       first byte of the C-STORE request -> last byte handed to the kernel
+  //   send       first byte of the C-STORE request -> last byte has left the machine
   //   wait       then -> last byte of the response
   //
   // A phase that was not observed is absent, never zero.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
+#include "Network/TcpInfo.h"
+
 #include <utility>
 
 namespace OrthancPerf
@@ -21,6 +23,23 @@ namespace OrthancPerf
     };
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
+
+
+    // What stays in the kernel for less has left at once, as far as the kernel can tell: two of its
+    // ticks, by which it says when it has sent something (TcpInfo::sinceDataSent)
+    constexpr Duration TICKS = std::chrono::milliseconds(20);
+
+    // When the end of a message has left the machine, whose response begins to come. It was handed
+    // to the kernel at "written"; the peer's window and the distance may have kept it there for
+    // long, which is not the peer's thinking. What Nagle's algorithm held it back for is left out,
+    // being a stall of the wait that follows.
+    std::int64_t FindDeparture(int fd, std::int64_t written, Duration heldBack,
+                               TimePoint now) noexcept
+    {
+      const std::optional<TcpInfo> info = ReadTcpInfo(fd);
+      const std::int64_t left = info ? ToCount(now - info->sinceDataSent - heldBack) : written;
+      return left > written + TICKS.count() ? left : written;
+    }
 
 
     std::uint64_t MakeRecorderId()
@@ -236,20 +255,32 @@ namespace OrthancPerf
   void MessageRecorder::OnResponseBytes(Connection& connection, const std::uint8_t* data,
                                         std::size_t size, TimePoint now) noexcept
   {
-    if (MessagePlace* place = Find(connection))
+    MessagePlace* place = Find(connection);
+
+    if (place == nullptr)
     {
-      if (connection.IsOutgoing())
+      return;
+    }
+
+    std::atomic<std::int64_t>& response = place->GetResponse(place->serial.load(RELAXED));
+
+    if (!connection.IsOutgoing())
+    {
+      place->subOperation.OnWritten(data, size, ToCount(now));
+    }
+    else
+    {
+      if (response.load(RELAXED) == 0)
       {
-        place->response.Feed(data, size);
-      }
-      else
-      {
-        place->subOperation.OnWritten(data, size, ToCount(now));
+        place->lastByte.store(FindDeparture(connection.fd, place->lastByte.load(RELAXED),
+                                            Duration(place->stallTime.load(RELAXED)), now),
+                              RELAXED);
       }
 
-      place->GetResponse(place->serial.load(RELAXED))
-          .store(ToCount(now), std::memory_order_release);
+      place->response.Feed(data, size);
     }
+
+    response.store(ToCount(now), std::memory_order_release);
   }
 
 
@@ -317,12 +348,15 @@ namespace OrthancPerf
 
     place.instances++;
 
+    const std::int64_t lastByte =
+        FindDeparture(connection.fd, sent.GetLastByte(), place.heldTime, now);
+
     ProbeEvent event = MakeEvent(connection, place);
     event.direction = Direction::Send;
     event.instances = 0;  // connecting and associating were the peer's business
     event.idle = -1;
-    event.send = sent.GetLastByte() - sent.GetFirstByte();
-    event.wait = ToCount(now) - sent.GetLastByte();
+    event.send = lastByte - sent.GetFirstByte();
+    event.wait = ToCount(now) - lastByte;
     event.endedAt = ToCount(now);
     event.bytesSent = sent.GetSize();
     event.sopInstanceUid = sent.GetInstanceUid();

@@ -12,6 +12,10 @@ namespace OrthancPerf
     // Of that time, what the peer's window must have taken
     constexpr double MINIMUM_LIMITED = 0.3;
 
+    // The same where the data under way fills the window: congestion control that paces (BBR) has
+    // learnt the window's rate then, and seldom meets its edge
+    constexpr double MINIMUM_LIMITED_IF_FULL = 0.1;
+
 
     class PeerWindowRule : public PeerRule
     {
@@ -29,13 +33,18 @@ namespace OrthancPerf
 
         const double busy = ToSeconds(*peer.tcp->busy);
         const double limited = ToSeconds(*peer.tcp->receiveWindowLimited);
+        const double limit = GetWindowLimit(peer);
+        const double rate = GetTransferRate(peer);
+        const bool isFull = limit > 0 && rate >= LIMITED_BY_WINDOW * limit;
 
-        if (busy < MINIMUM_BUSY || limited < MINIMUM_LIMITED * busy)
+        if (busy < MINIMUM_BUSY ||
+            limited < (isFull ? MINIMUM_LIMITED_IF_FULL : MINIMUM_LIMITED) * busy)
         {
           return std::nullopt;
         }
 
-        const double lost = GetTransferSeconds(peer) * limited / busy;
+        const double lost =
+            isFull ? EstimateLostToWindow(peer) : GetTransferSeconds(peer) * limited / busy;
 
         Finding finding;
         finding.id = "peer-window";
@@ -53,11 +62,25 @@ namespace OrthancPerf
           finding.evidence["PeerWindow"] = *peer.tcp->sendWindow;
         }
 
+        if (isFull)
+        {
+          finding.evidence["WindowLimit"] = limit;  // bytes a second
+          finding.evidence["Rate"] = rate;
+        }
+
         finding.cost = EstimateShare(lost, evidence.GetTotal(Direction::Send));
         finding.remedy = Remedy::AskPeer(
             "On the peer, don't fix the receive buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: "
             "receive buffer 0), or find out why it reads slowly.");
         return finding;
+      }
+
+    private:
+      // Bytes a second; 0: the window is not known, or does not matter
+      static double GetWindowLimit(const PeerEvidence& peer)
+      {
+        const double roundTrip = GetRoundTrip(peer);
+        return roundTrip >= MINIMUM_ROUND_TRIP ? peer.tcp->sendWindow.value_or(0) / roundTrip : 0;
       }
     };
   }

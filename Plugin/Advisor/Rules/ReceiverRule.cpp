@@ -26,9 +26,8 @@ namespace OrthancPerf
           return std::nullopt;
         }
 
-        const double stalled = IsRemedied(evidence.tuning.dicomSockets) ? 0 : traffic.stallSeconds;
-        const double waiting =
-            traffic.GetSeconds(Phase::Wait) - stalled - traffic.instances * GetRoundTrip(peer);
+        const double waiting = traffic.GetSeconds(Phase::Wait) - traffic.stallSeconds -
+                               traffic.instances * GetRoundTrip(peer);
         const double mean = waiting / traffic.instances;
 
         if (mean < MINIMUM_WAIT || waiting < MINIMUM_WAIT_SHARE * traffic.GetSecondsWithPauses())

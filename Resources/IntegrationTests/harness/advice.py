@@ -23,6 +23,11 @@ def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
     return [(finding["ID"], finding.get("Peer")) for finding in server.get_json("/perf/advice")]
 
 
+def list_about(server: OrthancServer, peer: str) -> list[str]:
+    """The identifiers of the findings about this peer; a busy disk may have one of its own."""
+    return [identifier for identifier, other in list_findings(server) if other == peer]
+
+
 def list_kinds(server: OrthancServer) -> set[str]:
     """The identifiers of all findings, whomever they are about."""
     return {identifier for identifier, _ in list_findings(server)}

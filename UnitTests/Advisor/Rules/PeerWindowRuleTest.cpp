@@ -14,6 +14,7 @@ namespace OrthancPerf
         sample.phases = {{Phase::Send, 80}, {Phase::Wait, 20}};
         PeerEvidence& peer = AddPeer(sample, count, Direction::Send);
         SetTcp(peer, 50, 65536);
+        peer.tcp->sendWindow = 1'000'000;  // not full at 5 MB/s
         peer.tcp->busy = ToDuration(Milliseconds(busy));
         peer.tcp->receiveWindowLimited = ToDuration(Milliseconds(limited));
         return peer;
@@ -37,6 +38,22 @@ namespace OrthancPerf
   TEST_F(PeerWindowRuleTest, IsSilentWhereTheWindowIsSeldomFull)
   {
     AddReceiver(2000, 200);
+    EXPECT_FALSE(IsFound(MakePeerWindowRule()));
+  }
+
+
+  TEST_F(PeerWindowRuleTest, FindsAWindowThatIsFullThoughCongestionControlPaces)
+  {
+    AddReceiver(2000, 400).tcp->sendWindow = 400'000;
+    const Finding finding = Judge(MakePeerWindowRule());
+    EXPECT_EQ(8e6, finding.evidence["WindowLimit"].asDouble());  // 400 kB in 50 ms
+    EXPECT_NEAR(5e6, finding.evidence["Rate"].asDouble(), 1);
+  }
+
+
+  TEST_F(PeerWindowRuleTest, AFullWindowThatTheKernelDoesNotComplainOfIsTheLines)
+  {
+    AddReceiver(2000, 100).tcp->sendWindow = 400'000;
     EXPECT_FALSE(IsFound(MakePeerWindowRule()));
   }
 

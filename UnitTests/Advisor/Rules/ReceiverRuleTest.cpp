@@ -40,9 +40,13 @@ namespace OrthancPerf
     Sample sample = MakeWaiting(80);
     sample.stalls = 1;
     sample.stallTime = 40;
-    evidence_.tuning.dicomSockets = *GetPresetValues(SocketPreset::Stock);
     AddPeer(sample, MANY, Direction::Send);
-    EXPECT_FALSE(IsFound(MakeReceiverRule()));
+
+    for (const SocketPreset preset : {SocketPreset::Stock, SocketPreset::Tuned})
+    {
+      evidence_.tuning.dicomSockets = *GetPresetValues(preset);
+      EXPECT_FALSE(IsFound(MakeReceiverRule()));
+    }
   }
 
 
