@@ -296,7 +296,7 @@ namespace OrthancPerf
       const std::vector<OpenAssociation> open = ListOpenAssociations();
       history_.SetOpenAssociations(open.size());
       evidence_.Look(open);
-      evidence_.SetProcessorPressure(pressure_.Measure(Clock::now()).value_or(0));
+      evidence_.OnProcessorWait(pressure_.Measure());
     }
     catch (const std::exception& error)
     {

@@ -70,8 +70,8 @@ namespace OrthancPerf
     std::array<TrafficSums, DIRECTION_COUNT> totals;  // all peers, also unknown ones
     std::array<TrafficSums, ORIGIN_COUNT> origins;    // what was received, by its way in
     TrafficSums calm;     // of all that was received: while there was processor time to be had,
-    TrafficSums starved;  // and while programs waited for it most of the time (ProcessorPressure)
-    double processorPressure = 0;  // while the latter came, the mean; 0 to 1
+    TrafficSums starved;  // and while Orthanc waited for it most of the time (ProcessorPressure)
+    double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
     LoadEvidence load;
     TranscodingEvidence transcoding;
     ServerFacts facts;

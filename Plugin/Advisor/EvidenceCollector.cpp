@@ -14,6 +14,9 @@ namespace OrthancPerf
     // Looks at the open associations, two a second: 10 s
     constexpr double LOOKS_HALF_LIFE = 20;
 
+    // Looks without an instance that finishes: 2 s
+    constexpr int LONGEST_INSTANCE = 4;
+
     // Instances that an engine has worked on
     constexpr double ENGINE_HALF_LIFE = 100;
 
@@ -137,6 +140,7 @@ namespace OrthancPerf
       origins_ = {};
       calm_ = {};
       starved_ = {};
+      ForgetProcessorWait();
     }
 
     tuning_ = tuning;
@@ -197,10 +201,36 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::SetProcessorPressure(double share)
+  void EvidenceCollector::OnProcessorWait(Duration waited)
   {
     const std::lock_guard lock(mutex_);
-    pressure_ = share;
+    processorWait_ += waited;
+
+    if (latest_.instances == 0)
+    {
+      // An instance may take so long; what Orthanc does otherwise, nobody asks
+      if (++looksWithoutInstance_ >= LONGEST_INSTANCE)
+      {
+        ForgetProcessorWait();
+      }
+
+      return;
+    }
+
+    const double taken = latest_.GetTotalSeconds();
+    const double share = taken > 0 ? std::min(ToSeconds(processorWait_) / taken, 1.0) : 0;
+
+    if (share >= ProcessorPressure::STARVED)
+    {
+      starved_.Append(latest_);
+      Approach(pressureOfStarved_, share, starved_.instances / latest_.instances);
+    }
+    else
+    {
+      calm_.Append(latest_);
+    }
+
+    ForgetProcessorWait();
   }
 
 
@@ -321,15 +351,15 @@ namespace OrthancPerf
       totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
     }
 
-    if (pressure_ >= ProcessorPressure::STARVED)
-    {
-      starved_.Add(instance, now);
-      Approach(pressureOfStarved_, pressure_, starved_.instances);
-    }
-    else
-    {
-      calm_.Add(instance, now);
-    }
+    latest_.Add(instance, now);
+  }
+
+
+  void EvidenceCollector::ForgetProcessorWait()
+  {
+    latest_ = {};
+    processorWait_ = Duration::zero();
+    looksWithoutInstance_ = 0;
   }
 
 

@@ -42,9 +42,10 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
-    // The share of the time in which programs have to wait for a processor (ProcessorPressure), for
-    // the instances that finish from now on; where nobody says it, there is enough
-    void SetProcessorPressure(double share);
+    // What Orthanc's threads have waited for a processor since the last call (ProcessorPressure);
+    // to be told about twice a second. It says which of Evidence's sums the instances that have
+    // finished meanwhile are added to.
+    void OnProcessorWait(Duration waited);
 
     // What there is now; without facts, tuning, and the engines that could be used
     Evidence Gather();
@@ -72,6 +73,7 @@ namespace OrthancPerf
 
     void Count(const FinishedInstance& instance);
     void CountReceived(const FinishedInstance& instance, TimePoint now);
+    void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction);
     void AddLoad(const std::vector<OpenAssociation>& open);
@@ -87,7 +89,9 @@ namespace OrthancPerf
     TrafficSums calm_;     // see Evidence
     TrafficSums starved_;  // likewise
     double pressureOfStarved_ = 0;
-    double pressure_ = 0;
+    TrafficSums latest_;                         // what was received and belongs to either
+    Duration processorWait_ = Duration::zero();  // since these began
+    int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;
     TimePoint latestLook_;

@@ -1,60 +1,63 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/ProcessorPressure.h"
 
-#include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 namespace OrthancPerf
 {
-  std::optional<std::uint64_t> ParseStalledTime(const std::string& text)
+  std::uint64_t ParseWait(const std::string& text)
   {
-    static const std::string TOTAL = "total=";
-    std::istringstream lines(text);
-    std::string line;
+    std::istringstream stream(text);
+    std::uint64_t ran = 0;
+    std::uint64_t waited = 0;
+    return stream >> ran >> waited ? waited : 0;
+  }
 
-    while (std::getline(lines, line))
+
+  ProcessorPressure::ProcessorPressure(ReadWaits read) : read_(std::move(read))
+  {
+  }
+
+
+  Duration ProcessorPressure::Measure()
+  {
+    const Waits before = std::exchange(latest_, read_());
+    std::uint64_t sum = 0;
+
+    for (const auto& [thread, waited] : latest_)
     {
-      const std::size_t place = line.find(TOTAL);
-      std::uint64_t total = 0;
+      const auto known = before.find(thread);
 
-      if (line.rfind("some ", 0) == 0 && place != std::string::npos &&
-          std::istringstream(line.substr(place + TOTAL.size())) >> total)
+      // A thread that is new may have the number of one that has ended
+      if (known != before.end() && waited >= known->second)
       {
-        return total;
+        sum += waited - known->second;
       }
     }
 
-    return std::nullopt;
+    return std::chrono::nanoseconds(sum);
   }
 
 
-  ProcessorPressure::ProcessorPressure(ReadText read) : read_(std::move(read))
+  ProcessorPressure::Waits ProcessorPressure::ReadKernel()
   {
-  }
+    Waits waits;
+    std::error_code error;
+    std::filesystem::directory_iterator thread("/proc/self/task", error);
 
-
-  std::optional<double> ProcessorPressure::Measure(TimePoint now)
-  {
-    const std::optional<std::uint64_t> stalled = ParseStalledTime(read_());
-    const std::optional<std::uint64_t> before = std::exchange(latest_, stalled);
-    const double elapsed = ToSeconds(now - std::exchange(measuredAt_, now));
-
-    if (!stalled || !before || *stalled < *before || elapsed <= 0)
+    for (; !error && thread != std::filesystem::directory_iterator(); thread.increment(error))
     {
-      return std::nullopt;
+      std::ifstream file(thread->path() / "schedstat");  // empty if the thread has just ended
+      waits[thread->path().filename()] =
+          ParseWait(std::string(std::istreambuf_iterator<char>(file), {}));
     }
 
-    constexpr double MICROSECONDS = 1e6;
-    return std::min(static_cast<double>(*stalled - *before) / MICROSECONDS / elapsed, 1.0);
-  }
-
-
-  std::string ProcessorPressure::ReadKernel()
-  {
-    std::ifstream file("/proc/pressure/cpu");
-    return {std::istreambuf_iterator<char>(file), {}};
+    return waits;
   }
 }

@@ -5,40 +5,42 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <map>
 #include <string>
 
 namespace OrthancPerf
 {
-  // How much of the time programs wait for a processor, by Linux's own account (pressure stall
-  // information, https://docs.kernel.org/accounting/psi.html). Owned by the plugin's context; not
-  // thread-safe.
+  // How long Orthanc's own threads wait for a processor, by Linux's account of each
+  // (/proc/self/task/*/schedstat, https://docs.kernel.org/scheduler/sched-stats.html). What other
+  // programs wait for (/proc/pressure) does not matter: one that is nice to all others waits for
+  // hours and takes nothing from Orthanc. Owned by the plugin's context; not thread-safe. Some 5
+  // microseconds a thread.
   class ProcessorPressure
   {
   public:
-    // From here on, elapsed time says nothing about a disk or a database. "Some program waits" for
-    // a share p of the time means that one that always wants to run takes 1 / (1 - p) times as
-    // long, or less: four times, at most, below this. Those rules begin at four times what is
-    // usual, so what they find below is not the processor's doing alone.
+    // Of the time of instances: from here on, elapsed time says nothing about a disk or a database.
+    // Below, an instance takes four times as long at most. The rules about storing begin at four
+    // times what is usual, so what they find is not the processor's doing alone.
     static constexpr double STARVED = 0.75;
 
-    using ReadText = std::function<std::string()>;  // all of /proc/pressure/cpu; empty: none
+    // By thread, the nanoseconds that it has waited in all
+    using Waits = std::map<std::string, std::uint64_t>;
+    using ReadWaits = std::function<Waits()>;
 
-    explicit ProcessorPressure(ReadText read = &ReadKernel);
+    explicit ProcessorPressure(ReadWaits read = &ReadKernel);
 
-    // The share of the time since the last call, 0 to 1, in which a program that could have run
-    // had to wait; nothing the first time, and where the kernel doesn't tell
-    std::optional<double> Measure(TimePoint now);
+    // What the threads have waited since the last call, all together; nothing the first time, and
+    // where the kernel doesn't tell
+    Duration Measure();
+
+    static Waits ReadKernel();
 
   private:
-    static std::string ReadKernel();
-
-    const ReadText read_;
-    std::optional<std::uint64_t> latest_;  // microseconds of waiting, since the machine started
-    TimePoint measuredAt_;
+    const ReadWaits read_;
+    Waits latest_;
   };
 
 
-  // The microseconds of the line "some" in the text of /proc/pressure/cpu; nothing: there is none
-  std::optional<std::uint64_t> ParseStalledTime(const std::string& text);
+  // The nanoseconds of waiting in the text of a file schedstat; 0: there are none
+  std::uint64_t ParseWait(const std::string& text);
 }

@@ -29,6 +29,33 @@ namespace OrthancPerf
   }
 
 
+  void TrafficSums::Append(const TrafficSums& later) noexcept
+  {
+    Expire(later.latest_);
+
+    if (latest_ == TimePoint())
+    {
+      *this = later;
+      return;
+    }
+
+    Decay(later.latest_);  // that the time went by is counted with it
+
+    instances += later.instances;
+    bytes += later.bytes;
+    firstMessages += later.firstMessages;
+    stalls += later.stalls;
+    stallSeconds += later.stallSeconds;
+    repeated += later.repeated;
+
+    for (std::size_t i = 0; i < PHASE_COUNT; i++)
+    {
+      seconds_[i] += later.seconds_[i];
+      counts_[i] += later.counts_[i];
+    }
+  }
+
+
   void TrafficSums::Expire(TimePoint now) noexcept
   {
     if (now - latest_ > MAXIMUM_AGE)

@@ -25,6 +25,9 @@ namespace OrthancPerf
 
     void Add(const FinishedInstance& instance, TimePoint now) noexcept;
 
+    // What was summed up after the latest of these
+    void Append(const TrafficSums& later) noexcept;
+
     // Forgets all if the latest instance is too old
     void Expire(TimePoint now) noexcept;
 

@@ -72,7 +72,6 @@ def check_remedy(
     return finding, phases
 
 
-@pytest.mark.xfail(strict=False, reason="open: not found on a busy machine")
 @needs_throttle
 def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -90,7 +89,6 @@ def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
 
 
-@pytest.mark.xfail(strict=False, reason="open: not found on a busy machine")
 @needs_mount
 def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -111,7 +109,6 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
     assert advice.goes_away(remedied, "index", 0)
 
 
-@pytest.mark.xfail(strict=False, reason="open: not found on a busy machine")
 @needs_mount
 def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -125,7 +122,8 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
         orthanc.stop()
     written = phases["Storage"]["Mean"] - phases["Sync"]["Mean"]
     assert finding["Evidence"]["MeanWrite"] == pytest.approx(written, rel=0.1)
-    assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / written, rel=0.1)
+    # Of the time between two instances, which may be less where one waits for the other
+    assert 0.9 <= finding["Evidence"]["Rate"] / (525_000 / written) < 1.5
 
     remedied = start_orthanc(options=index)
     store(remedied, images)

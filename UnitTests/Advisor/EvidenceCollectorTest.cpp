@@ -230,26 +230,48 @@ namespace OrthancPerf
 
   TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
   {
-    Receive("CT1", 3);
-    collector_.SetProcessorPressure(0.7);
-    Receive("CT1", 2);
-    EXPECT_EQ(0, collector_.Gather().starved.instances);
-    EXPECT_EQ(5, collector_.Gather().calm.instances);
-
-    collector_.SetProcessorPressure(0.8);
-    Receive("CT1", 2);
-    collector_.SetProcessorPressure(1);
-    Receive("CT1", 2);
-    collector_.SetProcessorPressure(0);
     Receive("CT1", 1);
+    const Duration taken = ToDuration(
+        Milliseconds(1000 * collector_.Gather().GetTotal(Direction::Receive).GetTotalSeconds()));
+    collector_.OnProcessorWait(Duration::zero());
+    Receive("CT1", 5);
+    collector_.OnProcessorWait(5 * taken * 7 / 10);
+    EXPECT_EQ(0, collector_.Gather().starved.instances);
+    EXPECT_EQ(6, collector_.Gather().calm.instances);
+
+    Receive("CT1", 2);
+    collector_.OnProcessorWait(2 * taken * 8 / 10);
+    Receive("CT1", 2);
+    collector_.OnProcessorWait(5 * taken);  // other threads have waited, too
 
     const Evidence evidence = collector_.Gather();
     EXPECT_EQ(10, evidence.GetTotal(Direction::Receive).instances);
     EXPECT_EQ(6, evidence.calm.instances);
     EXPECT_EQ(4, evidence.starved.instances);
-    EXPECT_NEAR(0.9, evidence.processorPressure, 1e-9);
+    EXPECT_NEAR(0.9, evidence.processorPressure, 1e-6);
 
     now_ += TrafficSums::MAXIMUM_AGE + std::chrono::seconds(1);
     EXPECT_EQ(0, collector_.Gather().starved.instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, WhatALongInstanceWaitedIsItsOwnButNotWhatOrthancDidBefore)
+  {
+    using std::chrono::seconds;
+
+    for (int look = 0; look < 100; look++)
+    {
+      collector_.OnProcessorWait(seconds(1));
+    }
+
+    Receive("CT1", 1);
+    collector_.OnProcessorWait(Duration::zero());
+    EXPECT_EQ(1, collector_.Gather().calm.instances);
+
+    collector_.OnProcessorWait(seconds(1));
+    collector_.OnProcessorWait(seconds(1));
+    Receive("CT1", 1);
+    collector_.OnProcessorWait(Duration::zero());
+    EXPECT_EQ(1, collector_.Gather().starved.instances);
   }
 }

@@ -5,51 +5,53 @@
 
 namespace OrthancPerf
 {
-  namespace
+  using std::chrono::nanoseconds;
+
+
+  TEST(ProcessorPressure, ReadsHowLongAThreadHasWaited)
   {
-    std::string MakeText(std::uint64_t total)
-    {
-      return "some avg10=0.58 avg60=7.87 avg300=25.02 total=" + std::to_string(total) +
-             "\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
-    }
+    EXPECT_EQ(7434U, ParseWait("239927 7434 2\n"));
+    EXPECT_EQ(0U, ParseWait(""));
+    EXPECT_EQ(0U, ParseWait("239927"));
+    EXPECT_EQ(0U, ParseWait("239927 many 2\n"));
   }
 
 
-  TEST(ProcessorPressure, ReadsTheTimeInWhichSomeProgramWaited)
+  TEST(ProcessorPressure, IsWhatAllThreadsWaitedSinceTheLastCall)
   {
-    EXPECT_EQ(7959975940U, ParseStalledTime(MakeText(7959975940)));
-    EXPECT_EQ(12U, ParseStalledTime("some avg10=0.00 avg60=0.00 avg300=0.00 total=12"));
-    EXPECT_FALSE(ParseStalledTime(""));
-    EXPECT_FALSE(ParseStalledTime("full avg10=0.00 avg60=0.00 avg300=0.00 total=12\n"));
-    EXPECT_FALSE(ParseStalledTime("some avg10=0.00\n"));
-    EXPECT_FALSE(ParseStalledTime("some total=many\n"));
+    ProcessorPressure::Waits waits = {{"100", 1000}, {"101", 5000}};
+    ProcessorPressure pressure([&waits] { return waits; });
+    EXPECT_EQ(nanoseconds(0), pressure.Measure());
+
+    waits = {{"100", 1400}, {"101", 5050}};
+    EXPECT_EQ(nanoseconds(450), pressure.Measure());
+    EXPECT_EQ(nanoseconds(0), pressure.Measure());
   }
 
 
-  TEST(ProcessorPressure, IsTheShareOfTheTimeSinceTheLastCall)
+  TEST(ProcessorPressure, ThreadsThatEndAndBeginTakeNothingAway)
   {
-    std::string text = MakeText(1'000'000);
-    ProcessorPressure pressure([&text] { return text; });
-    TimePoint now(std::chrono::hours(1));
-    EXPECT_FALSE(pressure.Measure(now));
+    ProcessorPressure::Waits waits = {{"100", 1000}, {"101", 5000}, {"102", 700}};
+    ProcessorPressure pressure([&waits] { return waits; });
+    pressure.Measure();
 
-    text = MakeText(1'400'000);
-    now += std::chrono::milliseconds(500);
-    EXPECT_NEAR(0.8, pressure.Measure(now).value_or(0), 1e-9);
-
-    now += std::chrono::milliseconds(500);
-    EXPECT_EQ(0, pressure.Measure(now));
-
-    text = MakeText(2'500'000);  // the clocks differ a little
-    now += std::chrono::seconds(1);
-    EXPECT_EQ(1, pressure.Measure(now));
+    waits = {{"100", 1400}, {"102", 20}, {"103", 5000}};  // 101 has ended, 102 is another one
+    EXPECT_EQ(nanoseconds(400), pressure.Measure());
+    waits["103"] += 100;
+    EXPECT_EQ(nanoseconds(100), pressure.Measure());
   }
 
 
-  TEST(ProcessorPressure, IsNotKnownWhereTheKernelDoesNotTell)
+  TEST(ProcessorPressure, IsNothingWhereTheKernelDoesNotTell)
   {
-    ProcessorPressure pressure([] { return std::string(); });
-    EXPECT_FALSE(pressure.Measure(TimePoint(std::chrono::seconds(1))));
-    EXPECT_FALSE(pressure.Measure(TimePoint(std::chrono::seconds(2))));
+    ProcessorPressure pressure([] { return ProcessorPressure::Waits(); });
+    EXPECT_EQ(Duration::zero(), pressure.Measure());
+    EXPECT_EQ(Duration::zero(), pressure.Measure());
+  }
+
+
+  TEST(ProcessorPressure, TheKernelTellsOfThisThread)
+  {
+    EXPECT_FALSE(ProcessorPressure::ReadKernel().empty());
   }
 }

@@ -42,6 +42,33 @@ namespace OrthancPerf
   }
 
 
+  TEST(TrafficSums, SumsThatFollowEachOtherAreAppended)
+  {
+    TrafficSums all;
+    TrafficSums appended;
+
+    for (int part = 0; part < 4; part++)
+    {
+      TrafficSums sums;
+
+      for (int instance = 0; instance < 10; instance++)
+      {
+        const TimePoint now = START + std::chrono::milliseconds(50 * (10 * part + instance));
+        all.Add(INSTANCE, now);
+        sums.Add(INSTANCE, now);
+      }
+
+      appended.Append(sums);
+    }
+
+    EXPECT_NEAR(all.instances, appended.instances, 0.5);
+    EXPECT_NEAR(all.bytes, appended.bytes, 0.01 * all.bytes);
+    EXPECT_NEAR(all.activeSeconds, appended.activeSeconds, 0.05);
+    EXPECT_NEAR(all.GetSeconds(Phase::Storage), appended.GetSeconds(Phase::Storage), 0.001);
+    EXPECT_DOUBLE_EQ(all.GetMean(Phase::Storage), appended.GetMean(Phase::Storage));
+  }
+
+
   TEST(TrafficSums, SilenceDoesNotCount)
   {
     TrafficSums sums;

@@ -71,9 +71,9 @@ namespace OrthancPerf
         finding.id = "processor";
         finding.title = "Ingest waits for the processor, which other work keeps busy";
         finding.explanation =
-            "Linux says that programs which could have run had to wait for a processor " +
+            "Linux says that Orthanc could have run, but had to wait for a processor, for " +
             SayShare(evidence.processorPressure) +
-            " of the time while these images came (/proc/pressure/cpu). An image took " +
+            " of the time of these images (/proc/self/task/*/schedstat). An image took " +
             SayTime(mean) +
             " then. Storage and database seem slow, but whether they are cannot be told.";
         finding.evidence["ProcessorPressure"] = evidence.processorPressure;

@@ -38,7 +38,8 @@ def mount_synchronously(folder: Path) -> Iterator[Path]:
     try:
         yield point
     finally:
-        subprocess.run(["umount", point], check=True, timeout=60)
+        # Lazily: where a test has failed, Orthanc still runs, and lets go of the disk at its end
+        subprocess.run(["umount", "--lazy", point], check=True, timeout=60)
         image.unlink()
 
 
