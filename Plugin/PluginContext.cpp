@@ -40,36 +40,6 @@ namespace OrthancPerf
     }
 
 
-    BufferSetting ToBufferSetting(const SocketBuffer& buffer)
-    {
-      switch (buffer.mode)
-      {
-        case SocketBuffer::Mode::Automatic:
-          return BufferSetting::Automatic();
-
-        case SocketBuffer::Mode::Fixed:
-          return BufferSetting::Fixed(static_cast<std::uint32_t>(buffer.bytes));
-
-        default:
-          return {};
-      }
-    }
-
-
-    SocketSettings ToSocketSettings(const DicomSockets& sockets)
-    {
-      SocketSettings settings;
-      settings.noDelay = sockets.tcpNoDelay ? std::optional<bool>(true) : std::nullopt;
-      settings.quickAck = sockets.tcpQuickAck;
-      settings.receiveBuffer = ToBufferSetting(sockets.receiveBuffer);
-      settings.sendBuffer = ToBufferSetting(sockets.sendBuffer);
-      settings.keepAlive = sockets.keepAlive;
-      settings.userTimeout = sockets.userTimeout;
-      settings.congestionControl = sockets.congestionControl;
-      return settings;
-    }
-
-
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -320,7 +290,7 @@ namespace OrthancPerf
 
   void PluginContext::TuneSockets(const DicomSockets& sockets)
   {
-    tuner_.SetSettings(ToSocketSettings(sockets));
+    tuner_.SetSettings(sockets);
 
     for (const std::string& problem : tuner_.GetTrial().problems)
     {

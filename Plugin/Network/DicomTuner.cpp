@@ -40,9 +40,9 @@ namespace OrthancPerf
   }
 
 
-  void DicomTuner::SetSettings(const SocketSettings& settings)
+  void DicomTuner::SetSettings(const DicomSockets& settings)
   {
-    const SocketSettings complete = Complete(settings);
+    const DicomSockets complete = Complete(settings);
     probe_.SetSettings(complete);
 
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -78,7 +78,7 @@ namespace OrthancPerf
   }
 
 
-  void DicomTuner::TuneListeningSocket(const SocketSettings& settings) const
+  void DicomTuner::TuneListeningSocket(const DicomSockets& settings) const
   {
     if (const std::optional<int> fd = FindListeningSocket(dicomPort_))
     {
@@ -88,17 +88,17 @@ namespace OrthancPerf
 
 
   // What is left to DCMTK is what DCMTK does: a connection may have had another setting before
-  SocketSettings DicomTuner::Complete(SocketSettings settings) const
+  DicomSockets DicomTuner::Complete(DicomSockets settings) const
   {
-    const BufferSetting buffer = environment_.bufferLength
-                                     ? BufferSetting::Fixed(*environment_.bufferLength)
-                                     : BufferSetting::Automatic();
+    const SocketBuffer buffer = environment_.bufferLength
+                                    ? SocketBuffer::MakeFixed(*environment_.bufferLength)
+                                    : SocketBuffer::MakeAutomatic();
 
-    settings.noDelay = settings.noDelay.value_or(environment_.noDelay);
+    settings.tcpNoDelay = settings.tcpNoDelay || environment_.noDelay;
 
-    for (BufferSetting* setting : {&settings.receiveBuffer, &settings.sendBuffer})
+    for (SocketBuffer* setting : {&settings.receiveBuffer, &settings.sendBuffer})
     {
-      if (setting->mode == BufferSetting::Mode::Leave)
+      if (setting->mode == SocketBuffer::Mode::Default)
       {
         *setting = buffer;
       }

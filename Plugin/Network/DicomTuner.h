@@ -31,7 +31,7 @@ namespace OrthancPerf
     bool Refresh();
 
     // In force from now on. What the kernel caps or refuses is in GetTrial().
-    void SetSettings(const SocketSettings& settings);
+    void SetSettings(const DicomSockets& settings);
 
     bool IsProbeInstalled() const;
 
@@ -47,8 +47,8 @@ namespace OrthancPerf
     }
 
   private:
-    void TuneListeningSocket(const SocketSettings& settings) const;
-    SocketSettings Complete(SocketSettings settings) const;
+    void TuneListeningSocket(const DicomSockets& settings) const;
+    DicomSockets Complete(DicomSockets settings) const;
 
     const DcmtkEnvironment environment_;
     const std::uint16_t dicomPort_;
@@ -57,7 +57,7 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     bool isInstalled_ = false;
     std::string problem_ = "it is switched off by \"SocketProbe\" in section \"Perf\"";
-    SocketSettings settings_;
+    DicomSockets settings_;
     SettingsTrial trial_;
   };
 }

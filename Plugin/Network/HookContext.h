@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Network/ConnectionTracker.h"
-#include "Network/SocketSettings.h"
+#include "Network/SharedDicomSockets.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace OrthancPerf
   struct HookContext
   {
     ConnectionTracker& tracker;
-    const SharedSocketSettings& settings;
+    const SharedDicomSockets& settings;
     const std::string defaultCongestionControl;
   };
 

@@ -3,7 +3,7 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/HookContext.h"
-#include "Network/SocketSettings.h"
+#include "Network/SharedDicomSockets.h"
 #include "Redirection/GotPatcher.h"
 
 #include <string>
@@ -39,12 +39,12 @@ namespace OrthancPerf
     std::vector<RedirectionState> GetStates() const;
 
     // In force with the next call on each DICOM connection, also on live ones
-    void SetSettings(const SocketSettings& settings)
+    void SetSettings(const DicomSockets& settings)
     {
       settings_.Set(settings);
     }
 
-    SocketSettings GetSettings() const noexcept
+    DicomSockets GetSettings() const noexcept
     {
       return settings_.Get();
     }
@@ -57,7 +57,7 @@ namespace OrthancPerf
   private:
     ConnectionTable table_;
     ConnectionTracker tracker_;
-    SharedSocketSettings settings_;
+    SharedDicomSockets settings_;
     HookContext context_;
     GotPatcher patcher_;
     std::string problem_;

@@ -53,10 +53,10 @@ namespace OrthancPerf
       }
 
       // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)
-      void AddCap(const char* key, const char* limit, const BufferSetting& setting,
+      void AddCap(const char* key, const char* limit, const SocketBuffer& setting,
                   const std::optional<std::uint32_t>& inForce)
       {
-        if (setting.mode == BufferSetting::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
+        if (setting.mode == SocketBuffer::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
         {
           lines_.push_back(std::string(key) + ": " + std::to_string(setting.bytes) +
                            " bytes are asked for, " + std::to_string(*inForce / 2) +
@@ -75,7 +75,7 @@ namespace OrthancPerf
   }
 
 
-  SettingsTrial SettingsTrial::Run(const SocketSettings& settings)
+  SettingsTrial SettingsTrial::Run(const DicomSockets& settings)
   {
     const ScratchSocket socket;
 

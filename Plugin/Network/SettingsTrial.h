@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/SocketSettings.h"
 #include "Network/SocketTuning.h"
+#include "Tuning/TuningDocument.h"
 
 #include <string>
 #include <vector>
@@ -18,6 +18,6 @@ namespace OrthancPerf
     std::vector<std::string> problems;
 
     // Any thread
-    static SettingsTrial Run(const SocketSettings& settings);
+    static SettingsTrial Run(const DicomSockets& settings);
   };
 }

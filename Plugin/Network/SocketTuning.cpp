@@ -78,15 +78,15 @@ namespace OrthancPerf
       return error;
     }
 
-    int ApplyBuffer(int fd, int option, int lock, const BufferSetting& setting) noexcept
+    int ApplyBuffer(int fd, int option, int lock, const SocketBuffer& setting) noexcept
     {
       switch (setting.mode)
       {
-        case BufferSetting::Mode::Automatic:
+        case SocketBuffer::Mode::Automatic:
           return Unlock(fd, lock);
-        case BufferSetting::Mode::Fixed:
+        case SocketBuffer::Mode::Fixed:
           return SetOption(fd, SOL_SOCKET, option, static_cast<int>(setting.bytes));
-        case BufferSetting::Mode::Leave:
+        case SocketBuffer::Mode::Default:
           break;
       }
 
@@ -142,32 +142,19 @@ namespace OrthancPerf
     }
   }
 
-  TuningResult ApplySocketSettings(int fd, const SocketSettings& settings,
+  TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
                                    const char* defaultCongestionControl) noexcept
   {
     const ErrnoKeeper keeper;
     TuningResult result;
 
-    if (settings.noDelay)
-    {
-      result.noDelay = SetOption(fd, IPPROTO_TCP, TCP_NODELAY, *settings.noDelay ? 1 : 0);
-    }
-
+    result.noDelay = SetOption(fd, IPPROTO_TCP, TCP_NODELAY, settings.tcpNoDelay ? 1 : 0);
     result.receiveBuffer =
         ApplyBuffer(fd, SO_RCVBUF, RECEIVE_BUFFER_LOCKED, settings.receiveBuffer);
     result.sendBuffer = ApplyBuffer(fd, SO_SNDBUF, SEND_BUFFER_LOCKED, settings.sendBuffer);
-
-    if (settings.keepAlive)
-    {
-      result.keepAlive = ApplyKeepAlive(fd, *settings.keepAlive);
-    }
-
-    if (settings.userTimeout)
-    {
-      result.userTimeout = SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-                                     static_cast<int>(settings.userTimeout->count() * 1000));
-    }
-
+    result.keepAlive = ApplyKeepAlive(fd, settings.keepAlive);
+    result.userTimeout = SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+                                   static_cast<int>(settings.userTimeout.count() * 1000));
     result.congestionControl = ApplyCongestionControl(fd, settings.congestionControl.empty()
                                                               ? defaultCongestionControl
                                                               : settings.congestionControl.c_str());
@@ -218,16 +205,16 @@ namespace OrthancPerf
     SetOption(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
   }
 
-  bool IsOverridden(const SocketSettings& settings, int level, int option) noexcept
+  bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept
   {
     if (level == SOL_SOCKET)
     {
-      return (option == SO_RCVBUF && settings.receiveBuffer.mode != BufferSetting::Mode::Leave) ||
-             (option == SO_SNDBUF && settings.sendBuffer.mode != BufferSetting::Mode::Leave) ||
-             (option == SO_KEEPALIVE && settings.keepAlive.has_value());
+      return (option == SO_RCVBUF && settings.receiveBuffer.mode != SocketBuffer::Mode::Default) ||
+             (option == SO_SNDBUF && settings.sendBuffer.mode != SocketBuffer::Mode::Default) ||
+             option == SO_KEEPALIVE;
     }
 
-    return level == IPPROTO_TCP && option == TCP_NODELAY && settings.noDelay.has_value();
+    return level == IPPROTO_TCP && option == TCP_NODELAY;
   }
 
   std::string GetDefaultCongestionControl()

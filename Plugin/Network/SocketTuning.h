@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/SocketSettings.h"
+#include "Tuning/TuningDocument.h"
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ namespace OrthancPerf
   // kernels cannot undo it and answer ENOPROTOOPT, so that there the application must be kept
   // from setting it (IsOverridden). An empty congestion control is the system's default, given
   // by the last argument ("": left as it is). Keeps errno, allocates nothing, any thread.
-  TuningResult ApplySocketSettings(int fd, const SocketSettings& settings,
+  TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
                                    const char* defaultCongestionControl = "") noexcept;
 
   // The options in force
@@ -57,8 +57,9 @@ namespace OrthancPerf
   // ("pingpong") mode: tcp(7), TCP_QUICKACK. Keeps errno.
   void AcknowledgeNow(int fd) noexcept;
 
-  // Whether the application may not set this option any more, because the settings do
-  bool IsOverridden(const SocketSettings& settings, int level, int option) noexcept;
+  // Whether the application may not set this option any more, because the settings do: a buffer
+  // that is not "default", and every other option of theirs
+  bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept;
 
   // Congestion control of new sockets: /proc/sys/net/ipv4/tcp_congestion_control; "": not known
   std::string GetDefaultCongestionControl();

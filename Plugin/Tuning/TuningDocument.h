@@ -31,6 +31,10 @@ namespace OrthancPerf
   };
 
 
+  // TCP_CA_NAME_MAX in linux/tcp.h is 16, with the final zero
+  constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
+
+
   // What the plugin does to each DICOM connection. A false, "Default", zero or empty value means
   // that the plugin leaves that property as Orthanc and DCMTK made it, or gives it back.
   struct DicomSockets

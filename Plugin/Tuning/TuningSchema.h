@@ -27,9 +27,6 @@ namespace OrthancPerf
 
   constexpr IntegerRange LOSSY_QUALITY_RANGE = {1, 100};
 
-  // TCP_CA_NAME_MAX in include/net/tcp.h is 16, with the final zero
-  constexpr std::size_t MAXIMUM_CONGESTION_CONTROL = 15;
-
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();
 

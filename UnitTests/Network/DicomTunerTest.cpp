@@ -2,6 +2,7 @@
 #include "Network/DicomTuner.h"
 
 #include "Network/ListeningSocket.h"
+#include "Network/StockSockets.h"
 #include "Network/TcpPair.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,8 @@ namespace OrthancPerf
     EXPECT_FALSE(tuner.IsProbeInstalled());
     EXPECT_FALSE(tuner.GetProblem().empty());
 
-    SocketSettings settings;
-    settings.noDelay = true;
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
     settings.keepAlive = std::chrono::seconds(44);
     tuner.SetSettings(settings);
 
@@ -47,14 +48,14 @@ namespace OrthancPerf
   {
     MessageRecorder recorder(16);
     DicomTuner tuner({}, recorder, DcmtkEnvironment::Parse("1", "32768"));
-    tuner.SetSettings({});
+    tuner.SetSettings(MakeStock());
 
     const SettingsTrial trial = tuner.GetTrial();
     EXPECT_EQ(true, trial.inForce.noDelay);
     EXPECT_EQ(65536U, trial.inForce.receiveBuffer);
 
     DicomTuner other({}, recorder, DcmtkEnvironment());
-    other.SetSettings({});
+    other.SetSettings(MakeStock());
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
   }

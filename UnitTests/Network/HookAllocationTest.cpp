@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
+#include "Network/StockSockets.h"
 #include "Network/TcpPair.h"
 #include "Redirection/CallerModule.h"
 
@@ -143,10 +144,10 @@ namespace OrthancPerf
       MessageRecorder recorder(ConnectionTable::DEFAULT_CAPACITY);
       Probe probe(places, recorder, &CallerModule::IsCaller);
 
-      SocketSettings settings;
-      settings.noDelay = true;
-      settings.quickAck = true;
-      settings.receiveBuffer = BufferSetting::Automatic();
+      DicomSockets settings = MakeStock();
+      settings.tcpNoDelay = true;
+      settings.tcpQuickAck = true;
+      settings.receiveBuffer = SocketBuffer::MakeAutomatic();
       settings.congestionControl = "fifteen--letter";  // no longer one is there
       probe.SetSettings(settings);
       ASSERT_TRUE(probe.Install()) << probe.GetProblem();

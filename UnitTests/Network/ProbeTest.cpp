@@ -3,6 +3,7 @@
 
 #include "Network/RecordingObserver.h"
 #include "Network/SocketTuning.h"
+#include "Network/StockSockets.h"
 #include "Network/TcpPair.h"
 #include "Redirection/CallerModule.h"
 
@@ -92,8 +93,8 @@ namespace OrthancPerf
   {
     TcpPair elsewhere;
     Probe probe(MakePlaces(elsewhere), observer_, &CallerModule::IsCaller);
-    SocketSettings settings;
-    settings.noDelay = true;
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
     probe.SetSettings(settings);
     ASSERT_TRUE(probe.Install());
 
@@ -116,15 +117,15 @@ namespace OrthancPerf
     const int fd = pair.GetServer();
     EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
 
-    SocketSettings settings;
-    settings.noDelay = true;
-    settings.receiveBuffer = BufferSetting::Fixed(70000);
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
+    settings.receiveBuffer = SocketBuffer::MakeFixed(70000);
     probe.SetSettings(settings);
     Poll(fd, 1);
     EXPECT_TRUE(ReadSocketOptions(fd).noDelay.value());
     EXPECT_EQ(140000u, ReadSocketOptions(fd).receiveBuffer.value());
 
-    settings.noDelay = false;
+    settings.tcpNoDelay = false;
     probe.SetSettings(settings);
     Poll(fd, 1);
     EXPECT_FALSE(ReadSocketOptions(fd).noDelay.value());
@@ -134,8 +135,8 @@ namespace OrthancPerf
   {
     TcpPair pair(accept_);
     Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
-    SocketSettings settings;
-    settings.receiveBuffer = BufferSetting::Automatic();
+    DicomSockets settings = MakeStock();
+    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
     probe.SetSettings(settings);
     ASSERT_TRUE(probe.Install());
     const int fd = pair.GetServer();
@@ -311,7 +312,7 @@ namespace OrthancPerf
   {
     TcpPair pair(accept_);
     Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     settings.congestionControl = "no-such-thing";  // is refused
     probe.SetSettings(settings);
     ASSERT_TRUE(probe.Install());
@@ -465,14 +466,14 @@ namespace OrthancPerf
           });
     }
 
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
 
     for (int i = 0; running != 0; i++)
     {
-      settings.noDelay = (i % 2 == 0);
-      settings.quickAck = (i % 3 == 0);
+      settings.tcpNoDelay = (i % 2 == 0);
+      settings.tcpQuickAck = (i % 3 == 0);
       settings.receiveBuffer =
-          i % 5 == 0 ? BufferSetting::Fixed(50000) : BufferSetting::Automatic();
+          i % 5 == 0 ? SocketBuffer::MakeFixed(50000) : SocketBuffer::MakeAutomatic();
       probe.SetSettings(settings);
       probe.GetConnections().GetOpen();
 

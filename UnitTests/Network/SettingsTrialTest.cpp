@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SettingsTrial.h"
 
+#include "Network/StockSockets.h"
+
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -36,9 +38,9 @@ namespace OrthancPerf
 
   TEST(SettingsTrial, WhatTheKernelTakesIsInForceWithoutAProblem)
   {
-    SocketSettings settings;
-    settings.noDelay = true;
-    settings.receiveBuffer = BufferSetting::Fixed(65536);
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
+    settings.receiveBuffer = SocketBuffer::MakeFixed(65536);
     settings.keepAlive = std::chrono::seconds(33);
 
     const SettingsTrial trial = SettingsTrial::Run(settings);
@@ -60,8 +62,8 @@ namespace OrthancPerf
       GTEST_SKIP() << "this machine has no limit to speak of";
     }
 
-    SocketSettings settings;
-    settings.sendBuffer = BufferSetting::Fixed(limit + 1);
+    DicomSockets settings = MakeStock();
+    settings.sendBuffer = SocketBuffer::MakeFixed(limit + 1);
     const SettingsTrial trial = SettingsTrial::Run(settings);
 
     ASSERT_EQ(1U, trial.problems.size());
@@ -73,7 +75,7 @@ namespace OrthancPerf
 
   TEST(SettingsTrial, AnUnknownCongestionControlIsReported)
   {
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     settings.congestionControl = "no_such_thing";
     const SettingsTrial trial = SettingsTrial::Run(settings);
     ASSERT_EQ(1U, trial.problems.size());
@@ -85,7 +87,7 @@ namespace OrthancPerf
   TEST(SettingsTrial, WithoutASocketToTryThemOnThatIsTheProblem)
   {
     const NoDescriptors none;
-    const SettingsTrial trial = SettingsTrial::Run(SocketSettings());
+    const SettingsTrial trial = SettingsTrial::Run(MakeStock());
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ("Preset: no socket could be made to try it on: Too many open files",
               trial.problems.front());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SocketTuning.h"
 
+#include "Network/SharedDicomSockets.h"
+#include "Network/StockSockets.h"
 #include "Network/TcpInfo.h"
 #include "Network/TcpPair.h"
 
@@ -56,10 +58,10 @@ namespace OrthancPerf
   TEST(SocketTuning, SetsWhatIsAskedAndReadsItBack)
   {
     TcpPair pair;
-    SocketSettings settings;
-    settings.noDelay = true;
-    settings.receiveBuffer = BufferSetting::Fixed(100000);
-    settings.sendBuffer = BufferSetting::Fixed(50000);
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
+    settings.receiveBuffer = SocketBuffer::MakeFixed(100000);
+    settings.sendBuffer = SocketBuffer::MakeFixed(50000);
     settings.keepAlive = seconds(77);
     settings.userTimeout = seconds(33);
     settings.congestionControl = "reno";
@@ -89,7 +91,7 @@ namespace OrthancPerf
   {
     TcpPair pair;
     const SocketOptions before = ReadSocketOptions(pair.GetServer());
-    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), {}).IsComplete());
+    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), MakeStock()).IsComplete());
     const SocketOptions after = ReadSocketOptions(pair.GetServer());
 
     EXPECT_EQ(before.noDelay, after.noDelay);
@@ -109,15 +111,15 @@ namespace OrthancPerf
       GTEST_SKIP() << "SO_BUF_LOCK needs Linux 5.14";
     }
 
-    SocketSettings settings;
-    settings.receiveBuffer = BufferSetting::Fixed(16384);
-    settings.sendBuffer = BufferSetting::Fixed(16384);
+    DicomSockets settings = MakeStock();
+    settings.receiveBuffer = SocketBuffer::MakeFixed(16384);
+    settings.sendBuffer = SocketBuffer::MakeFixed(16384);
     ApplySocketSettings(pair.GetServer(), settings);
     ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).receiveBuffer.value());
     ASSERT_EQ(32768u, ReadSocketOptions(pair.GetServer()).sendBuffer.value());
 
-    settings.receiveBuffer = BufferSetting::Automatic();
-    settings.sendBuffer = BufferSetting::Automatic();
+    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
+    settings.sendBuffer = SocketBuffer::MakeAutomatic();
     ASSERT_TRUE(ApplySocketSettings(pair.GetServer(), settings).IsComplete());
     Transfer(pair.GetClient(), pair.GetServer(), 32000000);
     Transfer(pair.GetServer(), pair.GetClient(), 32000000);
@@ -132,9 +134,9 @@ namespace OrthancPerf
   TEST(SocketTuning, ShowsTheBufferThatTheKernelCapped)
   {
     TcpPair pair;
-    SocketSettings settings;
-    settings.receiveBuffer = BufferSetting::Fixed(1U << 30U);
-    settings.sendBuffer = BufferSetting::Fixed(1U << 30U);
+    DicomSockets settings = MakeStock();
+    settings.receiveBuffer = SocketBuffer::MakeFixed(1U << 30U);
+    settings.sendBuffer = SocketBuffer::MakeFixed(1U << 30U);
 
     EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), settings).IsComplete());
     const SocketOptions options = ReadSocketOptions(pair.GetServer());
@@ -145,7 +147,7 @@ namespace OrthancPerf
   TEST(SocketTuning, SaysWhatTheKernelRefuses)
   {
     TcpPair pair;
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     settings.congestionControl = "no-such-thing";
     EXPECT_EQ(ENOENT, ApplySocketSettings(pair.GetServer(), settings).congestionControl);
     EXPECT_EQ(GetDefaultCongestionControl(), ReadSocketOptions(pair.GetServer()).congestionControl);
@@ -154,19 +156,19 @@ namespace OrthancPerf
   TEST(SocketTuning, GoesBackToTheSystemsCongestionControl)
   {
     TcpPair pair;
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     settings.congestionControl = "reno";
     ApplySocketSettings(pair.GetServer(), settings);
 
     const std::string standard = GetDefaultCongestionControl();
-    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), {}, standard.c_str()).IsComplete());
+    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), MakeStock(), standard.c_str()).IsComplete());
     EXPECT_EQ(standard, ReadSocketOptions(pair.GetServer()).congestionControl);
   }
 
   TEST(SocketTuning, SwitchesKeepAliveOff)
   {
     TcpPair pair;
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     settings.keepAlive = seconds(10);
     ApplySocketSettings(pair.GetServer(), settings);
     settings.keepAlive = seconds(0);
@@ -177,8 +179,8 @@ namespace OrthancPerf
   TEST(SocketTuning, IsInheritedFromTheListeningSocket)
   {
     TcpPair pair;  // the client is connected already, and accepted later
-    SocketSettings settings;
-    settings.noDelay = true;
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
     settings.keepAlive = seconds(12);
     ApplySocketSettings(pair.GetListening(), settings);
     TcpPair::Connect* connect = &::connect;
@@ -201,9 +203,9 @@ namespace OrthancPerf
 
   TEST(SocketTuning, KeepsErrnoAndSurvivesWhatIsNoSocket)
   {
-    SocketSettings settings;
-    settings.noDelay = true;
-    settings.receiveBuffer = BufferSetting::Automatic();
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = true;
+    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
     errno = EDOM;
     EXPECT_EQ(EBADF, ApplySocketSettings(-1, settings).noDelay);
     AcknowledgeNow(-1);
@@ -214,11 +216,9 @@ namespace OrthancPerf
 
   TEST(SocketTuning, OverridesOnlyWhatItSets)
   {
-    SocketSettings settings;
+    DicomSockets settings = MakeStock();
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
-    EXPECT_FALSE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
-    settings.noDelay = false;
-    settings.receiveBuffer = BufferSetting::Automatic();
+    settings.receiveBuffer = SocketBuffer::MakeAutomatic();
     EXPECT_TRUE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_SNDBUF));
     EXPECT_TRUE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
@@ -239,17 +239,17 @@ namespace OrthancPerf
     EXPECT_LT(536u, ReadTcpInfo(pair.GetServer())->receiveMss);
   }
 
-  TEST(SharedSocketSettings, GiveBackWhatWasSet)
+  TEST(SharedDicomSockets, GiveBackWhatWasSet)
   {
-    SharedSocketSettings shared;
-    EXPECT_EQ(SocketSettings(), shared.Get());
+    SharedDicomSockets shared;
+    EXPECT_EQ(MakeStock(), shared.Get());
     const std::uint32_t revision = shared.GetRevision();
 
-    SocketSettings settings;
-    settings.noDelay = false;
-    settings.quickAck = true;
-    settings.receiveBuffer = BufferSetting::Fixed(4294967295U);
-    settings.sendBuffer = BufferSetting::Automatic();
+    DicomSockets settings = MakeStock();
+    settings.tcpNoDelay = false;
+    settings.tcpQuickAck = true;
+    settings.receiveBuffer = SocketBuffer::MakeFixed(4294967295U);
+    settings.sendBuffer = SocketBuffer::MakeAutomatic();
     settings.keepAlive = seconds(0);
     settings.userTimeout = seconds(86400);
     settings.congestionControl = "fifteen-letters";
@@ -263,13 +263,13 @@ namespace OrthancPerf
     EXPECT_THROW(shared.Set(settings), std::invalid_argument);
   }
 
-  TEST(SharedSocketSettings, AreNeverReadHalfWritten)
+  TEST(SharedDicomSockets, AreNeverReadHalfWritten)
   {
-    SharedSocketSettings shared;
-    SocketSettings a;
+    SharedDicomSockets shared;
+    DicomSockets a = MakeStock();
     a.keepAlive = a.userTimeout = seconds(1);
     a.congestionControl = "aaaaaaaaaaaaaaa";
-    SocketSettings b;
+    DicomSockets b = MakeStock();
     b.keepAlive = b.userTimeout = seconds(2);
     b.congestionControl = "bbbbbbbbbbbbbbb";
     shared.Set(a);
@@ -285,7 +285,7 @@ namespace OrthancPerf
           {
             while (!stop)
             {
-              const SocketSettings settings = shared.Get();
+              const DicomSockets settings = shared.Get();
               torn += (settings == a || settings == b) ? 0 : 1;
             }
           });
