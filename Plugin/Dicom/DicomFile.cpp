@@ -23,9 +23,6 @@ namespace OrthancPerf
     constexpr std::size_t PREAMBLE_LENGTH = 128;
     constexpr std::string_view PREFIX = "DICM";
 
-    // Orthanc drops longer values, identifiers too: ORTHANC_MAXIMUM_TAG_LENGTH
-    constexpr std::size_t MAXIMUM_IDENTIFIER_LENGTH = 256;
-
     bool IsSpace(char c)
     {
       return c == ' ' || (c >= '\t' && c <= '\r');
@@ -131,7 +128,8 @@ namespace OrthancPerf
         return Content::Empty;
       }
 
-      return length <= MAXIMUM_IDENTIFIER_LENGTH ? Content::Usable : Content::Unusable;
+      return length <= InstanceHasher::MAXIMUM_IDENTIFIER_LENGTH ? Content::Usable
+                                                                 : Content::Unusable;
     }
 
     Content Classify(const DataElement& element)
@@ -244,10 +242,8 @@ namespace OrthancPerf
       }
 
       // Nothing where Orthanc has no identifier for it, or one that is more than the text here
-      std::optional<InstanceDigest> Hash() const noexcept
+      void HashTo(InstanceHasher& hasher) const noexcept
       {
-        InstanceHasher hasher;
-
         for (const Identifier* identifier : {&patient_, &study_, &series_, &sopInstance_})
         {
           if (identifier != &patient_)
@@ -261,11 +257,10 @@ namespace OrthancPerf
           }
           else if (identifier != &patient_ || !MayBeAbsent(identifier->content))
           {
-            return std::nullopt;
+            hasher.Reset();
+            return;
           }
         }
-
-        return hasher.Finish();
       }
 
       bool IsEmpty() const noexcept
@@ -555,7 +550,7 @@ namespace OrthancPerf
     }
 
     check.problem = GetProblem(check.verdict, identifiers);
-    check.digest = identifiers.Hash();
+    identifiers.HashTo(check.hasher);
     return check;
   }
 }

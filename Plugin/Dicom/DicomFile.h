@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/InstanceDigest.h"
+#include "Dicom/InstanceHasher.h"
 
 #include <array>
 #include <cstddef>
-#include <optional>
 
 namespace OrthancPerf
 {
@@ -33,8 +32,7 @@ namespace OrthancPerf
     // Of the data set, where it can be read; else of the File Meta Information. Empty: not found.
     UidText sopInstanceUid = {};
 
-    // From which Orthanc makes its identifier; nothing where that cannot be told
-    std::optional<InstanceDigest> digest;
+    InstanceHasher hasher;  // knows Orthanc's identifier
   };
 
   // The answer of CheckDicomFile. A value.

@@ -1,36 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/InstanceDigest.h"
-
-#include <optional>
-
-#include <boost/uuid/detail/sha1.hpp>
+#include <array>
+#include <cstddef>
+#include <string>
 
 namespace OrthancPerf
 {
-  // Makes the digest from which Orthanc takes its identifier of an instance (DicomInstanceHasher):
-  // of "Patient ID|Study Instance UID|Series Instance UID|SOP Instance UID". Keeps none of the
-  // text and allocates nothing. A value; one thread at a time.
+  // Keeps what Orthanc hashes into its identifier of an instance (DicomInstanceHasher): "Patient
+  // ID|Study Instance UID|Series Instance UID|SOP Instance UID". The hash costs microseconds, and
+  // few instances need it. The text has a patient's ID in it, so nobody can read it from here.
+  // Allocates nothing before it is asked for the identifier. A value; one thread at a time.
   class InstanceHasher
   {
   public:
+    // Orthanc drops longer values: ORTHANC_MAXIMUM_TAG_LENGTH
+    static constexpr std::size_t MAXIMUM_IDENTIFIER_LENGTH = 256;
+
     // The next character of an identifier
     void Add(char character) noexcept
     {
-      isCommon_ = isCommon_ && IsCommon(character);
-      Process(character);
+      isKnown_ = isKnown_ && IsCommon(character);
+      Append(character);
     }
 
     // Between two identifiers
     void AddSeparator() noexcept
     {
-      Process('|');
+      Append('|');
     }
 
-    // Nothing: Orthanc hashes UTF-8, and a character is not the same in all of DICOM's character
-    // sets
-    std::optional<InstanceDigest> Finish() noexcept;
+    // There is no identifier
+    void Reset() noexcept
+    {
+      length_ = 0;
+    }
+
+    // As Orthanc writes it. Empty where that cannot be told: Orthanc hashes UTF-8, and a character
+    // is not the same in all of DICOM's character sets.
+    std::string GetInstanceId() const;
 
   private:
     // ISO-IR 14 (DICOM PS3.3 section C.12.1.1.2) differs from ASCII in "\" and "~"
@@ -39,20 +47,21 @@ namespace OrthancPerf
       return character >= ' ' && character < '~' && character != '\\';
     }
 
-    // Boost throws beyond 2^61 bytes
-    void Process(char character) noexcept
+    void Append(char character) noexcept
     {
-      try
+      if (length_ < text_.size())
       {
-        sha1_.process_byte(static_cast<unsigned char>(character));
+        text_[length_] = character;
+        length_++;
       }
-      catch (...)
+      else
       {
-        isCommon_ = false;
+        isKnown_ = false;
       }
     }
 
-    boost::uuids::detail::sha1 sha1_;
-    bool isCommon_ = true;
+    std::array<char, 4 * MAXIMUM_IDENTIFIER_LENGTH + 3> text_ = {};
+    std::size_t length_ = 0;
+    bool isKnown_ = true;
   };
 }

@@ -218,7 +218,7 @@ namespace OrthancPerf
     FinishedInstance finished = ended.instance;
     finished.outcome = verdict.outcome;
     finished.reason = verdict.reason;
-    finished.instanceId = ended.identity.digest ? FormatInstanceId(*ended.identity.digest) : "";
+    finished.instanceId = ended.identity.hasher.GetInstanceId();
     journal_.Publish(finished);
   }
 

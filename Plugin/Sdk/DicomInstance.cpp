@@ -36,7 +36,7 @@ namespace OrthancPerf
 
     const DicomFileCheck check = CheckDicomFile(data, received.size);
     received.problem = check.problem;
-    received.identity = {check.sopInstanceUid, check.digest};
+    received.identity = check;
     return received;
   }
 

@@ -18,8 +18,7 @@ namespace OrthancPerf
         hasher.Add(c);
       }
 
-      const std::optional<InstanceDigest> digest = hasher.Finish();
-      return digest ? FormatInstanceId(*digest) : "";
+      return hasher.GetInstanceId();
     }
   }
 
@@ -37,7 +36,16 @@ namespace OrthancPerf
     hasher.Add('a');
     hasher.AddSeparator();
     hasher.Add('b');
-    EXPECT_EQ(Hash("a|b"), FormatInstanceId(hasher.Finish().value()));
+    EXPECT_EQ(Hash("a|b"), hasher.GetInstanceId());
+  }
+
+
+  TEST(InstanceHasher, KeepsTheLongestIdentifiersOfOrthancsAndNoMore)
+  {
+    const std::string longest(4 * InstanceHasher::MAXIMUM_IDENTIFIER_LENGTH + 3, 'a');
+    EXPECT_EQ("07483bc8-c0b3dcf1-9cf96be3-91403406-d2705101", Hash(longest));
+    EXPECT_EQ("", Hash(longest + 'a'));
+    EXPECT_EQ("", Hash(""));
   }
 
 

@@ -116,14 +116,14 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, WhatWasNotStoredHasItsIdentifierAndAReason)
   {
     ReceivedInstance received = Readable("1.2.3");
-    received.identity.digest = InstanceDigest{0x01234567, 2, 3, 4, 0xffffffff};
+    received.identity.hasher.Add('a');
     tracker_.OnReceived(now_, received);
     tracker_.Settle(now_ + seconds(60), QUIET, IsNowhere);
 
     ASSERT_EQ(1U, collector_.Get().size());
     const FinishedInstance discarded = collector_.Get()[0];
     EXPECT_EQ(Outcome::Discarded, discarded.outcome);
-    EXPECT_EQ("01234567-00000002-00000003-00000004-ffffffff", discarded.instanceId);
+    EXPECT_EQ("86f7e437-faa5a7fc-e15d1ddc-b9eaeaea-377667b8", discarded.instanceId);
     EXPECT_EQ("refused by a filter of Lua's or of another plugin's", discarded.reason);
   }
 
