@@ -17,15 +17,6 @@ namespace OrthancPerf
     kind_(kind),
     format_(format)
   {
-    if (kind_ == CodestreamKind::None)
-    {
-      throw NotCovered("GDCM does not decode this transfer syntax");
-    }
-
-    if (kind_ != CodestreamKind::Rle && format_.bitsAllocated > 16)
-    {
-      throw NotCovered("GDCM decodes more than 16 Bits Allocated from RLE only");
-    }
   }
 
 
@@ -45,7 +36,17 @@ namespace OrthancPerf
     }
 
     const CodestreamHeader header = ReadCodestreamHeader(kind_, frame);
-    CheckHeader(header);
+
+    if (header.isSigned && !format_.isSigned)
+    {
+      throw NotCovered("A frame is signed, and its data set is not");
+    }
+
+    if (header.precision < 2)
+    {
+      throw NotCovered("A frame has samples of one bit");
+    }
+
     std::string samples = DecodeStream(frame, header);
 
     // GDCM gives a byte for up to 8 bits, two for more
@@ -60,26 +61,6 @@ namespace OrthancPerf
     }
 
     return samples;
-  }
-
-
-  void FrameDecoder::CheckHeader(const CodestreamHeader& header) const
-  {
-    if (header.width != format_.columns || header.height != format_.rows ||
-        header.components != format_.samples)
-    {
-      throw CodecError("Rows, Columns or Samples per Pixel of a frame differ from the data set's");
-    }
-
-    if (header.precision < 2 || header.precision > format_.bitsAllocated)
-    {
-      throw CodecError("A frame has more bits than Bits Allocated, or none");
-    }
-
-    if (header.isSigned && !format_.isSigned)
-    {
-      throw NotCovered("A frame is signed, and its data set is not");
-    }
   }
 
 

@@ -10,25 +10,23 @@
 
 namespace OrthancPerf
 {
-  // Decodes the compressed frames of one image, with GDCM's codecs where there is one. Each frame
-  // is looked at before GDCM sees it: it allocates what a header asks for, and its assertions end
-  // the process. No colour is converted.
+  // Decodes the compressed frames of one image, with GDCM's codecs where there is one. No colour is
+  // converted.
   //
   // Lives on the stack of one thread.
   class FrameDecoder
   {
   public:
-    // Throws NotCovered if GDCM does not decode such frames
     FrameDecoder(CodestreamKind kind, const FrameFormat& format);
 
-    // Throws CodecError or NotCovered
+    // The frame has to be what its data set says (CodestreamCheck.h): GDCM allocates what a header
+    // asks for, and its assertions end the process. Throws CodecError or NotCovered.
     std::string Decode(const FrameFragments& fragments) const;
 
-    // What the samples are once they are decoded, if the label is right (CodestreamCheck.h)
+    // What the samples are once they are decoded
     std::string_view GetColors(std::string_view photometricInterpretation) const;
 
   private:
-    void CheckHeader(const CodestreamHeader& header) const;
     std::string DecodeStream(std::string_view frame, const CodestreamHeader& header) const;
 
     const CodestreamKind kind_;

@@ -7,17 +7,6 @@ namespace OrthancPerf
 {
   FrameFormat FrameFormat::Of(const ImageDescription& image)
   {
-    if (!image.GetNativeSize().has_value())
-    {
-      throw CodecError(
-          "Rows, Columns, Samples per Pixel or Bits Allocated is missing or too large");
-    }
-
-    if (!image.hasLegalFrames)
-    {
-      throw CodecError("Number of Frames is zero, or can't be read");
-    }
-
     if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
     {
       throw NotCovered("GDCM compresses only 8, 16 or 32 Bits Allocated");

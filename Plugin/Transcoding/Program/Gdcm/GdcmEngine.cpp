@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Gdcm/GdcmEngine.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/Program/Gdcm/DataSetConversion.h"
@@ -35,7 +36,7 @@ namespace OrthancPerf
       return syntax == EXPLICIT_VR || IsEncapsulated(syntax);
     }
 
-    void Check(const ImageDescription& image)
+    void Check(const ImageDescription& image, const std::string& target)
     {
       const std::string_view syntax = image.transferSyntax.data();
 
@@ -45,22 +46,23 @@ namespace OrthancPerf
         throw NotCovered("inflating is left to dcmtk");
       }
 
-      if (!IsEditable(syntax) && syntax != IMPLICIT_VR && syntax != EXPLICIT_BIG_ENDIAN)
+      if (syntax != IMPLICIT_VR && syntax != EXPLICIT_VR && syntax != EXPLICIT_BIG_ENDIAN &&
+          GetCodestreamKind(syntax) == CodestreamKind::None)
       {
         throw NotCovered("GDCM does not read this transfer syntax");
       }
 
-      if (image.kind == PixelDataKind::Unknown ||
-          image.kind ==
-              (IsEncapsulated(syntax) ? PixelDataKind::Native : PixelDataKind::Encapsulated))
-      {
-        throw CodecError("The data set is cut off, not well-formed or not in its transfer syntax");
-      }
-
-      if (syntax == EXPLICIT_BIG_ENDIAN && image.bitsAllocated > 16)
+      if (image.bitsAllocated > 16 && syntax == EXPLICIT_BIG_ENDIAN)
       {
         throw NotCovered(
             "The order of words in big endian pixels of more than 16 bits is uncertain");
+      }
+
+      const std::string obstacle = FindObstacle(image, target);
+
+      if (!obstacle.empty())
+      {
+        throw NotCovered(obstacle);
       }
     }
 
@@ -73,10 +75,6 @@ namespace OrthancPerf
       if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
       {
         PixelTranscoding(editor, image, GetLimit(file.size())).Run(target);
-      }
-      else if (IsEncapsulated(target.transferSyntax))
-      {
-        throw NotCovered("There is no Pixel Data to compress");
       }
 
       editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.transferSyntax);
@@ -93,7 +91,7 @@ namespace OrthancPerf
         return std::string(file);
       }
 
-      Check(source);
+      Check(source, target.transferSyntax);
 
       if (!IsEncapsulated(syntax) && !IsEncapsulated(target.transferSyntax))
       {

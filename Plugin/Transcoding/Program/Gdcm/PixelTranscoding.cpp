@@ -2,7 +2,6 @@
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/CodestreamCheck.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/FrameFragments.h"
@@ -47,28 +46,11 @@ namespace OrthancPerf
     photometricInterpretation_(image.photometricInterpretation)
   {
     CheckColors(photometricInterpretation_, format_.samples);
-    Check(limit);
     CheckNestedPixels();
-  }
 
-
-  void PixelTranscoding::Check(std::size_t limit) const
-  {
     if (format_.GetFrameSize() > limit / image_.frames)
     {
       throw CodecError("The image is too large for a file of this size");
-    }
-
-    if (image_.kind == PixelDataKind::Native && image_.pixelData.size() < *image_.GetNativeSize())
-    {
-      throw CodecError("Pixel Data is shorter than Rows, Columns and Number of Frames say");
-    }
-
-    const std::string contradiction = FindContradiction(image_);
-
-    if (!contradiction.empty())
-    {
-      throw CodecError(contradiction);
     }
   }
 

@@ -18,14 +18,14 @@ namespace OrthancPerf
   class PixelTranscoding
   {
   public:
-    // "limit": of bytes that all decoded frames together may take
+    // Of an image that FindObstacle has nothing against. "limit": of bytes that all decoded frames
+    // together may take.
     PixelTranscoding(DataSetEditor& editor, const ImageDescription& image, std::size_t limit);
 
     // Throws CodecError, NotCovered, or what the editor throws
     void Run(const TranscodingTarget& target);
 
   private:
-    void Check(std::size_t limit) const;
     void CheckNestedPixels() const;
     void Decode();
     void DecodeNative();
