@@ -48,7 +48,6 @@ namespace OrthancPerf
     // Each row for itself (section G.3.1)
     void AppendRow(std::string& segment, std::string_view row)
     {
-      constexpr std::size_t WORTH_A_RUN = 3;
       std::size_t literals = 0;
 
       while (literals < row.size())
@@ -56,7 +55,8 @@ namespace OrthancPerf
         const std::string_view rest = row.substr(literals, LONGEST_RUN);
         const std::size_t run = std::min(rest.find_first_not_of(rest[0]), rest.size());
 
-        if (run < WORTH_A_RUN)
+        // Literals that are under way take two more bytes for no more than a run would
+        if (run < (literals == 0 ? 2 : 3))
         {
           literals += run;
           continue;
