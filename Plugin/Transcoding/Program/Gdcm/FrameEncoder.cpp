@@ -6,7 +6,6 @@
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Gdcm/CodecCall.h"
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,26 +15,13 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    constexpr std::string_view JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
-
-    bool IsLossy(const std::string& transferSyntax)
-    {
-      const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
-      return syntax != nullptr && syntax->isLossy;
-    }
-  }
-
-
-  FrameEncoder::FrameEncoder(const FramesToEncode& frames, const TranscodingTarget& target) :
+  FrameEncoder::FrameEncoder(const FramesToEncode& frames, const TransferSyntax& target,
+                             unsigned int quality) :
     frames_(frames),
-    kind_(GetCodestreamKind(target.transferSyntax)),
-    quality_(target.lossyQuality),
-    error_(kind_ == CodestreamKind::JpegLs && IsLossy(target.transferSyntax)
-               ? GetNearLosslessError(quality_)
-               : 0),
-    isLossy_(kind_ == CodestreamKind::JpegLs ? error_ > 0 : IsLossy(target.transferSyntax)),
+    kind_(target.codestream),
+    quality_(quality),
+    error_(kind_ == CodestreamKind::JpegLs && target.isLossy ? GetNearLosslessError(quality) : 0),
+    isLossy_(kind_ == CodestreamKind::JpegLs ? error_ > 0 : target.isLossy),
     isRgb_(format_.samples == 3 && frames.photometricInterpretation == "RGB"),
     bits_(ChooseBits())
   {
@@ -51,7 +37,7 @@ namespace OrthancPerf
 
     if (isLossy_ && kind_ == CodestreamKind::Jpeg)
     {
-      CheckLossyJpeg(target.transferSyntax == JPEG_BASELINE);
+      CheckLossyJpeg(std::string_view(target.uid) == TransferSyntaxUid::JPEG_BASELINE);
     }
     else if (isLossy_ && kind_ == CodestreamKind::JpegLs)
     {

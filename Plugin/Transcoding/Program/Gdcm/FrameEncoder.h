@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/CodestreamHeader.h"
-#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Program/Gdcm/Samples.h"
 
 #include <string>
@@ -26,8 +25,9 @@ namespace OrthancPerf
   class FrameEncoder
   {
   public:
-    // Throws NotCovered if GDCM can't write such images in the target so that they are right
-    FrameEncoder(const FramesToEncode& frames, const TranscodingTarget& target);
+    // "quality": of lossy targets, 1 to 100. Throws NotCovered if GDCM can't write such images in
+    // the target so that they are right.
+    FrameEncoder(const FramesToEncode& frames, const TransferSyntax& target, unsigned int quality);
 
     // Throws CodecError or NotCovered
     std::string Encode(std::string_view frame) const;

@@ -2,12 +2,11 @@
 #include "Transcoding/Program/Gdcm/GdcmEngine.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/CodestreamHeader.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Program/Gdcm/DataSetConversion.h"
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/oflog/oflog.h>
@@ -17,9 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::string_view IMPLICIT_VR = "1.2.840.10008.1.2";
-    constexpr std::string_view EXPLICIT_VR = "1.2.840.10008.1.2.1";
-    constexpr std::string_view EXPLICIT_BIG_ENDIAN = "1.2.840.10008.1.2.2";
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
 
     // Of decoded frames: some megabytes may well come from a few bytes, gigabytes may not
@@ -30,29 +26,27 @@ namespace OrthancPerf
       return ALWAYS + FACTOR * size;
     }
 
-    // In Explicit VR Little Endian, but for File Meta Information and Pixel Data
-    bool IsEditable(std::string_view syntax)
+    bool IsReadable(const TransferSyntax* syntax)
     {
-      return syntax == EXPLICIT_VR || IsEncapsulated(syntax);
+      return syntax != nullptr &&
+             (syntax->codestream != CodestreamKind::None || syntax->isWritable ||
+              syntax->coding == DataSetCoding::ExplicitBigEndian);
     }
 
-    void Check(const ImageDescription& image, const std::string& target)
+    void Check(const ImageDescription& image, const TransferSyntax* syntax, const char* target)
     {
-      const std::string_view syntax = image.transferSyntax.data();
-
       if (image.isDeflated)
       {
         // A few bytes may become gigabytes, to which dcmdata sets no limit
         throw NotCovered("inflating is left to dcmtk");
       }
 
-      if (syntax != IMPLICIT_VR && syntax != EXPLICIT_VR && syntax != EXPLICIT_BIG_ENDIAN &&
-          GetCodestreamKind(syntax) == CodestreamKind::None)
+      if (!IsReadable(syntax))
       {
         throw NotCovered("GDCM does not read this transfer syntax");
       }
 
-      if (image.bitsAllocated > 16 && syntax == EXPLICIT_BIG_ENDIAN)
+      if (image.bitsAllocated > 16 && syntax->coding == DataSetCoding::ExplicitBigEndian)
       {
         throw NotCovered(
             "The order of words in big endian pixels of more than 16 bits is uncertain");
@@ -66,50 +60,49 @@ namespace OrthancPerf
       }
     }
 
-    // "target": of an encapsulated syntax, or Explicit VR Little Endian
-    std::string TranscodePixels(std::string_view file, const TranscodingTarget& target)
+    // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
+    std::string TranscodePixels(std::string_view file, const TransferSyntax& target,
+                                unsigned int quality)
     {
       DataSetEditor editor(file.data(), file.size());
       const ImageDescription image = DescribeImage(file.data(), file.size());
 
       if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
       {
-        PixelTranscoding(editor, image, GetLimit(file.size())).Run(target);
+        PixelTranscoding(editor, image, GetLimit(file.size())).Run(target, quality);
       }
 
-      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.transferSyntax);
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.uid);
       return editor.Write();
     }
 
-    std::string Transcode(std::string_view file, const TranscodingTarget& target)
+    std::string Transcode(std::string_view file, const TransferSyntax& target, unsigned int quality)
     {
-      const ImageDescription source = DescribeImage(file.data(), file.size());
-      const std::string_view syntax = source.transferSyntax.data();
+      const ImageDescription image = DescribeImage(file.data(), file.size());
+      const TransferSyntax* const source = FindTransferSyntax(image.transferSyntax.data());
 
-      if (syntax == target.transferSyntax)
+      if (source == &target)
       {
         return std::string(file);
       }
 
-      Check(source, target.transferSyntax);
+      Check(image, source, target.uid);
 
-      if (!IsEncapsulated(syntax) && !IsEncapsulated(target.transferSyntax))
+      if (!source->isEncapsulated && !target.isEncapsulated)
       {
-        return ConvertDataSet(file, target.transferSyntax);
+        return ConvertDataSet(file, target.uid);
       }
 
-      if (!IsEditable(syntax))
+      const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
+
+      if (source->coding != plain.coding)
       {
-        return TranscodePixels(ConvertDataSet(file, EXPLICIT_VR), target);
+        return TranscodePixels(ConvertDataSet(file, plain.uid), target, quality);
       }
 
-      if (IsEditable(target.transferSyntax))
-      {
-        return TranscodePixels(file, target);
-      }
-
-      return ConvertDataSet(TranscodePixels(file, {std::string(EXPLICIT_VR)}),
-                            target.transferSyntax);
+      return target.coding == plain.coding
+                 ? TranscodePixels(file, target, quality)
+                 : ConvertDataSet(TranscodePixels(file, plain, quality), target.uid);
     }
   }
 
@@ -125,7 +118,8 @@ namespace OrthancPerf
 
   bool GdcmEngine::CanWrite(const std::string& transferSyntax) const noexcept
   {
-    return FindWritableSyntax(transferSyntax) != nullptr;
+    const TransferSyntax* const syntax = FindTransferSyntax(transferSyntax);
+    return syntax != nullptr && syntax->isWritable;
   }
 
 
@@ -140,7 +134,8 @@ namespace OrthancPerf
       }
 
       return EngineResult::MakeTranscoded(
-          OrthancPerf::Transcode({static_cast<const char*>(data), size}, target));
+          OrthancPerf::Transcode({static_cast<const char*>(data), size},
+                                 *FindTransferSyntax(target.transferSyntax), target.lossyQuality));
     }
     catch (const NotCovered& error)
     {

@@ -71,13 +71,13 @@ namespace OrthancPerf
   }
 
 
-  void PixelTranscoding::Run(const TranscodingTarget& target)
+  void PixelTranscoding::Run(const TransferSyntax& target, unsigned int quality)
   {
     Decode();
 
-    if (IsEncapsulated(target.transferSyntax))
+    if (target.isEncapsulated)
     {
-      WriteEncapsulated(target);
+      WriteEncapsulated(target, quality);
     }
     else
     {
@@ -164,10 +164,11 @@ namespace OrthancPerf
   }
 
 
-  void PixelTranscoding::WriteEncapsulated(const TranscodingTarget& target)
+  void PixelTranscoding::WriteEncapsulated(const TransferSyntax& target, unsigned int quality)
   {
     const FrameEncoder encoder(
-        {format_, MeasureRange(frames_, format_), std::string(photometricInterpretation_)}, target);
+        {format_, MeasureRange(frames_, format_), std::string(photometricInterpretation_)}, target,
+        quality);
     EncapsulatedPixels pixels(frames_.size());
 
     for (const std::string_view frame : frames_)

@@ -3,7 +3,7 @@
 
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
-#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Program/Gdcm/FrameFormat.h"
 
 #include <cstddef>
@@ -22,15 +22,16 @@ namespace OrthancPerf
     // together may take.
     PixelTranscoding(DataSetEditor& editor, const ImageDescription& image, std::size_t limit);
 
-    // Throws CodecError, NotCovered, or what the editor throws
-    void Run(const TranscodingTarget& target);
+    // "quality": of lossy targets, 1 to 100. Throws CodecError, NotCovered, or what the editor
+    // throws.
+    void Run(const TransferSyntax& target, unsigned int quality);
 
   private:
     void CheckNestedPixels() const;
     void Decode();
     void DecodeNative();
     void WriteNative();
-    void WriteEncapsulated(const TranscodingTarget& target);
+    void WriteEncapsulated(const TransferSyntax& target, unsigned int quality);
     void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
 
     DataSetEditor& editor_;
