@@ -50,14 +50,7 @@ namespace OrthancPerf
           names.push_back(verdict.engine);
         }
 
-        try
-        {
-          return ReadCompareRequest(body, names);
-        }
-        catch (const SettingError& error)
-        {
-          throw RestError::WithBody(400, error.ToJson());
-        }
+        return ReadCompareRequest(body, names);
       }
 
       std::vector<std::string> ChooseInstances(const CompareRequest& request) const
@@ -74,10 +67,9 @@ namespace OrthancPerf
 
         if (DescribeImage(first.data(), first.size()).kind == PixelDataKind::None)
         {
-          const SettingError error("\"Resource\" has no pixel data: there is nothing to compare",
-                                   "Resource", request.resource,
-                                   "an instance or a series with pixel data");
-          throw RestError::WithBody(400, error.ToJson());
+          throw SettingError("\"Resource\" has no pixel data: there is nothing to compare",
+                             "Resource", request.resource,
+                             "an instance or a series with pixel data");
         }
 
         return chosen;

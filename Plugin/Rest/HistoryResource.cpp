@@ -111,17 +111,8 @@ namespace OrthancPerf
     {
       Json::Value json;
       json["Origin"] = author.address.empty() ? "Internal" : "RestApi";
-
-      if (!author.address.empty())
-      {
-        json["Address"] = author.address;
-      }
-
-      if (!author.user.empty())
-      {
-        json["User"] = author.user;
-      }
-
+      AddText(json, "Address", author.address);
+      AddText(json, "User", author.user);
       return json;
     }
 

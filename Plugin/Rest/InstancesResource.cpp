@@ -105,10 +105,7 @@ namespace OrthancPerf
       json["Duration"] = ToJson(instance.phases.GetTotal());
       json["Phases"] = ToJson(instance.phases);
 
-      if (!instance.reason.empty())
-      {
-        json["Reason"] = instance.reason;
-      }
+      AddText(json, "Reason", instance.reason);
 
       if (instance.areStallsObserved)
       {

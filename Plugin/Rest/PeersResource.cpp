@@ -81,15 +81,6 @@ namespace OrthancPerf
     }
 
 
-    void AddText(Json::Value& json, const char* key, const std::string& text)
-    {
-      if (!text.empty())
-      {
-        json[key] = text;
-      }
-    }
-
-
     void AddSize(Json::Value& json, const char* key, std::uint32_t bytes)
     {
       if (bytes > 0)
@@ -109,16 +100,6 @@ namespace OrthancPerf
       {
         AddText(json, "ImplementationVersion", parties.implementationVersion);
         AddSize(json, "MaximumPduLength", parties.maximumLength);
-      }
-    }
-
-
-    template <typename T>
-    void AddIfKnown(Json::Value& json, const char* key, const std::optional<T>& value)
-    {
-      if (value)
-      {
-        json[key] = ToJson(*value);
       }
     }
 

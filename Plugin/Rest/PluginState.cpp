@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/PluginState.h"
 
+#include "Rest/RestJson.h"
+
 #include <algorithm>
 
 namespace OrthancPerf
@@ -45,11 +47,7 @@ namespace OrthancPerf
     for (const auto& [name, hook] : hooks_)
     {
       json[name]["Installed"] = hook.isInstalled;
-
-      if (!hook.reason.empty())
-      {
-        json[name]["Reason"] = hook.reason;
-      }
+      AddText(json[name], "Reason", hook.reason);
     }
 
     return json;

@@ -12,11 +12,11 @@ namespace OrthancPerf
   // The argument of the query string; nothing if the request does not have it
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
 
-  // The same as an integer from 0 to "maximum". Throws RestError (400) if it is none.
+  // The same as an integer from 0 to "maximum". Throws SettingError if it is none.
   std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
                                           std::uint64_t maximum);
 
-  // Whether the argument is there, alone or as "true". Throws RestError (400) if it is anything
+  // Whether the argument is there, alone or as "true". Throws SettingError if it is anything
   // but that or "false".
   bool GetFlag(const RestRequest& request, const std::string& name);
 }

@@ -69,13 +69,12 @@ namespace OrthancPerf
     }
 
 
-    RestError MakeMethodError(const std::string& kind, const std::string& name,
-                              const std::string& found)
+    SettingError MakeMethodError(const std::string& kind, const std::string& name,
+                                 const std::string& found)
     {
-      const SettingError error("The " + kind + " \"" + name +
-                                   "\" is not accepted below /perf: send the method itself",
-                               name, DescribeText(found), "no " + kind + " of this name");
-      return RestError::WithBody(400, error.ToJson());
+      return SettingError("The " + kind + " \"" + name +
+                              "\" is not accepted below /perf: send the method itself",
+                          name, DescribeText(found), "no " + kind + " of this name");
     }
 
 

@@ -9,7 +9,7 @@ namespace OrthancPerf
   // signed in to Orthanc. The browser adds the password by itself, to whatever request a page makes
   // it send; but it never lets a page write the headers that are looked at here. Any thread.
 
-  // Throws RestError (400) if the request names another method than its own, in an argument
+  // Throws SettingError if the request names another method than its own, in an argument
   // "_method" or a header "X-HTTP-Method-Override". Orthanc obeys them before the plugin is asked,
   // so that an image in any page could be a DELETE (ExtractMethod in its HttpServer.cpp).
   void RefuseOtherMethod(const RestRequest& request);

@@ -6,6 +6,9 @@
 #include <json/json.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
 
 namespace OrthancPerf
 {
@@ -30,6 +33,28 @@ namespace OrthancPerf
 
   // The instances by what became of them: {"Stored": 200, "Discarded": 0, "Failed": 10}
   Json::Value ToJson(const std::array<std::uint64_t, OUTCOME_COUNT>& outcomes);
+
+  // What is not known is absent
+  inline void AddText(Json::Value& json, const char* key, const std::string& text)
+  {
+    if (!text.empty())
+    {
+      json[key] = text;
+    }
+  }
+
+  template <typename T>
+  void AddIfKnown(Json::Value& json, const char* key, const std::optional<T>& value)
+  {
+    if constexpr (std::is_same_v<T, Duration>)
+    {
+      AddIfKnown(json, key, value ? std::optional<double>(ToSeconds(*value)) : std::nullopt);
+    }
+    else if (value)
+    {
+      json[key] = *value;
+    }
+  }
 
   // A label as a key: "stored" gives "Stored"
   std::string ToKey(const std::string& label);

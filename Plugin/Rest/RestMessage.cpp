@@ -2,7 +2,6 @@
 #include "Rest/RestMessage.h"
 
 #include "Tuning/NearestName.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/UnknownKeys.h"
 
 namespace OrthancPerf
@@ -27,13 +26,6 @@ namespace OrthancPerf
       Json::Value body;
       body["Error"] = message;
       return body;
-    }
-
-    RestError MakeValueError(const std::string& message, const std::string& name,
-                             const std::string& found, const std::string& allowed)
-    {
-      const SettingError error(message, name, DescribeText(found), allowed);
-      return RestError::WithBody(400, error.ToJson());
     }
   }
 
@@ -106,21 +98,22 @@ namespace OrthancPerf
   }
 
 
-  RestError MakeUnknownArgumentError(const std::string& name, const std::string& found,
-                                     const std::vector<std::string>& known)
+  SettingError MakeUnknownArgumentError(const std::string& name, const std::string& found,
+                                        const std::vector<std::string>& known)
   {
     const std::string shown = DescribeText(name);
     const std::string advice = known.empty()
                                    ? ", this route has none"
                                    : ", did you mean \"" + FindNearestPath(name, known) + "\"?";
-    return MakeValueError("Unknown argument \"" + shown + "\"" + advice, shown, found,
-                          known.empty() ? "no argument" : JoinNames(known));
+    return SettingError("Unknown argument \"" + shown + "\"" + advice, shown, DescribeText(found),
+                        known.empty() ? "no argument" : JoinNames(known));
   }
 
 
-  RestError MakeArgumentError(const std::string& name, const std::string& found,
-                              const std::string& allowed)
+  SettingError MakeArgumentError(const std::string& name, const std::string& found,
+                                 const std::string& allowed)
   {
-    return MakeValueError("Bad value of the argument \"" + name + "\"", name, found, allowed);
+    return SettingError("Bad value of the argument \"" + name + "\"", name, DescribeText(found),
+                        allowed);
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Tuning/SettingError.h"
+
 #include <json/json.h>
 
 #include <map>
@@ -85,11 +87,11 @@ namespace OrthancPerf
     Json::Value body_;
   };
 
-  // 400 for an argument of the query string that the route does not have: names the nearest known
-  RestError MakeUnknownArgumentError(const std::string& name, const std::string& found,
-                                     const std::vector<std::string>& known);
+  // An argument of the query string that the route does not have: names the nearest known
+  SettingError MakeUnknownArgumentError(const std::string& name, const std::string& found,
+                                        const std::vector<std::string>& known);
 
-  // 400 for an argument of the query string: names it, what was found and what is allowed
-  RestError MakeArgumentError(const std::string& name, const std::string& found,
-                              const std::string& allowed);
+  // An argument of the query string: names it, what was found and what is allowed
+  SettingError MakeArgumentError(const std::string& name, const std::string& found,
+                                 const std::string& allowed);
 }

@@ -2,6 +2,7 @@
 #include "Rest/RestRouter.h"
 
 #include "Rest/RequestSafety.h"
+#include "Tuning/SettingError.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,6 +34,10 @@ namespace OrthancPerf
       }
 
       return route.handler(request);
+    }
+    catch (const SettingError& error)
+    {
+      return AnswerJson(error.ToJson(), 400);
     }
     catch (const RestError& error)
     {

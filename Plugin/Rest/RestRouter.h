@@ -16,7 +16,7 @@ namespace OrthancPerf
   class RestRouter
   {
   public:
-    // Serves a request, or throws RestError
+    // Serves a request, or throws RestError, or SettingError, which is a 400
     using Handler = std::function<RestAnswer(const RestRequest&)>;
 
     // "arguments" are those of the query string that the handler knows

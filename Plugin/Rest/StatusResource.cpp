@@ -139,16 +139,6 @@ namespace OrthancPerf
     }
 
 
-    template <typename Value>
-    void AddIfKnown(Json::Value& json, const char* key, const std::optional<Value>& value)
-    {
-      if (value)
-      {
-        json[key] = *value;
-      }
-    }
-
-
     Json::Value Describe(const SocketOptions& options)
     {
       Json::Value json;

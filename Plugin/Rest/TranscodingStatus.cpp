@@ -8,15 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    void AddReason(Json::Value& json, const std::string& reason)
-    {
-      if (!reason.empty())
-      {
-        json["Reason"] = reason;
-      }
-    }
-
-
     Json::Value Describe(const SyntaxVerdict& verdict)
     {
       const WritableSyntax* const syntax = FindWritableSyntax(verdict.transferSyntax);
@@ -25,7 +16,7 @@ namespace OrthancPerf
       json["TransferSyntax"] = verdict.transferSyntax;
       json["Name"] = syntax == nullptr ? "" : syntax->name;
       json["State"] = ToKey(ToLabel(verdict.state));
-      AddReason(json, verdict.reason);
+      AddText(json, "Reason", verdict.reason);
       return json;
     }
 
@@ -36,7 +27,7 @@ namespace OrthancPerf
       json["Name"] = verdict.engine;
       json["Available"] = verdict.isAvailable;
       json["Syntaxes"] = Json::arrayValue;
-      AddReason(json, verdict.reason);
+      AddText(json, "Reason", verdict.reason);
 
       for (const SyntaxVerdict& syntax : verdict.syntaxes)
       {
@@ -53,7 +44,7 @@ namespace OrthancPerf
       json["Known"] = lock.IsKnown();
       json["Released"] = ToJson(lock.CountReleased());
       json["Kept"] = ToJson(lock.CountKept());
-      AddReason(json, lock.GetProblem());
+      AddText(json, "Reason", lock.GetProblem());
       return json;
     }
 
@@ -87,11 +78,7 @@ namespace OrthancPerf
         json["BytesPerSecond"] = 1 / figures.secondsPerByte;
       }
 
-      if (!figures.problem.empty())
-      {
-        json["Problem"] = figures.problem;
-      }
-
+      AddText(json, "Problem", figures.problem);
       return json;
     }
 
@@ -135,7 +122,7 @@ namespace OrthancPerf
     json["Engines"] = Json::arrayValue;
     json["Auto"] = Json::arrayValue;
     json["Failures"] = Json::arrayValue;
-    AddReason(json, problem);
+    AddText(json, "Reason", problem);
 
     for (const EngineVerdict& verdict : sources.engines.GetVerdicts())
     {

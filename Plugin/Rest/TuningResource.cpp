@@ -3,7 +3,6 @@
 
 #include "Rest/QueryArguments.h"
 #include "Tuning/ParseJson.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
@@ -36,19 +35,6 @@ namespace OrthancPerf
 
       return AnswerJson(ToJson(*outcome.tuning));
     }
-
-
-    TuningOutcome Merge(TuningStore& store, const std::string& body)
-    {
-      try
-      {
-        return store.Merge(ParseJson(body.data(), body.size()));
-      }
-      catch (const SettingError& error)
-      {
-        throw RestError::WithBody(400, error.ToJson());
-      }
-    }
   }
 
 
@@ -64,7 +50,8 @@ namespace OrthancPerf
     const auto put = [sources](const RestRequest& request)
     {
       CheckAllowed(sources.isAllowed);
-      return Answer(sources, Merge(sources.store, request.body), request);
+      const Json::Value patch = ParseJson(request.body.data(), request.body.size());
+      return Answer(sources, sources.store.Merge(patch), request);
     };
 
     const auto reset = [sources](const RestRequest& request)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Job.h"
 
-#include <json/writer.h>
+#include "Tuning/ParseJson.h"
 
 #include <algorithm>
 #include <utility>
@@ -23,14 +23,6 @@ namespace OrthancPerf
     JobHandle& GetHandle(void* job)
     {
       return *static_cast<JobHandle*>(job);
-    }
-
-
-    std::string WriteContent(const JobHandle& handle)
-    {
-      Json::StreamWriterBuilder builder;
-      builder["indentation"] = "";
-      return Json::writeString(builder, handle.job->GetContent());
     }
 
 
@@ -90,7 +82,7 @@ namespace OrthancPerf
       try
       {
         JobHandle& handle = GetHandle(job);
-        handle.orthanc.CopyTo(*target, WriteContent(handle));
+        handle.orthanc.CopyTo(*target, ToText(handle.job->GetContent()));
         return OrthancPluginErrorCode_Success;
       }
       catch (const std::exception&)
@@ -118,7 +110,7 @@ namespace OrthancPerf
       try
       {
         JobHandle& handle = GetHandle(job);
-        handle.content = WriteContent(handle);
+        handle.content = ToText(handle.job->GetContent());
         return handle.content.c_str();
       }
       catch (const std::exception&)

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -38,17 +39,17 @@ namespace OrthancPerf
     }
 
     // What Orthanc answers with, given back to it at the end
-    class RestAnswer
+    class AnswerBuffer
     {
     public:
-      explicit RestAnswer(OrthancPluginContext* context) : context_(context)
+      explicit AnswerBuffer(OrthancPluginContext* context) : context_(context)
       {
       }
 
-      RestAnswer(const RestAnswer&) = delete;
-      RestAnswer& operator=(const RestAnswer&) = delete;
+      AnswerBuffer(const AnswerBuffer&) = delete;
+      AnswerBuffer& operator=(const AnswerBuffer&) = delete;
 
-      ~RestAnswer()
+      ~AnswerBuffer()
       {
         OrthancPluginFreeMemoryBuffer(context_, &buffer_);
       }
@@ -155,21 +156,17 @@ namespace OrthancPerf
 
   Json::Value Orthanc::GetFromRestApi(const std::string& uri) const
   {
-    RestAnswer answer(context_);
-    const OrthancPluginErrorCode code =
-        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
-
-    if (code != OrthancPluginErrorCode_Success)
+    if (std::optional<Json::Value> answer = FindInRestApi(uri))
     {
-      throw SdkError("GET " + uri, code);
+      return std::move(*answer);
     }
 
-    return ReadJson(answer.ToString());
+    throw SdkError("GET " + uri, OrthancPluginErrorCode_UnknownResource);
   }
 
   std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
   {
-    RestAnswer answer(context_);
+    AnswerBuffer answer(context_);
     const OrthancPluginErrorCode code =
         OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
 
@@ -189,7 +186,7 @@ namespace OrthancPerf
 
   std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
   {
-    RestAnswer answer(context_);
+    AnswerBuffer answer(context_);
     const OrthancPluginErrorCode code =
         OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str());
 
@@ -203,7 +200,7 @@ namespace OrthancPerf
 
   std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
   {
-    RestAnswer answer(context_);
+    AnswerBuffer answer(context_);
 
     if (OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str()) !=
         OrthancPluginErrorCode_Success)

@@ -111,11 +111,11 @@ namespace OrthancPerf
     for (const std::string name : {"_method", "_Method", "_METHOD"})
     {
       request.arguments = {{name, ""}};
-      EXPECT_THROW(RefuseOtherMethod(request), RestError);
+      EXPECT_THROW(RefuseOtherMethod(request), SettingError);
     }
 
     request.arguments.clear();
     request.headers = {{"x-http-method-override", ""}};
-    EXPECT_THROW(RefuseOtherMethod(request), RestError);
+    EXPECT_THROW(RefuseOtherMethod(request), SettingError);
   }
 }
