@@ -4,7 +4,7 @@
 #include "Ingest/Association.h"
 #include "Network/CommandField.h"
 #include "Network/Connection.h"
-#include "Network/Parties.h"
+#include "Network/ProbeEvent.h"
 #include "Network/SubOperation.h"
 
 #include <array>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ProbeEvent.h"
 
-#include "Network/Parties.h"
-
 #include <array>
 #include <cstdio>
 
@@ -18,11 +16,8 @@ namespace OrthancPerf
         peer.name = peer.address;
       }
     }
-  }
 
 
-  namespace
-  {
     // DICOM PS3.4 annex B.2.3 and PS3.7 annex C; the meaning of a failure, for people
     const char* Explain(std::uint16_t status)
     {
@@ -100,6 +95,37 @@ namespace OrthancPerf
                  ? "the receiver sent no response"
                  : "the connection was closed before the response";
     }
+  }
+
+
+  AssociationParties ToParties(const AssociateRequest& request)
+  {
+    const auto print = [](std::string_view text)
+    {
+      return MakePrintable(std::string(text));
+    };
+
+    AssociationParties parties;
+    parties.callingTitle = print(request.callingTitle.View());
+    parties.calledTitle = print(request.calledTitle.View());
+    parties.implementationVersion = print(request.implementationVersionName.View());
+    parties.maximumLength = request.maximumLength;
+    return parties;
+  }
+
+
+  Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
+              const PeerAddress& address)
+  {
+    const std::string text = address.ToString();
+
+    if (!isReadable)
+    {
+      return Peer{{}, text};
+    }
+
+    const AssociationParties parties = ToParties(request);
+    return Peer{isPeerRequestor ? parties.callingTitle : parties.calledTitle, text};
   }
 
 

@@ -40,6 +40,13 @@ namespace OrthancPerf
     std::optional<TcpInfo> tcp;
   };
 
+  // Who asks for the association, made printable
+  AssociationParties ToParties(const AssociateRequest& request);
+
+  // The other end: it has called, or it was called. Without a name unless the request is readable.
+  Peer ToPeer(const AssociateRequest& request, bool isReadable, bool isPeerRequestor,
+              const PeerAddress& address);
+
   FinishedInstance ToSentInstance(const ProbeEvent& event);
   FinishedAssociation ToAssociation(const ProbeEvent& event);
 }
