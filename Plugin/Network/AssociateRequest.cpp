@@ -2,6 +2,7 @@
 #include "Network/AssociateRequest.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -13,15 +14,8 @@ namespace OrthancPerf
     constexpr std::uint8_t ITEM_IMPLEMENTATION_VERSION_NAME = 0x55;
 
     // All integers of a PDU are big endian (PS3.8 section 9.3.1).
-    std::uint16_t Read16(const std::uint8_t* data)
-    {
-      return static_cast<std::uint16_t>((data[0] << 8U) | data[1]);
-    }
-
-    std::uint32_t Read32(const std::uint8_t* data)
-    {
-      return (static_cast<std::uint32_t>(Read16(data)) << 16U) | Read16(data + 2);
-    }
+    using boost::endian::load_big_u16;
+    using boost::endian::load_big_u32;
 
     std::string_view ToText(const std::uint8_t* data, std::size_t size)
     {
@@ -138,7 +132,7 @@ namespace OrthancPerf
   void AssociateRequestParser::OnPduHeader() noexcept
   {
     const auto type = static_cast<std::uint8_t>(PduType::AssociateRequest);
-    const std::uint32_t length = Read32(field_.data() + 2);
+    const std::uint32_t length = load_big_u32(field_.data() + 2);
 
     if (field_[0] != type)
     {
@@ -162,7 +156,7 @@ namespace OrthancPerf
   void AssociateRequestParser::OnFixed() noexcept
   {
     // PS3.8 table 9-11: bit 0 of the protocol version must be tested, the others not
-    const std::uint16_t version = Read16(field_.data());
+    const std::uint16_t version = load_big_u16(field_.data());
 
     if ((version & 1U) == 0)
     {
@@ -177,7 +171,7 @@ namespace OrthancPerf
   void AssociateRequestParser::OnItemHeader() noexcept
   {
     const std::uint8_t type = field_[0];
-    const std::uint32_t length = Read16(field_.data() + 2);
+    const std::uint32_t length = load_big_u16(field_.data() + 2);
 
     if (length > left_)
     {
@@ -198,7 +192,7 @@ namespace OrthancPerf
   void AssociateRequestParser::OnUserItemHeader() noexcept
   {
     userItem_ = field_[0];
-    const std::uint32_t length = Read16(field_.data() + 2);
+    const std::uint32_t length = load_big_u16(field_.data() + 2);
 
     if (length > userLeft_)
     {
@@ -234,7 +228,7 @@ namespace OrthancPerf
 
     if (userItem_ == ITEM_MAXIMUM_LENGTH && need_ == 4)
     {
-      request_.maximumLength = Read32(value);
+      request_.maximumLength = load_big_u32(value);
     }
     else if (userItem_ == ITEM_IMPLEMENTATION_VERSION_NAME)
     {

@@ -4,6 +4,7 @@
 #include "Network/AssociateRequest.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -16,16 +17,8 @@ namespace OrthancPerf
     constexpr std::uint16_t AFFECTED_SOP_INSTANCE_UID = 0x1000;
 
 
-    std::uint16_t ReadUint16(const std::uint8_t* bytes)
-    {
-      return static_cast<std::uint16_t>(bytes[0] | (bytes[1] << 8U));
-    }
-
-
-    std::uint32_t ReadUint32(const std::uint8_t* bytes)
-    {
-      return ReadUint16(bytes) | (static_cast<std::uint32_t>(ReadUint16(bytes + 2)) << 16U);
-    }
+    using boost::endian::load_little_u16;
+    using boost::endian::load_little_u32;
   }
 
 
@@ -53,7 +46,7 @@ namespace OrthancPerf
   std::optional<std::uint16_t> CommandFieldReader::GetNumber(std::uint16_t element) const noexcept
   {
     const std::optional<Value> value = Find(element);
-    return value && value->size == 2 ? std::optional<std::uint16_t>(ReadUint16(value->bytes))
+    return value && value->size == 2 ? std::optional<std::uint16_t>(load_little_u16(value->bytes))
                                      : std::nullopt;
   }
 
@@ -72,14 +65,14 @@ namespace OrthancPerf
     while (position + ELEMENT_HEADER_SIZE <= size_)
     {
       const std::uint8_t* const header = bytes_.data() + position;
-      const std::uint32_t length = ReadUint32(header + 4);
+      const std::uint32_t length = load_little_u32(header + 4);
 
-      if (ReadUint16(header) != 0 || length > size_ - position - ELEMENT_HEADER_SIZE)
+      if (load_little_u16(header) != 0 || length > size_ - position - ELEMENT_HEADER_SIZE)
       {
         return std::nullopt;  // not of the command group, or not there
       }
 
-      if (ReadUint16(header + 2) == element)
+      if (load_little_u16(header + 2) == element)
       {
         return Value{header + ELEMENT_HEADER_SIZE, length};
       }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/HookActions.h"
 
-#include "Network/ErrnoKeeper.h"
 #include "Network/HookContext.h"
 #include "Network/SendQueue.h"
 #include "Network/SocketTuning.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Ingest/Association.h"
+#include "Ingest/EventRing.h"
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
-#include "Network/EventRing.h"
 #include "Network/IConnectionObserver.h"
 #include "Network/MessagePlace.h"
 #include "Network/ProbeEvent.h"

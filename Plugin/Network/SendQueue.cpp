@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SendQueue.h"
 
-#include "Network/ErrnoKeeper.h"
 #include "Network/TcpInfo.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <linux/sockios.h>
 #include <netinet/in.h>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SocketTuning.h"
 
-#include "Network/ErrnoKeeper.h"
+#include "Network/Connection.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -140,6 +143,22 @@ namespace OrthancPerf
 
       return static_cast<std::uint32_t>(*value / unit);
     }
+
+    bool IsListening(int fd)
+    {
+      int isListening = 0;
+      socklen_t size = sizeof(isListening);
+      return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0 &&
+             isListening != 0;
+    }
+
+    std::uint16_t GetLocalPort(int fd)
+    {
+      sockaddr_storage storage = {};
+      auto* address = reinterpret_cast<sockaddr*>(&storage);
+      socklen_t size = sizeof(storage);
+      return getsockname(fd, address, &size) == 0 ? PeerAddress::From(address, size).port : 0;
+    }
   }
 
   TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
@@ -215,6 +234,25 @@ namespace OrthancPerf
     }
 
     return level == IPPROTO_TCP && option == TCP_NODELAY;
+  }
+
+  std::optional<int> FindListeningSocket(std::uint16_t port)
+  {
+    std::error_code error;
+
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error))
+    {
+      const std::string name = entry.path().filename().string();
+      int fd = -1;
+      std::from_chars(name.data(), name.data() + name.size(), fd);
+
+      if (fd >= 0 && port != 0 && IsListening(fd) && GetLocalPort(fd) == port)
+      {
+        return fd;
+      }
+    }
+
+    return std::nullopt;
   }
 
   std::string GetDefaultCongestionControl()

@@ -61,6 +61,11 @@ namespace OrthancPerf
   // that is not "default", and every other option of theirs
   bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept;
 
+  // The file descriptor of this process's TCP socket that listens on the port; nothing if there
+  // is none. For options that accepted sockets inherit, where the probe is not installed. Looks
+  // through /proc/self/fd; any thread.
+  std::optional<int> FindListeningSocket(std::uint16_t port);
+
   // Congestion control of new sockets: /proc/sys/net/ipv4/tcp_congestion_control; "": not known
   std::string GetDefaultCongestionControl();
 }

@@ -4,6 +4,7 @@
 #include "Network/AssociateRequest.h"
 
 #include <algorithm>
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -77,8 +78,6 @@ namespace OrthancPerf
 
   std::uint32_t SubOperation::GetPduLength() const noexcept
   {
-    return (static_cast<std::uint32_t>(header_[2]) << 24U) |
-           (static_cast<std::uint32_t>(header_[3]) << 16U) |
-           (static_cast<std::uint32_t>(header_[4]) << 8U) | header_[5];
+    return boost::endian::load_big_u32(&header_[2]);
   }
 }

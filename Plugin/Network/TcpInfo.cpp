@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/TcpInfo.h"
 
+#include "Redirection/ErrnoKeeper.h"
+
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -58,13 +59,11 @@ namespace OrthancPerf
     using U32 = std::uint32_t;
     using U64 = std::uint64_t;
 
-    const int savedErrno = errno;
+    const ErrnoKeeper keeper;
     RawInfo raw;
     raw.size = raw.bytes.size();
-    const int failed = getsockopt(fd, IPPROTO_TCP, TCP_INFO, raw.bytes.data(), &raw.size);
-    errno = savedErrno;
 
-    if (failed != 0)
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, raw.bytes.data(), &raw.size) != 0)
     {
       return std::nullopt;
     }

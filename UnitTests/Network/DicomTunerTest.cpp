@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/DicomTuner.h"
 
-#include "Network/ListeningSocket.h"
+#include "Network/SocketTuning.h"
 #include "Network/StockSockets.h"
 #include "Network/TcpPair.h"
 

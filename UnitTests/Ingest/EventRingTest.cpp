@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/EventRing.h"
+#include "Ingest/EventRing.h"
 
 #include <gtest/gtest.h>
 #include <thread>
