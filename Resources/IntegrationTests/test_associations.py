@@ -11,7 +11,7 @@ import pytest
 from conftest import MakeSeries
 from harness import clients, wire
 from harness.images import Image
-from harness.metrics import ASSOCIATIONS, PREFIX, scrape, wait_until
+from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import SlowReceiver, StoreScp, describe_modality, send, upload_to_send
 from harness.senders import associate, transfer
@@ -126,7 +126,9 @@ def test_an_association_that_the_peer_aborts(orthanc: OrthancServer, images: lis
 def test_an_association_whose_peer_is_killed(orthanc: OrthancServer, images: list[Image]) -> None:
     command = ["storescu", "--repeat", "1000", "-aet", "KILLED", "-aec", "ORTHANC", "127.0.0.1"]
     process = subprocess.Popen([*command, str(orthanc.dicom_port), images[0].path])
-    assert wait_until(lambda: scrape(orthanc).sum(OPEN, peer="KILLED") == 1, SECONDS)
+    # An association is open from its request on, and lost from its answer on
+    assert wait_until(lambda: scrape(orthanc).sum(PEER_INSTANCES, peer="KILLED") > 0, SECONDS)
+    assert scrape(orthanc).sum(OPEN, peer="KILLED") == 1
     process.kill()
     process.wait()
     wait_for(orthanc, "KILLED", "lost")
