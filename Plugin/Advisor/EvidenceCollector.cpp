@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/EvidenceCollector.h"
 
-#include "Advisor/ProcessorPressure.h"
-
 #include <algorithm>
 #include <cmath>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -201,10 +200,14 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnProcessorWait(Duration waited)
+  void EvidenceCollector::OnProcessorWait(const ProcessorPressure::Waits& waits)
   {
     const std::lock_guard lock(mutex_);
-    processorWait_ += waited;
+
+    for (const auto& [thread, waited] : waits)
+    {
+      processorWaits_[thread] += waited;
+    }
 
     if (latest_.instances == 0)
     {
@@ -217,8 +220,16 @@ namespace OrthancPerf
       return;
     }
 
+    std::uint64_t waited = 0;
+
+    for (const int thread : ingestThreads_)
+    {
+      waited += processorWaits_[thread];
+    }
+
     const double taken = latest_.GetTotalSeconds();
-    const double share = taken > 0 ? std::min(ToSeconds(processorWait_) / taken, 1.0) : 0;
+    const double share =
+        taken > 0 ? std::min(ToSeconds(std::chrono::nanoseconds(waited)) / taken, 1.0) : 0;
 
     if (share >= ProcessorPressure::STARVED)
     {
@@ -352,13 +363,15 @@ namespace OrthancPerf
     }
 
     latest_.Add(instance, now);
+    ingestThreads_.insert(gettid());
   }
 
 
   void EvidenceCollector::ForgetProcessorWait()
   {
     latest_ = {};
-    processorWait_ = Duration::zero();
+    processorWaits_.clear();
+    ingestThreads_.clear();
     looksWithoutInstance_ = 0;
   }
 

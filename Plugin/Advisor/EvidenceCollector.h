@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
+#include "Advisor/ProcessorPressure.h"
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
 #include "Transcoding/Transcoder.h"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,10 +44,10 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
-    // What Orthanc's threads have waited for a processor since the last call (ProcessorPressure);
-    // to be told about twice a second. It says which of Evidence's sums the instances that have
-    // finished meanwhile are added to.
-    void OnProcessorWait(Duration waited);
+    // What Orthanc's threads have waited for a processor since the last call; to be told about
+    // twice a second. What those of them waited that finished instances meanwhile says which of
+    // Evidence's sums these are added to.
+    void OnProcessorWait(const ProcessorPressure::Waits& waits);
 
     // What there is now; without facts, tuning, and the engines that could be used
     Evidence Gather();
@@ -89,8 +91,9 @@ namespace OrthancPerf
     TrafficSums calm_;     // see Evidence
     TrafficSums starved_;  // likewise
     double pressureOfStarved_ = 0;
-    TrafficSums latest_;                         // what was received and belongs to either
-    Duration processorWait_ = Duration::zero();  // since these began
+    TrafficSums latest_;                       // what was received and belongs to either
+    ProcessorPressure::Waits processorWaits_;  // since these began
+    std::set<int> ingestThreads_;              // that finished them
     int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/ProcessorPressure.h"
 
-#include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -25,10 +25,10 @@ namespace OrthancPerf
   }
 
 
-  Duration ProcessorPressure::Measure()
+  ProcessorPressure::Waits ProcessorPressure::Measure()
   {
     const Waits before = std::exchange(latest_, read_());
-    std::uint64_t sum = 0;
+    Waits waits;
 
     for (const auto& [thread, waited] : latest_)
     {
@@ -37,11 +37,11 @@ namespace OrthancPerf
       // A thread that is new may have the number of one that has ended
       if (known != before.end() && waited >= known->second)
       {
-        sum += waited - known->second;
+        waits[thread] = waited - known->second;
       }
     }
 
-    return std::chrono::nanoseconds(sum);
+    return waits;
   }
 
 
@@ -54,7 +54,7 @@ namespace OrthancPerf
     for (; !error && thread != std::filesystem::directory_iterator(); thread.increment(error))
     {
       std::ifstream file(thread->path() / "schedstat");  // empty if the thread has just ended
-      waits[thread->path().filename()] =
+      waits[std::atoi(thread->path().filename().c_str())] =
           ParseWait(std::string(std::istreambuf_iterator<char>(file), {}));
     }
 

@@ -23,16 +23,17 @@ namespace OrthancPerf
     // times what is usual, so what they find is not the processor's doing alone.
     static constexpr double STARVED = 0.75;
 
-    // By thread, the nanoseconds that it has waited in all
-    using Waits = std::map<std::string, std::uint64_t>;
+    // By thread (gettid(2)), nanoseconds of waiting
+    using Waits = std::map<int, std::uint64_t>;
     using ReadWaits = std::function<Waits()>;
 
     explicit ProcessorPressure(ReadWaits read = &ReadKernel);
 
-    // What the threads have waited since the last call, all together; nothing the first time, and
-    // where the kernel doesn't tell
-    Duration Measure();
+    // What each thread has waited since the last call; nothing the first time, and where the kernel
+    // doesn't tell
+    Waits Measure();
 
+    // What each has waited in all
     static Waits ReadKernel();
 
   private:

@@ -47,24 +47,27 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
     start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, images: list[Image]
 ) -> None:
     """The storage answers in the same time, but for several at once."""
-    options = {"OtherPlugin": {"StoreAfter": 40}, "DicomThreadsCount": 8}
+    options = {"OtherPlugin": {"StoreAfter": 40}, "DicomThreadsCount": 16}
     orthanc = start_orthanc(plugins=[plugin, other_plugin], options=options)
-    store(orthanc, images)
-    finding = advice.find(orthanc, "slow-commit")
+    finding = advice.find_under_load(
+        orthanc, "slow-commit", lambda: advice.store_anew(orthanc, images)
+    )
     phases = advice.get_phases(orthanc)
     assert "Storage" not in phases  # no file was written
-    assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.1)
-    assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.120
+    # Instances that waited for a processor are left out of the finding
+    assert finding["Evidence"]["MeanCommit"] == pytest.approx(phases["Commit"]["Mean"], rel=0.5)
+    assert 0.040 <= finding["Evidence"]["MeanCommit"] < 0.160
     assert finding["Evidence"]["CommitShare"] > 0.6
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
     assert finding["Remedy"]["Kind"] == "System"
     assert "associations" in finding["Remedy"]["Text"]
 
-    orthanc.restart()
-    store_over(orthanc, images, 8)
-    assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
-    assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
-    assert advice.goes_away(orthanc, "slow-commit", 0)
+    def store_at_once() -> None:
+        store_over(orthanc, images, 16)
+        assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
+        assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
+
+    assert advice.ends(orthanc, "slow-commit", store_at_once)
 
 
 def test_a_local_folder_ends_the_finding_about_the_object_storage(
@@ -73,8 +76,7 @@ def test_a_local_folder_ends_the_finding_about_the_object_storage(
     orthanc = start_orthanc(
         plugins=[plugin, other_plugin], options={"OtherPlugin": {"StoreAfter": 40}}
     )
-    store(orthanc, images)
-    advice.find(orthanc, "slow-commit")
+    advice.find_under_load(orthanc, "slow-commit", lambda: advice.store_anew(orthanc, images))
     orthanc.delete_all()
     orthanc.stop()
 

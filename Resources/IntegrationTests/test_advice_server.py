@@ -38,6 +38,10 @@ needs_throttle = pytest.mark.skipif(
 
 Load = Callable[[OrthancServer], object]
 
+# Between the mean of a finding and that of all instances: on a busy machine, those that waited for
+# a processor are left out of the finding
+SAME = 0.5
+
 pytestmark = pytest.mark.alone
 
 
@@ -54,10 +58,16 @@ def check_remedy(
     Where it promises a gain, the same load with the remedy must show it.
     """
     orthanc = start_orthanc(options=options)
-    begin = time.perf_counter()
-    load(orthanc)
-    seconds = time.perf_counter() - begin
-    finding = advice.find(orthanc, identifier)
+    seconds: list[float] = []
+
+    def load_anew() -> None:
+        orthanc.delete_all()
+        begin = time.perf_counter()
+        load(orthanc)
+        seconds.append(time.perf_counter() - begin)
+        time.sleep(1)  # until the plugin has taken up the last of it
+
+    finding = advice.find_under_load(orthanc, identifier, load_anew)
     phases = advice.get_phases(orthanc)
     orthanc.stop()
 
@@ -66,7 +76,7 @@ def check_remedy(
     begin = time.perf_counter()
     load(remedied)
     if finding["Cost"]["EstimatedGain"]:
-        advice.check_gain(finding, seconds, time.perf_counter() - begin)
+        advice.check_gain(finding, min(seconds), time.perf_counter() - begin)
     assert wait_until(lambda: advice.get_phases(remedied)["Prepare"]["Count"] >= COUNT)
     assert advice.goes_away(remedied, identifier, 0)
     return finding, phases
@@ -83,7 +93,7 @@ def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
             store(server, images)
 
         finding, phases = check_remedy(start_orthanc, {}, load, "fsync")
-    assert finding["Evidence"]["MeanSync"] == pytest.approx(phases["Sync"]["Mean"], rel=0.1)
+    assert finding["Evidence"]["MeanSync"] == pytest.approx(phases["Sync"]["Mean"], rel=SAME)
     assert finding["Evidence"]["MeanSync"] > 0.02  # 50 writes a second, one or more a file
     assert finding["Evidence"]["SyncShare"] > 0.5
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
@@ -95,18 +105,18 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
 ) -> None:
     with mount_synchronously(tmp_path) as disk:
         orthanc = start_orthanc(options={"IndexDirectory": str(disk / "index")})
-        store(orthanc, images)
-        finding = advice.find(orthanc, "index")
+        finding = advice.find_under_load(
+            orthanc, "index", lambda: advice.store_anew(orthanc, images)
+        )
         phases = advice.get_phases(orthanc)
         orthanc.stop()
     assert finding["Evidence"]["Database"] == "SQLite"
-    assert finding["Evidence"]["MeanIndex"] == pytest.approx(phases["Index"]["Mean"], rel=0.1)
+    assert finding["Evidence"]["MeanIndex"] == pytest.approx(phases["Index"]["Mean"], rel=SAME)
     assert set(finding["Remedy"]["Configuration"]) == {"IndexDirectory"}
 
     remedied = start_orthanc(options={"IndexDirectory": str(tmp_path / "index")})
-    store(remedied, images)
-    assert wait_until(lambda: advice.get_phases(remedied)["Index"]["Count"] == COUNT)
-    assert advice.goes_away(remedied, "index", 0)
+    assert advice.ends(remedied, "index", lambda: advice.store_anew(remedied, images))
+    assert advice.get_phases(remedied)["Index"]["Count"] == COUNT
 
 
 @needs_mount
@@ -116,19 +126,20 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
     index = {"IndexDirectory": str(tmp_path / "index")}
     with mount_synchronously(tmp_path) as disk:
         orthanc = start_orthanc(options={**index, "StorageDirectory": str(disk / "storage")})
-        store(orthanc, images)
-        finding = advice.find(orthanc, "slow-storage")
+        finding = advice.find_under_load(
+            orthanc, "slow-storage", lambda: advice.store_anew(orthanc, images)
+        )
         phases = advice.get_phases(orthanc)
         orthanc.stop()
     written = phases["Storage"]["Mean"] - phases["Sync"]["Mean"]
-    assert finding["Evidence"]["MeanWrite"] == pytest.approx(written, rel=0.1)
-    # Of the time between two instances, which may be less where one waits for the other
-    assert 0.9 <= finding["Evidence"]["Rate"] / (525_000 / written) < 1.5
+    mean = finding["Evidence"]["MeanWrite"]
+    assert mean == pytest.approx(written, rel=SAME)
+    # Of the time between two instances, if that is less
+    assert 0.99 <= finding["Evidence"]["Rate"] / (525_000 / mean) < 1.5
 
     remedied = start_orthanc(options=index)
-    store(remedied, images)
-    assert wait_until(lambda: advice.get_phases(remedied)["Storage"]["Count"] == COUNT)
-    assert advice.goes_away(remedied, "slow-storage", 0)
+    assert advice.ends(remedied, "slow-storage", lambda: advice.store_anew(remedied, images))
+    assert advice.get_phases(remedied)["Storage"]["Count"] == COUNT
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 #include "Metrics/Instances.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace OrthancPerf
 {
@@ -35,6 +36,13 @@ namespace OrthancPerf
 
         ADD_FAILURE() << name << " is not there";
         return {};
+      }
+
+      // This thread, which receives, has waited so long for a processor, and another one for longer
+      void Wait(Duration waited)
+      {
+        const auto count = static_cast<std::uint64_t>(waited.count());
+        collector_.OnProcessorWait({{gettid(), count}, {1, 1'000'000'000'000}});
       }
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
@@ -233,16 +241,16 @@ namespace OrthancPerf
     Receive("CT1", 1);
     const Duration taken = ToDuration(
         Milliseconds(1000 * collector_.Gather().GetTotal(Direction::Receive).GetTotalSeconds()));
-    collector_.OnProcessorWait(Duration::zero());
+    Wait(Duration::zero());
     Receive("CT1", 5);
-    collector_.OnProcessorWait(5 * taken * 7 / 10);
+    Wait(5 * taken * 7 / 10);
     EXPECT_EQ(0, collector_.Gather().starved.instances);
     EXPECT_EQ(6, collector_.Gather().calm.instances);
 
     Receive("CT1", 2);
-    collector_.OnProcessorWait(2 * taken * 8 / 10);
+    Wait(2 * taken * 8 / 10);
     Receive("CT1", 2);
-    collector_.OnProcessorWait(5 * taken);  // other threads have waited, too
+    Wait(5 * taken);  // also for the next one
 
     const Evidence evidence = collector_.Gather();
     EXPECT_EQ(10, evidence.GetTotal(Direction::Receive).instances);
@@ -261,17 +269,17 @@ namespace OrthancPerf
 
     for (int look = 0; look < 100; look++)
     {
-      collector_.OnProcessorWait(seconds(1));
+      Wait(seconds(1));
     }
 
     Receive("CT1", 1);
-    collector_.OnProcessorWait(Duration::zero());
+    Wait(Duration::zero());
     EXPECT_EQ(1, collector_.Gather().calm.instances);
 
-    collector_.OnProcessorWait(seconds(1));
-    collector_.OnProcessorWait(seconds(1));
+    Wait(seconds(1));
+    Wait(seconds(1));
     Receive("CT1", 1);
-    collector_.OnProcessorWait(Duration::zero());
+    Wait(Duration::zero());
     EXPECT_EQ(1, collector_.Gather().starved.instances);
   }
 }

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from harness.clients import store
 from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
@@ -16,6 +17,8 @@ SECONDS = 10
 # Rules about what is open or at work at once ask for some seconds of traffic; how many images that
 # takes depends on the machine
 LOAD_SECONDS = 60
+
+ATTEMPTS = 3
 
 
 def list_findings(server: OrthancServer) -> list[tuple[str, str | None]]:
@@ -63,6 +66,26 @@ def find_under_load(server: OrthancServer, identifier: str, load: Callable[[], o
     while time.monotonic() < end and (identifier, None) not in list_findings(server):
         load()
     return find(server, identifier)
+
+
+def store_anew(server: OrthancServer, images: Sequence[Image]) -> None:
+    """Images that Orthanc has forgotten, until the plugin has taken up the last of them."""
+    server.delete_all()
+    store(server, images)
+    time.sleep(1)
+
+
+def ends(server: OrthancServer, identifier: str, load: Callable[[], object]) -> bool:
+    """Whether this load leaves no finding of this kind; evidence of earlier ones is forgotten.
+
+    On a busy machine Orthanc may be slow for another reason: one of so many loads is enough.
+    """
+    for _ in range(ATTEMPTS):
+        server.restart()
+        load()
+        if goes_away(server, identifier, 0):
+            return True
+    return False
 
 
 def goes_away(server: OrthancServer, identifier: str, seconds: float = SECONDS) -> bool:
