@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the plugin and Orthanc answer; openapi.yaml is the reference. Times are seconds, sizes
-// bytes. Parts that an older plugin does not have are optional.
+// bytes.
 
 export type Direction = 'Receive' | 'Send';
 
@@ -63,7 +63,7 @@ export interface Status {
   Probe: { Installed: boolean; Reason?: string };
   DicomSockets: { Problems: string[]; Connections: unknown[] };
   Windows: TrafficWindow[];
-  Transcoding?: TranscodingStatus;
+  Transcoding: TranscodingStatus;
 }
 
 export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
@@ -177,6 +177,14 @@ export interface TuningAuthor {
   User?: string;
 }
 
+// A change of the tuning, by this page or by someone else
+export interface TuningChange {
+  Time: number; // seconds since 1970
+  Change: JsonObject; // the keys that are different since, with their new values
+  Undo: JsonObject; // what brings back what was before
+  By: TuningAuthor;
+}
+
 export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
@@ -192,7 +200,7 @@ export interface HistoryAnswer {
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
   Associations: number[];
-  TuningChanges: { Time: number; Change: JsonObject; Undo?: JsonObject; By?: TuningAuthor }[];
+  TuningChanges: TuningChange[];
 }
 
 export interface Finding {

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The changes that this page has made, and those that the server tells of, as one list.
-import type { HistoryAnswer, Json, JsonObject, Tuning, TuningAuthor } from './answers';
+// The changes of the tuning that the server tells of.
+import type { Json, JsonObject, Tuning, TuningAuthor, TuningChange } from './answers';
 import { compareAround, type Point, type Speed } from './history';
 
-type Told = HistoryAnswer['TuningChanges'][number];
-
-// A change of the tuning, made here or by someone else
-export interface Change {
-  id: number;
-  time: number; // seconds since 1970
-  change: JsonObject; // as it was asked for, if it was made here
-  made: JsonObject; // the keys that are different since, with their new values
-  inverse: JsonObject | null; // null: a plugin that does not tell what was before
-  author?: TuningAuthor; // as the server tells it
-  isTold: boolean; // by the server, whose time it then is
+// The same for the same change, whenever the server tells of it
+export function getKey({ Time, Change }: TuningChange): string {
+  return `${Time} ${JSON.stringify(Change)}`;
 }
 
-// Seconds between what this page takes for the time of its change and what the server tells
-const SAME_CHANGE = 60;
+// In the order of their times; the known list itself if nothing is new
+export function mergeChanges(
+  known: readonly TuningChange[], told: readonly TuningChange[],
+): readonly TuningChange[] {
+  const keys = new Set(known.map(getKey));
+  const added = told.filter((change) => !keys.has(getKey(change)));
+  return added.length === 0 ? known : [...known, ...added].sort((a, b) => a.Time - b.Time);
+}
 
 function listKeys(document: JsonObject): [string, string, Json][] {
   return Object.entries(document).flatMap(([section, keys]) =>
@@ -25,50 +23,12 @@ function listKeys(document: JsonObject): [string, string, Json][] {
   );
 }
 
-// Whether the told change can be the one that was made here: it has the same keys
-function isSame(told: Told, own: Change): boolean {
-  const keys = new Set(listKeys(told.Change).map(([section, key]) => `${section}.${key}`));
-  return (
-    !own.isTold &&
-    Math.abs(told.Time - own.time) < SAME_CHANGE &&
-    listKeys(own.made).every(([section, key]) => keys.has(`${section}.${key}`))
-  );
-}
-
-// In the order of their times; the known list itself if nothing is new
-export function mergeChanges(
-  known: readonly Change[], told: readonly Told[], makeId: () => number,
-): readonly Change[] {
-  let changes = known;
-  for (const one of told) {
-    const text = JSON.stringify(one.Change);
-    if (changes.some(({ isTold, time, made }) => isTold && time === one.Time && JSON.stringify(made) === text)) {
-      continue;
-    }
-    const own = changes.find((change) => isSame(one, change));
-    const merged: Change = {
-      id: own?.id ?? makeId(),
-      time: one.Time,
-      change: own?.change ?? one.Change,
-      made: one.Change,
-      inverse: one.Undo ?? own?.inverse ?? null,
-      isTold: true,
-    };
-    if (one.By !== undefined) {
-      merged.author = one.By;
-    }
-    changes = [...changes.filter((change) => change !== own), merged];
-  }
-  return changes === known ? known : [...changes].sort((a, b) => a.time - b.time || a.id - b.id);
-}
-
-// Who asked for it, in words; empty: not known
-export function describeAuthor(author: TuningAuthor | undefined): string {
-  if (author?.Origin === 'Internal') {
+// Who asked for it, in words
+export function describeAuthor(author: TuningAuthor): string {
+  if (author.Origin === 'Internal') {
     return 'by a script or another plugin';
   }
-  const who = [author?.User, author?.Address].filter((part) => part !== undefined);
-  return who.length === 0 ? '' : `by ${who.join(', ')}`;
+  return `by ${[author.User, author.Address].filter((part) => part !== undefined).join(', ')}`;
 }
 
 // Whether all that the document sets is so
@@ -89,24 +49,36 @@ function dropPreset(document: JsonObject): JsonObject {
 
 // Whether all that the change made is still so: only then does taking it back undo it and nothing
 // else
-export function canUndo(change: Change, tuning: Tuning | undefined): boolean {
-  return change.inverse !== null && isInForce(dropPreset(change.made), tuning);
+export function canUndo(change: TuningChange, tuning: Tuning | undefined): boolean {
+  return isInForce(dropPreset(change.Change), tuning);
 }
 
 export interface Effect {
   number: number;
-  change: Change;
+  change: TuningChange;
   before: Speed | null;
   after: Speed | null;
   factor: number | null; // of the instances a second
 }
 
+const NOTEWORTHY = 1.25; // a factor nearer to 1 may be chance
+
+export type Verdict = 'good' | 'bad' | '';
+
+// What the factor says of the change; empty: nothing
+export function judgeFactor(factor: number | null): Verdict {
+  if (factor === null || Math.max(factor, 1 / factor) < NOTEWORTHY) {
+    return '';
+  }
+  return factor > 1 ? 'good' : 'bad';
+}
+
 // What each change did to the speed, in the order of the changes
-export function measureEffects(changes: readonly Change[], points: readonly Point[]): Effect[] {
+export function measureEffects(changes: readonly TuningChange[], points: readonly Point[]): Effect[] {
   return changes.map((change, index) => {
-    const earlier = changes[index - 1]?.time ?? 0;
-    const later = changes[index + 1]?.time ?? Number.POSITIVE_INFINITY;
-    const { before, after } = compareAround(points, change.time, earlier, later);
+    const earlier = changes[index - 1]?.Time ?? 0;
+    const later = changes[index + 1]?.Time ?? Number.POSITIVE_INFINITY;
+    const { before, after } = compareAround(points, change.Time, earlier, later);
     const factor = before !== null && after !== null ? after.instances / before.instances : null;
     return { number: index + 1, change, before, after, factor };
   });

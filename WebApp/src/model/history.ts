@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What charts are drawn from: one point for each second or minute.
-import type {
-  Direction, HistoryAnswer, HistoryTraffic, JsonObject, PhaseName, PhaseTimes, Status,
-} from './answers';
+import type { Direction, HistoryAnswer, HistoryTraffic, PhaseName, PhaseTimes } from './answers';
 
 // Everything is "a second", whatever the resolution
 export interface Point {
@@ -13,11 +11,6 @@ export interface Point {
   stalls: number;
   stallTime: number;
   phases: PhaseTimes;
-}
-
-export interface TuningChange {
-  time: number;
-  change: JsonObject;
 }
 
 export type Points = Record<Direction, Point[]>;
@@ -53,28 +46,6 @@ export function mergePoints(known: readonly Point[], newer: readonly Point[], ke
   const merged = [...known.filter((point) => point.time < begin), ...newer];
   const oldest = (merged.at(-1)?.time ?? 0) - keep;
   return merged.filter((point) => point.time >= oldest);
-}
-
-// Where there is no history, the last ten seconds of /perf/status are one point
-export function sampleStatus(status: Status, direction: Direction, time: number): Point | null {
-  const window = status.Windows[0];
-  if (window === undefined) {
-    return null;
-  }
-  const traffic = window[direction];
-  const phases: PhaseTimes = {};
-  for (const [name, latency] of Object.entries(traffic.Phases)) {
-    phases[name as PhaseName] = latency.Total / window.Covered;
-  }
-  return {
-    time,
-    instances: traffic.InstancesPerSecond,
-    bytes: traffic.BytesPerSecond,
-    failed: traffic.Outcomes.Failed / window.Covered,
-    stalls: traffic.Stalls / window.Covered,
-    stallTime: traffic.StallTime / window.Covered,
-    phases,
-  };
 }
 
 function mean(points: readonly Point[]): Point {

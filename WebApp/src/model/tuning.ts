@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings of /perf/tuning in plain words, and changes that can be taken back.
+// The settings of /perf/tuning in plain words.
 import type { Json, JsonObject, Tuning, TuningSource } from './answers';
 
 interface SettingBase {
@@ -192,20 +192,6 @@ export function describeChange(change: JsonObject): string {
     }
   }
   return parts.length === 0 ? 'Back to the configuration' : parts.join(', ');
-}
-
-// The document that brings "after" back to "before": every key that differs, with its old value.
-// The name of the preset follows from the others.
-export function findInverse(before: Tuning, after: Tuning): JsonObject {
-  const inverse: JsonObject = {};
-  for (const setting of ALL_SETTINGS) {
-    const old = findValue(before, setting);
-    if (old !== findValue(after, setting)) {
-      const section = (inverse[setting.section] ??= {}) as JsonObject;
-      section[setting.key] = old;
-    }
-  }
-  return inverse;
 }
 
 // What setting one key sends

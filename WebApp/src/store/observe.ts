@@ -2,37 +2,18 @@
 // What is asked for, and how often.
 import { watch } from 'vue';
 import { perf } from '../api';
-import type { Direction, Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
-import { mergePoints, sampleStatus, toPoints, type Points } from '../model/history';
+import type { Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
+import { mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askSources } from './changes';
 import { hasten, startPolling, type Task } from './poller';
-import { now, state, view } from './state';
+import { state, view } from './state';
 
-const DIRECTIONS: readonly Direction[] = ['Receive', 'Send'];
 const SHOWN_INSTANCES = 20;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
 
-// What this plugin has: a page may be newer than the plugin behind a proxy, and a plugin may be
-// built without a part of it
-async function askRoutes(): Promise<void> {
-  const routes = await perf.get<Record<string, unknown>>('');
-  state.hasHistory = '/perf/history' in routes;
-  state.hasComparison = '/perf/transcoding/compare' in routes;
-  state.findings = '/perf/advice' in routes ? (state.findings ?? []) : null;
-}
-
 async function askStatus(): Promise<void> {
-  const status = await perf.get<Status>('status');
-  state.status = status;
-  if (state.hasHistory === false) {
-    for (const direction of DIRECTIONS) {
-      const point = sampleStatus(status, direction, now());
-      const known = state.seconds[direction];
-      const points = mergePoints(known, point === null ? [] : [point], KEPT_SECONDS);
-      state.seconds = { ...state.seconds, [direction]: points };
-    }
-  }
+  state.status = await perf.get<Status>('status');
 }
 
 async function askInstances(): Promise<void> {
@@ -56,9 +37,7 @@ async function askTuning(): Promise<void> {
 }
 
 async function askAdvice(): Promise<void> {
-  if (state.findings !== null) {
-    state.findings = await perf.get<Finding[]>('advice');
-  }
+  state.findings = await perf.get<Finding[]>('advice');
 }
 
 // What comes after the points that are known, which never change; at first all there is, so that
@@ -79,13 +58,11 @@ async function askHistory(resolution: 'second' | 'minute', known: Points, keep: 
 }
 
 async function askSeconds(): Promise<void> {
-  if (state.hasHistory === true) {
-    state.seconds = await askHistory('second', state.seconds, KEPT_SECONDS);
-  }
+  state.seconds = await askHistory('second', state.seconds, KEPT_SECONDS);
 }
 
 async function askMinutes(): Promise<void> {
-  if (state.hasHistory === true && view.range.resolution === 'minute') {
+  if (view.range.resolution === 'minute') {
     state.minutes = await askHistory('minute', state.minutes, KEPT_MINUTES);
   }
 }
@@ -94,7 +71,6 @@ const INSTANCES: Task = { period: 2, run: askInstances };
 const MINUTES: Task = { period: 2, run: askMinutes };
 
 const TASKS: Task[] = [
-  { period: 300, run: askRoutes },
   { period: 2, run: askStatus },
   { period: 10, run: askTuning },
   { period: 2, run: askSeconds },

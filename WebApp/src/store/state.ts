@@ -5,9 +5,8 @@
 import { reactive, shallowReactive } from 'vue';
 import type {
   Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
-  TuningSources,
+  TuningChange, TuningSources,
 } from '../model/answers';
-import type { Change } from '../model/changes';
 import type { Points } from '../model/history';
 import type { Scale } from '../model/waterfall';
 
@@ -41,7 +40,7 @@ export interface AppliedFinding {
   time: number; // seconds since 1970
 }
 
-// undefined: not known yet; null: this plugin does not have it
+// undefined: not known yet
 export const state = shallowReactive({
   connection: 'connecting' as Connection,
   problem: '',
@@ -53,15 +52,13 @@ export const state = shallowReactive({
   peers: [] as readonly Peer[],
   tuning: undefined as Tuning | undefined,
   sources: undefined as TuningSources | undefined,
-  findings: undefined as readonly Finding[] | null | undefined,
+  findings: undefined as readonly Finding[] | undefined,
 
   applied: [] as readonly AppliedFinding[],
 
-  hasHistory: undefined as boolean | undefined,
-  hasComparison: undefined as boolean | undefined,
   seconds: { Receive: [], Send: [] } as Points,
   minutes: { Receive: [], Send: [] } as Points,
-  changes: [] as readonly Change[],
+  changes: [] as readonly TuningChange[],
 
   isChanging: false,
   isTuningForbidden: false,
@@ -85,12 +82,6 @@ export const view = reactive({
 
 export function now(): number {
   return Date.now() / 1000;
-}
-
-// The time of the server, as far as its history tells
-export function serverNow(): number {
-  const last = state.hasHistory === true ? state.seconds.Receive.at(-1)?.time : undefined;
-  return last === undefined ? now() : last + 1;
 }
 
 // What became of the last thing the reader did
