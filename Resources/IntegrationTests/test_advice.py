@@ -14,7 +14,7 @@ from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
 from harness import advice
-from harness.clients import store, upload
+from harness.clients import make_store_command, store, upload
 from harness.images import Image
 from harness.metrics import scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
@@ -241,8 +241,7 @@ def test_a_peer_that_connects_and_asks_late_is_found(
     delay = 0.6
     for _ in range(3):
         port, relay = relay_late(orthanc.dicom_port, delay)
-        command = ["storescu", "-aet", "LATE", "127.0.0.1", str(port), str(images[0].path)]
-        subprocess.run(command, check=True, timeout=60)
+        subprocess.run(make_store_command(port, images[:1], "LATE"), check=True, timeout=60)
         relay.join()
     finding = advice.find(orthanc, "slow-association", "LATE")
     assert finding["Evidence"]["MedianSetupTime"] == pytest.approx(delay, rel=0.3)

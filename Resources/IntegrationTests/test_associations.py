@@ -124,8 +124,10 @@ def test_an_association_that_the_peer_aborts(orthanc: OrthancServer, images: lis
 
 
 def test_an_association_whose_peer_is_killed(orthanc: OrthancServer, images: list[Image]) -> None:
-    command = ["storescu", "--repeat", "1000", "-aet", "KILLED", "-aec", "ORTHANC", "127.0.0.1"]
-    process = subprocess.Popen([*command, str(orthanc.dicom_port), images[0].path])
+    arguments = ["--repeat", "1000"]
+    process = subprocess.Popen(
+        clients.make_store_command(orthanc.dicom_port, images[:1], "KILLED", arguments)
+    )
     # An association is open from its request on, and lost from its answer on
     assert wait_until(lambda: scrape(orthanc).sum(PEER_INSTANCES, peer="KILLED") > 0, SECONDS)
     assert scrape(orthanc).sum(OPEN, peer="KILLED") == 1

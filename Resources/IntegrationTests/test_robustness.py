@@ -175,13 +175,12 @@ def test_associations_that_are_reset_in_mid_message(server: OrthancServer) -> No
 def test_senders_that_are_killed_in_mid_message(
     server: OrthancServer, make_series: MakeSeries
 ) -> None:
-    images = [str(image.path) for image in make_series("robust", 20)] * 10
-    command = ["storescu", "-aet", "KILLED", "-aec", "ORTHANC"]
-    address = ["127.0.0.1", str(server.dicom_port)]
+    images = make_series("robust", 20) * 10
+    command = clients.make_store_command(server.dicom_port, images, "KILLED")
     generator = random.Random(1)
     for _ in range(10):
         begun = scrape(server).sum(INSTANCES)
-        with subprocess.Popen([*command, *address, *images], stderr=subprocess.DEVNULL) as sender:
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as sender:
             assert wait_until(lambda begun=begun: scrape(server).sum(INSTANCES) > begun, 20)
             time.sleep(generator.uniform(0, 0.05))
             assert sender.poll() is None, "it had sent everything"

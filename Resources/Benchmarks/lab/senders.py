@@ -4,25 +4,19 @@
 Each sends all images and returns the seconds that it took; it raises ClientError if one is lost.
 """
 
-import contextlib
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.certificates import Certificate
 from harness.images import Image
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import OrthancServer
 from lab.processes import ClientError, run_clients
-from lab.tls import Certificate
 
-# Not by the PATH: pynetdicom brings programs of the same names
+# Not by the PATH: pynetdicom brings a program of the same name
 STORESCU = "/usr/bin/storescu"
-STORESCP = "/usr/bin/storescp"
-
-START_SECONDS = 10
 
 Send = Callable[[], float]
 
@@ -43,7 +37,7 @@ def use_storescu(target: Target, senders: int) -> Send:
     """DCMTK's storescu as it comes, each sender with its share of the images."""
     start = [STORESCU, "-aec", "ORTHANC"]
     if target.certificate is not None:
-        start += target.certificate.list_dcmtk_options()
+        start += target.certificate.get_dcmtk_arguments()
     start += ["127.0.0.1", str(target.port)]
     commands = [[*start, *target.list_files(share, senders)] for share in range(senders)]
     return lambda: run_clients(commands)[0]
@@ -80,34 +74,3 @@ def use_orthanc(sender: OrthancServer, modality: str, images: int) -> Send:
         return duration
 
     return send
-
-
-@contextlib.contextmanager
-def run_storescp(certificate: Certificate | None) -> Iterator[int]:
-    """DCMTK's storescp as it comes, which throws away what it receives: its port."""
-    port = find_free_port()
-    command = [STORESCP, "--ignore", "--disable-host-lookup"]
-    if certificate is not None:
-        command += [*certificate.list_dcmtk_options(), "--ignore-peer-cert"]
-    process = subprocess.Popen(
-        [*command, str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        wait_until_open(port)
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def wait_until_open(port: int) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except ConnectionRefusedError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-        else:
-            return

@@ -9,24 +9,24 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from harness.certificates import make_certificate
 from harness.clients import upload
 from harness.images import Image, make_ct_series
 from harness.metrics import scrape
-from harness.orthanc import OrthancServer
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import StoreScp, describe_modality
 from lab.processes import ClientError
 from lab.ratios import Comparison, alternate
 from lab.report import Report
 from lab.senders import (
     Send,
     Target,
-    run_storescp,
     use_dicom_rs,
     use_orthanc,
     use_pynetdicom,
     use_storescu,
 )
 from lab.side_by_side import count_instances
-from lab.tls import Certificate
 
 STALLS = "orthanc_perf_stalls_total"
 STALL_SECONDS = "orthanc_perf_stall_seconds_total"
@@ -75,11 +75,12 @@ class Site:
     def __init__(self, settings: Settings, plugin: Path, images: list[Image], folder: Path) -> None:
         self.settings = settings
         self.images = images
-        self.certificate = Certificate.make(folder) if settings.tls else None
+        self.certificate = make_certificate(folder) if settings.tls else None
         with ExitStack() as stack:
-            port = stack.enter_context(run_storescp(self.certificate))
+            arguments = self.certificate.get_dcmtk_arguments() if self.certificate else []
+            receiver = stack.enter_context(StoreScp(find_free_port(), *arguments))
             self.tested = stack.enter_context(
-                self._make_server(folder / "tested", [plugin], "storescp", port)
+                self._make_server(folder / "tested", [plugin], "storescp", receiver.port)
             )
             self.plain = stack.enter_context(
                 self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
@@ -118,11 +119,11 @@ class Site:
     def _make_server(
         self, folder: Path, plugins: list[Path], modality: str, port: int
     ) -> OrthancServer:
-        remote = {"AET": modality.upper(), "Host": "127.0.0.1", "Port": port}
-        options: dict[str, object] = {}
-        if self.certificate is not None:
-            remote["UseDicomTls"] = True
-            options = self.certificate.get_orthanc_options()
+        certificate = self.certificate
+        options = certificate.get_dicom_options() if certificate is not None else {}
+        # pynetdicom's sender shows no certificate
+        options["DicomTlsRemoteCertificateRequired"] = False
+        remote = describe_modality(port, modality.upper(), certificate is not None)
         options["DicomModalities"] = {modality: remote}
         return OrthancServer(folder, plugins=plugins, options=options)
 

@@ -22,6 +22,14 @@ DICOM_JSON = "application/dicom+json"
 BOUNDARY = "b-0ad8c1f6"
 
 
+def make_store_command(
+    port: int, images: Sequence[Image], title: str = "STORESCU", arguments: Sequence[str] = ()
+) -> list[str | Path]:
+    """DCMTK's storescu, with all images over one association to this port."""
+    command = ["storescu", *arguments, "-aet", title, "-aec", "ORTHANC", "127.0.0.1", str(port)]
+    return [*command, *(image.path for image in images)]
+
+
 def store(
     server: OrthancServer,
     images: Sequence[Image],
@@ -29,9 +37,8 @@ def store(
     arguments: Sequence[str] = (),
 ) -> None:
     """All images over one association of DCMTK's storescu, with further arguments of its."""
-    command = ["storescu", *arguments, "-aet", title, "-aec", "ORTHANC"]
-    command += ["127.0.0.1", str(server.dicom_port)]
-    subprocess.run([*command, *(image.path for image in images)], check=True, timeout=300)
+    command = make_store_command(server.dicom_port, images, title, arguments)
+    subprocess.run(command, check=True, timeout=300)
 
 
 class Uploader:
