@@ -50,6 +50,16 @@ def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", 60)[:COUNT]
 
 
+def load_anew(server: OrthancServer, load: Load) -> float:
+    """The load on a server without images, until the plugin has taken it up: its seconds."""
+    server.delete_all()
+    begin = time.perf_counter()
+    load(server)
+    seconds = time.perf_counter() - begin
+    time.sleep(1)
+    return seconds
+
+
 def check_remedy(
     start_orthanc: StartOrthanc, options: dict[str, Any], load: Load, identifier: str
 ) -> tuple[Json, Json]:
@@ -59,24 +69,19 @@ def check_remedy(
     """
     orthanc = start_orthanc(options=options)
     seconds: list[float] = []
-
-    def load_anew() -> None:
-        orthanc.delete_all()
-        begin = time.perf_counter()
-        load(orthanc)
-        seconds.append(time.perf_counter() - begin)
-        time.sleep(1)  # until the plugin has taken up the last of it
-
-    finding = advice.find_under_load(orthanc, identifier, load_anew)
+    finding = advice.find_under_load(
+        orthanc, identifier, lambda: seconds.append(load_anew(orthanc, load))
+    )
     phases = advice.get_phases(orthanc)
     orthanc.stop()
 
     remedied = start_orthanc(options=advice.configure(options, finding))
-    remedied.delete_all()
-    begin = time.perf_counter()
-    load(remedied)
     if finding["Cost"]["EstimatedGain"]:
-        advice.check_gain(finding, min(seconds), time.perf_counter() - begin)
+        # Another program may hold up the one or the other
+        after = [load_anew(remedied, load) for _ in range(advice.ATTEMPTS)]
+        advice.check_gain(finding, min(seconds), min(after))
+    else:
+        load_anew(remedied, load)
     assert wait_until(lambda: advice.get_phases(remedied)["Prepare"]["Count"] >= COUNT)
     assert advice.goes_away(remedied, identifier, 0)
     return finding, phases
