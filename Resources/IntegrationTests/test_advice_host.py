@@ -67,7 +67,7 @@ def test_a_slow_object_storage_is_found_and_more_associations_end_it(
         assert wait_until(lambda: advice.get_phases(orthanc)["Commit"]["Count"] == COUNT)
         assert advice.get_phases(orthanc)["Commit"]["Mean"] >= 0.040
 
-    assert advice.ends(orthanc, "slow-commit", store_at_once)
+    assert advice.ends(orthanc, "slow-commit", store_at_once), orthanc.get_json("/perf/advice")
 
 
 def test_a_local_folder_ends_the_finding_about_the_object_storage(
