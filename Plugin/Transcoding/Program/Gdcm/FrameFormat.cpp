@@ -23,14 +23,7 @@ namespace OrthancPerf
       throw NotCovered("GDCM compresses only 1 or 3 Samples per Pixel");
     }
 
-    FrameFormat format;
-    format.columns = image.columns;
-    format.rows = image.rows;
-    format.samples = image.samplesPerPixel;
-    format.bitsAllocated = image.bitsAllocated;
-    format.bitsStored = image.bitsStored;
-    format.highBit = image.highBit;
-    format.isSigned = image.pixelRepresentation != 0;
-    return format;
+    return {image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
+            image.bitsStored, image.highBit, image.pixelRepresentation != 0};
   }
 }

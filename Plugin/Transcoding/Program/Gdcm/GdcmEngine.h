@@ -5,10 +5,10 @@
 
 namespace OrthancPerf
 {
-  // The engine "gdcm": the codecs of GDCM (libjpeg with 8, 12 and 16 bits, CharLS, OpenJPEG, RLE).
-  // Of an image it changes the Pixel Data, what says how they are encoded, and the File Meta
-  // Information; all other elements stay as they are, byte for byte, unless the data set itself
-  // changes between implicit and explicit VR, or was in big endian.
+  // The engine "gdcm": the codecs of GDCM (libjpeg with 8, 12 and 16 bits, CharLS, OpenJPEG), and
+  // RLE of this project's own. Of an image it changes the Pixel Data, what says how they are
+  // encoded, and the File Meta Information; all other elements stay as they are, byte for byte,
+  // unless the data set itself changes between encodings, which is dcmdata's work.
   //
   // Only for the program OrthancPerfGdcm: GDCM's assertions, which Debian leaves in, may end it.
   // Any thread may call it, several at once.
