@@ -13,16 +13,20 @@ if(PERF_DASHBOARD AND NPM AND NODE)
   set(DASHBOARD_SOURCE ${CMAKE_BINARY_DIR}/Dashboard/DashboardFiles.cpp)
   file(GLOB_RECURSE WEBAPP_SOURCES CONFIGURE_DEPENDS ${WEBAPP}/src/*)
 
-  # Shared by all build folders; npm writes this file when all packages are there
+  # Shared by all build folders; npm writes this file when all packages are there. Where they are,
+  # as after setup.sh, there is no rule: Ninja would run it once in each new folder.
   set(PACKAGES ${WEBAPP}/node_modules/.package-lock.json)
-  add_custom_command(
-    OUTPUT ${PACKAGES}
-    COMMAND ${NPM} ci --silent --no-audit --no-fund
-    COMMAND ${CMAKE_COMMAND} -E touch ${PACKAGES}
-    DEPENDS ${WEBAPP}/package.json ${WEBAPP}/package-lock.json
-    WORKING_DIRECTORY ${WEBAPP}
-    COMMENT "Installing the dashboard's packages from the npm registry"
-    VERBATIM)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${WEBAPP}/package-lock.json)
+  if(${WEBAPP}/package-lock.json IS_NEWER_THAN ${PACKAGES})
+    add_custom_command(
+      OUTPUT ${PACKAGES}
+      COMMAND ${NPM} ci --silent --no-audit --no-fund
+      COMMAND ${CMAKE_COMMAND} -E touch ${PACKAGES}
+      DEPENDS ${WEBAPP}/package.json ${WEBAPP}/package-lock.json
+      WORKING_DIRECTORY ${WEBAPP}
+      COMMENT "Installing the dashboard's packages from the npm registry"
+      VERBATIM)
+  endif()
 
   add_custom_command(
     OUTPUT ${DASHBOARD_SOURCE}
