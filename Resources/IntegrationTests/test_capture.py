@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The plugin's times of messages against those of a packet capture."""
 
+import math
 import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -47,18 +48,21 @@ def get_differences(instance: dict[str, Any], request: Turn, response: Turn) -> 
 
 def get_worst_quartile(differences: Sequence[Differences]) -> float:
     """What a quarter of the messages does not exceed: the largest of the three."""
+    if not differences:
+        return math.inf
     return max(statistics.quantiles(times, n=4)[0] for times in zip(*differences, strict=True))
 
 
 def measure(
     server: OrthancServer, images: list[Image], path: Path, title: str
 ) -> list[Differences]:
-    """Of each of ten messages, in the order in which they were sent."""
+    """Of each of ten messages, in the order of sending; none if not all were captured."""
     with capture(server.dicom_port, path):
         store_timed(server, images, title)
     turns = read_turns(path, server.dicom_port)
     # The association and its release, each with an answer, and a request and a response a message
-    assert len(turns) == 2 + 2 * COUNT + 2
+    if len(turns) != 2 + 2 * COUNT + 2:
+        return []  # a busy machine lets the capture begin late
     scrape_when_counted(server, COUNT)
     instances = server.get_json(f"/perf/instances?peer={title}")[::-1]
     assert len(instances) == COUNT

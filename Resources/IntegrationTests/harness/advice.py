@@ -80,7 +80,7 @@ def ends(server: OrthancServer, identifier: str, load: Callable[[], object]) -> 
 
     On a busy machine Orthanc may be slow for another reason: one of so many loads is enough.
     """
-    for _ in range(ATTEMPTS):
+    for _ in range(2 * ATTEMPTS):
         server.restart()
         load()
         if goes_away(server, identifier, 0):
