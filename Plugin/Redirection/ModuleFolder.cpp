@@ -18,14 +18,20 @@ namespace OrthancPerf
   std::filesystem::path GetModuleFolder()
   {
     Dl_info info = {};
+    return GetFolderOfModule(dladdr(&ADDRESS_IN_THIS_MODULE, &info) == 0 ? nullptr
+                                                                         : info.dli_fname);
+  }
 
-    if (dladdr(&ADDRESS_IN_THIS_MODULE, &info) == 0 || info.dli_fname == nullptr)
+
+  std::filesystem::path GetFolderOfModule(const char* file)
+  {
+    if (file == nullptr)
     {
       return UNKNOWN;
     }
 
     std::error_code error;
-    const std::filesystem::path file = std::filesystem::weakly_canonical(info.dli_fname, error);
-    return error || !file.is_absolute() ? UNKNOWN : file.parent_path();
+    const std::filesystem::path path = std::filesystem::weakly_canonical(file, error);
+    return error || !path.is_absolute() ? UNKNOWN : path.parent_path();
   }
 }
