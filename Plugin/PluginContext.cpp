@@ -303,6 +303,11 @@ namespace OrthancPerf
   // write anew what it has parsed, for the transcoder to read, and take other ways when it can't
   // decode a frame (ServerContext::DecodeDicomFrame in 1.12.7; ServerTranscoder::DecodeFrame in
   // 1.13.0, which then answers with another error). It knows no way to take a transcoder back.
+  //
+  // Orthanc registers it with its plugin lock held, and waits there until no transcoder or decoder
+  // of a plugin is at work (decoderTranscoderMutex_). That ends, unless one of them calls a service
+  // that takes the plugin lock: those only register callbacks, or read the command line
+  // (InvokeProtectedService in 1.10.1 and 1.12.7). orthanc-gdcm's call none, nor does ours.
   void PluginContext::RegisterTranscoder()
   {
     if (!isTranscoderRegistered_)

@@ -2,8 +2,11 @@
 """Beside Debian's own orthanc-gdcm, which holds GDCM in Orthanc's process: its JPEG-LS is
 DCMTK's, and crashes. Resources/Documentation/transcoding.md says what to do with it."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -113,6 +116,42 @@ def test_what_orthanc_transcodes_itself_is_safe_as_documented(
     declined = orthanc.request("POST", "/instances", data=small).json()["ID"]
     transcode(orthanc, declined, JPEG_LS)
     assert orthanc.get_json("/system")["Version"]
+
+
+def test_the_transcoder_is_switched_on_while_another_one_works(
+    start_orthanc: StartOrthanc, plugin: Path, orthanc_gdcm: Path
+) -> None:
+    """Orthanc registers it under its plugin lock, when no transcoder is at work any more."""
+    orthanc = start_orthanc(plugins=[orthanc_gdcm, plugin])
+    list_engines(orthanc)
+    tune(orthanc, TransferSyntax=JPEG_2000_LOSSLESS, Engine="gdcm")
+    content = Path(get_testdata_file("CT_small.dcm")).read_bytes()
+    instance = orthanc.request("POST", "/instances", data=content).json()["ID"]
+    is_over = Event()
+
+    def load(content: bytes) -> int:
+        answers = 0
+        while not is_over.is_set():
+            answers += transcode(orthanc, instance, JPEG_2000_LOSSLESS).status_code == 200
+            orthanc.request("GET", f"/instances/{instance}/preview")
+            orthanc.request("POST", "/instances", data=content)
+        return answers
+
+    with ThreadPoolExecutor(SENDERS) as pool:
+        loads = [
+            pool.submit(load, change(content, partial(rename, number=number)))
+            for number in range(SENDERS)
+        ]
+        time.sleep(2)
+        tune(orthanc, OrthancTranscoding=True)
+        time.sleep(2)
+        is_over.set()
+        assert min(load.result() for load in loads) > 0
+    assert orthanc.get_json("/perf/status")["Hooks"]["Transcoder"]["Installed"]
+
+
+def rename(image: Any, number: int) -> None:  # noqa: ANN401
+    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = f"1.2.3.4.{number}"
 
 
 def cut_to_a_corner(image: Any) -> None:  # noqa: ANN401
