@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -127,9 +126,9 @@ namespace OrthancPerf
               pieces.Work([this] { return busy_ <= cores_; });  // makes room for a new caller
             });
       }
-      catch (const std::system_error&)
+      catch (const std::exception&)
       {
-        busy_--;  // no thread to be had: the caller does it alone
+        busy_--;  // no thread or no memory to be had: the caller does it alone
         break;
       }
     }
