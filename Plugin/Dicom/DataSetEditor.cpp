@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DataSetEditor.h"
 
+#include "Dicom/DicomFileWalk.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/TransferSyntax.h"
 
@@ -14,10 +15,6 @@ namespace OrthancPerf
   namespace
   {
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-
-    // DICOM PS3.10 section 7.1
-    constexpr std::size_t PREAMBLE_LENGTH = 128;
-    constexpr std::string_view PREFIX = "DICM";
 
     // As all compressed ones, and those that nobody knows
     bool IsExplicitLittleEndian(std::string_view uid)
@@ -141,15 +138,12 @@ namespace OrthancPerf
 
   DataSetEditor::DataSetEditor(const void* data, std::size_t size)
   {
-    const std::string_view file(static_cast<const char*>(data), size);
-
-    if (size < PREAMBLE_LENGTH + PREFIX.size() ||
-        file.substr(PREAMBLE_LENGTH, PREFIX.size()) != PREFIX)
+    if (!HasFilePrefix(data, size))
     {
       throw DataSetError("This is no DICOM file: its prefix is missing");
     }
 
-    preamble_ = file.substr(0, PREAMBLE_LENGTH + PREFIX.size());
+    preamble_ = {static_cast<const char*>(data), FILE_PREFIX_LENGTH};
     Read(static_cast<const std::uint8_t*>(data), size);
   }
 
@@ -211,10 +205,9 @@ namespace OrthancPerf
 
     Reader reader;
 
-    if (size > PREAMBLE_LENGTH + PREFIX.size())
+    if (size > FILE_PREFIX_LENGTH)
     {
-      DataSetWalker walker(static_cast<const std::uint8_t*>(data), size,
-                           PREAMBLE_LENGTH + PREFIX.size());
+      DataSetWalker walker(static_cast<const std::uint8_t*>(data), size, FILE_PREFIX_LENGTH);
       walker.WalkFileMeta(reader);
     }
 

@@ -1,116 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DicomFile.h"
 
-#include "Dicom/DataSetWalker.h"
-#include "Dicom/InstanceHasher.h"
+#include "Dicom/DicomFileWalk.h"
+#include "Dicom/ElementText.h"
+#include "Dicom/OrthancFileMeta.h"
 
-#include <algorithm>
-#include <cstring>
+#include <array>
 #include <string_view>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
     constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
     constexpr DicomTag TAG_PATIENT_ID = 0x00100020;
     constexpr DicomTag TAG_STUDY_INSTANCE_UID = 0x0020000d;
     constexpr DicomTag TAG_SERIES_INSTANCE_UID = 0x0020000e;
-
-    // DICOM PS3.10 section 7.1
-    constexpr std::size_t PREAMBLE_LENGTH = 128;
-    constexpr std::string_view PREFIX = "DICM";
-
-    bool IsSpace(char c)
-    {
-      return c == ' ' || (c >= '\t' && c <= '\r');
-    }
-
-    // The text as DCMTK gives it to Orthanc: up to the first zero; of a UID no white space
-    // (DcmUniqueIdentifier::makeMachineByteString), of other texts no spaces at the end
-    class TextReader
-    {
-    public:
-      TextReader(const DataElement& element, bool isUid) noexcept : isUid_(isUid)
-      {
-        const char* const characters = reinterpret_cast<const char*>(element.value);
-        text_ = std::string_view(characters, element.length);
-
-        while (!isUid && !text_.empty() && text_.back() == ' ')
-        {
-          text_.remove_suffix(1);
-        }
-
-        text_ = text_.substr(0, text_.find('\0'));
-      }
-
-      std::size_t GetLength() const noexcept
-      {
-        return isUid_ ? static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(),
-                                                               [](char c) { return !IsSpace(c); }))
-                      : text_.size();
-      }
-
-      void HashTo(InstanceHasher& hasher) const noexcept
-      {
-        for (const char c : text_)
-        {
-          if (!isUid_ || !IsSpace(c))
-          {
-            hasher.Add(c);
-          }
-        }
-      }
-
-      void CopyTo(UidText& target) const noexcept
-      {
-        std::size_t length = 0;
-
-        for (const char c : text_)
-        {
-          if (length == MAXIMUM_UID_LENGTH)
-          {
-            break;
-          }
-
-          if (!isUid_ || !IsSpace(c))
-          {
-            target[length] = c;
-            length++;
-          }
-        }
-
-        target[length] = '\0';
-      }
-
-    private:
-      bool isUid_;
-      std::string_view text_;
-    };
-
-    bool IsText(const DataElement& element)
-    {
-      const ValueKind kind = element.representation.kind;
-      return element.value != nullptr &&
-             (kind == ValueKind::Unspecified || kind == ValueKind::Text || kind == ValueKind::Uid);
-    }
-
-    bool IsUid(const DataElement& element)
-    {
-      const ValueKind kind = element.representation.kind;
-      return kind == ValueKind::Uid ||
-             (kind == ValueKind::Unspecified && element.tag != TAG_PATIENT_ID);
-    }
-
-    void CopyUid(UidText& target, const DataElement& element)
-    {
-      if (IsText(element))
-      {
-        TextReader(element, IsUid(element)).CopyTo(target);
-      }
-    }
 
     // What Orthanc gets of an identifier's value (FromDcmtkBridge::ConvertLeafElement)
     enum class Content
@@ -144,7 +49,7 @@ namespace OrthancPerf
         case ValueKind::Unspecified:
         case ValueKind::Text:
         case ValueKind::Uid:
-          return ClassifyText(TextReader(element, IsUid(element)).GetLength());
+          return ClassifyText(ElementText(element).GetLength());
 
         case ValueKind::Unknown:
           // Orthanc looks UN up in the dictionary
@@ -175,9 +80,10 @@ namespace OrthancPerf
         switch (element.tag)
         {
           case TAG_SOP_INSTANCE_UID:
-            if (Keep(sopInstance_, element) && sopInstance_.content == Content::Usable)
+            if (Keep(sopInstance_, element) && sopInstance_.content == Content::Usable &&
+                IsText(element))
             {
-              CopyUid(sopInstanceUid_, element);
+              ElementText(element).CopyTo(sopInstanceUid_);
             }
             break;
 
@@ -253,7 +159,7 @@ namespace OrthancPerf
 
           if (identifier->content == Content::Usable && IsText(identifier->element))
           {
-            TextReader(identifier->element, IsUid(identifier->element)).HashTo(hasher);
+            ElementText(identifier->element).HashTo(hasher);
           }
           else if (identifier != &patient_ || !MayBeAbsent(identifier->content))
           {
@@ -309,126 +215,6 @@ namespace OrthancPerf
       bool hasNativePixelData_ = false;
     };
 
-    class FileMetaCollector : public IDataElementVisitor
-    {
-    public:
-      explicit FileMetaCollector(DicomFileCheck& check) noexcept : check_(check)
-      {
-      }
-
-      void VisitElement(const DataElement& element) noexcept override
-      {
-        // Under another VR than UI, DCMTK does not take it for a transfer syntax
-        if (element.tag == TAG_TRANSFER_SYNTAX_UID && IsUid(element) &&
-            check_.transferSyntaxUid[0] == '\0')
-        {
-          CopyUid(check_.transferSyntaxUid, element);
-        }
-        else if (element.tag == TAG_MEDIA_STORAGE_SOP_INSTANCE_UID)
-        {
-          CopyUid(check_.sopInstanceUid, element);
-        }
-      }
-
-    private:
-      DicomFileCheck& check_;
-    };
-
-    bool HasPrefix(const std::uint8_t* bytes, std::size_t size)
-    {
-      return size >= PREAMBLE_LENGTH + PREFIX.size() &&
-             std::memcmp(bytes + PREAMBLE_LENGTH, PREFIX.data(), PREFIX.size()) == 0;
-    }
-
-    // Beside DCMTK, Orthanc has a reader of its own for the File Meta Information, which looks
-    // after the prefix only and knows no other encoding than the standard's. It gives up quietly on
-    // most errors, but refuses the file for a VR that it does not know
-    // (DicomMap::ParseDicomMetaInformation).
-    class OrthancFileMetaReader
-    {
-    public:
-      OrthancFileMetaReader(const std::uint8_t* bytes, std::size_t size) noexcept :
-        bytes_(bytes),
-        size_(size)
-      {
-      }
-
-      bool IsRefused() noexcept
-      {
-        if (!ReadElement() || !isLength_)
-        {
-          return isRefused_;
-        }
-
-        const std::size_t end = position_ + Read32(position_ - sizeof(std::uint32_t));
-
-        for (std::size_t i = 0; i < MAXIMUM_ELEMENTS && position_ < end; i++)
-        {
-          if (end > size_ || !ReadElement())
-          {
-            break;
-          }
-        }
-
-        return isRefused_;
-      }
-
-    private:
-      // DICOM PS3.10 table 7.1-1 has 17
-      static constexpr std::size_t MAXIMUM_ELEMENTS = 100;
-
-      bool ReadElement() noexcept
-      {
-        if (size_ - position_ < 6)
-        {
-          return false;
-        }
-
-        const std::uint8_t* const vr = bytes_ + position_ + 4;
-        const ValueRepresentation representation = GetValueRepresentation(vr[0], vr[1]);
-        isRefused_ = !IsKnown(representation, vr[1]);
-
-        const std::size_t header = representation.hasLongLength ? 12 : 8;
-
-        if (isRefused_ || size_ - position_ < header)
-        {
-          return false;
-        }
-
-        const std::size_t length =
-            representation.hasLongLength ? Read32(position_ + 8) : Read32(position_ + 4) >> 16;
-        isLength_ = Read32(position_) == 0x00000002 && vr[0] == 'U' && vr[1] == 'L' && length == 4;
-
-        if (length > size_ - position_ - header)
-        {
-          return false;
-        }
-
-        position_ += header + length;
-        return true;
-      }
-
-      // The VRs of 64-bit integers are not among Orthanc's
-      static bool IsKnown(const ValueRepresentation& representation, std::uint8_t second) noexcept
-      {
-        return representation.isStandard &&
-               (representation.kind != ValueKind::Opaque || second != 'V');
-      }
-
-      std::uint32_t Read32(std::size_t position) const noexcept
-      {
-        const std::uint8_t* const p = bytes_ + position;
-        return static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8 |
-               static_cast<std::uint32_t>(p[2]) << 16 | static_cast<std::uint32_t>(p[3]) << 24;
-      }
-
-      const std::uint8_t* const bytes_;
-      const std::size_t size_;
-      std::size_t position_ = PREAMBLE_LENGTH + PREFIX.size();
-      bool isLength_ = false;
-      bool isRefused_ = false;
-    };
-
     DicomFileVerdict ToVerdict(WalkResult result)
     {
       switch (result)
@@ -449,48 +235,47 @@ namespace OrthancPerf
 
     // Whether the bytes begin as RFC 1951 section 3.2.3 wants it: a block of a known type, and the
     // length of a stored one with its complement
-    bool LooksDeflated(const std::uint8_t* bytes, std::size_t size)
+    bool LooksDeflated(std::string_view bytes)
     {
       constexpr std::size_t STORED_HEADER = 5;
       const int type = bytes[0] >> 1 & 3;
 
-      if (type == 0 && size >= STORED_HEADER)
+      if (type == 0 && bytes.size() >= STORED_HEADER)
       {
-        return (bytes[1] ^ bytes[3]) == 0xff && (bytes[2] ^ bytes[4]) == 0xff;
+        return (bytes[1] ^ bytes[3]) == -1 && (bytes[2] ^ bytes[4]) == -1;
       }
 
       return type != 3;
     }
 
-    // "syntax": null if it is unknown to DCMTK, which then guesses from the first element
-    DicomFileVerdict CheckDataSet(DataSetWalker& walker, const TransferSyntax* syntax,
-                                  IdentifierCollector& identifiers)
+    DicomFileVerdict Judge(const DicomFileWalk& walk, const IdentifierCollector& identifiers)
     {
-      if (syntax != nullptr && syntax->coding == DataSetCoding::Deflated && !walker.IsAtEnd())
+      if (!walk.hasDataSet)
       {
-        return LooksDeflated(walker.GetNext(), walker.GetRemaining()) ? DicomFileVerdict::Unverified
-                                                                      : DicomFileVerdict::Malformed;
+        return ToVerdict(walk.result);
       }
 
-      const WalkResult result = walker.WalkDataSet(walker.GetEncodingOf(syntax), identifiers);
-
-      if (result == WalkResult::Truncated || result == WalkResult::Malformed)
+      if (walk.isDeflated && !walk.rest.empty())
       {
-        return ToVerdict(result);
+        return LooksDeflated(walk.rest) ? DicomFileVerdict::Unverified
+                                        : DicomFileVerdict::Malformed;
       }
 
-      if (syntax != nullptr && syntax->isEncapsulated && syntax->coding != DataSetCoding::Guessed &&
-          identifiers.HasNativePixelData())
+      if (walk.result == WalkResult::Truncated || walk.result == WalkResult::Malformed)
+      {
+        return ToVerdict(walk.result);
+      }
+
+      if (walk.syntax != nullptr && walk.syntax->isEncapsulated &&
+          walk.syntax->coding != DataSetCoding::Guessed && identifiers.HasNativePixelData())
       {
         return DicomFileVerdict::Malformed;  // DcmDataset::doPostReadChecks
       }
 
-      return identifiers.IsComplete() ? ToVerdict(result) : DicomFileVerdict::IdentifiersMissing;
+      return identifiers.IsComplete() ? ToVerdict(walk.result)
+                                      : DicomFileVerdict::IdentifiersMissing;
     }
-  }
 
-  namespace
-  {
     const char* GetProblem(DicomFileVerdict verdict, const IdentifierCollector& identifiers)
     {
       switch (verdict)
@@ -522,24 +307,20 @@ namespace OrthancPerf
 
   DicomFileCheck CheckDicomFile(const void* data, std::size_t size) noexcept
   {
-    const auto* const bytes = static_cast<const std::uint8_t*>(data);
-    const bool hasPrefix = HasPrefix(bytes, size);
-
     DicomFileCheck check;
-    DataSetWalker walker(bytes, size, hasPrefix ? PREAMBLE_LENGTH + PREFIX.size() : 0);
-    FileMetaCollector fileMeta(check);
     IdentifierCollector identifiers(check.sopInstanceUid);
+    const DicomFileWalk walk = WalkDicomFile(data, size, identifiers);
+    check.transferSyntaxUid = walk.transferSyntax;
 
-    const WalkResult result = walker.WalkFileMeta(fileMeta);
-    check.verdict = ToVerdict(result);
-
-    if (result == WalkResult::Complete)
+    if (check.sopInstanceUid[0] == '\0')
     {
-      check.verdict =
-          CheckDataSet(walker, FindTransferSyntax(check.transferSyntaxUid.data()), identifiers);
+      check.sopInstanceUid = walk.mediaStorageSopInstanceUid;
     }
 
-    if (hasPrefix && check.IsAcceptable() && OrthancFileMetaReader(bytes, size).IsRefused())
+    check.verdict = Judge(walk, identifiers);
+    const bool hasPrefix = HasFilePrefix(data, size);
+
+    if (hasPrefix && check.IsAcceptable() && IsFileMetaRefused(data, size))
     {
       check.verdict = DicomFileVerdict::Malformed;
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/ElementText.h"
 #include "Dicom/InstanceHasher.h"
 
-#include <array>
 #include <cstddef>
 
 namespace OrthancPerf
@@ -20,11 +20,6 @@ namespace OrthancPerf
   };
 
   const char* ToLabel(DicomFileVerdict verdict);  // "readable"
-
-  // A unique identifier (DICOM PS3.5 section 9: at most 64 characters) without its padding and
-  // with a final zero; longer ones are cut. As received: it may hold any other byte.
-  constexpr std::size_t MAXIMUM_UID_LENGTH = 64;
-  using UidText = std::array<char, MAXIMUM_UID_LENGTH + 1>;
 
   // What an instance is known by. A value.
   struct InstanceIdentity

@@ -9,73 +9,68 @@ namespace OrthancPerf
   {
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
 
-    // DICOM PS3.10 section 7.1
-    constexpr std::size_t PREAMBLE_LENGTH = 128;
-    constexpr std::string_view PREFIX = "DICM";
+    constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
 
 
-    // Notes the transfer syntax on its way to the visitor
     class FileMetaVisitor : public IDataElementVisitor
     {
     public:
-      FileMetaVisitor(UidText& transferSyntax, IDataElementVisitor& next) noexcept :
-        transferSyntax_(transferSyntax),
-        next_(next)
+      explicit FileMetaVisitor(DicomFileWalk& walk) noexcept : walk_(walk)
       {
       }
 
       void VisitElement(const DataElement& element) noexcept override
       {
-        if (element.tag == TAG_TRANSFER_SYNTAX_UID && transferSyntax_[0] == '\0')
+        // Under another VR than UI, DCMTK does not take it for a transfer syntax
+        if (element.tag == TAG_TRANSFER_SYNTAX_UID && IsUid(element) && IsText(element) &&
+            walk_.transferSyntax[0] == '\0')
         {
-          GetText(element)
-              .substr(0, MAXIMUM_UID_LENGTH)
-              .copy(transferSyntax_.data(), MAXIMUM_UID_LENGTH);
+          ElementText(element).CopyTo(walk_.transferSyntax);
         }
-
-        next_.VisitElement(element);
+        else if (element.tag == TAG_MEDIA_STORAGE_SOP_INSTANCE_UID && IsText(element))
+        {
+          ElementText(element).CopyTo(walk_.mediaStorageSopInstanceUid);
+        }
       }
 
     private:
-      UidText& transferSyntax_;
-      IDataElementVisitor& next_;
+      DicomFileWalk& walk_;
     };
+  }
 
 
+  bool HasFilePrefix(const void* data, std::size_t size) noexcept
+  {
+    constexpr std::string_view PREFIX = "DICM";
+    return size >= FILE_PREFIX_LENGTH &&
+           std::memcmp(static_cast<const char*>(data) + FILE_PREFIX_LENGTH - PREFIX.size(),
+                       PREFIX.data(), PREFIX.size()) == 0;
   }
 
 
   DicomFileWalk WalkDicomFile(const void* data, std::size_t size,
                               IDataElementVisitor& visitor) noexcept
   {
-    const auto* const bytes = static_cast<const std::uint8_t*>(data);
-    const std::size_t start = PREAMBLE_LENGTH + PREFIX.size();
-    const bool hasPrefix =
-        size >= start && std::memcmp(bytes + PREAMBLE_LENGTH, PREFIX.data(), PREFIX.size()) == 0;
-
     DicomFileWalk walk;
-    DataSetWalker walker(bytes, size, hasPrefix ? start : 0);
-    FileMetaVisitor fileMeta(walk.transferSyntax, visitor);
+    DataSetWalker walker(static_cast<const std::uint8_t*>(data), size,
+                         HasFilePrefix(data, size) ? FILE_PREFIX_LENGTH : 0);
+    FileMetaVisitor fileMeta(walk);
     walk.result = walker.WalkFileMeta(fileMeta);
 
     if (walk.result == WalkResult::Complete)
     {
-      const TransferSyntax* const syntax = FindTransferSyntax(walk.transferSyntax.data());
-      walk.isDeflated = syntax != nullptr && syntax->coding == DataSetCoding::Deflated;
+      walk.hasDataSet = true;
+      walk.syntax = FindTransferSyntax(walk.transferSyntax.data());
+      walk.isDeflated = walk.syntax != nullptr && walk.syntax->coding == DataSetCoding::Deflated;
+      walk.encoding = walker.GetEncodingOf(walk.syntax);
 
       if (!walk.isDeflated)
       {
-        walk.encoding = walker.GetEncodingOf(syntax);
         walk.result = walker.WalkDataSet(walk.encoding, visitor);
-
-        // Behind a delimiter that stands among the outermost elements, DCMTK reads no further
-        if (walk.result == WalkResult::Complete && !walker.IsAtEnd())
-        {
-          walk.result = WalkResult::Malformed;
-        }
       }
     }
 
+    walk.rest = {reinterpret_cast<const char*>(walker.GetNext()), walker.GetRemaining()};
     return walk;
   }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Dicom/DataSetWalker.h"
-#include "Dicom/DicomFile.h"
+#include "Dicom/ElementText.h"
 #include "Dicom/TransferSyntax.h"
 
 #include <cstddef>
@@ -11,17 +11,30 @@
 
 namespace OrthancPerf
 {
+  // Preamble and prefix, "DICM": DICOM PS3.10 section 7.1
+  constexpr std::size_t FILE_PREFIX_LENGTH = 132;
+
+  bool HasFilePrefix(const void* data, std::size_t size) noexcept;
+
+
   // How the data set of a DICOM file is encoded, and how far it could be read. A value.
   struct DicomFileWalk
   {
-    UidText transferSyntax = {};  // empty: the file does not name one
+    UidText mediaStorageSopInstanceUid = {};  // empty: not found
+    UidText transferSyntax = {};              // empty: the file does not name one
+    const TransferSyntax* syntax = nullptr;   // null: unknown
     DicomEncoding encoding;
+    bool hasDataSet = false;  // the File Meta Information was read to its end
     bool isDeflated = false;  // then no element of the data set was shown
     WalkResult result = WalkResult::Malformed;
+
+    // What was not looked at: a deflated data set, or what stands behind the data set's end, a
+    // delimiter among the outermost elements, where DCMTK reads no further
+    std::string_view rest;
   };
 
-  // Shows the visitor the outermost elements of the File Meta Information and of the data set. No
-  // allocation, bounded work (DataSetWalker), whatever the bytes are; any thread may call it.
+  // Shows the visitor the data set: its outermost elements, and what is nested. No allocation,
+  // bounded work (DataSetWalker), whatever the bytes are; any thread may call it.
   DicomFileWalk WalkDicomFile(const void* data, std::size_t size,
                               IDataElementVisitor& visitor) noexcept;
 

@@ -4,6 +4,7 @@
 #include "Dicom/DicomFileBuilder.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
+#include "Transcoding/ImageFile.h"
 
 #include <gtest/gtest.h>
 
@@ -227,6 +228,22 @@ namespace OrthancPerf
       const ImageDescription image =
           Describe(DicomFileBuilder::FileMeta(std::string("1.2.840.10008.1.2.4.") + other));
       EXPECT_NE("a video", FindReasonToLeaveAlone(image, JPEG_LOSSLESS)) << other;
+    }
+  }
+
+
+  // Their pixels may be in any order, or compressed in some way; and the names are strangers' texts
+  TEST(ImageDescription, TransferSyntaxesThatNobodyKnowsAreAnObstacle)
+  {
+    for (const char* transferSyntax : {"1.2.3.4", "1.2.840.10008.1.2.4.999", "Jane Doe"})
+    {
+      ImageFile image;
+      image.transferSyntax = transferSyntax;
+      image.FillWithNoise(1);
+      EXPECT_EQ("in a transfer syntax that is not DICOM's",
+                FindObstacle(Describe(image.Make()), JPEG_LS));
+      image.transferSyntax = EXPLICIT_LITTLE_ENDIAN;
+      EXPECT_EQ("", FindObstacle(Describe(image.Make()), JPEG_LS));
     }
   }
 
