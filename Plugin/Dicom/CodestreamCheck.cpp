@@ -4,22 +4,13 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/CodestreamHeader.h"
 #include "Dicom/FrameFragments.h"
-
-#include <algorithm>
-#include <array>
+#include "Dicom/PhotometricInterpretation.h"
 
 namespace OrthancPerf
 {
   namespace
   {
     using Colors = CodestreamHeader::Colors;
-
-    template <std::size_t N>
-    bool IsOneOf(std::string_view text, const std::array<std::string_view, N>& all)
-    {
-      return std::find(all.begin(), all.end(), text) != all.end();
-    }
-
 
     CodestreamHeader ReadHeader(CodestreamKind kind, const FrameFragments& fragments)
     {
@@ -40,44 +31,41 @@ namespace OrthancPerf
 
 
     // DICOM PS3.3 section C.7.6.3.1.2, PS3.5 sections 8.2.1 and 8.2.4
-    bool MayBeLabelled(CodestreamKind kind, const CodestreamHeader& header, std::string_view label)
+    bool MayBeLabelled(CodestreamKind kind, const CodestreamHeader& header, Photometric label)
     {
-      static constexpr std::array<std::string_view, 3> ONE = {"MONOCHROME1", "MONOCHROME2",
-                                                              "PALETTE COLOR"};
-      static constexpr std::array<std::string_view, 2> YCC = {"YBR_FULL", "YBR_FULL_422"};
-      static constexpr std::array<std::string_view, 2> TRANSFORMED = {"YBR_RCT", "YBR_ICT"};
+      const bool isYcc = label == Photometric::YbrFull || label == Photometric::YbrFull422;
 
       if (header.components != 3)
       {
-        return header.components != 1 || (label != "RGB" && label.substr(0, 4) != "YBR_");
+        return header.components != 1 ||
+               !(label == Photometric::Rgb || isYcc || IsOfJpeg2000(label));
       }
 
       if (header.colors != Colors::Unspecified)
       {
-        return header.colors == Colors::Rgb ? label == "RGB" : IsOneOf(label, YCC);
+        return header.colors == Colors::Rgb ? label == Photometric::Rgb : isYcc;
       }
 
       // Decoders of JPEG 2000 undo the transform, and give RGB, whatever the label
-      if (kind == CodestreamKind::Jpeg2000)
+      if (kind == CodestreamKind::Jpeg2000 && header.isColorTransformed)
       {
-        return header.isColorTransformed ? label == "RGB" || IsOneOf(label, TRANSFORMED)
-                                         : !IsOneOf(label, TRANSFORMED) && !IsOneOf(label, ONE);
+        return GetDecoded(label) == Photometric::Rgb;
       }
 
-      return !IsOneOf(label, ONE);
+      return !HasOneSample(label) && !(kind == CodestreamKind::Jpeg2000 && IsOfJpeg2000(label));
     }
 
 
     // Codecs take a label of a partial range, which is retired, for one of the full range; and RLE
     // has no samples that pixels share, whereas uncompressed pixels of that label do
-    const char* FindObstacleOfLabel(CodestreamKind kind, std::string_view label)
+    const char* FindObstacleOfLabel(CodestreamKind kind, Photometric label)
     {
-      if (label == "YBR_PARTIAL_422" || label == "YBR_PARTIAL_420")
+      if (label == Photometric::YbrPartial422 || label == Photometric::YbrPartial420)
       {
         return "compressed, with colours of a partial range";
       }
 
-      return kind == CodestreamKind::Rle && label == "YBR_FULL_422"
+      return kind == CodestreamKind::Rle && label == Photometric::YbrFull422
                  ? "RLE with subsampled colours is not defined"
                  : "";
     }
@@ -109,7 +97,7 @@ namespace OrthancPerf
         return "a frame has more bits than Bits Allocated";
       }
 
-      return MayBeLabelled(kind, header, image.photometricInterpretation)
+      return MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation))
                  ? ""
                  : "a frame has other colours than Photometric Interpretation says";
     }
@@ -154,7 +142,8 @@ namespace OrthancPerf
       return "";
     }
 
-    std::string obstacle = FindObstacleOfLabel(kind, image.photometricInterpretation);
+    std::string obstacle =
+        FindObstacleOfLabel(kind, ParsePhotometric(image.photometricInterpretation));
 
     if (kind == CodestreamKind::Rle || !obstacle.empty())
     {

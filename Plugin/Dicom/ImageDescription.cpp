@@ -3,6 +3,7 @@
 
 #include "Dicom/CodestreamCheck.h"
 #include "Dicom/DicomFileWalk.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
@@ -228,18 +229,11 @@ namespace OrthancPerf
     {
       const std::uint64_t bits = image.bitsAllocated;
 
-      if (image.samplesPerPixel == 3)
-      {
-        if (image.photometricInterpretation == "YBR_FULL_422" ||
-            image.photometricInterpretation == "YBR_PARTIAL_422")
-        {
-          return 4 * bits;
-        }
+      const Photometric photometric = ParsePhotometric(image.photometricInterpretation);
 
-        if (image.photometricInterpretation == "YBR_PARTIAL_420")
-        {
-          return 3 * bits;
-        }
+      if (image.samplesPerPixel == 3 && IsSubsampled(photometric))
+      {
+        return (photometric == Photometric::YbrPartial420 ? 3 : 4) * bits;
       }
 
       return 2 * bits * image.samplesPerPixel;
@@ -284,7 +278,7 @@ namespace OrthancPerf
     image.transferSyntax = walk.transferSyntax;
     image.isDeflated = walk.isDeflated;
 
-    if (!walk.isDeflated && walk.result == WalkResult::Complete)
+    if (!walk.isDeflated && walk.result == WalkResult::Complete && walk.rest.empty())
     {
       collector.CopyTo(image, walk.encoding);
     }
@@ -326,6 +320,12 @@ namespace OrthancPerf
       return "a video";
     }
 
+    if (image.transferSyntax[0] != '\0' &&
+        FindTransferSyntax(image.transferSyntax.data()) == nullptr)
+    {
+      return "in a transfer syntax that is not DICOM's";
+    }
+
     if (image.hasDigitalSignatures)
     {
       return "a digital signature, which would not hold any more";
@@ -339,8 +339,8 @@ namespace OrthancPerf
 
     // DICOM PS3.3 section C.7.6.3.1.2: they are of JPEG 2000 only, and viewers differ in what they
     // show
-    if (image.kind == PixelDataKind::Native && (image.photometricInterpretation == "YBR_RCT" ||
-                                                image.photometricInterpretation == "YBR_ICT"))
+    if (image.kind == PixelDataKind::Native &&
+        IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
     {
       return "uncompressed, with colours that only JPEG 2000 has";
     }

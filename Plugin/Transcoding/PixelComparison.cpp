@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/PixelComparison.h"
 
+#include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
@@ -43,23 +44,18 @@ namespace OrthancPerf
     }
 
 
-    // Photometric interpretations that say the same of pixels that are decoded: the transforms of
-    // JPEG 2000 give RGB, and chrominance has been interpolated
-    std::string_view GetDecodedColour(std::string_view photometricInterpretation)
+    // What says the same of pixels that are decoded is the same
+    Photometric GetDecodedColour(const ImageDescription& image)
     {
-      if (photometricInterpretation == "YBR_RCT" || photometricInterpretation == "YBR_ICT")
-      {
-        return "RGB";
-      }
-
-      return photometricInterpretation == "YBR_FULL_422" ? "YBR_FULL" : photometricInterpretation;
+      return GetDecoded(ParsePhotometric(image.photometricInterpretation));
     }
 
 
     bool HasSameColour(const ImageDescription& expected, const ImageDescription& actual)
     {
-      return GetDecodedColour(expected.photometricInterpretation) ==
-             GetDecodedColour(actual.photometricInterpretation);
+      return expected.photometricInterpretation == actual.photometricInterpretation ||
+             (GetDecodedColour(expected) == GetDecodedColour(actual) &&
+              GetDecodedColour(expected) != Photometric::Unknown);
     }
 
 
@@ -79,12 +75,12 @@ namespace OrthancPerf
 
 
     // Two pixels share their chrominance: DICOM PS3.3 section C.7.6.3.1.2
-    bool IsSubsampled(const ImageDescription& image)
+    bool SharesChrominance(const ImageDescription& image)
     {
+      const Photometric photometric = ParsePhotometric(image.photometricInterpretation);
       return image.samplesPerPixel == 3 && image.bitsAllocated == 8 && image.columns % 2 == 0 &&
              image.planarConfiguration == 0 && !HasAllSamples(image) &&
-             (image.photometricInterpretation == "YBR_FULL_422" ||
-              image.photometricInterpretation == "YBR_PARTIAL_422");
+             (photometric == Photometric::YbrFull422 || photometric == Photometric::YbrPartial422);
     }
 
 
@@ -114,7 +110,7 @@ namespace OrthancPerf
         samples_(image.samplesPerPixel),
         pixelsOfFrame_(std::size_t(image.rows) * image.columns),
         isPlanar_(image.planarConfiguration == 1),
-        isSubsampled_(IsSubsampled(image)),
+        isSubsampled_(SharesChrominance(image)),
         shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
         mask_((std::uint64_t(1) << image.bitsStored) - 1),
         sign_(image.pixelRepresentation == 1 ? std::uint64_t(1) << (image.bitsStored - 1) : 0),
@@ -200,7 +196,7 @@ namespace OrthancPerf
           image.bitsAllocated == 8 || image.bitsAllocated == 16 || image.bitsAllocated == 32;
       return hasWidth && image.bitsStored >= 1 && image.bitsStored <= image.bitsAllocated &&
              image.highBit < image.bitsAllocated && image.highBit + 1 >= image.bitsStored &&
-             (HasAllSamples(image) || IsSubsampled(image));
+             (HasAllSamples(image) || SharesChrominance(image));
     }
 
 
@@ -234,7 +230,7 @@ namespace OrthancPerf
       // "isConverted": whether to see YBR_FULL as RGB
       ColourReader(const ImageDescription& image, bool isConverted) :
         pixels_(image),
-        isYbr_(GetDecodedColour(image.photometricInterpretation) == "YBR_FULL"),
+        isYbr_(GetDecodedColour(image) == Photometric::YbrFull),
         isConverted_(isConverted && isYbr_),
         isColour_(image.samplesPerPixel == 3),
         range_(std::pow(2.0, image.bitsStored)),

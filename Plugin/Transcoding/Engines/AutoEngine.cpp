@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/AutoEngine.h"
 
+#include "Dicom/PhotometricInterpretation.h"
+
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace OrthancPerf
@@ -15,17 +16,6 @@ namespace OrthancPerf
                       kind.isMultiFrame, kind.colour, kind.source, kind.target);
     }
 
-
-    // DICOM PS3.3 section C.7.6.3.1.2. Other texts are a stranger's: they are not shown.
-    const char* ToColour(std::string_view photometricInterpretation)
-    {
-      static constexpr std::array<const char*, 10> KNOWN = {
-          "MONOCHROME1",  "MONOCHROME2",     "PALETTE COLOR",   "RGB",     "YBR_FULL",
-          "YBR_FULL_422", "YBR_PARTIAL_422", "YBR_PARTIAL_420", "YBR_RCT", "YBR_ICT"};
-
-      const auto found = std::find(KNOWN.begin(), KNOWN.end(), photometricInterpretation);
-      return found == KNOWN.end() ? "" : *found;
-    }
   }
 
 
@@ -39,7 +29,7 @@ namespace OrthancPerf
     kind.samplesPerPixel = image.samplesPerPixel;
     kind.isSigned = image.pixelRepresentation == 1;
     kind.isMultiFrame = image.frames > 1;
-    kind.colour = ToColour(image.photometricInterpretation);
+    kind.colour = ToTerm(ParsePhotometric(image.photometricInterpretation));
     return kind;
   }
 

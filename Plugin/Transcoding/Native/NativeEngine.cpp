@@ -26,14 +26,11 @@ namespace OrthancPerf
     // Bytes of pixels below which a second thread costs more than it brings
     constexpr std::size_t WORTH_A_THREAD = 1 << 20;
 
-    ColourModel GetColourModel(std::string_view photometricInterpretation)
+    ColourModel GetColourModel(Photometric photometric)
     {
-      if (photometricInterpretation == "RGB")
-      {
-        return ColourModel::Rgb;
-      }
-
-      return photometricInterpretation == "YBR_FULL" ? ColourModel::YCbCr : ColourModel::Luminance;
+      return photometric == Photometric::Rgb       ? ColourModel::Rgb
+             : photometric == Photometric::YbrFull ? ColourModel::YCbCr
+                                                   : ColourModel::Luminance;
     }
 
     void CheckTime(TimePoint deadline)

@@ -73,17 +73,6 @@ namespace OrthancPerf
       return frames;
     }
 
-    bool IsColour(std::string_view photometric)
-    {
-      return photometric == "RGB" || photometric == "YBR_FULL";
-    }
-
-    bool IsGrey(std::string_view photometric)
-    {
-      return photometric == "MONOCHROME1" || photometric == "MONOCHROME2" ||
-             photometric == "PALETTE COLOR";
-    }
-
     void CheckBits(const DataSetEditor& file)
     {
       const std::size_t allocated = ReadNumber(file, TAG_BITS_ALLOCATED, "Bits Allocated");
@@ -104,7 +93,7 @@ namespace OrthancPerf
 
 
   SourceImage::SourceImage(const DataSetEditor& file) :
-    photometric_(file.GetText(TAG_PHOTOMETRIC_INTERPRETATION))
+    photometric_(ParsePhotometric(file.GetText(TAG_PHOTOMETRIC_INTERPRETATION)))
   {
     CheckPixels(file);
     CheckBits(file);
@@ -114,8 +103,9 @@ namespace OrthancPerf
     first_.bytesPerSample = ReadNumber(file, TAG_BITS_ALLOCATED, "Bits Allocated") / 8;
     frames_ = ReadFrameCount(file);
 
-    if (!(first_.samples == 1 && IsGrey(photometric_)) &&
-        !(first_.samples == 3 && IsColour(photometric_)))
+    const bool isColour = photometric_ == Photometric::Rgb || photometric_ == Photometric::YbrFull;
+
+    if (!(first_.samples == 1 && HasOneSample(photometric_)) && !(first_.samples == 3 && isColour))
     {
       throw ImageDeclined("Neither one component nor RGB or YBR_FULL");
     }

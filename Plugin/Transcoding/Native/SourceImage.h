@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Dicom/DataSetEditor.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Transcoding/Native/RasterFrame.h"
 
 #include <cstddef>
@@ -38,8 +39,7 @@ namespace OrthancPerf
 
     std::size_t GetFrameSize() const noexcept;  // bytes
 
-    // DICOM PS3.3 section C.7.6.3.1.2
-    std::string_view GetPhotometricInterpretation() const noexcept
+    Photometric GetPhotometricInterpretation() const noexcept
     {
       return photometric_;
     }
@@ -50,6 +50,6 @@ namespace OrthancPerf
 
     RasterFrame first_;
     std::size_t frames_ = 1;
-    std::string_view photometric_;
+    Photometric photometric_;
   };
 }

@@ -36,9 +36,9 @@ namespace OrthancPerf
 
     EP_Interpretation GetColorModel(const PixelDescription& image)
     {
-      return image.samplesPerPixel == 1                 ? EPI_Monochrome2
-             : image.photometricInterpretation == "RGB" ? EPI_RGB
-                                                        : EPI_YBR_Full;
+      return image.samplesPerPixel == 1              ? EPI_Monochrome2
+             : image.photometric == Photometric::Rgb ? EPI_RGB
+                                                     : EPI_YBR_Full;
     }
   }
 
@@ -143,7 +143,8 @@ namespace OrthancPerf
 
     if (image_.samplesPerPixel == 3)
     {
-      result = item.putAndInsertString(DCM_PhotometricInterpretation, "YBR_FULL_422");
+      result =
+          item.putAndInsertString(DCM_PhotometricInterpretation, ToTerm(Photometric::YbrFull422));
     }
 
     // JPEG of 12 bits gives back samples of 12 bits, as errors go beyond the range of fewer

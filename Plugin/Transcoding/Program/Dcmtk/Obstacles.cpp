@@ -7,20 +7,10 @@ namespace OrthancPerf
 {
   namespace
   {
-    // The term, if it is one that DICOM defines (PS3.3 C.7.6.3.1.2): files may hold anything there
     std::string GetColours(const PixelDescription& image)
     {
-      for (const char* term :
-           {"MONOCHROME1", "MONOCHROME2", "PALETTE COLOR", "RGB", "YBR_FULL", "YBR_FULL_422",
-            "YBR_PARTIAL_422", "YBR_PARTIAL_420", "YBR_ICT", "YBR_RCT", "HSV", "ARGB", "CMYK"})
-      {
-        if (image.photometricInterpretation == term)
-        {
-          return term;
-        }
-      }
-
-      return "an unknown Photometric Interpretation";
+      return image.photometric == Photometric::Unknown ? "an unknown Photometric Interpretation"
+                                                       : ToTerm(image.photometric);
     }
 
     std::string FindDepthObstacle(const PixelDescription& image)
@@ -143,7 +133,7 @@ namespace OrthancPerf
 
   std::string FindObstacle(E_TransferSyntax target, const PixelDescription& image)
   {
-    if (image.IsSubsampled())
+    if (IsSubsampled(image.photometric))
     {
       return "DCMTK compresses no uncompressed pixels of " + GetColours(image);
     }

@@ -53,7 +53,7 @@ namespace OrthancPerf
     item.findAndGetSint32(DCM_NumberOfFrames, frames);  // only in images of several frames
     image.frames = static_cast<std::uint32_t>(frames < 1 ? 1 : frames);
     image.isSigned = (representation != 0);
-    image.photometricInterpretation.assign(photometric.data(), photometric.size());
+    image.photometric = ParsePhotometric({photometric.data(), photometric.size()});
 
     if (image.samplesPerPixel > 1 &&
         !ReadNumber(item, DCM_PlanarConfiguration, image.planarConfiguration))
@@ -67,21 +67,15 @@ namespace OrthancPerf
 
   bool PixelDescription::IsMonochrome() const
   {
-    return samplesPerPixel == 1 && (photometricInterpretation == "MONOCHROME1" ||
-                                    photometricInterpretation == "MONOCHROME2");
+    return samplesPerPixel == 1 &&
+           (photometric == Photometric::Monochrome1 || photometric == Photometric::Monochrome2);
   }
 
 
   bool PixelDescription::IsFullColor() const
   {
     return samplesPerPixel == 3 &&
-           (photometricInterpretation == "RGB" || photometricInterpretation == "YBR_FULL");
-  }
-
-
-  bool PixelDescription::IsSubsampled() const
-  {
-    return photometricInterpretation.find("_42") != std::string::npos;
+           (photometric == Photometric::Rgb || photometric == Photometric::YbrFull);
   }
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/PhotometricInterpretation.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 class DcmItem;
 
@@ -22,7 +23,7 @@ namespace OrthancPerf
     bool isSigned = false;
     std::uint16_t planarConfiguration = 0;
     std::uint32_t frames = 1;
-    std::string photometricInterpretation;
+    Photometric photometric = Photometric::Unknown;
 
     // Nothing if what codecs need is missing or makes no sense
     static std::optional<PixelDescription> Read(DcmItem& item);
@@ -31,9 +32,6 @@ namespace OrthancPerf
 
     // RGB, or YBR_FULL with all its samples
     bool IsFullColor() const;
-
-    // Chroma samples are fewer than the others: YBR_FULL_422, YBR_PARTIAL_420 ...
-    bool IsSubsampled() const;
 
     // Bytes of all frames without compression; the largest number if that is larger still
     std::uint64_t GetSize() const;
