@@ -306,8 +306,9 @@ namespace OrthancPerf
   //
   // Orthanc registers it with its plugin lock held, and waits there until no transcoder or decoder
   // of a plugin is at work (decoderTranscoderMutex_). That ends, unless one of them calls a service
-  // that takes the plugin lock: those only register callbacks, or read the command line
-  // (InvokeProtectedService in 1.10.1 and 1.12.7). orthanc-gdcm's call none, nor does ours.
+  // that takes the plugin lock (InvokeProtectedService in 1.10.1 and 1.12.7): most of those
+  // register callbacks, and none is of use to a transcoder. Ours calls none, and none was met
+  // beside orthanc-gdcm.
   void PluginContext::RegisterTranscoder()
   {
     if (!isTranscoderRegistered_)
