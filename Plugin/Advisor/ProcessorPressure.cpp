@@ -54,7 +54,8 @@ namespace OrthancPerf
     for (; !error && thread != std::filesystem::directory_iterator(); thread.increment(error))
     {
       std::ifstream file(thread->path() / "schedstat");  // empty if the thread has just ended
-      waits[std::atoi(thread->path().filename().c_str())] =
+      const long number = std::strtol(thread->path().filename().c_str(), nullptr, 10);
+      waits[static_cast<int>(number)] =
           ParseWait(std::string(std::istreambuf_iterator<char>(file), {}));
     }
 

@@ -35,8 +35,9 @@ namespace OrthancPerf
     received.size = static_cast<std::size_t>(size);
 
     const DicomFileCheck check = CheckDicomFile(data, received.size);
+    const InstanceIdentity& identity = check;
     received.problem = check.problem;
-    received.identity = check;
+    received.identity = identity;
     return received;
   }
 

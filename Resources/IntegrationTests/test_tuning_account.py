@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from conftest import StartOrthanc
+from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
 
 TUNING = "/perf/tuning"
@@ -117,6 +118,7 @@ def test_a_change_from_inside_orthanc_is_named_as_such(
     orthanc = start_orthanc(lua=[SCRIPT])
     (image,) = make_series("store", 1)
     orthanc.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    wait_until(lambda: list_changes(orthanc) != [])  # Orthanc runs scripts on a thread of their own
     (made,) = list_changes(orthanc)
     assert made["By"] == {"Origin": "Internal"}
     (line,) = find_lines(orthanc, "the tuning was changed")

@@ -24,8 +24,11 @@ async function getSetting(page: Page, section: keyof Tuning, key: string): Promi
   return tuning[section]?.[key];
 }
 
-function findUndo(page: Page): Locator {
-  return page.locator('.strip-card').first().getByRole('button', { name: /^Undo/ });
+// Of the latest change, which must be this one: until the server has told of it, another stands there
+async function findUndo(page: Page, text: string): Promise<Locator> {
+  const card = page.locator('.strip-card').first();
+  await expect.poll(() => card.innerText()).toContain(text);
+  return card.getByRole('button', { name: /^Undo/ });
 }
 
 const SWITCHES = [
@@ -42,7 +45,7 @@ test.each(SWITCHES)('the switch "$name" changes $key, and Undo takes it back', a
   await control.click();
   await expect.poll(() => getSetting(page, section, key)).toBe(!before);
   await expect.poll(() => control.getAttribute('aria-checked')).toBe(String(!before));
-  await findUndo(page).click();
+  await (await findUndo(page, `${name}: ${before === true ? 'off' : 'on'}`)).click();
   await expect.poll(() => getSetting(page, section, key)).toBe(before);
 });
 
@@ -62,14 +65,13 @@ test('a change can be undone after a reload, as long as nobody has changed the s
   await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpQuickAck')).toBe(false);
   await page.reload();
   await isLive(page);
-  await findUndo(page).waitFor();
-  await findUndo(page).click();
+  await (await findUndo(page, 'Acknowledge at once: off')).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpQuickAck')).toBe(true);
   // Of the change and of its undoing, the latter alone is still in force
   await page.reload();
   await isLive(page);
   const cards = page.locator('.strip-card').filter({ hasText: 'Acknowledge at once' });
-  await findUndo(page).waitFor();
+  await (await findUndo(page, '')).waitFor();
   expect(await cards.nth(1).getByRole('button').count()).toBe(0);
 });
 
@@ -79,6 +81,7 @@ test('a switch is worked by the keyboard', async () => {
   await control.focus();
   await page.keyboard.press('Space');
   await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpNoDelay')).toBe(false);
+  await expect.poll(() => control.getAttribute('aria-checked')).toBe('false');
   await page.keyboard.press('Space');
   await expect.poll(() => getSetting(page, 'DicomSockets', 'TcpNoDelay')).toBe(true);
 });
