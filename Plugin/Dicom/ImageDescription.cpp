@@ -320,8 +320,9 @@ namespace OrthancPerf
       return "a video";
     }
 
-    if (image.transferSyntax[0] != '\0' &&
-        FindTransferSyntax(image.transferSyntax.data()) == nullptr)
+    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
+
+    if (image.transferSyntax[0] != '\0' && syntax == nullptr)
     {
       return "in a transfer syntax that is not DICOM's";
     }
@@ -338,11 +339,13 @@ namespace OrthancPerf
     }
 
     // DICOM PS3.3 section C.7.6.3.1.2: they are of JPEG 2000 only, and viewers differ in what they
-    // show
-    if (image.kind == PixelDataKind::Native &&
-        IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
+    // show. Of other codestreams, their headers tell.
+    const bool hasHeaders = syntax != nullptr && syntax->codestream != CodestreamKind::None &&
+                            syntax->codestream != CodestreamKind::Rle;
+
+    if (!hasHeaders && IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
     {
-      return "uncompressed, with colours that only JPEG 2000 has";
+      return "uncompressed or RLE, with colours that only JPEG 2000 has";
     }
 
     switch (image.kind)

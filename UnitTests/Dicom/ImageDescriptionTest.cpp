@@ -259,8 +259,11 @@ namespace OrthancPerf
     image.planarConfiguration = 2;  // of one sample, it does not count
     EXPECT_EQ("", FindObstacle(image, JPEG_LOSSLESS));
     image.photometricInterpretation = "YBR_RCT";
-    EXPECT_EQ("uncompressed, with colours that only JPEG 2000 has",
-              FindObstacle(image, JPEG_LOSSLESS));
+    const char* const reason = "uncompressed or RLE, with colours that only JPEG 2000 has";
+    EXPECT_EQ(reason, FindObstacle(image, JPEG_LOSSLESS));
+    image.kind = PixelDataKind::Encapsulated;
+    image.transferSyntax = {"1.2.840.10008.1.2.5"};
+    EXPECT_EQ(reason, FindObstacle(image, JPEG_LOSSLESS));
   }
 
 

@@ -53,13 +53,28 @@ def complete(image: FileDataset) -> None:
         image.PlanarConfiguration = 0
 
 
+def to_rgb(samples: np.ndarray, bits_stored: int) -> np.ndarray:
+    """Of YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2), for any depth."""
+    luminance, blue, red = np.moveaxis(samples.astype(float), -1, 0)
+    blue, red = blue - 2 ** (bits_stored - 1), red - 2 ** (bits_stored - 1)
+    colours = [
+        luminance + 1.402 * red,
+        luminance - 0.344136 * blue - 0.714136 * red,
+        luminance + 1.772 * blue,
+    ]
+    return np.clip(np.stack(colours, axis=-1).round(), 0, 2**bits_stored - 1)
+
+
 def decode_quietly(image: FileDataset, raw: bool) -> np.ndarray:
+    bits_stored = image.BitsStored
+    # The reader converts colours of 8 bits only
+    is_deep = image.BitsAllocated > 8 and image.PhotometricInterpretation.startswith("YBR_FULL")
     complete(image)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        array = pixel_array(image, raw=raw)
-    samples = image.SamplesPerPixel
-    return array.reshape(-1, image.Rows, image.Columns, samples)
+        array = pixel_array(image, raw=raw or is_deep)
+    array = array.reshape(-1, image.Rows, image.Columns, image.SamplesPerPixel)
+    return to_rgb(array, bits_stored) if is_deep and not raw else array
 
 
 def get_frame_bits(image: FileDataset) -> int:

@@ -170,5 +170,7 @@ namespace OrthancPerf
     EXPECT_TRUE(isDeclined(MakeImage(8, 8, true), JPEG_BASELINE));
     EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_EXTENDED));
     EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_LS_LOSSY));  // samples at both ends
+    EXPECT_TRUE(isDeclined(MakeImage(8, 8, true), JPEG_LS_LOSSY));
+    EXPECT_TRUE(isDeclined(MakeImage(16, 16, true), JPEG_LS_LOSSY));
   }
 }

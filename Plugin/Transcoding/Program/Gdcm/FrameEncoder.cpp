@@ -85,7 +85,8 @@ namespace OrthancPerf
 
 
   // An eighth of all values there are is the most that makes sense. No sample differs by more than
-  // the error, and CharLS keeps them within the bits that it encodes.
+  // the error, and CharLS keeps them within the bits that it encodes; but it takes them for
+  // unsigned: beyond its largest value, a signed one would become the smallest.
   void FrameEncoder::CheckError() const
   {
     const SampleRange reached = {frames_.range.minimum - error_, frames_.range.maximum + error_};
@@ -95,7 +96,8 @@ namespace OrthancPerf
       throw NotCovered("The error of lossy compression would be large for so few bits");
     }
 
-    if (bits_ > format_.bitsStored && !reached.FitsInto(SampleRange::Allowed(format_)))
+    if ((format_.isSigned || bits_ > format_.bitsStored) &&
+        !reached.FitsInto(SampleRange::Allowed(format_)))
     {
       throw NotCovered("Lossy compression would make samples exceed Bits Stored");
     }
