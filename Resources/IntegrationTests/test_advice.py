@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Advice about peers and the network: each cause made for real, found, and remedied."""
 
+import os
 import socket
+import statistics
 import subprocess
 import threading
 import time
@@ -30,6 +32,9 @@ LINUX_STALL = (0.036, 0.090)
 # What a healthy server must bear without a word
 HEALTHY_SECONDS = 30
 
+# From here on, a disk is called slow: of FsyncRule
+SLOW_SYNC = 0.008
+
 pytestmark = pytest.mark.alone
 
 
@@ -38,18 +43,33 @@ def images(make_series: MakeSeries) -> list[Image]:
     return make_series("advice", COUNT)
 
 
-def list_advice_under_load(orthanc: OrthancServer, images: list[Image], receiver: str) -> set[str]:
+def time_sync(path: Path, content: bytes) -> float:
+    """Seconds for what Orthanc does with an image, whoever else uses the disk."""
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        begin = time.monotonic()
+        os.fsync(file.fileno())
+        return time.monotonic() - begin
+
+
+def list_advice_under_load(
+    orthanc: OrthancServer, images: list[Image], receiver: str, disk: Path
+) -> set[str]:
     """All findings that there are at any time under mixed load.
 
-    In and out: C-STORE by two toolkits, HTTP, and what Orthanc sends.
+    In and out: C-STORE by two toolkits, HTTP, and what Orthanc sends. Where others keep the disk so
+    busy that the test, too, waits for it, that finding is right.
     """
     contents = advice.read_all(images)
     identifiers = upload_to_send(orthanc, images)
     end = time.monotonic() + HEALTHY_SECONDS
     seen: set[str] = set()
+    syncs: list[float] = []
 
     def watch() -> None:
         seen.update(advice.list_kinds(orthanc))
+        syncs.append(time_sync(disk / "synced", contents[0]))
         time.sleep(0.5)
 
     tasks = [
@@ -66,16 +86,16 @@ def list_advice_under_load(orthanc: OrthancServer, images: list[Image], receiver
 
     with ThreadPoolExecutor(len(tasks)) as pool:
         list(pool.map(repeat, tasks))
-    return seen
+    return seen - ({"fsync"} if statistics.mean(syncs) > SLOW_SYNC else set())
 
 
 def test_a_healthy_tuned_server_gets_no_advice(
-    start_orthanc: StartOrthanc, images: list[Image]
+    start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
 ) -> None:
     port = find_free_port()
     orthanc = start_orthanc(options={"DicomModalities": {"receiver": describe_modality(port)}})
     with StoreScp(port):
-        assert list_advice_under_load(orthanc, images, "receiver") == set()
+        assert list_advice_under_load(orthanc, images, "receiver", tmp_path) == set()
 
 
 def test_stalls_of_stock_sockets_are_found_and_applying_the_remedy_ends_them(
