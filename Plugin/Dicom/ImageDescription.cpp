@@ -240,9 +240,8 @@ namespace OrthancPerf
     }
 
 
-    bool IsVideo(const ImageDescription& image)
+    bool IsVideo(const TransferSyntax* syntax)
     {
-      const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
       return syntax != nullptr && syntax->isVideo;
     }
   }
@@ -294,7 +293,7 @@ namespace OrthancPerf
       return "in the target already";
     }
 
-    if (IsVideo(image))
+    if (IsVideo(FindTransferSyntax(image.transferSyntax.data())))
     {
       return "a video";
     }
@@ -315,12 +314,12 @@ namespace OrthancPerf
 
   std::string FindObstacle(const ImageDescription& image, const std::string& target)
   {
-    if (IsVideo(image))
+    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
+
+    if (IsVideo(syntax))
     {
       return "a video";
     }
-
-    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
 
     if (image.transferSyntax[0] != '\0' && syntax == nullptr)
     {

@@ -4,11 +4,12 @@
 
 define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
 
-# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program and
-# Plugin/Transcoding/Program/Dcmtk (with main()), with the library Perf::DCMTK, if that is there
+# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program, its Dcmdata/,
+# and Plugin/Transcoding/Program/Dcmtk (with main()), with the library Perf::DCMTK, if that is there
 function(perf_add_worker_program name folder library)
   file(GLOB sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/*.cpp
+    ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/Dcmdata/*.cpp
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder}/*.cpp)
 
   if(NOT EXISTS ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder})

@@ -3,14 +3,13 @@
 
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/LossySettings.h"
+#include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Program/Dcmtk/LossyJpegEncoder.h"
 #include "Transcoding/Program/Dcmtk/Obstacles.h"
-#include "Transcoding/Program/Dcmtk/OutputString.h"
 #include "Transcoding/Program/Dcmtk/PixelDescription.h"
 
 #include <algorithm>
-#include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dcpixseq.h>
 #include <dcmtk/dcmdata/dcpxitem.h>
 #include <dcmtk/dcmjpeg/djrplol.h>
@@ -178,13 +177,7 @@ namespace OrthancPerf
 
   void DcmtkTranscoding::Read(const void* data, std::size_t size)
   {
-    DcmInputBufferStream stream;
-    stream.setBuffer(data, static_cast<offile_off_t>(size));
-    stream.setEos();
-
-    file_.transferInit();
-    Obstacle::Check(file_.read(stream), "read the file");
-    file_.transferEnd();
+    Obstacle::Check(ReadFile(file_, data, size), "read the file");
     source_ = file_.getDataset()->getOriginalXfer();
 
     if (source_ != target_ && !CanDecode(source_))
@@ -454,20 +447,8 @@ namespace OrthancPerf
 
   std::string DcmtkTranscoding::Write()
   {
-    OutputString stream(file_.calcElementLength(target_, EET_ExplicitLength));
-    file_.transferInit();
-    Obstacle::Check(file_.write(stream, target_, EET_ExplicitLength, nullptr, EGL_recalcGL,
-                                EPD_noChange, 0, 0, 0, EWM_fileformat),
-                    "write the file");
-    file_.transferEnd();
-    stream.flush();  // zlib's rest
-    std::string bytes = stream.Take();
-
-    if (bytes.size() % 2 != 0)
-    {
-      bytes += '\0';  // a deflated data set ends at an even place (DICOM PS3.5 A.5)
-    }
-
+    std::string bytes;
+    Obstacle::Check(WriteFile(bytes, file_, target_), "write the file");
     return bytes;
   }
 }

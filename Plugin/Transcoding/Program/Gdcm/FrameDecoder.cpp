@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/Program/Gdcm/CodecCall.h"
 #include "Transcoding/Program/Gdcm/LibjpegWarnings.h"
@@ -103,16 +104,8 @@ namespace OrthancPerf
 
   std::string_view FrameDecoder::GetColors(std::string_view photometricInterpretation) const
   {
-    if (kind_ == CodestreamKind::Rle)
-    {
-      return photometricInterpretation;
-    }
-
-    if (photometricInterpretation == "YBR_RCT" || photometricInterpretation == "YBR_ICT")
-    {
-      return "RGB";
-    }
-
-    return photometricInterpretation == "YBR_FULL_422" ? "YBR_FULL" : photometricInterpretation;
+    return kind_ == CodestreamKind::Rle
+               ? photometricInterpretation
+               : ToTerm(GetDecoded(ParsePhotometric(photometricInterpretation)));
   }
 }

@@ -23,7 +23,8 @@ namespace OrthancPerf
     // asks for, and its assertions end the process. Throws CodecError or NotCovered.
     std::string Decode(const FrameFragments& fragments) const;
 
-    // What the samples are once they are decoded
+    // What the samples are once they are decoded. Of a Photometric Interpretation that DICOM
+    // defines.
     std::string_view GetColors(std::string_view photometricInterpretation) const;
 
   private:

@@ -5,12 +5,10 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/FrameFragments.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
 #include "Transcoding/Program/Gdcm/FrameEncoder.h"
 #include "Transcoding/Program/Gdcm/Samples.h"
-
-#include <algorithm>
-#include <array>
 
 namespace OrthancPerf
 {
@@ -24,13 +22,12 @@ namespace OrthancPerf
     // Whether GDCM, or this code, knows what the samples are
     void CheckColors(std::string_view photometricInterpretation, unsigned int samples)
     {
-      static constexpr std::array<std::string_view, 8> KNOWN = {
-          "MONOCHROME1", "MONOCHROME2",  "PALETTE COLOR", "RGB",
-          "YBR_FULL",    "YBR_FULL_422", "YBR_RCT",       "YBR_ICT"};
-      constexpr std::ptrdiff_t OF_ONE_SAMPLE = 3;
-      const auto known = std::find(KNOWN.begin(), KNOWN.end(), photometricInterpretation);
+      const Photometric label = ParsePhotometric(photometricInterpretation);
+      const Photometric decoded = GetDecoded(label);
+      const bool isKnown =
+          HasOneSample(label) || decoded == Photometric::Rgb || decoded == Photometric::YbrFull;
 
-      if (known == KNOWN.end() || (known - KNOWN.begin() < OF_ONE_SAMPLE) != (samples == 1))
+      if (!isKnown || HasOneSample(label) != (samples == 1))
       {
         throw NotCovered("GDCM does not compress images of this Photometric Interpretation");
       }

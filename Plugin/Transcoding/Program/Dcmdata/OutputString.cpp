@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Program/Dcmtk/OutputString.h"
+#include "Transcoding/Program/Dcmdata/OutputString.h"
 
 namespace OrthancPerf
 {
