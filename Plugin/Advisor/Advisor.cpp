@@ -21,7 +21,7 @@ namespace OrthancPerf
 
 
   Advisor::Advisor(EvidenceCollector& collector, IAdvisorSources& sources, GetTuning getTuning,
-                   std::vector<std::unique_ptr<IRule>> rules, WallNow now) :
+                   std::vector<Rule> rules, WallNow now) :
     collector_(collector),
     sources_(sources),
     getTuning_(std::move(getTuning)),
@@ -36,9 +36,9 @@ namespace OrthancPerf
     const Evidence evidence = GatherEvidence();
     std::vector<Finding> findings;
 
-    for (const std::unique_ptr<IRule>& rule : rules_)
+    for (const Rule& rule : rules_)
     {
-      std::vector<Finding> found = rule->Judge(evidence);
+      std::vector<Finding> found = rule.Judge(evidence);
       std::move(found.begin(), found.end(), std::back_inserter(findings));
     }
 

@@ -44,8 +44,7 @@ namespace OrthancPerf
 
     // Collector and sources outlive the advisor
     Advisor(EvidenceCollector& collector, IAdvisorSources& sources, GetTuning getTuning,
-            std::vector<std::unique_ptr<IRule>> rules,
-            WallNow now = &std::chrono::system_clock::now);
+            std::vector<Rule> rules, WallNow now = &std::chrono::system_clock::now);
 
     // All findings as of now, the most costly first. Once per identifier and peer.
     std::vector<Finding> Advise();
@@ -69,7 +68,7 @@ namespace OrthancPerf
     EvidenceCollector& collector_;
     IAdvisorSources& sources_;
     const GetTuning getTuning_;
-    const std::vector<std::unique_ptr<IRule>> rules_;
+    const std::vector<Rule> rules_;
     const WallNow now_;
     mutable std::mutex mutex_;
     std::map<Key, FindingRecord> present_;

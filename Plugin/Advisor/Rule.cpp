@@ -30,33 +30,33 @@ namespace OrthancPerf
   }
 
 
-  std::vector<Finding> PeerRule::Judge(const Evidence& evidence) const
+  Rule::Rule(OfPeer judge)
   {
-    std::vector<Finding> findings;
-
-    for (const PeerEvidence& peer : evidence.peers)
+    judge_ = [judge](const Evidence& evidence)
     {
-      if (std::optional<Finding> finding = JudgePeer(peer, evidence))
-      {
-        finding->peer = peer.name;
-        findings.push_back(std::move(*finding));
-      }
-    }
+      std::vector<Finding> findings;
 
-    return findings;
+      for (const PeerEvidence& peer : evidence.peers)
+      {
+        if (std::optional<Finding> finding = judge(peer, evidence))
+        {
+          finding->peer = peer.name;
+          findings.push_back(std::move(*finding));
+        }
+      }
+
+      return findings;
+    };
   }
 
 
-  std::vector<Finding> ServerRule::Judge(const Evidence& evidence) const
+  Rule::Rule(OfServer judge)
   {
-    std::vector<Finding> findings;
-
-    if (std::optional<Finding> finding = JudgeServer(evidence))
+    judge_ = [judge](const Evidence& evidence)
     {
-      findings.push_back(std::move(*finding));
-    }
-
-    return findings;
+      const std::optional<Finding> finding = judge(evidence);
+      return finding ? std::vector<Finding>{*finding} : std::vector<Finding>();
+    };
   }
 
 

@@ -4,41 +4,41 @@
 #include "Advisor/Evidence.h"
 #include "Advisor/Finding.h"
 
-#include <memory>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // One thing that can hold ingest back: evidence in, findings out. A finding is there as long as
-  // its cause is in the evidence, and never on too little of it. Rules keep nothing between two
-  // judgements; any thread may call them.
-  class IRule
+  // One thing that can hold ingest back: a function from evidence to findings. A finding is there
+  // as long as its cause is in the evidence, and never on too little of it. Rules keep nothing
+  // between two judgements; any thread may call them.
+  class Rule
   {
   public:
-    virtual ~IRule() = default;
+    using OfPeer = std::optional<Finding> (*)(const PeerEvidence& peer, const Evidence& evidence);
+    using OfServer = std::optional<Finding> (*)(const Evidence& evidence);
+    using OfAll = std::function<std::vector<Finding>(const Evidence& evidence)>;
 
-    virtual std::vector<Finding> Judge(const Evidence& evidence) const = 0;
-  };
+    // Looks at each peer and direction by itself
+    Rule(OfPeer judge);
 
-  // A rule that looks at each peer and direction by itself
-  class PeerRule : public IRule
-  {
-  public:
-    std::vector<Finding> Judge(const Evidence& evidence) const final;
+    // Has one finding at the most, about the whole server
+    Rule(OfServer judge);
 
-  protected:
-    virtual std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                             const Evidence& evidence) const = 0;
-  };
+    explicit Rule(OfAll judge) : judge_(std::move(judge))
+    {
+    }
 
-  // A rule that has one finding at the most, about the whole server
-  class ServerRule : public IRule
-  {
-  public:
-    std::vector<Finding> Judge(const Evidence& evidence) const final;
+    std::vector<Finding> Judge(const Evidence& evidence) const
+    {
+      return judge_(evidence);
+    }
 
-  protected:
-    virtual std::optional<Finding> JudgeServer(const Evidence& evidence) const = 0;
+  private:
+    OfAll judge_;
   };
 
 

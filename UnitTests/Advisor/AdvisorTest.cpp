@@ -9,24 +9,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Finds what the test tells it
-    class ToldRule : public IRule
-    {
-    public:
-      explicit ToldRule(const std::vector<Finding>& findings) : findings_(findings)
-      {
-      }
-
-      std::vector<Finding> Judge(const Evidence&) const override
-      {
-        return findings_;
-      }
-
-    private:
-      const std::vector<Finding>& findings_;
-    };
-
-
     class NoSources : public IAdvisorSources
     {
     public:
@@ -52,10 +34,9 @@ namespace OrthancPerf
     protected:
       AdvisorTest()
       {
-        std::vector<std::unique_ptr<IRule>> rules;
-        rules.push_back(std::make_unique<ToldRule>(told_));
         advisor_ = std::make_unique<Advisor>(
-            collector_, sources_, [this] { return tuning_; }, std::move(rules),
+            collector_, sources_, [this] { return tuning_; },
+            std::vector<Rule>{Rule([this](const Evidence&) { return told_; })},
             [this] { return std::chrono::system_clock::time_point(now_); });
       }
 
@@ -203,9 +184,9 @@ namespace OrthancPerf
     SetTraffic(MakeHealthy());
     SetTraffic(MakeHealthy(), MANY, Origin::RestApi);
 
-    for (const std::unique_ptr<IRule>& rule : MakeAllRules())
+    for (const Rule& rule : MakeAllRules())
     {
-      for (const Finding& finding : rule->Judge(evidence_))
+      for (const Finding& finding : rule.Judge(evidence_))
       {
         ADD_FAILURE() << finding.id;
       }
@@ -220,9 +201,9 @@ namespace OrthancPerf
     evidence_.peers.emplace_back();
     evidence_.peers.back().direction = Direction::Send;
 
-    for (const std::unique_ptr<IRule>& rule : MakeAllRules())
+    for (const Rule& rule : MakeAllRules())
     {
-      for (const Finding& finding : rule->Judge(evidence_))
+      for (const Finding& finding : rule.Judge(evidence_))
       {
         ADD_FAILURE() << finding.id;
       }

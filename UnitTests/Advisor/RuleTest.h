@@ -110,22 +110,22 @@ namespace OrthancPerf
       peer.tcp->receiveWindow = receiveWindow;
     }
 
-    std::vector<Finding> JudgeAll(const std::unique_ptr<IRule>& rule) const
+    std::vector<Finding> JudgeAll(const Rule& rule) const
     {
-      return rule->Judge(evidence_);
+      return rule.Judge(evidence_);
     }
 
     // The one finding of the rule; a failure if there is none or more
-    Finding Judge(const std::unique_ptr<IRule>& rule) const
+    Finding Judge(const Rule& rule) const
     {
-      const std::vector<Finding> findings = rule->Judge(evidence_);
+      const std::vector<Finding> findings = rule.Judge(evidence_);
       EXPECT_EQ(1U, findings.size());
       return findings.empty() ? Finding() : findings[0];
     }
 
-    bool IsFound(const std::unique_ptr<IRule>& rule) const
+    bool IsFound(const Rule& rule) const
     {
-      return !rule->Judge(evidence_).empty();
+      return !rule.Judge(evidence_).empty();
     }
 
     // PUT /perf/tuning takes the remedy as it is, and this comes of it

@@ -25,83 +25,72 @@ namespace OrthancPerf
     constexpr Signature OTHERS = {0.150, 0.300, "Windows holds acknowledgements back for 200 ms"};
 
 
-    class DelayedAckRule : public PeerRule
+    Json::Value MakePatch()
     {
-    protected:
-      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                       const Evidence& evidence) const override
-      {
-        const TrafficSums& traffic = peer.traffic;
-        const double mean = traffic.stalls > 0 ? traffic.stallSeconds / traffic.stalls : 0;
-        const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
+      Json::Value patch;
+      patch["DicomSockets"]["TcpNoDelay"] = true;
+      patch["DicomSockets"]["TcpQuickAck"] = true;
+      return patch;
+    }
 
-        if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES ||
-            traffic.stalls < MINIMUM_STALLS ||
-            traffic.stalls < MINIMUM_STALLS_PER_INSTANCE * traffic.instances ||
-            signature == nullptr || IsRemedied(evidence.tuning.dicomSockets) ||
-            traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+
+    // Over a distant path a wait may be a round trip and no stall: that much is left out
+    const Signature* FindSignature(double mean, double roundTrip)
+    {
+      const double wait = roundTrip >= MINIMUM_ROUND_TRIP ? mean - roundTrip : mean;
+
+      for (const Signature* signature : {&LINUX, &OTHERS})
+      {
+        if (wait >= signature->atLeast && wait < signature->atMost)
         {
-          return std::nullopt;
+          return signature;
         }
-
-        Finding finding;
-        finding.id = GetDirectedId("delayed-ack", peer.direction);
-        finding.title = "Transfers stall for " + SayTime(mean) + " again and again";
-        finding.explanation =
-            "One side waits for an acknowledgement before it sends the small end of a message "
-            "(Nagle's algorithm), while the other side holds the acknowledgement back in case it "
-            "has something to send along (delayed ACK). Neither moves until a timer runs out: " +
-            std::string(signature->name) + ". The network and both machines are idle meanwhile.";
-        finding.evidence = Describe(traffic, mean);
-        finding.cost = EstimateCost(traffic.stallSeconds, traffic.GetSecondsWithPauses(),
-                                    evidence.GetTotal(peer.direction));
-        finding.remedy = Remedy::Tune(
-            MakePatch(), "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
-                         "(TcpQuickAck). The peer need not be changed.");
-        return finding;
       }
 
-    private:
-      static Json::Value MakePatch()
-      {
-        Json::Value patch;
-        patch["DicomSockets"]["TcpNoDelay"] = true;
-        patch["DicomSockets"]["TcpQuickAck"] = true;
-        return patch;
-      }
+      return nullptr;
+    }
 
 
-      // Over a distant path a wait may be a round trip and no stall: that much is left out
-      static const Signature* FindSignature(double mean, double roundTrip)
-      {
-        const double wait = roundTrip >= MINIMUM_ROUND_TRIP ? mean - roundTrip : mean;
-
-        for (const Signature* signature : {&LINUX, &OTHERS})
-        {
-          if (wait >= signature->atLeast && wait < signature->atMost)
-          {
-            return signature;
-          }
-        }
-
-        return nullptr;
-      }
-
-
-      static Json::Value Describe(const TrafficSums& traffic, double mean)
-      {
-        Json::Value json;
-        json["StallsPerInstance"] = traffic.stalls / traffic.instances;
-        json["MeanStall"] = mean;
-        json["StallShare"] = traffic.stallSeconds / traffic.GetSecondsWithPauses();
-        return json;
-      }
-    };
+    Json::Value Describe(const TrafficSums& traffic, double mean)
+    {
+      Json::Value json;
+      json["StallsPerInstance"] = traffic.stalls / traffic.instances;
+      json["MeanStall"] = mean;
+      json["StallShare"] = traffic.stallSeconds / traffic.GetSecondsWithPauses();
+      return json;
+    }
   }
 
 
-  std::unique_ptr<IRule> MakeDelayedAckRule()
+  std::optional<Finding> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence)
   {
-    return std::make_unique<DelayedAckRule>();
+    const TrafficSums& traffic = peer.traffic;
+    const double mean = traffic.stalls > 0 ? traffic.stallSeconds / traffic.stalls : 0;
+    const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
+
+    if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES ||
+        traffic.stalls < MINIMUM_STALLS ||
+        traffic.stalls < MINIMUM_STALLS_PER_INSTANCE * traffic.instances || signature == nullptr ||
+        IsRemedied(evidence.tuning.dicomSockets) ||
+        traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = GetDirectedId("delayed-ack", peer.direction);
+    finding.title = "Transfers stall for " + SayTime(mean) + " again and again";
+    finding.explanation =
+        "One side waits for an acknowledgement before it sends the small end of a message (Nagle's "
+        "algorithm), while the other side holds the acknowledgement back in case it has something "
+        "to send along (delayed ACK). Neither moves until a timer runs out: " +
+        std::string(signature->name) + ". The network and both machines are idle meanwhile.";
+    finding.evidence = Describe(traffic, mean);
+    finding.cost = EstimateCost(traffic.stallSeconds, traffic.GetSecondsWithPauses(),
+                                evidence.GetTotal(peer.direction));
+    finding.remedy =
+        Remedy::Tune(MakePatch(), "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
+                                  "(TcpQuickAck). The peer need not be changed.");
+    return finding;
   }
 }

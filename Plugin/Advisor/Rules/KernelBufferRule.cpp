@@ -26,116 +26,103 @@ namespace OrthancPerf
     };
 
 
-    class KernelBufferRule : public PeerRule
+    std::optional<Limit> FindFixedLimit(bool isReceive, std::uint64_t asked, std::uint64_t allowed)
     {
-    protected:
-      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                       const Evidence& evidence) const override
+      if (allowed == 0 || asked <= allowed)
       {
-        const TrafficSums& traffic = peer.traffic;
-        const double roundTrip = GetRoundTrip(peer);
-
-        if (traffic.instances < MINIMUM_INSTANCES || roundTrip < MINIMUM_ROUND_TRIP)
-        {
-          return std::nullopt;
-        }
-
-        const std::optional<Limit> limit = FindLimit(peer, evidence);
-        const double rate = GetTransferRate(peer);
-        const double lost = EstimateLostToWindow(peer);
-
-        if (!limit || rate < LIMITED_BY_WINDOW * limit->window / roundTrip ||
-            lost < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
-        {
-          return std::nullopt;
-        }
-
-        Finding finding;
-        finding.id = GetDirectedId("kernel-buffer-limit", peer.direction);
-        finding.title =
-            "The kernel allows sockets too small a buffer for a distance of " + SayTime(roundTrip);
-        finding.explanation = "The buffer has reached the end that " + limit->name + " sets, " +
-                              SaySize(limit->bytes) + ". No more than " + SaySize(limit->window) +
-                              " can be under way at a time, that is " +
-                              SaySize(limit->window / roundTrip) + "/s over this distance.";
-        finding.evidence["Sysctl"] = limit->name;
-        finding.evidence["Limit"] = limit->bytes;
-        finding.evidence["Window"] = limit->window;
-        finding.evidence["RoundTrip"] = roundTrip;
-        finding.evidence["WindowLimit"] = limit->window / roundTrip;
-        finding.evidence["Rate"] = rate;
-        finding.cost =
-            peer.direction == Direction::Receive
-                ? EstimateCost(lost, traffic.GetSecondsWithPauses(),
-                               evidence.GetTotal(peer.direction))
-                : EstimateShare(lost,
-                                evidence.GetTotal(peer.direction));  // the peer's window is next
-        finding.remedy = Remedy::ChangeSystem("sysctl -w " + limit->name + "=\"" + limit->value +
-                                              "\" (as root; to keep it, a file in /etc/sysctl.d)");
-        return finding;
+        return std::nullopt;
       }
 
-    private:
-      static std::optional<Limit> FindLimit(const PeerEvidence& peer, const Evidence& evidence)
+      Limit limit;
+      limit.name = isReceive ? "net.core.rmem_max" : "net.core.wmem_max";
+      limit.value = std::to_string(asked);
+      limit.bytes = static_cast<double>(allowed);
+      limit.window = limit.bytes;
+      return limit;
+    }
+
+
+    std::optional<Limit> FindAutomaticLimit(bool isReceive, std::uint64_t largest,
+                                            const std::optional<std::uint32_t>& window)
+    {
+      const auto end = static_cast<double>(largest);
+
+      if (largest == 0 || largest >= ENOUGH || !window || *window < WINDOW_AT_ITS_END * end)
       {
-        const bool isReceive = peer.direction == Direction::Receive;
-        const KernelLimits& kernel = evidence.facts.kernel;
-
-        if (const auto fixed = GetFixedBuffer(evidence.tuning, peer.direction))
-        {
-          const std::uint64_t allowed =
-              isReceive ? kernel.largestReceiveBuffer : kernel.largestSendBuffer;
-          return FindFixedLimit(isReceive, *fixed, allowed);
-        }
-
-        const std::uint64_t largest =
-            isReceive ? kernel.largestAutomaticReceive : kernel.largestAutomaticSend;
-        const std::optional<std::uint32_t> window =
-            peer.tcp ? (isReceive ? peer.tcp->receiveWindow : std::nullopt) : std::nullopt;
-        return FindAutomaticLimit(isReceive, largest, window);
+        return std::nullopt;
       }
 
+      Limit limit;
+      limit.name = isReceive ? "net.ipv4.tcp_rmem" : "net.ipv4.tcp_wmem";
+      limit.value = (isReceive ? "4096 131072 " : "4096 16384 ") + std::to_string(ENOUGH);
+      limit.bytes = end;
+      limit.window = *window;
+      return limit;
+    }
 
-      static std::optional<Limit> FindFixedLimit(bool isReceive, std::uint64_t asked,
-                                                 std::uint64_t allowed)
+
+    std::optional<Limit> FindLimit(const PeerEvidence& peer, const Evidence& evidence)
+    {
+      const bool isReceive = peer.direction == Direction::Receive;
+      const KernelLimits& kernel = evidence.facts.kernel;
+
+      if (const auto fixed = GetFixedBuffer(evidence.tuning, peer.direction))
       {
-        if (allowed == 0 || asked <= allowed)
-        {
-          return std::nullopt;
-        }
-
-        Limit limit;
-        limit.name = isReceive ? "net.core.rmem_max" : "net.core.wmem_max";
-        limit.value = std::to_string(asked);
-        limit.bytes = static_cast<double>(allowed);
-        limit.window = limit.bytes;
-        return limit;
+        const std::uint64_t allowed =
+            isReceive ? kernel.largestReceiveBuffer : kernel.largestSendBuffer;
+        return FindFixedLimit(isReceive, *fixed, allowed);
       }
 
-
-      static std::optional<Limit> FindAutomaticLimit(bool isReceive, std::uint64_t largest,
-                                                     const std::optional<std::uint32_t>& window)
-      {
-        const auto end = static_cast<double>(largest);
-
-        if (largest == 0 || largest >= ENOUGH || !window || *window < WINDOW_AT_ITS_END * end)
-        {
-          return std::nullopt;
-        }
-
-        Limit limit;
-        limit.name = isReceive ? "net.ipv4.tcp_rmem" : "net.ipv4.tcp_wmem";
-        limit.value = (isReceive ? "4096 131072 " : "4096 16384 ") + std::to_string(ENOUGH);
-        limit.bytes = end;
-        limit.window = *window;
-        return limit;
-      }
-    };
+      const std::uint64_t largest =
+          isReceive ? kernel.largestAutomaticReceive : kernel.largestAutomaticSend;
+      const std::optional<std::uint32_t> window =
+          peer.tcp ? (isReceive ? peer.tcp->receiveWindow : std::nullopt) : std::nullopt;
+      return FindAutomaticLimit(isReceive, largest, window);
+    }
   }
 
 
-  std::unique_ptr<IRule> MakeKernelBufferRule()
+  std::optional<Finding> JudgeKernelBuffer(const PeerEvidence& peer, const Evidence& evidence)
   {
-    return std::make_unique<KernelBufferRule>();
+    const TrafficSums& traffic = peer.traffic;
+    const double roundTrip = GetRoundTrip(peer);
+
+    if (traffic.instances < MINIMUM_INSTANCES || roundTrip < MINIMUM_ROUND_TRIP)
+    {
+      return std::nullopt;
+    }
+
+    const std::optional<Limit> limit = FindLimit(peer, evidence);
+    const double rate = GetTransferRate(peer);
+    const double lost = EstimateLostToWindow(peer);
+
+    if (!limit || rate < LIMITED_BY_WINDOW * limit->window / roundTrip ||
+        lost < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = GetDirectedId("kernel-buffer-limit", peer.direction);
+    finding.title =
+        "The kernel allows sockets too small a buffer for a distance of " + SayTime(roundTrip);
+    finding.explanation = "The buffer has reached the end that " + limit->name + " sets, " +
+                          SaySize(limit->bytes) + ". No more than " + SaySize(limit->window) +
+                          " can be under way at a time, that is " +
+                          SaySize(limit->window / roundTrip) + "/s over this distance.";
+    finding.evidence["Sysctl"] = limit->name;
+    finding.evidence["Limit"] = limit->bytes;
+    finding.evidence["Window"] = limit->window;
+    finding.evidence["RoundTrip"] = roundTrip;
+    finding.evidence["WindowLimit"] = limit->window / roundTrip;
+    finding.evidence["Rate"] = rate;
+    finding.cost =
+        peer.direction == Direction::Receive
+            ? EstimateCost(lost, traffic.GetSecondsWithPauses(), evidence.GetTotal(peer.direction))
+            : EstimateShare(lost,
+                            evidence.GetTotal(peer.direction));  // the peer's window is next
+    finding.remedy = Remedy::ChangeSystem("sysctl -w " + limit->name + "=\"" + limit->value +
+                                          "\" (as root; to keep it, a file in /etc/sysctl.d)");
+    return finding;
   }
 }

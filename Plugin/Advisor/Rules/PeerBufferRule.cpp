@@ -16,61 +16,49 @@ namespace OrthancPerf
 
     // Of the peer's time, in which its data was under way
     constexpr double MINIMUM_TRANSFER = 0.5;
-
-
-    class PeerBufferRule : public PeerRule
-    {
-    protected:
-      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                       const Evidence& evidence) const override
-      {
-        const TrafficSums& traffic = peer.traffic;
-        const double roundTrip = GetRoundTrip(peer);
-
-        if (peer.direction != Direction::Receive || traffic.instances < MINIMUM_INSTANCES ||
-            roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow)
-        {
-          return std::nullopt;
-        }
-
-        const double underWay = GetTransferRate(peer) * roundTrip;
-        const double window = *peer.tcp->receiveWindow;
-        const double size = traffic.bytes / traffic.instances;
-
-        if (underWay > LARGEST_FIXED_BUFFER || window < ROOM * underWay || size < ROOM * underWay ||
-            GetTransferSeconds(peer) < MINIMUM_TRANSFER * traffic.GetSecondsWithPauses())
-        {
-          return std::nullopt;
-        }
-
-        Finding finding;
-        finding.id = "peer-buffers";
-        finding.title = "The peer sends only " + SaySize(underWay) + " in each round trip of " +
-                        SayTime(roundTrip);
-        finding.explanation =
-            "Orthanc's window lets " + SaySize(window) +
-            " be under way at a time, but no more than " + SaySize(underWay) +
-            " are. Most often the sender's own send buffer is fixed (64 KiB in DCMTK and what is "
-            "built with it, for long); a line that is slow or loses packets looks the same.";
-        finding.evidence["RoundTrip"] = roundTrip;
-        finding.evidence["Rate"] = GetTransferRate(peer);
-        finding.evidence["UnderWay"] = underWay;
-        finding.evidence["ReceiveWindow"] = window;
-        finding.evidence["Implementation"] = peer.parties.implementationVersion;
-        finding.cost =
-            EstimateShare(EstimateLostToWindow(peer), evidence.GetTotal(Direction::Receive));
-        finding.remedy = Remedy::AskPeer(
-            "On the peer, don't fix the send buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: send "
-            "buffer 0), or make it larger than the line's bandwidth times " +
-            SayTime(roundTrip) + ".");
-        return finding;
-      }
-    };
   }
 
 
-  std::unique_ptr<IRule> MakePeerBufferRule()
+  std::optional<Finding> JudgePeerBuffer(const PeerEvidence& peer, const Evidence& evidence)
   {
-    return std::make_unique<PeerBufferRule>();
+    const TrafficSums& traffic = peer.traffic;
+    const double roundTrip = GetRoundTrip(peer);
+
+    if (peer.direction != Direction::Receive || traffic.instances < MINIMUM_INSTANCES ||
+        roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow)
+    {
+      return std::nullopt;
+    }
+
+    const double underWay = GetTransferRate(peer) * roundTrip;
+    const double window = *peer.tcp->receiveWindow;
+    const double size = traffic.bytes / traffic.instances;
+
+    if (underWay > LARGEST_FIXED_BUFFER || window < ROOM * underWay || size < ROOM * underWay ||
+        GetTransferSeconds(peer) < MINIMUM_TRANSFER * traffic.GetSecondsWithPauses())
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "peer-buffers";
+    finding.title =
+        "The peer sends only " + SaySize(underWay) + " in each round trip of " + SayTime(roundTrip);
+    finding.explanation =
+        "Orthanc's window lets " + SaySize(window) + " be under way at a time, but no more than " +
+        SaySize(underWay) +
+        " are. Most often the sender's own send buffer is fixed (64 KiB in DCMTK and what is built "
+        "with it, for long); a line that is slow or loses packets looks the same.";
+    finding.evidence["RoundTrip"] = roundTrip;
+    finding.evidence["Rate"] = GetTransferRate(peer);
+    finding.evidence["UnderWay"] = underWay;
+    finding.evidence["ReceiveWindow"] = window;
+    finding.evidence["Implementation"] = peer.parties.implementationVersion;
+    finding.cost = EstimateShare(EstimateLostToWindow(peer), evidence.GetTotal(Direction::Receive));
+    finding.remedy = Remedy::AskPeer(
+        "On the peer, don't fix the send buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: send "
+        "buffer 0), or make it larger than the line's bandwidth times " +
+        SayTime(roundTrip) + ".");
+    return finding;
   }
 }

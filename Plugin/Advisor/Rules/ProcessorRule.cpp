@@ -8,103 +8,85 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Stands in front of rules that judge by elapsed time. They see what was received while there
-    // was processor time to be had; what they would say of the rest has one cause, and is one
-    // finding.
-    class ProcessorRule : public IRule
+    // What the rules say if that is all that was received. Costs are shares of really all.
+    std::vector<Finding> JudgeOnly(const std::vector<Rule>& rules, const Evidence& evidence,
+                                   const TrafficSums& received)
     {
-    public:
-      explicit ProcessorRule(std::vector<std::unique_ptr<IRule>> rules) : rules_(std::move(rules))
+      constexpr auto RECEIVE = static_cast<std::size_t>(Direction::Receive);
+      const double all = evidence.totals[RECEIVE].GetSecondsWithPauses();
+      const double part = all > 0 ? received.GetSecondsWithPauses() / all : 0;
+
+      Evidence narrowed = evidence;
+      narrowed.totals[RECEIVE] = received;
+      std::vector<Finding> findings;
+
+      for (const Rule& rule : rules)
       {
+        for (Finding& finding : rule.Judge(narrowed))
+        {
+          finding.cost.shareOfIngestTime *= std::min(part, 1.0);
+          findings.push_back(std::move(finding));
+        }
       }
 
+      return findings;
+    }
 
-      std::vector<Finding> Judge(const Evidence& evidence) const override
+
+    Finding DescribeStarved(const Evidence& evidence, const std::vector<Finding>& seen)
+    {
+      const TrafficSums& starved = evidence.starved;
+      const double mean = starved.GetTotalSeconds() / starved.instances;
+
+      Finding finding;
+      finding.id = "processor";
+      finding.title = "Ingest waits for the processor, which other work keeps busy";
+      finding.explanation =
+          "Linux says that Orthanc could have run, but had to wait for a processor, for " +
+          SayShare(evidence.processorPressure) +
+          " of the time of these images (/proc/self/task/*/schedstat). An image took " +
+          SayTime(mean) +
+          " then. Storage and database seem slow, but whether they are cannot be told.";
+      finding.evidence["ProcessorPressure"] = evidence.processorPressure;
+      finding.evidence["MeanDuration"] = mean;
+      finding.evidence["Instances"] = starved.instances;
+      finding.evidence["Cores"] = evidence.facts.cores;
+
+      std::string names;
+
+      for (const Finding& other : seen)
       {
-        if (evidence.starved.instances == 0)
-        {
-          return JudgeOnly(evidence, evidence.GetTotal(Direction::Receive));
-        }
-
-        std::vector<Finding> findings = JudgeOnly(evidence, evidence.calm);
-        const std::vector<Finding> ofStarved = JudgeOnly(evidence, evidence.starved);
-
-        if (!ofStarved.empty())
-        {
-          findings.push_back(Describe(evidence, ofStarved));
-        }
-
-        return findings;
+        names += (names.empty() ? "" : ", ") + other.id;
+        finding.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
       }
 
-    private:
-      // What the rules say if that is all that was received. Costs are shares of really all.
-      std::vector<Finding> JudgeOnly(const Evidence& evidence, const TrafficSums& received) const
-      {
-        constexpr auto RECEIVE = static_cast<std::size_t>(Direction::Receive);
-        const double all = evidence.totals[RECEIVE].GetSecondsWithPauses();
-        const double part = all > 0 ? received.GetSecondsWithPauses() / all : 0;
-
-        Evidence narrowed = evidence;
-        narrowed.totals[RECEIVE] = received;
-        std::vector<Finding> findings;
-
-        for (const std::unique_ptr<IRule>& rule : rules_)
-        {
-          for (Finding& finding : rule->Judge(narrowed))
-          {
-            finding.cost.shareOfIngestTime *= std::min(part, 1.0);
-            findings.push_back(std::move(finding));
-          }
-        }
-
-        return findings;
-      }
-
-
-      static Finding Describe(const Evidence& evidence, const std::vector<Finding>& seen)
-      {
-        const TrafficSums& starved = evidence.starved;
-        const double mean = starved.GetTotalSeconds() / starved.instances;
-
-        Finding finding;
-        finding.id = "processor";
-        finding.title = "Ingest waits for the processor, which other work keeps busy";
-        finding.explanation =
-            "Linux says that Orthanc could have run, but had to wait for a processor, for " +
-            SayShare(evidence.processorPressure) +
-            " of the time of these images (/proc/self/task/*/schedstat). An image took " +
-            SayTime(mean) +
-            " then. Storage and database seem slow, but whether they are cannot be told.";
-        finding.evidence["ProcessorPressure"] = evidence.processorPressure;
-        finding.evidence["MeanDuration"] = mean;
-        finding.evidence["Instances"] = starved.instances;
-        finding.evidence["Cores"] = evidence.facts.cores;
-
-        std::string names;
-
-        for (const Finding& other : seen)
-        {
-          names += (names.empty() ? "" : ", ") + other.id;
-          finding.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
-        }
-
-        finding.evidence["SeemsLike"] = names;
-        finding.cost.shareOfIngestTime = std::min(finding.cost.shareOfIngestTime, 1.0);
-        finding.remedy = Remedy::ChangeSystem(
-            "Find out which program uses the processor (top; in a virtual machine, also its "
-            "\"st\", the time that the host gives to others). Move it elsewhere or to quiet hours, "
-            "give the machine more cores, or Orthanc's service precedence (systemd: CPUWeight=).");
-        return finding;
-      }
-
-      const std::vector<std::unique_ptr<IRule>> rules_;
-    };
+      finding.evidence["SeemsLike"] = names;
+      finding.cost.shareOfIngestTime = std::min(finding.cost.shareOfIngestTime, 1.0);
+      finding.remedy = Remedy::ChangeSystem(
+          "Find out which program uses the processor (top; in a virtual machine, also its \"st\", "
+          "the time that the host gives to others). Move it elsewhere or to quiet hours, give the "
+          "machine more cores, or Orthanc's service precedence (systemd: CPUWeight=).");
+      return finding;
+    }
   }
 
 
-  std::unique_ptr<IRule> MakeProcessorRule(std::vector<std::unique_ptr<IRule>> rules)
+  std::vector<Finding> JudgeProcessor(const std::vector<Rule>& ofElapsedTime,
+                                      const Evidence& evidence)
   {
-    return std::make_unique<ProcessorRule>(std::move(rules));
+    if (evidence.starved.instances == 0)
+    {
+      return JudgeOnly(ofElapsedTime, evidence, evidence.GetTotal(Direction::Receive));
+    }
+
+    std::vector<Finding> findings = JudgeOnly(ofElapsedTime, evidence, evidence.calm);
+    const std::vector<Finding> ofStarved = JudgeOnly(ofElapsedTime, evidence, evidence.starved);
+
+    if (!ofStarved.empty())
+    {
+      findings.push_back(DescribeStarved(evidence, ofStarved));
+    }
+
+    return findings;
   }
 }

@@ -11,51 +11,38 @@ namespace OrthancPerf
     constexpr double MINIMUM_WAIT = 0.050;
 
     constexpr double MINIMUM_WAIT_SHARE = 0.5;
-
-
-    class ReceiverRule : public PeerRule
-    {
-    protected:
-      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                       const Evidence& evidence) const override
-      {
-        const TrafficSums& traffic = peer.traffic;
-
-        if (peer.direction != Direction::Send || traffic.instances < MINIMUM_INSTANCES)
-        {
-          return std::nullopt;
-        }
-
-        const double waiting = traffic.GetSeconds(Phase::Wait) - traffic.stallSeconds -
-                               traffic.instances * GetRoundTrip(peer);
-        const double mean = waiting / traffic.instances;
-
-        if (mean < MINIMUM_WAIT || waiting < MINIMUM_WAIT_SHARE * traffic.GetSecondsWithPauses())
-        {
-          return std::nullopt;
-        }
-
-        Finding finding;
-        finding.id = "receiver-bottleneck";
-        finding.title = "The receiver takes " + SayTime(mean) + " to answer for an image";
-        finding.explanation =
-            "Orthanc has sent the image and waits for the response: the time goes by on the "
-            "receiver, which stores the image before it answers.";
-        finding.evidence["MeanWait"] = mean;
-        finding.evidence["WaitShare"] = waiting / traffic.GetSecondsWithPauses();
-        finding.cost = EstimateShare(waiting, evidence.GetTotal(Direction::Send));
-        finding.remedy =
-            Remedy::AskPeer("Look at the receiver's storage and database, or send over several "
-                            "associations at once "
-                            "(several jobs; \"ConcurrentJobs\" of Orthanc's configuration).");
-        return finding;
-      }
-    };
   }
 
 
-  std::unique_ptr<IRule> MakeReceiverRule()
+  std::optional<Finding> JudgeReceiver(const PeerEvidence& peer, const Evidence& evidence)
   {
-    return std::make_unique<ReceiverRule>();
+    const TrafficSums& traffic = peer.traffic;
+
+    if (peer.direction != Direction::Send || traffic.instances < MINIMUM_INSTANCES)
+    {
+      return std::nullopt;
+    }
+
+    const double waiting = traffic.GetSeconds(Phase::Wait) - traffic.stallSeconds -
+                           traffic.instances * GetRoundTrip(peer);
+    const double mean = waiting / traffic.instances;
+
+    if (mean < MINIMUM_WAIT || waiting < MINIMUM_WAIT_SHARE * traffic.GetSecondsWithPauses())
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "receiver-bottleneck";
+    finding.title = "The receiver takes " + SayTime(mean) + " to answer for an image";
+    finding.explanation = "Orthanc has sent the image and waits for the response: the time goes by "
+                          "on the receiver, which stores the image before it answers.";
+    finding.evidence["MeanWait"] = mean;
+    finding.evidence["WaitShare"] = waiting / traffic.GetSecondsWithPauses();
+    finding.cost = EstimateShare(waiting, evidence.GetTotal(Direction::Send));
+    finding.remedy = Remedy::AskPeer(
+        "Look at the receiver's storage and database, or send over several associations at once "
+        "(several jobs; \"ConcurrentJobs\" of Orthanc's configuration).");
+    return finding;
   }
 }

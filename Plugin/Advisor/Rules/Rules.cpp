@@ -1,45 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rules/Rules.h"
 
-#include <utility>
-
 namespace OrthancPerf
 {
-  namespace
+  std::vector<Rule> MakeAllRules()
   {
-    using Make = std::unique_ptr<IRule> (*)();
-
-    constexpr Make OF_ELAPSED_TIME[] = {&MakeFsyncRule, &MakeStorageRule, &MakeIndexRule,
-                                        &MakeCommitRule};
-  }
-
-
-  std::vector<std::unique_ptr<IRule>> MakeAllRules()
-  {
-    constexpr Make OTHERS[] = {
-        &MakeDelayedAckRule,   &MakeSocketBufferRule,       &MakeKernelBufferRule,
-        &MakePeerWindowRule,   &MakePeerBufferRule,         &MakeSenderRule,
-        &MakeReceiverRule,     &MakeAssociationSetupRule,   &MakeSmallPduRule,
-        &MakeMd5Rule,          &MakeStorageCompressionRule, &MakeOverwriteRule,
-        &MakeDicomThreadsRule, &MakeParallelismRule,        &MakeHttpCompressionRule,
-        &MakeKeepAliveRule,    &MakeTranscodingRule,        &MakeSwitchedOffEngineRule,
-        &MakeLogLevelRule,     &MakeAssertionsRule,         &MakeChecklistRule};
-
-    std::vector<std::unique_ptr<IRule>> ofElapsedTime;
-
-    for (const Make make : OF_ELAPSED_TIME)
+    const std::vector<Rule> ofElapsedTime = {&JudgeFsync, &JudgeStorage, &JudgeIndex, &JudgeCommit};
+    const auto judgeProcessor = [ofElapsedTime](const Evidence& evidence)
     {
-      ofElapsedTime.push_back(make());
-    }
+      return JudgeProcessor(ofElapsedTime, evidence);
+    };
 
-    std::vector<std::unique_ptr<IRule>> rules;
-    rules.push_back(MakeProcessorRule(std::move(ofElapsedTime)));
-
-    for (const Make make : OTHERS)
-    {
-      rules.push_back(make());
-    }
-
-    return rules;
+    return {Rule(judgeProcessor),
+            &JudgeDelayedAck,
+            &JudgeSocketBuffer,
+            &JudgeKernelBuffer,
+            &JudgePeerWindow,
+            &JudgePeerBuffer,
+            &JudgeSender,
+            &JudgeReceiver,
+            &JudgeAssociationSetup,
+            &JudgeSmallPdu,
+            &JudgeMd5,
+            &JudgeStorageCompression,
+            &JudgeOverwrite,
+            &JudgeDicomThreads,
+            &JudgeParallelism,
+            &JudgeHttpCompression,
+            &JudgeKeepAlive,
+            &JudgeTranscoding,
+            &JudgeSwitchedOffEngine,
+            &JudgeLogLevel,
+            &JudgeAssertions,
+            Rule(&JudgeChecklist)};
   }
 }

@@ -3,52 +3,52 @@
 
 #include "Advisor/Rule.h"
 
-#include <memory>
-#include <vector>
-
 namespace OrthancPerf
 {
-  // All rules there are. Each is a small class in a file of its own, with what it takes for
-  // enough evidence, and why, at the top; adding a rule is adding a file and two lines.
+  // All rules there are. Each has what it takes for enough evidence, and why, before it; adding a
+  // rule is adding a function and two lines.
 
   // Network: by peer
-  std::unique_ptr<IRule> MakeDelayedAckRule();
-  std::unique_ptr<IRule> MakeSocketBufferRule();
-  std::unique_ptr<IRule> MakeKernelBufferRule();
-  std::unique_ptr<IRule> MakePeerWindowRule();
-  std::unique_ptr<IRule> MakePeerBufferRule();
-  std::unique_ptr<IRule> MakeSenderRule();
-  std::unique_ptr<IRule> MakeReceiverRule();
-  std::unique_ptr<IRule> MakeAssociationSetupRule();
-  std::unique_ptr<IRule> MakeSmallPduRule();
-
-  // Those of storing judge by elapsed time. While other work keeps the processor busy, that says
-  // nothing about disks and databases: this one keeps them from it, and says so instead.
-  std::unique_ptr<IRule> MakeProcessorRule(std::vector<std::unique_ptr<IRule>> rules);
+  std::optional<Finding> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeSocketBuffer(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeKernelBuffer(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgePeerWindow(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgePeerBuffer(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeSender(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeReceiver(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeAssociationSetup(const PeerEvidence& peer, const Evidence& evidence);
+  std::optional<Finding> JudgeSmallPdu(const PeerEvidence& peer, const Evidence& evidence);
 
   // Storing: the whole server
-  std::unique_ptr<IRule> MakeFsyncRule();
-  std::unique_ptr<IRule> MakeStorageRule();
-  std::unique_ptr<IRule> MakeIndexRule();
-  std::unique_ptr<IRule> MakeCommitRule();
-  std::unique_ptr<IRule> MakeMd5Rule();
-  std::unique_ptr<IRule> MakeStorageCompressionRule();
-  std::unique_ptr<IRule> MakeOverwriteRule();
+  std::optional<Finding> JudgeFsync(const Evidence& evidence);
+  std::optional<Finding> JudgeStorage(const Evidence& evidence);
+  std::optional<Finding> JudgeIndex(const Evidence& evidence);
+  std::optional<Finding> JudgeCommit(const Evidence& evidence);
+  std::optional<Finding> JudgeMd5(const Evidence& evidence);
+  std::optional<Finding> JudgeStorageCompression(const Evidence& evidence);
+  std::optional<Finding> JudgeOverwrite(const Evidence& evidence);
+
+  // Those of storing judge by elapsed time. While other work keeps the processor busy, that says
+  // nothing about disks and databases: this one keeps them from it, and says so instead. They see
+  // what was received while there was processor time to be had; what they would say of the rest
+  // has one cause, and is one finding.
+  std::vector<Finding> JudgeProcessor(const std::vector<Rule>& ofElapsedTime,
+                                      const Evidence& evidence);
 
   // Threads and HTTP
-  std::unique_ptr<IRule> MakeDicomThreadsRule();
-  std::unique_ptr<IRule> MakeParallelismRule();
-  std::unique_ptr<IRule> MakeHttpCompressionRule();
-  std::unique_ptr<IRule> MakeKeepAliveRule();
+  std::optional<Finding> JudgeDicomThreads(const Evidence& evidence);
+  std::optional<Finding> JudgeParallelism(const Evidence& evidence);
+  std::optional<Finding> JudgeHttpCompression(const Evidence& evidence);
+  std::optional<Finding> JudgeKeepAlive(const Evidence& evidence);
 
   // Transcoding
-  std::unique_ptr<IRule> MakeTranscodingRule();
-  std::unique_ptr<IRule> MakeSwitchedOffEngineRule();
+  std::optional<Finding> JudgeTranscoding(const Evidence& evidence);
+  std::optional<Finding> JudgeSwitchedOffEngine(const Evidence& evidence);
 
   // What Orthanc is built and configured like
-  std::unique_ptr<IRule> MakeLogLevelRule();
-  std::unique_ptr<IRule> MakeAssertionsRule();
-  std::unique_ptr<IRule> MakeChecklistRule();
+  std::optional<Finding> JudgeLogLevel(const Evidence& evidence);
+  std::optional<Finding> JudgeAssertions(const Evidence& evidence);
+  std::vector<Finding> JudgeChecklist(const Evidence& evidence);
 
-  std::vector<std::unique_ptr<IRule>> MakeAllRules();
+  std::vector<Rule> MakeAllRules();
 }

@@ -17,59 +17,47 @@ namespace OrthancPerf
 
     // Associations that wait for a thread of Orthanc's make pauses that are not the sender's
     constexpr double MAXIMUM_WAITING = 0.5;
-
-
-    class SenderRule : public PeerRule
-    {
-    protected:
-      std::optional<Finding> JudgePeer(const PeerEvidence& peer,
-                                       const Evidence& evidence) const override
-      {
-        const TrafficSums& traffic = peer.traffic;
-
-        if (peer.direction != Direction::Receive || traffic.instances < MINIMUM_INSTANCES ||
-            evidence.load.waiting >= MAXIMUM_WAITING)
-        {
-          return std::nullopt;
-        }
-
-        // A stall may lie in the pause, and a round trip always does
-        const double stalled = IsRemedied(evidence.tuning.dicomSockets) ? 0 : traffic.stallSeconds;
-        const double idle =
-            traffic.GetSeconds(Phase::Idle) - stalled - traffic.instances * GetRoundTrip(peer);
-        const double pause = idle / traffic.instances;
-
-        if (pause < MINIMUM_PAUSE || idle < MINIMUM_PAUSE_SHARE * traffic.GetSecondsWithPauses())
-        {
-          return std::nullopt;
-        }
-
-        const double own = traffic.GetTotalSeconds() / traffic.instances;
-
-        Finding finding;
-        finding.id = "sender-bottleneck";
-        finding.title = "The sender pauses for " + SayTime(pause) + " between two images";
-        finding.explanation =
-            "Orthanc has answered and waits for the next image: the time goes by on the sender, "
-            "which reads, converts or waits for something. Orthanc itself takes " +
-            SayTime(own) +
-            " for an image of this peer; nothing that is changed here makes the "
-            "transfer much faster.";
-        finding.evidence["MeanPause"] = pause;
-        finding.evidence["PauseShare"] = idle / traffic.GetSecondsWithPauses();
-        finding.evidence["MeanDuration"] = own;
-        finding.cost = EstimateShare(idle, evidence.GetTotal(Direction::Receive));
-        finding.remedy = Remedy::AskPeer(
-            "Let the sender use several associations at once, or find out what it does between two "
-            "images (slow disk, transcoding, a log line or a database update for each image).");
-        return finding;
-      }
-    };
   }
 
 
-  std::unique_ptr<IRule> MakeSenderRule()
+  std::optional<Finding> JudgeSender(const PeerEvidence& peer, const Evidence& evidence)
   {
-    return std::make_unique<SenderRule>();
+    const TrafficSums& traffic = peer.traffic;
+
+    if (peer.direction != Direction::Receive || traffic.instances < MINIMUM_INSTANCES ||
+        evidence.load.waiting >= MAXIMUM_WAITING)
+    {
+      return std::nullopt;
+    }
+
+    // A stall may lie in the pause, and a round trip always does
+    const double stalled = IsRemedied(evidence.tuning.dicomSockets) ? 0 : traffic.stallSeconds;
+    const double idle =
+        traffic.GetSeconds(Phase::Idle) - stalled - traffic.instances * GetRoundTrip(peer);
+    const double pause = idle / traffic.instances;
+
+    if (pause < MINIMUM_PAUSE || idle < MINIMUM_PAUSE_SHARE * traffic.GetSecondsWithPauses())
+    {
+      return std::nullopt;
+    }
+
+    const double own = traffic.GetTotalSeconds() / traffic.instances;
+
+    Finding finding;
+    finding.id = "sender-bottleneck";
+    finding.title = "The sender pauses for " + SayTime(pause) + " between two images";
+    finding.explanation =
+        "Orthanc has answered and waits for the next image: the time goes by on the sender, which "
+        "reads, converts or waits for something. Orthanc itself takes " +
+        SayTime(own) +
+        " for an image of this peer; nothing that is changed here makes the transfer much faster.";
+    finding.evidence["MeanPause"] = pause;
+    finding.evidence["PauseShare"] = idle / traffic.GetSecondsWithPauses();
+    finding.evidence["MeanDuration"] = own;
+    finding.cost = EstimateShare(idle, evidence.GetTotal(Direction::Receive));
+    finding.remedy = Remedy::AskPeer(
+        "Let the sender use several associations at once, or find out what it does between two "
+        "images (slow disk, transcoding, a log line or a database update for each image).");
+    return finding;
   }
 }

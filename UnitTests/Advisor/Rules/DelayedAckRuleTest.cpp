@@ -29,7 +29,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40));
-    const Finding finding = Judge(MakeDelayedAckRule());
+    const Finding finding = Judge(&JudgeDelayedAck);
 
     EXPECT_EQ("delayed-ack", finding.id);
     EXPECT_EQ("CT_ROOM_1", finding.peer);
@@ -48,7 +48,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(200));
-    EXPECT_NE(std::string::npos, Judge(MakeDelayedAckRule()).explanation.find("Windows"));
+    EXPECT_NE(std::string::npos, Judge(&JudgeDelayedAck).explanation.find("Windows"));
   }
 
 
@@ -60,7 +60,7 @@ namespace OrthancPerf
     sample.stalls = 1;
     sample.stallTime = 40;
     AddPeer(sample, MANY, Direction::Send);
-    EXPECT_EQ("delayed-ack-sending", Judge(MakeDelayedAckRule()).id);
+    EXPECT_EQ("delayed-ack-sending", Judge(&JudgeDelayedAck).id);
   }
 
 
@@ -68,7 +68,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40), FEW);
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 
 
@@ -78,7 +78,7 @@ namespace OrthancPerf
     AddPeer(MakeHealthy(), 2000);
     evidence_.peers[0].traffic.stalls = 12;
     evidence_.peers[0].traffic.stallSeconds = 12 * 0.040;
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 
 
@@ -86,7 +86,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     SetTcp(AddPeer(MakeStalled(52)), 50, 65536);
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 
 
@@ -94,14 +94,14 @@ namespace OrthancPerf
   {
     UseStockSockets();
     SetTcp(AddPeer(MakeStalled(92)), 50, 65536);
-    EXPECT_TRUE(IsFound(MakeDelayedAckRule()));
+    EXPECT_TRUE(IsFound(&JudgeDelayedAck));
   }
 
 
   TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitIsThePeersOwn)
   {
     AddPeer(MakeStalled(40));
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 
 
@@ -109,7 +109,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40)).parties = {};
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 
 
@@ -119,6 +119,6 @@ namespace OrthancPerf
     AddPeer(MakeStalled(40), 200);
     evidence_.peers[0].traffic.stalls *= 0.1;
     evidence_.peers[0].traffic.stallSeconds *= 0.1;
-    EXPECT_FALSE(IsFound(MakeDelayedAckRule()));
+    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
   }
 }

@@ -23,7 +23,7 @@ namespace OrthancPerf
   TEST_F(PeerBufferRuleTest, FindsWhatThePeerSendsInARoundTrip)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
-    const Finding finding = Judge(MakePeerBufferRule());
+    const Finding finding = Judge(&JudgePeerBuffer);
     EXPECT_EQ("peer-buffers", finding.id);
     EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
     EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
@@ -35,7 +35,7 @@ namespace OrthancPerf
   TEST_F(PeerBufferRuleTest, WhereOurWindowIsAsSmallItIsNotThePeer)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
   }
 
 
@@ -45,20 +45,20 @@ namespace OrthancPerf
     sample.size = 60'000;
     sample.phases[1].second = 50;
     SetTcp(AddPeer(sample), 50, 1'000'000);
-    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
   }
 
 
   TEST_F(PeerBufferRuleTest, IsSilentOnALocalNetwork)
   {
     SetTcp(AddPeer(MakeDistant()), 0.2, 1'000'000);
-    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
   }
 
 
   TEST_F(PeerBufferRuleTest, IsSilentOnTooFewInstances)
   {
     SetTcp(AddPeer(MakeDistant(), FEW), 50, 1'000'000);
-    EXPECT_FALSE(IsFound(MakePeerBufferRule()));
+    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
   }
 }

@@ -51,7 +51,7 @@ namespace OrthancPerf
   TEST_F(Md5RuleTest, FindsThemWithLargeInstances)
   {
     SetTraffic(MakeLarge());
-    const Finding finding = Judge(MakeMd5Rule());
+    const Finding finding = Judge(&JudgeMd5);
     EXPECT_EQ("md5", finding.id);
     EXPECT_NEAR(0.045, finding.evidence["EstimatedHashing"].asDouble(), 1e-6);
     EXPECT_NEAR(45 / 87.0, finding.evidence["HashingShare"].asDouble(), 1e-6);
@@ -62,7 +62,7 @@ namespace OrthancPerf
   TEST_F(Md5RuleTest, SumsAreWorthTheirTimeWithSmallInstances)
   {
     SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+    EXPECT_FALSE(IsFound(&JudgeMd5));
   }
 
 
@@ -70,21 +70,21 @@ namespace OrthancPerf
   {
     SetTraffic(MakeLarge());
     evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
-    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+    EXPECT_FALSE(IsFound(&JudgeMd5));
   }
 
 
   TEST_F(Md5RuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeLarge(), FEW);
-    EXPECT_FALSE(IsFound(MakeMd5Rule()));
+    EXPECT_FALSE(IsFound(&JudgeMd5));
   }
 
 
   TEST_F(StorageCompressionRuleTest, FindsTheTimeInZlib)
   {
     SetTraffic(MakeCompressed());
-    const Finding finding = Judge(MakeStorageCompressionRule());
+    const Finding finding = Judge(&JudgeStorageCompression);
     EXPECT_EQ("storage-compression", finding.id);
     EXPECT_NEAR(0.020, finding.evidence["MeanCompression"].asDouble(), 1e-6);
     EXPECT_NEAR(25e6, finding.evidence["Rate"].asDouble(), 1e3);
@@ -97,22 +97,22 @@ namespace OrthancPerf
   {
     SetTraffic(MakeCompressed());
     evidence_.facts.configuration.removeMember("StorageCompression");
-    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
   }
 
 
   TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsFastOrOnTooFewInstances)
   {
     SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
     SetTraffic(MakeCompressed(), FEW);
-    EXPECT_FALSE(IsFound(MakeStorageCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
   }
 
 
   TEST_F(OverwriteRuleTest, FindsInstancesThatComeAgain)
   {
-    const Finding finding = Judge(MakeOverwriteRule());
+    const Finding finding = Judge(&JudgeOverwrite);
     EXPECT_EQ("overwrite-instances", finding.id);
     EXPECT_NEAR(0.5, finding.evidence["RepeatedShare"].asDouble(), 0.01);
   }
@@ -121,15 +121,15 @@ namespace OrthancPerf
   TEST_F(OverwriteRuleTest, KnowsTheWordsOfNewerReleases)
   {
     evidence_.facts.configuration["OverwriteInstances"] = "Always";
-    EXPECT_TRUE(IsFound(MakeOverwriteRule()));
+    EXPECT_TRUE(IsFound(&JudgeOverwrite));
     evidence_.facts.configuration["OverwriteInstances"] = "Never";
-    EXPECT_FALSE(IsFound(MakeOverwriteRule()));
+    EXPECT_FALSE(IsFound(&JudgeOverwrite));
   }
 
 
   TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
   {
     evidence_.totals[0].repeated = 19;
-    EXPECT_FALSE(IsFound(MakeOverwriteRule()));
+    EXPECT_FALSE(IsFound(&JudgeOverwrite));
   }
 }

@@ -15,7 +15,7 @@ namespace OrthancPerf
       {
         std::set<std::string> ids;
 
-        for (const Finding& finding : JudgeAll(MakeChecklistRule()))
+        for (const Finding& finding : JudgeAll(Rule(&JudgeChecklist)))
         {
           ids.insert(finding.id);
         }
@@ -31,7 +31,7 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, NamesTheCategoriesThatAreVerbose)
   {
     evidence_.facts.logLevels = {{"", "default"}, {"dicom", "trace"}, {"http", "default"}};
-    const Finding finding = Judge(MakeLogLevelRule());
+    const Finding finding = Judge(&JudgeLogLevel);
     EXPECT_EQ("verbose-logs", finding.id);
     EXPECT_EQ(1U, finding.evidence.size());
     EXPECT_EQ("trace", finding.evidence["dicom"].asString());
@@ -41,15 +41,15 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, TheDefaultLogLevelIsNotVerbose)
   {
     evidence_.facts.logLevels = {{"", "default"}, {"dicom", "default"}};
-    EXPECT_FALSE(IsFound(MakeLogLevelRule()));
+    EXPECT_FALSE(IsFound(&JudgeLogLevel));
   }
 
 
   TEST_F(ServerRulesTest, FindsAnOrthancWithAssertions)
   {
-    EXPECT_FALSE(IsFound(MakeAssertionsRule()));
+    EXPECT_FALSE(IsFound(&JudgeAssertions));
     evidence_.facts.hasAssertions = true;
-    EXPECT_EQ("debug-build", Judge(MakeAssertionsRule()).id);
+    EXPECT_EQ("debug-build", Judge(&JudgeAssertions).id);
   }
 
 
@@ -86,7 +86,7 @@ namespace OrthancPerf
     evidence_.facts.orthancVersion = "1.10.1";
     configuration_["TcpNoDelay"] = false;
     configuration_["PostgreSQL"]["EnableStorage"] = true;
-    const std::vector<Finding> findings = JudgeAll(MakeChecklistRule());
+    const std::vector<Finding> findings = JudgeAll(Rule(&JudgeChecklist));
     EXPECT_EQ(5U, findings.size());
 
     for (const Finding& finding : findings)

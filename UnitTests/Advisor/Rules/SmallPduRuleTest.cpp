@@ -19,7 +19,7 @@ namespace OrthancPerf
   TEST_F(SmallPduRuleTest, FindsSmallPdusAtAFastPeer)
   {
     AddPeer(MakeHealthy());  // 500 kB in 1 ms
-    const Finding finding = Judge(MakeSmallPduRule());
+    const Finding finding = Judge(&JudgeSmallPdu);
     EXPECT_EQ("small-pdus", finding.id);
     EXPECT_NEAR(500'000.0 / 4096, finding.evidence["PdusPerInstance"].asDouble(), 1e-3);
     EXPECT_EQ(131072, finding.remedy.document["MaximumPduLength"].asInt());
@@ -30,7 +30,7 @@ namespace OrthancPerf
   {
     evidence_.facts.configuration.removeMember("MaximumPduLength");
     AddPeer(MakeHealthy());
-    EXPECT_FALSE(IsFound(MakeSmallPduRule()));
+    EXPECT_FALSE(IsFound(&JudgeSmallPdu));
   }
 
 
@@ -39,22 +39,22 @@ namespace OrthancPerf
     Sample sample = MakeHealthy();
     sample.phases[1].second = 100;
     AddPeer(sample);
-    EXPECT_FALSE(IsFound(MakeSmallPduRule()));
+    EXPECT_FALSE(IsFound(&JudgeSmallPdu));
     SetTcp(evidence_.peers[0], 50, 65536);  // but far away it does
-    EXPECT_TRUE(IsFound(MakeSmallPduRule()));
+    EXPECT_TRUE(IsFound(&JudgeSmallPdu));
   }
 
 
   TEST_F(SmallPduRuleTest, HttpHasNoPdus)
   {
     AddPeer(MakeHealthy()).parties = {};
-    EXPECT_FALSE(IsFound(MakeSmallPduRule()));
+    EXPECT_FALSE(IsFound(&JudgeSmallPdu));
   }
 
 
   TEST_F(SmallPduRuleTest, IsSilentOnTooFewInstances)
   {
     AddPeer(MakeHealthy(), FEW);
-    EXPECT_FALSE(IsFound(MakeSmallPduRule()));
+    EXPECT_FALSE(IsFound(&JudgeSmallPdu));
   }
 }

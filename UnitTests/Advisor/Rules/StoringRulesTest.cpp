@@ -55,12 +55,12 @@ namespace OrthancPerf
                    calm + starved);
       }
 
-      static std::unique_ptr<IRule> MakeRule()
+      static Rule MakeRule()
       {
-        std::vector<std::unique_ptr<IRule>> rules;
-        rules.push_back(MakeIndexRule());
-        rules.push_back(MakeFsyncRule());
-        return MakeProcessorRule(std::move(rules));
+        return Rule(
+            [](const Evidence& evidence) {
+              return JudgeProcessor({&JudgeIndex, &JudgeFsync}, evidence);
+            });
       }
     };
 
@@ -81,7 +81,7 @@ namespace OrthancPerf
   TEST_F(FsyncRuleTest, FindsADiskThatIsSlowAtFsync)
   {
     SetTraffic(MakeSynced(12));
-    const Finding finding = Judge(MakeFsyncRule());
+    const Finding finding = Judge(&JudgeFsync);
     EXPECT_EQ("fsync", finding.id);
     EXPECT_TRUE(finding.peer.empty());
     EXPECT_NEAR(0.012, finding.evidence["MeanSync"].asDouble(), 1e-6);
@@ -94,21 +94,21 @@ namespace OrthancPerf
   TEST_F(FsyncRuleTest, AnSsdIsFastEnough)
   {
     SetTraffic(MakeSynced(4));
-    EXPECT_FALSE(IsFound(MakeFsyncRule()));
+    EXPECT_FALSE(IsFound(&JudgeFsync));
   }
 
 
   TEST_F(FsyncRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeSynced(12), FEW);
-    EXPECT_FALSE(IsFound(MakeFsyncRule()));
+    EXPECT_FALSE(IsFound(&JudgeFsync));
   }
 
 
   TEST_F(StorageRuleTest, FindsAStorageThatIsSlowWithoutFsync)
   {
     SetTraffic(MakeStored(21));  // 20 ms without sync for 500 kB
-    const Finding finding = Judge(MakeStorageRule());
+    const Finding finding = Judge(&JudgeStorage);
     EXPECT_EQ("slow-storage", finding.id);
     EXPECT_NEAR(0.020, finding.evidence["MeanWrite"].asDouble(), 1e-6);
     EXPECT_NEAR(500'000 / 0.020, finding.evidence["Rate"].asDouble(), 1e3);
@@ -121,21 +121,21 @@ namespace OrthancPerf
     Sample sample = MakeStored(21);
     sample.size = 20'000'000;  // a gigabyte a second
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound(MakeStorageRule()));
+    EXPECT_FALSE(IsFound(&JudgeStorage));
   }
 
 
   TEST_F(StorageRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeStored(21), FEW);
-    EXPECT_FALSE(IsFound(MakeStorageRule()));
+    EXPECT_FALSE(IsFound(&JudgeStorage));
   }
 
 
   TEST_F(IndexRuleTest, FindsASlowSqlite)
   {
     SetTraffic(MakeIndexed(30));
-    const Finding finding = Judge(MakeIndexRule());
+    const Finding finding = Judge(&JudgeIndex);
     EXPECT_EQ("index", finding.id);
     EXPECT_EQ("SQLite", finding.evidence["Database"].asString());
     EXPECT_NEAR(0.030, finding.evidence["ServiceTime"].asDouble(), 1e-4);
@@ -147,21 +147,21 @@ namespace OrthancPerf
   {
     SetTraffic(MakeIndexed(30));
     evidence_.facts.hasDatabasePlugin = true;
-    EXPECT_NE(std::string::npos, Judge(MakeIndexRule()).explanation.find("round trip"));
+    EXPECT_NE(std::string::npos, Judge(&JudgeIndex).explanation.find("round trip"));
   }
 
 
   TEST_F(IndexRuleTest, WhereManySendersWaitForAFastDatabaseItIsNotSlow)
   {
     SetTraffic(MakeIndexed(30, 3), 1000);
-    EXPECT_FALSE(IsFound(MakeIndexRule()));
+    EXPECT_FALSE(IsFound(&JudgeIndex));
   }
 
 
   TEST_F(IndexRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeIndexed(30), FEW);
-    EXPECT_FALSE(IsFound(MakeIndexRule()));
+    EXPECT_FALSE(IsFound(&JudgeIndex));
   }
 
 
@@ -170,8 +170,7 @@ namespace OrthancPerf
     Receive(30, MANY, 0, 0);
     const Finding finding = Judge(MakeRule());
     EXPECT_EQ("index", finding.id);
-    EXPECT_NEAR(Judge(MakeIndexRule()).cost.shareOfIngestTime, finding.cost.shareOfIngestTime,
-                1e-9);
+    EXPECT_NEAR(Judge(&JudgeIndex).cost.shareOfIngestTime, finding.cost.shareOfIngestTime, 1e-9);
   }
 
 
@@ -216,7 +215,7 @@ namespace OrthancPerf
   TEST_F(CommitRuleTest, FindsAnObjectStorageThatIsSlow)
   {
     SetTraffic(MakeCommitted(60));
-    const Finding finding = Judge(MakeCommitRule());
+    const Finding finding = Judge(&JudgeCommit);
     EXPECT_EQ("slow-commit", finding.id);
     EXPECT_NEAR(0.060, finding.evidence["MeanCommit"].asDouble(), 1e-6);
   }
@@ -225,8 +224,8 @@ namespace OrthancPerf
   TEST_F(CommitRuleTest, IsSilentOnALocalDiskAndOnTooFewInstances)
   {
     SetTraffic(MakeCommitted(5));
-    EXPECT_FALSE(IsFound(MakeCommitRule()));
+    EXPECT_FALSE(IsFound(&JudgeCommit));
     SetTraffic(MakeCommitted(60), FEW);
-    EXPECT_FALSE(IsFound(MakeCommitRule()));
+    EXPECT_FALSE(IsFound(&JudgeCommit));
   }
 }

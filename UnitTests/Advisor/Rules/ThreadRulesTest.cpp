@@ -70,7 +70,7 @@ namespace OrthancPerf
 
   TEST_F(DicomThreadsRuleTest, FindsAssociationsThatWaitForAThread)
   {
-    const Finding finding = Judge(MakeDicomThreadsRule());
+    const Finding finding = Judge(&JudgeDicomThreads);
     EXPECT_EQ("dicom-threads", finding.id);
     EXPECT_EQ(4, finding.evidence["DicomThreadsCount"].asInt());
     EXPECT_DOUBLE_EQ(9.5, finding.evidence["OpenAssociations"].asDouble());
@@ -82,23 +82,23 @@ namespace OrthancPerf
   TEST_F(DicomThreadsRuleTest, AsksForNoMoreThreadsThanTheCoresCanServe)
   {
     evidence_.load.associations = 200;
-    EXPECT_EQ(32, Judge(MakeDicomThreadsRule()).remedy.document["DicomThreadsCount"].asInt());
+    EXPECT_EQ(32, Judge(&JudgeDicomThreads).remedy.document["DicomThreadsCount"].asInt());
     evidence_.facts.configuration["DicomThreadsCount"] = 32;
-    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
   }
 
 
   TEST_F(DicomThreadsRuleTest, OpenAssociationsThatAreServedDoNotWait)
   {
     evidence_.load.waiting = 0.1;
-    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
   }
 
 
   TEST_F(DicomThreadsRuleTest, IsSilentAfterAFewLooks)
   {
     evidence_.load.looks = 4;
-    EXPECT_FALSE(IsFound(MakeDicomThreadsRule()));
+    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
   }
 
 
@@ -106,7 +106,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeParallel(20), 2000);
     evidence_.facts.configuration["DicomThreadsCount"] = 50;
-    const Finding finding = Judge(MakeParallelismRule());
+    const Finding finding = Judge(&JudgeParallelism);
     EXPECT_EQ("parallel-ingest", finding.id);
     EXPECT_NEAR(20, finding.evidence["InstancesAtOnce"].asDouble(), 0.5);
     EXPECT_EQ(4, finding.remedy.document["DicomThreadsCount"].asInt());
@@ -116,28 +116,28 @@ namespace OrthancPerf
   TEST_F(ParallelismRuleTest, AsksTheClientsWhereThereAreFewThreads)
   {
     SetTraffic(MakeParallel(20), 2000);
-    EXPECT_EQ(Remedy::Kind::Peer, Judge(MakeParallelismRule()).remedy.kind);
+    EXPECT_EQ(Remedy::Kind::Peer, Judge(&JudgeParallelism).remedy.kind);
   }
 
 
   TEST_F(ParallelismRuleTest, AFewAtOnceAreWhatCoresAreFor)
   {
     SetTraffic(MakeParallel(8), 2000);
-    EXPECT_FALSE(IsFound(MakeParallelismRule()));
+    EXPECT_FALSE(IsFound(&JudgeParallelism));
   }
 
 
   TEST_F(ParallelismRuleTest, IsSilentOnAShortBurst)
   {
     SetTraffic(MakeParallel(20), 100);  // half a second
-    EXPECT_FALSE(IsFound(MakeParallelismRule()));
+    EXPECT_FALSE(IsFound(&JudgeParallelism));
   }
 
 
   TEST_F(HttpCompressionRuleTest, FindsAnswersThatTakeLong)
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
-    const Finding finding = Judge(MakeHttpCompressionRule());
+    const Finding finding = Judge(&JudgeHttpCompression);
     EXPECT_EQ("http-compression", finding.id);
     EXPECT_NEAR(0.007, finding.evidence["MeanRespond"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.remedy.document["HttpCompressionEnabled"].asBool());
@@ -149,13 +149,13 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.facts.orthancVersion = "1.12.1";
-    EXPECT_TRUE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_TRUE(IsFound(&JudgeHttpCompression));
     evidence_.facts.configuration["HttpCompressionEnabled"] = true;
 
     for (const char* version : {"1.12.2", "1.13.0", "mainline"})
     {
       evidence_.facts.orthancVersion = version;
-      EXPECT_FALSE(IsFound(MakeHttpCompressionRule())) << version;
+      EXPECT_FALSE(IsFound(&JudgeHttpCompression)) << version;
     }
   }
 
@@ -164,7 +164,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.starved = MakeTraffic(MakeResponding(7), MANY);
-    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
   }
 
 
@@ -172,25 +172,25 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.facts.configuration["HttpCompressionEnabled"] = false;
-    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
   }
 
 
   TEST_F(HttpCompressionRuleTest, IsSilentForDicomShortAnswersAndFewUploads)
   {
     SetTraffic(MakeResponding(7));
-    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
     SetTraffic(MakeResponding(0.2), MANY, Origin::RestApi);
-    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
     SetTraffic(MakeResponding(7), FEW, Origin::RestApi);
-    EXPECT_FALSE(IsFound(MakeHttpCompressionRule()));
+    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
   }
 
 
   TEST_F(KeepAliveRuleTest, FindsAConnectionForEachUpload)
   {
     SetTraffic(MakeFirst(), MANY, Origin::RestApi);
-    const Finding finding = Judge(MakeKeepAliveRule());
+    const Finding finding = Judge(&JudgeKeepAlive);
     EXPECT_EQ("keep-alive", finding.id);
     EXPECT_NEAR(1, finding.evidence["FirstOnTheirConnection"].asDouble(), 1e-6);
     EXPECT_TRUE(finding.remedy.document["KeepAlive"].asBool());
@@ -201,13 +201,13 @@ namespace OrthancPerf
   {
     SetTraffic(MakeFirst(), MANY, Origin::RestApi);
     evidence_.facts.configuration.removeMember("KeepAlive");
-    EXPECT_FALSE(IsFound(MakeKeepAliveRule()));
+    EXPECT_FALSE(IsFound(&JudgeKeepAlive));
   }
 
 
   TEST_F(KeepAliveRuleTest, IsSilentOnTooFewUploads)
   {
     SetTraffic(MakeFirst(), FEW, Origin::RestApi);
-    EXPECT_FALSE(IsFound(MakeKeepAliveRule()));
+    EXPECT_FALSE(IsFound(&JudgeKeepAlive));
   }
 }

@@ -39,7 +39,7 @@ namespace OrthancPerf
   TEST_F(TranscodingRuleTest, ProposesAFasterEngine)
   {
     SetTraffic(MakeTranscoded(10));
-    const Finding finding = Judge(MakeTranscodingRule());
+    const Finding finding = Judge(&JudgeTranscoding);
     EXPECT_EQ("transcoding", finding.id);
     EXPECT_NEAR(2 / 3.0, finding.evidence["TranscodeShare"].asDouble(), 1e-6);
     EXPECT_NEAR(50e6, finding.evidence["Rate"].asDouble(), 1);
@@ -53,7 +53,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.transcoding.engines[1].bytes = 6e6;  // 60 MB/s
-    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+    EXPECT_FALSE(IsFound(&JudgeTranscoding));
   }
 
 
@@ -61,12 +61,12 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.transcoding.engines.resize(1);
-    const Finding finding = Judge(MakeTranscodingRule());
+    const Finding finding = Judge(&JudgeTranscoding);
     EXPECT_EQ(EngineChoice::Automatic, Apply(finding).ingestTranscoding.engine);
     EXPECT_FALSE(finding.cost.gain);
 
     evidence_.transcoding.alternatives = {"dcmtk", "gdcm"};  // nothing is known of gdcm
-    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+    EXPECT_FALSE(IsFound(&JudgeTranscoding));
   }
 
 
@@ -74,21 +74,21 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic;
-    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+    EXPECT_FALSE(IsFound(&JudgeTranscoding));
   }
 
 
   TEST_F(TranscodingRuleTest, IsSilentWhereTranscodingTakesLittle)
   {
     SetTraffic(MakeTranscoded(1));
-    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+    EXPECT_FALSE(IsFound(&JudgeTranscoding));
   }
 
 
   TEST_F(TranscodingRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeTranscoded(10), FEW);
-    EXPECT_FALSE(IsFound(MakeTranscodingRule()));
+    EXPECT_FALSE(IsFound(&JudgeTranscoding));
   }
 
 
@@ -104,7 +104,7 @@ namespace OrthancPerf
     evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
     evidence_.transcoding = DescribeEngines({verdict}, evidence_.tuning.ingestTranscoding);
 
-    const Finding finding = Judge(MakeSwitchedOffEngineRule());
+    const Finding finding = Judge(&JudgeSwitchedOffEngine);
     EXPECT_EQ("engine-switched-off", finding.id);
     EXPECT_EQ(1U, finding.evidence.size());
     EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm JPEGLSLossless"].asString());
@@ -121,12 +121,12 @@ namespace OrthancPerf
     verdict.reason = "not tested yet";
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::Untested, ""}};
     evidence_.transcoding = DescribeEngines({verdict}, {});
-    EXPECT_FALSE(IsFound(MakeSwitchedOffEngineRule()));
+    EXPECT_FALSE(IsFound(&JudgeSwitchedOffEngine));
 
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
     evidence_.transcoding = DescribeEngines({verdict}, {});
-    const Finding finding = Judge(MakeSwitchedOffEngineRule());
+    const Finding finding = Judge(&JudgeSwitchedOffEngine);
     EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
@@ -134,6 +134,6 @@ namespace OrthancPerf
 
   TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereAllWork)
   {
-    EXPECT_FALSE(IsFound(MakeSwitchedOffEngineRule()));
+    EXPECT_FALSE(IsFound(&JudgeSwitchedOffEngine));
   }
 }

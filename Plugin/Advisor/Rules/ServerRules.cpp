@@ -5,6 +5,68 @@ namespace OrthancPerf
 {
   namespace
   {
+    // The levels of /tools/log-level that write lines for each instance
+    bool IsVerbose(const std::string& level)
+    {
+      return level == "verbose" || level == "trace";
+    }
+  }
+
+
+  std::optional<Finding> JudgeLogLevel(const Evidence& evidence)
+  {
+    Json::Value levels;
+
+    for (const auto& [category, level] : evidence.facts.logLevels)
+    {
+      if (IsVerbose(level))
+      {
+        levels[category.empty() ? "All" : category] = level;
+      }
+    }
+
+    if (levels.isNull())
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "verbose-logs";
+    finding.title = "Orthanc logs every step of every instance";
+    finding.explanation = "The log level is \"verbose\" or \"trace\": some dozen lines an "
+                          "instance, each written under a lock that all threads share.";
+    finding.evidence = levels;
+    finding.remedy =
+        Remedy::ChangeSystem("curl -X PUT http://localhost:8042/tools/log-level -d default "
+                             "(likewise /tools/log-level-dicom and so on, for single categories), "
+                             "and start Orthanc without --verbose or --trace.");
+    return finding;
+  }
+
+
+  std::optional<Finding> JudgeAssertions(const Evidence& evidence)
+  {
+    if (!evidence.facts.hasAssertions)
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "debug-build";
+    finding.title = "This Orthanc was built for debugging";
+    finding.explanation = "The program holds a warning that is left out of release builds: it "
+                          "checks its own assertions all the time (built without NDEBUG; its log "
+                          "says so at the start), was not optimized, or both.";
+    finding.evidence["Build"] = "for debugging";
+    finding.remedy =
+        Remedy::ChangeSystem("Use a release build (cmake -DCMAKE_BUILD_TYPE=Release), or the "
+                             "packages of a distribution or of the Orthanc project.");
+    return finding;
+  }
+
+
+  namespace
+  {
     // From how many instances on a store is large. The Orthanc Book ("Scalability of Orthanc",
     // "Troubleshooting") speaks of hundreds of thousands.
     constexpr std::uint64_t LARGE_STORE = 100'000;
@@ -123,31 +185,21 @@ namespace OrthancPerf
 
       return finding;
     }
-
-
-    class ChecklistRule : public IRule
-    {
-    public:
-      std::vector<Finding> Judge(const Evidence& evidence) const override
-      {
-        std::vector<Finding> findings;
-
-        for (const Item& item : ITEMS)
-        {
-          if (Applies(item, evidence.facts))
-          {
-            findings.push_back(Describe(item, evidence.facts));
-          }
-        }
-
-        return findings;
-      }
-    };
   }
 
 
-  std::unique_ptr<IRule> MakeChecklistRule()
+  std::vector<Finding> JudgeChecklist(const Evidence& evidence)
   {
-    return std::make_unique<ChecklistRule>();
+    std::vector<Finding> findings;
+
+    for (const Item& item : ITEMS)
+    {
+      if (Applies(item, evidence.facts))
+      {
+        findings.push_back(Describe(item, evidence.facts));
+      }
+    }
+
+    return findings;
   }
 }

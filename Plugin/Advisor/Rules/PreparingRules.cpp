@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/Rules/Rules.h"
+
+#include <algorithm>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 MB/s on a free one
+    constexpr double SLOW_MD5 = 250e6;
+
+    // What else "prepare" does with the bytes of a file (copies), without MD5
+    constexpr double COPYING = 1500e6;
+
+
+    // Whether something else that may take long lies in "prepare"
+    bool HasOtherWork(const ServerFacts& facts)
+    {
+      const Json::Value& scripts = facts.configuration["LuaScripts"];
+      return (scripts.isArray() && !scripts.empty()) || facts.IsOn("StorageCompression", false);
+    }
+
+
+    // An estimate of the time that MD5 takes, in seconds of all instances together. It lies inside
+    // the phase "prepare", nearly all of which it is with large instances. Where Lua or compression
+    // are in there too, no more is counted than a slow processor would need. 0 if it is off.
+    double EstimateMd5(const TrafficSums& traffic, const ServerFacts& facts)
+    {
+      if (!facts.IsOn("StoreMD5ForAttachments", true))
+      {
+        return 0;
+      }
+
+      const double rest =
+          std::max(traffic.GetSeconds(Phase::Prepare) - traffic.bytes / COPYING, 0.0);
+      return HasOtherWork(facts) ? std::min(rest, traffic.bytes / SLOW_MD5) : rest;
+    }
+
+
+    // With images of half a megabyte on an SSD it is a quarter: what the checksum is worth. Large
+    // instances are another thing.
+    constexpr double MINIMUM_MD5_SHARE = 0.30;
+    constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
+  }
+
+
+  std::optional<Finding> JudgeMd5(const Evidence& evidence)
+  {
+    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+    const double hashing = EstimateMd5(traffic, evidence.facts);
+    const double total = traffic.GetTotalSeconds();
+
+    if (traffic.instances < MINIMUM_INSTANCES ||
+        traffic.bytes < LARGE_INSTANCE * traffic.instances || hashing < MINIMUM_MD5_SHARE * total)
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "md5";
+    finding.title = "Computing MD5 sums takes " + SayShare(hashing / total) + " of the time";
+    finding.explanation = "Orthanc computes the MD5 sum of each file before it is stored "
+                          "(\"StoreMD5ForAttachments\"), on one core. With instances of " +
+                          SaySize(traffic.bytes / traffic.instances) + " that is " +
+                          SayTime(hashing / traffic.instances) + " each.";
+    finding.evidence["MeanSize"] = traffic.bytes / traffic.instances;
+    finding.evidence["EstimatedHashing"] = hashing / traffic.instances;
+    finding.evidence["MeanPrepare"] = traffic.GetMean(Phase::Prepare);
+    finding.evidence["HashingShare"] = hashing / total;
+    finding.cost = EstimateCost(hashing, total, evidence.GetTotal(Direction::Receive));
+    finding.remedy = Remedy::Configure(
+        MakeOption("StoreMD5ForAttachments", false),
+        "Go without the sums, if nobody checks them (/instances/{id}/attachments/dicom/verify-md5) "
+        "and the file system has its own (ZFS, btrfs).");
+    return finding;
+  }
+
+
+  namespace
+  {
+    constexpr double MINIMUM_COMPRESSION_SHARE = 0.25;
+  }
+
+
+  std::optional<Finding> JudgeStorageCompression(const Evidence& evidence)
+  {
+    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+    const ServerFacts& facts = evidence.facts;
+    const double compressing = traffic.GetSeconds(Phase::Prepare) - EstimateMd5(traffic, facts);
+    const double total = traffic.GetTotalSeconds();
+
+    if (!facts.IsOn("StorageCompression", false) || traffic.instances < MINIMUM_INSTANCES ||
+        compressing < MINIMUM_COMPRESSION_SHARE * total)
+    {
+      return std::nullopt;
+    }
+
+    const double mean = compressing / traffic.instances;
+
+    Finding finding;
+    finding.id = "storage-compression";
+    finding.title = "Compressing the files takes " + SayShare(compressing / total) + " of the time";
+    finding.explanation =
+        "\"StorageCompression\" passes each file through zlib before it is stored, and back "
+        "whenever it is read: " +
+        SayTime(mean) + " an instance, " + SaySize(traffic.bytes / compressing) +
+        "/s. A lossless transfer syntax makes images smaller than zlib does, and faster.";
+    finding.evidence["MeanCompression"] = mean;
+    finding.evidence["CompressionShare"] = compressing / total;
+    finding.evidence["Rate"] = traffic.bytes / compressing;
+    finding.cost = EstimateCost(compressing, total, evidence.GetTotal(Direction::Receive));
+    finding.remedy = Remedy::Configure(
+        MakeOption("StorageCompression", false),
+        "Switch it off; files that are compressed already stay readable. To save space, transcode "
+        "on ingest (\"IngestTranscoding\" of the plugin's tuning).");
+    return finding;
+  }
+
+
+  namespace
+  {
+    constexpr double MINIMUM_REPEATED_SHARE = 0.2;
+
+
+    // A boolean up to Orthanc 1.12.9, a text since ("Never", "Always", "IfChanged")
+    bool IsOverwriting(const ServerFacts& facts)
+    {
+      return facts.IsOn("OverwriteInstances", false) ||
+             facts.GetText("OverwriteInstances", "Never") == "Always";
+    }
+  }
+
+
+  std::optional<Finding> JudgeOverwrite(const Evidence& evidence)
+  {
+    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+
+    if (!IsOverwriting(evidence.facts) || traffic.repeated < MINIMUM_INSTANCES ||
+        traffic.repeated < MINIMUM_REPEATED_SHARE * traffic.instances)
+    {
+      return std::nullopt;
+    }
+
+    const double share = traffic.repeated / traffic.instances;
+
+    Finding finding;
+    finding.id = "overwrite-instances";
+    finding.title = SayShare(share) + " of the instances replace one that is stored already";
+    finding.explanation = "With \"OverwriteInstances\", an instance that comes again is deleted, "
+                          "with its file, and stored anew: twice the work in storage and database, "
+                          "for what is the same instance most often.";
+    finding.evidence["RepeatedShare"] = share;
+    finding.evidence["MeanDuration"] = traffic.GetTotalSeconds() / traffic.instances;
+    finding.cost = EstimateShare(share * (traffic.GetSeconds(Phase::Storage) +
+                                          traffic.GetSeconds(Phase::Index) +
+                                          traffic.GetSeconds(Phase::Commit)),
+                                 evidence.GetTotal(Direction::Receive));
+    finding.remedy =
+        Remedy::Configure(MakeOption("OverwriteInstances", false),
+                          "Keep what is stored, unless peers really send changed instances under "
+                          "the same SOP Instance UID. (\"Never\" from Orthanc 1.12.10.)");
+    return finding;
+  }
+}
