@@ -4,7 +4,7 @@
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/NativeEngine.h"
-#include "Transcoding/Native/SourceImage.h"
+#include "Transcoding/Native/RasterFrame.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -63,13 +63,11 @@ namespace
 
   std::string ReadPixels(const std::string& bytes)
   {
-    const DataSetEditor file(bytes.data(), bytes.size());
-    const SourceImage image(file);
     std::string pixels;
 
-    for (std::size_t i = 0; i < image.GetFrameCount(); i++)
+    for (const RasterFrame& frame : FindRasterFrames(DescribeImage(bytes.data(), bytes.size())))
     {
-      pixels += Interleave(image.GetFrame(i));
+      pixels += Interleave(frame);
     }
 
     return pixels;

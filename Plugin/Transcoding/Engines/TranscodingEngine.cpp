@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/TranscodingEngine.h"
 
+#include "Dicom/TransferSyntax.h"
+
 #include <utility>
 
 namespace OrthancPerf
@@ -36,5 +38,25 @@ namespace OrthancPerf
   EngineResult EngineResult::MakeFailed(std::string reason)
   {
     return {TranscodingOutcome::Failed, "", std::move(reason)};
+  }
+
+
+  EngineResult Uncompress(const std::vector<const ITranscodingEngine*>& engines, const void* data,
+                          std::size_t size, TimePoint deadline)
+  {
+    const TranscodingTarget target = {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 100, deadline};
+    EngineResult last = EngineResult::MakeDeclined("there is no engine that decodes");
+
+    for (const ITranscodingEngine* const engine : engines)
+    {
+      last = engine->Transcode(data, size, target);
+
+      if (last.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
+      {
+        break;
+      }
+    }
+
+    return last;
   }
 }

@@ -142,9 +142,9 @@ namespace OrthancPerf
   }
 
 
-  void EncodeJpegLossless(const RasterFrame& frame, ColourModel model, std::string& target)
+  void EncodeJpegLossless(const RasterFrame& frame, std::string& target)
   {
-    const Identifiers& identifiers = model == ColourModel::Rgb ? RGB_COMPONENTS : OTHER_COMPONENTS;
+    const Identifiers& identifiers = frame.isRgb ? RGB_COMPONENTS : OTHER_COMPONENTS;
     DifferenceCoder differences(frame);
     const std::vector<CategoryCounts> counts = differences.CountCategories();
     const std::vector<HuffmanTable> tables = ChooseTables(counts);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/NativeEngine.h"
 
+#include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Transcoding/Native/JpegLosslessEncoder.h"
-#include "Transcoding/Native/SourceImage.h"
+#include "Transcoding/Native/RasterFrame.h"
 
 #include <exception>
 #include <new>
@@ -26,13 +27,6 @@ namespace OrthancPerf
     // Bytes of pixels below which a second thread costs more than it brings
     constexpr std::size_t WORTH_A_THREAD = 1 << 20;
 
-    ColourModel GetColourModel(Photometric photometric)
-    {
-      return photometric == Photometric::Rgb       ? ColourModel::Rgb
-             : photometric == Photometric::YbrFull ? ColourModel::YCbCr
-                                                   : ColourModel::Luminance;
-    }
-
     void CheckTime(TimePoint deadline)
     {
       if (Clock::now() >= deadline)
@@ -41,31 +35,30 @@ namespace OrthancPerf
       }
     }
 
-    void EncodeInTurn(const SourceImage& image, EncapsulatedPixels& pixels, TimePoint deadline)
-    {
-      const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
+    using Frames = std::vector<RasterFrame>;
 
-      for (std::size_t i = 0; i < image.GetFrameCount(); i++)
+    void EncodeInTurn(const Frames& frames, EncapsulatedPixels& pixels, TimePoint deadline)
+    {
+      for (const RasterFrame& frame : frames)
       {
         CheckTime(deadline);
-        EncodeJpegLossless(image.GetFrame(i), model, pixels.BeginFrame());
+        EncodeJpegLossless(frame, pixels.BeginFrame());
         pixels.EndFrame();
       }
     }
 
-    void EncodeInParallel(const SourceImage& image, SpareWorkers& workers,
-                          EncapsulatedPixels& pixels, TimePoint deadline)
+    void EncodeInParallel(const Frames& frames, SpareWorkers& workers, EncapsulatedPixels& pixels,
+                          TimePoint deadline)
     {
-      const ColourModel model = GetColourModel(image.GetPhotometricInterpretation());
-      std::vector<std::string> frames(image.GetFrameCount());
+      std::vector<std::string> encoded(frames.size());
       workers.Run(frames.size(),
                   [&](std::size_t i)
                   {
                     CheckTime(deadline);
-                    EncodeJpegLossless(image.GetFrame(i), model, frames[i]);
+                    EncodeJpegLossless(frames[i], encoded[i]);
                   });
 
-      for (std::string& frame : frames)
+      for (std::string& frame : encoded)
       {
         pixels.BeginFrame().append(frame);
         pixels.EndFrame();
@@ -99,7 +92,7 @@ namespace OrthancPerf
                    ? TranscodeAny(data, size, target.deadline)
                    : EngineResult::MakeDeclined("native writes JPEG Lossless only");
     }
-    catch (const ImageDeclined& reason)
+    catch (const NotCovered& reason)
     {
       result = EngineResult::MakeDeclined(reason.what());
     }
@@ -119,7 +112,8 @@ namespace OrthancPerf
   EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size,
                                           TimePoint deadline) const
   {
-    const std::string source = DataSetEditor::ReadTransferSyntax(data, size);
+    const ImageDescription image = DescribeImage(data, size);
+    const std::string source = image.transferSyntax.data();
 
     if (source == TransferSyntaxUid::JPEG_LOSSLESS_SV1)
     {
@@ -128,53 +122,43 @@ namespace OrthancPerf
 
     if (source == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN || source.empty())
     {
-      return Encode(data, size, deadline);
+      return Encode(DataSetEditor(data, size), image, deadline);
     }
 
-    const EngineResult converted = Convert(data, size, deadline);
-    return converted.outcome == TranscodingOutcome::Transcoded
-               ? Encode(converted.file.data(), converted.file.size(), deadline)
-               : converted;
+    const EngineResult converted = Uncompress(converters_, data, size, deadline);
+
+    if (converted.outcome != TranscodingOutcome::Transcoded)
+    {
+      return converted;
+    }
+
+    const std::string& file = converted.file;
+    return Encode(DataSetEditor(file.data(), file.size()), DescribeImage(file.data(), file.size()),
+                  deadline);
   }
 
 
-  EngineResult NativeEngine::Convert(const void* data, std::size_t size, TimePoint deadline) const
+  EngineResult NativeEngine::Encode(DataSetEditor&& file, const ImageDescription& image,
+                                    TimePoint deadline) const
   {
-    const TranscodingTarget target = {std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN), 100,
-                                      deadline};
-    EngineResult result =
-        EngineResult::MakeDeclined("native reads Explicit VR Little Endian, and has no converter");
+    const Frames frames = FindRasterFrames(image);
+    EncapsulatedPixels pixels(frames.size());
 
-    for (const ITranscodingEngine* const converter : converters_)
+    if (image.samplesPerPixel > 1 && file.Find(TAG_PLANAR_CONFIGURATION) == nullptr)
     {
-      result = converter->Transcode(data, size, target);
-
-      if (result.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
-      {
-        break;
-      }
+      throw CodecError("Planar Configuration is missing");
     }
 
-    return result;
-  }
-
-
-  EngineResult NativeEngine::Encode(const void* data, std::size_t size, TimePoint deadline) const
-  {
-    DataSetEditor file(data, size);
-    const SourceImage image(file);
-    EncapsulatedPixels pixels(image.GetFrameCount());
-
-    if (image.GetFrameCount() * image.GetFrameSize() < WORTH_A_THREAD || image.GetFrameCount() == 1)
+    if (image.pixelData.size() < WORTH_A_THREAD || frames.size() == 1)
     {
-      EncodeInTurn(image, pixels, deadline);
+      EncodeInTurn(frames, pixels, deadline);
     }
     else
     {
-      EncodeInParallel(image, workers_, pixels, deadline);
+      EncodeInParallel(frames, workers_, pixels, deadline);
     }
 
-    if (image.GetFrame(0).samples > 1)
+    if (image.samplesPerPixel > 1)
     {
       file.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
     }

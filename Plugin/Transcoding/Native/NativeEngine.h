@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ImageDescription.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
-#include "Transcoding/Worker/SpareWorkers.h"
+#include "Transcoding/Native/SpareWorkers.h"
 
 #include <cstddef>
 #include <string>
@@ -13,8 +15,7 @@ namespace OrthancPerf
   // The project's own encoder of JPEG Lossless, process 14, selection value 1, the transfer syntax
   // that archives use most. It covers images of 8 or 16 bits
   // allocated, with one component or in RGB or YBR_FULL, of any number of frames, and declines all
-  // others. It reads Explicit VR Little Endian; what comes in another transfer syntax, a converter
-  // first makes that of.
+  // others. It reads Explicit VR Little Endian, which a converter first makes of other files.
   //
   // The data set stays as it is but for Pixel Data, Planar Configuration, and group lengths.
   class NativeEngine : public ITranscodingEngine
@@ -38,8 +39,8 @@ namespace OrthancPerf
 
   private:
     EngineResult TranscodeAny(const void* data, std::size_t size, TimePoint deadline) const;
-    EngineResult Convert(const void* data, std::size_t size, TimePoint deadline) const;
-    EngineResult Encode(const void* data, std::size_t size, TimePoint deadline) const;
+    EngineResult Encode(DataSetEditor&& file, const ImageDescription& image,
+                        TimePoint deadline) const;
 
     const std::vector<const ITranscodingEngine*> converters_;
     mutable SpareWorkers workers_;

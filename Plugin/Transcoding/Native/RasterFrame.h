@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/ImageDescription.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -16,5 +19,16 @@ namespace OrthancPerf
     std::size_t samples = 1;         // of a pixel: 1 or 3
     std::size_t bytesPerSample = 1;  // 1 or 2
     bool isPlanar = false;           // Planar Configuration 1: all of one sample, then the next
+    bool isRgb = false;
+
+    std::size_t GetSize() const noexcept  // bytes
+    {
+      return rows * columns * samples * bytesPerSample;
+    }
   };
+
+  // The frames of an uncompressed image, little endian: they lie inside the file, whatever it
+  // claims. Throws NotCovered for what the native encoder does not cover, CodecError for what is
+  // wrong.
+  std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image);
 }

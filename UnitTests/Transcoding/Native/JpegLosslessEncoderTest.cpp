@@ -19,6 +19,7 @@ namespace OrthancPerf
       frame.columns = columns;
       frame.samples = samples;
       frame.bytesPerSample = bytes;
+      frame.isRgb = samples == 3;
       return frame;
     }
 
@@ -52,8 +53,7 @@ namespace OrthancPerf
     {
       ASSERT_EQ(rows * columns * samples * bytes, pixels.size());
       std::string stream;
-      const ColourModel model = samples == 1 ? ColourModel::Luminance : ColourModel::Rgb;
-      EncodeJpegLossless(MakeFrame(pixels, rows, columns, samples, bytes), model, stream);
+      EncodeJpegLossless(MakeFrame(pixels, rows, columns, samples, bytes), stream);
       const LosslessJpegDecoder decoder(stream);
       EXPECT_EQ(8 * bytes, decoder.precision);
       EXPECT_EQ(rows, decoder.rows);
@@ -211,7 +211,7 @@ namespace OrthancPerf
       RasterFrame frame = MakeFrame(planar, 5, 7, 3, bytes);
       frame.isPlanar = true;
       std::string stream;
-      EncodeJpegLossless(frame, ColourModel::YCbCr, stream);
+      EncodeJpegLossless(frame, stream);
 
       const std::vector<std::uint16_t> source = ToSamples(planar, bytes);
       const LosslessJpegDecoder decoder(stream);
@@ -228,12 +228,14 @@ namespace OrthancPerf
   TEST(JpegLosslessEncoder, ComponentsTellTheColourModel)
   {
     const std::string pixels(3, '\0');
+    RasterFrame frame = MakeFrame(pixels, 1, 1, 3, 1);
     std::string rgb;
-    EncodeJpegLossless(MakeFrame(pixels, 1, 1, 3, 1), ColourModel::Rgb, rgb);
+    EncodeJpegLossless(frame, rgb);
     EXPECT_EQ((std::vector<std::size_t>{'R', 'G', 'B'}), LosslessJpegDecoder(rgb).identifiers);
 
+    frame.isRgb = false;
     std::string ybr;
-    EncodeJpegLossless(MakeFrame(pixels, 1, 1, 3, 1), ColourModel::YCbCr, ybr);
+    EncodeJpegLossless(frame, ybr);
     EXPECT_EQ((std::vector<std::size_t>{1, 2, 3}), LosslessJpegDecoder(ybr).identifiers);
   }
 
@@ -242,7 +244,7 @@ namespace OrthancPerf
   {
     const std::string pixels(4, '\1');
     std::string stream = "before";
-    EncodeJpegLossless(MakeFrame(pixels, 2, 2, 1, 1), ColourModel::Luminance, stream);
+    EncodeJpegLossless(MakeFrame(pixels, 2, 2, 1, 1), stream);
     EXPECT_EQ("before", stream.substr(0, 6));
     EXPECT_EQ(4u, LosslessJpegDecoder(stream.substr(6)).samples.size());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Worker/SpareWorkers.h"
+#include "Transcoding/Native/SpareWorkers.h"
 
 #include <gtest/gtest.h>
 

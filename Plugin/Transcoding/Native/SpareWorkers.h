@@ -24,8 +24,6 @@ namespace OrthancPerf
     void Run(std::size_t count, const std::function<void(std::size_t)>& work);
 
   private:
-    class Pieces;
-
     bool TakeCore() noexcept;
 
     const std::size_t cores_;
