@@ -66,7 +66,7 @@ namespace OrthancPerf
 
 
     // What the source says of where it comes from. Points into its file.
-    struct SourceHistory
+    struct SourceHistory : public IDataElementVisitor
     {
       std::string_view imageType;
       std::string_view sopClassUid;
@@ -75,59 +75,26 @@ namespace OrthancPerf
       std::string_view lossy;
       std::string_view ratios;
       std::string_view methods;
-    };
 
-
-    class HistoryCollector : public IDataElementVisitor
-    {
-    public:
       void VisitElement(const DataElement& element) noexcept override
       {
-        std::string_view* const target = Find(element.tag);
+        static constexpr std::pair<DicomTag, std::string_view SourceHistory::*> TEXTS[] = {
+            {TAG_IMAGE_TYPE, &SourceHistory::imageType},
+            {TAG_SOP_CLASS_UID, &SourceHistory::sopClassUid},
+            {TAG_SOP_INSTANCE_UID, &SourceHistory::sopInstanceUid},
+            {TAG_DERIVATION_DESCRIPTION, &SourceHistory::description},
+            {TAG_LOSSY_IMAGE_COMPRESSION, &SourceHistory::lossy},
+            {TAG_LOSSY_IMAGE_COMPRESSION_RATIO, &SourceHistory::ratios},
+            {TAG_LOSSY_IMAGE_COMPRESSION_METHOD, &SourceHistory::methods}};
 
-        if (target != nullptr && target->empty())
+        for (const auto& [tag, text] : TEXTS)
         {
-          *target = GetText(element);
+          if (element.tag == tag && (this->*text).empty())
+          {
+            this->*text = GetText(element);
+          }
         }
       }
-
-      const SourceHistory& Get() const noexcept
-      {
-        return history_;
-      }
-
-    private:
-      std::string_view* Find(DicomTag tag) noexcept
-      {
-        switch (tag)
-        {
-          case TAG_IMAGE_TYPE:
-            return &history_.imageType;
-
-          case TAG_SOP_CLASS_UID:
-            return &history_.sopClassUid;
-
-          case TAG_SOP_INSTANCE_UID:
-            return &history_.sopInstanceUid;
-
-          case TAG_DERIVATION_DESCRIPTION:
-            return &history_.description;
-
-          case TAG_LOSSY_IMAGE_COMPRESSION:
-            return &history_.lossy;
-
-          case TAG_LOSSY_IMAGE_COMPRESSION_RATIO:
-            return &history_.ratios;
-
-          case TAG_LOSSY_IMAGE_COMPRESSION_METHOD:
-            return &history_.methods;
-
-          default:
-            return nullptr;
-        }
-      }
-
-      SourceHistory history_;
     };
 
 
@@ -210,63 +177,18 @@ namespace OrthancPerf
     }
 
 
-    std::size_t GetCompressedSize(const DataSetEditor& editor)
-    {
-      const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
-
-      if (pixels == nullptr)
-      {
-        throw DataSetError("no Pixel Data");
-      }
-
-      return pixels->bytes.size();
-    }
-
-
-    // A number of 128 bits, most significant word first
-    using Uuid = std::array<std::uint32_t, 4>;
+    using Number = unsigned __int128;
 
 
     // FNV-1a of 128 bits (G. Fowler, L. C. Noll, K.-P. Vo): draft-eastlake-fnv
-    class Hash
+    void AddToHash(Number& hash, std::string_view bytes) noexcept
     {
-    public:
-      void Add(std::string_view bytes) noexcept
+      for (const char byte : bytes)
       {
-        for (const char byte : bytes)
-        {
-          // The prime is 2^88 + 315
-          state_ ^= static_cast<std::uint8_t>(byte);
-          state_ = (state_ << 88) + state_ * 315;
-        }
+        // The prime is 2^88 + 315
+        hash ^= static_cast<std::uint8_t>(byte);
+        hash = (hash << 88) + hash * 315;
       }
-
-      Uuid Get() const noexcept
-      {
-        return {static_cast<std::uint32_t>(state_ >> 96), static_cast<std::uint32_t>(state_ >> 64),
-                static_cast<std::uint32_t>(state_ >> 32), static_cast<std::uint32_t>(state_)};
-      }
-
-    private:
-      using Number = unsigned __int128;
-
-      Number state_ = Number(0x6c62272e07bb0142) << 64 | 0x62b821756295c58d;
-    };
-
-
-    // Divides by ten in place and returns the remainder
-    char DivideByTen(Uuid& number)
-    {
-      std::uint64_t remainder = 0;
-
-      for (std::uint32_t& word : number)
-      {
-        const std::uint64_t dividend = remainder << 32 | word;
-        word = static_cast<std::uint32_t>(dividend / 10);
-        remainder = dividend % 10;
-      }
-
-      return static_cast<char>(remainder);
     }
   }
 
@@ -276,9 +198,8 @@ namespace OrthancPerf
   {
     const LossySyntax& syntax = FindLossySyntax(derivation.transferSyntax);
 
-    HistoryCollector collector;
-    WalkDicomFile(source, sourceSize, collector);
-    const SourceHistory& history = collector.Get();
+    SourceHistory history;
+    WalkDicomFile(source, sourceSize, history);
 
     if (history.sopInstanceUid.empty())
     {
@@ -289,7 +210,14 @@ namespace OrthancPerf
     const std::optional<std::size_t> nativeSize = DescribeImage(source, sourceSize).GetNativeSize();
 
     DataSetEditor editor(compressed.data(), compressed.size());
-    const std::string ratio = FormatRatio(nativeSize.value_or(0), GetCompressedSize(editor));
+    const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
+
+    if (pixels == nullptr)
+    {
+      throw DataSetError("no Pixel Data");
+    }
+
+    const std::string ratio = FormatRatio(nativeSize.value_or(0), pixels->bytes.size());
 
     editor.Set(TAG_MEDIA_STORAGE_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
     editor.Set(TAG_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
@@ -312,24 +240,22 @@ namespace OrthancPerf
   {
     const std::string request = "/" + transferSyntax + "/" + std::to_string(lossyQuality) + "/";
 
-    Hash hash;
-    hash.Add(source.sopInstanceUid);
-    hash.Add(request);
-    hash.Add(source.pixelData);
-    hash.Add(source.encapsulatedPixels);
-    Uuid uuid = hash.Get();
+    Number uuid = Number(0x6c62272e07bb0142) << 64 | 0x62b821756295c58d;
+    AddToHash(uuid, source.sopInstanceUid);
+    AddToHash(uuid, request);
+    AddToHash(uuid, source.pixelData);
+    AddToHash(uuid, source.encapsulatedPixels);
 
     // Version 8, variant 10: RFC 9562 section 5.8
-    uuid[1] = (uuid[1] & 0xffff0fff) | 0x00008000;
-    uuid[2] = (uuid[2] & 0x3fffffff) | 0x80000000;
+    uuid = (uuid & ~(Number(0xf000) << 64)) | Number(0x8000) << 64;
+    uuid = (uuid & ~(Number(3) << 62)) | Number(2) << 62;
     std::string digits;
 
-    while (std::any_of(uuid.begin(), uuid.end(), [](std::uint32_t word) { return word != 0; }))
+    for (; uuid > 0; uuid /= 10)
     {
-      digits.push_back(static_cast<char>('0' + DivideByTen(uuid)));
+      digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(uuid % 10)));
     }
 
-    std::reverse(digits.begin(), digits.end());
     return "2.25." + digits;
   }
 }
