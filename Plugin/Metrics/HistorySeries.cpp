@@ -61,7 +61,7 @@ namespace OrthancPerf
   std::vector<HistoryPoint> HistorySeries::GetOver(UnixSeconds begin, UnixSeconds now) const
   {
     const auto size = static_cast<std::int64_t>(points_.size());
-    const std::int64_t end = std::min(now / resolution_.count(), newest_ + 1);
+    const std::int64_t end = std::min<std::int64_t>(now / resolution_.count(), newest_ + 1);
     std::vector<HistoryPoint> points;
 
     for (std::int64_t number = begin / resolution_.count(); number < end; number++)

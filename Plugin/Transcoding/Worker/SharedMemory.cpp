@@ -2,10 +2,12 @@
 #include "Transcoding/Worker/SharedMemory.h"
 
 #include <cerrno>
+#include <linux/memfd.h>
 #include <stdexcept>
-#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -16,10 +18,17 @@ namespace OrthancPerf
     {
       throw std::system_error(errno, std::generic_category(), call);
     }
+
+
+    // Linux has it for longer than the C library (glibc 2.27)
+    int CreateAnonymousFile()
+    {
+      return static_cast<int>(syscall(SYS_memfd_create, "orthanc-perf", MFD_CLOEXEC));
+    }
   }
 
 
-  SharedMemory::SharedMemory() : descriptor_(memfd_create("orthanc-perf", MFD_CLOEXEC))
+  SharedMemory::SharedMemory() : descriptor_(CreateAnonymousFile())
   {
     if (descriptor_.Get() < 0)
     {

@@ -4,7 +4,6 @@
 #include <array>
 #include <fcntl.h>
 #include <string_view>
-#include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -28,10 +27,9 @@ namespace OrthancPerf
 
   LibjpegWarnings::LibjpegWarnings() :
     lock_(mutex),
-    caught_(Check(memfd_create("libjpeg", MFD_CLOEXEC))),
     standardError_(Check(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)))
   {
-    Check(dup2(caught_.Get(), STDERR_FILENO));
+    Check(dup2(caught_.GetDescriptor(), STDERR_FILENO));
   }
 
 
@@ -46,7 +44,7 @@ namespace OrthancPerf
     // The first warning only is written, which is enough. GDCM accepts one that does no harm,
     // "Invalid SOS parameters for sequential JPEG", of files in the archives.
     std::array<char, 256> text = {};
-    const ssize_t size = pread(caught_.Get(), text.data(), text.size(), 0);
+    const ssize_t size = pread(caught_.GetDescriptor(), text.data(), text.size(), 0);
     const std::string_view written(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
     return !written.empty() && written.find("Invalid SOS parameters") == std::string_view::npos;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Transcoding/Worker/FileDescriptor.h"
+#include "Transcoding/Worker/SharedMemory.h"
 
 #include <mutex>
 #include <string>
@@ -27,7 +28,7 @@ namespace OrthancPerf
 
   private:
     const std::lock_guard<std::mutex> lock_;
-    const FileDescriptor caught_;
+    const SharedMemory caught_;
     const FileDescriptor standardError_;
   };
 }
