@@ -4,6 +4,7 @@
 # or through sudo), a Python virtual environment in build/venv, and the dashboard's packages from the
 # npm registry in WebApp/node_modules. May be run any number of times; when nothing is missing it
 # takes a moment and needs neither root nor a network.
+# setup.sh portable: only what build-portable.sh needs, which brings its own compiler and libraries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,6 +18,9 @@ readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
   vde2 e2fsprogs
+)
+readonly PORTABLE_PACKAGES=(
+  cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
 )
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
@@ -153,10 +157,15 @@ unpack_orthanc_gdcm()
 }
 
 
-install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
-install_packages "$(name_clang_runtime)"
+if [[ ${1:-} == portable ]]
+then
+  install_packages "${PORTABLE_PACKAGES[@]}"
+else
+  install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+  install_packages "$(name_clang_runtime)"
+  unpack_orthanc_gdcm
+  install_python_packages
+fi
 read -ra NPM_PACKAGES <<< "$(name_npm_packages)"
 install_packages "${NPM_PACKAGES[@]}"
-unpack_orthanc_gdcm
-install_python_packages
 install_npm_packages

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What the plugin stands on, from Debian 12 or 13 (Resources/setup.sh installs it).
 
+option(PERF_PORTABLE "Link static libraries alone (Resources/build-portable.sh)" OFF)
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JSONCPP REQUIRED IMPORTED_TARGET jsoncpp)
@@ -20,20 +22,24 @@ endif()
 # The codec libraries, each for a program of its own, which is left out without them: libdcmtk-dev
 # and libgdcm-dev. Never two of them in one program: they bring incompatible copies of CharLS.
 # (dcmdata, with which GDCM's program converts data sets, has no codec.)
-find_path(DCMTK_HEADERS dcmtk/dcmdata/dctk.h)
-find_library(DCMTK_DCMJPLS dcmjpls)
-if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
-  add_library(Perf::DCMTK INTERFACE IMPORTED)
-  target_include_directories(Perf::DCMTK SYSTEM INTERFACE ${DCMTK_HEADERS})
-  target_link_libraries(Perf::DCMTK INTERFACE
-    dcmjpeg dcmjpls dcmimage dcmimgle dcmdata oflog ofstd)
-endif()
+if(PERF_PORTABLE)
+  include(${CMAKE_SOURCE_DIR}/Resources/Packaging/StaticCodecs.cmake)
+else()
+  find_path(DCMTK_HEADERS dcmtk/dcmdata/dctk.h)
+  find_library(DCMTK_DCMJPLS dcmjpls)
+  if(DCMTK_HEADERS AND DCMTK_DCMJPLS)
+    add_library(Perf::DCMTK INTERFACE IMPORTED)
+    target_include_directories(Perf::DCMTK SYSTEM INTERFACE ${DCMTK_HEADERS})
+    target_link_libraries(Perf::DCMTK INTERFACE
+      dcmjpeg dcmjpls dcmimage dcmimgle dcmdata oflog ofstd)
+  endif()
 
-find_package(GDCM QUIET CONFIG)
-if(GDCM_FOUND AND DCMTK_HEADERS)
-  add_library(Perf::GDCM INTERFACE IMPORTED)
-  target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS} ${DCMTK_HEADERS})
-  target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmCommon dcmdata oflog ofstd)
+  find_package(GDCM QUIET CONFIG)
+  if(GDCM_FOUND AND DCMTK_HEADERS)
+    add_library(Perf::GDCM INTERFACE IMPORTED)
+    target_include_directories(Perf::GDCM SYSTEM INTERFACE ${GDCM_INCLUDE_DIRS} ${DCMTK_HEADERS})
+    target_link_libraries(Perf::GDCM INTERFACE gdcmMSFF gdcmDSED gdcmCommon dcmdata oflog ofstd)
+  endif()
 endif()
 
 # Headers alone: SHA-1, of which Orthanc makes its identifiers
