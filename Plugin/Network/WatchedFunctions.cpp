@@ -207,270 +207,142 @@ namespace OrthancPerf
       return found;
     }
 
-    // ---- The functions, each with its name, its original and its hook ---------------------------
+    // ---- The hooks ------------------------------------------------------------------------------
     //
     // The originals are called by name, through this module's own PLT, and never by their address:
     // in an executable without PIE that takes the address itself, the address is that of the
     // executable's PLT (System V ABI, AMD64 supplement, section 5.2 "Function Addresses"), from
     // where the redirected slot leads back into the hook. CMakeLists.txt keeps this file from
-    // -fno-plt, which would make addresses of the calls. Not constexpr: GCC 16 refuses such calls
-    // there.
+    // -fno-plt, which would make addresses of the calls.
 
-    struct Accept
+    int OnAccept(int fd, sockaddr* address, socklen_t* size) noexcept
     {
-      static constexpr const char* NAME = "accept";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::accept(arguments...);
-      };
+      const int result = ::accept(fd, address, size);
+      AfterAccept(result);
+      return result;
+    }
 
-      static int Hook(int fd, sockaddr* address, socklen_t* size) noexcept
+    int OnAccept4(int fd, sockaddr* address, socklen_t* size, int flags) noexcept
+    {
+      const int result = ::accept4(fd, address, size, flags);
+      AfterAccept(result);
+      return result;
+    }
+
+    int OnConnect(int fd, const sockaddr* address, socklen_t size) noexcept
+    {
+      BeforeConnect(fd, address, size);
+      const int result = ::connect(fd, address, size);
+
+      if (result == 0)
       {
-        const int result = ORIGINAL(fd, address, size);
-        AfterAccept(result);
-        return result;
+        AfterConnect(fd);
       }
-    };
 
-    struct Accept4
+      return result;
+    }
+
+    ssize_t OnRead(int fd, void* buffer, std::size_t size) noexcept
     {
-      static constexpr const char* NAME = "accept4";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::accept4(arguments...);
-      };
+      return Receive(fd, buffer, size, 0, [=] { return ::read(fd, buffer, size); });
+    }
 
-      static int Hook(int fd, sockaddr* address, socklen_t* size, int flags) noexcept
-      {
-        const int result = ORIGINAL(fd, address, size, flags);
-        AfterAccept(result);
-        return result;
-      }
-    };
-
-    struct Connect
+    ssize_t OnReadChecked(int fd, void* buffer, std::size_t size, std::size_t available) noexcept
     {
-      static constexpr const char* NAME = "connect";
-      static inline const auto ORIGINAL = [](auto... arguments)
+      const auto original = [=]
       {
-        return ::connect(arguments...);
+        return ::__read_chk(fd, buffer, size, available);
       };
+      return size > available ? original() : Receive(fd, buffer, size, 0, original);
+    }
 
-      static int Hook(int fd, const sockaddr* address, socklen_t size) noexcept
-      {
-        BeforeConnect(fd, address, size);
-        const int result = ORIGINAL(fd, address, size);
-
-        if (result == 0)
-        {
-          AfterConnect(fd);
-        }
-
-        return result;
-      }
-    };
-
-    struct Read
+    ssize_t OnRecv(int fd, void* buffer, std::size_t size, int flags) noexcept
     {
-      static constexpr const char* NAME = "read";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::read(arguments...);
-      };
+      return Receive(fd, buffer, size, flags, [=] { return ::recv(fd, buffer, size, flags); });
+    }
 
-      static ssize_t Hook(int fd, void* buffer, std::size_t size) noexcept
-      {
-        return Receive(fd, buffer, size, 0, [=] { return ORIGINAL(fd, buffer, size); });
-      }
-    };
-
-    struct ReadChecked
-    {
-      static constexpr const char* NAME = "__read_chk";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::__read_chk(arguments...);
-      };
-
-      static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available) noexcept
-      {
-        const auto original = [=]
-        {
-          return ORIGINAL(fd, buffer, size, available);
-        };
-        return size > available ? original() : Receive(fd, buffer, size, 0, original);
-      }
-    };
-
-    struct Recv
-    {
-      static constexpr const char* NAME = "recv";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::recv(arguments...);
-      };
-
-      static ssize_t Hook(int fd, void* buffer, std::size_t size, int flags) noexcept
-      {
-        return Receive(fd, buffer, size, flags, [=] { return ORIGINAL(fd, buffer, size, flags); });
-      }
-    };
-
-    struct RecvChecked
-    {
-      static constexpr const char* NAME = "__recv_chk";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::__recv_chk(arguments...);
-      };
-
-      static ssize_t Hook(int fd, void* buffer, std::size_t size, std::size_t available,
+    ssize_t OnRecvChecked(int fd, void* buffer, std::size_t size, std::size_t available,
                           int flags) noexcept
+    {
+      const auto original = [=]
       {
-        const auto original = [=]
+        return ::__recv_chk(fd, buffer, size, available, flags);
+      };
+      return size > available ? original() : Receive(fd, buffer, size, flags, original);
+    }
+
+    ssize_t OnWrite(int fd, const void* buffer, std::size_t size) noexcept
+    {
+      return Send(fd, buffer, size, [=] { return ::write(fd, buffer, size); });
+    }
+
+    ssize_t OnSend(int fd, const void* buffer, std::size_t size, int flags) noexcept
+    {
+      return Send(fd, buffer, size, [=] { return ::send(fd, buffer, size, flags); });
+    }
+
+    int OnPoll(pollfd* fds, nfds_t count, int timeout) noexcept
+    {
+      return Poll(fds, count, timeout, [=](int time) { return ::poll(fds, count, time); });
+    }
+
+    int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
+    {
+      return Poll(fds, count, timeout,
+                  [=](int time) { return ::__poll_chk(fds, count, time, available); });
+    }
+
+    int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) noexcept
+    {
+      const auto original = [=]
+      {
+        return ::select(count, read, write, except, timeout);
+      };
+      const int reading = FindOnly(read, count);
+      const int writing = FindOnly(write, count);
+
+      if (reading < 0 && writing >= 0 && IsConnectionCandidate(writing))
+      {
+        const int result = original();
+
+        if (result > 0 && FD_ISSET(writing, write))
         {
-          return ORIGINAL(fd, buffer, size, available, flags);
-        };
-        return size > available ? original() : Receive(fd, buffer, size, flags, original);
-      }
-    };
-
-    struct Write
-    {
-      static constexpr const char* NAME = "write";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::write(arguments...);
-      };
-
-      static ssize_t Hook(int fd, const void* buffer, std::size_t size) noexcept
-      {
-        return Send(fd, buffer, size, [=] { return ORIGINAL(fd, buffer, size); });
-      }
-    };
-
-    struct SendTo
-    {
-      static constexpr const char* NAME = "send";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::send(arguments...);
-      };
-
-      static ssize_t Hook(int fd, const void* buffer, std::size_t size, int flags) noexcept
-      {
-        return Send(fd, buffer, size, [=] { return ORIGINAL(fd, buffer, size, flags); });
-      }
-    };
-
-    struct PollOne
-    {
-      static constexpr const char* NAME = "poll";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::poll(arguments...);
-      };
-
-      static int Hook(pollfd* fds, nfds_t count, int timeout) noexcept
-      {
-        return Poll(fds, count, timeout, [=](int time) { return ORIGINAL(fds, count, time); });
-      }
-    };
-
-    struct PollChecked
-    {
-      static constexpr const char* NAME = "__poll_chk";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::__poll_chk(arguments...);
-      };
-
-      static int Hook(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
-      {
-        return Poll(fds, count, timeout,
-                    [=](int time) { return ORIGINAL(fds, count, time, available); });
-      }
-    };
-
-    struct Select
-    {
-      static constexpr const char* NAME = "select";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::select(arguments...);
-      };
-
-      static int Hook(int count, fd_set* read, fd_set* write, fd_set* except,
-                      timeval* timeout) noexcept
-      {
-        const auto original = [=]
-        {
-          return ORIGINAL(count, read, write, except, timeout);
-        };
-        const int reading = FindOnly(read, count);
-        const int writing = FindOnly(write, count);
-
-        if (reading < 0 && writing >= 0 && IsConnectionCandidate(writing))
-        {
-          const int result = original();
-
-          if (result > 0 && FD_ISSET(writing, write))
-          {
-            AfterConnect(writing);
-          }
-
-          return result;
+          AfterConnect(writing);
         }
 
-        if (reading < 0 || write != nullptr || except != nullptr || IsInvalid(timeout) ||
-            TurnTo(reading) == Watch::Nothing)
-        {
-          return original();
-        }
-
-        const fd_set asked = *read;
-
-        // The caller's time-out keeps its value, as POSIX lets it
-        const auto wait = [&](Duration time)
-        {
-          timeval rest = ToTimeval(time);
-          *read = asked;
-          return ORIGINAL(count, read, write, except, time < Duration::zero() ? nullptr : &rest);
-        };
-
-        const int ready = wait(Duration::zero());
-        return ready != 0 ? ready : WaitAndLook(reading, ToDuration(timeout), wait);
+        return result;
       }
-    };
 
-    struct SetSockOpt
-    {
-      static constexpr const char* NAME = "setsockopt";
-      static inline const auto ORIGINAL = [](auto... arguments)
+      if (reading < 0 || write != nullptr || except != nullptr || IsInvalid(timeout) ||
+          TurnTo(reading) == Watch::Nothing)
       {
-        return ::setsockopt(arguments...);
+        return original();
+      }
+
+      const fd_set asked = *read;
+
+      // The caller's time-out keeps its value, as POSIX lets it
+      const auto wait = [&](Duration time)
+      {
+        timeval rest = ToTimeval(time);
+        *read = asked;
+        return ::select(count, read, write, except, time < Duration::zero() ? nullptr : &rest);
       };
 
-      static int Hook(int fd, int level, int option, const void* value, socklen_t size) noexcept
-      {
-        return IsLeftAlone(fd, level, option) ? 0 : ORIGINAL(fd, level, option, value, size);
-      }
-    };
+      const int ready = wait(Duration::zero());
+      return ready != 0 ? ready : WaitAndLook(reading, ToDuration(timeout), wait);
+    }
 
-    struct Close
+    int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size) noexcept
     {
-      static constexpr const char* NAME = "close";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::close(arguments...);
-      };
+      return IsLeftAlone(fd, level, option) ? 0 : ::setsockopt(fd, level, option, value, size);
+    }
 
-      static int Hook(int fd) noexcept
-      {
-        Forget(fd);  // before the original: after it, another thread may get the descriptor
-        return ORIGINAL(fd);
-      }
-    };
+    int OnClose(int fd) noexcept
+    {
+      Forget(fd);  // before the original: after it, another thread may get the descriptor
+      return ::close(fd);
+    }
 
     // open(2): the mode is there only with these flags
     bool HasMode(int flags)
@@ -478,82 +350,63 @@ namespace OrthancPerf
       return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
     }
 
-    template <typename Function>
-    struct OpenHook
+    // Also for open64, which is the same where off_t has 64 bits (open(2)). Variadic as libc's own:
+    // NOLINTNEXTLINE(cert-dcl50-cpp)
+    int OnOpen(const char* path, int flags, ...) noexcept
     {
-      // As libc's own: NOLINTNEXTLINE(cert-dcl50-cpp)
-      static int Hook(const char* path, int flags, ...) noexcept
-      {
-        va_list arguments;
-        va_start(arguments, flags);
-        const mode_t mode = HasMode(flags) ? va_arg(arguments, mode_t) : 0;
-        va_end(arguments);
+      va_list arguments;
+      va_start(arguments, flags);
+      const mode_t mode = HasMode(flags) ? va_arg(arguments, mode_t) : 0;
+      va_end(arguments);
 
-        const TimePoint from = Clock::now();
-        const int result = Function::ORIGINAL(path, flags, mode);
-        AfterOpen(result, path, flags, from);
-        return result;
-      }
-    };
+      const TimePoint from = Clock::now();
+      const int result = ::open(path, flags, mode);
+      AfterOpen(result, path, flags, from);
+      return result;
+    }
 
-    struct Open : OpenHook<Open>
+    int OnFsync(int fd) noexcept
     {
-      static constexpr const char* NAME = "open";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::open(arguments...);
-      };
-    };
+      const TimePoint from = Clock::now();
+      const int result = ::fsync(fd);
+      AfterFileSync(fd, from);
+      return result;
+    }
 
-    struct Open64 : OpenHook<Open64>
+    int OnFdatasync(int fd) noexcept
     {
-      static constexpr const char* NAME = "open64";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::open64(arguments...);
-      };
-    };
+      const TimePoint from = Clock::now();
+      const int result = ::fdatasync(fd);
+      AfterFileSync(fd, from);
+      return result;
+    }
 
-    template <typename Function>
-    struct SyncHook
+    template <typename Hook>
+    Redirection Lead(const char* function, Hook* hook)
     {
-      static int Hook(int fd) noexcept
-      {
-        const TimePoint from = Clock::now();
-        const int result = Function::ORIGINAL(fd);
-        AfterFileSync(fd, from);
-        return result;
-      }
-    };
-
-    struct Fsync : SyncHook<Fsync>
-    {
-      static constexpr const char* NAME = "fsync";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::fsync(arguments...);
-      };
-    };
-
-    struct Fdatasync : SyncHook<Fdatasync>
-    {
-      static constexpr const char* NAME = "fdatasync";
-      static inline const auto ORIGINAL = [](auto... arguments)
-      {
-        return ::fdatasync(arguments...);
-      };
-    };
-
-    template <typename... Functions>
-    std::vector<Redirection> List()
-    {
-      return {{Functions::NAME, reinterpret_cast<void*>(&Functions::Hook)}...};
+      return {function, reinterpret_cast<void*>(hook)};
     }
   }
 
   std::vector<Redirection> GetWatchedFunctions()
   {
-    return List<Accept, Accept4, Connect, Read, ReadChecked, Recv, RecvChecked, Write, SendTo,
-                PollOne, PollChecked, Select, SetSockOpt, Close, Open, Open64, Fsync, Fdatasync>();
+    return {Lead("accept", &OnAccept),
+            Lead("accept4", &OnAccept4),
+            Lead("connect", &OnConnect),
+            Lead("read", &OnRead),
+            Lead("__read_chk", &OnReadChecked),
+            Lead("recv", &OnRecv),
+            Lead("__recv_chk", &OnRecvChecked),
+            Lead("write", &OnWrite),
+            Lead("send", &OnSend),
+            Lead("poll", &OnPoll),
+            Lead("__poll_chk", &OnPollChecked),
+            Lead("select", &OnSelect),
+            Lead("setsockopt", &OnSetSockOpt),
+            Lead("close", &OnClose),
+            Lead("open", &OnOpen),
+            Lead("open64", &OnOpen),
+            Lead("fsync", &OnFsync),
+            Lead("fdatasync", &OnFdatasync)};
   }
 }
