@@ -4,7 +4,6 @@
 #include "Network/HookContext.h"
 #include "Network/SendQueue.h"
 #include "Network/SocketTuning.h"
-#include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -29,6 +28,19 @@ namespace OrthancPerf
     bool IsSocketOfServer(const Connection& connection)
     {
       return connection.IsDicom() || GetKind(connection) == ConnectionKind::HttpAccepted;
+    }
+
+    // Null: it is not watched, or is something else
+    Connection* FindSocketOfServer(const ContextUse& use, int fd)
+    {
+      Connection* connection = use.Find(fd);
+      return connection != nullptr && IsSocketOfServer(*connection) ? connection : nullptr;
+    }
+
+    Connection* Find(const ContextUse& use, int fd, ConnectionKind kind)
+    {
+      Connection* connection = use.Find(fd);
+      return connection != nullptr && GetKind(*connection) == kind ? connection : nullptr;
     }
 
     // Sets the options if they have changed since this connection got them
@@ -61,11 +73,10 @@ namespace OrthancPerf
 
   Watch TurnTo(int fd) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
-    Connection* connection = use.Find(fd);
+    Connection* connection = FindSocketOfServer(use, fd);
 
-    if (connection == nullptr || !IsSocketOfServer(*connection))
+    if (connection == nullptr)
     {
       return Watch::Nothing;
     }
@@ -77,7 +88,6 @@ namespace OrthancPerf
 
   Duration BeforeWait(int fd) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
     Connection* connection = use.Find(fd);
 
@@ -122,11 +132,10 @@ namespace OrthancPerf
 
   void AfterWait(int fd, TimePoint from) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
-    Connection* connection = use.Find(fd);
+    Connection* connection = FindSocketOfServer(use, fd);
 
-    if (connection == nullptr || !IsSocketOfServer(*connection))
+    if (connection == nullptr)
     {
       return;
     }
@@ -146,15 +155,15 @@ namespace OrthancPerf
   void AfterRead(int fd, const void* buffer, ssize_t size,
                  const std::optional<TimePoint>& from) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
-    Connection* connection = use.Find(fd);
+    Connection* connection = FindSocketOfServer(use, fd);
 
-    if (connection == nullptr || !IsSocketOfServer(*connection))
+    if (connection == nullptr)
     {
       return;
     }
 
+    const bool isOver = IsOver(size, errno);
     const TimePoint now = Clock::now();
 
     if (from)
@@ -162,7 +171,7 @@ namespace OrthancPerf
       use->tracker.OnWaited(*connection, *from, now);
     }
 
-    if (IsOver(size, keeper.Get()))
+    if (isOver)
     {
       ConnectionTracker::OnPeerGone(*connection);
     }
@@ -176,7 +185,6 @@ namespace OrthancPerf
 
   void Forget(int fd) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
 
     if (Connection* connection = use.Find(fd))
@@ -188,7 +196,6 @@ namespace OrthancPerf
 
   bool BeforeWrite(int fd, const void* buffer, std::size_t size) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
     Connection* connection = use.Find(fd);
 
@@ -211,7 +218,6 @@ namespace OrthancPerf
 
   void AfterWrite(int fd, const void* buffer, std::size_t size) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
 
     if (Connection* connection = use.Find(fd))
@@ -223,12 +229,12 @@ namespace OrthancPerf
 
   void AfterAccept(int fd) noexcept
   {
-    const ErrnoKeeper keeper;
+    const ContextUse use;
     sockaddr_storage storage = {};
     auto* address = reinterpret_cast<sockaddr*>(&storage);
     socklen_t size = sizeof(storage);
 
-    if (fd < 0 || getsockname(fd, address, &size) != 0)
+    if (!use || fd < 0 || getsockname(fd, address, &size) != 0)
     {
       return;
     }
@@ -237,31 +243,20 @@ namespace OrthancPerf
     size = sizeof(storage);
     const bool isConnected = (getpeername(fd, address, &size) == 0);
     const PeerAddress peer = isConnected ? PeerAddress::From(address, size) : PeerAddress();
-    const ContextUse use;
 
-    if (use)
+    if (Connection* connection = use->tracker.OnAccepted(fd, localPort, peer, Clock::now()))
     {
-      if (Connection* connection = use->tracker.OnAccepted(fd, localPort, peer, Clock::now()))
-      {
-        Tune(use, *connection);
-      }
+      Tune(use, *connection);
     }
   }
 
 
   void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
   {
-    const ErrnoKeeper keeper;
+    const ContextUse use;
     const PeerAddress peer = PeerAddress::From(address, size);  // port 0: neither IPv4 nor IPv6
 
-    if (peer.port == 0 || !IsTcp(fd))
-    {
-      return;
-    }
-
-    const ContextUse use;
-
-    if (use)
+    if (use && peer.port != 0 && IsTcp(fd))
     {
       use->tracker.OnConnecting(fd, peer, Clock::now());
     }
@@ -270,11 +265,9 @@ namespace OrthancPerf
 
   void AfterConnect(int fd) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
-    Connection* connection = use.Find(fd);
 
-    if (connection != nullptr && GetKind(*connection) == ConnectionKind::OutgoingCandidate)
+    if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
     {
       use->tracker.OnConnected(*connection, Clock::now());
     }
@@ -284,18 +277,15 @@ namespace OrthancPerf
   bool IsConnectionCandidate(int fd) noexcept
   {
     const ContextUse use;
-    const Connection* connection = use.Find(fd);
-    return connection != nullptr && GetKind(*connection) == ConnectionKind::OutgoingCandidate;
+    return Find(use, fd, ConnectionKind::OutgoingCandidate) != nullptr;
   }
 
 
   void AfterFileSync(int fd, TimePoint from) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
-    const Connection* connection = use.Find(fd);
 
-    if (connection != nullptr && GetKind(*connection) == ConnectionKind::StoredFile)
+    if (Find(use, fd, ConnectionKind::StoredFile) != nullptr)
     {
       use->tracker.OnFileSynced(from, Clock::now());
     }
@@ -304,7 +294,6 @@ namespace OrthancPerf
 
   void AfterOpen(int fd, const char* path, int flags, TimePoint from) noexcept
   {
-    const ErrnoKeeper keeper;
     const ContextUse use;
 
     if (fd >= 0 && use && (flags & O_CREAT) != 0 && use->tracker.IsStoredFile(path))

@@ -3,6 +3,7 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/SharedDicomSockets.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <atomic>
 #include <cstdint>
@@ -26,7 +27,8 @@ namespace OrthancPerf
   void LeaveContext(HookContext& context);
 
   // The context, safe from LeaveContext() for as long as this object lives, which must be short:
-  // no original that may wait is called meanwhile. Any thread, on its stack.
+  // no original that may wait is called meanwhile. Leaves errno as it was. Any thread, on its
+  // stack.
   class ContextUse
   {
   public:
@@ -36,6 +38,7 @@ namespace OrthancPerf
     ContextUse(const ContextUse&) = delete;
     ContextUse& operator=(const ContextUse&) = delete;
 
+    // Null: there is no context, or the descriptor is not watched
     Connection* Find(int fd) const noexcept
     {
       return context_ == nullptr ? nullptr : context_->tracker.Find(fd);
@@ -52,6 +55,7 @@ namespace OrthancPerf
     }
 
   private:
+    const ErrnoKeeper errno_;
     std::atomic<std::uint32_t>& users_;
     HookContext* context_ = nullptr;
   };

@@ -18,11 +18,6 @@ namespace OrthancPerf
       errno = value_;
     }
 
-    int Get() const noexcept
-    {
-      return value_;
-    }
-
     ErrnoKeeper(const ErrnoKeeper&) = delete;
     ErrnoKeeper& operator=(const ErrnoKeeper&) = delete;
 
