@@ -67,7 +67,6 @@ namespace OrthancPerf
     evidence_(peers_, server_.dicomThreads),
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
               &recentTraffic_, &recentInstances_, &history_, &evidence_}),
-    recorder_(ConnectionTable::DEFAULT_CAPACITY),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, OutcomeJudge(server_.hasOtherFilters), recorder_),
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,

@@ -28,19 +28,24 @@ namespace OrthancPerf
   const char* ToLabel(AssociationOutcome outcome);  // "released"
 
 
-  // What the kernel said of a TCP connection (tcp(7), TCP_INFO). Older kernels don't tell all.
+  // What the kernel said of a TCP connection (tcp(7), TCP_INFO). One that is older than a field
+  // leaves it absent.
   struct TcpSummary
   {
     Duration roundTrip = Duration::zero();  // smoothed
-    std::optional<Duration> minimumRoundTrip;
-    std::uint32_t sendMss = 0;  // bytes
+    std::uint32_t sendMss = 0;              // bytes
     std::uint32_t receiveMss = 0;
-    std::uint32_t retransmits = 0;                 // segments, in all
-    std::optional<std::uint32_t> sendWindow;       // the peer's, bytes
-    std::optional<std::uint32_t> receiveWindow;    // ours, bytes
-    std::optional<Duration> busy;                  // time with data to send
+    std::uint32_t congestionWindow = 0;         // segments of sendMss
+    std::uint32_t unacknowledged = 0;           // segments under way
+    std::uint32_t retransmits = 0;              // segments, in all
+    Duration sinceDataSent = Duration::zero();  // as exact as the kernel's ticks, 1 to 10 ms
+
+    std::optional<Duration> minimumRoundTrip;      // Linux 4.6
+    std::optional<Duration> busy;                  // time with data to send (Linux 4.9)
     std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
-    std::optional<Duration> sendBufferLimited;     // of it, held back by our buffer
+    std::optional<Duration> sendBufferLimited;     // of it, held back by our own buffer
+    std::optional<std::uint32_t> sendWindow;       // the peer's window, bytes (Linux 5.4)
+    std::optional<std::uint32_t> receiveWindow;    // ours, bytes (Linux 6.2)
   };
 
 

@@ -53,21 +53,27 @@ namespace OrthancPerf
     return text.data();
   }
 
-  PeerAddress PeerAddress::FromWords(std::uint64_t high, std::uint64_t low,
-                                     std::uint16_t port) noexcept
+
+  void SharedAddress::Store(const PeerAddress& address) noexcept
   {
-    PeerAddress peer;
-    std::memcpy(peer.ip.data(), &high, 8);
-    std::memcpy(&peer.ip[8], &low, 8);
-    peer.port = port;
-    return peer;
+    std::uint64_t high = 0;
+    std::uint64_t low = 0;
+    std::memcpy(&high, address.ip.data(), 8);
+    std::memcpy(&low, &address.ip[8], 8);
+    high_.store(high, std::memory_order_relaxed);
+    low_.store(low, std::memory_order_relaxed);
+    port_.store(address.port, std::memory_order_relaxed);
   }
 
-
-  PeerAddress Connection::GetPeer() const noexcept
+  PeerAddress SharedAddress::Load() const noexcept
   {
-    return PeerAddress::FromWords(
-        peerHigh.load(std::memory_order_relaxed), peerLow.load(std::memory_order_relaxed),
-        static_cast<std::uint16_t>(peerPort.load(std::memory_order_relaxed)));
+    const std::uint64_t high = high_.load(std::memory_order_relaxed);
+    const std::uint64_t low = low_.load(std::memory_order_relaxed);
+
+    PeerAddress address;
+    std::memcpy(address.ip.data(), &high, 8);
+    std::memcpy(&address.ip[8], &low, 8);
+    address.port = port_.load(std::memory_order_relaxed);
+    return address;
   }
 }

@@ -28,6 +28,11 @@ namespace OrthancPerf
     StoredFile          // no connection: a file of the storage area, open for writing
   };
 
+  constexpr bool IsDicom(ConnectionKind kind) noexcept
+  {
+    return kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing;
+  }
+
   // Where a connection is between a request and its response
   enum class ExchangeState : std::uint8_t
   {
@@ -44,17 +49,41 @@ namespace OrthancPerf
 
     static PeerAddress From(const sockaddr* address, std::size_t size) noexcept;
 
-    // The two halves of "ip", in the order of their bytes in memory
-    static PeerAddress FromWords(std::uint64_t high, std::uint64_t low,
-                                 std::uint16_t port) noexcept;
-
     std::string ToString() const;  // "127.0.0.1", "::1"; without the port
+  };
+
+  // An address that another thread may read meanwhile: a mixture of two at worst
+  class SharedAddress
+  {
+  public:
+    void Store(const PeerAddress& address) noexcept;
+    PeerAddress Load() const noexcept;
+
+  private:
+    std::atomic<std::uint64_t> high_ = 0;  // the two halves of "ip"
+    std::atomic<std::uint64_t> low_ = 0;
+    std::atomic<std::uint16_t> port_ = 0;
+  };
+
+  // How far a connection is, for the thread that has it
+  struct ConnectionProgress
+  {
+    ExchangeState state = ExchangeState::Quiet;
+    bool isAnswered = false;               // the association: accepted or rejected
+    bool isPeerGone = false;               // nothing more will come
+    Duration waited = Duration::zero();    // for the next byte to read, so far
+    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
+    std::optional<TimePoint> heldBackSince;
+    AssociationOutcome outcome = AssociationOutcome::Incomplete;
+    AssociateRequestParser associateRequest;
+    PduFramer readFramer;
+    PduFramer writeFramer;
   };
 
   // A watched connection, for as long as its descriptor is open. One thread at a time reads and
   // writes on it (Orthanc hands it over between two messages); what is atomic may be read by
   // any thread meanwhile. Lives in ConnectionTable, and is filled anew when its descriptor is.
-  struct Connection
+  struct Connection : ConnectionProgress
   {
     int fd = -1;
     std::atomic<ConnectionKind> kind = ConnectionKind::None;
@@ -66,35 +95,17 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> bytesRead = 0;
     std::atomic<std::uint64_t> bytesWritten = 0;
     std::atomic<bool> isEncrypted = false;
-    std::atomic<std::uint64_t> peerHigh = 0;
-    std::atomic<std::uint64_t> peerLow = 0;
-    std::atomic<std::uint32_t> peerPort = 0;
-
+    SharedAddress peer;
     std::atomic<std::uint32_t> settingsRevision = 0;  // of the options set last; 0: none
-
-    // For the thread that has the connection
-    ExchangeState state = ExchangeState::Quiet;
-    bool isAnswered = false;               // the association: accepted or rejected
-    bool isPeerGone = false;               // nothing more will come
-    Duration waited = Duration::zero();    // for the next byte to read, so far
-    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
-    std::optional<TimePoint> heldBackSince;
-    AssociationOutcome outcome = AssociationOutcome::Incomplete;
-    AssociateRequestParser associateRequest;
-    PduFramer readFramer;
-    PduFramer writeFramer;
 
     bool IsDicom() const noexcept
     {
-      const ConnectionKind k = kind.load(std::memory_order_relaxed);
-      return k == ConnectionKind::DicomAccepted || k == ConnectionKind::DicomOutgoing;
+      return OrthancPerf::IsDicom(kind.load(std::memory_order_relaxed));
     }
 
     bool IsOutgoing() const noexcept
     {
       return kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
     }
-
-    PeerAddress GetPeer() const noexcept;
   };
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTable.h"
 
-#include <cstring>
-
 namespace OrthancPerf
 {
   namespace
@@ -26,10 +24,6 @@ namespace OrthancPerf
       return nullptr;
     }
 
-    std::uint64_t high = 0;
-    std::uint64_t low = 0;
-    std::memcpy(&high, peer.ip.data(), 8);
-    std::memcpy(&low, &peer.ip[8], 8);
     const std::int64_t time = now.time_since_epoch().count();
 
     // The kernel gave the descriptor away only after Close(): what was written until then is seen.
@@ -43,20 +37,9 @@ namespace OrthancPerf
     connection.bytesRead.store(0, RELAXED);
     connection.bytesWritten.store(0, RELAXED);
     connection.isEncrypted.store(false, RELAXED);
-    connection.peerHigh.store(high, RELAXED);
-    connection.peerLow.store(low, RELAXED);
-    connection.peerPort.store(peer.port, RELAXED);
+    connection.peer.Store(peer);
     connection.settingsRevision.store(0, RELAXED);
-    connection.state = ExchangeState::Quiet;
-    connection.isAnswered = false;
-    connection.isPeerGone = false;
-    connection.waited = Duration::zero();
-    connection.heldBack = Duration::zero();
-    connection.heldBackSince.reset();
-    connection.outcome = AssociationOutcome::Incomplete;
-    connection.associateRequest = {};
-    connection.readFramer = {};
-    connection.writeFramer = {};
+    static_cast<ConnectionProgress&>(connection) = {};
     connection.kind.store(kind, std::memory_order_release);
     return &connection;
   }
@@ -83,15 +66,14 @@ namespace OrthancPerf
       const Connection& connection = connections_[i];
       const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
 
-      if (kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing ||
-          kind == ConnectionKind::HttpAccepted)
+      if (IsDicom(kind))
       {
         Summary summary;
         summary.fd = static_cast<int>(i);
         summary.generation = connection.generation.load(RELAXED);
         summary.kind = kind;
         summary.isEncrypted = connection.isEncrypted.load(RELAXED);
-        summary.peer = connection.GetPeer();
+        summary.peer = connection.peer.Load();
         summary.openedAt = TimePoint(Clock::duration(connection.openedAt.load(RELAXED)));
         summary.bytesRead = connection.bytesRead.load(RELAXED);
         summary.bytesWritten = connection.bytesWritten.load(RELAXED);

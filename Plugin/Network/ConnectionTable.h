@@ -57,7 +57,7 @@ namespace OrthancPerf
       std::uint64_t bytesWritten = 0;
     };
 
-    // All that are open, stored files and candidates left out
+    // All DICOM connections that are open
     std::vector<Summary> GetOpen() const;
 
     // Whether it is still the same connection: its descriptor was not closed meanwhile

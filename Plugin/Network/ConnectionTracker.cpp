@@ -73,7 +73,7 @@ namespace OrthancPerf
   Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer,
                                               TimePoint now) noexcept
   {
-    return peer.port == 0 ? nullptr : table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+    return table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
   }
 
   void ConnectionTracker::OnConnected(Connection& connection, TimePoint now) noexcept
@@ -90,7 +90,7 @@ namespace OrthancPerf
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
-    const auto port = static_cast<std::uint16_t>(connection.peerPort.load(RELAXED));
+    const std::uint16_t port = connection.peer.Load().port;
     const bool isPort = std::find(places_.outgoingPorts.begin(), places_.outgoingPorts.end(),
                                   port) != places_.outgoingPorts.end();
 

@@ -33,10 +33,28 @@ namespace OrthancPerf
   constexpr std::size_t REMEMBERED_RESPONSES = 8;
 
 
+  // What the thread that has the connection knows of it
+  struct MessageProgress
+  {
+    bool hasExchange = false;         // a request has begun
+    bool hasApplicationData = false;  // under TLS: the handshake is over
+    bool isAssociateRequest = false;  // under TLS: the message under way is one
+    std::uint64_t requestBytes = 0;
+    std::uint32_t heldStalls = 0;  // of the response before, for the next message
+    Duration heldTime = Duration::zero();
+    std::uint32_t instances = 0;
+    std::int64_t setup = -1;      // accepted, or connect called -> answer
+    std::int64_t associate = -1;  // request -> answer
+    CommandFieldReader command;
+    CommandFieldReader response;  // of an outgoing connection
+    SubOperation subOperation;
+  };
+
+
   // What is known of the messages on the connection that has a file descriptor. Written by the
   // thread that has the connection, read by any; times are Clock's counts. The request is read
   // without protection: a reader that finds the connection closed afterwards forgets what it read.
-  struct MessagePlace
+  struct MessagePlace : MessageProgress
   {
     // Of the connection: fixed once hasParties is set
     AssociateRequest request;
@@ -51,22 +69,7 @@ namespace OrthancPerf
     std::atomic<std::uint32_t> stalls = 0;
     std::atomic<std::int64_t> stallTime = 0;
     std::atomic<bool> isHttp = false;
-    std::atomic<std::uint64_t> peerHigh = 0;
-    std::atomic<std::uint64_t> peerLow = 0;
-
-    // For the thread that has the connection
-    bool hasExchange = false;         // a request has begun
-    bool hasApplicationData = false;  // under TLS: the handshake is over
-    bool isAssociateRequest = false;  // under TLS: the message under way is one
-    std::uint64_t requestBytes = 0;
-    std::uint32_t heldStalls = 0;  // of the response before, for the next message
-    Duration heldTime = Duration::zero();
-    std::uint32_t instances = 0;
-    std::int64_t setup = -1;      // accepted, or connect called -> answer
-    std::int64_t associate = -1;  // request -> answer
-    CommandFieldReader command;
-    CommandFieldReader response;  // of an outgoing connection
-    SubOperation subOperation;
+    SharedAddress peer;
 
     // The last byte of the response to one of the latest messages, so far; 0: none yet
     std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
@@ -84,19 +87,8 @@ namespace OrthancPerf
     {
       hasParties.store(false, std::memory_order_relaxed);
       isHttp.store(!connection.IsDicom(), std::memory_order_relaxed);
-      peerHigh.store(connection.peerHigh.load(std::memory_order_relaxed),
-                     std::memory_order_relaxed);
-      peerLow.store(connection.peerLow.load(std::memory_order_relaxed), std::memory_order_relaxed);
-      hasExchange = false;
-      hasApplicationData = false;
-      isAssociateRequest = false;
-      requestBytes = 0;
-      heldStalls = 0;
-      heldTime = Duration::zero();
-      instances = 0;
-      setup = -1;
-      associate = -1;
-      subOperation = {};
+      peer.Store(connection.peer.Load());
+      static_cast<MessageProgress&>(*this) = {};
     }
 
     AssociationParties GetParties() const
@@ -107,9 +99,7 @@ namespace OrthancPerf
     Peer GetRequestor() const
     {
       const bool isReadable = hasParties.load(std::memory_order_acquire);
-      const PeerAddress address = PeerAddress::FromWords(
-          peerHigh.load(std::memory_order_relaxed), peerLow.load(std::memory_order_relaxed), 0);
-      return ToPeer(request, isReadable, true, address);
+      return ToPeer(request, isReadable, true, peer.Load());
     }
 
     void AddStall(Duration waited) noexcept

@@ -26,7 +26,7 @@ namespace OrthancPerf
 
 
     // What stays in the kernel for less has left at once, as far as the kernel can tell: two of its
-    // ticks, by which it says when it has sent something (TcpInfo::sinceDataSent)
+    // ticks, by which it says when it has sent something (TcpSummary::sinceDataSent)
     constexpr Duration TICKS = std::chrono::milliseconds(20);
 
     // When the end of a message has left the machine, whose response begins to come. It was handed
@@ -36,7 +36,7 @@ namespace OrthancPerf
     std::int64_t FindDeparture(int fd, std::int64_t written, Duration heldBack,
                                TimePoint now) noexcept
     {
-      const std::optional<TcpInfo> info = ReadTcpInfo(fd);
+      const std::optional<TcpSummary> info = ReadTcpInfo(fd);
       const std::int64_t left = info ? ToCount(now - info->sinceDataSent - heldBack) : written;
       return left > written + TICKS.count() ? left : written;
     }
@@ -50,10 +50,9 @@ namespace OrthancPerf
   }
 
 
-  MessageRecorder::MessageRecorder(std::size_t capacity) :
+  MessageRecorder::MessageRecorder() :
     id_(MakeRecorderId()),
-    capacity_(capacity),
-    places_(std::make_unique<MessagePlace[]>(capacity)),
+    places_(std::make_unique<MessagePlace[]>(ConnectionTable::DEFAULT_CAPACITY)),
     events_(std::make_unique<Events>())
   {
   }
@@ -92,11 +91,6 @@ namespace OrthancPerf
 
   Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
-    if (id.connection >= capacity_)
-    {
-      return {};
-    }
-
     const MessagePlace& place = places_[id.connection];
     const std::int64_t response = place.GetResponse(id.serial).load(std::memory_order_acquire);
 
@@ -133,7 +127,14 @@ namespace OrthancPerf
 
     while (events_->Pop(event))
     {
-      Publish(event, journal);
+      if (event.isAssociation)
+      {
+        journal.Publish(ToAssociation(event));
+      }
+      else
+      {
+        journal.Publish(ToSentInstance(event));
+      }
     }
   }
 
@@ -146,138 +147,115 @@ namespace OrthancPerf
 
   AssociationParties MessageRecorder::GetParties(int fd) const
   {
-    const auto index = static_cast<std::size_t>(fd);  // negative: beyond the end
-    return index < capacity_ ? places_[index].GetParties() : AssociationParties();
+    return places_[static_cast<std::size_t>(fd)].GetParties();
   }
 
 
   void MessageRecorder::OnOpened(Connection& connection, TimePoint) noexcept
   {
-    if (MessagePlace* place = Find(connection))
-    {
-      place->Open(connection);
-    }
+    GetPlace(connection).Open(connection);
   }
 
 
   void MessageRecorder::OnAssociateRequest(Connection& connection, const AssociateRequest& request,
                                            TimePoint) noexcept
   {
-    if (MessagePlace* place = Find(connection))
-    {
-      place->request = request;
-      place->hasParties.store(true, std::memory_order_release);
-    }
+    MessagePlace& place = GetPlace(connection);
+    place.request = request;
+    place.hasParties.store(true, std::memory_order_release);
   }
 
 
   void MessageRecorder::OnAssociateAnswer(Connection& connection, bool, TimePoint now) noexcept
   {
-    if (MessagePlace* place = Find(connection))
-    {
-      place->setup = ToCount(now) - connection.openedAt.load(RELAXED);
-      place->associate = ToCount(now) - place->firstByte.load(RELAXED);
-    }
+    MessagePlace& place = GetPlace(connection);
+    place.setup = ToCount(now) - connection.openedAt.load(RELAXED);
+    place.associate = ToCount(now) - place.firstByte.load(RELAXED);
   }
 
 
   void MessageRecorder::OnClosed(Connection& connection, AssociationOutcome outcome,
                                  TimePoint now) noexcept
   {
-    MessagePlace* place = Find(connection);
-
-    if (place == nullptr || !connection.IsDicom())
+    if (!connection.IsDicom())
     {
       return;
     }
 
-    FinishExchange(connection, *place, outcome);
+    MessagePlace& place = GetPlace(connection);
+    FinishExchange(connection, place, outcome);
 
-    ProbeEvent event = MakeEvent(connection, *place);
+    ProbeEvent event = MakeEvent(connection, place);
     event.isAssociation = true;
     event.outcome = outcome;
     event.length = ToCount(now) - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
     events_->Push(event);
 
-    place->hasParties.store(false, RELAXED);
+    place.hasParties.store(false, RELAXED);
   }
 
 
   void MessageRecorder::OnRequestBegins(Connection& connection, TimePoint now) noexcept
   {
-    MessagePlace* place = Find(connection);
-
-    if (place == nullptr)
-    {
-      return;
-    }
-
-    FinishExchange(connection, *place, AssociationOutcome::Released);
-    FinishSubOperation(connection, *place, now);
+    MessagePlace& place = GetPlace(connection);
+    FinishExchange(connection, place, AssociationOutcome::Released);
+    FinishSubOperation(connection, place, now);
 
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
     const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;
 
-    const std::uint64_t serial = place->serial.load(RELAXED) + 1;
-    place->GetResponse(serial).store(0, RELAXED);
-    place->firstByte.store(ToCount(now), RELAXED);
-    place->idle.store(idle, RELAXED);
-    place->stalls.store(std::exchange(place->heldStalls, 0), RELAXED);
-    place->stallTime.store(std::exchange(place->heldTime, Duration::zero()).count(), RELAXED);
-    place->serial.store(serial, std::memory_order_release);
-    place->requestBytes = 0;
-    place->command.Reset();
-    place->response.Reset();
+    const std::uint64_t serial = place.serial.load(RELAXED) + 1;
+    place.GetResponse(serial).store(0, RELAXED);
+    place.firstByte.store(ToCount(now), RELAXED);
+    place.idle.store(idle, RELAXED);
+    place.stalls.store(std::exchange(place.heldStalls, 0), RELAXED);
+    place.stallTime.store(std::exchange(place.heldTime, Duration::zero()).count(), RELAXED);
+    place.serial.store(serial, std::memory_order_release);
+    place.requestBytes = 0;
+    place.command.Reset();
+    place.response.Reset();
   }
 
 
   void MessageRecorder::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                        std::size_t size, TimePoint now) noexcept
   {
-    if (MessagePlace* place = Find(connection))
+    MessagePlace& place = GetPlace(connection);
+    place.lastByte.store(ToCount(now), RELAXED);
+    place.requestBytes += size;
+    place.command.Feed(data, size);
+
+    if (connection.isEncrypted.load(RELAXED))
     {
-      place->lastByte.store(ToCount(now), RELAXED);
-      place->requestBytes += size;
-      place->command.Feed(data, size);
-
-      if (connection.isEncrypted.load(RELAXED))
-      {
-        place->FollowTls(data, size);
-      }
-
-      work.place = connection.IsOutgoing() ? nullptr : place;
-      work.recorder = id_;
+      place.FollowTls(data, size);
     }
+
+    work.place = connection.IsOutgoing() ? nullptr : &place;
+    work.recorder = id_;
   }
 
 
   void MessageRecorder::OnResponseBytes(Connection& connection, const std::uint8_t* data,
                                         std::size_t size, TimePoint now) noexcept
   {
-    MessagePlace* place = Find(connection);
-
-    if (place == nullptr)
-    {
-      return;
-    }
-
-    std::atomic<std::int64_t>& response = place->GetResponse(place->serial.load(RELAXED));
+    MessagePlace& place = GetPlace(connection);
+    std::atomic<std::int64_t>& response = place.GetResponse(place.serial.load(RELAXED));
 
     if (!connection.IsOutgoing())
     {
-      place->subOperation.OnWritten(data, size, ToCount(now));
+      place.subOperation.OnWritten(data, size, ToCount(now));
     }
     else
     {
       if (response.load(RELAXED) == 0)
       {
-        place->lastByte.store(FindDeparture(connection.fd, place->lastByte.load(RELAXED),
-                                            Duration(place->stallTime.load(RELAXED)), now),
-                              RELAXED);
+        place.lastByte.store(FindDeparture(connection.fd, place.lastByte.load(RELAXED),
+                                           Duration(place.stallTime.load(RELAXED)), now),
+                             RELAXED);
       }
 
-      place->response.Feed(data, size);
+      place.response.Feed(data, size);
     }
 
     response.store(ToCount(now), std::memory_order_release);
@@ -286,21 +264,15 @@ namespace OrthancPerf
 
   void MessageRecorder::OnStall(Connection& connection, Duration waited, TimePoint) noexcept
   {
-    MessagePlace* place = Find(connection);
-
-    if (place == nullptr)
-    {
-      return;
-    }
-
+    MessagePlace& place = GetPlace(connection);
     if (connection.IsOutgoing() || connection.state == ExchangeState::Request)
     {
-      place->AddStall(waited);
+      place.AddStall(waited);
     }
     else
     {
-      place->heldStalls++;
-      place->heldTime += waited;
+      place.heldStalls++;
+      place.heldTime += waited;
     }
   }
 
@@ -327,10 +299,9 @@ namespace OrthancPerf
   }
 
 
-  MessagePlace* MessageRecorder::Find(const Connection& connection) noexcept
+  MessagePlace& MessageRecorder::GetPlace(const Connection& connection) noexcept
   {
-    const auto index = static_cast<std::size_t>(connection.fd);  // negative: beyond the end
-    return index < capacity_ ? &places_[index] : nullptr;
+    return places_[static_cast<std::size_t>(connection.fd)];
   }
 
 
@@ -425,7 +396,7 @@ namespace OrthancPerf
     event.isPeerRequestor = !connection.IsOutgoing();
     event.hasParties = place.hasParties.load(RELAXED);
     event.request = place.request;
-    event.address = connection.GetPeer();
+    event.address = connection.peer.Load();
     event.setup = place.setup;
     event.connect = connected == 0 ? -1 : connected - connection.openedAt.load(RELAXED);
     event.associate = place.associate;
@@ -440,18 +411,5 @@ namespace OrthancPerf
     event.bytesReceived = connection.bytesRead.load(RELAXED);
     event.bytesSent = connection.bytesWritten.load(RELAXED);
     return event;
-  }
-
-
-  void MessageRecorder::Publish(const ProbeEvent& event, const Journal& journal)
-  {
-    if (event.isAssociation)
-    {
-      journal.Publish(ToAssociation(event));
-    }
-    else
-    {
-      journal.Publish(ToSentInstance(event));
-    }
   }
 }

@@ -5,6 +5,7 @@
 #include "Ingest/EventRing.h"
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
+#include "Network/ConnectionTable.h"
 #include "Network/IConnectionObserver.h"
 #include "Network/MessagePlace.h"
 #include "Network/ProbeEvent.h"
@@ -23,11 +24,12 @@ namespace OrthancPerf
   // sent. Owned by the plugin's context, outlives the probe.
   //
   // The probe's hooks write, without a lock and without allocating, into a place that each file
-  // descriptor has for good; what is over waits in a bounded queue until Drain takes it up.
+  // descriptor of a ConnectionTable has for good; what is over waits in a bounded queue until Drain
+  // takes it up.
   class MessageRecorder : public IConnectionObserver, public IMessageSource
   {
   public:
-    explicit MessageRecorder(std::size_t capacity);
+    MessageRecorder();
 
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const noexcept override;
@@ -40,7 +42,7 @@ namespace OrthancPerf
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
 
-    // Who has the association of this connection, as far as it is readable
+    // Who has the association of this watched connection, as far as it is readable
     AssociationParties GetParties(int fd) const;
 
     // IConnectionObserver
@@ -65,17 +67,15 @@ namespace OrthancPerf
     // 2,048 sent instances or associations between two calls of Drain, half a second apart
     using Events = EventRing<ProbeEvent, 2048>;
 
-    MessagePlace* Find(const Connection& connection) noexcept;
+    MessagePlace& GetPlace(const Connection& connection) noexcept;
     void FinishSubOperation(const Connection& connection, MessagePlace& place,
                             TimePoint now) noexcept;
     // "outcome": how the association ended; Released while it goes on
     void FinishExchange(const Connection& connection, MessagePlace& place,
                         AssociationOutcome outcome) noexcept;
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
-    static void Publish(const ProbeEvent& event, const Journal& journal);
 
     const std::uint64_t id_;
-    const std::size_t capacity_;
     const std::unique_ptr<MessagePlace[]> places_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;

@@ -10,12 +10,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    bool IsDicom(ConnectionKind kind)
-    {
-      return kind == ConnectionKind::DicomAccepted || kind == ConnectionKind::DicomOutgoing;
-    }
-
-
     // tcp(7), SIOCINQ
     std::optional<std::uint32_t> CountUnread(int fd)
     {
@@ -53,12 +47,7 @@ namespace OrthancPerf
       association.bytesSent = summary.bytesWritten;
 
       association.unread = CountUnread(summary.fd);
-
-      if (const std::optional<TcpInfo> info = ReadTcpInfo(summary.fd))
-      {
-        association.tcp = Summarize(*info);
-      }
-
+      association.tcp = ReadTcpInfo(summary.fd);
       open.options = ReadSocketOptions(summary.fd);
       return open;
     }
@@ -73,11 +62,6 @@ namespace OrthancPerf
 
     for (const ConnectionTable::Summary& summary : table.GetOpen())
     {
-      if (!IsDicom(summary.kind))
-      {
-        continue;
-      }
-
       OpenConnection open = Describe(summary, recorder, now);
 
       if (table.IsOpen(summary))  // else its descriptor may be another connection's by now

@@ -197,12 +197,7 @@ namespace OrthancPerf
     {
       association.connect = Duration(event.connect);
     }
-
-    if (event.tcp)
-    {
-      association.tcp = Summarize(*event.tcp);
-    }
-
+    association.tcp = event.tcp;
     return association;
   }
 }

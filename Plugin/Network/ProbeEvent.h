@@ -4,7 +4,6 @@
 #include "Ingest/Association.h"
 #include "Network/AssociateRequest.h"
 #include "Network/Connection.h"
-#include "Network/TcpInfo.h"
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +36,7 @@ namespace OrthancPerf
     std::uint64_t bytesSent;
     UidText sopInstanceUid;  // of a sent instance
     std::int32_t status;     // of its response; -1: not known
-    std::optional<TcpInfo> tcp;
+    std::optional<TcpSummary> tcp;
   };
 
   // Who asks for the association, made printable

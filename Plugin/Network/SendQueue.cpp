@@ -34,7 +34,7 @@ namespace OrthancPerf
       return getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &noDelay, &size) == 0 && noDelay == 0;
     }
 
-    bool IsHeldBack(int fd, std::uint32_t unsent, const TcpInfo& info) noexcept
+    bool IsHeldBack(int fd, std::uint32_t unsent, const TcpSummary& info) noexcept
     {
       const std::optional<std::uint32_t> unacknowledged = Count(fd, SIOCOUTQ);  // unsent included
       return unacknowledged && *unacknowledged > unsent && unsent < info.sendMss &&
@@ -48,7 +48,7 @@ namespace OrthancPerf
   {
     const ErrnoKeeper keeper;
     const std::optional<std::uint32_t> unsent = Count(fd, SIOCOUTQNSD);
-    const std::optional<TcpInfo> info = unsent ? ReadTcpInfo(fd) : std::nullopt;
+    const std::optional<TcpSummary> info = unsent ? ReadTcpInfo(fd) : std::nullopt;
 
     if (!info)
     {

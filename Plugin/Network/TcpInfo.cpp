@@ -54,7 +54,7 @@ namespace OrthancPerf
     }
   }
 
-  std::optional<TcpInfo> ReadTcpInfo(int fd) noexcept
+  std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept
   {
     using U32 = std::uint32_t;
     using U64 = std::uint64_t;
@@ -73,7 +73,7 @@ namespace OrthancPerf
       return raw.Get<U32>(offset).value_or(0);
     };
 
-    TcpInfo info;
+    TcpSummary info;
     info.roundTrip = std::chrono::microseconds(get32(offsetof(tcp_info, tcpi_rtt)));
     info.sendMss = get32(offsetof(tcp_info, tcpi_snd_mss));
     info.receiveMss = get32(offsetof(tcp_info, tcpi_rcv_mss));
@@ -93,21 +93,5 @@ namespace OrthancPerf
     }
 
     return info;
-  }
-
-  TcpSummary Summarize(const TcpInfo& info)
-  {
-    TcpSummary summary;
-    summary.roundTrip = info.roundTrip;
-    summary.minimumRoundTrip = info.minimumRoundTrip;
-    summary.sendMss = info.sendMss;
-    summary.receiveMss = info.receiveMss;
-    summary.retransmits = info.retransmits;
-    summary.sendWindow = info.sendWindow;
-    summary.receiveWindow = info.receiveWindow;
-    summary.busy = info.busy;
-    summary.receiveWindowLimited = info.receiveWindowLimited;
-    summary.sendBufferLimited = info.sendBufferLimited;
-    return summary;
   }
 }

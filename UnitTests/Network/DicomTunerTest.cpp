@@ -23,7 +23,7 @@ namespace OrthancPerf
     TcpPair pair;
     WatchedPlaces places;
     places.dicomPort = pair.GetPort();
-    MessageRecorder recorder(16);
+    MessageRecorder recorder;
     DicomTuner tuner(places, recorder, DcmtkEnvironment());
     EXPECT_FALSE(tuner.IsProbeInstalled());
     EXPECT_FALSE(tuner.GetProblem().empty());
@@ -46,7 +46,7 @@ namespace OrthancPerf
 
   TEST(DicomTuner, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
   {
-    MessageRecorder recorder(16);
+    MessageRecorder recorder;
     DicomTuner tuner({}, recorder, DcmtkEnvironment::Parse("1", "32768"));
     tuner.SetSettings(MakeStock());
 

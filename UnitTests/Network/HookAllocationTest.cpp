@@ -141,7 +141,7 @@ namespace OrthancPerf
       TcpPair incoming(accept);
       WatchedPlaces places;
       places.dicomPort = incoming.GetPort();
-      MessageRecorder recorder(ConnectionTable::DEFAULT_CAPACITY);
+      MessageRecorder recorder;
       Probe probe(places, recorder, &CallerModule::IsCaller);
 
       DicomSockets settings = MakeStock();

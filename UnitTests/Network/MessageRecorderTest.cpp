@@ -100,7 +100,7 @@ namespace OrthancPerf
       }
 
       ConnectionTable table_{64};
-      MessageRecorder recorder_{64};
+      MessageRecorder recorder_;
       ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {2762}, true}};
       Collector collector_;
       Journal journal_{{&collector_}};
@@ -253,7 +253,7 @@ namespace OrthancPerf
   TEST(MessageRecorder, WhatAThreadReadForAnEarlierRecorderIsNoMessageOfThisOne)
   {
     // As when Orthanc loads its plugins anew; the same memory, as it may be
-    auto recorder = std::make_unique<MessageRecorder>(64);
+    auto recorder = std::make_unique<MessageRecorder>();
     ConnectionTable table(64);
     Connection* connection =
         table.Open(5, ConnectionKind::DicomAccepted, MakeAddress(1), TimePoint());
@@ -262,7 +262,7 @@ namespace OrthancPerf
     EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
 
     recorder.reset();
-    recorder = std::make_unique<MessageRecorder>(64);
+    recorder = std::make_unique<MessageRecorder>();
     EXPECT_FALSE(recorder->GetCurrentMessage().has_value());
   }
 

@@ -230,7 +230,7 @@ namespace OrthancPerf
     TcpPair pair;
     Transfer(pair.GetClient(), pair.GetServer(), 1000000);
 
-    const TcpInfo sender = ReadTcpInfo(pair.GetClient()).value();
+    const TcpSummary sender = ReadTcpInfo(pair.GetClient()).value();
     EXPECT_LT(Duration::zero(), sender.roundTrip);
     EXPECT_LT(536u, sender.sendMss);
     EXPECT_LT(0u, sender.congestionWindow);

@@ -11,7 +11,7 @@ extern "C" __attribute__((visibility("default"))) int TryProbe(decltype(&recv) r
 {
   using namespace OrthancPerf;
   std::array<int, 2> sockets = {};
-  MessageRecorder recorder(16);
+  MessageRecorder recorder;
   Probe probe({}, recorder);
 
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()) != 0 || !probe.Install())
