@@ -37,13 +37,6 @@ namespace OrthancPerf
       transcoding.size = report.targetSize;
       return transcoding;
     }
-
-
-    const char* GetName(const std::string& transferSyntax)
-    {
-      const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
-      return syntax == nullptr ? transferSyntax.c_str() : syntax->name;
-    }
   }
 
 
@@ -139,7 +132,7 @@ namespace OrthancPerf
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
     Note(transcoding);
 
-    if (transcoding.report.outcome == TranscodingReport::Outcome::Unneeded)
+    if (transcoding.report.outcome == TranscodingOutcome::Unneeded)
     {
       transcoding.file.assign(static_cast<const char*>(data), size);
     }
@@ -241,12 +234,11 @@ namespace OrthancPerf
 
   void TranscodingContext::WarnIfLossy(const IngestTranscoding& settings) const
   {
-    const WritableSyntax* const syntax = FindWritableSyntax(settings.transferSyntax);
-
-    if (isStarted_ && problem_.empty() && syntax != nullptr && syntax->isLossy)
+    if (isStarted_ && problem_.empty() && IsLossy(settings.transferSyntax))
     {
-      orthanc_.LogWarning(std::string("received instances are compressed with loss from now on (") +
-                          syntax->name + ", quality " + std::to_string(settings.lossyQuality) +
+      orthanc_.LogWarning("received instances are compressed with loss from now on (" +
+                          GetSyntaxName(settings.transferSyntax) + ", quality " +
+                          std::to_string(settings.lossyQuality) +
                           "): their pixels as received are not kept, and each becomes a new "
                           "instance, whose UID other objects and storage commitment don't know");
     }
@@ -270,7 +262,7 @@ namespace OrthancPerf
         if (verdict.isAvailable && syntax.state == SyntaxVerdict::State::SwitchedOff)
         {
           orthanc_.LogWarning("the engine \"" + verdict.engine + "\" does not transcode to " +
-                              GetName(syntax.transferSyntax) + " here: " + syntax.reason);
+                              GetSyntaxName(syntax.transferSyntax) + " here: " + syntax.reason);
         }
       }
     }
@@ -289,7 +281,7 @@ namespace OrthancPerf
   {
     failures_.OnEnd(transcoding.report);
 
-    if (transcoding.report.outcome != TranscodingReport::Outcome::Unneeded)
+    if (transcoding.report.outcome != TranscodingOutcome::Unneeded)
     {
       std::optional<InstanceIdentity> identity;
 

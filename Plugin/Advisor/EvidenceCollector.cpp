@@ -158,7 +158,7 @@ namespace OrthancPerf
       const std::lock_guard lock(mutex_);
       EngineEvidence& engine = FindEngine(engines_, report);
       const double factor = std::exp2(-1 / ENGINE_HALF_LIFE);
-      const bool isDone = report.outcome == TranscodingReport::Outcome::Transcoded;
+      const bool isDone = report.outcome == TranscodingOutcome::Transcoded;
 
       for (double* sum : {&engine.instances, &engine.failures, &engine.bytes, &engine.seconds})
       {
@@ -166,7 +166,7 @@ namespace OrthancPerf
       }
 
       engine.instances += isDone ? 1 : 0;
-      engine.failures += report.outcome == TranscodingReport::Outcome::Failed ? 1 : 0;
+      engine.failures += report.outcome == TranscodingOutcome::Failed ? 1 : 0;
       engine.bytes += isDone ? static_cast<double>(report.sourceSize) : 0;
       engine.seconds += isDone ? ToSeconds(report.duration) : 0;
     }

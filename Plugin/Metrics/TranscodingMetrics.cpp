@@ -14,13 +14,13 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Outcome = TranscodingReport::Outcome;
+    using Outcome = TranscodingOutcome;
 
     constexpr std::size_t OUTCOME_COUNT_OF_REPORTS = 4;
     constexpr std::size_t SIDE_COUNT = 2;
 
     constexpr std::array<Outcome, OUTCOME_COUNT_OF_REPORTS> OUTCOMES = {
-        Outcome::Transcoded, Outcome::Unneeded, Outcome::Declined, Outcome::Failed};
+        Outcome::Transcoded, Outcome::Declined, Outcome::Failed, Outcome::Unneeded};
 
     enum Side : std::size_t
     {

@@ -4,8 +4,7 @@
 #include "Dicom/DicomFile.h"
 #include "Ingest/Clock.h"
 #include "Transcoding/LossyDerivation.h"
-#include "Transcoding/TranscodedFile.h"
-#include "Transcoding/Verifier.h"
+#include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -17,16 +16,9 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Outcome = TranscodingReport::Outcome;
+    using Outcome = TranscodingOutcome;
 
     constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
-
-
-    bool IsLossy(const std::string& target)
-    {
-      const WritableSyntax* const syntax = FindWritableSyntax(target);
-      return syntax != nullptr && syntax->isLossy;
-    }
 
 
     // Who asks for an uncompressed target does not do so for its size
@@ -37,48 +29,6 @@ namespace OrthancPerf
     }
 
 
-    // The engine has done its work, and others would hardly do it better
-    bool IsDone(const TranscodingReport& report)
-    {
-      return report.outcome == Outcome::Transcoded || report.isLarger;
-    }
-
-
-    Outcome ToOutcome(TranscodingOutcome outcome)
-    {
-      switch (outcome)
-      {
-        case TranscodingOutcome::Transcoded:
-          return Outcome::Transcoded;
-
-        case TranscodingOutcome::Declined:
-          return Outcome::Declined;
-
-        default:
-          return Outcome::Failed;
-      }
-    }
-
-
-    TranscodingOutcome ToEngineOutcome(const TranscodingReport& report)
-    {
-      if (IsDone(report))
-      {
-        return TranscodingOutcome::Transcoded;
-      }
-
-      return report.outcome == Outcome::Declined ? TranscodingOutcome::Declined
-                                                 : TranscodingOutcome::Failed;
-    }
-
-
-    EngineAttempt ToAttempt(const TranscodingReport& report)
-    {
-      return {report.engine, ToEngineOutcome(report), report.duration, report.sourceSize,
-              report.reason};
-    }
-
-
     // The first and "next", which was tried in its stead, as one
     void Append(Transcoding& all, Transcoding next)
     {
@@ -86,7 +36,7 @@ namespace OrthancPerf
       report.duration += all.report.duration;
       report.verification += all.report.verification;
 
-      if (!IsDone(report) && !all.report.engine.empty())
+      if (!report.IsDone() && !all.report.engine.empty())
       {
         report.reason = all.report.reason + "; " + report.engine + ": " + report.reason;
 
@@ -95,7 +45,7 @@ namespace OrthancPerf
           report.outcome = Outcome::Failed;
         }
       }
-      else if (!IsDone(report))
+      else if (!report.IsDone())
       {
         report.reason = report.engine + ": " + report.reason;
       }
@@ -108,7 +58,7 @@ namespace OrthancPerf
   InstanceTranscoding::InstanceTranscoding(const TranscodingSurroundings& surroundings,
                                            const void* data, std::size_t size) :
     surroundings_(surroundings),
-    received_({data, size}),
+    received_(static_cast<const char*>(data), size),
     image_(DescribeImage(data, size))
   {
     const DicomFileCheck check = CheckDicomFile(data, size);
@@ -134,7 +84,7 @@ namespace OrthancPerf
     transcoding.report.outcome = outcome;
     transcoding.report.target = target;
     transcoding.report.reason = reason;
-    transcoding.report.sourceSize = received_.size;
+    transcoding.report.sourceSize = received_.size();
     return transcoding;
   }
 
@@ -209,47 +159,36 @@ namespace OrthancPerf
   // Afterwards "image_" describes what was deflated
   bool InstanceTranscoding::Inflate()
   {
-    for (const ITranscodingEngine* const engine :
-         surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
-    {
-      EngineResult result = engine->Transcode(
-          received_.data, received_.size,
-          {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 100, surroundings_.deadline});
+    EngineResult result =
+        Uncompress(surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN),
+                   received_.data(), received_.size(), surroundings_.deadline);
 
-      if (result.outcome == TranscodingOutcome::Transcoded &&
-          FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
-      {
-        inflated_ = std::move(result.file);
-        image_ = DescribeImage(inflated_.data(), inflated_.size());
-        return true;
-      }
+    if (result.outcome != Outcome::Transcoded ||
+        !FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
+    {
+      return false;
     }
 
-    return false;
+    inflated_ = std::move(result.file);
+    image_ = DescribeImage(inflated_.data(), inflated_.size());
+    return true;
   }
 
 
   // What engines are to read. The inflated file is in this target already.
-  InstanceTranscoding::Source
-  InstanceTranscoding::GetSource(const std::string& target) const noexcept
+  std::string_view InstanceTranscoding::GetSource(const std::string& target) const noexcept
   {
     return inflated_.empty() || target == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN
                ? received_
-               : Source{inflated_.data(), inflated_.size()};
+               : std::string_view(inflated_);
   }
 
 
   Transcoding InstanceTranscoding::TryEngines(const std::string& target)
   {
-    if (surroundings_.settings.engine != EngineChoice::Automatic)
-    {
-      return TryNamedEngine(ToLabel(surroundings_.settings.engine), target);
-    }
-
-    const TranscodingKind kind = TranscodingKind::Of(image_, target);
-    const std::vector<const ITranscodingEngine*> engines = ChooseEngines(kind);
-    return engines.empty() ? Refuse("", target, "no engine writes this transfer syntax")
-                           : TryInTurn(engines, kind);
+    const EngineChoice choice = surroundings_.settings.engine;
+    return choice == EngineChoice::Automatic ? TryInTurn(target)
+                                             : TryNamedEngine(ToLabel(choice), target);
   }
 
 
@@ -264,51 +203,39 @@ namespace OrthancPerf
     }
 
     Transcoding transcoding = TryEngine(*engine, target);
-    surroundings_.autoEngine.Observe(TranscodingKind::Of(image_, target),
-                                     ToAttempt(transcoding.report), Clock::now());
+    surroundings_.autoEngine.Observe(TranscodingKind::Of(image_, target), transcoding.report,
+                                     Clock::now());
     return transcoding;
   }
 
 
-  std::vector<const ITranscodingEngine*>
-  InstanceTranscoding::ChooseEngines(const TranscodingKind& kind)
+  Transcoding InstanceTranscoding::TryInTurn(const std::string& target)
   {
-    std::vector<const ITranscodingEngine*> chosen;
-    const std::vector<const ITranscodingEngine*> engines =
-        surroundings_.engines.FindAll(kind.target);
+    const TranscodingKind kind = TranscodingKind::Of(image_, target);
     std::vector<std::string> names;
-    names.reserve(engines.size());
 
-    for (const ITranscodingEngine* const engine : engines)
+    for (const ITranscodingEngine* const engine : surroundings_.engines.FindAll(target))
     {
       names.emplace_back(engine->GetName());
     }
 
-    for (const std::string& name :
-         surroundings_.autoEngine.Choose(kind, names, received_.size, Clock::now()))
+    if (names.empty())
     {
-      const auto place = std::find(names.begin(), names.end(), name) - names.begin();
-      chosen.push_back(engines[static_cast<std::size_t>(place)]);
+      return Refuse("", target, "no engine writes this transfer syntax");
     }
 
-    return chosen;
-  }
-
-
-  Transcoding InstanceTranscoding::TryInTurn(const std::vector<const ITranscodingEngine*>& engines,
-                                             const TranscodingKind& kind)
-  {
     Transcoding all;
-    std::vector<EngineAttempt> attempts;
+    std::vector<TranscodingReport> attempts;
 
-    for (const ITranscodingEngine* const engine : engines)
+    for (const std::string& name :
+         surroundings_.autoEngine.Choose(kind, names, received_.size(), Clock::now()))
     {
-      Transcoding attempt = TryEngine(*engine, kind.target);
-      attempts.push_back(ToAttempt(attempt.report));
+      Transcoding attempt = TryEngine(*surroundings_.engines.Find(name, target), target);
+      attempts.push_back(attempt.report);
       Append(all, std::move(attempt));
 
       // What an engine could not do in time, the next one will hardly do in no time
-      if (IsDone(all.report) || Clock::now() >= surroundings_.deadline)
+      if (all.report.IsDone() || Clock::now() >= surroundings_.deadline)
       {
         break;
       }
@@ -322,13 +249,13 @@ namespace OrthancPerf
   Transcoding InstanceTranscoding::TryEngine(const ITranscodingEngine& engine,
                                              const std::string& target)
   {
-    const Source source = GetSource(target);
+    const std::string_view source = GetSource(target);
     const TimePoint start = Clock::now();
     EngineResult result =
-        engine.Transcode(source.data, source.size,
+        engine.Transcode(source.data(), source.size(),
                          {target, surroundings_.settings.lossyQuality, surroundings_.deadline});
 
-    Transcoding transcoding = MakeUndone(ToOutcome(result.outcome), target, result.reason);
+    Transcoding transcoding = MakeUndone(result.outcome, target, result.reason);
     transcoding.report.duration = Clock::now() - start;
     transcoding.report.engine = engine.GetName();
     transcoding.file = std::move(result.file);
@@ -364,7 +291,7 @@ namespace OrthancPerf
     std::string flaw = FindFlaw(transcoding.file, target, sopInstanceUid_);
 
     if (flaw.empty() && isIncoming_ && IsLosslessCompression(target) &&
-        transcoding.file.size() > received_.size)
+        transcoding.file.size() > received_.size())
     {
       transcoding.report.outcome = Outcome::Declined;
       transcoding.report.isLarger = true;
@@ -395,18 +322,17 @@ namespace OrthancPerf
       return other == &engine;
     };
 
-    Verifier::Engines ofSource =
+    std::vector<const ITranscodingEngine*> ofSource =
         surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
-    Verifier::Engines ofResult = ofSource;
+    std::vector<const ITranscodingEngine*> ofResult = ofSource;
     std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
     std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
 
-    const Source source = GetSource(target);
+    const std::string_view source = GetSource(target);
     const auto quality =
         IsLossy(target) ? std::make_optional(surroundings_.settings.lossyQuality) : std::nullopt;
-    const std::string problem =
-        Verifier(ofSource, ofResult)
-            .Verify({source.data, source.size, file, quality, surroundings_.deadline});
+    const std::string problem = FindDamage(
+        {source.data(), source.size(), file, quality, surroundings_.deadline}, ofSource, ofResult);
     return problem.empty() ? "" : "verification failed: " + problem;
   }
 
@@ -415,10 +341,10 @@ namespace OrthancPerf
   {
     try
     {
-      const Source source = GetSource(target);
+      const std::string_view source = GetSource(target);
       const unsigned int quality = surroundings_.settings.lossyQuality;
       const LossyDerivation derivation = {target, quality, MakeDerivedUid(image_, target, quality)};
-      file = DescribeLossyDerivation(file, source.data, source.size, derivation);
+      file = DescribeLossyDerivation(file, source.data(), source.size(), derivation);
       return FindFlaw(file, target, derivation.sopInstanceUid);
     }
     catch (const std::exception& error)

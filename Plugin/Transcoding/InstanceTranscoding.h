@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace OrthancPerf
@@ -46,34 +47,26 @@ namespace OrthancPerf
     Transcoding TranscodeTo(const std::string& target);
 
   private:
-    struct Source
-    {
-      const void* data = nullptr;
-      std::size_t size = 0;
-    };
-
-    Transcoding MakeUndone(TranscodingReport::Outcome outcome, const std::string& target,
+    Transcoding MakeUndone(TranscodingOutcome outcome, const std::string& target,
                            const std::string& reason) const;
     Transcoding Refuse(const std::string& engine, const std::string& target,
                        const std::string& reason);
     std::string FindReasonToLeaveAlone(const std::string& target) const;
     bool Inflate();
-    Source GetSource(const std::string& target) const noexcept;
+    std::string_view GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
     Transcoding TryNamedEngine(const std::string& name, const std::string& target);
-    Transcoding TryInTurn(const std::vector<const ITranscodingEngine*>& engines,
-                          const TranscodingKind& kind);
+    Transcoding TryInTurn(const std::string& target);
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
     std::string Examine(const ITranscodingEngine& engine, const std::string& target,
                         Transcoding& transcoding) const;
     std::string Verify(const ITranscodingEngine& engine, const std::string& target,
                        const std::string& file) const;
     std::string Derive(const std::string& target, std::string& file) const;
-    std::vector<const ITranscodingEngine*> ChooseEngines(const TranscodingKind& kind);
 
     const TranscodingSurroundings surroundings_;
     bool isIncoming_ = false;
-    const Source received_;
+    const std::string_view received_;
     ImageDescription image_;
     std::string sopInstanceUid_;
     std::string inflated_;  // what was received, if that is deflated

@@ -17,7 +17,7 @@ namespace OrthancPerf
     using Verdict = PixelComparison::Verdict;
 
     constexpr std::size_t MAXIMUM_SAMPLES = 4;
-    using Pixel = std::array<std::int64_t, MAXIMUM_SAMPLES>;
+    using Pixel = std::array<double, MAXIMUM_SAMPLES>;  // exact: samples have up to 32 bits
 
 
     struct Attribute
@@ -65,12 +65,19 @@ namespace OrthancPerf
     }
 
 
+    // Bytes of the frames when no pixels share a sample
+    std::size_t GetFullSize(const ImageDescription& image)
+    {
+      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
+      return (CountPixels(image) * bits + 7) / 8;
+    }
+
+
     // Decoders fill in the samples that pixels share, and some leave the name of the colours as it
     // was. Only for images that are comparable.
     bool HasAllSamples(const ImageDescription& image)
     {
-      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
-      return image.pixelData.size() >= (CountPixels(image) * bits + 7) / 8;
+      return image.pixelData.size() >= GetFullSize(image);
     }
 
 
@@ -86,8 +93,7 @@ namespace OrthancPerf
 
     std::size_t GetComparedSize(const ImageDescription& image)
     {
-      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
-      return HasAllSamples(image) ? (CountPixels(image) * bits + 7) / 8 : *image.GetNativeSize();
+      return HasAllSamples(image) ? GetFullSize(image) : *image.GetNativeSize();
     }
 
 
@@ -125,7 +131,8 @@ namespace OrthancPerf
         for (std::size_t i = 0; i < samples_; i++)
         {
           const std::uint64_t value = ReadWord(pixel, i) >> shift_ & mask_;
-          values[i] = static_cast<std::int64_t>(value ^ sign_) - static_cast<std::int64_t>(sign_);
+          values[i] = static_cast<double>(static_cast<std::int64_t>(value ^ sign_) -
+                                          static_cast<std::int64_t>(sign_));
         }
 
         return values;
@@ -220,10 +227,14 @@ namespace OrthancPerf
     }
 
 
-    using Samples = std::array<double, 3>;
+    // A pixel, and what luminance it has: DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL
+    struct Colour
+    {
+      Pixel samples;
+      double luminance;
+    };
 
 
-    // Samples, and what luminance they give: DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL
     class ColourReader
     {
     public:
@@ -233,45 +244,30 @@ namespace OrthancPerf
         isYbr_(GetDecodedColour(image) == Photometric::YbrFull),
         isConverted_(isConverted && isYbr_),
         isColour_(image.samplesPerPixel == 3),
-        range_(std::pow(2.0, image.bitsStored)),
-        centre_(range_ / 2),
-        largest_(range_ - 1)
+        range_(std::pow(2.0, image.bitsStored))
       {
       }
 
-      Samples Read(std::size_t pixel) const
+      Colour Read(std::size_t pixel) const
       {
-        const Pixel values = pixels_.Read(pixel);
-        const Samples samples = {static_cast<double>(values[0]), static_cast<double>(values[1]),
-                                 static_cast<double>(values[2])};
-        return isConverted_ ? ToRgb(samples) : samples;
-      }
-
-      double GetLuminance(std::size_t pixel) const
-      {
-        const Pixel values = pixels_.Read(pixel);
-        return isColour_ && !isYbr_ ? 0.299 * static_cast<double>(values[0]) +
-                                          0.587 * static_cast<double>(values[1]) +
-                                          0.114 * static_cast<double>(values[2])
-                                    : static_cast<double>(values[0]);
-      }
-
-      double GetRange() const
-      {
-        return range_;
+        const Pixel samples = pixels_.Read(pixel);
+        const double luminance = isColour_ && !isYbr_
+                                     ? 0.299 * samples[0] + 0.587 * samples[1] + 0.114 * samples[2]
+                                     : samples[0];
+        return {isConverted_ ? ToRgb(samples) : samples, luminance};
       }
 
     private:
-      Samples ToRgb(const Samples& samples) const
+      Pixel ToRgb(const Pixel& samples) const
       {
-        const double blue = samples[1] - centre_;
-        const double red = samples[2] - centre_;
-        Samples rgb = {samples[0] + 1.402 * red, samples[0] - 0.344136 * blue - 0.714136 * red,
-                       samples[0] + 1.772 * blue};
+        const double blue = samples[1] - range_ / 2;
+        const double red = samples[2] - range_ / 2;
+        Pixel rgb = {samples[0] + 1.402 * red, samples[0] - 0.344136 * blue - 0.714136 * red,
+                     samples[0] + 1.772 * blue};
 
         for (double& sample : rgb)
         {
-          sample = std::clamp(sample, 0.0, largest_);
+          sample = std::clamp(sample, 0.0, range_ - 1);
         }
 
         return rgb;
@@ -282,8 +278,6 @@ namespace OrthancPerf
       const bool isConverted_;
       const bool isColour_;
       const double range_;
-      const double centre_;
-      const double largest_;
     };
   }
 
@@ -382,38 +376,29 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < count; i++)
     {
-      const Samples first = expectedPixels.Read(i);
-      const Samples second = actualPixels.Read(i);
-      const double luminance =
-          std::abs(expectedPixels.GetLuminance(i) - actualPixels.GetLuminance(i));
+      const Colour first = expectedPixels.Read(i);
+      const Colour second = actualPixels.Read(i);
+      const double luminance = std::abs(first.luminance - second.luminance);
       error.meanOfLuminance += luminance;
       error.maximumOfLuminance = std::max(error.maximumOfLuminance, luminance);
 
       for (std::size_t sample = 0; sample < samples; sample++)
       {
-        const double difference = std::abs(first[sample] - second[sample]);
+        const double difference = std::abs(first.samples[sample] - second.samples[sample]);
         error.mean += difference;
         error.maximum = std::max(error.maximum, difference);
-        smallest = std::min(smallest, first[sample]);
-        largest = std::max(largest, first[sample]);
+        smallest = std::min(smallest, first.samples[sample]);
+        largest = std::max(largest, first.samples[sample]);
       }
     }
 
-    const double range = expectedPixels.GetRange();
+    const double range = std::pow(2.0, expected.bitsStored);
     error.mean /= static_cast<double>(count * samples) * range;
     error.maximum /= range;
     error.meanOfLuminance /= static_cast<double>(count) * range;
     error.maximumOfLuminance /= range;
     error.span = (largest - smallest) / range;
     return error;
-  }
-
-
-  std::optional<double> MeasureMeanError(const ImageDescription& expected,
-                                         const ImageDescription& actual)
-  {
-    const std::optional<PixelError> error = MeasureError(expected, actual);
-    return error ? std::optional<double>(error->mean) : std::nullopt;
   }
 
 

@@ -46,10 +46,6 @@ namespace OrthancPerf
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual);
 
-  // The mean alone
-  std::optional<double> MeasureMeanError(const ImageDescription& expected,
-                                         const ImageDescription& actual);
-
   // Whether bits that are not stored, if they hold anything but the sign, are the same in both.
   // Some devices have overlays or other values there. Only for images that can be measured.
   bool HasSameUnusedBits(const ImageDescription& expected, const ImageDescription& actual);

@@ -11,7 +11,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Outcome = TranscodingReport::Outcome;
+    using Outcome = TranscodingOutcome;
 
 
     Transcoding MakeUndone(Outcome outcome, std::size_t sourceSize, const char* reason)
@@ -21,32 +21,6 @@ namespace OrthancPerf
       transcoding.report.sourceSize = sourceSize;
       transcoding.report.reason = reason;
       return transcoding;
-    }
-
-
-    bool IsWrittenWithoutLoss(const std::string& transferSyntax)
-    {
-      const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
-      return syntax != nullptr && !syntax->isLossy;
-    }
-  }
-
-
-  const char* ToLabel(TranscodingReport::Outcome outcome)
-  {
-    switch (outcome)
-    {
-      case TranscodingReport::Outcome::Transcoded:
-        return "transcoded";
-
-      case TranscodingReport::Outcome::Unneeded:
-        return "unneeded";
-
-      case TranscodingReport::Outcome::Declined:
-        return "declined";
-
-      default:
-        return "failed";
     }
   }
 
@@ -142,7 +116,8 @@ namespace OrthancPerf
 
       for (const std::string& target : syntaxes)
       {
-        if (last.report.outcome != Outcome::Transcoded && IsWrittenWithoutLoss(target))
+        if (last.report.outcome != Outcome::Transcoded && FindWritableSyntax(target) != nullptr &&
+            !IsLossy(target))
         {
           last = instance.TranscodeTo(target);
         }

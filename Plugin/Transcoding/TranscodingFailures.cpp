@@ -30,18 +30,11 @@ namespace OrthancPerf
     }
 
 
-    std::string GetTargetName(const std::string& uid)
-    {
-      const WritableSyntax* const syntax = FindWritableSyntax(uid);
-      return syntax == nullptr ? uid : syntax->name;
-    }
-
-
     std::string Describe(const TranscodingReport& report)
     {
-      const std::string target = GetTargetName(report.target);
+      const std::string target = GetSyntaxName(report.target);
       const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
-      return report.outcome == TranscodingReport::Outcome::Declined
+      return report.outcome == TranscodingOutcome::Declined
                  ? "an instance cannot be transcoded to " + target + ": " + reason
                  : "the engine \"" + report.engine + "\" failed to transcode an instance to " +
                        target + ": " + reason;
@@ -56,7 +49,7 @@ namespace OrthancPerf
 
   void TranscodingFailures::OnTranscoding(const TranscodingReport& report) noexcept
   {
-    if (report.outcome == TranscodingReport::Outcome::Failed)
+    if (report.outcome == TranscodingOutcome::Failed)
     {
       Tell(report);
     }
@@ -65,7 +58,7 @@ namespace OrthancPerf
 
   void TranscodingFailures::OnEnd(const TranscodingReport& report) noexcept
   {
-    if (report.outcome == TranscodingReport::Outcome::Declined && !report.isLarger &&
+    if (report.outcome == TranscodingOutcome::Declined && !report.isLarger &&
         !report.target.empty())
     {
       Tell(report);

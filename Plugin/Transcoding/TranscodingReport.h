@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Transcoding/Engines/TranscodingEngine.h"
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -11,15 +13,8 @@ namespace OrthancPerf
   // data.
   struct TranscodingReport
   {
-    enum class Outcome
-    {
-      Transcoded,
-      Unneeded,  // in the target already, no pixel data, video, not DICOM: left alone
-      Declined,  // no engine covers it: left as it was
-      Failed     // stored as received
-    };
-
-    Outcome outcome = Outcome::Unneeded;
+    // Unneeded: in the target already, no pixel data, video, not DICOM: left alone
+    TranscodingOutcome outcome = TranscodingOutcome::Unneeded;
     std::string engine;     // the one that did it, or tried last; empty: none was tried
     std::string target;     // transfer syntax UID
     std::string reason;     // why it was left as it was; empty if transcoded
@@ -29,9 +24,13 @@ namespace OrthancPerf
     std::chrono::nanoseconds verification{0};
     std::size_t sourceSize = 0;  // bytes
     std::size_t targetSize = 0;  // bytes; zero unless transcoded
-  };
 
-  const char* ToLabel(TranscodingReport::Outcome outcome);  // "transcoded", "unneeded", ...
+    // The engine has done its work, and others would hardly do it better
+    bool IsDone() const noexcept
+    {
+      return outcome == TranscodingOutcome::Transcoded || isLarger;
+    }
+  };
 
 
   // Told of each attempt of an engine, on the thread that transcoded, in microseconds: under "auto"

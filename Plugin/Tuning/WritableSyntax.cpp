@@ -10,6 +10,20 @@ namespace OrthancPerf
   }
 
 
+  bool IsLossy(const std::string& uid)
+  {
+    const WritableSyntax* const syntax = FindWritableSyntax(uid);
+    return syntax != nullptr && syntax->isLossy;
+  }
+
+
+  std::string GetSyntaxName(const std::string& uid)
+  {
+    const WritableSyntax* const syntax = FindWritableSyntax(uid);
+    return syntax == nullptr ? uid : syntax->name;
+  }
+
+
   std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName)
   {
     for (const WritableSyntax& syntax : GetWritableSyntaxes())

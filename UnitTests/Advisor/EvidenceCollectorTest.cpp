@@ -217,7 +217,7 @@ namespace OrthancPerf
   TEST_F(EvidenceCollectorTest, MeasuresEngines)
   {
     TranscodingReport report;
-    report.outcome = TranscodingReport::Outcome::Transcoded;
+    report.outcome = TranscodingOutcome::Transcoded;
     report.engine = "gdcm";
     report.target = "1.2.840.10008.1.2.4.70";
     report.sourceSize = 1'000'000;

@@ -6,7 +6,7 @@
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/PixelComparison.h"
-#include "Transcoding/TranscodedFile.h"
+#include "Transcoding/Verification.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -25,7 +25,7 @@ namespace
     OrthancPerf::FindReasonToLeaveAlone(image, JPEG_BASELINE);
     OrthancPerf::FindObstacle(image, JPEG_BASELINE);
     OrthancPerf::ComparePixels(other, image);
-    OrthancPerf::MeasureMeanError(other, image);
+    OrthancPerf::MeasureError(other, image);
     OrthancPerf::TranscodingKind::Of(image, JPEG_BASELINE);
 
     const auto itself = OrthancPerf::ComparePixels(image, image);

@@ -9,7 +9,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    TranscodingReport MakeReport(TranscodingReport::Outcome outcome)
+    TranscodingReport MakeReport(TranscodingOutcome outcome)
     {
       TranscodingReport report;
       report.outcome = outcome;
@@ -50,7 +50,7 @@ namespace OrthancPerf
 
   TEST_F(TranscodingMetricsTest, WhatSucceededHasTimeAndBytesOfBothSides)
   {
-    TranscodingReport report = MakeReport(TranscodingReport::Outcome::Transcoded);
+    TranscodingReport report = MakeReport(TranscodingOutcome::Transcoded);
     report.targetSize = 400;
     metrics_.OnTranscoding(report);
     metrics_.OnTranscoding(report);
@@ -69,7 +69,7 @@ namespace OrthancPerf
   TEST_F(TranscodingMetricsTest, ComparisonsHaveFamiliesOfTheirOwn)
   {
     TranscodingMetrics comparisons("orthanc_perf_comparison");
-    comparisons.OnTranscoding(MakeReport(TranscodingReport::Outcome::Transcoded));
+    comparisons.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
     const std::string text = Exposition({&metrics_, &comparisons}).ToText();
     EXPECT_EQ(std::string::npos, text.find("orthanc_perf_transcode_"));
 
@@ -82,7 +82,7 @@ namespace OrthancPerf
 
   TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnly)
   {
-    metrics_.OnTranscoding(MakeReport(TranscodingReport::Outcome::Failed));
+    metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Failed));
     EXPECT_TRUE(HasLine(
         R"(transcode_total{engine="native",outcome="failed",target="JPEGProcess14SV1"} 1)"));
     EXPECT_EQ(std::string::npos, GetText().find("transcode_seconds"));
@@ -92,7 +92,7 @@ namespace OrthancPerf
 
   TEST_F(TranscodingMetricsTest, NamesThatAreNotKnownShareALine)
   {
-    TranscodingReport report = MakeReport(TranscodingReport::Outcome::Declined);
+    TranscodingReport report = MakeReport(TranscodingOutcome::Declined);
     report.engine = "";
     report.target = "1.2.3";
     metrics_.OnTranscoding(report);

@@ -10,10 +10,10 @@ namespace OrthancPerf
     EngineMeasurement MakeMeasurement(PixelComparison::Verdict pixels)
     {
       EngineMeasurement measurement;
-      measurement.outcome = TranscodingOutcome::Transcoded;
-      measurement.uncompressedSize = 1000;
-      measurement.targetSize = 400;
-      measurement.encoding = std::chrono::milliseconds(10);
+      measurement.report.outcome = TranscodingOutcome::Transcoded;
+      measurement.report.sourceSize = 1000;
+      measurement.report.targetSize = 400;
+      measurement.report.duration = std::chrono::milliseconds(10);
       measurement.decoder = "dcmtk";
       measurement.decoding = std::chrono::milliseconds(4);
       measurement.pixels = pixels;
@@ -24,9 +24,9 @@ namespace OrthancPerf
     EngineMeasurement MakeRefusal(TranscodingOutcome outcome, const std::string& reason)
     {
       EngineMeasurement measurement;
-      measurement.outcome = outcome;
-      measurement.reason = reason;
-      measurement.encoding = std::chrono::milliseconds(100);
+      measurement.report.outcome = outcome;
+      measurement.report.reason = reason;
+      measurement.report.duration = std::chrono::milliseconds(100);
       return measurement;
     }
   }
@@ -69,7 +69,7 @@ namespace OrthancPerf
   {
     EngineMeasurement measurement = MakeMeasurement(PixelComparison::Verdict::Incomparable);
     measurement.decoder.clear();
-    measurement.reason = "no engine decodes the result";
+    measurement.report.reason = "no engine decodes the result";
 
     EngineTotals totals;
     totals.Add(measurement, 1000);

@@ -75,7 +75,7 @@ namespace OrthancPerf
     {
       const std::string file = MakeSampleImage(shape);
       EXPECT_EQ(Verdict::Same, Compare(file, file).verdict) << shape.name;
-      EXPECT_EQ(0, MeasureMeanError(Describe(file), Describe(file))) << shape.name;
+      EXPECT_EQ(0, MeasureError(Describe(file), Describe(file))->mean) << shape.name;
     }
   }
 
@@ -221,7 +221,7 @@ namespace OrthancPerf
     const std::string file = spoil(MakeSampleImage(MakeShape(16, 12)));
     EXPECT_EQ(Verdict::Same, Compare(file, file).verdict);
     EXPECT_EQ("the bytes of the pixels differ", Compare(file, ChangeFirst(file, 0x40)).reason);
-    EXPECT_FALSE(MeasureMeanError(Describe(file), Describe(file)).has_value());
+    EXPECT_FALSE(MeasureError(Describe(file), Describe(file)).has_value());
   }
 
 
@@ -229,7 +229,7 @@ namespace OrthancPerf
   {
     const std::string file = MakeSampleImage(MakeShape(16, 12));
     const double expected = 0x400 / 4096.0 / 825;
-    EXPECT_DOUBLE_EQ(expected, *MeasureMeanError(Describe(file), Describe(ChangeFirst(file, 4))));
+    EXPECT_DOUBLE_EQ(expected, MeasureError(Describe(file), Describe(ChangeFirst(file, 4)))->mean);
   }
 
 
@@ -252,6 +252,6 @@ namespace OrthancPerf
 
     const std::string rgb = make("RGB", "\xff\xff\xff");
     const std::string ybr = make("YBR_FULL", "\xff\x80\x80");
-    EXPECT_NEAR(0, *MeasureMeanError(Describe(rgb), Describe(ybr)), 1e-6);
+    EXPECT_NEAR(0, MeasureError(Describe(rgb), Describe(ybr))->mean, 1e-6);
   }
 }

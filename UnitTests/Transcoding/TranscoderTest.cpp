@@ -5,7 +5,7 @@
 #include "Dicom/DicomFileBuilder.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/TranscodedFile.h"
+#include "Transcoding/Verification.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Outcome = TranscodingReport::Outcome;
+    using Outcome = TranscodingOutcome;
 
 
     class RecordingObserver : public ITranscodingObserver

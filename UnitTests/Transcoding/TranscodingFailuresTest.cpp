@@ -10,7 +10,7 @@ namespace OrthancPerf
     TranscodingReport MakeFailure(const std::string& reason)
     {
       TranscodingReport report;
-      report.outcome = TranscodingReport::Outcome::Failed;
+      report.outcome = TranscodingOutcome::Failed;
       report.engine = "gdcm";
       report.target = "1.2.840.10008.1.2.4.80";
       report.reason = reason;
@@ -52,7 +52,7 @@ namespace OrthancPerf
   TEST_F(TranscodingFailuresTest, WhatNoEngineCoversIsToldOnceAnInstance)
   {
     TranscodingReport declined = MakeFailure("12 bits");
-    declined.outcome = TranscodingReport::Outcome::Declined;
+    declined.outcome = TranscodingOutcome::Declined;
     failures_.OnTranscoding(declined);  // another engine may cover it
     EXPECT_TRUE(lines_.empty());
 
@@ -89,7 +89,7 @@ namespace OrthancPerf
   TEST_F(TranscodingFailuresTest, AResultThatIsLargerThanWhatCameIsNone)
   {
     TranscodingReport larger = MakeFailure("larger than what came");
-    larger.outcome = TranscodingReport::Outcome::Declined;
+    larger.outcome = TranscodingOutcome::Declined;
     larger.isLarger = true;
     failures_.OnTranscoding(larger);
     failures_.OnEnd(larger);

@@ -15,7 +15,6 @@ namespace OrthancPerf
       return std::tie(kind.bitsAllocated, kind.bitsStored, kind.samplesPerPixel, kind.isSigned,
                       kind.isMultiFrame, kind.colour, kind.source, kind.target);
     }
-
   }
 
 
@@ -72,15 +71,16 @@ namespace OrthancPerf
   }
 
 
-  void AutoEngine::Learn(const TranscodingKind& kind, const std::vector<EngineAttempt>& attempts,
-                         TimePoint now)
+  void AutoEngine::Learn(const TranscodingKind& kind,
+                         const std::vector<TranscodingReport>& attempts, TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Get(kind).Learn(attempts, now);
   }
 
 
-  void AutoEngine::Observe(const TranscodingKind& kind, const EngineAttempt& attempt, TimePoint now)
+  void AutoEngine::Observe(const TranscodingKind& kind, const TranscodingReport& attempt,
+                           TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     Get(kind).Observe(attempt, now);

@@ -55,12 +55,12 @@ namespace OrthancPerf
                                     const std::vector<std::string>& available,
                                     std::size_t sourceSize, TimePoint now);
 
-    void Learn(const TranscodingKind& kind, const std::vector<EngineAttempt>& attempts,
+    void Learn(const TranscodingKind& kind, const std::vector<TranscodingReport>& attempts,
                TimePoint now);
 
     // Learns from an engine that the tuning had named, too: where "auto" is asked for later, it
     // begins with what there was to see
-    void Observe(const TranscodingKind& kind, const EngineAttempt& attempt, TimePoint now);
+    void Observe(const TranscodingKind& kind, const TranscodingReport& attempt, TimePoint now);
 
     // The kinds that "auto" has chosen for; those seen last come first
     std::vector<AutoChoice> GetChoices() const;

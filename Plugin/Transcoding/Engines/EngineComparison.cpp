@@ -11,22 +11,6 @@ namespace OrthancPerf
   {
     constexpr const char* OTHER_REASONS = "other reasons";
 
-    TranscodingReport::Outcome ToReportOutcome(TranscodingOutcome outcome)
-    {
-      switch (outcome)
-      {
-        case TranscodingOutcome::Transcoded:
-          return TranscodingReport::Outcome::Transcoded;
-
-        case TranscodingOutcome::Declined:
-          return TranscodingReport::Outcome::Declined;
-
-        default:
-          return TranscodingReport::Outcome::Failed;
-      }
-    }
-
-
     void CountReason(std::map<std::string, std::uint64_t>& reasons, const std::string& reason)
     {
       const bool hasRoom =
@@ -38,27 +22,29 @@ namespace OrthancPerf
 
   void EngineTotals::Add(const EngineMeasurement& measurement, std::size_t stored)
   {
-    if (!measurement.reason.empty())
+    const TranscodingReport& report = measurement.report;
+
+    if (!report.reason.empty())
     {
-      CountReason(reasons, measurement.reason);
+      CountReason(reasons, report.reason);
     }
 
-    if (measurement.outcome != TranscodingOutcome::Transcoded)
+    if (report.outcome != TranscodingOutcome::Transcoded)
     {
-      (measurement.outcome == TranscodingOutcome::Declined ? declined : failed)++;
+      (report.outcome == TranscodingOutcome::Declined ? declined : failed)++;
       return;
     }
 
     transcoded++;
     storedSize += stored;
-    uncompressedSize += measurement.uncompressedSize;
-    targetSize += measurement.targetSize;
-    encoding += measurement.encoding;
+    uncompressedSize += report.sourceSize;
+    targetSize += report.targetSize;
+    encoding += report.duration;
 
     if (!measurement.decoder.empty())
     {
       decoders.insert(measurement.decoder);
-      decodedSize += measurement.uncompressedSize;
+      decodedSize += report.sourceSize;
       decoding += measurement.decoding;
     }
 
@@ -144,8 +130,13 @@ namespace OrthancPerf
     const EngineMeasurement measurement =
         MeasureEngine(engines_, totals.engine, target, uncompressed_);
     totals.Add(measurement, storedSize_);
-    Report(totals, measurement);
     step_++;
+
+    // If there is no such engine for this target, nothing was tried
+    if (measurement.report.sourceSize > 0)
+    {
+      observer_.OnTranscoding(measurement.report);
+    }
 
     if (step_ % totals_.size() == 0)
     {
@@ -161,7 +152,7 @@ namespace OrthancPerf
     try
     {
       const std::string file = load_(instance);
-      EngineResult result = Uncompress(engines_, file);
+      EngineResult result = UncompressStored(engines_, file);
       storedSize_ = file.size();
 
       if (result.outcome == TranscodingOutcome::Transcoded)
@@ -177,26 +168,6 @@ namespace OrthancPerf
     {
       CountReason(unreadable_, "not in the store any more");
     }
-  }
-
-
-  void EngineComparison::Report(const EngineTotals& totals,
-                                const EngineMeasurement& measurement) const
-  {
-    if (measurement.uncompressedSize == 0)
-    {
-      return;  // there is no such engine for this target
-    }
-
-    TranscodingReport report;
-    report.outcome = ToReportOutcome(measurement.outcome);
-    report.engine = totals.engine;
-    report.target = totals.target;
-    report.reason = measurement.reason;
-    report.duration = measurement.encoding;
-    report.sourceSize = measurement.uncompressedSize;
-    report.targetSize = measurement.targetSize;
-    observer_.OnTranscoding(report);
   }
 
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Transcoding/Engines/EngineMeasurement.h"
-#include "Transcoding/Transcoder.h"
+#include "Transcoding/TranscodingReport.h"
 
 #include <cstdint>
 #include <functional>
@@ -111,7 +111,6 @@ namespace OrthancPerf
 
   private:
     void Load(const std::string& instance);
-    void Report(const EngineTotals& totals, const EngineMeasurement& measurement) const;
     void WarmUp(const std::string& engine, const TranscodingTarget& target);
 
     const EngineDirectory& engines_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/EngineMeasurement.h"
 
-
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -15,51 +14,8 @@ namespace OrthancPerf
     constexpr const char* UNCOMPRESSED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
 
 
-    // The engines that write uncompressed files, the preferred one first
-    std::vector<const ITranscodingEngine*> FindDecoders(const EngineDirectory& engines,
-                                                        const std::string& preferred)
-    {
-      std::vector<const ITranscodingEngine*> decoders = engines.FindAll(UNCOMPRESSED);
-      std::stable_partition(decoders.begin(), decoders.end(),
-                            [&preferred](const ITranscodingEngine* engine)
-                            { return preferred == engine->GetName(); });
-      return decoders;
-    }
-
-
-    // Why the directory gives no such engine for this target
-    EngineMeasurement ExplainAbsence(const EngineDirectory& engines, const std::string& name,
-                                     const std::string& target)
-    {
-      EngineMeasurement measurement;
-      measurement.outcome = TranscodingOutcome::Declined;
-      measurement.reason = "there is no such engine";
-
-      for (const EngineVerdict& verdict : engines.GetVerdicts())
-      {
-        if (verdict.engine != name)
-        {
-          continue;
-        }
-
-        measurement.reason =
-            verdict.isAvailable ? "the engine does not write this transfer syntax" : verdict.reason;
-
-        for (const SyntaxVerdict& syntax : verdict.syntaxes)
-        {
-          if (verdict.isAvailable && syntax.transferSyntax == target && !syntax.reason.empty())
-          {
-            measurement.reason = "switched off by the self-test: " + syntax.reason;
-          }
-        }
-      }
-
-      return measurement;
-    }
-
-
     // Takes over what the pixels tell; false if these two can't be compared
-    bool Compare(EngineMeasurement& measurement, bool isLossy, const std::string& uncompressed,
+    bool Compare(EngineMeasurement& measurement, const std::string& uncompressed,
                  const std::string& decoded)
     {
       const ImageDescription expected = DescribeImage(uncompressed.data(), uncompressed.size());
@@ -69,7 +25,8 @@ namespace OrthancPerf
 
       measurement.pixels = comparison.verdict;
       measurement.error = isSame ? PixelError() : MeasureError(expected, actual);
-      measurement.reason = isLossy && measurement.error ? "" : comparison.reason;
+      measurement.report.reason =
+          IsLossy(measurement.report.target) && measurement.error ? "" : comparison.reason;
       return measurement.error || comparison.verdict != PixelComparison::Verdict::Incomparable;
     }
 
@@ -77,12 +34,16 @@ namespace OrthancPerf
     // Decodes the engine's work, by the engine itself if it can, and compares it with what it was
     // made from
     void Verify(EngineMeasurement& measurement, const EngineDirectory& engines,
-                const std::string& engine, bool isLossy, const std::string& encoded,
-                const std::string& uncompressed)
+                const std::string& encoded, const std::string& uncompressed)
     {
-      measurement.reason = "no engine decodes the result";
+      measurement.report.reason = "no engine decodes the result";
 
-      for (const ITranscodingEngine* const decoder : FindDecoders(engines, engine))
+      std::vector<const ITranscodingEngine*> decoders = engines.FindAll(UNCOMPRESSED);
+      std::stable_partition(decoders.begin(), decoders.end(),
+                            [&measurement](const ITranscodingEngine* decoder)
+                            { return measurement.report.engine == decoder->GetName(); });
+
+      for (const ITranscodingEngine* const decoder : decoders)
       {
         const TimePoint start = Clock::now();
         const EngineResult decoded =
@@ -91,14 +52,14 @@ namespace OrthancPerf
 
         if (decoded.outcome != TranscodingOutcome::Transcoded)
         {
-          measurement.reason = "not decoded: " + decoded.reason;
+          measurement.report.reason = "not decoded: " + decoded.reason;
           continue;
         }
 
         measurement.decoder = decoder->GetName();
         measurement.decoding = duration;
 
-        if (Compare(measurement, isLossy, uncompressed, decoded.file))
+        if (Compare(measurement, uncompressed, decoded.file))
         {
           break;
         }
@@ -107,7 +68,7 @@ namespace OrthancPerf
   }
 
 
-  EngineResult Uncompress(const EngineDirectory& engines, const std::string& file)
+  EngineResult UncompressStored(const EngineDirectory& engines, const std::string& file)
   {
     const ImageDescription image = DescribeImage(file.data(), file.size());
 
@@ -123,24 +84,9 @@ namespace OrthancPerf
       return EngineResult::MakeDeclined(obstacle);
     }
 
-    if (image.transferSyntax.data() == std::string(UNCOMPRESSED))
-    {
-      return EngineResult::MakeTranscoded(file);
-    }
-
-    EngineResult last = EngineResult::MakeDeclined("there is no engine that decodes");
-
-    for (const ITranscodingEngine* const decoder : FindDecoders(engines, ""))
-    {
-      last = decoder->Transcode(file.data(), file.size(), {UNCOMPRESSED});
-
-      if (last.outcome == TranscodingOutcome::Transcoded)
-      {
-        break;
-      }
-    }
-
-    return last;
+    return image.transferSyntax.data() == std::string(UNCOMPRESSED)
+               ? EngineResult::MakeTranscoded(file)
+               : Uncompress(engines.FindAll(UNCOMPRESSED), file.data(), file.size());
   }
 
 
@@ -148,26 +94,29 @@ namespace OrthancPerf
                                   const TranscodingTarget& target, const std::string& uncompressed)
   {
     const ITranscodingEngine* const encoder = engines.Find(engine, target.transferSyntax);
+    EngineMeasurement measurement;
+    TranscodingReport& report = measurement.report;
+    report.engine = engine;
+    report.target = target.transferSyntax;
 
     if (encoder == nullptr)
     {
-      return ExplainAbsence(engines, engine, target.transferSyntax);
+      report.outcome = TranscodingOutcome::Declined;
+      report.reason = engines.Explain(engine, target.transferSyntax);
+      return measurement;
     }
 
-    EngineMeasurement measurement;
     const TimePoint start = Clock::now();
     EngineResult result = encoder->Transcode(uncompressed.data(), uncompressed.size(), target);
-    measurement.encoding = Clock::now() - start;
-    measurement.outcome = result.outcome;
-    measurement.reason = std::move(result.reason);
-    measurement.uncompressedSize = uncompressed.size();
+    report.duration = Clock::now() - start;
+    report.outcome = result.outcome;
+    report.reason = std::move(result.reason);
+    report.sourceSize = uncompressed.size();
+    report.targetSize = result.file.size();
 
     if (result.outcome == TranscodingOutcome::Transcoded)
     {
-      const WritableSyntax* const syntax = FindWritableSyntax(target.transferSyntax);
-      const bool isLossy = syntax != nullptr && syntax->isLossy;
-      measurement.targetSize = result.file.size();
-      Verify(measurement, engines, engine, isLossy, result.file, uncompressed);
+      Verify(measurement, engines, result.file, uncompressed);
     }
 
     return measurement;

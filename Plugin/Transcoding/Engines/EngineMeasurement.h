@@ -4,6 +4,7 @@
 #include "Ingest/Clock.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/PixelComparison.h"
+#include "Transcoding/TranscodingReport.h"
 
 #include <cstddef>
 #include <optional>
@@ -14,12 +15,9 @@ namespace OrthancPerf
   // What an engine made of one uncompressed instance. A value; no patient data.
   struct EngineMeasurement
   {
-    TranscodingOutcome outcome = TranscodingOutcome::Failed;
-    std::string reason;  // why it was not transcoded, or why its pixels could not be compared
-
-    Duration encoding{0};
-    std::size_t uncompressedSize = 0;  // bytes of the file
-    std::size_t targetSize = 0;        // bytes of the file; zero unless transcoded
+    // What the engine did, or why it was not asked: then there is no source size. The reason may
+    // also be why its pixels could not be compared.
+    TranscodingReport report;
 
     // The engine itself, or the first that can decode where the engine only encodes; empty: none
     std::string decoder;
@@ -33,7 +31,7 @@ namespace OrthancPerf
 
   // The file in Explicit VR Little Endian, made by the first engine that can; the file itself if it
   // is in that syntax already. Never throws but for lack of memory.
-  EngineResult Uncompress(const EngineDirectory& engines, const std::string& file);
+  EngineResult UncompressStored(const EngineDirectory& engines, const std::string& file);
 
   // Lets an engine encode a file that is in Explicit VR Little Endian, decodes the result, and
   // compares the pixels. On the caller's thread; holds up to three files in memory, beside what the

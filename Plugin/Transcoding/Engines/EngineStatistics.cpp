@@ -32,28 +32,9 @@ namespace OrthancPerf
   }
 
 
-  const EngineStatistics::Entry* EngineStatistics::Find(const std::string& engine) const noexcept
-  {
-    for (const Entry& entry : entries_)
-    {
-      if (entry.figures.engine == engine)
-      {
-        return &entry;
-      }
-    }
-
-    return nullptr;
-  }
-
-
   std::vector<EngineStatistics::Entry*>
   EngineStatistics::ListUsable(const std::vector<std::string>& available, TimePoint now)
   {
-    for (const std::string& engine : available)
-    {
-      Get(engine);  // before any address is taken
-    }
-
     std::vector<Entry*> usable;
 
     for (const std::string& engine : available)
@@ -116,12 +97,13 @@ namespace OrthancPerf
 
   void EngineStatistics::ChooseFavourite(const std::vector<Entry*>& usable)
   {
-    const Entry* const current = Find(favourite_);
+    const auto current =
+        std::find_if(usable.begin(), usable.end(),
+                     [this](const Entry* entry) { return entry->figures.engine == favourite_; });
     const double fastest = usable.front()->figures.secondsPerByte;
 
-    if (std::find(usable.begin(), usable.end(), current) == usable.end() ||
-        current->figures.secondsPerByte <= 0 ||
-        fastest < RIVAL_SHARE * current->figures.secondsPerByte)
+    if (current == usable.end() || (*current)->figures.secondsPerByte <= 0 ||
+        fastest < RIVAL_SHARE * (*current)->figures.secondsPerByte)
     {
       favourite_ = usable.front()->figures.engine;
     }
@@ -160,7 +142,7 @@ namespace OrthancPerf
 
     if (first == nullptr)
     {
-      first = Find(favourite_);
+      first = &Get(favourite_);
     }
 
     std::stable_partition(usable.begin(), usable.end(),
@@ -180,17 +162,16 @@ namespace OrthancPerf
   }
 
 
-  void EngineStatistics::Learn(const std::vector<EngineAttempt>& attempts, TimePoint now)
+  void EngineStatistics::Learn(const std::vector<TranscodingReport>& attempts, TimePoint now)
   {
-    const bool hasSucceeded =
-        !attempts.empty() && attempts.back().outcome == TranscodingOutcome::Transcoded;
+    const bool hasSucceeded = !attempts.empty() && attempts.back().IsDone();
 
     if (!attempts.empty() && attempts.front().engine != favourite_)
     {
       Get(attempts.front().engine).explored += ToSeconds(attempts.front().duration);
     }
 
-    for (const EngineAttempt& attempt : attempts)
+    for (const TranscodingReport& attempt : attempts)
     {
       spent_ += ToSeconds(attempt.duration);
       Count(attempt, hasSucceeded, now);  // where all have failed, the instance is to blame
@@ -198,7 +179,7 @@ namespace OrthancPerf
   }
 
 
-  void EngineStatistics::Observe(const EngineAttempt& attempt, TimePoint now)
+  void EngineStatistics::Observe(const TranscodingReport& attempt, TimePoint now)
   {
     Entry& entry = Get(attempt.engine);
     entry.chosen++;
@@ -207,41 +188,39 @@ namespace OrthancPerf
   }
 
 
-  void EngineStatistics::Count(const EngineAttempt& attempt, bool mayDropFailed, TimePoint now)
+  void EngineStatistics::Count(const TranscodingReport& attempt, bool mayDropFailed, TimePoint now)
   {
     Entry& entry = Get(attempt.engine);
     entry.figures.tries++;
     entry.figures.problem = attempt.reason;
 
-    switch (attempt.outcome)
+    if (attempt.IsDone())
     {
-      case TranscodingOutcome::Transcoded:
-        Measure(entry, attempt);
-        break;
+      Measure(entry, attempt);
+    }
+    else if (attempt.outcome == TranscodingOutcome::Declined)
+    {
+      entry.figures.declines++;
+      entry.declinesInRow++;
 
-      case TranscodingOutcome::Declined:
-        entry.figures.declines++;
-        entry.declinesInRow++;
+      if (entry.declinesInRow >= MAXIMUM_DECLINES)
+      {
+        Drop(entry, now);
+      }
+    }
+    else
+    {
+      entry.figures.failures++;
 
-        if (entry.declinesInRow >= MAXIMUM_DECLINES)
-        {
-          Drop(entry, now);
-        }
-        break;
-
-      default:
-        entry.figures.failures++;
-
-        if (mayDropFailed)
-        {
-          Drop(entry, now);
-        }
-        break;
+      if (mayDropFailed)
+      {
+        Drop(entry, now);
+      }
     }
   }
 
 
-  void EngineStatistics::Measure(Entry& entry, const EngineAttempt& attempt)
+  void EngineStatistics::Measure(Entry& entry, const TranscodingReport& attempt)
   {
     double& mean = entry.figures.secondsPerByte;
     const double measured = ToSeconds(attempt.duration) /

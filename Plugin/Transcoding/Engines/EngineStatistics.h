@@ -2,10 +2,11 @@
 #pragma once
 
 #include "Ingest/Clock.h"
-#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/TranscodingReport.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,6 @@ namespace OrthancPerf
     double secondsPerByte = 0;  // of the source, a mean in which the past decays; zero: unmeasured
     bool isDropped = false;     // until its time comes again
     std::string problem;        // of the last failure or decline; empty: its last try went well
-  };
-
-
-  // One engine's work on one instance
-  struct EngineAttempt
-  {
-    std::string engine;
-    TranscodingOutcome outcome = TranscodingOutcome::Failed;
-    Duration duration{0};
-    std::size_t sourceSize = 0;  // bytes
-    std::string reason;          // of a failure or decline
   };
 
 
@@ -59,12 +49,12 @@ namespace OrthancPerf
     std::vector<std::string> Choose(const std::vector<std::string>& available,
                                     std::size_t sourceSize, TimePoint now);
 
-    // What became of one instance: all attempts, of which at most the last succeeded
-    void Learn(const std::vector<EngineAttempt>& attempts, TimePoint now);
+    // What became of one instance: all attempts, of which at most the last is done
+    void Learn(const std::vector<TranscodingReport>& attempts, TimePoint now);
 
     // What an engine did that somebody else had chosen: a measurement like another, but no trial
     // of this choice's, so it neither uses up nor adds to what trials may cost
-    void Observe(const EngineAttempt& attempt, TimePoint now);
+    void Observe(const TranscodingReport& attempt, TimePoint now);
 
     std::vector<EngineFigures> GetFigures() const;
     const std::string& GetFavourite() const noexcept;  // the engine that is chosen now
@@ -83,17 +73,16 @@ namespace OrthancPerf
     };
 
     Entry& Get(const std::string& engine);
-    const Entry* Find(const std::string& engine) const noexcept;
     std::vector<Entry*> ListUsable(const std::vector<std::string>& available, TimePoint now);
     Entry* FindUnmeasured(const std::vector<Entry*>& usable) const noexcept;
     Entry* FindExploration(const std::vector<Entry*>& usable,
                            std::size_t sourceSize) const noexcept;
     void ChooseFavourite(const std::vector<Entry*>& usable);  // the fastest is the first
-    void Count(const EngineAttempt& attempt, bool mayDropFailed, TimePoint now);
-    static void Measure(Entry& entry, const EngineAttempt& attempt);
+    void Count(const TranscodingReport& attempt, bool mayDropFailed, TimePoint now);
+    static void Measure(Entry& entry, const TranscodingReport& attempt);
     void Drop(Entry& entry, TimePoint now);
 
-    std::vector<Entry> entries_;
+    std::list<Entry> entries_;  // in the order in which the engines were first seen
     std::string favourite_;
     std::uint64_t instances_ = 0;
     double spent_ = 0;  // seconds

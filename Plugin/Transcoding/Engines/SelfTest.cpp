@@ -2,8 +2,7 @@
 #include "Transcoding/Engines/SelfTest.h"
 
 #include "Dicom/ImageDescription.h"
-#include "Transcoding/TranscodedFile.h"
-#include "Transcoding/Verifier.h"
+#include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <utility>
@@ -109,22 +108,19 @@ namespace OrthancPerf
     }
 
     // A decoder that is wrong is not the encoder's fault: one that is right is enough
-    Verifier::Engines decoders = decoders_;
+    std::vector<const ITranscodingEngine*> decoders = decoders_;
 
     if (engine.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
     {
       decoders.insert(decoders.begin(), &engine);
     }
 
-    const WritableSyntax* const syntax = FindWritableSyntax(transferSyntax);
-    const bool isLossy = syntax != nullptr && syntax->isLossy;
+    const auto quality = IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;
     problem = "no engine decodes what it wrote";
 
     for (const ITranscodingEngine* const decoder : decoders)
     {
-      problem = Verifier({}, {decoder})
-                    .Verify({sample.file.data(), sample.file.size(), file,
-                             isLossy ? std::optional<unsigned int>(LOSSY_QUALITY) : std::nullopt});
+      problem = FindDamage({sample.file.data(), sample.file.size(), file, quality}, {}, {decoder});
 
       if (problem.empty())
       {

@@ -17,6 +17,9 @@ namespace OrthancPerf
       case TranscodingOutcome::Declined:
         return "declined";
 
+      case TranscodingOutcome::Unneeded:
+        return "unneeded";
+
       default:
         return "failed";
     }

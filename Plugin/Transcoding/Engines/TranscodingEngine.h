@@ -25,10 +25,9 @@ namespace OrthancPerf
   {
     Transcoded,
     Declined,  // the engine knows that it does not cover this source or target
-    Failed     // the engine covers it, and did not get it done
+    Failed,    // the engine covers it, and did not get it done
+    Unneeded   // no engine was asked
   };
-
-  constexpr std::size_t TRANSCODING_OUTCOME_COUNT = 3;
 
   const char* ToLabel(TranscodingOutcome outcome);  // "transcoded"
 

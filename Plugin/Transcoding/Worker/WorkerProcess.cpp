@@ -150,7 +150,8 @@ namespace OrthancPerf
         break;
     }
 
-    if (response.magic != WORKER_MAGIC || response.outcome >= TRANSCODING_OUTCOME_COUNT ||
+    if (response.magic != WORKER_MAGIC ||
+        response.outcome > static_cast<std::uint32_t>(TranscodingOutcome::Failed) ||
         response.resultSize > limits.result)
     {
       throw WorkerFailure("has given an answer that makes no sense");

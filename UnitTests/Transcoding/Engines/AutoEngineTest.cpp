@@ -21,9 +21,14 @@ namespace OrthancPerf
     }
 
 
-    EngineAttempt Take(const std::string& engine, Duration duration)
+    TranscodingReport Take(const std::string& engine, Duration duration)
     {
-      return {engine, TranscodingOutcome::Transcoded, duration, SIZE, ""};
+      TranscodingReport report;
+      report.engine = engine;
+      report.outcome = TranscodingOutcome::Transcoded;
+      report.duration = duration;
+      report.sourceSize = SIZE;
+      return report;
     }
 
 

@@ -149,7 +149,7 @@ namespace OrthancPerf
 
     const EngineTotals& totals = comparison.GetTotals()[1];
     EXPECT_EQ(2U, totals.declined);
-    EXPECT_EQ(2U, totals.reasons.at("the engine does not write this transfer syntax"));
+    EXPECT_EQ(2U, totals.reasons.at("does not write this transfer syntax"));
   }
 
 
@@ -158,7 +158,7 @@ namespace OrthancPerf
     second_->HasProblem("its program is missing");
     EngineComparison comparison = Make(MakePlan(1));
     Finish(comparison);
-    EXPECT_EQ(1U, comparison.GetTotals()[3].reasons.at("its program is missing"));
+    EXPECT_EQ(1U, comparison.GetTotals()[3].reasons.at("not available: its program is missing"));
   }
 
 
@@ -227,7 +227,7 @@ namespace OrthancPerf
     ASSERT_EQ(6U, observer_.reports.size());
     EXPECT_EQ("first", observer_.reports[0].engine);
     EXPECT_EQ(JPEG_LOSSLESS, observer_.reports[0].target);
-    EXPECT_EQ(TranscodingReport::Outcome::Transcoded, observer_.reports[0].outcome);
+    EXPECT_EQ(TranscodingOutcome::Transcoded, observer_.reports[0].outcome);
     EXPECT_EQ(MakeFile("0").size(), observer_.reports[0].sourceSize);
     EXPECT_GT(observer_.reports[0].targetSize, 0U);
   }

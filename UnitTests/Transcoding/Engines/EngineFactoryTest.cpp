@@ -104,7 +104,7 @@ namespace OrthancPerf
         {
           const TranscodingReport report =
               Transcode(MakeSampleImage(shape), syntax.uid, choice).report;
-          EXPECT_NE(TranscodingReport::Outcome::Failed, report.outcome)
+          EXPECT_NE(TranscodingOutcome::Failed, report.outcome)
               << ToLabel(choice) << " " << syntax.name << " " << shape.bitsStored << " bits "
               << shape.samplesPerPixel << " samples: " << report.reason;
         }

@@ -33,20 +33,32 @@ namespace OrthancPerf
         }
       }
 
-      EngineAttempt Succeed(const std::string& engine)
+      static TranscodingReport Report(const std::string& engine, TranscodingOutcome outcome,
+                                      Duration duration, const std::string& reason)
+      {
+        TranscodingReport report;
+        report.engine = engine;
+        report.outcome = outcome;
+        report.duration = duration;
+        report.sourceSize = SIZE;
+        report.reason = reason;
+        return report;
+      }
+
+      TranscodingReport Succeed(const std::string& engine)
       {
         now_ += times_[engine];
-        return {engine, TranscodingOutcome::Transcoded, times_[engine], SIZE, ""};
+        return Report(engine, TranscodingOutcome::Transcoded, times_[engine], "");
       }
 
-      static EngineAttempt Fail(const std::string& engine)
+      static TranscodingReport Fail(const std::string& engine)
       {
-        return {engine, TranscodingOutcome::Failed, Duration(1000), SIZE, "crashed"};
+        return Report(engine, TranscodingOutcome::Failed, Duration(1000), "crashed");
       }
 
-      static EngineAttempt Decline(const std::string& engine)
+      static TranscodingReport Decline(const std::string& engine)
       {
-        return {engine, TranscodingOutcome::Declined, Duration(10), SIZE, "not this"};
+        return Report(engine, TranscodingOutcome::Declined, Duration(10), "not this");
       }
 
       EngineFigures Get(const std::string& engine) const

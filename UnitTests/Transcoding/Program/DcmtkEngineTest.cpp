@@ -438,9 +438,9 @@ namespace OrthancPerf
         const std::string back = Make(made, EXPLICIT_LITTLE_ENDIAN);
         EXPECT_EQ(Describe(made).photometricInterpretation,
                   shape.samplesPerPixel == 3 ? "YBR_FULL_422" : "MONOCHROME2");
-        const std::optional<double> error = MeasureMeanError(Describe(file), Describe(back));
+        const std::optional<PixelError> error = MeasureError(Describe(file), Describe(back));
         ASSERT_TRUE(error) << ToText(shape);
-        EXPECT_LT(*error, 0.02) << target << ", " << ToText(shape);
+        EXPECT_LT(error->mean, 0.02) << target << ", " << ToText(shape);
       }
     }
   }
@@ -455,8 +455,9 @@ namespace OrthancPerf
 
     const auto measure = [&](const std::string& made)
     {
-      return MeasureMeanError(Describe(file), Describe(Make(made, EXPLICIT_LITTLE_ENDIAN)))
-          .value_or(1.0);
+      return MeasureError(Describe(file), Describe(Make(made, EXPLICIT_LITTLE_ENDIAN)))
+          .value_or(PixelError{1, 1, 1, 1, 1})
+          .mean;
     };
     EXPECT_LT(measure(good), measure(poor));
     EXPECT_LT(measure(good), 0.005);

@@ -50,7 +50,7 @@ namespace OrthancPerf
       const std::string decoded = Repeat(file, target, quality);
       const ImageDescription expected = Describe(file);
       const ImageDescription actual = Describe(decoded);
-      return MeasureMeanError(expected, actual).value_or(1);
+      return OrthancPerf::MeasureError(expected, actual).value_or(PixelError{1, 1, 1, 1, 1}).mean;
     }
   };
 

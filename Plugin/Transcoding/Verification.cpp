@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Verifier.h"
+#include "Transcoding/Verification.h"
 
+#include "Dicom/DicomFile.h"
 #include "Dicom/PixelDataFlaw.h"
 #include "Transcoding/LossyBound.h"
 #include "Transcoding/PixelComparison.h"
-
-#include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
     using Comparison = PixelComparison::Verdict;
+    using Engines = std::vector<const ITranscodingEngine*>;
 
 
     // The ways in which one file can be decoded, each tried when it is asked for, and once
     class Decodings
     {
     public:
-      Decodings(const void* data, std::size_t size, const Verifier::Engines& decoders,
-                TimePoint deadline) :
+      Decodings(const void* data, std::size_t size, const Engines& decoders, TimePoint deadline) :
         data_(data),
         size_(size),
         asItIs_(DescribeImage(data, size)),
@@ -79,7 +78,7 @@ namespace OrthancPerf
       const void* const data_;
       const std::size_t size_;
       const ImageDescription asItIs_;
-      const Verifier::Engines& decoders_;
+      const Engines& decoders_;
       const TimePoint deadline_;
       std::vector<EngineResult> results_;
     };
@@ -144,17 +143,37 @@ namespace OrthancPerf
   }
 
 
-  Verifier::Verifier(Engines decodersOfSource, Engines decodersOfResult) :
-    decodersOfSource_(std::move(decodersOfSource)),
-    decodersOfResult_(std::move(decodersOfResult))
+  std::string FindFlaw(const std::string& file, const std::string& transferSyntax,
+                       const std::string& sopInstanceUid)
   {
+    const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+
+    if (!check.IsAcceptable())
+    {
+      return std::string("wrote an unreadable file: ") + ToLabel(check.verdict);
+    }
+
+    if (transferSyntax != check.transferSyntaxUid.data())
+    {
+      return "wrote another transfer syntax than was asked for";
+    }
+
+    // Of a deflated file, only what File Meta Information says could be seen: in some files that
+    // has been another one all along
+    if (check.verdict == DicomFileVerdict::Unverified)
+    {
+      return "";
+    }
+
+    return sopInstanceUid == check.sopInstanceUid.data() ? "" : "wrote another SOP Instance UID";
   }
 
 
-  std::string Verifier::Verify(const TranscodedPair& pair) const
+  std::string FindDamage(const TranscodedPair& pair, const Engines& decodersOfSource,
+                         const Engines& decodersOfResult)
   {
-    Decodings sources(pair.source, pair.sourceSize, decodersOfSource_, pair.deadline);
-    Decodings results(pair.file.data(), pair.file.size(), decodersOfResult_, pair.deadline);
+    Decodings sources(pair.source, pair.sourceSize, decodersOfSource, pair.deadline);
+    Decodings results(pair.file.data(), pair.file.size(), decodersOfResult, pair.deadline);
 
     // What decoders would not show
     for (const ImageDescription* const image : {&sources.GetUndecoded(), &results.GetUndecoded()})

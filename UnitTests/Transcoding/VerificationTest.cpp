@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Verifier.h"
+#include "Transcoding/Verification.h"
 
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
@@ -10,7 +10,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    class VerifierTest : public testing::Test
+    class VerificationTest : public testing::Test
     {
     protected:
       std::string Encode(const ITranscodingEngine& engine, const std::string& target) const
@@ -18,11 +18,11 @@ namespace OrthancPerf
         return engine.Transcode(source_.data(), source_.size(), {target, 90}).file;
       }
 
-      std::string Verify(const std::string& file, const Verifier::Engines& decoders,
+      std::string Verify(const std::string& file,
+                         const std::vector<const ITranscodingEngine*>& decoders,
                          std::optional<unsigned int> lossyQuality = {}) const
       {
-        return Verifier(decoders, decoders)
-            .Verify({source_.data(), source_.size(), file, lossyQuality});
+        return FindDamage({source_.data(), source_.size(), file, lossyQuality}, decoders, decoders);
       }
 
       std::string source_ = MakeSampleImage({});
@@ -38,13 +38,13 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, EqualPixelsAreVerified)
+  TEST_F(VerificationTest, EqualPixelsAreVerified)
   {
     EXPECT_EQ("", Verify(Encode(good_, RLE), {&good_}));
   }
 
 
-  TEST_F(VerifierTest, WrongPixelsAreFound)
+  TEST_F(VerificationTest, WrongPixelsAreFound)
   {
     bad_.Spoils(1);
     EXPECT_EQ("good decodes: the pixels differ, first number 0 of 825",
@@ -52,14 +52,14 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, NativeResultsNeedNoDecoder)
+  TEST_F(VerificationTest, NativeResultsNeedNoDecoder)
   {
     EXPECT_EQ("", Verify(source_, {}));
     EXPECT_EQ("no engine decodes the result", Verify(Encode(good_, RLE), {}));
   }
 
 
-  TEST_F(VerifierTest, ADecoderThatFailsIsNoVerdict)
+  TEST_F(VerificationTest, ADecoderThatFailsIsNoVerdict)
   {
     bad_.Fails("crashed");
     EXPECT_EQ("", Verify(Encode(good_, RLE), {&bad_, &good_}));
@@ -67,7 +67,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, TheFirstDecoderThatCanTellDecides)
+  TEST_F(VerificationTest, TheFirstDecoderThatCanTellDecides)
   {
     // What another decoder would say does not count: one of the two is wrong
     const std::string file = Encode(good_, RLE);
@@ -80,7 +80,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, ADecoderThatChangesTheColoursCantTell)
+  TEST_F(VerificationTest, ADecoderThatChangesTheColoursCantTell)
   {
     SampleShape shape;
     shape.samplesPerPixel = 3;
@@ -94,7 +94,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, CompressedSourcesAreDecodedToo)
+  TEST_F(VerificationTest, CompressedSourcesAreDecodedToo)
   {
     source_ = Encode(good_, JPEG_BASELINE);
     EXPECT_EQ("", Verify(Encode(good_, RLE), {&good_}));
@@ -103,7 +103,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, OneDecodingOfTheSourceHasToFit)
+  TEST_F(VerificationTest, OneDecodingOfTheSourceHasToFit)
   {
     // Decoders of lossy images may round in other ways
     const std::string native = source_;
@@ -114,14 +114,12 @@ namespace OrthancPerf
     other[other.size() - 2] = static_cast<char>(other[other.size() - 2] ^ 1);
     rounding.Writes(other);
     EXPECT_EQ(
-        "",
-        Verifier({&rounding, &good_}, {&good_}).Verify({source_.data(), source_.size(), file, {}}));
-    EXPECT_NE("",
-              Verifier({&rounding}, {&good_}).Verify({source_.data(), source_.size(), file, {}}));
+        "", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding, &good_}, {&good_}));
+    EXPECT_NE("", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding}, {&good_}));
   }
 
 
-  TEST_F(VerifierTest, WhatDecodersPassOverIsFound)
+  TEST_F(VerificationTest, WhatDecodersPassOverIsFound)
   {
     // Decoders would show one frame of each
     const auto repeatFrame = [](DataSetEditor& editor)
@@ -140,7 +138,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, TheWholeOfPixelDataIsCompared)
+  TEST_F(VerificationTest, TheWholeOfPixelDataIsCompared)
   {
     const std::string native = source_;
     DataSetEditor editor(source_.data(), source_.size());
@@ -152,7 +150,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, OfLossyImagesTheGeometryCounts)
+  TEST_F(VerificationTest, OfLossyImagesTheGeometryCounts)
   {
     bad_.Spoils(0x10);
     EXPECT_EQ("", Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
@@ -164,7 +162,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, OfLossyImagesTheErrorIsBounded)
+  TEST_F(VerificationTest, OfLossyImagesTheErrorIsBounded)
   {
     bad_.Spoils(0x80);
     const std::string file = Encode(bad_, JPEG_BASELINE);
@@ -174,19 +172,19 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerifierTest, OfLossyImagesTheSourceHasToBeDecodedToo)
+  TEST_F(VerificationTest, OfLossyImagesTheSourceHasToBeDecodedToo)
   {
     source_ = Encode(good_, RLE);
     const std::string file = Encode(good_, JPEG_BASELINE);
     bad_.Fails("crashed");
-    EXPECT_EQ(
-        "", Verifier({&bad_, &good_}, {&good_}).Verify({source_.data(), source_.size(), file, 90}));
+    EXPECT_EQ("",
+              FindDamage({source_.data(), source_.size(), file, 90}, {&bad_, &good_}, {&good_}));
     EXPECT_EQ("good decodes: the source can't be decoded",
-              Verifier({&bad_}, {&good_}).Verify({source_.data(), source_.size(), file, 90}));
+              FindDamage({source_.data(), source_.size(), file, 90}, {&bad_}, {&good_}));
   }
 
 
-  TEST_F(VerifierTest, OfLossyImagesBitsBesideThoseThatAreStoredCount)
+  TEST_F(VerificationTest, OfLossyImagesBitsBesideThoseThatAreStoredCount)
   {
     SampleShape shape;
     shape.bitsAllocated = 16;
