@@ -2,129 +2,59 @@
 #include "Dicom/CodestreamHeader.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamReader.h"
+#include "Dicom/FrameFragments.h"
 
+#include <string>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr unsigned int MARKER_START_OF_IMAGE = 0xffd8;
-    constexpr unsigned int MARKER_START_OF_SCAN = 0xffda;
-    constexpr unsigned int MARKER_APP0 = 0xffe0;
-    constexpr unsigned int MARKER_APP14 = 0xffee;
-    constexpr unsigned int MARKER_JPEG_LS_FRAME = 0xfff7;
+    // The second bytes of markers: ITU-T T.81 table B.1, T.87 table C.1, T.800 table A.2
+    constexpr std::uint8_t START_OF_CODESTREAM = 0x4f;
+    constexpr std::uint8_t IMAGE_SIZE = 0x51;
+    constexpr std::uint8_t CODING_STYLE = 0x52;
+    constexpr std::uint8_t START_OF_TILE = 0x90;
+    constexpr std::uint8_t FRAME_LOSSLESS = 0xc3;
+    constexpr std::uint8_t START_OF_SCAN = 0xda;
+    constexpr std::uint8_t APP0 = 0xe0;
+    constexpr std::uint8_t APP14 = 0xee;
+    constexpr std::uint8_t FRAME_JPEG_LS = 0xf7;
 
-    constexpr unsigned int MARKER_SIZ = 0xff51;
-    constexpr unsigned int MARKER_COD = 0xff52;
-    constexpr unsigned int MARKER_START_OF_TILE = 0xff90;
-
-    // Big endian, as in all of JPEG. Reading past the end is an error of the frame.
-    class ByteReader
+    // Calls "visit" for each marker segment of the header, that of the first "dataMarker", scan or
+    // tile, included, and "skipData" with the parameters of each of these. Reads up to the end of
+    // the codestream.
+    template <typename Visit, typename SkipData>
+    void VisitSegments(CodestreamReader& reader, std::uint8_t dataMarker, Visit visit,
+                       SkipData skipData)
     {
-    public:
-      explicit ByteReader(std::string_view bytes) : bytes_(bytes)
-      {
-      }
+      bool hasData = false;
 
-      unsigned int Read8()
+      for (std::uint8_t marker = reader.ReadMarker(); marker != END_OF_IMAGE || !hasData;
+           marker = reader.ReadMarker())
       {
-        if (bytes_.empty())
+        const std::string_view segment = reader.ReadSegment(marker);
+
+        if (!hasData)
         {
-          throw CodecError("The header of a frame is cut off");
+          visit(marker, segment);
         }
 
-        const auto byte = static_cast<std::uint8_t>(bytes_.front());
-        bytes_.remove_prefix(1);
-        return byte;
-      }
-
-      unsigned int Read16()
-      {
-        const unsigned int high = Read8();
-        return high << 8 | Read8();
-      }
-
-      std::uint32_t Read32()
-      {
-        const std::uint32_t high = Read16();
-        return high << 16 | Read16();
-      }
-
-      // The parameters of a marker segment, whose length counts itself
-      std::string_view ReadSegment()
-      {
-        const std::size_t length = Read16();
-
-        if (length < 2 || length - 2 > bytes_.size())
+        if (marker == dataMarker)
         {
-          throw CodecError("A marker segment of a frame is cut off");
+          hasData = true;
+          skipData(segment);
         }
-
-        const std::string_view segment = bytes_.substr(0, length - 2);
-        bytes_.remove_prefix(segment.size());
-        return segment;
-      }
-
-    private:
-      std::string_view bytes_;
-    };
-
-    // Not TEM, RST0 to RST7, SOI and EOI: T.81 table B.1. Those of JPEG 2000 are others, but none
-    // of these is among them.
-    bool HasSegment(unsigned int marker)
-    {
-      return marker > 0xff01 && (marker < 0xffd0 || marker > 0xffd9);
-    }
-
-    // Calls "visit" for each marker segment up to the scan, or the tile. Fill bytes in front of a
-    // marker (T.81 section B.1.1.2) are allowed, anything else is not.
-    template <typename Visit>
-    void VisitSegments(ByteReader& reader, unsigned int last, Visit visit)
-    {
-      for (;;)
-      {
-        unsigned int marker = reader.Read16();
-
-        while (marker == 0xffff)
-        {
-          marker = 0xff00 | reader.Read8();
-        }
-
-        if (!HasSegment(marker))
-        {
-          throw CodecError("A frame has something else where a marker has to be");
-        }
-
-        if (marker == last)
-        {
-          return;
-        }
-
-        visit(marker, reader.ReadSegment());
       }
     }
 
-    bool IsStartOfFrame(unsigned int marker)
+
+    bool IsStartOfFrame(std::uint8_t marker)
     {
-      return marker >= 0xffc0 && marker <= 0xffcf && marker != 0xffc4 && marker != 0xffc8 &&
-             marker != 0xffcc;
+      return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
     }
 
-    // The version: libjpeg warns of others, and GDCM's assertions end the process at a warning
-    void CheckJfif(std::string_view segment)
-    {
-      constexpr std::string_view JFIF("JFIF\0", 5);
-
-      if (segment.size() >= 14 && segment.substr(0, JFIF.size()) == JFIF && segment[5] != 1)
-      {
-        throw NotCovered("The JFIF version of a frame is unknown");
-      }
-    }
-
-    bool IsJfif(std::string_view segment)
-    {
-      return segment.size() >= 14 && segment.substr(0, 5) == std::string_view("JFIF\0", 5);
-    }
 
     // All that a JPEG stream says of its colours
     struct ColorClaims
@@ -133,6 +63,24 @@ namespace OrthancPerf
       bool isYcc = false;
     };
 
+
+    // Of another version libjpeg warns, and GDCM's assertions end the process at a warning
+    void ReadJfif(std::string_view segment, ColorClaims& claims)
+    {
+      if (segment.size() < 14 || segment.substr(0, 5) != std::string_view("JFIF\0", 5))
+      {
+        return;
+      }
+
+      if (segment[5] != 1)
+      {
+        throw NotCovered("The JFIF version of a frame is unknown");
+      }
+
+      claims.isYcc = true;
+    }
+
+
     void ReadAdobe(std::string_view segment, ColorClaims& claims)
     {
       if (segment.size() < 12 || segment.substr(0, 5) != "Adobe")
@@ -140,20 +88,14 @@ namespace OrthancPerf
         return;
       }
 
-      switch (segment[11])
+      if (segment[11] != 0 && segment[11] != 1)
       {
-        case 0:
-          claims.isRgb = true;
-          break;
-
-        case 1:
-          claims.isYcc = true;
-          break;
-
-        default:
-          throw NotCovered("The colour transform of a frame is unknown");
+        throw NotCovered("The colour transform of a frame is unknown");
       }
+
+      (segment[11] == 0 ? claims.isRgb : claims.isYcc) = true;
     }
+
 
     CodestreamHeader::Colors GetColors(const CodestreamHeader& header, const ColorClaims& claims)
     {
@@ -175,49 +117,110 @@ namespace OrthancPerf
       return claims.isRgb ? CodestreamHeader::Colors::Rgb : CodestreamHeader::Colors::Ycc;
     }
 
-    void ReadFrameHeader(std::string_view segment, CodestreamHeader& header,
-                         std::string& identifiers)
+
+    // Returns the identifiers of its components
+    std::string ReadFrameHeader(std::string_view segment, CodestreamHeader& header)
     {
-      ByteReader reader(segment);
-      header.precision = reader.Read8();
-      header.height = reader.Read16();
-      header.width = reader.Read16();
-      header.components = reader.Read8();
+      CodestreamReader reader(segment);
+      std::string identifiers;
+      header.precision = reader.Read(1);
+      header.height = reader.Read(2);
+      header.width = reader.Read(2);
+      header.components = reader.Read(1);
 
       for (unsigned int i = 0; i < header.components; i++)
       {
-        identifiers.push_back(static_cast<char>(reader.Read8()));
-        reader.Read8();  // sampling factors
-        reader.Read8();  // quantization table
+        identifiers.push_back(reader.Take(3).front());  // sampling, quantization table
       }
+
+      return identifiers;
     }
+
+
+    CodestreamHeader ReadJpeg(CodestreamReader& reader)
+    {
+      CodestreamHeader header;
+      std::string identifiers;
+      ColorClaims claims;
+
+      const auto visit = [&](std::uint8_t marker, std::string_view segment)
+      {
+        if (marker == APP0)
+        {
+          ReadJfif(segment, claims);
+        }
+        else if (marker == APP14)
+        {
+          ReadAdobe(segment, claims);
+        }
+        else if (IsStartOfFrame(marker) || marker == FRAME_JPEG_LS)
+        {
+          if (marker > FRAME_LOSSLESS)
+          {
+            throw NotCovered("The coding process of a JPEG frame is not covered");
+          }
+
+          identifiers = ReadFrameHeader(segment, header);
+          header.isLossless = marker == FRAME_LOSSLESS;
+        }
+      };
+
+      VisitSegments(reader, START_OF_SCAN, visit,
+                    [&](std::string_view) { reader.SkipCodedData(0x80); });
+      claims.isRgb |= identifiers == "RGB";
+      header.colors = GetColors(header, claims);
+      return header;
+    }
+
+
+    CodestreamHeader ReadJpegLs(CodestreamReader& reader)
+    {
+      CodestreamHeader header;
+
+      const auto visit = [&](std::uint8_t marker, std::string_view segment)
+      {
+        if (marker == FRAME_JPEG_LS)
+        {
+          ReadFrameHeader(segment, header);
+        }
+        else if (marker == START_OF_SCAN)
+        {
+          CodestreamReader scan(segment);
+          scan.Take(2 * std::size_t(scan.Read(1)));  // components and their tables
+          header.isLossless = scan.Read(1) == 0;
+        }
+      };
+
+      VisitSegments(reader, START_OF_SCAN, visit,
+                    [&](std::string_view) { reader.SkipCodedData(0x80); });
+      return header;
+    }
+
 
     // The coding style: T.800 table A.15
     void ReadCodingStyle(std::string_view segment, CodestreamHeader& header)
     {
-      ByteReader reader(segment);
-      reader.Read8();   // Scod
-      reader.Read8();   // progression
-      reader.Read16();  // layers
-      header.isColorTransformed = reader.Read8() == 1;
-      reader.Read32();  // decomposition levels, code-block size and style
-      header.isLossless = reader.Read8() == 1;
+      CodestreamReader reader(segment);
+      reader.Take(4);  // Scod, progression, layers
+      header.isColorTransformed = reader.Read(1) == 1;
+      reader.Take(4);  // decomposition levels, code-block size and style
+      header.isLossless = reader.Read(1) == 1;
     }
+
 
     // Image and tile size: T.800 table A.9
     void ReadImageSize(std::string_view segment, CodestreamHeader& header)
     {
-      ByteReader reader(segment);
-      reader.Read16();  // capabilities
-      const std::uint32_t right = reader.Read32();
-      const std::uint32_t bottom = reader.Read32();
-      const std::uint32_t left = reader.Read32();
-      const std::uint32_t top = reader.Read32();
-      const std::uint32_t tileWidth = reader.Read32();
-      const std::uint32_t tileHeight = reader.Read32();
-      reader.Read32();  // offsets of the first tile
-      reader.Read32();
-      header.components = reader.Read16();
+      CodestreamReader reader(segment);
+      reader.Take(2);  // capabilities
+      const std::uint32_t right = reader.Read(4);
+      const std::uint32_t bottom = reader.Read(4);
+      const std::uint32_t left = reader.Read(4);
+      const std::uint32_t top = reader.Read(4);
+      const std::uint32_t tileWidth = reader.Read(4);
+      const std::uint32_t tileHeight = reader.Read(4);
+      reader.Take(8);  // offsets of the first tile
+      header.components = reader.Read(2);
 
       if (left >= right || top >= bottom || tileWidth == 0 || tileHeight == 0)
       {
@@ -229,16 +232,14 @@ namespace OrthancPerf
 
       for (unsigned int i = 0; i < header.components; i++)
       {
-        const unsigned int depth = reader.Read8();
-        const unsigned int horizontal = reader.Read8();
-        const unsigned int vertical = reader.Read8();
+        const unsigned int depth = reader.Read(1);
 
         if (i > 0 && ((depth & 0x7f) + 1 != header.precision || depth >> 7 != header.isSigned))
         {
           throw NotCovered("The components of a JPEG 2000 frame differ");
         }
 
-        if (horizontal != 1 || vertical != 1)
+        if (reader.Read(2) != 0x0101)
         {
           throw NotCovered("The components of a JPEG 2000 frame are subsampled");
         }
@@ -247,6 +248,53 @@ namespace OrthancPerf
         header.isSigned = depth >> 7 != 0;
       }
     }
+
+
+    // Behind the segment of SOT: T.800 section A.4.2
+    void SkipTilePart(CodestreamReader& reader, std::string_view segment)
+    {
+      CodestreamReader parameters(segment);
+      parameters.Take(2);  // the index of the tile
+      const std::size_t length = parameters.Read(4);
+      const std::size_t read = segment.size() + 4;
+
+      if (length == 0)
+      {
+        // Up to the end of the codestream. Markers of packets (SOP and EPH) may be in between.
+        reader.SkipCodedData(END_OF_IMAGE);
+      }
+      else if (length < read)
+      {
+        throw CodecError("A tile of a JPEG 2000 frame is cut off");
+      }
+      else
+      {
+        reader.Take(length - read);
+      }
+    }
+
+
+    CodestreamHeader ReadJpeg2000(CodestreamReader& reader)
+    {
+      CodestreamHeader header;
+
+      const auto visit = [&](std::uint8_t marker, std::string_view segment)
+      {
+        if (marker == IMAGE_SIZE)
+        {
+          ReadImageSize(segment, header);
+        }
+        else if (marker == CODING_STYLE)
+        {
+          ReadCodingStyle(segment, header);
+        }
+      };
+
+      VisitSegments(reader, START_OF_TILE, visit,
+                    [&](std::string_view segment) { SkipTilePart(reader, segment); });
+      return header;
+    }
+
 
     // The codestream of a JP2 file (T.800 annex I), which some put where it does not belong
     std::string_view FindCodestream(std::string_view frame)
@@ -271,30 +319,34 @@ namespace OrthancPerf
       return frame.substr(begin);
     }
 
-    // Padding may follow it. GDCM looks for the last byte 0xd9 of a frame, wherever that is.
-    void CheckEnd(std::string_view frame)
+
+    void CheckBegin(CodestreamReader& reader, std::uint8_t marker, const char* error)
     {
-      std::size_t end = frame.size();
-
-      while (end > 0 && frame[end - 1] != '\xd9')
+      if (reader.Read(2) != (0xff00U | marker))
       {
-        end--;
+        throw CodecError(error);
       }
+    }
 
-      // One byte may be anything: DCMTK pads JPEG-LS with what its buffer held before
-      const std::string_view padding = frame.substr(end);
 
-      for (const char byte : padding)
+    CodestreamHeader Read(CodestreamKind kind, CodestreamReader& reader)
+    {
+      switch (kind)
       {
-        if (byte != '\0' && byte != '\xff' && padding.size() > 1)
-        {
-          throw CodecError("The end of a frame is missing");
-        }
-      }
+        case CodestreamKind::Jpeg:
+          CheckBegin(reader, START_OF_IMAGE, "A frame is no JPEG stream");
+          return ReadJpeg(reader);
 
-      if (end < 2 || frame[end - 2] != '\xff')
-      {
-        throw CodecError("The end of a frame is missing");
+        case CodestreamKind::JpegLs:
+          CheckBegin(reader, START_OF_IMAGE, "A frame is no JPEG-LS stream");
+          return ReadJpegLs(reader);
+
+        case CodestreamKind::Jpeg2000:
+          CheckBegin(reader, START_OF_CODESTREAM, "A frame is no JPEG 2000 codestream");
+          return ReadJpeg2000(reader);
+
+        default:
+          throw NotCovered("Frames of this transfer syntax have no header that is known");
       }
     }
   }
@@ -302,124 +354,15 @@ namespace OrthancPerf
 
   CodestreamHeader ReadCodestreamHeader(CodestreamKind kind, std::string_view frame)
   {
-    switch (kind)
+    CodestreamReader reader(kind == CodestreamKind::Jpeg2000 ? FindCodestream(frame) : frame);
+    const CodestreamHeader header = Read(kind, reader);
+
+    // GDCM looks for the last byte 0xd9 of a frame, wherever that is
+    if (!IsFragmentPadding(reader.GetRest()) || reader.GetRest() == "\xd9")
     {
-      case CodestreamKind::Jpeg:
-        return ReadJpegHeader(frame);
-
-      case CodestreamKind::JpegLs:
-        return ReadJpegLsHeader(frame);
-
-      case CodestreamKind::Jpeg2000:
-        return ReadJpeg2000Header(frame);
-
-      default:
-        throw NotCovered("Frames of this transfer syntax have no header that is known");
-    }
-  }
-
-
-  CodestreamHeader ReadJpegHeader(std::string_view frame)
-  {
-    ByteReader reader(frame);
-    CodestreamHeader header;
-    std::string identifiers;
-    ColorClaims claims;
-
-    if (reader.Read16() != MARKER_START_OF_IMAGE)
-    {
-      throw CodecError("A frame is no JPEG stream");
+      throw CodecError("Something follows the end of a frame");
     }
 
-    VisitSegments(reader, MARKER_START_OF_SCAN,
-                  [&](unsigned int marker, std::string_view segment)
-                  {
-                    if (marker == MARKER_APP0)
-                    {
-                      CheckJfif(segment);
-                      claims.isYcc |= IsJfif(segment);
-                    }
-                    else if (marker == MARKER_APP14)
-                    {
-                      ReadAdobe(segment, claims);
-                    }
-                    else if (marker >= 0xffc0 && marker <= 0xffc3)
-                    {
-                      ReadFrameHeader(segment, header, identifiers);
-                      header.isLossless = marker == 0xffc3;
-                    }
-                    else if (IsStartOfFrame(marker) || marker == MARKER_JPEG_LS_FRAME)
-                    {
-                      throw NotCovered("The coding process of a JPEG frame is not covered");
-                    }
-                  });
-
-    claims.isRgb |= identifiers == "RGB";
-    header.colors = GetColors(header, claims);
     return header;
   }
-
-
-  CodestreamHeader ReadJpegLsHeader(std::string_view frame)
-  {
-    ByteReader reader(frame);
-    CodestreamHeader header;
-    std::string identifiers;
-
-    if (reader.Read16() != MARKER_START_OF_IMAGE)
-    {
-      throw CodecError("A frame is no JPEG-LS stream");
-    }
-
-    VisitSegments(reader, MARKER_START_OF_SCAN,
-                  [&](unsigned int marker, std::string_view segment)
-                  {
-                    if (marker == MARKER_JPEG_LS_FRAME)
-                    {
-                      ReadFrameHeader(segment, header, identifiers);
-                    }
-                  });
-
-    ByteReader scan(reader.ReadSegment());
-    const unsigned int components = scan.Read8();
-
-    for (unsigned int i = 0; i < components; i++)
-    {
-      scan.Read16();
-    }
-
-    header.isLossless = scan.Read8() == 0;
-    CheckEnd(frame);
-    return header;
-  }
-
-
-  CodestreamHeader ReadJpeg2000Header(std::string_view frame)
-  {
-    const std::string_view codestream = FindCodestream(frame);
-    ByteReader reader(codestream);
-    CodestreamHeader header;
-
-    if (reader.Read16() != 0xff4f)
-    {
-      throw CodecError("A frame is no JPEG 2000 codestream");
-    }
-
-    VisitSegments(reader, MARKER_START_OF_TILE,
-                  [&header](unsigned int marker, std::string_view segment)
-                  {
-                    if (marker == MARKER_SIZ)
-                    {
-                      ReadImageSize(segment, header);
-                    }
-                    else if (marker == MARKER_COD)
-                    {
-                      ReadCodingStyle(segment, header);
-                    }
-                  });
-
-    CheckEnd(frame);
-    return header;
-  }
-
 }

@@ -33,13 +33,11 @@ namespace OrthancPerf
   };
 
 
-  // They read the header of one frame, and are strict: a codec library may end its process, or
-  // allocate whatever a header asks for, where it meets something unexpected. They allocate nothing
-  // to speak of. Throw CodecError if the frame is cut or malformed, and NotCovered if it is of a
-  // kind that no library here decodes. Any thread may call them.
-
+  // Reads the header of one frame, JPEG (ITU-T T.81 annex B), JPEG-LS (T.87 annex C) or JPEG 2000
+  // (T.800 annex A), goes on to the end of its codestream, EOI or EOC, and sees that nothing but
+  // padding follows. Strict: a codec library may end its process, or allocate whatever a header
+  // asks for, where it meets something unexpected. Looks at each byte once at most, and allocates
+  // nothing to speak of. Throws CodecError if the frame is cut or malformed, and NotCovered if it
+  // is of a kind that no library here decodes. Any thread may call it.
   CodestreamHeader ReadCodestreamHeader(CodestreamKind kind, std::string_view frame);
-  CodestreamHeader ReadJpegHeader(std::string_view frame);      // ITU-T T.81 annex B
-  CodestreamHeader ReadJpegLsHeader(std::string_view frame);    // ITU-T T.87 annex C
-  CodestreamHeader ReadJpeg2000Header(std::string_view frame);  // ITU-T T.800 annex A
 }

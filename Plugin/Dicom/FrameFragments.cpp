@@ -5,7 +5,6 @@
 #include "Dicom/TransferSyntax.h"
 
 #include <cstdint>
-#include <string>
 
 namespace OrthancPerf
 {
@@ -139,5 +138,30 @@ namespace OrthancPerf
     }
 
     return frames;
+  }
+
+
+  std::string_view Join(const FrameFragments& fragments, std::string& storage)
+  {
+    if (fragments.size() == 1)
+    {
+      return fragments.front();
+    }
+
+    storage.clear();
+
+    for (const std::string_view fragment : fragments)
+    {
+      storage.append(fragment);
+    }
+
+    return storage;
+  }
+
+
+  bool IsFragmentPadding(std::string_view rest) noexcept
+  {
+    constexpr std::string_view FILL("\0\xff", 2);
+    return rest.size() <= 1 || rest.find_first_not_of(FILL) == std::string_view::npos;
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,4 +18,11 @@ namespace OrthancPerf
   // there are not "count" frames.
   std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
                                          std::size_t count);
+
+  // The frame in one piece. "storage" gets it if it has to be put together.
+  std::string_view Join(const FrameFragments& fragments, std::string& storage);
+
+  // Padding makes fragments even; some encoders fill up with more, and DCMTK pads JPEG-LS with
+  // what its buffer held before
+  bool IsFragmentPadding(std::string_view rest) noexcept;
 }

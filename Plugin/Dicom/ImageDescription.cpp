@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/ImageDescription.h"
 
-#include "Dicom/CodestreamCheck.h"
 #include "Dicom/DicomFileWalk.h"
 #include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/PixelDataFlaw.h"
@@ -357,10 +356,7 @@ namespace OrthancPerf
         return IsEncapsulated(target) ? "no Pixel Data to compress" : "";
 
       default:
-      {
-        const std::string flaw = FindPixelDataFlaw(image);
-        return flaw.empty() ? FindContradiction(image) : flaw;
-      }
+        return FindPixelDataFlaw(image);
     }
   }
 }

@@ -2,13 +2,13 @@
 #include "Dicom/PixelDataFlaw.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/CodestreamEnd.h"
 #include "Dicom/CodestreamHeader.h"
 #include "Dicom/FrameFragments.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/RleFrame.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace OrthancPerf
@@ -27,26 +27,79 @@ namespace OrthancPerf
     }
 
 
-    // Padding makes fragments even; some encoders fill up with more, and DCMTK pads JPEG-LS with
-    // what its buffer held before
-    bool IsFragmentPadding(std::string_view rest)
+    using Colors = CodestreamHeader::Colors;
+
+    // DICOM PS3.3 section C.7.6.3.1.2, PS3.5 sections 8.2.1 and 8.2.4
+    bool MayBeLabelled(CodestreamKind kind, const CodestreamHeader& header, Photometric label)
     {
-      constexpr std::string_view FILL("\0\xff", 2);
-      return rest.size() <= 1 || rest.find_first_not_of(FILL) == std::string_view::npos;
+      const bool isYcc = label == Photometric::YbrFull || label == Photometric::YbrFull422;
+
+      if (header.components != 3)
+      {
+        return header.components != 1 ||
+               !(label == Photometric::Rgb || isYcc || IsOfJpeg2000(label));
+      }
+
+      if (header.colors != Colors::Unspecified)
+      {
+        return header.colors == Colors::Rgb ? label == Photometric::Rgb : isYcc;
+      }
+
+      // Decoders of JPEG 2000 undo the transform, and give RGB, whatever the label
+      if (kind == CodestreamKind::Jpeg2000 && header.isColorTransformed)
+      {
+        return GetDecoded(label) == Photometric::Rgb;
+      }
+
+      return !HasOneSample(label) && !(kind == CodestreamKind::Jpeg2000 && IsOfJpeg2000(label));
     }
 
 
-    void CheckCodestream(CodestreamKind kind, std::string_view frame)
+    // Codecs take a label of a partial range, which is retired, for one of the full range; and RLE
+    // has no samples that pixels share, whereas uncompressed pixels of that label do
+    const char* FindObstacleOfLabel(CodestreamKind kind, Photometric label)
     {
-      // The codestream of a JP2 file
-      const bool isJpeg2000 = kind == CodestreamKind::Jpeg2000;
-      const std::size_t begin = isJpeg2000 ? frame.find("\xff\x4f\xff\x51") : 0;
-      frame.remove_prefix(std::min(begin, frame.size()));
-      const std::size_t size = isJpeg2000 ? MeasureJpeg2000(frame) : MeasureJpeg(frame);
-
-      if (!IsFragmentPadding(frame.substr(size)))
+      if (label == Photometric::YbrPartial422 || label == Photometric::YbrPartial420)
       {
-        throw CodecError("Something follows the end of a frame");
+        return "compressed, with colours of a partial range";
+      }
+
+      return kind == CodestreamKind::Rle && label == Photometric::YbrFull422
+                 ? "RLE with subsampled colours is not defined"
+                 : "";
+    }
+
+
+    bool IsSameKind(const CodestreamHeader& first, const CodestreamHeader& other)
+    {
+      return first.precision == other.precision && first.isSigned == other.isSigned &&
+             first.isColorTransformed == other.isColorTransformed && first.colors == other.colors;
+    }
+
+
+    void CheckHeader(const ImageDescription& image, CodestreamKind kind,
+                     const CodestreamHeader& header)
+    {
+      if (header.width != image.columns || header.height != image.rows ||
+          header.components != image.samplesPerPixel)
+      {
+        throw CodecError(
+            "a frame has other Rows, Columns or Samples per Pixel than its data set says");
+      }
+
+      if (image.bitsAllocated != 8 && image.bitsAllocated != 16)
+      {
+        throw CodecError("compressed, and Bits Allocated is neither 8 nor 16");
+      }
+
+      if (header.precision > image.bitsAllocated)
+      {
+        throw CodecError("a frame has more bits than Bits Allocated");
+      }
+
+      if (!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)))
+      {
+        throw CodecError("a frame has other colours than Photometric Interpretation says");
       }
     }
 
@@ -111,19 +164,6 @@ namespace OrthancPerf
     }
 
 
-    std::string Join(const FrameFragments& fragments)
-    {
-      std::string frame;
-
-      for (const std::string_view fragment : fragments)
-      {
-        frame.append(fragment);
-      }
-
-      return frame;
-    }
-
-
     void CheckFrames(const ImageDescription& image, CodestreamKind kind)
     {
       const std::vector<FrameFragments> frames =
@@ -134,19 +174,55 @@ namespace OrthancPerf
         CheckExtendedOffsets(image, frames);
       }
 
+      std::optional<CodestreamHeader> previous;
+      std::string storage;
+
       for (const FrameFragments& fragments : frames)
       {
-        const std::string joined = fragments.size() > 1 ? Join(fragments) : std::string();
-        const std::string_view frame = fragments.size() > 1 ? joined : fragments.front();
+        const std::string_view frame = Join(fragments, storage);
 
         if (kind == CodestreamKind::Rle)
         {
           CheckRleFrame(image, frame);
+          continue;
         }
-        else
+
+        const CodestreamHeader header = ReadCodestreamHeader(kind, frame);
+        CheckHeader(image, kind, header);
+
+        if (previous.has_value() && !IsSameKind(*previous, header))
         {
-          CheckCodestream(kind, frame);
+          throw CodecError("the frames differ in their bits or colours");
         }
+
+        previous = header;
+      }
+    }
+
+
+    std::string FindFlawOfFrames(const ImageDescription& image)
+    {
+      const CodestreamKind kind = GetCodestreamKind(image.transferSyntax.data());
+      std::string obstacle =
+          FindObstacleOfLabel(kind, ParsePhotometric(image.photometricInterpretation));
+
+      if (kind == CodestreamKind::None || !obstacle.empty())
+      {
+        return kind == CodestreamKind::None ? "" : obstacle;
+      }
+
+      try
+      {
+        CheckFrames(image, kind);
+        return "";
+      }
+      catch (const CodecError& error)
+      {
+        return error.what();
+      }
+      catch (const NotCovered& error)
+      {
+        return error.what();
       }
     }
   }
@@ -174,26 +250,7 @@ namespace OrthancPerf
       return "Rows, Columns, Samples per Pixel or Bits Allocated is missing, zero or too large";
     }
 
-    if (image.kind == PixelDataKind::Native)
-    {
-      return FindSizeFlaw(image);
-    }
-
-    const CodestreamKind kind = GetCodestreamKind(image.transferSyntax.data());
-
-    try
-    {
-      if (kind != CodestreamKind::None)
-      {
-        CheckFrames(image, kind);
-      }
-    }
-    catch (const CodecError& error)
-    {
-      return error.what();
-    }
-
-    return "";
+    return image.kind == PixelDataKind::Native ? FindSizeFlaw(image) : FindFlawOfFrames(image);
   }
 
 

@@ -9,10 +9,18 @@
 
 namespace OrthancPerf
 {
-  // What Pixel Data holds beyond what the data set says of it, or what it lacks: decoders would
-  // leave out frames, or disagree on which they are. Empty: nothing. Native pixels are counted in
-  // bytes; of compressed ones, all fragments are looked through, up to the end of each codestream.
-  // Compressed syntaxes that no engine decodes are not looked into. Any thread may call it.
+  // What speaks against the Pixel Data of an image. Empty: nothing. Any thread may call it.
+  //
+  // It holds more than the data set says, or less: decoders would leave out frames, or disagree on
+  // which they are. Native pixels are counted in bytes; of compressed ones, all fragments are
+  // looked through, up to the end of each codestream.
+  //
+  // Or compressed frames contradict the data set, or each other, in their size, samples, bits or
+  // colours. Viewers and codecs differ in whom they believe then, so that nobody knows what the
+  // image looked like: a JPEG of YCbCr that is labelled RGB, for example. DICOM PS3.5 section 8.2.1
+  // asks for agreement.
+  //
+  // Compressed syntaxes that no engine decodes are not looked into.
   std::string FindPixelDataFlaw(const ImageDescription& image);
 
   // Whether nothing is lost with the bytes behind the last frame of native Pixel Data: the byte

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -20,6 +22,14 @@ namespace OrthancPerf
     const std::string BEGIN = Bytes({0xff, 0xd8});
     const std::string SCAN = Bytes({0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0});
     const std::string END = Bytes({0xff, 0xd9});
+
+    // Of a JPEG 2000 codestream
+    std::string Tile(int length)
+    {
+      return Bytes({0xff, 0x90, 0, 10, 0, 0, 0, 0, 0, length, 0, 1, 0xff, 0x93});
+    }
+
+    const std::string TILE = Tile(14);
 
     // 12 bits, 3 rows, 258 columns
     std::string Frame(int marker, std::initializer_list<int> components)
@@ -42,11 +52,24 @@ namespace OrthancPerf
 
     Colors ReadColors(const std::string& segments)
     {
-      return ReadJpegHeader(BEGIN + segments + SCAN + END).colors;
+      return ReadCodestreamHeader(CodestreamKind::Jpeg, BEGIN + segments + SCAN + END).colors;
+    }
+
+    std::string FindError(CodestreamKind kind, const std::string& frame)
+    {
+      try
+      {
+        ReadCodestreamHeader(kind, frame);
+        return "";
+      }
+      catch (const CodecError& error)
+      {
+        return error.what();
+      }
     }
 
     // ITU-T T.800 annex A: an image of 258 × 3 with an offset of 2 × 1, 12 bits signed
-    std::string MakeJpeg2000(int components, int subsampling = 1)
+    std::string MakeJpeg2000(int components, int subsampling = 1, const std::string& tiles = TILE)
     {
       std::string size = Bytes({0xff, 0x51, 0, 38 + 3 * components,
                                 0,    0,    0, 0,
@@ -64,21 +87,23 @@ namespace OrthancPerf
         size += Bytes({0x80 | 11, i == 1 ? subsampling : 1, 1});
       }
 
-      return Bytes({0xff, 0x4f}) + size +
-             Bytes({0xff, 0x52, 0, 12, 0, 0, 0, 1, 1, 5, 4, 4, 0, 1, 0xff, 0x90}) + END;
+      return Bytes({0xff, 0x4f}) + size + Bytes({0xff, 0x52, 0, 12, 0, 0, 0, 1, 1, 5, 4, 4, 0, 1}) +
+             tiles + END;
     }
   }
 
 
   TEST(CodestreamHeader, OfJpegIsRead)
   {
-    const CodestreamHeader header = ReadJpegHeader(BEGIN + Frame(0xc3, {1}) + SCAN + END);
+    const CodestreamHeader header =
+        ReadCodestreamHeader(CodestreamKind::Jpeg, BEGIN + Frame(0xc3, {1}) + SCAN + END);
     EXPECT_EQ(header.height, 3);
     EXPECT_EQ(header.width, 258);
     EXPECT_EQ(header.components, 1);
     EXPECT_EQ(header.precision, 12);
     EXPECT_TRUE(header.isLossless);
-    EXPECT_FALSE(ReadJpegHeader(BEGIN + Frame(0xc1, {1}) + SCAN).isLossless);
+    EXPECT_FALSE(ReadCodestreamHeader(CodestreamKind::Jpeg, BEGIN + Frame(0xc1, {1}) + SCAN + END)
+                     .isLossless);
   }
 
 
@@ -97,16 +122,25 @@ namespace OrthancPerf
 
   TEST(CodestreamHeader, OfJpegMayHaveFillBytes)
   {
-    EXPECT_EQ(ReadJpegHeader(BEGIN + "\xff\xff" + Frame(0xc0, {1}) + SCAN).height, 3);
+    EXPECT_EQ(ReadCodestreamHeader(CodestreamKind::Jpeg,
+                                   BEGIN + "\xff\xff" + Frame(0xc0, {1}) + SCAN + END)
+                  .height,
+              3);
   }
 
 
   TEST(CodestreamHeader, OfJpegWithSomethingElseIsRefused)
   {
-    EXPECT_THROW(ReadJpegHeader(BEGIN + "x" + Frame(0xc0, {1}) + SCAN), CodecError);
-    EXPECT_THROW(ReadJpegHeader(Frame(0xc0, {1}) + SCAN), CodecError);
-    EXPECT_THROW(ReadJpegHeader(BEGIN + Bytes({0xff, 0xd0}) + Frame(0xc0, {1}) + SCAN), CodecError);
-    EXPECT_THROW(ReadJpegHeader(BEGIN + Frame(0xc9, {1}) + SCAN), NotCovered);
+    EXPECT_THROW(
+        ReadCodestreamHeader(CodestreamKind::Jpeg, BEGIN + "x" + Frame(0xc0, {1}) + SCAN + END),
+        CodecError);
+    EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg, Frame(0xc0, {1}) + SCAN + END),
+                 CodecError);
+    EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg,
+                                      BEGIN + Bytes({0xff, 0xd0}) + Frame(0xc0, {1}) + SCAN + END),
+                 CodecError);
+    EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg, BEGIN + Frame(0xc9, {1}) + SCAN + END),
+                 NotCovered);
     EXPECT_THROW(ReadColors(ADOBE + std::string(1, '\2') + Frame(0xc0, {1, 2, 3})), NotCovered);
 
     EXPECT_THROW(ReadColors(JFIF + Frame(0xc0, {'R', 'G', 'B'})), NotCovered);
@@ -121,20 +155,24 @@ namespace OrthancPerf
 
   TEST(CodestreamHeader, OfJpegLsIsRead)
   {
-    const CodestreamHeader header = ReadJpegLsHeader(BEGIN + Frame(0xf7, {1}) + SCAN + END + '\0');
+    const CodestreamHeader header =
+        ReadCodestreamHeader(CodestreamKind::JpegLs, BEGIN + Frame(0xf7, {1}) + SCAN + END + '\0');
     EXPECT_EQ(header.width, 258);
     EXPECT_TRUE(header.isLossless);
 
     std::string lossy = SCAN;
     lossy[7] = '\2';
-    EXPECT_FALSE(ReadJpegLsHeader(BEGIN + Frame(0xf7, {1}) + lossy + END).isLossless);
-    EXPECT_THROW(ReadJpegLsHeader(BEGIN + Frame(0xf7, {1}) + SCAN), CodecError);
+    EXPECT_FALSE(
+        ReadCodestreamHeader(CodestreamKind::JpegLs, BEGIN + Frame(0xf7, {1}) + lossy + END)
+            .isLossless);
+    EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::JpegLs, BEGIN + Frame(0xf7, {1}) + SCAN),
+                 CodecError);
   }
 
 
   TEST(CodestreamHeader, OfJpeg2000IsRead)
   {
-    const CodestreamHeader header = ReadJpeg2000Header(MakeJpeg2000(3));
+    const CodestreamHeader header = ReadCodestreamHeader(CodestreamKind::Jpeg2000, MakeJpeg2000(3));
     EXPECT_EQ(header.height, 3);
     EXPECT_EQ(header.width, 258);
     EXPECT_EQ(header.components, 3);
@@ -142,29 +180,80 @@ namespace OrthancPerf
     EXPECT_TRUE(header.isSigned);
     EXPECT_TRUE(header.isLossless);
     EXPECT_TRUE(header.isColorTransformed);
-    EXPECT_THROW(ReadJpeg2000Header(MakeJpeg2000(3, 2)), NotCovered);
+    EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg2000, MakeJpeg2000(3, 2)), NotCovered);
   }
 
 
   TEST(CodestreamHeader, CutAnywhereIsRefused)
   {
-    const std::string jpeg = BEGIN + JFIF + Frame(0xc0, {1, 2, 3}) + Bytes({0xff, 0xda});
+    const std::string jpeg = BEGIN + JFIF + Frame(0xc0, {1, 2, 3}) + SCAN + END;
     const std::string jpegLs = BEGIN + Frame(0xf7, {1}) + SCAN + END;
     const std::string jpeg2000 = MakeJpeg2000(1);
 
     for (std::size_t i = 0; i < jpeg.size(); i++)
     {
-      EXPECT_THROW(ReadJpegHeader(jpeg.substr(0, i)), CodecError);
+      EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg, jpeg.substr(0, i)), CodecError);
     }
 
     for (std::size_t i = 0; i < jpegLs.size(); i++)
     {
-      EXPECT_THROW(ReadJpegLsHeader(jpegLs.substr(0, i)), CodecError);
+      EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::JpegLs, jpegLs.substr(0, i)), CodecError);
     }
 
     for (std::size_t i = 0; i < jpeg2000.size(); i++)
     {
-      EXPECT_THROW(ReadJpeg2000Header(jpeg2000.substr(0, i)), CodecError);
+      EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::Jpeg2000, jpeg2000.substr(0, i)),
+                   CodecError);
     }
+  }
+
+
+  TEST(CodestreamHeader, NothingButPaddingFollowsItsCodestream)
+  {
+    // Stuffed zeros, a restart, fill bytes, and one more scan
+    const std::string jpeg =
+        BEGIN + SCAN + Bytes({1, 0xff, 0, 2, 0xff, 0xd0, 3, 0xff, 0xff}) + SCAN + "x" + END;
+    const std::string inData = Bytes({0xff, 0x7f, 0xff, 0x01});
+    const std::string jpegLs = BEGIN + Frame(0xf7, {1}) + SCAN + inData + END;
+    const std::string jpeg2000 = MakeJpeg2000(1, 1, Tile(16) + END + TILE);  // counted, not read
+    const std::string open = MakeJpeg2000(1, 1, Tile(0) + Bytes({1, 0xff, 0x8f, 2}));
+
+    const std::vector<std::pair<CodestreamKind, std::string>> streams = {
+        {CodestreamKind::Jpeg, jpeg},
+        {CodestreamKind::JpegLs, jpegLs},
+        {CodestreamKind::Jpeg2000, jpeg2000},
+        {CodestreamKind::Jpeg2000, open}};
+
+    for (const auto& [kind, stream] : streams)
+    {
+      for (const char* const padding : {"", "x", "\xff\xff\xff"})
+      {
+        EXPECT_NO_THROW(ReadCodestreamHeader(kind, stream + padding)) << padding;
+      }
+
+      for (const std::string& more : {stream, std::string("more"), std::string("\xd9")})
+      {
+        EXPECT_EQ("Something follows the end of a frame", FindError(kind, stream + more));
+      }
+    }
+  }
+
+
+  TEST(CodestreamHeader, APictureInAnApplicationSegmentIsNoEnd)
+  {
+    const std::string picture = Bytes({0xff, 0xe0, 0, 6}) + BEGIN + END;
+    EXPECT_EQ("", FindError(CodestreamKind::Jpeg, BEGIN + picture + SCAN + "x" + END));
+  }
+
+
+  TEST(CodestreamHeader, AnEndThatIsMissingIsAnError)
+  {
+    const std::string jpeg = BEGIN + SCAN + "xy" + END;
+    EXPECT_EQ("The end of a frame is missing",
+              FindError(CodestreamKind::Jpeg, BEGIN + SCAN + "cut" + jpeg));
+    EXPECT_EQ("A tile of a JPEG 2000 frame is cut off",
+              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(11))));
+    EXPECT_EQ("The end of a frame is missing",
+              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(255))));
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What stands between encapsulated Pixel Data of strangers and the codec libraries
 #include "Dicom/CodecError.h"
-#include "Dicom/CodestreamEnd.h"
 #include "Dicom/CodestreamHeader.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/RleFrame.h"
@@ -33,11 +32,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t count = size == 0 ? 1 : 1 + data[0] % 4;
 
-  Try([&] { OrthancPerf::ReadJpegHeader(bytes); });
-  Try([&] { OrthancPerf::ReadJpegLsHeader(bytes); });
-  Try([&] { OrthancPerf::ReadJpeg2000Header(bytes); });
-  Try([&] { OrthancPerf::MeasureJpeg(bytes); });
-  Try([&] { OrthancPerf::MeasureJpeg2000(bytes); });
+  for (const OrthancPerf::CodestreamKind kind :
+       {OrthancPerf::CodestreamKind::Jpeg, OrthancPerf::CodestreamKind::JpegLs,
+        OrthancPerf::CodestreamKind::Jpeg2000})
+  {
+    Try([&] { OrthancPerf::ReadCodestreamHeader(kind, bytes); });
+  }
+
   Try([&] { OrthancPerf::FindFrames(bytes, "1.2.840.10008.1.2.4.70", count); });
   Try([&] { OrthancPerf::JoinRleSegments(OrthancPerf::SplitRleFrame(bytes, count, 16)); });
   Try([&] { OrthancPerf::DecodeRleFrame(bytes, 16, 1, count); });

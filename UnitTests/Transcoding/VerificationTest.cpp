@@ -157,8 +157,9 @@ namespace OrthancPerf
 
     bad_.Changes([](DataSetEditor& editor)
                  { editor.Set(0x00280010, "US", std::string("\1\0", 2)); });
-    EXPECT_EQ("good decodes: Rows is 1 instead of 25",
+    EXPECT_EQ("a frame has other Rows, Columns or Samples per Pixel than its data set says",
               Verify(Encode(bad_, JPEG_BASELINE), {&good_}, 90));
+    EXPECT_EQ("Rows is 1 instead of 25", Verify(Encode(bad_, "1.2.840.10008.1.2.1"), {}, 90));
   }
 
 

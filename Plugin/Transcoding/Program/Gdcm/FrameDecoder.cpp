@@ -23,12 +23,8 @@ namespace OrthancPerf
 
   std::string FrameDecoder::Decode(const FrameFragments& fragments) const
   {
-    std::string frame;
-
-    for (const std::string_view fragment : fragments)
-    {
-      frame.append(fragment);
-    }
+    std::string storage;
+    const std::string_view frame = Join(fragments, storage);
 
     if (kind_ == CodestreamKind::Rle)
     {

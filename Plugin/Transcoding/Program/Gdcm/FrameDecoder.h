@@ -19,7 +19,7 @@ namespace OrthancPerf
   public:
     FrameDecoder(CodestreamKind kind, const FrameFormat& format);
 
-    // The frame has to be what its data set says (CodestreamCheck.h): GDCM allocates what a header
+    // The frame has to be what its data set says (PixelDataFlaw.h): GDCM allocates what a header
     // asks for, and its assertions end the process. Throws CodecError or NotCovered.
     std::string Decode(const FrameFragments& fragments) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Dicom/CodestreamCheck.h"
+#include "Dicom/PixelDataFlaw.h"
 
 #include "Dicom/ElementWriter.h"
 
@@ -57,12 +57,13 @@ namespace OrthancPerf
 
     std::string Jpeg2000(bool isTransformed)
     {
-      return Bytes(
-          {0xff, 0x4f, 0xff, 0x51, 0, 47,   0,    0,    0,   0,  0, 4, 0, 0, 0,
-           3,    0,    0,    0,    0, 0,    0,    0,    0,   0,  0, 0, 4, 0, 0,
-           0,    3,    0,    0,    0, 0,    0,    0,    0,   0,  0, 3, 7, 1, 1,
-           7,    1,    1,    7,    1, 1,    0xff, 0x52, 0,   12, 0, 0, 0, 1, isTransformed ? 1 : 0,
-           5,    4,    4,    0,    1, 0xff, 0x90, 0xff, 0xd9});
+      return Bytes({0xff, 0x4f, 0xff, 0x51, 0,    47,   0,    0, 0,  0, 0, 4,
+                    0,    0,    0,    3,    0,    0,    0,    0, 0,  0, 0, 0,
+                    0,    0,    0,    4,    0,    0,    0,    3, 0,  0, 0, 0,
+                    0,    0,    0,    0,    0,    3,    7,    1, 1,  7, 1, 1,
+                    7,    1,    1,    0xff, 0x52, 0,    12,   0, 0,  0, 1, isTransformed ? 1 : 0,
+                    5,    4,    4,    0,    1,    0xff, 0x90, 0, 10, 0, 0, 0,
+                    0,    0,    12,   0,    1,    0xff, 0xd9});
     }
 
     // What a data set says of three samples of 8 bits, and its frames
@@ -94,7 +95,7 @@ namespace OrthancPerf
       std::string Check()
       {
         description.encapsulatedPixels = pixels_;
-        return FindContradiction(description);
+        return FindPixelDataFlaw(description);
       }
 
       ImageDescription description;
@@ -111,7 +112,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, LossyJpegIsOfTheColoursOfItsLabel)
+  TEST(PixelDataFlawOfFrames, LossyJpegIsOfTheColoursOfItsLabel)
   {
     EXPECT_EQ("", Check(BASELINE, "YBR_FULL_422", {YCC}));
     EXPECT_EQ("", Check(BASELINE, "YBR_FULL", {YCC}));
@@ -127,7 +128,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, LosslessJpegTransformsNoColours)
+  TEST(PixelDataFlawOfFrames, LosslessJpegTransformsNoColours)
   {
     for (const char* label : {"RGB", "YBR_FULL"})
     {
@@ -144,7 +145,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, Jpeg2000IsRgbWhereItsTransformIsUndone)
+  TEST(PixelDataFlawOfFrames, Jpeg2000IsRgbWhereItsTransformIsUndone)
   {
     for (const char* label : {"RGB", "YBR_RCT", "YBR_ICT"})
     {
@@ -159,7 +160,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, FramesAreOfTheSizeThatIsDescribed)
+  TEST(PixelDataFlawOfFrames, FramesAreOfTheSizeThatIsDescribed)
   {
     const auto check = [](std::uint16_t ImageDescription::*attribute, std::uint16_t value)
     {
@@ -176,7 +177,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, SomeLabelsAreNotForCompressedPixels)
+  TEST(PixelDataFlawOfFrames, SomeLabelsAreNotForCompressedPixels)
   {
     EXPECT_EQ("compressed, with colours of a partial range",
               Check(BASELINE, "YBR_PARTIAL_422", {YCC}));
@@ -193,11 +194,10 @@ namespace OrthancPerf
     EXPECT_EQ("compressed, and Bits Allocated is neither 8 nor 16", grey.Check());
 
     EXPECT_EQ("RLE with subsampled colours is not defined", Check(RLE, "YBR_FULL_422", {"any"}));
-    EXPECT_EQ("", Check(RLE, "YBR_FULL", {"any"}));
   }
 
 
-  TEST(CodestreamCheck, FramesAreOfOneKind)
+  TEST(PixelDataFlawOfFrames, FramesAreOfOneKind)
   {
     EXPECT_EQ("", Check(BASELINE, "YBR_FULL_422", {YCC, Jpeg("", 0xc0, NUMBERS), YCC}));
     EXPECT_EQ(COLORS, Check(BASELINE, "YBR_FULL_422", {YCC, RGB}));
@@ -210,7 +210,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, AHeaderMayReachIntoTheNextFragment)
+  TEST(PixelDataFlawOfFrames, AHeaderMayReachIntoTheNextFragment)
   {
     Image image(BASELINE, "RGB", {YCC.substr(0, 10), YCC.substr(10)});
     image.description.frames = 1;
@@ -220,12 +220,10 @@ namespace OrthancPerf
   }
 
 
-  TEST(CodestreamCheck, WhatCantBeReadIsNamed)
+  TEST(PixelDataFlawOfFrames, WhatCantBeReadIsNamed)
   {
     EXPECT_EQ("A frame is no JPEG stream", Check(BASELINE, "YBR_FULL", {"nonsense"}));
     EXPECT_EQ("The coding process of a JPEG frame is not covered",
               Check(BASELINE, "YBR_FULL", {Jpeg("", 0xc9, NUMBERS)}));
-    EXPECT_EQ("", Check("1.2.840.10008.1.2.5", "RGB", {"frames in RLE have no such header"}));
-    EXPECT_EQ("", FindContradiction({}));
   }
 }
