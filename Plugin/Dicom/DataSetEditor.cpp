@@ -6,8 +6,8 @@
 #include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
-#include <iterator>
 #include <new>
+#include <numeric>
 #include <utility>
 
 namespace OrthancPerf
@@ -69,24 +69,19 @@ namespace OrthancPerf
       elements.erase(std::remove_if(elements.begin(), elements.end(), predicate), elements.end());
     }
 
-    void AppendAll(std::string& target, const std::vector<DataSetEditor::Element>& elements)
+    auto HasTag(DicomTag tag)
     {
-      for (const DataSetEditor::Element& element : elements)
+      return [tag](const DataSetEditor::Element& element)
       {
-        target.append(element.bytes);
-      }
+        return element.tag == tag;
+      };
     }
 
     std::size_t SumUp(const std::vector<DataSetEditor::Element>& elements)
     {
-      std::size_t sum = 0;
-
-      for (const DataSetEditor::Element& element : elements)
-      {
-        sum += element.bytes.size();
-      }
-
-      return sum;
+      return std::accumulate(elements.begin(), elements.end(), std::size_t(0),
+                             [](std::size_t sum, const DataSetEditor::Element& element)
+                             { return sum + element.bytes.size(); });
     }
   }
 
@@ -186,35 +181,6 @@ namespace OrthancPerf
   }
 
 
-  std::string DataSetEditor::ReadTransferSyntax(const void* data, std::size_t size)
-  {
-    // A visitor that keeps one value
-    class Reader : public IDataElementVisitor
-    {
-    public:
-      void VisitElement(const DataElement& element) noexcept override
-      {
-        if (element.tag == TAG_TRANSFER_SYNTAX_UID && element.value != nullptr)
-        {
-          value = std::string_view(reinterpret_cast<const char*>(element.value), element.length);
-        }
-      }
-
-      std::string_view value;
-    };
-
-    Reader reader;
-
-    if (size > FILE_PREFIX_LENGTH)
-    {
-      DataSetWalker walker(static_cast<const std::uint8_t*>(data), size, FILE_PREFIX_LENGTH);
-      walker.WalkFileMeta(reader);
-    }
-
-    return std::string(TrimPadding(reader.value));
-  }
-
-
   // A wrong length of the File Meta Information moves elements to the other side
   void DataSetEditor::CheckGroups(const Elements& elements, bool isFileMeta)
   {
@@ -249,17 +215,8 @@ namespace OrthancPerf
   const DataSetEditor::Element* DataSetEditor::Find(DicomTag tag) const noexcept
   {
     const Elements& elements = GetGroup(tag);
-    const auto found = std::find_if(elements.begin(), elements.end(),
-                                    [tag](const Element& element) { return element.tag == tag; });
+    const auto found = std::find_if(elements.begin(), elements.end(), HasTag(tag));
     return found == elements.end() ? nullptr : &*found;
-  }
-
-
-  bool DataSetEditor::IsRepeated(DicomTag tag) const noexcept
-  {
-    const Elements& elements = GetGroup(tag);
-    return std::count_if(elements.begin(), elements.end(),
-                         [tag](const Element& element) { return element.tag == tag; }) > 1;
   }
 
 
@@ -293,19 +250,9 @@ namespace OrthancPerf
     }
 
     added_.push_back(std::move(bytes));
-    Replace({tag, static_cast<std::uint32_t>(valueOffset), added_.back()});
-  }
-
-
-  void DataSetEditor::Replace(const Element& element)
-  {
-    const DicomTag tag = element.tag;
-    const auto isThis = [tag](const Element& other)
-    {
-      return other.tag == tag;
-    };
+    const Element element = {tag, static_cast<std::uint32_t>(valueOffset), added_.back()};
     Elements& elements = GetGroup(tag);
-    const auto found = std::find_if(elements.begin(), elements.end(), isThis);
+    const auto found = std::find_if(elements.begin(), elements.end(), HasTag(tag));
 
     if (found == elements.end())
     {
@@ -316,17 +263,17 @@ namespace OrthancPerf
     else
     {
       *found = element;
-      elements.erase(std::remove_if(found + 1, elements.end(), isThis), elements.end());
+      elements.erase(std::remove_if(found + 1, elements.end(), HasTag(tag)), elements.end());
     }
 
-    RemoveIf(elements, [tag](const Element& other) { return other.tag == GetGroupLength(tag); });
+    RemoveIf(elements, HasTag(GetGroupLength(tag)));
   }
 
 
   void DataSetEditor::Remove(DicomTag tag)
   {
-    RemoveIf(GetGroup(tag), [tag](const Element& element)
-             { return element.tag == tag || element.tag == GetGroupLength(tag); });
+    RemoveIf(GetGroup(tag), HasTag(tag));
+    RemoveIf(GetGroup(tag), HasTag(GetGroupLength(tag)));
   }
 
 
@@ -346,8 +293,15 @@ namespace OrthancPerf
     file.reserve(preamble_.size() + 12 + metaLength + SumUp(dataSet_));
     file.append(preamble_);
     AppendElement(file, TAG_FILE_META_LENGTH, "UL", lengthValue);
-    AppendAll(file, fileMeta_);
-    AppendAll(file, dataSet_);
+
+    for (const Elements* const elements : {&fileMeta_, &dataSet_})
+    {
+      for (const Element& element : *elements)
+      {
+        file.append(element.bytes);
+      }
+    }
+
     return file;
   }
 }

@@ -46,11 +46,6 @@ namespace OrthancPerf
       {
         return HasValue() ? bytes.substr(valueOffset) : std::string_view();
       }
-
-      std::string_view GetRepresentation() const noexcept
-      {
-        return bytes.substr(4, 2);
-      }
     };
 
     // The file has to outlive the editor, and what it gives of the elements. Throws DataSetError if
@@ -58,18 +53,12 @@ namespace OrthancPerf
     // Endian: with compressed syntaxes of PS3.5 section A.4 it is, with deflated it is not.
     DataSetEditor(const void* data, std::size_t size);
 
-    // What the File Meta Information says, for files that may be in any encoding. Empty: nothing.
-    static std::string ReadTransferSyntax(const void* data, std::size_t size);
-
     DataSetEditor(const DataSetEditor&) = delete;
     DataSetEditor& operator=(const DataSetEditor&) = delete;
 
     // The first element of that tag, nullptr if there is none. Group 0002 is in the File Meta
     // Information, here and below. Valid until the next change.
     const Element* Find(DicomTag tag) const noexcept;
-
-    // Whether the tag is there more than once, which no standard allows and some files do
-    bool IsRepeated(DicomTag tag) const noexcept;
 
     // The value without its padding: spaces and zeros at its end. Empty if there is none.
     std::string_view GetText(DicomTag tag) const noexcept;
@@ -110,7 +99,6 @@ namespace OrthancPerf
     Elements& GetGroup(DicomTag tag) noexcept;
     void Read(const std::uint8_t* data, std::size_t size);
     void Replace(DicomTag tag, std::string bytes, std::size_t valueOffset);
-    void Replace(const Element& element);
 
     std::string_view preamble_;
     Elements fileMeta_;  // without its length

@@ -4,7 +4,10 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/TransferSyntax.h"
 
+#include <algorithm>
 #include <cstdint>
+
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -12,63 +15,36 @@ namespace OrthancPerf
   {
     constexpr std::size_t ELEMENT_HEADER = 12;
     constexpr std::size_t ITEM_HEADER = 8;
-    constexpr std::uint32_t TAG_ITEM = 0xfffee000;
+    constexpr std::string_view ITEM_TAG("\xfe\xff\x00\xe0", 4);
 
-    struct Fragments
+    std::uint32_t ReadLittle32(std::string_view bytes, std::size_t position)
     {
-      std::string_view offsetTable;
-      std::vector<std::string_view> values;
-    };
-
-    std::uint32_t Read16(std::string_view bytes, std::size_t position)
-    {
-      return static_cast<std::uint8_t>(bytes[position]) |
-             static_cast<std::uint32_t>(static_cast<std::uint8_t>(bytes[position + 1])) << 8;
+      return boost::endian::load_little_u32(
+          reinterpret_cast<const unsigned char*>(bytes.data() + position));
     }
 
-    std::uint32_t Read32(std::string_view bytes, std::size_t position)
+    // The first is the offset table. The structure was walked before (DataSetEditor): only the end
+    // is looked for here.
+    FrameFragments ReadItems(std::string_view element)
     {
-      return Read16(bytes, position) | Read16(bytes, position + 2) << 16;
-    }
+      FrameFragments items;
+      element.remove_prefix(std::min(ELEMENT_HEADER, element.size()));
 
-    // The structure was walked before (DataSetEditor): only the end is looked for here
-    Fragments ReadFragments(std::string_view element)
-    {
-      Fragments fragments;
-      bool isOffsetTable = true;
-      std::size_t position = ELEMENT_HEADER;
-
-      while (position + ITEM_HEADER <= element.size())
+      while (element.size() >= ITEM_HEADER && element.substr(0, ITEM_TAG.size()) == ITEM_TAG)
       {
-        const std::uint32_t tag = Read16(element, position) << 16 | Read16(element, position + 2);
-        const std::size_t length = Read32(element, position + 4);
-        position += ITEM_HEADER;
+        const std::size_t length = ReadLittle32(element, ITEM_TAG.size());
+        element.remove_prefix(ITEM_HEADER);
 
-        if (tag != TAG_ITEM)
-        {
-          break;
-        }
-
-        if (length > element.size() - position)
+        if (length > element.size())
         {
           throw CodecError("A fragment of Pixel Data is cut off");
         }
 
-        const std::string_view value = element.substr(position, length);
-        position += length;
-
-        if (isOffsetTable)
-        {
-          fragments.offsetTable = value;
-          isOffsetTable = false;
-        }
-        else
-        {
-          fragments.values.push_back(value);
-        }
+        items.push_back(element.substr(0, length));
+        element.remove_prefix(length);
       }
 
-      return fragments;
+      return items;
     }
 
     // SOI of JPEG and JPEG-LS (ITU-T T.81 table B.1), SOC and SIZ of JPEG 2000 (T.800 table A.2),
@@ -80,18 +56,19 @@ namespace OrthancPerf
              (fragment.size() >= 8 && fragment.substr(4, 4) == "jP  ");
     }
 
-    std::vector<FrameFragments> Group(const std::vector<std::string_view>& fragments, bool isRle)
+    // Without the offset table
+    std::vector<FrameFragments> Group(const FrameFragments& items, bool isRle)
     {
       std::vector<FrameFragments> frames;
 
-      for (const std::string_view fragment : fragments)
+      for (std::size_t i = 1; i < items.size(); i++)
       {
-        if (frames.empty() || isRle || IsBeginOfCodestream(fragment))
+        if (frames.empty() || isRle || IsBeginOfCodestream(items[i]))
         {
           frames.emplace_back();
         }
 
-        frames.back().push_back(fragment);
+        frames.back().push_back(items[i]);
       }
 
       return frames;
@@ -108,7 +85,7 @@ namespace OrthancPerf
       {
         const auto offset = frames[i].front().data() - frames.front().front().data();
 
-        if (Read32(offsetTable, 4 * i) != static_cast<std::uint64_t>(offset))
+        if (ReadLittle32(offsetTable, 4 * i) != static_cast<std::uint64_t>(offset))
         {
           return false;
         }
@@ -122,9 +99,9 @@ namespace OrthancPerf
   std::vector<FrameFragments> FindFrames(std::string_view element, std::string_view transferSyntax,
                                          std::size_t count)
   {
-    const Fragments fragments = ReadFragments(element);
+    const FrameFragments items = ReadItems(element);
     std::vector<FrameFragments> frames =
-        Group(fragments.values, GetCodestreamKind(transferSyntax) == CodestreamKind::Rle);
+        Group(items, GetCodestreamKind(transferSyntax) == CodestreamKind::Rle);
 
     if (frames.size() != count)
     {
@@ -132,7 +109,7 @@ namespace OrthancPerf
                        " frames instead of " + std::to_string(count));
     }
 
-    if (!IsTrue(fragments.offsetTable, frames))
+    if (!items.empty() && !IsTrue(items.front(), frames))
     {
       throw CodecError("The Basic Offset Table contradicts the fragments of Pixel Data");
     }

@@ -5,99 +5,72 @@
 
 #include <cstdint>
 
+#include <boost/endian/conversion.hpp>
+
 namespace OrthancPerf
 {
   namespace
   {
-    class OrthancFileMetaReader
+    using boost::endian::load_little_u16;
+    using boost::endian::load_little_u32;
+
+    // DICOM PS3.10 table 7.1-1 has 17
+    constexpr std::size_t MAXIMUM_ELEMENTS = 100;
+
+    // The VRs of 64-bit integers are not among Orthanc's
+    bool IsKnown(const ValueRepresentation& representation, std::uint8_t second)
     {
-    public:
-      OrthancFileMetaReader(const std::uint8_t* bytes, std::size_t size) noexcept :
-        bytes_(bytes),
-        size_(size)
-      {
-      }
-
-      bool IsRefused() noexcept
-      {
-        if (!ReadElement() || !isLength_)
-        {
-          return isRefused_;
-        }
-
-        const std::size_t end = position_ + Read32(position_ - sizeof(std::uint32_t));
-
-        for (std::size_t i = 0; i < MAXIMUM_ELEMENTS && position_ < end; i++)
-        {
-          if (end > size_ || !ReadElement())
-          {
-            break;
-          }
-        }
-
-        return isRefused_;
-      }
-
-    private:
-      // DICOM PS3.10 table 7.1-1 has 17
-      static constexpr std::size_t MAXIMUM_ELEMENTS = 100;
-
-      bool ReadElement() noexcept
-      {
-        if (size_ - position_ < 6)
-        {
-          return false;
-        }
-
-        const std::uint8_t* const vr = bytes_ + position_ + 4;
-        const ValueRepresentation representation = GetValueRepresentation(vr[0], vr[1]);
-        isRefused_ = !IsKnown(representation, vr[1]);
-
-        const std::size_t header = representation.hasLongLength ? 12 : 8;
-
-        if (isRefused_ || size_ - position_ < header)
-        {
-          return false;
-        }
-
-        const std::size_t length =
-            representation.hasLongLength ? Read32(position_ + 8) : Read32(position_ + 4) >> 16;
-        isLength_ = Read32(position_) == 0x00000002 && vr[0] == 'U' && vr[1] == 'L' && length == 4;
-
-        if (length > size_ - position_ - header)
-        {
-          return false;
-        }
-
-        position_ += header + length;
-        return true;
-      }
-
-      // The VRs of 64-bit integers are not among Orthanc's
-      static bool IsKnown(const ValueRepresentation& representation, std::uint8_t second) noexcept
-      {
-        return representation.isStandard &&
-               (representation.kind != ValueKind::Opaque || second != 'V');
-      }
-
-      std::uint32_t Read32(std::size_t position) const noexcept
-      {
-        const std::uint8_t* const p = bytes_ + position;
-        return static_cast<std::uint32_t>(p[0]) | static_cast<std::uint32_t>(p[1]) << 8 |
-               static_cast<std::uint32_t>(p[2]) << 16 | static_cast<std::uint32_t>(p[3]) << 24;
-      }
-
-      const std::uint8_t* const bytes_;
-      const std::size_t size_;
-      std::size_t position_ = FILE_PREFIX_LENGTH;
-      bool isLength_ = false;
-      bool isRefused_ = false;
-    };
+      return representation.isStandard &&
+             (representation.kind != ValueKind::Opaque || second != 'V');
+    }
   }
 
 
   bool IsFileMetaRefused(const void* data, std::size_t size) noexcept
   {
-    return OrthancFileMetaReader(static_cast<const std::uint8_t*>(data), size).IsRefused();
+    const auto* const bytes = static_cast<const std::uint8_t*>(data);
+    std::size_t position = FILE_PREFIX_LENGTH;
+    std::size_t end = size;
+
+    for (std::size_t i = 0; i <= MAXIMUM_ELEMENTS && position < end && size - position >= 6; i++)
+    {
+      const std::uint8_t* const element = bytes + position;
+      const ValueRepresentation representation = GetValueRepresentation(element[4], element[5]);
+      const std::size_t header = representation.hasLongLength ? 12 : 8;
+
+      if (!IsKnown(representation, element[5]))
+      {
+        return true;
+      }
+
+      if (size - position < header)
+      {
+        break;
+      }
+
+      const std::size_t length = representation.hasLongLength ? load_little_u32(element + 8)
+                                                              : load_little_u16(element + 6);
+
+      if (length > size - position - header)
+      {
+        break;
+      }
+
+      position += header + length;
+
+      if (i == 0)
+      {
+        const bool isLength = load_little_u32(element) == 0x00000002 && element[4] == 'U' &&
+                              element[5] == 'L' && length == 4;
+        end = isLength ? position + load_little_u32(element + header) : 0;
+
+        if (end > size)
+        {
+          break;
+        }
+      }
+    }
+
+    return false;
   }
 }

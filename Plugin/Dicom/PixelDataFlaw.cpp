@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include <boost/endian/conversion.hpp>
+
 namespace OrthancPerf
 {
   namespace
@@ -129,14 +131,8 @@ namespace OrthancPerf
 
     std::uint64_t ReadInteger64(std::string_view bytes, std::size_t index)
     {
-      std::uint64_t value = 0;
-
-      for (std::size_t i = 8; i > 0; i--)
-      {
-        value = value << 8 | static_cast<std::uint8_t>(bytes[8 * index + i - 1]);
-      }
-
-      return value;
+      return boost::endian::load_little_u64(reinterpret_cast<const unsigned char*>(bytes.data()) +
+                                            8 * index);
     }
 
 

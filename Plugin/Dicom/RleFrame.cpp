@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include <boost/endian/conversion.hpp>
+
 namespace OrthancPerf
 {
   namespace
@@ -16,15 +18,8 @@ namespace OrthancPerf
 
     std::size_t ReadInteger(std::string_view header, std::size_t index)
     {
-      std::size_t value = 0;
-
-      for (std::size_t i = 0; i < 4; i++)
-      {
-        const auto byte = static_cast<std::uint8_t>(header[4 * index + i]);
-        value |= static_cast<std::size_t>(byte) << (8 * i);
-      }
-
-      return value;
+      return boost::endian::load_little_u32(reinterpret_cast<const unsigned char*>(header.data()) +
+                                            4 * index);
     }
 
     constexpr std::size_t LONGEST_RUN = 128;

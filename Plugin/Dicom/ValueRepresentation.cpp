@@ -3,109 +3,69 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr unsigned int ToCode(std::uint8_t first, std::uint8_t second)
+    // VRs that are alike, and their names one after the other
+    struct Group
     {
-      return static_cast<unsigned int>(first) << 8 | second;
-    }
+      std::string_view names;
+      ValueRepresentation representation;
+    };
 
-    constexpr ValueRepresentation Short(ValueKind kind, std::uint8_t width = 0)
-    {
-      return {kind, width, false, true};
-    }
+    constexpr bool SHORT = false;
+    constexpr bool LONG = true;
 
-    constexpr ValueRepresentation Long(ValueKind kind)
-    {
-      return {kind, 0, true, true};
-    }
+    constexpr Group STANDARD[] = {
+        {"AE AS CS DA DS DT IS LO LT PN SH ST TM", {ValueKind::Text, 0, SHORT, true}},
+        {"UI", {ValueKind::Uid, 0, SHORT, true}},
+        {"SS US", {ValueKind::Number, 2, SHORT, true}},
+        {"AT FL SL UL", {ValueKind::Number, 4, SHORT, true}},
+        {"FD", {ValueKind::Number, 8, SHORT, true}},
+        {"UC UR UT", {ValueKind::Text, 0, LONG, true}},
+        {"OB OW", {ValueKind::Bytes, 0, LONG, true}},
+        {"OD OF OL OV SV UV", {ValueKind::Opaque, 0, LONG, true}},
+        {"SQ", {ValueKind::Sequence, 0, LONG, true}},
+        {"UN", {ValueKind::Unknown, 0, LONG, true}},
+    };
+
+    // DCMTK's internal VRs (dcvr.cc), which it understands in a file too
+    constexpr Group INTERNAL[] = {
+        {"ox", {ValueKind::Bytes, 0, LONG, false}},
+        {"px", {ValueKind::Pixels, 0, LONG, false}},
+        {"lt", {ValueKind::Opaque, 0, LONG, false}},
+        {"xs up", {ValueKind::Opaque, 0, SHORT, false}},
+        {"na pi", {ValueKind::Illegal, 0, SHORT, false}},
+    };
 
     constexpr bool IsCapital(std::uint8_t character)
     {
       return character >= 'A' && character <= 'Z';
     }
 
-    // Every VR of the standard is two capitals: a table of them is what makes the walk fast
-    constexpr ValueRepresentation Lookup(std::uint8_t first, std::uint8_t second)
+    template <std::size_t count>
+    constexpr ValueRepresentation Lookup(const Group (&groups)[count], std::uint8_t first,
+                                         std::uint8_t second, ValueRepresentation none)
     {
-      switch (ToCode(first, second))
+      for (const Group& group : groups)
       {
-        case ToCode('A', 'E'):
-        case ToCode('A', 'S'):
-        case ToCode('C', 'S'):
-        case ToCode('D', 'A'):
-        case ToCode('D', 'S'):
-        case ToCode('D', 'T'):
-        case ToCode('I', 'S'):
-        case ToCode('L', 'O'):
-        case ToCode('L', 'T'):
-        case ToCode('P', 'N'):
-        case ToCode('S', 'H'):
-        case ToCode('S', 'T'):
-        case ToCode('T', 'M'):
-          return Short(ValueKind::Text);
-
-        case ToCode('U', 'I'):
-          return Short(ValueKind::Uid);
-
-        case ToCode('S', 'S'):
-        case ToCode('U', 'S'):
-          return Short(ValueKind::Number, 2);
-
-        case ToCode('A', 'T'):
-        case ToCode('F', 'L'):
-        case ToCode('S', 'L'):
-        case ToCode('U', 'L'):
-          return Short(ValueKind::Number, 4);
-
-        case ToCode('F', 'D'):
-          return Short(ValueKind::Number, 8);
-
-        case ToCode('U', 'C'):
-        case ToCode('U', 'R'):
-        case ToCode('U', 'T'):
-          return Long(ValueKind::Text);
-
-        case ToCode('O', 'B'):
-        case ToCode('O', 'W'):
-          return Long(ValueKind::Bytes);
-
-        case ToCode('O', 'D'):
-        case ToCode('O', 'F'):
-        case ToCode('O', 'L'):
-        case ToCode('O', 'V'):
-        case ToCode('S', 'V'):
-        case ToCode('U', 'V'):
-          return Long(ValueKind::Opaque);
-
-        case ToCode('S', 'Q'):
-          return Long(ValueKind::Sequence);
-
-        case ToCode('U', 'N'):
-          return Long(ValueKind::Unknown);
-
-        // DCMTK's internal VRs (dcvr.cc), which it understands in a file too
-        case ToCode('o', 'x'):
-          return {ValueKind::Bytes, 0, true, false};
-        case ToCode('p', 'x'):
-          return {ValueKind::Pixels, 0, true, false};
-        case ToCode('l', 't'):
-          return {ValueKind::Opaque, 0, true, false};
-        case ToCode('x', 's'):
-        case ToCode('u', 'p'):
-          return {ValueKind::Opaque, 0, false, false};
-        case ToCode('n', 'a'):
-        case ToCode('p', 'i'):
-          return {ValueKind::Illegal, 0, false, false};
-
-        default:
-          return {ValueKind::Unknown, 0, IsCapital(first) && IsCapital(second), false};
+        for (std::size_t i = 0; i < group.names.size(); i += 3)
+        {
+          if (group.names[i] == static_cast<char>(first) &&
+              group.names[i + 1] == static_cast<char>(second))
+          {
+            return group.representation;
+          }
+        }
       }
+
+      return none;
     }
 
+    // Every VR of the standard is two capitals: a table of them is what makes the walk fast
     constexpr std::size_t LETTERS = 26;
     using Table = std::array<ValueRepresentation, LETTERS * LETTERS>;
 
@@ -115,8 +75,9 @@ namespace OrthancPerf
 
       for (std::size_t i = 0; i < table.size(); i++)
       {
-        table[i] = Lookup(static_cast<std::uint8_t>('A' + i / LETTERS),
-                          static_cast<std::uint8_t>('A' + i % LETTERS));
+        table[i] = Lookup(STANDARD, static_cast<std::uint8_t>('A' + i / LETTERS),
+                          static_cast<std::uint8_t>('A' + i % LETTERS),
+                          {ValueKind::Unknown, 0, LONG, false});
       }
 
       return table;
@@ -132,6 +93,6 @@ namespace OrthancPerf
       return TABLE[(first - std::size_t('A')) * LETTERS + (second - std::size_t('A'))];
     }
 
-    return Lookup(first, second);
+    return Lookup(INTERNAL, first, second, {ValueKind::Unknown, 0, SHORT, false});
   }
 }

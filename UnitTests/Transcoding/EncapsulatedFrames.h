@@ -18,7 +18,7 @@ namespace OrthancPerf
       const DataSetEditor editor(file.data(), file.size());
       const DataSetEditor::Element* const element = editor.Find(TAG_PIXEL_DATA);
 
-      if (element == nullptr || element->HasValue() || element->GetRepresentation() != "OB")
+      if (element == nullptr || element->HasValue() || element->bytes.substr(4, 2) != "OB")
       {
         throw std::runtime_error("No encapsulated Pixel Data");
       }

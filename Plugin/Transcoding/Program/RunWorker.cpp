@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/RunWorker.h"
 
+#include "Dicom/CodecError.h"
 #include "Transcoding/Program/ProcessSetup.h"
-#include "Transcoding/Program/SourceView.h"
 #include "Transcoding/Worker/MessageSocket.h"
 #include "Transcoding/Worker/SharedMemory.h"
 #include "Transcoding/Worker/WorkerProtocol.h"
 
+#include <cerrno>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace OrthancPerf
@@ -54,13 +57,51 @@ namespace OrthancPerf
       return nullptr;
     }
 
+    // The file that the plugin has put into the shared memory, as bytes of this process: mmap(2)
+    class SourceView
+    {
+    public:
+      explicit SourceView(std::size_t size) : size_(size)
+      {
+        if (size_ > 0)
+        {
+          data_ = mmap(nullptr, size_, PROT_READ, MAP_SHARED | MAP_POPULATE, WORKER_MEMORY, 0);
+
+          if (data_ == MAP_FAILED)
+          {
+            throw std::system_error(errno, std::generic_category(), "mmap");
+          }
+        }
+      }
+
+      SourceView(const SourceView&) = delete;
+      SourceView& operator=(const SourceView&) = delete;
+
+      ~SourceView()
+      {
+        if (size_ > 0)
+        {
+          munmap(data_, size_);
+        }
+      }
+
+      const void* GetData() const noexcept
+      {
+        return data_;
+      }
+
+    private:
+      void* data_ = nullptr;
+      const std::size_t size_;
+    };
+
     EngineResult Run(const ITranscodingEngine& engine, const WorkerRequest& request)
     {
       TranscodingTarget target;
       target.transferSyntax = GetText(request.transferSyntax);
       target.lossyQuality = request.lossyQuality;
 
-      const SourceView source(WORKER_MEMORY, request.sourceSize);
+      const SourceView source(request.sourceSize);
       return engine.Transcode(source.GetData(), request.sourceSize, target);
     }
 
@@ -159,5 +200,34 @@ namespace OrthancPerf
     BecomeWorker();
     const ITranscodingEngine* const engine = FindEngine(engines, argc, argv);
     return engine == nullptr ? NO_SUCH_ENGINE : ServeAll(*engine);
+  }
+
+
+  EngineResult MakeResult(const std::function<std::string()>& transcode) noexcept
+  {
+    EngineResult result;
+
+    try
+    {
+      result = EngineResult::MakeTranscoded(transcode());
+    }
+    catch (const NotCovered& reason)
+    {
+      result = EngineResult::MakeDeclined(reason.what());
+    }
+    catch (const std::bad_alloc&)
+    {
+      result.reason = "no memory";  // short enough to need none
+    }
+    catch (const std::runtime_error& error)
+    {
+      result = EngineResult::MakeFailed(error.what());
+    }
+    catch (...)  // of a codec library: its text could have anything in it
+    {
+      result = EngineResult::MakeFailed("the codec library could not read or write the file");
+    }
+
+    return result;
   }
 }

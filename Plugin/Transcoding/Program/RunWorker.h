@@ -3,7 +3,9 @@
 
 #include "Transcoding/Engines/TranscodingEngine.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace OrthancPerf
@@ -14,4 +16,8 @@ namespace OrthancPerf
   // called on this thread only, and are to be silent: nobody reads what they print.
   int RunWorker(const std::vector<std::unique_ptr<ITranscodingEngine>>& engines, int argc,
                 const char* const* argv);
+
+  // For an engine's Transcode(): the file that "transcode" returns, or what it throws: NotCovered
+  // declines (CodecError.h), all else fails
+  EngineResult MakeResult(const std::function<std::string()>& transcode) noexcept;
 }

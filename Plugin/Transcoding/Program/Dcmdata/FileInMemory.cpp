@@ -1,40 +1,81 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
-#include "Transcoding/Program/Dcmdata/OutputString.h"
+#include "Dicom/CodecError.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
+#include <dcmtk/dcmdata/dcostrmb.h>
 
 namespace OrthancPerf
 {
-  OFCondition ReadFile(DcmFileFormat& file, const void* data, std::size_t size)
+  void CheckDone(const OFCondition& condition, const char* deed)
   {
-    DcmInputBufferStream stream;
-    stream.setBuffer(data, static_cast<offile_off_t>(size));
-    stream.setEos();
-
-    file.transferInit();
-    const OFCondition condition = file.read(stream);
-    file.transferEnd();
-    return condition;
+    if (condition.bad())
+    {
+      throw CodecError(std::string("DCMTK can't ") + deed + ": " + condition.text());
+    }
   }
 
 
-  OFCondition WriteFile(std::string& bytes, DcmFileFormat& file, E_TransferSyntax syntax)
+  void ReadFile(DcmFileFormat& file, std::string_view bytes)
   {
-    OutputString stream(file.calcElementLength(syntax, EET_ExplicitLength));
+    DcmInputBufferStream stream;
+    stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
+    stream.setEos();
+
     file.transferInit();
-    const OFCondition condition = file.write(stream, syntax, EET_ExplicitLength, nullptr,
-                                             EGL_recalcGL, EPD_noChange, 0, 0, 0, EWM_fileformat);
+    CheckDone(file.read(stream), "read the file");
+    file.transferEnd();
+  }
+
+
+  std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax)
+  {
+    // Elements of the File Meta Information may come, and what deflate can't compress grows
+    constexpr std::size_t ROOM = 65536;
+    const std::size_t length = file.calcElementLength(syntax, EET_ExplicitLength);
+    std::string bytes(length + length / 1024 + ROOM, '\0');
+    DcmOutputBufferStream stream(bytes.data(), static_cast<offile_off_t>(bytes.size()));
+
+    file.transferInit();
+    CheckDone(file.write(stream, syntax, EET_ExplicitLength, nullptr, EGL_recalcGL, EPD_noChange, 0,
+                         0, 0, EWM_fileformat),
+              "write the file");
     file.transferEnd();
     stream.flush();  // zlib's rest
-    bytes = stream.Take();
 
-    if (bytes.size() % 2 != 0)
+    // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
+    const auto written = static_cast<std::size_t>(stream.filled());
+    bytes.resize(written + written % 2);
+    return bytes;
+  }
+
+
+  std::string ConvertFile(std::string_view file, const char* transferSyntax)
+  {
+    const std::string problem = FindDcmdataProblem();
+
+    if (!problem.empty())
     {
-      bytes += '\0';  // a deflated data set ends at an even place (DICOM PS3.5 section A.5)
+      throw NotCovered(problem);
     }
 
-    return condition;
+    DcmFileFormat dicom;
+    ReadFile(dicom, file);
+    return WriteFile(dicom, DcmXfer(transferSyntax).getXfer());
+  }
+
+
+  bool IsReadable(const TransferSyntax* syntax) noexcept
+  {
+    return syntax != nullptr && (syntax->codestream != CodestreamKind::None || syntax->isWritable ||
+                                 syntax->coding == DataSetCoding::ExplicitBigEndian);
+  }
+
+
+  std::string FindDcmdataProblem()
+  {
+    // Without it all elements of implicit VR would become "UN"
+    return dcmDataDict.isDictionaryLoaded() ? "" : "DCMTK does not find its data dictionary";
   }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmtk/DcmtkEngine.h"
 
+#include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Dcmtk/CodecWarnings.h"
 #include "Transcoding/Program/Dcmtk/DcmtkTranscoding.h"
 #include "Transcoding/Program/Dcmtk/Obstacles.h"
+#include "Transcoding/Program/RunWorker.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dcrledrg.h>
@@ -14,8 +16,6 @@
 #include <dcmtk/dcmjpeg/djencode.h>
 #include <dcmtk/dcmjpls/djdecode.h>
 #include <dcmtk/dcmjpls/djencode.h>
-#include <exception>
-#include <new>
 
 namespace OrthancPerf
 {
@@ -62,33 +62,25 @@ namespace OrthancPerf
 
   std::string DcmtkEngine::GetProblem() const
   {
-    // Without it all elements of implicit VR would become "UN"
-    return dcmDataDict.isDictionaryLoaded() ? "" : "DCMTK does not find its data dictionary";
+    return FindDcmdataProblem();
   }
 
 
   bool DcmtkEngine::CanWrite(const std::string& transferSyntax) const noexcept
   {
-    return CanEncode(DcmXfer(transferSyntax.c_str()).getXfer());
+    return CanEncode(FindTransferSyntax(transferSyntax));
   }
 
 
   EngineResult DcmtkEngine::Transcode(const void* data, std::size_t size,
                                       const TranscodingTarget& target) const noexcept
   {
-    try
-    {
-      const std::string problem = GetProblem();
-      return problem.empty() ? DcmtkTranscoding(target).Run(data, size)
-                             : EngineResult::MakeFailed(problem);
-    }
-    catch (const std::bad_alloc&)
-    {
-      return EngineResult::MakeFailed("DCMTK would need more memory than it is given");
-    }
-    catch (const std::exception& error)
-    {
-      return EngineResult::MakeFailed(error.what());
-    }
+    const std::string problem = GetProblem();
+    return problem.empty()
+               ? MakeResult(
+                     [&] {
+                       return DcmtkTranscoding(target).Run({static_cast<const char*>(data), size});
+                     })
+               : EngineResult::MakeFailed(problem);
   }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmtk/DcmtkTranscoding.h"
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/CodecError.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Dcmtk/CodecWarnings.h"
-#include "Transcoding/Program/Dcmtk/LossyJpegEncoder.h"
+#include "Transcoding/Program/Dcmtk/LossyJpeg.h"
 #include "Transcoding/Program/Dcmtk/Obstacles.h"
-#include "Transcoding/Program/Dcmtk/PixelDescription.h"
 
 #include <algorithm>
 #include <dcmtk/dcmdata/dcpixseq.h>
@@ -16,7 +15,6 @@
 #include <dcmtk/dcmjpls/djrparam.h>
 #include <memory>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -29,18 +27,15 @@ namespace OrthancPerf
     constexpr std::uint64_t ALWAYS_ALLOWED_SIZE = std::uint64_t(64) << 20;
     constexpr std::uint64_t LARGEST_RATIO = 1024;
 
+    constexpr const char* ENCODING = "encode the pixel data";
+
     // JPEG Lossless: the one that .70 asks for (ITU-T T.81 table H.1), and a better one
     constexpr int FIRST_ORDER_PREDICTION = 1;
     constexpr int OTHER_PREDICTION = 6;
 
-    bool UsesFragments(E_TransferSyntax xfer)
+    const TransferSyntax* FindSyntax(E_TransferSyntax xfer)
     {
-      return IsEncapsulated(DcmXfer(xfer).getXferID());
-    }
-
-    std::string GetName(E_TransferSyntax xfer)
-    {
-      return DcmXfer(xfer).getXferName();
+      return FindTransferSyntax(DcmXfer(xfer).getXferID());
     }
 
     DcmPixelData* FindPixelData(DcmItem& item)
@@ -80,16 +75,23 @@ namespace OrthancPerf
                              { return sum + fragment->getLength(); });
     }
 
-    // Three planes of samples of "width" bytes (DICOM PS3.3 C.7.6.3.1.3)
-    void Interleave(const std::uint8_t* planes, std::size_t planeSize, std::size_t width,
-                    std::uint8_t* target)
+    // Of native pixel data, in the order of this machine
+    Uint8* GetBytes(DcmPixelData& pixels)
     {
-      for (std::size_t i = 0; i < planeSize; i += width)
+      Uint8* data = nullptr;
+      CheckDone(pixels.getUint8Array(data), "read the pixel data");
+      return data;
+    }
+
+    // All but RLE is written by pixel. DCMTK's own way takes all frames for one.
+    void Interleave(const PixelDescription& image, Uint8* data)
+    {
+      const std::size_t size = image.GetFrameSize();
+
+      for (std::size_t i = 0; i < image.frames; i++)
       {
-        for (std::size_t plane = 0; plane < 3; plane++)
-        {
-          target = std::copy_n(planes + plane * planeSize + i, width, target);
-        }
+        auto* const frame = reinterpret_cast<char*>(data) + i * size;
+        InterleavePlanes({frame, size}, image).copy(frame, size);
       }
     }
 
@@ -112,97 +114,51 @@ namespace OrthancPerf
   }
 
 
-  class DcmtkTranscoding::Obstacle
-  {
-  public:
-    Obstacle(TranscodingOutcome outcome, std::string reason) :
-      result_({outcome, "", std::move(reason)})
-    {
-    }
-
-    [[noreturn]] static void Decline(std::string reason)
-    {
-      throw Obstacle(TranscodingOutcome::Declined, std::move(reason));
-    }
-
-    [[noreturn]] static void Fail(std::string reason)
-    {
-      throw Obstacle(TranscodingOutcome::Failed, std::move(reason));
-    }
-
-    static void Check(const OFCondition& condition, const std::string& deed)
-    {
-      if (condition.bad())
-      {
-        Fail("DCMTK can't " + deed + ": " + condition.text());
-      }
-    }
-
-    const EngineResult& GetResult() const
-    {
-      return result_;
-    }
-
-  private:
-    EngineResult result_;
-  };
-
-
   DcmtkTranscoding::DcmtkTranscoding(const TranscodingTarget& target) :
-    target_(DcmXfer(target.transferSyntax.c_str()).getXfer()),
+    target_(FindTransferSyntax(target.transferSyntax)),
+    xfer_(DcmXfer(target.transferSyntax.c_str()).getXfer()),
     quality_(std::clamp(target.lossyQuality, 1u, 100u))
   {
+    if (!CanEncode(target_))
+    {
+      throw NotCovered("DCMTK does not write this transfer syntax");
+    }
   }
 
 
-  EngineResult DcmtkTranscoding::Run(const void* data, std::size_t size)
+  std::string DcmtkTranscoding::Run(std::string_view file)
   {
-    try
+    ReadFile(file_, file);
+    const E_TransferSyntax xfer = file_.getDataset()->getOriginalXfer();
+    source_ = FindSyntax(xfer);
+
+    if (source_ != target_)
     {
-      if (!CanEncode(target_))
+      if (!CanDecode(source_))
       {
-        Obstacle::Decline("DCMTK does not write this transfer syntax");
+        throw NotCovered(std::string("DCMTK does not decode ") + DcmXfer(xfer).getXferName());
       }
 
-      Read(data, size);
       Convert();
-      return EngineResult::MakeTranscoded(Write());
     }
-    catch (const Obstacle& obstacle)
-    {
-      return obstacle.GetResult();
-    }
-  }
 
-
-  void DcmtkTranscoding::Read(const void* data, std::size_t size)
-  {
-    Obstacle::Check(ReadFile(file_, data, size), "read the file");
-    source_ = file_.getDataset()->getOriginalXfer();
-
-    if (source_ != target_ && !CanDecode(source_))
-    {
-      Obstacle::Decline("DCMTK does not decode " + GetName(source_));
-    }
+    return WriteFile(file_, xfer_);
   }
 
 
   void DcmtkTranscoding::Convert()
   {
-    if (source_ == target_)
+    DcmPixelData* const pixels = FindPixelData(*file_.getDataset());
+
+    if (pixels == nullptr && target_->isEncapsulated)
     {
-      return;
+      throw NotCovered("there is no pixel data that DCMTK could compress");
     }
 
-    DcmDataset& dataset = *file_.getDataset();
-    DcmPixelData* const pixels = FindPixelData(dataset);
-
-    if (pixels == nullptr && UsesFragments(target_))
+    if (source_->isEncapsulated)
     {
-      Obstacle::Decline("there is no pixel data that DCMTK could compress");
+      DecodeNested();
     }
-
-    DecodeNested();
 
     if (pixels != nullptr)
     {
@@ -214,11 +170,6 @@ namespace OrthancPerf
   // Icons (DICOM PS3.3 C.7.6.1.1.6) become native, which they may be in every transfer syntax
   void DcmtkTranscoding::DecodeNested()
   {
-    if (!UsesFragments(source_))
-    {
-      return;
-    }
-
     DcmDataset& dataset = *file_.getDataset();
     DcmStack stack;
 
@@ -233,7 +184,7 @@ namespace OrthancPerf
         // A second one could be another frame, which would be left out
         if (GetFragments(*pixels).size() > 1)
         {
-          Obstacle::Decline("the pixel data of an icon has several fragments");
+          throw NotCovered("the pixel data of an icon has several fragments");
         }
 
         Decode(*item, *pixels);
@@ -250,56 +201,45 @@ namespace OrthancPerf
     dataset.findAndDeleteElement(DcmTagKey(0x7fe0, 0x0001));
     dataset.findAndDeleteElement(DcmTagKey(0x7fe0, 0x0002));
 
-    if (UsesFragments(source_))
+    if (source_->isEncapsulated)
     {
       Decode(dataset, pixels);
     }
 
-    const std::optional<PixelDescription> image = PixelDescription::Read(dataset);
+    Uint16 bitsAllocated = 0;
+    dataset.findAndGetUint16(DCM_BitsAllocated, bitsAllocated);
 
-    if (source_ == EXS_BigEndianExplicit && image && image->bitsAllocated > 16)
+    if (source_->coding == DataSetCoding::ExplicitBigEndian && bitsAllocated > 16)
     {
       // "OW" are words of 16 bits to DCMTK: it leaves their order as it is
-      Obstacle::Decline("DCMTK does not turn big endian samples of " +
-                        std::to_string(image->bitsAllocated) + " bits");
+      throw NotCovered("DCMTK does not turn big endian samples of " +
+                       std::to_string(bitsAllocated) + " bits");
     }
 
-    if (UsesFragments(target_))
+    if (target_->isEncapsulated)
     {
-
-      if (!image)
-      {
-        Obstacle::Fail("the description of the pixel data is incomplete");
-      }
-
-      Encode(*image, pixels);
+      Encode(PixelDescription::Read(dataset), pixels);
     }
   }
 
 
   void DcmtkTranscoding::Decode(DcmItem& item, DcmPixelData& pixels)
   {
-    const std::optional<PixelDescription> image = PixelDescription::Read(item);
-
-    if (!image)
-    {
-      Obstacle::Fail("the description of the pixel data is incomplete");
-    }
-
+    const PixelDescription image = PixelDescription::Read(item);
     const std::vector<DcmPixelItem*> fragments = GetFragments(pixels);
     const std::uint64_t bytes = CountBytes(fragments);
-    const std::uint64_t size = image->GetSize();
+    const std::uint64_t size = image.GetSize();
 
-    if (fragments.size() < image->frames)
+    if (fragments.size() < image.frames)
     {
-      Obstacle::Fail("there are " + std::to_string(image->frames) + " frames, but " +
-                     std::to_string(fragments.size()) + " fragments");
+      throw CodecError("there are " + std::to_string(image.frames) + " frames, but " +
+                       std::to_string(fragments.size()) + " fragments");
     }
 
     if (size > LARGEST_SIZE || size > ALWAYS_ALLOWED_SIZE + LARGEST_RATIO * bytes)
     {
-      Obstacle::Fail(std::to_string(bytes) + " bytes can't be the " + std::to_string(size) +
-                     " bytes that are described");
+      throw CodecError(std::to_string(bytes) + " bytes can't be the " + std::to_string(size) +
+                       " bytes that are described");
     }
 
     CodecWarnings::Forget();
@@ -307,47 +247,41 @@ namespace OrthancPerf
 
     if (!CodecWarnings::GetDamage().empty())
     {
-      Obstacle::Fail("the pixel data is damaged: " + CodecWarnings::GetDamage());
+      throw CodecError("the pixel data is damaged: " + CodecWarnings::GetDamage());
     }
   }
 
 
   void DcmtkTranscoding::Encode(PixelDescription image, DcmPixelData& pixels)
   {
-    const std::string obstacle = FindObstacle(target_, image);
-
-    if (!obstacle.empty())
-    {
-      Obstacle::Decline(obstacle);
-    }
+    CheckImage(*target_, image);
 
     if (image.GetSize() > pixels.getLength())
     {
-      Obstacle::Fail("there are " + std::to_string(pixels.getLength()) + " bytes of pixel data, " +
-                     std::to_string(image.GetSize()) + " are described");
+      throw CodecError("there are " + std::to_string(pixels.getLength()) +
+                       " bytes of pixel data, " + std::to_string(image.GetSize()) +
+                       " are described");
     }
 
     const int error = GetNearLosslessError(quality_);
-
-    if (target_ == EXS_JPEGProcess1 || target_ == EXS_JPEGProcess2_4 ||
-        (target_ == EXS_JPEGLSLossy && error > 0))
-    {
-      CheckStoredBits(image, pixels);
-    }
-
-    if (target_ != EXS_RLELossless)
-    {
-      MakeInterleaved(image, pixels);
-    }
-
     DcmDataset& dataset = *file_.getDataset();
 
-    switch (target_)
+    if (target_->isLossy && (target_->codestream == CodestreamKind::Jpeg || error > 0))
+    {
+      CheckStoredBits(image, GetBytes(pixels));
+    }
+
+    if (target_->codestream != CodestreamKind::Rle && image.planarConfiguration == 1)
+    {
+      Interleave(image, GetBytes(pixels));
+      CheckDone(dataset.putAndInsertUint16(DCM_PlanarConfiguration, 0), "interleave the samples");
+    }
+
+    switch (xfer_)
     {
       case EXS_JPEGProcess1:
       case EXS_JPEGProcess2_4:
-        Obstacle::Check(LossyJpegEncoder(target_, image, quality_).Encode(dataset, pixels),
-                        "encode the pixel data");
+        EncodeLossyJpeg(dataset, pixels, image, xfer_, quality_);
         break;
 
       case EXS_JPEGProcess14:
@@ -363,53 +297,15 @@ namespace OrthancPerf
         // ITU-T T.87 section C.2.3: not more than half of the range
         const int range = (1 << image.bitsStored) - 1;
         const DJLSRepresentationParameter parameters(std::min(error, range / 2), error == 0);
-        Choose(target_, &parameters, dataset, pixels, "encode the pixel data");
+        Choose(xfer_, &parameters, dataset, pixels, ENCODING);
         ClearPadding(GetFragments(pixels));
         break;
       }
 
       default:
-        Choose(target_, nullptr, dataset, pixels, "encode the pixel data");
+        Choose(xfer_, nullptr, dataset, pixels, ENCODING);
         break;
     }
-  }
-
-
-  void DcmtkTranscoding::CheckStoredBits(const PixelDescription& image, DcmPixelData& pixels)
-  {
-    Uint8* data = nullptr;
-    Obstacle::Check(pixels.getUint8Array(data), "read the pixel data");
-    const std::string obstacle = FindLossyObstacle(image, data);
-
-    if (!obstacle.empty())
-    {
-      Obstacle::Decline(obstacle);
-    }
-  }
-
-
-  // All but RLE is written by pixel. DCMTK's own way takes all frames for one.
-  void DcmtkTranscoding::MakeInterleaved(PixelDescription& image, DcmPixelData& pixels)
-  {
-    if (image.samplesPerPixel != 3 || image.planarConfiguration == 0)
-    {
-      return;
-    }
-
-    Uint8* data = nullptr;
-    Obstacle::Check(pixels.getUint8Array(data), "read the pixel data");
-
-    const std::vector<std::uint8_t> planes(data, data + image.GetSize());
-    const std::size_t width = image.bitsAllocated / 8;
-    const std::size_t frameSize = image.GetSize() / image.frames;
-
-    for (std::size_t frame = 0; frame < planes.size(); frame += frameSize)
-    {
-      Interleave(planes.data() + frame, frameSize / 3, width, data + frame);
-    }
-
-    image.planarConfiguration = 0;
-    file_.getDataset()->putAndInsertUint16(DCM_PlanarConfiguration, 0);
   }
 
 
@@ -422,13 +318,13 @@ namespace OrthancPerf
     dataset.findAndGetElement(DCM_DerivationDescription, description);
     std::unique_ptr<DcmObject> kept(description == nullptr ? nullptr : description->clone());
 
-    Choose(target_, &parameters, dataset, pixels, "encode the pixel data");
+    Choose(xfer_, &parameters, dataset, pixels, ENCODING);
 
     dataset.findAndDeleteElement(DCM_DerivationDescription);
 
     if (kept != nullptr)
     {
-      Obstacle::Check(dataset.insert(dynamic_cast<DcmElement*>(kept.get())), "keep an element");
+      CheckDone(dataset.insert(dynamic_cast<DcmElement*>(kept.get())), "keep an element");
       static_cast<void>(kept.release());
     }
   }
@@ -440,15 +336,7 @@ namespace OrthancPerf
     DcmStack stack;
     stack.push(&item);
     stack.push(&pixels);
-    Obstacle::Check(pixels.chooseRepresentation(xfer, parameters, stack), deed);
+    CheckDone(pixels.chooseRepresentation(xfer, parameters, stack), deed);
     pixels.removeAllButCurrentRepresentations();
-  }
-
-
-  std::string DcmtkTranscoding::Write()
-  {
-    std::string bytes;
-    Obstacle::Check(WriteFile(bytes, file_, target_), "write the file");
-    return bytes;
   }
 }

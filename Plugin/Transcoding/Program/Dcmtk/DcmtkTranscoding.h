@@ -1,45 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Program/Dcmtk/PixelDescription.h"
 
-#include <cstddef>
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 #include <string>
+#include <string_view>
 
 namespace OrthancPerf
 {
-  struct PixelDescription;
-
   // What DcmtkEngine does to one file. One thread, once.
   class DcmtkTranscoding
   {
   public:
+    // Throws NotCovered
     explicit DcmtkTranscoding(const TranscodingTarget& target);
 
-    EngineResult Run(const void* data, std::size_t size);
+    // The new file. Throws NotCovered or CodecError.
+    std::string Run(std::string_view file);
 
   private:
-    // Thrown with what speaks against it
-    class Obstacle;
-
-    void Read(const void* data, std::size_t size);
     void Convert();
     void ConvertPixels(DcmPixelData& pixels);
     void Decode(DcmItem& item, DcmPixelData& pixels);
     void Encode(PixelDescription image, DcmPixelData& pixels);
-    static void CheckStoredBits(const PixelDescription& image, DcmPixelData& pixels);
-    void MakeInterleaved(PixelDescription& image, DcmPixelData& pixels);
     void EncodeLossless(const DcmRepresentationParameter& parameters, DcmPixelData& pixels);
     void DecodeNested();
     void Choose(E_TransferSyntax xfer, const DcmRepresentationParameter* parameters, DcmItem& item,
                 DcmPixelData& pixels, const char* deed);
-    std::string Write();
 
-    const E_TransferSyntax target_;
+    const TransferSyntax* const target_;
+    const E_TransferSyntax xfer_;  // the target to DCMTK
     const unsigned int quality_;
-    E_TransferSyntax source_ = EXS_Unknown;
+    const TransferSyntax* source_ = nullptr;
     DcmFileFormat file_;
   };
 }

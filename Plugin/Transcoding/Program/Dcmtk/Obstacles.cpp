@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmtk/Obstacles.h"
 
-#include <cstring>
+#include "Dicom/CodecError.h"
+#include "Transcoding/Program/Dcmdata/FileInMemory.h"
+
+#include <string>
 
 namespace OrthancPerf
 {
@@ -13,179 +16,121 @@ namespace OrthancPerf
                                                        : ToTerm(image.photometric);
     }
 
-    std::string FindDepthObstacle(const PixelDescription& image)
-    {
-      return image.bitsAllocated == 8 || image.bitsAllocated == 16
-                 ? ""
-                 : "DCMTK compresses 8 or 16 bits allocated, not " +
-                       std::to_string(image.bitsAllocated);
-    }
-
-    std::string FindNearLosslessObstacle(const PixelDescription& image)
+    void CheckNearLossless(const PixelDescription& image)
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
       {
-        return "DCMTK writes no near-lossless JPEG-LS of " + GetColours(image);
+        throw NotCovered("DCMTK writes no near-lossless JPEG-LS of " + GetColours(image));
       }
 
       if (image.isSigned)
       {
-        return "near-lossless JPEG-LS has no signed samples";
+        throw NotCovered("near-lossless JPEG-LS has no signed samples");
       }
 
-      return image.bitsStored < 2 ? "JPEG-LS needs two bits at least" : "";
+      if (image.bitsStored < 2)
+      {
+        throw NotCovered("JPEG-LS needs two bits at least");
+      }
     }
 
     // DCMTK (up to 3.6.9) turns planes into pixels as if all frames were one, which mixes them up
     // (DJCodecEncoder::togglePlanarConfiguration8)
-    std::string FindLossyJpegObstacle(E_TransferSyntax target, const PixelDescription& image)
+    void CheckLossyJpeg(const PixelDescription& image, bool isBaseline)
     {
       if (!image.IsMonochrome() && !image.IsFullColor())
       {
-        return "lossy JPEG of " + GetColours(image) + " is not defined";
+        throw NotCovered("lossy JPEG of " + GetColours(image) + " is not defined");
       }
 
       if (image.isSigned)
       {
-        return "lossy JPEG has no signed samples";
+        throw NotCovered("lossy JPEG has no signed samples");
       }
 
-      if (image.bitsAllocated == 8 && image.bitsStored == 8)
+      const bool has8Bits = image.bitsAllocated == 8 && image.bitsStored == 8;
+      const bool has12Bits = image.IsMonochrome() && image.bitsAllocated == 16 &&
+                             image.bitsStored <= 12 && image.IsRightAligned();
+
+      if (!has8Bits && (isBaseline || !has12Bits))
       {
-        return "";
+        throw NotCovered(std::string(isBaseline ? "JPEG Baseline has 8 bits"
+                                                : "JPEG Extended has 8 bits, or 12 of one sample") +
+                         ", this image has " + std::to_string(image.bitsStored));
       }
-
-      if (target == EXS_JPEGProcess1)
-      {
-        return "JPEG Baseline has 8 bits, this image has " + std::to_string(image.bitsStored);
-      }
-
-      const bool isFit = image.IsMonochrome() && image.bitsAllocated == 16 &&
-                         image.bitsStored <= 12 && image.highBit + 1 == image.bitsStored;
-      return isFit ? ""
-                   : "JPEG Extended has 8 bits, or 12 of one sample, this image has " +
-                         std::to_string(image.bitsStored);
     }
 
-    template <typename Sample>
-    bool HasBitsAbove(const std::uint8_t* pixels, std::size_t size, unsigned int bitsStored)
+    // 15 segments at most (DICOM PS3.5 annex G)
+    void CheckRle(const PixelDescription& image)
     {
-      unsigned int all = 0;
-
-      for (std::size_t i = 0; i + sizeof(Sample) <= size; i += sizeof(Sample))
+      if (image.bitsAllocated % 8 != 0 || image.GetSampleSize() * image.samples > 15)
       {
-        Sample sample = 0;
-        std::memcpy(&sample, pixels + i, sizeof(Sample));
-        all |= sample;
+        throw NotCovered("RLE has whole bytes only, and 15 of them at most");
       }
-
-      return all >> bitsStored != 0;
-    }
-
-    bool IsUncompressed(E_TransferSyntax xfer)
-    {
-      return xfer == EXS_LittleEndianImplicit || xfer == EXS_LittleEndianExplicit ||
-             xfer == EXS_DeflatedLittleEndianExplicit;
     }
   }
 
 
-  bool CanDecode(E_TransferSyntax xfer)
+  bool CanDecode(const TransferSyntax* syntax) noexcept
   {
-    switch (xfer)
-    {
-      case EXS_BigEndianExplicit:
-      case EXS_JPEGProcess1:
-      case EXS_JPEGProcess2_4:
-      case EXS_JPEGProcess6_8:
-      case EXS_JPEGProcess10_12:
-      case EXS_JPEGProcess14:
-      case EXS_JPEGProcess14SV1:
-      case EXS_JPEGLSLossless:
-      case EXS_JPEGLSLossy:
-      case EXS_RLELossless:
-        return true;
-
-      default:
-        return IsUncompressed(xfer);
-    }
+    return IsReadable(syntax) && syntax->codestream != CodestreamKind::Jpeg2000;
   }
 
 
-  bool CanEncode(E_TransferSyntax xfer)
+  bool CanEncode(const TransferSyntax* syntax) noexcept
   {
-    switch (xfer)
-    {
-      case EXS_JPEGProcess1:
-      case EXS_JPEGProcess2_4:
-      case EXS_JPEGProcess14:
-      case EXS_JPEGProcess14SV1:
-      case EXS_JPEGLSLossless:
-      case EXS_JPEGLSLossy:
-      case EXS_RLELossless:
-        return true;
-
-      default:
-        return IsUncompressed(xfer);
-    }
+    return syntax != nullptr && syntax->isWritable &&
+           syntax->codestream != CodestreamKind::Jpeg2000;
   }
 
 
-  std::string FindObstacle(E_TransferSyntax target, const PixelDescription& image)
+  void CheckImage(const TransferSyntax& target, const PixelDescription& image)
   {
     if (IsSubsampled(image.photometric))
     {
-      return "DCMTK compresses no uncompressed pixels of " + GetColours(image);
+      throw NotCovered("DCMTK compresses no uncompressed pixels of " + GetColours(image));
     }
 
-    if (target == EXS_RLELossless)
+    if (target.codestream == CodestreamKind::Rle)
     {
-      // 15 segments at most (DICOM PS3.5 annex G)
-      const bool isFit =
-          image.bitsAllocated % 8 == 0 && image.bitsAllocated / 8 * image.samplesPerPixel <= 15;
-      return isFit ? "" : "RLE has whole bytes only, and 15 of them at most";
+      CheckRle(image);
+      return;
     }
 
-    std::string obstacle = FindDepthObstacle(image);
-
-    if (!obstacle.empty())
+    if (image.bitsAllocated != 8 && image.bitsAllocated != 16)
     {
-      return obstacle;
+      throw NotCovered("DCMTK compresses 8 or 16 bits allocated, not " +
+                       std::to_string(image.bitsAllocated));
     }
 
-    if (image.samplesPerPixel != 1 && image.samplesPerPixel != 3)
+    if (image.samples != 1 && image.samples != 3)
     {
-      return std::to_string(image.samplesPerPixel) + " samples per pixel";
+      throw NotCovered(std::to_string(image.samples) + " samples per pixel");
     }
 
-    switch (target)
+    if (target.isLossy && target.codestream == CodestreamKind::Jpeg)
     {
-      case EXS_JPEGProcess1:
-      case EXS_JPEGProcess2_4:
-        return FindLossyJpegObstacle(target, image);
-
-      case EXS_JPEGLSLossy:
-        return FindNearLosslessObstacle(image);
-
-      default:
-        return "";
+      CheckLossyJpeg(image, std::string_view(target.uid) == TransferSyntaxUid::JPEG_BASELINE);
+    }
+    else if (target.isLossy)
+    {
+      CheckNearLossless(image);
     }
   }
 
 
-  std::string FindLossyObstacle(const PixelDescription& image, const std::uint8_t* pixels)
+  void CheckStoredBits(const PixelDescription& image, const std::uint8_t* pixels)
   {
-    if (image.highBit + 1 != image.bitsStored)
+    if (!image.IsRightAligned())
     {
-      return "lossy compression would lose the bits below those that are stored";
+      throw NotCovered("lossy compression would lose the bits below those that are stored");
     }
 
-    const bool hasBitsAbove =
-        image.bitsAllocated == 8
-            ? HasBitsAbove<std::uint8_t>(pixels, image.GetSize(), image.bitsStored)
-            : HasBitsAbove<std::uint16_t>(pixels, image.GetSize(), image.bitsStored);
-    return hasBitsAbove
-               ? "the image has bits above its High Bit, which lossy compression would lose"
-               : "";
+    const std::string_view samples(reinterpret_cast<const char*>(pixels), image.GetSize());
+
+    if (!MeasureRange({samples}, image).FitsInto(SampleRange::Allowed(image)))
+    {
+      throw NotCovered("the image has bits above its High Bit, which lossy compression would lose");
+    }
   }
 }

@@ -2,31 +2,23 @@
 #pragma once
 
 #include "Dicom/PhotometricInterpretation.h"
+#include "Transcoding/Program/Samples.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 class DcmItem;
 
 namespace OrthancPerf
 {
   // What an item says of its pixel data (DICOM PS3.3 C.7.6.3, Image Pixel Module). A value.
-  struct PixelDescription
+  struct PixelDescription : FrameFormat
   {
-    std::uint16_t rows = 0;
-    std::uint16_t columns = 0;
-    std::uint16_t samplesPerPixel = 0;
-    std::uint16_t bitsAllocated = 0;
-    std::uint16_t bitsStored = 0;
-    std::uint16_t highBit = 0;
-    bool isSigned = false;
-    std::uint16_t planarConfiguration = 0;
     std::uint32_t frames = 1;
+    std::uint16_t planarConfiguration = 0;
     Photometric photometric = Photometric::Unknown;
 
-    // Nothing if what codecs need is missing or makes no sense
-    static std::optional<PixelDescription> Read(DcmItem& item);
+    // Throws CodecError if what codecs need is missing or makes no sense
+    static PixelDescription Read(DcmItem& item);
 
     bool IsMonochrome() const;
 

@@ -67,7 +67,7 @@ namespace OrthancPerf
   }
 
 
-  std::string EncodeFrame(gdcm::ImageCodec& codec, std::string_view frame)
+  std::string Encode(gdcm::ImageCodec& codec, std::string_view frame)
   {
     gdcm::DataElement source(PIXEL_DATA, 0, gdcm::VR::OW);
     gdcm::DataElement encoded;
@@ -83,7 +83,7 @@ namespace OrthancPerf
   }
 
 
-  std::string DecodeFrame(gdcm::ImageCodec& codec, std::string_view codestream, std::size_t size)
+  std::string Decode(gdcm::ImageCodec& codec, std::string_view codestream, std::size_t size)
   {
     gdcm::Fragment fragment;
     fragment.SetByteValue(codestream.data(), CheckLength(codestream.size()));

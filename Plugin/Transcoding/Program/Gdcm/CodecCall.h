@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Program/Gdcm/FrameFormat.h"
+#include "Transcoding/Program/Samples.h"
 
 #include <gdcmImageCodec.h>
 #include <string>
@@ -16,8 +16,8 @@ namespace OrthancPerf
   void SetUp(gdcm::ImageCodec& codec, const FrameFormat& format, unsigned int bits, bool isSigned,
              bool isRgb);
 
-  std::string EncodeFrame(gdcm::ImageCodec& codec, std::string_view frame);
+  std::string Encode(gdcm::ImageCodec& codec, std::string_view frame);
 
   // "size": of the decoded frame
-  std::string DecodeFrame(gdcm::ImageCodec& codec, std::string_view codestream, std::size_t size);
+  std::string Decode(gdcm::ImageCodec& codec, std::string_view codestream, std::size_t size);
 }

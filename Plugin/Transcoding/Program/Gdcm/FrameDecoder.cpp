@@ -2,11 +2,10 @@
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/PhotometricInterpretation.h"
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/Program/Gdcm/CodecCall.h"
 #include "Transcoding/Program/Gdcm/LibjpegWarnings.h"
-#include "Transcoding/Program/Gdcm/Samples.h"
 
 #include <gdcmJPEG2000Codec.h>
 #include <gdcmJPEGCodec.h>
@@ -14,27 +13,61 @@
 
 namespace OrthancPerf
 {
-  FrameDecoder::FrameDecoder(CodestreamKind kind, const FrameFormat& format) :
-    kind_(kind),
-    format_(format)
+  namespace
   {
+    std::string DecodeStream(CodestreamKind kind, const FrameFormat& format, std::string_view frame,
+                             const CodestreamHeader& header)
+    {
+      const unsigned int bits = header.precision <= 8 ? 8 : 16;
+      const std::size_t size = format.rows * format.columns * format.samples * (bits / 8);
+
+      if (kind == CodestreamKind::Jpeg)
+      {
+        // GDCM picks its library by the bits: libjpeg is there three times
+        const unsigned int depth = header.precision > 8 && header.precision <= 12 ? 12 : bits;
+        const LibjpegWarnings warnings;
+        gdcm::JPEGCodec codec;
+        SetUp(codec, format, depth, false, false);
+        std::string samples = Decode(codec, frame, size);
+
+        if (warnings.IsDamaged())
+        {
+          throw CodecError("A JPEG frame is damaged");
+        }
+
+        return samples;
+      }
+
+      if (kind == CodestreamKind::JpegLs)
+      {
+        gdcm::JPEGLSCodec codec;
+        SetUp(codec, format, bits, false, false);
+        return Decode(codec, frame, size);
+      }
+
+      gdcm::JPEG2000Codec codec;
+      codec.SetNumberOfThreadsForDecompression(0);
+      SetUp(codec, format, bits, header.isSigned, false);
+      return Decode(codec, frame, size);
+    }
   }
 
 
-  std::string FrameDecoder::Decode(const FrameFragments& fragments) const
+  std::string DecodeFrame(CodestreamKind kind, const FrameFormat& format,
+                          const FrameFragments& fragments)
   {
     std::string storage;
     const std::string_view frame = Join(fragments, storage);
 
-    if (kind_ == CodestreamKind::Rle)
+    if (kind == CodestreamKind::Rle)
     {
-      return DecodeRleFrame(frame, format_.rows * format_.columns, format_.samples,
-                            format_.GetSampleSize());
+      return DecodeRleFrame(frame, format.rows * format.columns, format.samples,
+                            format.GetSampleSize());
     }
 
-    const CodestreamHeader header = ReadCodestreamHeader(kind_, frame);
+    const CodestreamHeader header = ReadCodestreamHeader(kind, frame);
 
-    if (header.isSigned && !format_.isSigned)
+    if (header.isSigned && !format.isSigned)
     {
       throw NotCovered("A frame is signed, and its data set is not");
     }
@@ -44,64 +77,19 @@ namespace OrthancPerf
       throw NotCovered("A frame has samples of one bit");
     }
 
-    std::string samples = DecodeStream(frame, header);
+    std::string samples = DecodeStream(kind, format, frame, header);
 
     // GDCM gives a byte for up to 8 bits, two for more
-    if (samples.size() < format_.GetFrameSize())
+    if (samples.size() < format.GetFrameSize())
     {
-      samples = WidenSamples(samples, format_);
+      samples = WidenSamples(samples, format);
     }
 
-    if (format_.isSigned && format_.IsRightAligned() && header.precision <= format_.bitsStored)
+    if (format.isSigned && format.IsRightAligned() && header.precision <= format.bitsStored)
     {
-      ExtendSigns(samples, format_, header.precision);
+      ExtendSigns(samples, format, header.precision);
     }
 
     return samples;
-  }
-
-
-  std::string FrameDecoder::DecodeStream(std::string_view frame,
-                                         const CodestreamHeader& header) const
-  {
-    const unsigned int bits = header.precision <= 8 ? 8 : 16;
-    const std::size_t size = format_.rows * format_.columns * format_.samples * (bits / 8);
-
-    if (kind_ == CodestreamKind::Jpeg)
-    {
-      // GDCM picks its library by the bits: libjpeg is there three times
-      const unsigned int depth = header.precision > 8 && header.precision <= 12 ? 12 : bits;
-      const LibjpegWarnings warnings;
-      gdcm::JPEGCodec codec;
-      SetUp(codec, format_, depth, false, false);
-      std::string samples = DecodeFrame(codec, frame, size);
-
-      if (warnings.IsDamaged())
-      {
-        throw CodecError("A JPEG frame is damaged");
-      }
-
-      return samples;
-    }
-
-    if (kind_ == CodestreamKind::JpegLs)
-    {
-      gdcm::JPEGLSCodec codec;
-      SetUp(codec, format_, bits, false, false);
-      return DecodeFrame(codec, frame, size);
-    }
-
-    gdcm::JPEG2000Codec codec;
-    codec.SetNumberOfThreadsForDecompression(0);
-    SetUp(codec, format_, bits, header.isSigned, false);
-    return DecodeFrame(codec, frame, size);
-  }
-
-
-  std::string_view FrameDecoder::GetColors(std::string_view photometricInterpretation) const
-  {
-    return kind_ == CodestreamKind::Rle
-               ? photometricInterpretation
-               : ToTerm(GetDecoded(ParsePhotometric(photometricInterpretation)));
   }
 }

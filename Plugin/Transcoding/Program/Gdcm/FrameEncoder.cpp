@@ -184,7 +184,7 @@ namespace OrthancPerf
     for (unsigned int i = 0; i < ATTEMPTS; i++)
     {
       std::string encoded = EncodeOnce(samples);
-      const std::string decoded = FrameDecoder(kind_, format_).Decode({encoded});
+      const std::string decoded = DecodeFrame(kind_, format_, {encoded});
       const SampleRange found = MeasureRange({decoded}, format_);
 
       if (found.FitsInto(allowed))
@@ -220,7 +220,7 @@ namespace OrthancPerf
         codec.SetLossless(!isLossy_);
         codec.SetQuality(isLossy_ ? quality_ : 100);
         SetUp(codec, format_, bits_, false, isRgb_);
-        return EncodeFrame(codec, frame);
+        return OrthancPerf::Encode(codec, frame);
       }
 
       case CodestreamKind::JpegLs:
@@ -229,7 +229,7 @@ namespace OrthancPerf
         codec.SetLossless(!isLossy_);
         codec.SetLossyError(error_);
         SetUp(codec, format_, bits_, false, isRgb_);
-        return EncodeFrame(codec, frame);
+        return OrthancPerf::Encode(codec, frame);
       }
 
       case CodestreamKind::Jpeg2000:
@@ -255,7 +255,7 @@ namespace OrthancPerf
 
     try
     {
-      return EncodeFrame(codec, frame);
+      return OrthancPerf::Encode(codec, frame);
     }
     catch (const CodecError&)
     {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/Program/Gdcm/Samples.h"
+#include "Transcoding/Program/Samples.h"
 
 #include <string>
 #include <string_view>

@@ -5,8 +5,9 @@
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/Program/Gdcm/DataSetConversion.h"
+#include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
+#include "Transcoding/Program/RunWorker.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/oflog/oflog.h>
@@ -24,13 +25,6 @@ namespace OrthancPerf
       constexpr std::size_t ALWAYS = std::size_t(256) << 20;
       constexpr std::size_t FACTOR = 8;
       return ALWAYS + FACTOR * size;
-    }
-
-    bool IsReadable(const TransferSyntax* syntax)
-    {
-      return syntax != nullptr &&
-             (syntax->codestream != CodestreamKind::None || syntax->isWritable ||
-              syntax->coding == DataSetCoding::ExplicitBigEndian);
     }
 
     void Check(const ImageDescription& image, const TransferSyntax* syntax, const char* target)
@@ -90,19 +84,19 @@ namespace OrthancPerf
 
       if (!source->isEncapsulated && !target.isEncapsulated)
       {
-        return ConvertDataSet(file, target.uid);
+        return ConvertFile(file, target.uid);
       }
 
       const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
 
       if (source->coding != plain.coding)
       {
-        return TranscodePixels(ConvertDataSet(file, plain.uid), target, quality);
+        return TranscodePixels(ConvertFile(file, plain.uid), target, quality);
       }
 
       return target.coding == plain.coding
                  ? TranscodePixels(file, target, quality)
-                 : ConvertDataSet(TranscodePixels(file, plain, quality), target.uid);
+                 : ConvertFile(TranscodePixels(file, plain, quality), target.uid);
     }
   }
 
@@ -126,32 +120,17 @@ namespace OrthancPerf
   EngineResult GdcmEngine::Transcode(const void* data, std::size_t size,
                                      const TranscodingTarget& target) const noexcept
   {
-    try
+    if (!CanWrite(target.transferSyntax))
     {
-      if (!CanWrite(target.transferSyntax))
-      {
-        return EngineResult::MakeDeclined("GDCM does not write this transfer syntax");
-      }
+      return EngineResult::MakeDeclined("GDCM does not write this transfer syntax");
+    }
 
-      return EngineResult::MakeTranscoded(
-          OrthancPerf::Transcode({static_cast<const char*>(data), size},
-                                 *FindTransferSyntax(target.transferSyntax), target.lossyQuality));
-    }
-    catch (const NotCovered& error)
-    {
-      return EngineResult::MakeDeclined(error.what());
-    }
-    catch (const std::runtime_error& error)  // CodecError, DataSetError
-    {
-      return EngineResult::MakeFailed(error.what());
-    }
-    catch (const std::bad_alloc&)
-    {
-      return EngineResult::MakeFailed("There was not enough memory");
-    }
-    catch (...)
-    {
-      return EngineResult::MakeFailed("GDCM could not read or write the file");
-    }
+    return MakeResult(
+        [&]
+        {
+          return OrthancPerf::Transcode({static_cast<const char*>(data), size},
+                                        *FindTransferSyntax(target.transferSyntax),
+                                        target.lossyQuality);
+        });
   }
 }

@@ -8,7 +8,6 @@
 #include "Dicom/PhotometricInterpretation.h"
 #include "Transcoding/Program/Gdcm/FrameDecoder.h"
 #include "Transcoding/Program/Gdcm/FrameEncoder.h"
-#include "Transcoding/Program/Gdcm/Samples.h"
 
 namespace OrthancPerf
 {
@@ -18,6 +17,28 @@ namespace OrthancPerf
     constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
+
+    FrameFormat GetFormat(const ImageDescription& image)
+    {
+      if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
+      {
+        throw NotCovered("GDCM compresses only 8, 16 or 32 Bits Allocated");
+      }
+
+      if (image.bitsStored == 0 || image.bitsStored > image.bitsAllocated ||
+          image.highBit >= image.bitsAllocated || image.highBit + 1 < image.bitsStored)
+      {
+        throw CodecError("Bits Allocated, Bits Stored and High Bit contradict each other");
+      }
+
+      if (image.samplesPerPixel != 1 && image.samplesPerPixel != 3)
+      {
+        throw NotCovered("GDCM compresses only 1 or 3 Samples per Pixel");
+      }
+
+      return {image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
+              image.bitsStored, image.highBit, image.pixelRepresentation != 0};
+    }
 
     // Whether GDCM, or this code, knows what the samples are
     void CheckColors(std::string_view photometricInterpretation, unsigned int samples)
@@ -39,7 +60,7 @@ namespace OrthancPerf
                                      std::size_t limit) :
     editor_(editor),
     image_(image),
-    format_(FrameFormat::Of(image)),
+    format_(GetFormat(image)),
     photometricInterpretation_(image.photometricInterpretation)
   {
     CheckColors(photometricInterpretation_, format_.samples);
@@ -90,15 +111,19 @@ namespace OrthancPerf
   {
     if (image_.kind == PixelDataKind::Encapsulated)
     {
-      const FrameDecoder decoder(GetCodestreamKind(image_.transferSyntax.data()), format_);
+      const CodestreamKind kind = GetCodestreamKind(image_.transferSyntax.data());
 
       for (const FrameFragments& fragments :
            FindFrames(image_.encapsulatedPixels, image_.transferSyntax.data(), image_.frames))
       {
-        storage_.push_back(decoder.Decode(fragments));
+        storage_.push_back(DecodeFrame(kind, format_, fragments));
       }
 
-      photometricInterpretation_ = decoder.GetColors(photometricInterpretation_);
+      if (kind != CodestreamKind::Rle)
+      {
+        photometricInterpretation_ =
+            ToTerm(GetDecoded(ParsePhotometric(photometricInterpretation_)));
+      }
     }
     else
     {

@@ -4,7 +4,7 @@
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
 #include "Dicom/TransferSyntax.h"
-#include "Transcoding/Program/Gdcm/FrameFormat.h"
+#include "Transcoding/Program/Samples.h"
 
 #include <cstddef>
 #include <string>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Program/Gdcm/FrameFormat.h"
-
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +9,36 @@
 
 namespace OrthancPerf
 {
+  // The samples of a frame as decoders give them and encoders take them: by pixel, in little
+  // endian, each in Bits Allocated, whole bytes. A value.
+  struct FrameFormat
+  {
+    std::size_t columns = 0;
+    std::size_t rows = 0;
+    unsigned int samples = 0;
+    unsigned int bitsAllocated = 0;
+    unsigned int bitsStored = 0;
+    unsigned int highBit = 0;
+    bool isSigned = false;
+
+    std::size_t GetSampleSize() const noexcept
+    {
+      return bitsAllocated / 8;
+    }
+
+    std::size_t GetFrameSize() const noexcept
+    {
+      return rows * columns * samples * GetSampleSize();
+    }
+
+    // Whether the stored bits are the lowest ones
+    bool IsRightAligned() const noexcept
+    {
+      return highBit + 1 == bitsStored;
+    }
+  };
+
+
   // The smallest and the largest sample of some frames, all allocated bits taken as one number
   struct SampleRange
   {

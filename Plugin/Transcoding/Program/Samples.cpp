@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Program/Gdcm/Samples.h"
+#include "Transcoding/Program/Samples.h"
 
 #include <algorithm>
 #include <array>
