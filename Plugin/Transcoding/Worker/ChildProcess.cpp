@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
@@ -28,76 +29,17 @@ namespace OrthancPerf
       }
     }
 
-    class FileActions
+    struct Destroyer
     {
-    public:
-      FileActions()
+      void operator()(posix_spawn_file_actions_t* actions) const noexcept
       {
-        Check(posix_spawn_file_actions_init(&actions_), "posix_spawn_file_actions_init");
+        posix_spawn_file_actions_destroy(actions);
       }
 
-      FileActions(const FileActions&) = delete;
-      FileActions& operator=(const FileActions&) = delete;
-
-      ~FileActions()
+      void operator()(posix_spawnattr_t* attributes) const noexcept
       {
-        posix_spawn_file_actions_destroy(&actions_);
+        posix_spawnattr_destroy(attributes);
       }
-
-      void Open(int descriptor, const char* path, int flags)
-      {
-        Check(posix_spawn_file_actions_addopen(&actions_, descriptor, path, flags, 0), "addopen");
-      }
-
-      void Duplicate(int from, int to)
-      {
-        Check(posix_spawn_file_actions_adddup2(&actions_, from, to), "adddup2");
-      }
-
-      void CloseFrom(int descriptor)
-      {
-        Check(posix_spawn_file_actions_addclosefrom_np(&actions_, descriptor), "addclosefrom_np");
-      }
-
-      const posix_spawn_file_actions_t* Get() const
-      {
-        return &actions_;
-      }
-
-    private:
-      posix_spawn_file_actions_t actions_ = {};
-    };
-
-    class Attributes
-    {
-    public:
-      Attributes()
-      {
-        Check(posix_spawnattr_init(&attributes_), "posix_spawnattr_init");
-        sigset_t all;
-        sigset_t none;
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setsigdefault(&attributes_, &all);
-        posix_spawnattr_setsigmask(&attributes_, &none);
-        posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-      }
-
-      Attributes(const Attributes&) = delete;
-      Attributes& operator=(const Attributes&) = delete;
-
-      ~Attributes()
-      {
-        posix_spawnattr_destroy(&attributes_);
-      }
-
-      const posix_spawnattr_t* Get() const
-      {
-        return &attributes_;
-      }
-
-    private:
-      posix_spawnattr_t attributes_ = {};
     };
 
     // Copies with numbers so high that none is overwritten before it has got its place
@@ -119,19 +61,36 @@ namespace OrthancPerf
                 const std::vector<int>& descriptors)
     {
       const std::vector<FileDescriptor> copies = MoveAway(descriptors);
-      FileActions actions;
-      actions.Open(STDIN_FILENO, "/dev/null", O_RDONLY);
-      actions.Open(STDOUT_FILENO, "/dev/null", O_WRONLY);
-      actions.Open(STDERR_FILENO, "/dev/null", O_WRONLY);
+      posix_spawn_file_actions_t actions;
+      posix_spawnattr_t attributes;
+      Check(posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
+      const std::unique_ptr<posix_spawn_file_actions_t, Destroyer> actionsEnd(&actions);
+      Check(posix_spawnattr_init(&attributes), "posix_spawnattr_init");
+      const std::unique_ptr<posix_spawnattr_t, Destroyer> attributesEnd(&attributes);
+
+      for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      {
+        Check(posix_spawn_file_actions_addopen(&actions, stream, "/dev/null",
+                                               stream == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0),
+              "addopen");
+      }
 
       int next = FIRST_DESCRIPTOR;
 
       for (const FileDescriptor& copy : copies)
       {
-        actions.Duplicate(copy.Get(), next++);
+        Check(posix_spawn_file_actions_adddup2(&actions, copy.Get(), next++), "adddup2");
       }
 
-      actions.CloseFrom(next);
+      Check(posix_spawn_file_actions_addclosefrom_np(&actions, next), "addclosefrom_np");
+
+      sigset_t all;
+      sigset_t none;
+      sigfillset(&all);
+      sigemptyset(&none);
+      posix_spawnattr_setsigdefault(&attributes, &all);
+      posix_spawnattr_setsigmask(&attributes, &none);
+      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 
       std::vector<char*> argv;
       std::string name = program.string();
@@ -146,9 +105,8 @@ namespace OrthancPerf
       argv.push_back(nullptr);
 
       pid_t pid = -1;
-      Check(
-          posix_spawn(&pid, name.c_str(), actions.Get(), Attributes().Get(), argv.data(), environ),
-          "posix_spawn");
+      Check(posix_spawn(&pid, name.c_str(), &actions, &attributes, argv.data(), environ),
+            "posix_spawn");
       return pid;
     }
   }

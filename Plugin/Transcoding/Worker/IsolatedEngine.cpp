@@ -69,20 +69,14 @@ namespace OrthancPerf
 
     try
     {
-      return TryTranscode(data, size, target);
-    }
-    catch (const WorkerRetired&)
-    {
-      // Its minute without work was over just now
-    }
-    catch (const std::exception& error)
-    {
-      return EngineResult::MakeFailed(Describe(error.what()));
-    }
-
-    try
-    {
-      return TryTranscode(data, size, target);
+      try
+      {
+        return TryTranscode(data, size, target);
+      }
+      catch (const WorkerRetired&)
+      {
+        return TryTranscode(data, size, target);  // its minute without work was over just now
+      }
     }
     catch (const std::exception& error)
     {

@@ -14,37 +14,25 @@ namespace OrthancPerf
   {
     using Clock = std::chrono::steady_clock;
 
-    constexpr std::int64_t HOUR = 3600000;  // milliseconds: poll(2) knows no more than an int
-
     // Whether something is there, be it the end; false when the time is over
-    bool WaitReadable(int descriptor, std::optional<Clock::time_point> deadline)
+    bool WaitReadable(int descriptor, Clock::time_point deadline)
     {
       for (;;)
       {
-        int milliseconds = -1;
-
-        if (deadline)
-        {
-          const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
-          milliseconds = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, HOUR));
-        }
-
+        constexpr std::int64_t HOUR = 3600000;  // milliseconds: poll(2) knows no more than an int
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
         pollfd entry = {descriptor, POLLIN, 0};
-        const int count = poll(&entry, 1, milliseconds);
+        const int count =
+            poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, HOUR)));
 
-        if (count > 0)
-        {
-          return true;
-        }
-
-        if (count == 0 && deadline && Clock::now() >= *deadline)
-        {
-          return false;
-        }
-
-        if (count < 0 && errno != EINTR && errno != EAGAIN)
+        if (count > 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
         {
           return true;  // let recv(2) tell
+        }
+
+        if (count == 0 && Clock::now() >= deadline)
+        {
+          return false;
         }
       }
     }
@@ -83,18 +71,10 @@ namespace OrthancPerf
   }
 
 
-  MessageSocket::Receipt
-  MessageSocket::ReceiveBytes(void* data, std::size_t size,
-                              std::optional<std::chrono::milliseconds> limit) noexcept
+  MessageSocket::Receipt MessageSocket::ReceiveBytes(void* data, std::size_t size,
+                                                     std::chrono::milliseconds limit) noexcept
   {
-    std::optional<Clock::time_point> deadline;
-
-    if (limit)
-    {
-      deadline = Clock::now() + *limit;
-    }
-
-    if (!WaitReadable(descriptor_.Get(), deadline))
+    if (!WaitReadable(descriptor_.Get(), Clock::now() + limit))
     {
       return Receipt::TimedOut;
     }

@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -36,9 +35,8 @@ namespace OrthancPerf
       return SendBytes(&message, sizeof(message));
     }
 
-    // Without a limit: for ever
     template <typename Message>
-    Receipt Receive(Message& message, std::optional<std::chrono::milliseconds> limit) noexcept
+    Receipt Receive(Message& message, std::chrono::milliseconds limit) noexcept
     {
       static_assert(std::is_trivially_copyable_v<Message>);
       return ReceiveBytes(&message, sizeof(message), limit);
@@ -52,8 +50,7 @@ namespace OrthancPerf
 
   private:
     bool SendBytes(const void* data, std::size_t size) noexcept;
-    Receipt ReceiveBytes(void* data, std::size_t size,
-                         std::optional<std::chrono::milliseconds> limit) noexcept;
+    Receipt ReceiveBytes(void* data, std::size_t size, std::chrono::milliseconds limit) noexcept;
 
     FileDescriptor descriptor_;
   };

@@ -25,6 +25,30 @@ namespace OrthancPerf
     {
       return static_cast<int>(syscall(SYS_memfd_create, "orthanc-perf", MFD_CLOEXEC));
     }
+
+
+    // "transfer" moves bytes from a position on, like pread(2) and pwrite(2), until all are done
+    template <typename Transfer>
+    void TransferAll(std::size_t size, const char* call, const Transfer& transfer)
+    {
+      for (std::size_t done = 0; done < size;)
+      {
+        const ssize_t count = transfer(done);
+
+        if (count > 0)
+        {
+          done += static_cast<std::size_t>(count);
+        }
+        else if (count == 0)
+        {
+          throw std::runtime_error("the shared memory is shorter than was said");
+        }
+        else if (errno != EINTR)
+        {
+          ThrowSystemError(call);
+        }
+      }
+    }
   }
 
 
@@ -45,22 +69,10 @@ namespace OrthancPerf
   void SharedMemory::Write(const void* data, std::size_t size)
   {
     const char* const bytes = static_cast<const char*>(data);
-    std::size_t done = 0;
-
-    while (done < size)
-    {
-      const ssize_t count =
-          pwrite(descriptor_.Get(), bytes + done, size - done, static_cast<off_t>(done));
-
-      if (count >= 0)
-      {
-        done += static_cast<std::size_t>(count);
-      }
-      else if (errno != EINTR)
-      {
-        ThrowSystemError("pwrite");
-      }
-    }
+    TransferAll(
+        size, "pwrite",
+        [&](std::size_t done)
+        { return pwrite(descriptor_.Get(), bytes + done, size - done, static_cast<off_t>(done)); });
   }
 
 
@@ -75,27 +87,10 @@ namespace OrthancPerf
     }
 
     std::string bytes(size, '\0');
-    std::size_t done = 0;
-
-    while (done < size)
-    {
-      const ssize_t count =
-          pread(descriptor_.Get(), &bytes[done], size - done, static_cast<off_t>(done));
-
-      if (count > 0)
-      {
-        done += static_cast<std::size_t>(count);
-      }
-      else if (count == 0)
-      {
-        throw std::runtime_error("the shared memory is shorter than was said");
-      }
-      else if (errno != EINTR)
-      {
-        ThrowSystemError("pread");
-      }
-    }
-
+    TransferAll(
+        size, "pread",
+        [&](std::size_t done)
+        { return pread(descriptor_.Get(), &bytes[done], size - done, static_cast<off_t>(done)); });
     return bytes;
   }
 

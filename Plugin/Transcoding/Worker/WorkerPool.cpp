@@ -14,11 +14,6 @@ namespace OrthancPerf
   {
     // Before the worker itself would end, so that none is asked at that very moment
     constexpr std::chrono::seconds IDLE_LIMIT = WORKER_IDLE_LIMIT - std::chrono::seconds(10);
-
-    std::size_t CountProcessors()
-    {
-      return std::max<std::size_t>(1, std::thread::hardware_concurrency());
-    }
   }
 
 
@@ -38,7 +33,8 @@ namespace OrthancPerf
   WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum,
                          std::chrono::milliseconds startup) :
     program_(std::move(program)),
-    maximum_(maximum == 0 ? CountProcessors() : maximum),
+    maximum_(
+        std::max<std::size_t>(maximum == 0 ? std::thread::hardware_concurrency() : maximum, 1)),
     startup_(startup)
   {
     idle_.reserve(maximum_);  // GiveBack() must not fail

@@ -33,21 +33,6 @@ namespace OrthancPerf
           static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count());
       return request;
     }
-
-    EngineResult MakeResult(const WorkerResponse& response, const SharedMemory& memory)
-    {
-      switch (static_cast<TranscodingOutcome>(response.outcome))
-      {
-        case TranscodingOutcome::Transcoded:
-          return EngineResult::MakeTranscoded(memory.Read(response.resultSize));
-
-        case TranscodingOutcome::Declined:
-          return EngineResult::MakeDeclined(GetText(response.reason));
-
-        default:
-          return EngineResult::MakeFailed(GetText(response.reason));
-      }
-    }
   }
 
 
@@ -129,7 +114,18 @@ namespace OrthancPerf
     WorkerResponse response;
     ReceiveResponse(response, limits);
 
-    EngineResult result = MakeResult(response, memory_);
+    EngineResult result;
+    result.outcome = static_cast<TranscodingOutcome>(response.outcome);
+
+    if (result.outcome == TranscodingOutcome::Transcoded)
+    {
+      result.file = memory_.Read(response.resultSize);
+    }
+    else
+    {
+      result.reason = GetText(response.reason);
+    }
+
     memory_.Shrink(KEPT_MEMORY);
     isBroken_ = false;
     return result;
