@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/EntropyWriter.h"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,19 +28,6 @@ namespace OrthancPerf
     // A difference takes up to 31 bits; bytes are stored by eight
     constexpr std::size_t BUFFER_SIZE = 4 * BLOCK + 16;
 
-    // Compilers make one store of it
-    void StoreBigEndian(std::uint8_t* target, std::uint64_t value)
-    {
-      target[0] = static_cast<std::uint8_t>(value >> 56);
-      target[1] = static_cast<std::uint8_t>(value >> 48);
-      target[2] = static_cast<std::uint8_t>(value >> 40);
-      target[3] = static_cast<std::uint8_t>(value >> 32);
-      target[4] = static_cast<std::uint8_t>(value >> 24);
-      target[5] = static_cast<std::uint8_t>(value >> 16);
-      target[6] = static_cast<std::uint8_t>(value >> 8);
-      target[7] = static_cast<std::uint8_t>(value);
-    }
-
     // The bits after the code: the difference if it is positive, else the difference minus one,
     // in as many bits as the category says (ITU-T T.81 section F.1.2.1.1)
     std::uint32_t GetFollowing(std::uint16_t difference, std::size_t category)
@@ -59,7 +48,7 @@ namespace OrthancPerf
   // Up to seven bits stay; what is stored after them is written over by the next
   inline void EntropyWriter::Bits::FlushBytes() noexcept
   {
-    StoreBigEndian(position, value << (64 - count));
+    boost::endian::store_big_u64(position, value << (64 - count));
     position += count / 8;
     count %= 8;
   }

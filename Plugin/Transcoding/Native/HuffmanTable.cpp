@@ -129,34 +129,18 @@ namespace OrthancPerf
 
     // The reserved symbol is left out: it is the last one of the longest code
     std::size_t length = 1;
+    std::uint32_t bits = 0;
 
     for (const std::uint8_t category : values_)
     {
-      while (lengthCounts[length] == 0)
+      for (; lengthCounts[length] == 0; length++)
       {
-        length++;
+        bits <<= 1;
       }
 
-      codes_[category].length = static_cast<std::uint8_t>(length);
-      lengthCounts[length]--;
-    }
-
-    AssignCodes();
-  }
-
-
-  void HuffmanTable::AssignCodes() noexcept
-  {
-    std::uint32_t bits = 0;
-    std::size_t length = 0;
-
-    for (const std::uint8_t category : values_)
-    {
-      Code& code = codes_[category];
-      bits <<= code.length - length;
-      length = code.length;
-      code.bits = static_cast<std::uint16_t>(bits);
+      codes_[category] = {static_cast<std::uint16_t>(bits), static_cast<std::uint8_t>(length)};
       bits++;
+      lengthCounts[length]--;
     }
   }
 

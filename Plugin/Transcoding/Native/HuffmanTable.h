@@ -37,8 +37,6 @@ namespace OrthancPerf
     std::string GetSpecification() const;
 
   private:
-    void AssignCodes() noexcept;
-
     std::array<Code, CATEGORY_COUNT> codes_;
     std::vector<std::uint8_t> values_;  // categories, by length of code and then by number
   };
