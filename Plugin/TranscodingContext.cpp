@@ -96,7 +96,7 @@ namespace OrthancPerf
   bool TranscodingContext::TranscodeReceived(const void* data, std::size_t size,
                                              OrthancPluginMemoryBuffer64& replacement)
   {
-    if (!isStarted_ || !problem_.empty() || !transcoder_.IsIngestTranscoding())
+    if (!isStarted_ || !problem_.empty() || transcoder_.GetSettings()->transferSyntax.empty())
     {
       return false;
     }
@@ -121,7 +121,7 @@ namespace OrthancPerf
   std::string TranscodingContext::TranscodeFor(const void* data, std::size_t size,
                                                const std::vector<std::string>& syntaxes)
   {
-    if (!transcoder_.IsServingOrthanc())
+    if (!transcoder_.GetSettings()->orthancTranscoding)
     {
       return {};
     }

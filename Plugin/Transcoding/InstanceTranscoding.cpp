@@ -70,13 +70,6 @@ namespace OrthancPerf
   }
 
 
-  bool InstanceTranscoding::IsInOneOf(const std::vector<std::string>& syntaxes) const
-  {
-    return std::find(syntaxes.begin(), syntaxes.end(), image_.transferSyntax.data()) !=
-           syntaxes.end();
-  }
-
-
   Transcoding InstanceTranscoding::MakeUndone(Outcome outcome, const std::string& target,
                                               const std::string& reason) const
   {
@@ -136,6 +129,29 @@ namespace OrthancPerf
     }
 
     return reason.empty() ? TranscodeTo(target) : MakeUndone(Outcome::Unneeded, target, reason);
+  }
+
+
+  Transcoding InstanceTranscoding::TranscodeToOneOf(const std::vector<std::string>& targets)
+  {
+    if (std::find(targets.begin(), targets.end(), image_.transferSyntax.data()) != targets.end())
+    {
+      return MakeUndone(Outcome::Unneeded, "", "in one of the targets already");
+    }
+
+    Transcoding last =
+        MakeUndone(Outcome::Declined, "", "none of the transfer syntaxes can be written");
+
+    for (const std::string& target : targets)
+    {
+      if (last.report.outcome != Outcome::Transcoded && FindWritableSyntax(target) != nullptr &&
+          !IsLossy(target))
+      {
+        last = TranscodeTo(target);
+      }
+    }
+
+    return last;
   }
 
 

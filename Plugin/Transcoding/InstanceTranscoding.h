@@ -38,15 +38,15 @@ namespace OrthancPerf
     InstanceTranscoding(const InstanceTranscoding&) = delete;
     InstanceTranscoding& operator=(const InstanceTranscoding&) = delete;
 
-    bool IsInOneOf(const std::vector<std::string>& syntaxes) const;
-
     // Leaves alone what need not be transcoded
     Transcoding TranscodeIncoming(const std::string& target);
 
-    // Someone wants this target: what can't be had is declined
-    Transcoding TranscodeTo(const std::string& target);
+    // Someone wants the first of these that can be had without loss; it may be in one of them
+    // already
+    Transcoding TranscodeToOneOf(const std::vector<std::string>& targets);
 
   private:
+    Transcoding TranscodeTo(const std::string& target);
     Transcoding MakeUndone(TranscodingOutcome outcome, const std::string& target,
                            const std::string& reason) const;
     Transcoding Refuse(const std::string& engine, const std::string& target,

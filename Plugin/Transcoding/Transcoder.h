@@ -34,12 +34,6 @@ namespace OrthancPerf
 
     std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
 
-    // Whether incoming instances are to be transcoded at all
-    bool IsIngestTranscoding() const noexcept;
-
-    // Whether Orthanc is to be given what it asks for
-    bool IsServingOrthanc() const noexcept;
-
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
     Transcoding TranscodeIncoming(const void* data, std::size_t size) noexcept;
 
@@ -53,7 +47,9 @@ namespace OrthancPerf
     std::vector<AutoChoice> GetAutoChoices() const;
 
   private:
-    TimePoint GetDeadline(std::size_t size) const noexcept;
+    // "work": made of an InstanceTranscoding and the settings
+    template <typename Work>
+    Transcoding Run(const void* data, std::size_t size, const Work& work) noexcept;
 
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;

@@ -30,19 +30,18 @@ namespace OrthancPerf
 
       for (const EngineVerdict& verdict : verdicts)
       {
-        if (verdict.engine == engine)
+        if (verdict.isAvailable && verdict.engine == engine)
         {
-          reason = verdict.reason;
+          return;
         }
 
         if (verdict.isAvailable)
         {
           AddToList(allowed, "\"" + verdict.engine + "\"");
         }
-
-        if (verdict.isAvailable && verdict.engine == engine)
+        else if (verdict.engine == engine)
         {
-          return;
+          reason = verdict.reason;
         }
       }
 

@@ -5,6 +5,7 @@
 #include "Tuning/WritableSyntax.h"
 
 #include <exception>
+#include <regex>
 #include <utility>
 
 namespace OrthancPerf
@@ -14,19 +15,8 @@ namespace OrthancPerf
     // "frame 17 of 30" and "frame 3 of 30" are one kind
     std::string WithoutNumbers(const std::string& reason)
     {
-      std::string text;
-
-      for (const char c : reason)
-      {
-        const bool isDigit = c >= '0' && c <= '9';
-
-        if (!isDigit || text.empty() || text.back() != '#')
-        {
-          text += isDigit ? '#' : c;
-        }
-      }
-
-      return text;
+      static const std::regex NUMBER("[0-9]+");
+      return std::regex_replace(reason, NUMBER, "#");
     }
 
 

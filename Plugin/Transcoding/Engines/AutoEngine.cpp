@@ -8,16 +8,6 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    auto ToTuple(const TranscodingKind& kind)
-    {
-      return std::tie(kind.bitsAllocated, kind.bitsStored, kind.samplesPerPixel, kind.isSigned,
-                      kind.isMultiFrame, kind.colour, kind.source, kind.target);
-    }
-  }
-
-
   TranscodingKind TranscodingKind::Of(const ImageDescription& image, const std::string& target)
   {
     TranscodingKind kind;
@@ -35,7 +25,12 @@ namespace OrthancPerf
 
   bool TranscodingKind::operator==(const TranscodingKind& other) const
   {
-    return ToTuple(*this) == ToTuple(other);
+    const auto toTuple = [](const TranscodingKind& kind)
+    {
+      return std::tie(kind.bitsAllocated, kind.bitsStored, kind.samplesPerPixel, kind.isSigned,
+                      kind.isMultiFrame, kind.colour, kind.source, kind.target);
+    };
+    return toTuple(*this) == toTuple(other);
   }
 
 

@@ -60,20 +60,6 @@ namespace OrthancPerf
     }
 
 
-    EngineVerdict Test(const SelfTest& test, const Candidate& candidate)
-    {
-      if (candidate.problem.empty())
-      {
-        return test.TestEngine(*candidate.engine);
-      }
-
-      EngineVerdict verdict = MakeUntested(*candidate.engine);
-      verdict.isTested = true;
-      verdict.reason = candidate.problem;
-      return verdict;
-    }
-
-
     bool IsUsable(const EngineVerdict& verdict, const std::string& transferSyntax)
     {
       return verdict.isAvailable &&
@@ -111,6 +97,12 @@ namespace OrthancPerf
     for (const InstalledEngine& installed : engines_)
     {
       verdicts_.push_back(MakeUntested(*installed.engine));
+      all_.push_back(installed.engine.get());
+
+      for (const auto& child : installed.children)
+      {
+        all_.push_back(child.get());
+      }
     }
   }
 
@@ -138,7 +130,8 @@ namespace OrthancPerf
     for (const Candidate& candidate : tested)
     {
       tests.push_back(
-          std::async(std::launch::async, [&test, &candidate] { return Test(test, candidate); }));
+          std::async(std::launch::async,
+                     [&] { return test.TestEngine(*candidate.engine, candidate.problem); }));
     }
 
     std::vector<EngineVerdict> verdicts;
@@ -156,28 +149,18 @@ namespace OrthancPerf
 
   void EngineDirectory::Stop() noexcept
   {
-    for (const InstalledEngine& installed : engines_)
+    for (ITranscodingEngine* const engine : all_)
     {
-      installed.engine->Stop();
-
-      for (const auto& child : installed.children)
-      {
-        child->Stop();
-      }
+      engine->Stop();
     }
   }
 
 
   void EngineDirectory::Tidy() noexcept
   {
-    for (const InstalledEngine& installed : engines_)
+    for (ITranscodingEngine* const engine : all_)
     {
-      installed.engine->Tidy();
-
-      for (const auto& child : installed.children)
-      {
-        child->Tidy();
-      }
+      engine->Tidy();
     }
   }
 
@@ -185,17 +168,11 @@ namespace OrthancPerf
   const ITranscodingEngine* EngineDirectory::Find(const std::string& name,
                                                   const std::string& transferSyntax) const
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-
-    for (std::size_t i = 0; i < engines_.size(); i++)
-    {
-      if (verdicts_[i].engine == name && IsUsable(verdicts_[i], transferSyntax))
-      {
-        return engines_[i].engine.get();
-      }
-    }
-
-    return nullptr;
+    const auto engines = FindAll(transferSyntax);
+    const auto found = std::find_if(engines.begin(), engines.end(),
+                                    [&name](const ITranscodingEngine* engine)
+                                    { return name == engine->GetName(); });
+    return found == engines.end() ? nullptr : *found;
   }
 
 

@@ -81,6 +81,7 @@ namespace OrthancPerf
 
   private:
     const std::vector<InstalledEngine> engines_;
+    std::vector<ITranscodingEngine*> all_;  // and their children
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };

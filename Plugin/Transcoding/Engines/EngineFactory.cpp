@@ -5,59 +5,33 @@
 #include "Transcoding/Worker/IsolatedEngine.h"
 
 #include <chrono>
-#include <utility>
+#include <memory>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    constexpr const char* DCMTK_PROGRAM = "OrthancPerfDcmtk";
-    constexpr const char* GDCM_PROGRAM = "OrthancPerfGdcm";
-
-
-    // The images of the self-test are tiny: what takes seconds there never ends
-    WorkerLimits GetSelfTestLimits()
-    {
-      WorkerLimits limits;
-      limits.startup = std::chrono::seconds(10);
-      limits.time = std::chrono::seconds(2);
-      return limits;
-    }
-
-
-    std::unique_ptr<ITranscodingEngine> MakeChild(const char* engine,
-                                                  const std::filesystem::path& program)
-    {
-      return std::make_unique<IsolatedEngine>(engine, program, 1, GetSelfTestLimits());
-    }
-
-
-    InstalledEngine MakeIsolated(const char* engine, const std::filesystem::path& program)
-    {
-      InstalledEngine installed;
-      installed.engine = std::make_unique<IsolatedEngine>(engine, program, 0);
-      installed.children.push_back(MakeChild(engine, program));
-      return installed;
-    }
-  }
-
-
   std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder)
   {
-    InstalledEngine dcmtk = MakeIsolated("dcmtk", folder / DCMTK_PROGRAM);
-    InstalledEngine gdcm = MakeIsolated("gdcm", folder / GDCM_PROGRAM);
+    // The images of the self-test are tiny: what takes seconds there never ends
+    WorkerLimits ofSelfTest;
+    ofSelfTest.startup = std::chrono::seconds(10);
+    ofSelfTest.time = std::chrono::seconds(2);
 
-    const std::vector<const ITranscodingEngine*> converters = {dcmtk.engine.get(),
-                                                               gdcm.engine.get()};
-    InstalledEngine native;
+    std::vector<InstalledEngine> engines(3);
+    std::vector<const ITranscodingEngine*> converters;
+    InstalledEngine& native = engines[0];
+
+    const auto install = [&](InstalledEngine& installed, const char* name, const char* program)
+    {
+      const std::filesystem::path path = folder / program;
+      installed.engine = std::make_unique<IsolatedEngine>(name, path, 0);
+      installed.children.push_back(std::make_unique<IsolatedEngine>(name, path, 1, ofSelfTest));
+      native.children.push_back(std::make_unique<IsolatedEngine>("native", path, 1, ofSelfTest));
+      converters.push_back(installed.engine.get());
+    };
+
+    install(engines[1], "dcmtk", "OrthancPerfDcmtk");
+    install(engines[2], "gdcm", "OrthancPerfGdcm");
     native.engine = std::make_unique<NativeEngine>(converters);
-    native.children.push_back(MakeChild("native", folder / DCMTK_PROGRAM));
-    native.children.push_back(MakeChild("native", folder / GDCM_PROGRAM));
-
-    std::vector<InstalledEngine> engines;
-    engines.push_back(std::move(native));
-    engines.push_back(std::move(dcmtk));
-    engines.push_back(std::move(gdcm));
     return engines;
   }
 }

@@ -57,30 +57,16 @@ namespace OrthancPerf
   }
 
 
-  EngineStatistics::Entry*
-  EngineStatistics::FindUnmeasured(const std::vector<Entry*>& usable) const noexcept
-  {
-    for (Entry* const entry : usable)
-    {
-      if (entry->figures.isDropped || entry->chosen < MEASURED_TRIES)
-      {
-        return entry;
-      }
-    }
-
-    return nullptr;
-  }
-
-
-  EngineStatistics::Entry* EngineStatistics::FindExploration(const std::vector<Entry*>& usable,
-                                                             std::size_t sourceSize) const noexcept
+  const EngineStatistics::Entry*
+  EngineStatistics::FindExploration(const std::vector<Entry*>& usable,
+                                    std::size_t sourceSize) const noexcept
   {
     // Each has its own part, so that a close one does not use up what a slow one needs
     const double budget = EXPLORATION_SHARE * spent_ /
                           static_cast<double>(std::max<std::size_t>(usable.size(), 2) - 1);
-    Entry* next = nullptr;
+    const Entry* next = nullptr;
 
-    for (Entry* const entry : usable)
+    for (const Entry* const entry : usable)
     {
       const double cost = entry->figures.secondsPerByte * static_cast<double>(sourceSize);
 
@@ -129,11 +115,14 @@ namespace OrthancPerf
       return first > 0 && (second <= 0 || first < second);
     };
 
-    const Entry* const unmeasured = FindUnmeasured(usable);
+    const auto unmeasured =
+        std::find_if(usable.begin(), usable.end(),
+                     [](const Entry* entry)
+                     { return entry->figures.isDropped || entry->chosen < MEASURED_TRIES; });
+    const Entry* first = unmeasured == usable.end() ? nullptr : *unmeasured;
     std::stable_sort(usable.begin(), usable.end(), isFaster);
 
     ChooseFavourite(usable);
-    const Entry* first = unmeasured;
 
     if (first == nullptr)
     {

@@ -74,9 +74,8 @@ namespace OrthancPerf
 
     Entry& Get(const std::string& engine);
     std::vector<Entry*> ListUsable(const std::vector<std::string>& available, TimePoint now);
-    Entry* FindUnmeasured(const std::vector<Entry*>& usable) const noexcept;
-    Entry* FindExploration(const std::vector<Entry*>& usable,
-                           std::size_t sourceSize) const noexcept;
+    const Entry* FindExploration(const std::vector<Entry*>& usable,
+                                 std::size_t sourceSize) const noexcept;
     void ChooseFavourite(const std::vector<Entry*>& usable);  // the fastest is the first
     void Count(const TranscodingReport& attempt, bool mayDropFailed, TimePoint now);
     static void Measure(Entry& entry, const TranscodingReport& attempt);

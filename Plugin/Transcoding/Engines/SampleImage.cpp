@@ -25,22 +25,6 @@ namespace OrthancPerf
     }
 
 
-    // The sequence of Numerical Recipes' quick generator: noise that is the same on all machines
-    class Noise
-    {
-    public:
-      // From 0 to "range" - 1
-      std::int64_t Next(std::int64_t range) noexcept
-      {
-        state_ = 1664525 * state_ + 1013904223;
-        return static_cast<std::int64_t>(state_ >> 16) % range;
-      }
-
-    private:
-      std::uint32_t state_ = 1;
-    };
-
-
     // A slope from corner to corner, other for each sample and frame
     std::string MakePixels(const SampleShape& shape)
     {
@@ -48,37 +32,25 @@ namespace OrthancPerf
       const std::int64_t noiseRange = std::max<std::int64_t>(range / 64, 1);
       const std::int64_t lowest = shape.isSigned ? -range / 2 : 0;
       const std::int64_t steps = shape.rows + shape.columns;
-      Noise noise;
+      std::uint32_t noise = 1;
       std::string pixels;
 
-      const auto append =
-          [&](std::uint32_t frame, std::int64_t row, std::int64_t column, int sample)
+      const std::int64_t pixelsOfFrame = std::int64_t(shape.rows) * shape.columns;
+      const std::int64_t samples = shape.samplesPerPixel;
+
+      for (std::int64_t i = 0; i < pixelsOfFrame * samples * shape.frames; i++)
       {
+        const std::int64_t frame = i / (pixelsOfFrame * samples);
+        const std::int64_t sample = shape.isPlanar ? i / pixelsOfFrame % samples : i % samples;
+        const std::int64_t pixel = (shape.isPlanar ? i : i / samples) % pixelsOfFrame;
         const std::int64_t step =
-            (row + column + 5 * std::int64_t(sample) + 3 * std::int64_t(frame)) % steps;
+            (pixel / shape.columns + pixel % shape.columns + 5 * sample + 3 * frame) % steps;
         const std::int64_t value = lowest + step * (range - noiseRange) / steps;
-        AppendInteger(pixels, static_cast<std::uint64_t>(value + noise.Next(noiseRange)),
+
+        // The sequence of Numerical Recipes' quick generator, the same on all machines
+        noise = 1664525 * noise + 1013904223;
+        AppendInteger(pixels, static_cast<std::uint64_t>(value + (noise >> 16) % noiseRange),
                       shape.bitsAllocated / 8);
-      };
-
-      const int planes = shape.isPlanar ? shape.samplesPerPixel : 1;
-      const int samples = shape.isPlanar ? 1 : shape.samplesPerPixel;
-
-      for (std::uint32_t frame = 0; frame < shape.frames; frame++)
-      {
-        for (int plane = 0; plane < planes; plane++)
-        {
-          for (std::int64_t row = 0; row < shape.rows; row++)
-          {
-            for (std::int64_t column = 0; column < shape.columns; column++)
-            {
-              for (int sample = 0; sample < samples; sample++)
-              {
-                append(frame, row, column, shape.isPlanar ? plane : sample);
-              }
-            }
-          }
-        }
       }
 
       return pixels;
@@ -127,19 +99,6 @@ namespace OrthancPerf
       AppendNumber(target, 0x00280103, shape.isSigned ? 1 : 0);
       AppendElement(target, 0x7fe00010, shape.bitsAllocated > 8 ? "OW" : "OB", MakePixels(shape));
     }
-
-
-    SampleShape MakeShape(const char* name, std::uint16_t allocated, std::uint16_t stored,
-                          bool isSigned, std::uint16_t samples)
-    {
-      SampleShape shape;
-      shape.name = name;
-      shape.bitsAllocated = allocated;
-      shape.bitsStored = stored;
-      shape.isSigned = isSigned;
-      shape.samplesPerPixel = samples;
-      return shape;
-    }
   }
 
 
@@ -162,9 +121,10 @@ namespace OrthancPerf
 
   const std::vector<SampleShape>& GetSelfTestShapes()
   {
-    static const std::vector<SampleShape> SHAPES = {
-        MakeShape("8 bits", 8, 8, false, 1), MakeShape("12 bits in 16", 16, 12, false, 1),
-        MakeShape("signed 16 bits", 16, 16, true, 1), MakeShape("RGB", 8, 8, false, 3)};
+    static const std::vector<SampleShape> SHAPES = {{"8 bits", 8, 8, false, 1},
+                                                    {"12 bits in 16", 16, 12, false, 1},
+                                                    {"signed 16 bits", 16, 16, true, 1},
+                                                    {"RGB", 8, 8, false, 3}};
     return SHAPES;
   }
 }

@@ -29,12 +29,13 @@ namespace OrthancPerf
   }
 
 
-  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine) const
+  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine,
+                                     const std::string& problem) const
   {
     EngineVerdict verdict;
     verdict.engine = engine.GetName();
     verdict.isTested = true;
-    verdict.reason = engine.GetProblem();
+    verdict.reason = problem;
     verdict.isAvailable = verdict.reason.empty();
 
     for (const WritableSyntax& syntax : GetWritableSyntaxes())

@@ -19,7 +19,8 @@ namespace OrthancPerf
     // Those that may decode what an engine wrote, if it can't do so itself. They outlive this.
     explicit SelfTest(std::vector<const ITranscodingEngine*> decoders);
 
-    EngineVerdict TestEngine(const ITranscodingEngine& engine) const;
+    // "problem": why the engine can't be tested; empty: it can
+    EngineVerdict TestEngine(const ITranscodingEngine& engine, const std::string& problem) const;
 
     // The engine works if it writes at least one of the samples, each without loss or with little,
     // and declines the others

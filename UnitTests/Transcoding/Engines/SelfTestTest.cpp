@@ -132,7 +132,7 @@ namespace OrthancPerf
   {
     FakeEngine engine("fake");
     engine.HasProblem("its program is missing");
-    const EngineVerdict verdict = SelfTest({}).TestEngine(engine);
+    const EngineVerdict verdict = SelfTest({}).TestEngine(engine, engine.GetProblem());
     EXPECT_FALSE(verdict.isAvailable);
     EXPECT_EQ("its program is missing", verdict.reason);
     EXPECT_EQ(State::Untested, verdict.syntaxes.front().state);
