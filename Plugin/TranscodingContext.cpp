@@ -3,7 +3,7 @@
 
 #include "Dicom/DicomFile.h"
 #include "Redirection/ModuleFolder.h"
-#include "Transcoding/Engines/EngineFactory.h"
+#include "Transcoding/EngineFactory.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"

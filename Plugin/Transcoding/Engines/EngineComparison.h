@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Engines/EngineMeasurement.h"
+#include "Ingest/Clock.h"
+#include "Transcoding/Engines/EngineDirectory.h"
+#include "Transcoding/PixelComparison.h"
 #include "Transcoding/TranscodingReport.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +28,23 @@ namespace OrthancPerf
     {
       return instances.size() * targets.size() * engines.size();
     }
+  };
+
+
+  // What an engine made of one uncompressed instance. A value; no patient data.
+  struct EngineMeasurement
+  {
+    // What the engine did, or why it was not asked: then there is no source size. The reason may
+    // also be why its pixels could not be compared.
+    TranscodingReport report;
+
+    // The engine itself, or the first that can decode where the engine only encodes; empty: none
+    std::string decoder;
+    Duration decoding{0};
+
+    // The decoded pixels against those that were encoded
+    PixelComparison::Verdict pixels = PixelComparison::Verdict::Incomparable;
+    std::optional<PixelError> error;  // nothing if they can't be compared
   };
 
 

@@ -7,7 +7,7 @@
 // store, with all that the plugin does about them. ENGINE may be "auto", VERIFY is 0 or 1. The
 // lines of the standard input are TARGET-UID, a tab, and the path of a file.
 #include "Redirection/ModuleFolder.h"
-#include "Transcoding/Engines/EngineFactory.h"
+#include "Transcoding/EngineFactory.h"
 #include "Transcoding/Transcoder.h"
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Engines/EngineFactory.h"
+#include "Transcoding/EngineFactory.h"
 
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Worker/IsolatedEngine.h"

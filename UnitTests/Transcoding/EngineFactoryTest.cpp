@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engines of the plugin as they are, with their programs
-#include "Transcoding/Engines/EngineFactory.h"
+#include "Transcoding/EngineFactory.h"
 
 #include "Redirection/ModuleFolder.h"
 #include "Transcoding/Engines/SampleImage.h"
