@@ -148,14 +148,14 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, SettingsTakeEffectWithTheNextInstance)
   {
-    EXPECT_TRUE(transcoder_.IsIngestTranscoding());
+    EXPECT_NE("", transcoder_.GetSettings()->transferSyntax);
     Set(RLE, EngineChoice::Dcmtk);
     const Transcoding transcoding = Send(source_);
     EXPECT_EQ("dcmtk", transcoding.report.engine);
     EXPECT_EQ(RLE, GetSyntax(transcoding.file));
 
     Set("");
-    EXPECT_FALSE(transcoder_.IsIngestTranscoding());
+    EXPECT_EQ("", transcoder_.GetSettings()->transferSyntax);
     EXPECT_EQ(Outcome::Unneeded, Send(source_).report.outcome);
   }
 
@@ -428,11 +428,11 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, OrthancIsServedOnlyIfTheSettingsSaySo)
   {
-    EXPECT_FALSE(transcoder_.IsServingOrthanc());
+    EXPECT_FALSE(transcoder_.GetSettings()->orthancTranscoding);
     IngestTranscoding settings;
     settings.orthancTranscoding = true;
     transcoder_.SetSettings(settings);
-    EXPECT_TRUE(transcoder_.IsServingOrthanc());
+    EXPECT_TRUE(transcoder_.GetSettings()->orthancTranscoding);
   }
 
 
