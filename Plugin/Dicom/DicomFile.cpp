@@ -5,6 +5,7 @@
 #include "Dicom/ElementText.h"
 #include "Dicom/OrthancFileMeta.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -12,11 +13,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
-    constexpr DicomTag TAG_PATIENT_ID = 0x00100020;
-    constexpr DicomTag TAG_STUDY_INSTANCE_UID = 0x0020000d;
-    constexpr DicomTag TAG_SERIES_INSTANCE_UID = 0x0020000e;
-
     // What Orthanc gets of an identifier's value (FromDcmtkBridge::ConvertLeafElement)
     enum class Content
     {
@@ -65,82 +61,58 @@ namespace OrthancPerf
       }
     }
 
+    // In the order in which Orthanc hashes them. DicomInstanceHasher: Patient ID may be absent or
+    // empty, the others may not.
+    struct Identifier
+    {
+      DicomTag tag;
+      const char* missing;
+      const char* unusable;
+    };
+
+    constexpr std::array<Identifier, 4> IDENTIFIERS = {
+        {{0x00100020, "", "Patient ID cannot be read"},
+         {0x0020000d, "Study Instance UID is missing", "Study Instance UID cannot be read"},
+         {0x0020000e, "Series Instance UID is missing", "Series Instance UID cannot be read"},
+         {0x00080018, "SOP Instance UID is missing", "SOP Instance UID cannot be read"}}};
+
     // Gathers the identifiers on the way through a data set. Of elements that come twice, DCMTK
     // keeps the first.
     class IdentifierCollector : public IDataElementVisitor
     {
     public:
-      explicit IdentifierCollector(UidText& sopInstanceUid) noexcept :
-        sopInstanceUid_(sopInstanceUid)
-      {
-      }
-
       void VisitElement(const DataElement& element) noexcept override
       {
-        switch (element.tag)
+        for (std::size_t i = 0; i < IDENTIFIERS.size(); i++)
         {
-          case TAG_SOP_INSTANCE_UID:
-            if (Keep(sopInstance_, element) && sopInstance_.content == Content::Usable &&
-                IsText(element))
-            {
-              ElementText(element).CopyTo(sopInstanceUid_);
-            }
-            break;
-
-          case TAG_PATIENT_ID:
-            Keep(patient_, element);
-            break;
-
-          case TAG_STUDY_INSTANCE_UID:
-            Keep(study_, element);
-            break;
-
-          case TAG_SERIES_INSTANCE_UID:
-            Keep(series_, element);
-            break;
-
-          case TAG_PIXEL_DATA:
-            hasNativePixelData_ |= !hasPixelData_ && element.length != UNDEFINED_LENGTH;
-            hasPixelData_ = true;
-            break;
-
-          default:
-            break;
+          if (element.tag == IDENTIFIERS[i].tag && elements_[i].header == nullptr)
+          {
+            elements_[i] = element;
+          }
         }
-      }
 
-      // DicomInstanceHasher: Patient ID may be absent or empty, the others may not
-      bool IsComplete() const noexcept
-      {
-        return study_.content == Content::Usable && series_.content == Content::Usable &&
-               sopInstance_.content == Content::Usable && patient_.content != Content::Unusable;
+        if (element.tag == TAG_PIXEL_DATA)
+        {
+          hasNativePixelData_ |= !hasPixelData_ && element.length != UNDEFINED_LENGTH;
+          hasPixelData_ = true;
+        }
       }
 
       // The first identifier that keeps Orthanc from storing the instance; empty: none
       const char* GetProblem() const noexcept
       {
-        struct Problem
+        for (std::size_t i = 0; i < IDENTIFIERS.size(); i++)
         {
-          const Identifier& identifier;
-          const char* missing;
-          const char* unreadable;
-        };
+          const Content content = Classify(elements_[i]);
 
-        for (const Problem& problem :
-             {Problem{patient_, "", "Patient ID cannot be read"},
-              Problem{study_, "Study Instance UID is missing", "Study Instance UID cannot be read"},
-              Problem{series_, "Series Instance UID is missing",
-                      "Series Instance UID cannot be read"},
-              Problem{sopInstance_, "SOP Instance UID is missing",
-                      "SOP Instance UID cannot be read"}})
-        {
-          const Content content = problem.identifier.content;
-          const char* const text = content == Content::Unusable ? problem.unreadable
-                                   : content == Content::Usable ? ""
-                                                                : problem.missing;
-          if (*text != '\0')
+          if (content == Content::Unusable)
           {
-            return text;
+            return IDENTIFIERS[i].unusable;
+          }
+
+          if (content != Content::Usable && IDENTIFIERS[i].missing[0] != '\0')
+          {
+            return IDENTIFIERS[i].missing;
           }
         }
 
@@ -150,18 +122,20 @@ namespace OrthancPerf
       // Nothing where Orthanc has no identifier for it, or one that is more than the text here
       void HashTo(InstanceHasher& hasher) const noexcept
       {
-        for (const Identifier* identifier : {&patient_, &study_, &series_, &sopInstance_})
+        for (std::size_t i = 0; i < IDENTIFIERS.size(); i++)
         {
-          if (identifier != &patient_)
+          if (i > 0)
           {
             hasher.AddSeparator();
           }
 
-          if (identifier->content == Content::Usable && IsText(identifier->element))
+          const Content content = Classify(elements_[i]);
+
+          if (content == Content::Usable && IsText(elements_[i]))
           {
-            ElementText(identifier->element).HashTo(hasher);
+            ElementText(elements_[i]).HashTo(hasher);
           }
-          else if (identifier != &patient_ || !MayBeAbsent(identifier->content))
+          else if (i > 0 || content == Content::Usable || content == Content::Unusable)
           {
             hasher.Reset();
             return;
@@ -169,9 +143,18 @@ namespace OrthancPerf
         }
       }
 
+      void CopySopInstanceUid(UidText& target) const noexcept
+      {
+        if (Classify(elements_.back()) == Content::Usable && IsText(elements_.back()))
+        {
+          ElementText(elements_.back()).CopyTo(target);
+        }
+      }
+
       bool IsEmpty() const noexcept
       {
-        return !study_.wasSeen && !series_.wasSeen && !sopInstance_.wasSeen && !patient_.wasSeen;
+        return std::all_of(elements_.begin(), elements_.end(),
+                           [](const DataElement& element) { return element.header == nullptr; });
       }
 
       // Whether the outermost Pixel Data has a defined length, thus is not compressed
@@ -181,36 +164,7 @@ namespace OrthancPerf
       }
 
     private:
-      struct Identifier
-      {
-        bool wasSeen = false;
-        Content content = Content::Missing;
-        DataElement element = {};
-      };
-
-      static bool MayBeAbsent(Content content) noexcept
-      {
-        return content == Content::Missing || content == Content::Empty;
-      }
-
-      static bool Keep(Identifier& identifier, const DataElement& element) noexcept
-      {
-        if (identifier.wasSeen)
-        {
-          return false;
-        }
-
-        identifier.wasSeen = true;
-        identifier.content = Classify(element);
-        identifier.element = element;
-        return true;
-      }
-
-      UidText& sopInstanceUid_;
-      Identifier patient_;
-      Identifier study_;
-      Identifier series_;
-      Identifier sopInstance_;
+      std::array<DataElement, IDENTIFIERS.size()> elements_ = {};  // without a header: not there
       bool hasPixelData_ = false;
       bool hasNativePixelData_ = false;
     };
@@ -272,29 +226,8 @@ namespace OrthancPerf
         return DicomFileVerdict::Malformed;  // DcmDataset::doPostReadChecks
       }
 
-      return identifiers.IsComplete() ? ToVerdict(walk.result)
-                                      : DicomFileVerdict::IdentifiersMissing;
-    }
-
-    const char* GetProblem(DicomFileVerdict verdict, const IdentifierCollector& identifiers)
-    {
-      switch (verdict)
-      {
-        case DicomFileVerdict::NotDicom:
-          return "not DICOM";
-
-        case DicomFileVerdict::Truncated:
-          return "the DICOM file is truncated";
-
-        case DicomFileVerdict::Malformed:
-          return "the DICOM file is malformed";
-
-        case DicomFileVerdict::IdentifiersMissing:
-          return identifiers.GetProblem();
-
-        default:
-          return "";
-      }
+      return *identifiers.GetProblem() == '\0' ? ToVerdict(walk.result)
+                                               : DicomFileVerdict::IdentifiersMissing;
     }
   }
 
@@ -308,9 +241,10 @@ namespace OrthancPerf
   DicomFileCheck CheckDicomFile(const void* data, std::size_t size) noexcept
   {
     DicomFileCheck check;
-    IdentifierCollector identifiers(check.sopInstanceUid);
+    IdentifierCollector identifiers;
     const DicomFileWalk walk = WalkDicomFile(data, size, identifiers);
     check.transferSyntaxUid = walk.transferSyntax;
+    identifiers.CopySopInstanceUid(check.sopInstanceUid);
 
     if (check.sopInstanceUid[0] == '\0')
     {
@@ -330,7 +264,11 @@ namespace OrthancPerf
       check.verdict = DicomFileVerdict::NotDicom;
     }
 
-    check.problem = GetProblem(check.verdict, identifiers);
+    static constexpr std::array<const char*, 5> PROBLEMS = {
+        "", "", "not DICOM", "the DICOM file is truncated", "the DICOM file is malformed"};
+    check.problem = check.verdict == DicomFileVerdict::IdentifiersMissing
+                        ? identifiers.GetProblem()
+                        : PROBLEMS.at(static_cast<std::size_t>(check.verdict));
     identifiers.HashTo(check.hasher);
     return check;
   }

@@ -52,24 +52,23 @@ namespace OrthancPerf
   }
 
 
+  // In place of zeros, or of the whole table
   void EncapsulatedPixels::WriteOffsets()
   {
-    const std::size_t table = firstItem_ - LENGTH_SIZE * frames_;
-    std::string bytes;
+    std::string table;
 
-    if (offsets_.back() > std::numeric_limits<std::uint32_t>::max())
+    if (offsets_.back() <= std::numeric_limits<std::uint32_t>::max())
     {
-      AppendItem(bytes, "");
-      element_.replace(table - ITEM_HEADER, firstItem_ - table + ITEM_HEADER, bytes);
-      return;
+      for (const std::size_t offset : offsets_)
+      {
+        AppendInteger(table, offset, LENGTH_SIZE);
+      }
     }
 
-    for (const std::size_t offset : offsets_)
-    {
-      AppendInteger(bytes, offset, LENGTH_SIZE);
-    }
-
-    element_.replace(table, bytes.size(), bytes);
+    std::string item;
+    AppendItem(item, table);
+    const std::size_t size = ITEM_HEADER + LENGTH_SIZE * frames_;
+    element_.replace(firstItem_ - size, size, item);
   }
 
 

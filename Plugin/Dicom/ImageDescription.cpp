@@ -6,13 +6,18 @@
 #include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
+    constexpr DicomTag TAG_SOP_CLASS_UID = 0x00080016;
+    constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
+    constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
     constexpr DicomTag TAG_FLOAT_PIXEL_DATA = 0x7fe00008;
     constexpr DicomTag TAG_DOUBLE_FLOAT_PIXEL_DATA = 0x7fe00009;
 
@@ -67,6 +72,37 @@ namespace OrthancPerf
     }
 
 
+    constexpr std::pair<DicomTag, std::uint16_t ImageDescription::*> NUMBERS[] = {
+        {0x00280002, &ImageDescription::samplesPerPixel},
+        {0x00280006, &ImageDescription::planarConfiguration},
+        {0x00280010, &ImageDescription::rows},
+        {0x00280011, &ImageDescription::columns},
+        {0x00280100, &ImageDescription::bitsAllocated},
+        {0x00280101, &ImageDescription::bitsStored},
+        {0x00280102, &ImageDescription::highBit},
+        {0x00280103, &ImageDescription::pixelRepresentation}};
+
+
+    // Of all elements that describe an image
+    constexpr std::array<DicomTag, 17> TAGS = {TAG_SOP_CLASS_UID,
+                                               TAG_SOP_INSTANCE_UID,
+                                               0x00280002,
+                                               TAG_PHOTOMETRIC_INTERPRETATION,
+                                               0x00280006,
+                                               TAG_NUMBER_OF_FRAMES,
+                                               0x00280010,
+                                               0x00280011,
+                                               0x00280100,
+                                               0x00280101,
+                                               0x00280102,
+                                               0x00280103,
+                                               TAG_EXTENDED_OFFSET_TABLE,
+                                               TAG_EXTENDED_OFFSET_TABLE_LENGTHS,
+                                               TAG_FLOAT_PIXEL_DATA,
+                                               TAG_DOUBLE_FLOAT_PIXEL_DATA,
+                                               TAG_PIXEL_DATA};
+
+
     // Elements as they are found; the first of those that come twice, as DCMTK does
     class ImageCollector : public IDataElementVisitor
     {
@@ -83,17 +119,15 @@ namespace OrthancPerf
           afterPixels_ = element.header;
         }
 
-        for (Attribute& attribute : attributes_)
+        const std::size_t place = FindPlace(element.tag);
+
+        if (place < TAGS.size() && elements_[place].header != nullptr)
         {
-          if (attribute.tag == element.tag && attribute.wasSeen)
-          {
-            hasRepeatedElements_ = true;
-          }
-          else if (attribute.tag == element.tag)
-          {
-            attribute.wasSeen = true;
-            attribute.element = element;
-          }
+          hasRepeatedElements_ = true;
+        }
+        else if (place < TAGS.size())
+        {
+          elements_[place] = element;
         }
 
         VisitNestedElement(element.tag);
@@ -111,20 +145,17 @@ namespace OrthancPerf
 
       void CopyTo(ImageDescription& image, const DicomEncoding& encoding) const noexcept
       {
-        image.samplesPerPixel = GetUnsignedShort(Get(0x00280002), encoding);
-        image.planarConfiguration = GetUnsignedShort(Get(0x00280006), encoding);
-        image.rows = GetUnsignedShort(Get(0x00280010), encoding);
-        image.columns = GetUnsignedShort(Get(0x00280011), encoding);
-        image.bitsAllocated = GetUnsignedShort(Get(0x00280100), encoding);
-        image.bitsStored = GetUnsignedShort(Get(0x00280101), encoding);
-        image.highBit = GetUnsignedShort(Get(0x00280102), encoding);
-        image.pixelRepresentation = GetUnsignedShort(Get(0x00280103), encoding);
+        for (const auto& [tag, number] : NUMBERS)
+        {
+          image.*number = GetUnsignedShort(Get(tag), encoding);
+        }
+
         const std::optional<std::uint32_t> frames = ParseFrames(Get(TAG_NUMBER_OF_FRAMES));
         image.frames = frames.value_or(1);
         image.hasLegalFrames = frames.has_value();
-        image.photometricInterpretation = GetText(Get(0x00280004));
-        image.sopClassUid = GetText(Get(0x00080016));
-        image.sopInstanceUid = GetText(Get(0x00080018));
+        image.photometricInterpretation = GetText(Get(TAG_PHOTOMETRIC_INTERPRETATION));
+        image.sopClassUid = GetText(Get(TAG_SOP_CLASS_UID));
+        image.sopInstanceUid = GetText(Get(TAG_SOP_INSTANCE_UID));
         image.hasEmbeddedOverlays = hasEmbeddedOverlays_;
         image.hasRepeatedElements = hasRepeatedElements_;
         image.hasDigitalSignatures = hasDigitalSignatures_;
@@ -134,26 +165,21 @@ namespace OrthancPerf
       }
 
     private:
-      struct Attribute
+      static std::size_t FindPlace(DicomTag tag) noexcept
       {
-        DicomTag tag = 0;
-        bool wasSeen = false;
-        DataElement element;
-      };
+        return static_cast<std::size_t>(std::find(TAGS.begin(), TAGS.end(), tag) - TAGS.begin());
+      }
+
+      // One of the table
+
+      const DataElement& Get(DicomTag tag) const noexcept
+      {
+        return elements_[FindPlace(tag)];
+      }
 
       bool Has(DicomTag tag) const noexcept
       {
-        return std::any_of(attributes_.begin(), attributes_.end(),
-                           [tag](const Attribute& attribute)
-                           { return attribute.tag == tag && attribute.wasSeen; });
-      }
-
-      DataElement Get(DicomTag tag) const noexcept
-      {
-        const auto found =
-            std::find_if(attributes_.begin(), attributes_.end(),
-                         [tag](const Attribute& attribute) { return attribute.tag == tag; });
-        return found == attributes_.end() ? DataElement() : found->element;
+        return Get(tag).header != nullptr;
       }
 
       void CopyPixels(ImageDescription& image, const DicomEncoding& encoding) const noexcept
@@ -191,30 +217,7 @@ namespace OrthancPerf
                    : std::string_view(reinterpret_cast<const char*>(element.value), element.length);
       }
 
-      static Attribute Of(DicomTag tag) noexcept
-      {
-        Attribute attribute;
-        attribute.tag = tag;
-        return attribute;
-      }
-
-      std::array<Attribute, 17> attributes_ = {Of(0x00080016),
-                                               Of(0x00080018),
-                                               Of(0x00280002),
-                                               Of(0x00280004),
-                                               Of(0x00280006),
-                                               Of(TAG_NUMBER_OF_FRAMES),
-                                               Of(0x00280010),
-                                               Of(0x00280011),
-                                               Of(0x00280100),
-                                               Of(0x00280101),
-                                               Of(0x00280102),
-                                               Of(0x00280103),
-                                               Of(TAG_EXTENDED_OFFSET_TABLE),
-                                               Of(TAG_EXTENDED_OFFSET_TABLE_LENGTHS),
-                                               Of(TAG_FLOAT_PIXEL_DATA),
-                                               Of(TAG_DOUBLE_FLOAT_PIXEL_DATA),
-                                               Of(TAG_PIXEL_DATA)};
+      std::array<DataElement, TAGS.size()> elements_ = {};  // without a header: not there
       bool hasEmbeddedOverlays_ = false;
       bool hasRepeatedElements_ = false;
       bool hasDigitalSignatures_ = false;

@@ -15,14 +15,17 @@
 
 namespace OrthancPerf
 {
-  FrameEncoder::FrameEncoder(const FramesToEncode& frames, const TransferSyntax& target,
+  FrameEncoder::FrameEncoder(const FrameFormat& format, const SampleRange& range,
+                             std::string_view colors, const TransferSyntax& target,
                              unsigned int quality) :
-    frames_(frames),
+    format_(format),
+    range_(range),
+    colors_(colors),
     kind_(target.codestream),
     quality_(quality),
     error_(kind_ == CodestreamKind::JpegLs && target.isLossy ? GetNearLosslessError(quality) : 0),
     isLossy_(kind_ == CodestreamKind::JpegLs ? error_ > 0 : target.isLossy),
-    isRgb_(format_.samples == 3 && frames.photometricInterpretation == "RGB"),
+    isRgb_(format_.samples == 3 && colors_ == "RGB"),
     bits_(ChooseBits())
   {
     if (kind_ != CodestreamKind::Rle && format_.bitsAllocated > 16)
@@ -57,12 +60,12 @@ namespace OrthancPerf
       throw NotCovered("Lossy compression would leave little of so few bits");
     }
 
-    if (frames_.photometricInterpretation == "PALETTE COLOR")
+    if (colors_ == "PALETTE COLOR")
     {
       throw NotCovered("Indices into a palette can't be compressed with loss");
     }
 
-    if (!format_.IsRightAligned() || !frames_.range.FitsInto(SampleRange::Allowed(format_)))
+    if (!format_.IsRightAligned() || !range_.FitsInto(SampleRange::Allowed(format_)))
     {
       throw NotCovered("The image has bits above its High Bit, which lossy compression would lose");
     }
@@ -89,7 +92,7 @@ namespace OrthancPerf
   // unsigned: beyond its largest value, a signed one would become the smallest.
   void FrameEncoder::CheckError() const
   {
-    const SampleRange reached = {frames_.range.minimum - error_, frames_.range.maximum + error_};
+    const SampleRange reached = {range_.minimum - error_, range_.maximum + error_};
 
     if (8 * error_ > 1 << format_.bitsStored)
     {
@@ -135,7 +138,7 @@ namespace OrthancPerf
   unsigned int FrameEncoder::GetLosslessBits(unsigned int least) const
   {
     const bool fits = !format_.isSigned && format_.IsRightAligned() &&
-                      frames_.range.FitsInto(SampleRange::Allowed(format_));
+                      range_.FitsInto(SampleRange::Allowed(format_));
 
     // With up to 8 bits the codecs take samples of one byte
     const unsigned int minimum = format_.bitsAllocated == 8 ? least : 9;
@@ -270,7 +273,7 @@ namespace OrthancPerf
   // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise.
   double FrameEncoder::GetUnusedRange() const
   {
-    const auto used = static_cast<double>(frames_.range.maximum - frames_.range.minimum);
+    const auto used = static_cast<double>(range_.maximum - range_.minimum);
     const double all = std::pow(2.0, format_.bitsAllocated) - 1.0;
     return 20.0 * std::log10(all / std::max(used, 1.0));
   }
@@ -289,7 +292,7 @@ namespace OrthancPerf
       return isLossy_ ? "YBR_ICT" : "YBR_RCT";
     }
 
-    return frames_.photometricInterpretation;
+    return colors_;
   }
 
 

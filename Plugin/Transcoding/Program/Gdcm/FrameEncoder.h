@@ -9,15 +9,6 @@
 
 namespace OrthancPerf
 {
-  // An image to be compressed: what its samples are, in whatever frame
-  struct FramesToEncode
-  {
-    FrameFormat format;
-    SampleRange range;
-    std::string photometricInterpretation;
-  };
-
-
   // Compresses the frames of one image, with GDCM's codecs where there is one. Lossless targets
   // keep all allocated bits, those above High Bit included.
   //
@@ -25,9 +16,11 @@ namespace OrthancPerf
   class FrameEncoder
   {
   public:
+    // "range": of the samples of all frames. "colors": their Photometric Interpretation.
     // "quality": of lossy targets, 1 to 100. Throws NotCovered if GDCM can't write such images in
     // the target so that they are right.
-    FrameEncoder(const FramesToEncode& frames, const TransferSyntax& target, unsigned int quality);
+    FrameEncoder(const FrameFormat& format, const SampleRange& range, std::string_view colors,
+                 const TransferSyntax& target, unsigned int quality);
 
     // Throws CodecError or NotCovered
     std::string Encode(std::string_view frame) const;
@@ -48,8 +41,9 @@ namespace OrthancPerf
     std::string EncodeJpeg2000(std::string_view frame) const;
     double GetUnusedRange() const;
 
-    const FramesToEncode frames_;
-    const FrameFormat format_ = frames_.format;
+    const FrameFormat format_;
+    const SampleRange range_;
+    const std::string colors_;
     const CodestreamKind kind_;
     const unsigned int quality_;
     const int error_;  // near-lossless JPEG-LS: no sample differs by more

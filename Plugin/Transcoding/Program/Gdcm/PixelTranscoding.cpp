@@ -188,9 +188,8 @@ namespace OrthancPerf
 
   void PixelTranscoding::WriteEncapsulated(const TransferSyntax& target, unsigned int quality)
   {
-    const FrameEncoder encoder(
-        {format_, MeasureRange(frames_, format_), std::string(photometricInterpretation_)}, target,
-        quality);
+    const FrameEncoder encoder(format_, MeasureRange(frames_, format_), photometricInterpretation_,
+                               target, quality);
     EncapsulatedPixels pixels(frames_.size());
 
     for (const std::string_view frame : frames_)
