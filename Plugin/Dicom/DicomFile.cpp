@@ -3,11 +3,13 @@
 
 #include "Dicom/DicomFileWalk.h"
 #include "Dicom/ElementText.h"
-#include "Dicom/OrthancFileMeta.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
+
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -228,6 +230,70 @@ namespace OrthancPerf
 
       return *identifiers.GetProblem() == '\0' ? ToVerdict(walk.result)
                                                : DicomFileVerdict::IdentifiersMissing;
+    }
+
+    // DICOM PS3.10 table 7.1-1 has 17
+    constexpr std::size_t MAXIMUM_ELEMENTS = 100;
+
+    // The VRs of 64-bit integers are not among Orthanc's
+    bool IsKnown(const ValueRepresentation& representation, std::uint8_t second)
+    {
+      return representation.isStandard &&
+             (representation.kind != ValueKind::Opaque || second != 'V');
+    }
+
+    // Beside DCMTK, Orthanc has a reader of its own for the File Meta Information, which looks
+    // after the prefix only and knows no other encoding than the standard's. It gives up quietly on
+    // most errors, but refuses the file for a VR that it does not know
+    // (DicomMap::ParseDicomMetaInformation). Whether it refuses these bytes, which begin with
+    // preamble and prefix.
+    bool IsFileMetaRefused(const void* data, std::size_t size)
+    {
+      const auto* const bytes = static_cast<const std::uint8_t*>(data);
+      std::size_t position = FILE_PREFIX_LENGTH;
+      std::size_t end = size;
+
+      for (std::size_t i = 0; i <= MAXIMUM_ELEMENTS && position < end && size - position >= 6; i++)
+      {
+        const std::uint8_t* const element = bytes + position;
+        const ValueRepresentation representation = GetValueRepresentation(element[4], element[5]);
+        const std::size_t header = representation.hasLongLength ? 12 : 8;
+
+        if (!IsKnown(representation, element[5]))
+        {
+          return true;
+        }
+
+        if (size - position < header)
+        {
+          break;
+        }
+
+        const std::size_t length = representation.hasLongLength
+                                       ? boost::endian::load_little_u32(element + 8)
+                                       : boost::endian::load_little_u16(element + 6);
+
+        if (length > size - position - header)
+        {
+          break;
+        }
+
+        position += header + length;
+
+        if (i == 0)
+        {
+          const bool isLength = boost::endian::load_little_u32(element) == 0x00000002 &&
+                                element[4] == 'U' && element[5] == 'L' && length == 4;
+          end = isLength ? position + boost::endian::load_little_u32(element + header) : 0;
+
+          if (end > size)
+          {
+            break;
+          }
+        }
+      }
+
+      return false;
     }
   }
 
