@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -363,7 +362,7 @@ namespace OrthancPerf
     }
 
     latest_.Add(instance, now);
-    ingestThreads_.insert(gettid());
+    ingestThreads_.insert(instance.thread);
   }
 
 

@@ -45,7 +45,7 @@ namespace OrthancPerf
     void Look(const std::vector<OpenAssociation>& open);
 
     // What Orthanc's threads have waited for a processor since the last call; to be told about
-    // twice a second. What those of them waited that finished instances meanwhile says which of
+    // twice a second. What those of them waited that received the instances which finished meanwhile says which of
     // Evidence's sums these are added to.
     void OnProcessorWait(const ProcessorPressure::Waits& waits);
 
@@ -93,7 +93,7 @@ namespace OrthancPerf
     double pressureOfStarved_ = 0;
     TrafficSums latest_;                       // what was received and belongs to either
     ProcessorPressure::Waits processorWaits_;  // since these began
-    std::set<int> ingestThreads_;              // that finished them
+    std::set<int> ingestThreads_;              // that received them
     int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;

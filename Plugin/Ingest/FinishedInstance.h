@@ -111,5 +111,6 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
+    int thread = 0;  // that received it, gettid(2); the one that reports it may be another
   };
 }

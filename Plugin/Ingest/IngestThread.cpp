@@ -2,6 +2,7 @@
 #include "Ingest/IngestThread.h"
 
 #include <algorithm>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -15,6 +16,13 @@ namespace OrthancPerf
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
+
+
+    int GetThreadId()
+    {
+      thread_local const int id = gettid();  // a system call
+      return id;
+    }
   }
 
 
@@ -234,15 +242,11 @@ namespace OrthancPerf
       inFlight_->timeline.Mark(Phase::Respond, response.lastByte);
     }
 
-    EndedInstance ended;
-    ended.instance = std::move(inFlight_->instance);
-    ended.instance.phases.Add(inFlight_->timeline.GetPhases());
-    ended.instance.finishedAt = ToSystemTime(inFlight_->timeline.GetLastMark());
-    ended.isStored = inFlight_->isStored;
-    ended.evidence = inFlight_->evidence;
-    ended.identity = inFlight_->identity;
-
+    const Timeline timeline = inFlight_->timeline;
+    EndedInstance ended = std::move(static_cast<EndedInstance&>(*inFlight_));
     inFlight_.reset();
+    ended.instance.phases = timeline.GetPhases();
+    ended.instance.finishedAt = ToSystemTime(timeline.GetLastMark());
     return ended;
   }
 
@@ -252,6 +256,7 @@ namespace OrthancPerf
     inFlight_.emplace(begin);
     inFlight_->instance.origin = origin;
     inFlight_->instance.size = size;
+    inFlight_->instance.thread = GetThreadId();
     inFlight_->instance.peer = Peer{requestAddress_, requestAddress_};
     inFlight_->evidence.origin = origin;
     isGivenUp_ = false;

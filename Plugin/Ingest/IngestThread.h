@@ -43,8 +43,8 @@ namespace OrthancPerf
 
   // What one thread of Orthanc is working at: an HTTP request, or a DIMSE message, and in it one
   // instance after the other. Turns the callbacks, in their order, into ended instances. Owned by
-  // IngestTracker; the events come from its own thread, the Take... functions from any: an
-  // uncontended mutex stands between them.
+  // IngestTracker, through which those events come that end an instance; all the events come from
+  // its own thread, the Take... functions from any: an uncontended mutex stands between them.
   //
   // An instance ends with its response, where the source sees that, or else in the stored
   // callback. Orthanc gives no signal when it refuses an instance or fails to store it: such a
@@ -103,19 +103,15 @@ namespace OrthancPerf
     std::optional<Origin> GetInFlight() const;
 
   private:
-    struct InFlight
+    struct InFlight : EndedInstance
     {
       explicit InFlight(TimePoint begin) : timeline(begin)
       {
       }
 
       Timeline timeline;
-      FinishedInstance instance;
-      IngestEvidence evidence;
-      InstanceIdentity identity;
       std::optional<MessageId> message;
       bool isTakenOver = false;
-      bool isStored = false;
       bool isHeld = false;
       std::optional<TimePoint> letGo;
     };

@@ -5,6 +5,7 @@
 #include "Metrics/Instances.h"
 
 #include <algorithm>
+#include <thread>
 #include <unistd.h>
 
 namespace OrthancPerf
@@ -20,7 +21,9 @@ namespace OrthancPerf
       {
         for (int i = 0; i < count; i++)
         {
-          collector_.OnInstanceFinished(MakeInstance(peer));
+          FinishedInstance instance = MakeInstance(peer);
+          instance.thread = gettid();
+          collector_.OnInstanceFinished(instance);
         }
       }
 
@@ -281,5 +284,17 @@ namespace OrthancPerf
     Receive("CT1", 1);
     Wait(Duration::zero());
     EXPECT_EQ(1, collector_.Gather().starved.instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, TheWaitOfTheThreadThatReceivedCountsNotThatOfTheOneThatReports)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.thread = gettid();
+    std::thread([&] { collector_.OnInstanceFinished(instance); }).join();
+    Wait(2 * instance.phases.GetTotal());
+
+    EXPECT_NEAR(1, collector_.Gather().starved.instances, 0.01);
+    EXPECT_EQ(0, collector_.Gather().calm.instances);
   }
 }

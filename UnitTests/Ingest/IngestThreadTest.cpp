@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -60,6 +62,24 @@ namespace OrthancPerf
       known.peer = Peer{aet, "10.0.0.1"};
       return known;
     }
+  }
+
+  TEST(IngestThread, AnInstanceNamesTheThreadThatReceivedItWhoeverReportsIt)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    int receiver = 0;
+    std::thread(
+        [&]
+        {
+          receiver = gettid();
+          thread.OnReceived(At(0), Received(Origin::DicomProtocol, 1000));
+        })
+        .join();
+
+    const auto ended = thread.TakeLast();
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(receiver, ended->instance.thread);
   }
 
   TEST(IngestThread, AnUploadHasReceivePrepareAndCommit)
