@@ -101,7 +101,7 @@ namespace
           [instance](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.GetTracker().OnFilter(
+            context.GetTracker().GetThread().OnFilter(
                 now, DescribeInstance(context.GetOrthanc().GetContext(), instance));
           });
     return 1;  // keep
@@ -110,7 +110,8 @@ namespace
 
   std::int32_t OnIncomingCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
   {
-    Guard("CStoreFilter", [](PluginContext& context) { context.GetTracker().OnCStoreFilter(); });
+    Guard("CStoreFilter",
+          [](PluginContext& context) { context.GetTracker().GetThread().OnCStoreFilter(); });
     return 1;  // keep
   }
 

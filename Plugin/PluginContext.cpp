@@ -68,7 +68,7 @@ namespace OrthancPerf
     journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
               &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
-    tracker_(journal_, OutcomeJudge(server_.hasOtherFilters), recorder_),
+    tracker_(journal_, server_.hasOtherFilters, recorder_),
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),

@@ -104,7 +104,7 @@ namespace OrthancPerf
     const IngestHold hold(tracker_);
     const PluginLock::Release release(lock_);
     selfTest_.wait();
-    tracker_.OnTranscoderBegin(Clock::now());
+    tracker_.GetThread().OnTranscoderBegin(Clock::now());
     const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size);
     Note(transcoding);
 
@@ -128,7 +128,7 @@ namespace OrthancPerf
 
     const IngestHold hold(tracker_);
     selfTest_.wait();
-    tracker_.OnTranscoderBegin(Clock::now());
+    tracker_.GetThread().OnTranscoderBegin(Clock::now());
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
     Note(transcoding);
 
@@ -290,7 +290,7 @@ namespace OrthancPerf
         identity = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
       }
 
-      tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
+      tracker_.GetThread().OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
   }
 }

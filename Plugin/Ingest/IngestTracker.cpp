@@ -12,6 +12,8 @@ namespace OrthancPerf
     // without, so that memory stays bounded
     constexpr std::size_t MAXIMUM_DEFERRED = 1024;
 
+    constexpr Verdict STORED = {Outcome::Stored, true, ""};
+
     std::uint64_t MakeTrackerId()
     {
       static std::atomic<std::uint64_t> next{1};
@@ -28,23 +30,23 @@ namespace OrthancPerf
     thread_local ThreadHandle currentThread;
   }
 
-  IngestTracker::IngestTracker(const Journal& journal, const OutcomeJudge& judge,
+  IngestTracker::IngestTracker(const Journal& journal, bool hasOtherFilters,
                                IMessageSource& source) :
     journal_(journal),
     source_(source),
-    judge_(judge),
+    hasOtherFilters_(hasOtherFilters),
     id_(MakeTrackerId())
   {
   }
 
   void IngestTracker::OnRequest(TimePoint now, const std::string& address)
   {
-    FinishOrDefer(GetCurrentThread().OnRequest(now, address));
+    FinishOrDefer(GetThread().OnRequest(now, address));
   }
 
   void IngestTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
   {
-    IngestThread& thread = GetCurrentThread();
+    IngestThread& thread = GetThread();
     FinishOrDefer(thread.OnReceived(now, received));
 
     if (const std::optional<MessageId> message = thread.GetTakenOver())
@@ -53,40 +55,9 @@ namespace OrthancPerf
     }
   }
 
-  void IngestTracker::OnHeld()
-  {
-    GetCurrentThread().OnHeld();
-  }
-
-  void IngestTracker::OnLetGo(TimePoint now)
-  {
-    GetCurrentThread().OnLetGo(now);
-  }
-
-  void IngestTracker::OnTranscoderBegin(TimePoint now)
-  {
-    GetCurrentThread().OnTranscoderBegin(now);
-  }
-
-  void IngestTracker::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                                      const std::optional<InstanceIdentity>& identity)
-  {
-    GetCurrentThread().OnTranscoderEnd(now, transcoding, identity);
-  }
-
-  void IngestTracker::OnFilter(TimePoint now, const KnownInstance& known)
-  {
-    GetCurrentThread().OnFilter(now, known);
-  }
-
-  void IngestTracker::OnCStoreFilter()
-  {
-    GetCurrentThread().OnCStoreFilter();
-  }
-
   void IngestTracker::OnStored(TimePoint now, const KnownInstance& known)
   {
-    IngestThread& thread = GetCurrentThread();
+    IngestThread& thread = GetThread();
 
     if (thread.OnStored(now, known))
     {
@@ -140,14 +111,8 @@ namespace OrthancPerf
     {
       const std::string instanceId = lookup(ended->identity.sopInstanceUid.data());
 
-      if (instanceId.empty())
-      {
-        PublishLost(*ended, judge_.Judge(ended->evidence));
-      }
-      else
-      {
-        PublishStored(*ended, instanceId);
-      }
+      Publish(*ended, instanceId.empty() ? JudgeOutcome(ended->evidence, hasOtherFilters_) : STORED,
+              instanceId);
     }
   }
 
@@ -186,7 +151,7 @@ namespace OrthancPerf
     return lateOutcomes_.load(std::memory_order_relaxed);
   }
 
-  IngestThread& IngestTracker::GetCurrentThread()
+  IngestThread& IngestTracker::GetThread()
   {
     if (currentThread.trackerId != id_)
     {
@@ -203,22 +168,15 @@ namespace OrthancPerf
     return *currentThread.thread;
   }
 
-  void IngestTracker::PublishStored(const EndedInstance& ended, const std::string& instanceId) const
-  {
-    FinishedInstance finished = ended.instance;
-    finished.outcome = Outcome::Stored;
-    finished.instanceId = instanceId;
-    journal_.Publish(finished);
-  }
-
-
-  // With the identifier that Orthanc would have given it
-  void IngestTracker::PublishLost(const EndedInstance& ended, const Verdict& verdict) const
+  void IngestTracker::Publish(const EndedInstance& ended, const Verdict& verdict,
+                              const std::string& instanceId) const
   {
     FinishedInstance finished = ended.instance;
     finished.outcome = verdict.outcome;
     finished.reason = verdict.reason;
-    finished.instanceId = ended.identity.hasher.GetInstanceId();
+    // Else the identifier that Orthanc would have given it
+    finished.instanceId =
+        verdict.outcome == Outcome::Stored ? instanceId : ended.identity.hasher.GetInstanceId();
     journal_.Publish(finished);
   }
 
@@ -232,11 +190,11 @@ namespace OrthancPerf
 
     if (ended->isStored)
     {
-      PublishStored(*ended, ended->instance.instanceId);
+      Publish(*ended, STORED, ended->instance.instanceId);
       return;
     }
 
-    const Verdict verdict = judge_.Judge(ended->evidence);
+    const Verdict verdict = JudgeOutcome(ended->evidence, hasOtherFilters_);
 
     if (verdict.mayBeInStore && ended->identity.sopInstanceUid[0] != '\0')
     {
@@ -248,7 +206,7 @@ namespace OrthancPerf
       }
     }
 
-    PublishLost(*ended, verdict);
+    Publish(*ended, verdict, {});
   }
 
 

@@ -25,19 +25,15 @@ namespace OrthancPerf
     // hold it; asked by Settle only. Must not throw.
     using StoreLookup = std::function<std::string(const char* sopInstanceUid)>;
 
-    // Journal and source outlive the tracker
-    IngestTracker(const Journal& journal, const OutcomeJudge& judge, IMessageSource& source);
+    // Journal and source outlive the tracker. "hasOtherFilters": see JudgeOutcome()
+    IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source);
 
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
-    void OnHeld();
-    void OnLetGo(TimePoint now);
-    void OnTranscoderBegin(TimePoint now);
-    void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
-                         const std::optional<InstanceIdentity>& identity);
-    void OnFilter(TimePoint now, const KnownInstance& known);
-    void OnCStoreFilter();
     void OnStored(TimePoint now, const KnownInstance& known);
+
+    // What the calling thread works at, for the events that end nothing
+    IngestThread& GetThread();
 
     // Finishes the instances that have ended without another event on their thread: those whose
     // response was written at least "quiet" ago, and those that went out of sight. To be called
@@ -51,9 +47,8 @@ namespace OrthancPerf
     std::uint64_t CountLateOutcomes() const;
 
   private:
-    IngestThread& GetCurrentThread();
-    void PublishStored(const EndedInstance& ended, const std::string& instanceId) const;
-    void PublishLost(const EndedInstance& ended, const Verdict& verdict) const;
+    void Publish(const EndedInstance& ended, const Verdict& verdict,
+                 const std::string& instanceId) const;
     void FinishOrDefer(const std::optional<EndedInstance>& ended);
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();
@@ -63,7 +58,7 @@ namespace OrthancPerf
 
     const Journal& journal_;
     IMessageSource& source_;
-    const OutcomeJudge judge_;
+    const bool hasOtherFilters_;
     const std::uint64_t id_;
 
     std::mutex settling_;
@@ -81,7 +76,7 @@ namespace OrthancPerf
   public:
     explicit IngestHold(IngestTracker& tracker) : tracker_(tracker)
     {
-      tracker_.OnHeld();
+      tracker_.GetThread().OnHeld();
     }
 
     IngestHold(const IngestHold&) = delete;
@@ -89,7 +84,7 @@ namespace OrthancPerf
 
     ~IngestHold()
     {
-      tracker_.OnLetGo(Clock::now());
+      tracker_.GetThread().OnLetGo(Clock::now());
     }
 
   private:

@@ -3,11 +3,7 @@
 
 namespace OrthancPerf
 {
-  OutcomeJudge::OutcomeJudge(bool hasOtherFilters) : hasOtherFilters_(hasOtherFilters)
-  {
-  }
-
-  Verdict OutcomeJudge::Judge(const IngestEvidence& evidence) const
+  Verdict JudgeOutcome(const IngestEvidence& evidence, bool hasOtherFilters)
   {
     if (*evidence.problem != '\0')
     {
@@ -24,7 +20,7 @@ namespace OrthancPerf
       return {Outcome::Failed, false, "storage full, or storage or database failed"};
     }
 
-    if (hasOtherFilters_)
+    if (hasOtherFilters)
     {
       return {Outcome::Discarded, true, "refused by a filter of Lua's or of another plugin's"};
     }

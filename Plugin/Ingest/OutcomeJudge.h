@@ -35,16 +35,7 @@ namespace OrthancPerf
   // Tells a discarded instance from a failed one. Our filters are the last to be asked (they are
   // registered once all plugins are there), so an instance that passed them failed in the storage
   // or the database; one that did not, and is readable, was refused by a filter before ours,
-  // provided that there is one.
-  class OutcomeJudge
-  {
-  public:
-    // hasOtherFilters: Lua scripts or other plugins are loaded, which may refuse instances
-    explicit OutcomeJudge(bool hasOtherFilters);
-
-    Verdict Judge(const IngestEvidence& evidence) const;
-
-  private:
-    const bool hasOtherFilters_;
-  };
+  // provided that there is one. "hasOtherFilters": Lua scripts or other plugins are loaded, which
+  // may refuse instances.
+  Verdict JudgeOutcome(const IngestEvidence& evidence, bool hasOtherFilters);
 }

@@ -6,17 +6,12 @@
 
 namespace OrthancPerf
 {
-  RecentInstances::RecentInstances(std::size_t capacity) : capacity_(capacity)
+  RecentInstances::RecentInstances(std::size_t capacity) : ring_(capacity)
   {
   }
 
   void RecentInstances::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
-    if (capacity_ == 0)
-    {
-      return;
-    }
-
     try
     {
       Store(instance);
@@ -35,12 +30,16 @@ namespace OrthancPerf
     std::vector<FinishedInstance> latest;
     const std::lock_guard lock(mutex_);
 
-    for (std::size_t age = 0; age < ring_.size() && latest.size() < limit; age++)
+    for (const FinishedInstance& instance : ring_)
     {
-      const FinishedInstance& instance = GetNewest(age);
       const bool isPeer = !peer || instance.peer.name == *peer;
       const bool isOrigin = !origin || instance.origin == *origin;
       const bool isDirection = !direction || instance.direction == *direction;
+
+      if (latest.size() == limit)
+      {
+        break;
+      }
 
       if (isPeer && isOrigin && isDirection)
       {
@@ -54,41 +53,17 @@ namespace OrthancPerf
   void RecentInstances::Store(const FinishedInstance& instance)
   {
     const std::lock_guard lock(mutex_);
-
-    if (ring_.size() < capacity_)
-    {
-      ring_.push_back(instance);
-    }
-    else
-    {
-      ring_[next_] = instance;
-    }
-
-    next_ = (next_ + 1) % capacity_;
+    ring_.push_front(instance);
 
     // Threads report their instances some milliseconds after their end, in any order
     for (std::size_t age = 0; age + 1 < ring_.size(); age++)
     {
-      FinishedInstance& newer = GetNewest(age);
-      FinishedInstance& older = GetNewest(age + 1);
-
-      if (newer.finishedAt >= older.finishedAt)
+      if (ring_[age].finishedAt >= ring_[age + 1].finishedAt)
       {
         break;
       }
 
-      std::swap(newer, older);
+      std::swap(ring_[age], ring_[age + 1]);
     }
-  }
-
-  // The age of the newest is zero
-  const FinishedInstance& RecentInstances::GetNewest(std::size_t age) const
-  {
-    return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()];
-  }
-
-  FinishedInstance& RecentInstances::GetNewest(std::size_t age)
-  {
-    return ring_[(next_ + ring_.size() - 1 - age) % ring_.size()];
   }
 }

@@ -3,6 +3,7 @@
 
 #include "Ingest/Journal.h"
 
+#include <boost/circular_buffer.hpp>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -28,12 +29,8 @@ namespace OrthancPerf
 
   private:
     void Store(const FinishedInstance& instance);
-    const FinishedInstance& GetNewest(std::size_t age) const;
-    FinishedInstance& GetNewest(std::size_t age);
 
-    const std::size_t capacity_;
     mutable std::mutex mutex_;
-    std::vector<FinishedInstance> ring_;
-    std::size_t next_ = 0;
+    boost::circular_buffer<FinishedInstance> ring_;  // the newest first
   };
 }

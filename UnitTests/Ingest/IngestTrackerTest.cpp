@@ -77,7 +77,7 @@ namespace OrthancPerf
       Collector collector_;
       Journal journal_{{&collector_}};
       NoMessageSource noSource_;
-      IngestTracker tracker_{journal_, OutcomeJudge(true), noSource_};
+      IngestTracker tracker_{journal_, true, noSource_};
     };
   }
 
@@ -181,7 +181,7 @@ namespace OrthancPerf
             {
               tracker_.OnRequest(now_, "127.0.0.1");
               tracker_.OnReceived(now_, Readable("1.2"));
-              tracker_.OnFilter(now_, {});
+              tracker_.GetThread().OnFilter(now_, {});
               tracker_.OnStored(now_, {});
             }
           });
@@ -232,7 +232,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)
   {
     OneConnection source;
-    IngestTracker tracker(journal_, OutcomeJudge(true), source);
+    IngestTracker tracker(journal_, true, source);
 
     source.message.id = MessageId{7, 4};
     source.message.firstByte = source.message.lastByte = now_;

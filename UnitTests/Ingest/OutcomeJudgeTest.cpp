@@ -21,7 +21,7 @@ namespace OrthancPerf
   {
     IngestEvidence evidence;
     evidence.problem = "not DICOM";
-    const Verdict verdict = OutcomeJudge(true).Judge(evidence);
+    const Verdict verdict = JudgeOutcome(evidence, true);
     EXPECT_EQ(verdict.outcome, Outcome::Failed);
     EXPECT_FALSE(verdict.mayBeInStore);
     EXPECT_STREQ("not DICOM", verdict.reason);
@@ -29,28 +29,27 @@ namespace OrthancPerf
 
   TEST(OutcomeJudge, AReadableInstanceThatMissedOurFilterWasDiscardedOrIsInTheStore)
   {
-    const Verdict verdict = OutcomeJudge(true).Judge(Seen(Origin::RestApi, false, false));
+    const Verdict verdict = JudgeOutcome(Seen(Origin::RestApi, false, false), true);
     EXPECT_EQ(verdict.outcome, Outcome::Discarded);
     EXPECT_TRUE(verdict.mayBeInStore);
   }
 
   TEST(OutcomeJudge, NobodyDiscardsWhereThereIsNoOtherFilter)
   {
-    const Verdict verdict = OutcomeJudge(false).Judge(Seen(Origin::RestApi, false, false));
+    const Verdict verdict = JudgeOutcome(Seen(Origin::RestApi, false, false), false);
     EXPECT_EQ(verdict.outcome, Outcome::Failed);
     EXPECT_TRUE(verdict.mayBeInStore);
   }
 
   TEST(OutcomeJudge, AnUploadThatPassedAllFiltersFailedInTheStorage)
   {
-    EXPECT_EQ(OutcomeJudge(true).Judge(Seen(Origin::RestApi, true, false)).outcome,
-              Outcome::Failed);
+    EXPECT_EQ(JudgeOutcome(Seen(Origin::RestApi, true, false), true).outcome, Outcome::Failed);
   }
 
   TEST(OutcomeJudge, ACStoreThatMissedOurCStoreFilterWasDiscardedByAnother)
   {
-    const OutcomeJudge judge(true);
-    EXPECT_EQ(judge.Judge(Seen(Origin::DicomProtocol, true, false)).outcome, Outcome::Discarded);
-    EXPECT_EQ(judge.Judge(Seen(Origin::DicomProtocol, true, true)).outcome, Outcome::Failed);
+    EXPECT_EQ(JudgeOutcome(Seen(Origin::DicomProtocol, true, false), true).outcome,
+              Outcome::Discarded);
+    EXPECT_EQ(JudgeOutcome(Seen(Origin::DicomProtocol, true, true), true).outcome, Outcome::Failed);
   }
 }
