@@ -24,8 +24,7 @@ namespace OrthancPerf
   }
 
   AssociateRequestParser::Status AssociateRequestParser::Feed(const std::uint8_t* data,
-                                                              std::size_t size,
-                                                              std::size_t* consumed) noexcept
+                                                              std::size_t size) noexcept
   {
     std::size_t position = 0;
 
@@ -41,7 +40,7 @@ namespace OrthancPerf
 
         if (skip_ == 0)
         {
-          OnField();
+          ExpectItem();
         }
 
         continue;
@@ -56,11 +55,6 @@ namespace OrthancPerf
       {
         OnField();
       }
-    }
-
-    if (consumed != nullptr)
-    {
-      *consumed = position;
     }
 
     return status_;
@@ -78,20 +72,9 @@ namespace OrthancPerf
     need_ = size;
   }
 
-  // After an item: the next one of the user information, the next one of the PDU, or its end
+  // The next one, or the end of the PDU
   void AssociateRequestParser::ExpectItem() noexcept
   {
-    if (userLeft_ != 0)
-    {
-      if (userLeft_ < ITEM_HEADER_SIZE)
-      {
-        return Fail();
-      }
-
-      userLeft_ -= ITEM_HEADER_SIZE;
-      return Expect(Step::UserInformation, ITEM_HEADER_SIZE);
-    }
-
     if (left_ == 0)
     {
       status_ = Status::Complete;
@@ -109,11 +92,6 @@ namespace OrthancPerf
 
   void AssociateRequestParser::OnField() noexcept
   {
-    if (have_ != need_)
-    {
-      return;  // the end of what was skipped; the field is next
-    }
-
     switch (step_)
     {
       case Step::PduHeader:
@@ -122,29 +100,17 @@ namespace OrthancPerf
         return OnFixed();
       case Step::ItemHeader:
         return OnItemHeader();
-      case Step::UserInformation:
-        return OnUserItemHeader();
-      case Step::UserItem:
-        return OnUserItem();
+      case Step::Item:
+        return OnItem();
     }
   }
 
   void AssociateRequestParser::OnPduHeader() noexcept
   {
-    const auto type = static_cast<std::uint8_t>(PduType::AssociateRequest);
     const std::uint32_t length = load_big_u32(field_.data() + 2);
 
-    if (field_[0] != type)
-    {
-      return Fail();
-    }
-
-    if (length < FIXED_SIZE)
-    {
-      return Fail();
-    }
-
-    if (length > MAXIMUM_LENGTH)
+    if (field_[0] != static_cast<std::uint8_t>(PduType::AssociateRequest) || length < FIXED_SIZE ||
+        length > MAXIMUM_LENGTH)
     {
       return Fail();
     }
@@ -170,7 +136,7 @@ namespace OrthancPerf
 
   void AssociateRequestParser::OnItemHeader() noexcept
   {
-    const std::uint8_t type = field_[0];
+    item_ = field_[0];
     const std::uint32_t length = load_big_u16(field_.data() + 2);
 
     if (length > left_)
@@ -178,61 +144,37 @@ namespace OrthancPerf
       return Fail();
     }
 
-    left_ -= length;
-
-    if (type == ITEM_USER_INFORMATION)
+    // The items in the user information have the same header: they are read as if they followed it
+    if (item_ == ITEM_USER_INFORMATION)
     {
-      userLeft_ = length;
       return ExpectItem();
     }
 
-    SkipItem(length);
-  }
+    left_ -= length;
 
-  void AssociateRequestParser::OnUserItemHeader() noexcept
-  {
-    userItem_ = field_[0];
-    const std::uint32_t length = load_big_u16(field_.data() + 2);
-
-    if (length > userLeft_)
+    if ((item_ == ITEM_MAXIMUM_LENGTH && length == 4) ||
+        (item_ == ITEM_IMPLEMENTATION_VERSION_NAME && length != 0 && length <= FIXED_SIZE))
     {
-      return Fail();
+      return Expect(Step::Item, length);
     }
 
-    userLeft_ -= length;
-
-    // No value of interest is empty or longer than a UID (64 bytes: PS3.5 section 9.1)
-    if (length == 0 || length > 64)
-    {
-      return SkipItem(length);
-    }
-
-    Expect(Step::UserItem, length);
-  }
-
-  void AssociateRequestParser::SkipItem(std::uint32_t length) noexcept
-  {
-    userItem_ = 0;
     skip_ = length;
-    Expect(Step::UserItem, 0);
 
-    if (length == 0)
+    if (skip_ == 0)
     {
-      OnUserItem();
+      ExpectItem();
     }
   }
 
-  void AssociateRequestParser::OnUserItem() noexcept
+  void AssociateRequestParser::OnItem() noexcept
   {
-    const std::uint8_t* value = field_.data();
-
-    if (userItem_ == ITEM_MAXIMUM_LENGTH && need_ == 4)
+    if (item_ == ITEM_MAXIMUM_LENGTH)
     {
-      request_.maximumLength = load_big_u32(value);
+      request_.maximumLength = load_big_u32(field_.data());
     }
-    else if (userItem_ == ITEM_IMPLEMENTATION_VERSION_NAME)
+    else
     {
-      request_.implementationVersionName.Assign(ToText(value, need_));
+      request_.implementationVersionName.Assign(ToText(field_.data(), need_));
     }
 
     ExpectItem();

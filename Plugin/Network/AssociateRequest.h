@@ -76,9 +76,8 @@ namespace OrthancPerf
       Failed
     };
 
-    // Reads at most up to the end of the PDU. "consumed": how many bytes were its own.
-    Status Feed(const std::uint8_t* data, std::size_t size,
-                std::size_t* consumed = nullptr) noexcept;
+    // Reads at most up to the end of the PDU
+    Status Feed(const std::uint8_t* data, std::size_t size) noexcept;
 
     Status GetStatus() const noexcept
     {
@@ -97,8 +96,7 @@ namespace OrthancPerf
       PduHeader,
       Fixed,  // protocol version and application entities
       ItemHeader,
-      UserInformation,  // header of one of its items
-      UserItem          // value of one of its items
+      Item  // value of one that is of use
     };
 
     static constexpr std::size_t FIXED_SIZE = 68;  // PS3.8 table 9-11, bytes 7 to 74
@@ -111,17 +109,14 @@ namespace OrthancPerf
     void OnPduHeader() noexcept;
     void OnFixed() noexcept;
     void OnItemHeader() noexcept;
-    void OnUserItemHeader() noexcept;
-    void SkipItem(std::uint32_t length) noexcept;
-    void OnUserItem() noexcept;
+    void OnItem() noexcept;
 
     std::array<std::uint8_t, FIXED_SIZE> field_ = {};
     std::size_t have_ = 0;                // bytes of the field that are there
     std::size_t need_ = PDU_HEADER_SIZE;  // bytes of the field in all
     std::uint32_t skip_ = 0;              // bytes to pass over before the next field
     std::uint32_t left_ = 0;              // bytes of the PDU after this field
-    std::uint32_t userLeft_ = 0;          // bytes of the user information after this field
-    std::uint8_t userItem_ = 0;
+    std::uint8_t item_ = 0;
     Step step_ = Step::PduHeader;
     Status status_ = Status::NeedMore;
     AssociateRequest request_;

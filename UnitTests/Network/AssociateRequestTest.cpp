@@ -42,10 +42,9 @@ namespace OrthancPerf
                        Item(0x55, "OFFIS_DCMTK_367");
     const Bytes REQUEST = Pdu(1, FIXED + CONTEXTS + Item(0x50, USER));
 
-    Status Feed(AssociateRequestParser& parser, const Bytes& bytes, std::size_t* consumed = nullptr)
+    Status Feed(AssociateRequestParser& parser, const Bytes& bytes)
     {
-      return parser.Feed(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(),
-                         consumed);
+      return parser.Feed(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     }
 
     void ExpectWhole(const AssociateRequestParser& parser)
@@ -62,10 +61,8 @@ namespace OrthancPerf
   TEST(AssociateRequestParser, ReadsARequestInOnePiece)
   {
     AssociateRequestParser parser;
-    std::size_t consumed = 0;
-    Feed(parser, REQUEST + "next", &consumed);
+    Feed(parser, REQUEST + "next");
     ExpectWhole(parser);
-    EXPECT_EQ(REQUEST.size(), consumed);
   }
 
   TEST(AssociateRequestParser, ReadsARequestByteByByte)
