@@ -38,40 +38,6 @@ namespace OrthancPerf
     private:
       const int fd_;
     };
-
-
-    class Problems
-    {
-    public:
-      void AddRefusal(const char* key, int error)
-      {
-        if (error != 0)
-        {
-          lines_.push_back(std::string(key) + ": the kernel refuses it (" +
-                           std::generic_category().message(error) + ")");
-        }
-      }
-
-      // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)
-      void AddCap(const char* key, const char* limit, const SocketBuffer& setting,
-                  const std::optional<std::uint32_t>& inForce)
-      {
-        if (setting.mode == SocketBuffer::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
-        {
-          lines_.push_back(std::string(key) + ": " + std::to_string(setting.bytes) +
-                           " bytes are asked for, " + std::to_string(*inForce / 2) +
-                           " are in force: the kernel's limit is " + limit);
-        }
-      }
-
-      std::vector<std::string> Take()
-      {
-        return std::move(lines_);
-      }
-
-    private:
-      std::vector<std::string> lines_;
-    };
   }
 
 
@@ -87,23 +53,38 @@ namespace OrthancPerf
     }
 
     const TuningResult result = ApplySocketSettings(socket.Get(), settings);
-    Problems problems;
-
     SettingsTrial trial;
     trial.inForce = ReadSocketOptions(socket.Get());
 
-    problems.AddRefusal("TcpNoDelay", result.noDelay);
-    problems.AddRefusal("ReceiveBuffer", result.receiveBuffer);
-    problems.AddRefusal("SendBuffer", result.sendBuffer);
-    problems.AddRefusal("KeepAliveSeconds", result.keepAlive);
-    problems.AddRefusal("UserTimeoutSeconds", result.userTimeout);
-    problems.AddRefusal("CongestionControl", result.congestionControl);
-    problems.AddCap("ReceiveBuffer", "net.core.rmem_max", settings.receiveBuffer,
-                    trial.inForce.receiveBuffer);
-    problems.AddCap("SendBuffer", "net.core.wmem_max", settings.sendBuffer,
-                    trial.inForce.sendBuffer);
+    for (const auto& [key, error] : {std::pair{"TcpNoDelay", result.noDelay},
+                                     {"ReceiveBuffer", result.receiveBuffer},
+                                     {"SendBuffer", result.sendBuffer},
+                                     {"KeepAliveSeconds", result.keepAlive},
+                                     {"UserTimeoutSeconds", result.userTimeout},
+                                     {"CongestionControl", result.congestionControl}})
+    {
+      if (error != 0)
+      {
+        trial.problems.push_back(std::string(key) + ": the kernel refuses it (" +
+                                 std::generic_category().message(error) + ")");
+      }
+    }
 
-    trial.problems = problems.Take();
+    // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)
+    const auto checkCap = [&trial](const char* key, const char* limit, const SocketBuffer& setting,
+                                   const std::optional<std::uint32_t>& inForce)
+    {
+      if (setting.mode == SocketBuffer::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
+      {
+        trial.problems.push_back(std::string(key) + ": " + std::to_string(setting.bytes) +
+                                 " bytes are asked for, " + std::to_string(*inForce / 2) +
+                                 " are in force: the kernel's limit is " + limit);
+      }
+    };
+
+    checkCap("ReceiveBuffer", "net.core.rmem_max", settings.receiveBuffer,
+             trial.inForce.receiveBuffer);
+    checkCap("SendBuffer", "net.core.wmem_max", settings.sendBuffer, trial.inForce.sendBuffer);
     return trial;
   }
 }

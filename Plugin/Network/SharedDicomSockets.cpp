@@ -45,13 +45,6 @@ namespace OrthancPerf
     }
 
     sequence_.fetch_add(1, std::memory_order_release);
-    isQuickAck_.store(settings.tcpQuickAck, std::memory_order_relaxed);
-    isNoDelay_.store(settings.tcpNoDelay, std::memory_order_relaxed);
-
-    if (revision_.fetch_add(1, std::memory_order_release) + 1 == 0)
-    {
-      revision_.store(1, std::memory_order_release);
-    }
   }
 
   DicomSockets SharedDicomSockets::Get() const noexcept
@@ -77,7 +70,7 @@ namespace OrthancPerf
   SharedDicomSockets::Words SharedDicomSockets::Pack(const DicomSockets& settings)
   {
     Words words = {};
-    words[0] = (settings.tcpNoDelay ? 1U : 0U) | (settings.tcpQuickAck ? 2U : 0U);
+    words[0] = (settings.tcpNoDelay ? NO_DELAY : 0) | (settings.tcpQuickAck ? QUICK_ACK : 0);
     words[1] = PackBuffer(settings.receiveBuffer);
     words[2] = PackBuffer(settings.sendBuffer);
     words[3] = static_cast<std::uint64_t>(settings.keepAlive.count());
@@ -89,8 +82,8 @@ namespace OrthancPerf
   DicomSockets SharedDicomSockets::Unpack(const Words& words) noexcept
   {
     DicomSockets settings;
-    settings.tcpNoDelay = (words[0] & 1U) != 0;
-    settings.tcpQuickAck = (words[0] & 2U) != 0;
+    settings.tcpNoDelay = (words[0] & NO_DELAY) != 0;
+    settings.tcpQuickAck = (words[0] & QUICK_ACK) != 0;
     settings.receiveBuffer = UnpackBuffer(words[1]);
     settings.sendBuffer = UnpackBuffer(words[2]);
     settings.keepAlive = std::chrono::seconds(words[3]);

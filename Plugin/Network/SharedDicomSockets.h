@@ -28,31 +28,32 @@ namespace OrthancPerf
     // later ones, from a Get() that follows.
     std::uint32_t GetRevision() const noexcept
     {
-      return revision_.load(std::memory_order_acquire);
+      return sequence_.load(std::memory_order_acquire) |
+             1U;  // while a writer is at it, the last one
     }
 
     // Those that matter at every wait, without the rest
     bool IsQuickAck() const noexcept
     {
-      return isQuickAck_.load(std::memory_order_relaxed);
+      return (words_[0].load(std::memory_order_relaxed) & QUICK_ACK) != 0;
     }
 
     bool IsNoDelay() const noexcept
     {
-      return isNoDelay_.load(std::memory_order_relaxed);
+      return (words_[0].load(std::memory_order_relaxed) & NO_DELAY) != 0;
     }
 
   private:
     using Words = std::array<std::uint64_t, 7>;
+
+    static constexpr std::uint64_t NO_DELAY = 1;  // of the first word
+    static constexpr std::uint64_t QUICK_ACK = 2;
 
     static Words Pack(const DicomSockets& settings);
     static DicomSockets Unpack(const Words& words) noexcept;
 
     std::mutex writers_;
     std::atomic<std::uint32_t> sequence_ = 0;  // odd while a writer is at it
-    std::array<std::atomic<std::uint64_t>, 7> words_;
-    std::atomic<bool> isQuickAck_ = false;
-    std::atomic<bool> isNoDelay_ = false;
-    std::atomic<std::uint32_t> revision_ = 1;
+    std::array<std::atomic<std::uint64_t>, 7> words_ = {};
   };
 }
