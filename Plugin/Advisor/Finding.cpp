@@ -56,20 +56,8 @@ namespace OrthancPerf
 
   const char* ToLabel(Remedy::Kind kind)
   {
-    switch (kind)
-    {
-      case Remedy::Kind::Tuning:
-        return "Tuning";
-
-      case Remedy::Kind::Configuration:
-        return "Configuration";
-
-      case Remedy::Kind::System:
-        return "System";
-
-      default:
-        return "Peer";
-    }
+    constexpr const char* LABELS[] = {"Tuning", "Configuration", "System", "Peer"};
+    return LABELS[static_cast<std::size_t>(kind)];
   }
 
 

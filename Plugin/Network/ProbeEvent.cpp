@@ -19,45 +19,34 @@ namespace OrthancPerf
 
 
     // DICOM PS3.4 annex B.2.3 and PS3.7 annex C; the meaning of a failure, for people
+    struct Failure
+    {
+      std::uint16_t mask;
+      std::uint16_t status;
+      const char* meaning;
+    };
+
+    constexpr Failure FAILURES[] = {{0xff00, 0xa700, ": out of resources"},
+                                    {0xff00, 0xa900, ": the data set does not match the SOP class"},
+                                    {0xf000, 0xc000, ": the receiver cannot understand it"},
+                                    {0xffff, 0x0110, ": processing failure"},
+                                    {0xffff, 0x0111, ": duplicate SOP instance"},
+                                    {0xffff, 0x0117, ": invalid SOP instance"},
+                                    {0xffff, 0x0122, ": SOP class not supported"},
+                                    {0xffff, 0x0124, ": not authorized"}};
+
+
     const char* Explain(std::uint16_t status)
     {
-      switch (status & 0xff00)
+      for (const Failure& failure : FAILURES)
       {
-        case 0xa700:
-          return ": out of resources";
-
-        case 0xa900:
-          return ": the data set does not match the SOP class";
-
-        default:
-          break;
+        if ((status & failure.mask) == failure.status)
+        {
+          return failure.meaning;
+        }
       }
 
-      if ((status & 0xf000) == 0xc000)
-      {
-        return ": the receiver cannot understand it";
-      }
-
-      switch (status)
-      {
-        case 0x0110:
-          return ": processing failure";
-
-        case 0x0111:
-          return ": duplicate SOP instance";
-
-        case 0x0117:
-          return ": invalid SOP instance";
-
-        case 0x0122:
-          return ": SOP class not supported";
-
-        case 0x0124:
-          return ": not authorized";
-
-        default:
-          return "";
-      }
+      return "";
     }
 
 
