@@ -3,6 +3,8 @@
 
 #include "Ingest/Phase.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   // The way of one instance through its phases: a row of marks without a gap, each of which says
@@ -11,14 +13,24 @@ namespace OrthancPerf
   class Timeline
   {
   public:
-    explicit Timeline(TimePoint begin);
+    explicit Timeline(TimePoint begin) : lastMark_(begin)
+    {
+    }
 
     // The time since the previous mark belonged to "phase". A time before the previous mark
     // counts as that mark: phases are never negative.
-    void Mark(Phase phase, TimePoint now);
+    void Mark(Phase phase, TimePoint now)
+    {
+      const TimePoint mark = std::max(now, lastMark_);
+      phases_.Add(phase, mark - lastMark_);
+      lastMark_ = mark;
+    }
 
     // Time inside a phase, reported beside it (Phase::Sync), or before the begin (Phase::Idle)
-    void AddBeside(Phase phase, Duration duration);
+    void AddBeside(Phase phase, Duration duration)
+    {
+      phases_.Add(phase, duration);
+    }
 
     TimePoint GetLastMark() const
     {
