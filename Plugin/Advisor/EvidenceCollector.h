@@ -45,8 +45,8 @@ namespace OrthancPerf
     void Look(const std::vector<OpenAssociation>& open);
 
     // What Orthanc's threads have waited for a processor since the last call; to be told about
-    // twice a second. What those of them waited that received the instances which finished meanwhile says which of
-    // Evidence's sums these are added to.
+    // twice a second. What those of them waited that received the instances which finished
+    // meanwhile says which of Evidence's sums these are added to.
     void OnProcessorWait(const ProcessorPressure::Waits& waits);
 
     // What there is now; without facts, tuning, and the engines that could be used
