@@ -59,22 +59,32 @@ namespace OrthancPerf
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
-    peerMetrics_(peers_),
-    associationMetrics_(peers_, [this] { return ListOpenAssociations(); }),
+    peerMetrics_(peerStatistics_),
     ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
-    pluginMetrics_(PERF_VERSION, orthanc_.GetVersion()),
-    adviceMetrics_([this] { return advisor_.CountFindings(); }),
+    buildInfo_("orthanc_perf_build_info",
+               "Versions of the performance plugin and of Orthanc; the value is always 1.",
+               [this]
+               {
+                 const prometheus::Labels labels = {{"version", PERF_VERSION},
+                                                    {"orthanc", orthanc_.GetVersion()}};
+                 return std::vector<LabelledValue>{{labels, 1}};
+               }),
+    tuningInForce_("orthanc_perf_tuning",
+                   "The tuning in force: numbers as they are, switches as 0 and 1.",
+                   [this] { return ToLabelledValues("setting", ToFigures(*tuning_.Get())); }),
+    findings_("orthanc_perf_findings",
+              "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
+              [this] { return ToLabelledValues("id", advisor_.CountFindings()); }),
     evidence_(peers_, server_.dicomThreads),
-    journal_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &peerStatistics_,
-              &recentTraffic_, &recentInstances_, &history_, &evidence_}),
+    journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
+              &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     tracker_(journal_, server_.hasOtherFilters, recorder_),
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
-    exposition_({&ingestMetrics_, &peerMetrics_, &associationMetrics_, &pluginMetrics_,
-                 &adviceMetrics_, &transcoding_.GetMetrics(),
-                 &transcoding_.GetComparisonMetrics()}),
+    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &tuningInForce_, &findings_,
+                 &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
@@ -193,7 +203,6 @@ namespace OrthancPerf
   {
     try
     {
-      pluginMetrics_.SetTuning(ToFigures(tuning));
       TuneSockets(tuning.dicomSockets);
       transcoding_.SetSettings(tuning.ingestTranscoding);
 

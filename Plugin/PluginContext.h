@@ -6,14 +6,12 @@
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
-#include "Metrics/AdviceMetrics.h"
-#include "Metrics/AssociationMetrics.h"
 #include "Metrics/Exposition.h"
+#include "Metrics/GaugeFamily.h"
 #include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/PluginMetrics.h"
 #include "Metrics/RecentTraffic.h"
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
@@ -114,10 +112,10 @@ namespace OrthancPerf
     RecentTraffic recentTraffic_;
     PeerStatistics peerStatistics_;
     PeerMetrics peerMetrics_;
-    AssociationMetrics associationMetrics_;
     IngestMetrics ingestMetrics_;
-    PluginMetrics pluginMetrics_;
-    AdviceMetrics adviceMetrics_;
+    const GaugeFamily buildInfo_;
+    const GaugeFamily tuningInForce_;
+    const GaugeFamily findings_;
     History history_;
     EvidenceCollector evidence_;
     ProcessorPressure pressure_;  // housekeeping's

@@ -10,15 +10,18 @@ namespace OrthancPerf
 {
   // Whoever wants to know of finished instances and associations: metrics, the list of recent
   // instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
-  // microseconds, must not call Orthanc, and serializes itself.
+  // microseconds, must not call Orthanc, and serializes itself. An exception costs this observer
+  // this one instance or association, and nobody else anything.
   class IJournalObserver
   {
   public:
     virtual ~IJournalObserver() = default;
 
-    virtual void OnInstanceFinished(const FinishedInstance& instance) noexcept = 0;
+    virtual void OnInstanceFinished(const FinishedInstance&)
+    {
+    }
 
-    virtual void OnAssociationFinished(const FinishedAssociation&) noexcept
+    virtual void OnAssociationFinished(const FinishedAssociation&)
     {
     }
   };

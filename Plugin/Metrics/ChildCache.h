@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/histogram.h>
+#include <prometheus/labels.h>
+
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <utility>
 #include <vector>
 
 namespace OrthancPerf
@@ -17,15 +21,21 @@ namespace OrthancPerf
   class ChildCache
   {
   public:
-    // Adds the child with that number to its family, or finds it there: two threads may ask at
-    // once, and prometheus::Family::Add() gives both the same child.
-    using Make = std::function<Metric&(std::size_t)>;
+    // The labels of the child with that number
+    using MakeLabels = std::function<prometheus::Labels(std::size_t)>;
 
-    ChildCache(std::size_t count, Make make) : children_(count), make_(std::move(make))
+    // The family outlives the cache, which needs its further arguments for each child: a
+    // histogram's buckets
+    template <typename... Arguments>
+    ChildCache(prometheus::Family<Metric>& family, std::size_t count, MakeLabels makeLabels,
+               Arguments... arguments) :
+      children_(count),
+      make_([=, &family](std::size_t number) -> Metric&
+            { return family.Add(makeLabels(number), arguments...); })
     {
     }
 
-    Metric& Get(std::size_t number)
+    Metric& Get(std::size_t number) const
     {
       std::atomic<Metric*>& child = children_.at(number);
 
@@ -34,13 +44,13 @@ namespace OrthancPerf
         return *known;
       }
 
-      Metric& made = make_(number);
+      Metric& made = make_(number);  // two threads that ask at once are given the same child
       child.store(&made, std::memory_order_release);
       return made;
     }
 
   private:
-    std::vector<std::atomic<Metric*>> children_;
-    const Make make_;
+    mutable std::vector<std::atomic<Metric*>> children_;
+    const std::function<Metric&(std::size_t)> make_;
   };
 }

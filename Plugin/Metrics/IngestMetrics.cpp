@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/IngestMetrics.h"
 
+#include "Metrics/GaugeFamily.h"
+
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace OrthancPerf
@@ -22,122 +23,121 @@ namespace OrthancPerf
       return BUCKETS;
     }
 
-    std::size_t ToIndex(Origin origin)
+    prometheus::Labels MakeOriginLabels(std::size_t origin)
     {
-      return static_cast<std::size_t>(origin);
+      return {{"origin", ToLabel(GetAllOrigins().at(origin))}};
     }
 
-    std::size_t ToIndex(Origin origin, Phase phase)
+    prometheus::Labels MakeOutcomeLabels(std::size_t index)
     {
-      return ToIndex(origin) * PHASE_COUNT + static_cast<std::size_t>(phase);
+      prometheus::Labels labels = MakeOriginLabels(index / OUTCOME_COUNT);
+      labels["outcome"] = ToLabel(GetAllOutcomes().at(index % OUTCOME_COUNT));
+      return labels;
     }
 
-    prometheus::Family<prometheus::Histogram>& BuildPhaseFamily(prometheus::Registry& registry)
+    prometheus::Labels MakePhaseLabels(std::size_t index)
     {
-      return prometheus::BuildHistogram()
-          .Name("orthanc_perf_ingest_phase_seconds")
-          .Help("Time of a received instance in each phase of its ingest.")
-          .Register(registry);
-    }
-
-    prometheus::Histogram& AddPhase(prometheus::Family<prometheus::Histogram>& family,
-                                    std::size_t index)
-    {
-      const Origin origin = GetAllOrigins().at(index / PHASE_COUNT);
-      const Phase phase = GetAllPhases().at(index % PHASE_COUNT);
-      return family.Add({{"origin", ToLabel(origin)}, {"phase", ToLabel(phase)}},
-                        GetPhaseBuckets());
+      prometheus::Labels labels = MakeOriginLabels(index / PHASE_COUNT);
+      labels["phase"] = ToLabel(GetAllPhases().at(index % PHASE_COUNT));
+      return labels;
     }
   }
 
   IngestMetrics::IngestMetrics(CountInFlight countInFlight) :
     countInFlight_(std::move(countInFlight)),
-    phaseFamily_(BuildPhaseFamily(registry_)),
-    phases_(ORIGIN_COUNT * PHASE_COUNT,
-            [this](std::size_t index) -> prometheus::Histogram&
-            { return AddPhase(phaseFamily_, index); })
+    instances_(prometheus::BuildCounter()
+                   .Name("orthanc_perf_ingest_instances_total")
+                   .Help("Instances received, by what became of them.")
+                   .Register(registry_),
+               ORIGIN_COUNT * OUTCOME_COUNT, &MakeOutcomeLabels),
+    bytes_(prometheus::BuildCounter()
+               .Name("orthanc_perf_ingest_bytes_total")
+               .Help("Bytes of all instances received, whatever became of them.")
+               .Register(registry_),
+           ORIGIN_COUNT, &MakeOriginLabels),
+    phases_(prometheus::BuildHistogram()
+                .Name("orthanc_perf_ingest_phase_seconds")
+                .Help("Time of a received instance in each phase of its ingest.")
+                .Register(registry_),
+            ORIGIN_COUNT * PHASE_COUNT, &MakePhaseLabels, GetPhaseBuckets())
   {
-    AddCounters();
-    AddInFlight();
+    // The counters exist from the start, at zero: Prometheus can then tell the first increment
+    for (std::size_t i = 0; i < ORIGIN_COUNT * OUTCOME_COUNT; i++)
+    {
+      instances_.Get(i);
+      bytes_.Get(i / OUTCOME_COUNT);
+    }
   }
 
-  void IngestMetrics::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  void IngestMetrics::OnInstanceFinished(const FinishedInstance& instance)
   {
     if (instance.direction != Direction::Receive)
     {
       return;
     }
 
-    const std::size_t origin = ToIndex(instance.origin);
-    instances_[origin][static_cast<std::size_t>(instance.outcome)]->Increment();
-    bytes_[origin]->Increment(static_cast<double>(instance.size));
+    const auto origin = static_cast<std::size_t>(instance.origin);
+    instances_.Get(origin * OUTCOME_COUNT + static_cast<std::size_t>(instance.outcome)).Increment();
+    bytes_.Get(origin).Increment(static_cast<double>(instance.size));
 
-    try
+    for (const Phase phase : GetAllPhases())
     {
-      ObservePhases(instance);
-    }
-    catch (const std::exception&)
-    {
-      // Out of memory for a new histogram: one instance less in it is better than Orthanc down
+      if (const std::optional<Duration> duration = instance.phases.Get(phase))
+      {
+        phases_.Get(origin * PHASE_COUNT + static_cast<std::size_t>(phase))
+            .Observe(ToSeconds(std::max(*duration, Duration::zero())));
+      }
     }
   }
 
   std::vector<prometheus::MetricFamily> IngestMetrics::Collect() const
   {
-    for (const Origin origin : GetAllOrigins())
-    {
-      inFlight_[ToIndex(origin)]->Set(static_cast<double>(countInFlight_(origin)));
-    }
-
-    return registry_.Collect();
-  }
-
-  // These exist from the start, at zero: Prometheus can then tell the first increment
-  void IngestMetrics::AddCounters()
-  {
-    auto& instances = prometheus::BuildCounter()
-                          .Name("orthanc_perf_ingest_instances_total")
-                          .Help("Instances received, by what became of them.")
-                          .Register(registry_);
-    auto& bytes = prometheus::BuildCounter()
-                      .Name("orthanc_perf_ingest_bytes_total")
-                      .Help("Bytes of all instances received, whatever became of them.")
-                      .Register(registry_);
+    std::vector<LabelledValue> inFlight;
 
     for (const Origin origin : GetAllOrigins())
     {
-      bytes_[ToIndex(origin)] = &bytes.Add({{"origin", ToLabel(origin)}});
-
-      for (const Outcome outcome : GetAllOutcomes())
-      {
-        instances_[ToIndex(origin)][static_cast<std::size_t>(outcome)] =
-            &instances.Add({{"origin", ToLabel(origin)}, {"outcome", ToLabel(outcome)}});
-      }
+      inFlight.push_back({{{"origin", ToLabel(origin)}}, double(countInFlight_(origin))});
     }
+
+    std::vector<prometheus::MetricFamily> families = registry_.Collect();
+    families.push_back(MakeFamily(prometheus::MetricType::Gauge, "orthanc_perf_ingest_in_flight",
+                                  "Instances that are being ingested now.", inFlight));
+    return families;
   }
 
-  void IngestMetrics::AddInFlight()
+  double IngestMetrics::CountInstances(Outcome outcome) const
   {
-    auto& inFlight = prometheus::BuildGauge()
-                         .Name("orthanc_perf_ingest_in_flight")
-                         .Help("Instances that are being ingested now.")
-                         .Register(registry_);
+    double count = 0;
+
+    for (std::size_t origin = 0; origin < ORIGIN_COUNT; origin++)
+    {
+      count += instances_.Get(origin * OUTCOME_COUNT + static_cast<std::size_t>(outcome)).Value();
+    }
+
+    return count;
+  }
+
+  double IngestMetrics::CountBytes() const
+  {
+    double count = 0;
+
+    for (std::size_t origin = 0; origin < ORIGIN_COUNT; origin++)
+    {
+      count += bytes_.Get(origin).Value();
+    }
+
+    return count;
+  }
+
+  double IngestMetrics::CountAllInFlight() const
+  {
+    double count = 0;
 
     for (const Origin origin : GetAllOrigins())
     {
-      inFlight_[ToIndex(origin)] = &inFlight.Add({{"origin", ToLabel(origin)}});
+      count += static_cast<double>(countInFlight_(origin));
     }
-  }
 
-  void IngestMetrics::ObservePhases(const FinishedInstance& instance)
-  {
-    for (const Phase phase : GetAllPhases())
-    {
-      if (const std::optional<Duration> duration = instance.phases.Get(phase))
-      {
-        phases_.Get(ToIndex(instance.origin, phase))
-            .Observe(ToSeconds(std::max(*duration, Duration::zero())));
-      }
-    }
+    return count;
   }
 }

@@ -5,13 +5,8 @@
 #include "Metrics/ChildCache.h"
 
 #include <prometheus/collectable.h>
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include <array>
 #include <functional>
 #include <vector>
 
@@ -29,21 +24,20 @@ namespace OrthancPerf
 
     explicit IngestMetrics(CountInFlight countInFlight);
 
-    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnInstanceFinished(const FinishedInstance& instance) override;
 
     std::vector<prometheus::MetricFamily> Collect() const override;
 
-  private:
-    void AddCounters();
-    void AddInFlight();
-    void ObservePhases(const FinishedInstance& instance);
+    // Over all origins, since the start
+    double CountInstances(Outcome outcome) const;
+    double CountBytes() const;
+    double CountAllInFlight() const;
 
+  private:
     const CountInFlight countInFlight_;
     prometheus::Registry registry_;
-    std::array<std::array<prometheus::Counter*, OUTCOME_COUNT>, ORIGIN_COUNT> instances_ = {};
-    std::array<prometheus::Counter*, ORIGIN_COUNT> bytes_ = {};
-    std::array<prometheus::Gauge*, ORIGIN_COUNT> inFlight_ = {};
-    prometheus::Family<prometheus::Histogram>& phaseFamily_;
+    ChildCache<prometheus::Counter> instances_;
+    ChildCache<prometheus::Counter> bytes_;
     ChildCache<prometheus::Histogram> phases_;
   };
 }

@@ -36,6 +36,16 @@ namespace OrthancPerf
     }
 
 
+    template <typename Number>
+    void AddTo(std::optional<Number>& total, const std::optional<Number>& number)
+    {
+      if (number)
+      {
+        total = total.value_or(Number()) + *number;
+      }
+    }
+
+
     void AddTo(TimeSummary& summary, const std::optional<Duration>& duration)
     {
       if (duration)
@@ -71,6 +81,13 @@ namespace OrthancPerf
     AddTo(connect, association.connect);
     Update(parties, association.parties);
     Update(tcp, association.tcp);
+
+    if (association.tcp)
+    {
+      retransmits = retransmits.value_or(0) + association.tcp->retransmits;
+      AddTo(receiveWindowLimited, association.tcp->receiveWindowLimited);
+      AddTo(sendBufferLimited, association.tcp->sendBufferLimited);
+    }
   }
 
 

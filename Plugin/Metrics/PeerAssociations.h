@@ -37,6 +37,11 @@ namespace OrthancPerf
     AssociationParties parties;     // of the latest that could be read
     std::optional<TcpSummary> tcp;  // of the latest that had it
 
+    // What the kernel said of those that are over, as far as it did
+    std::optional<std::uint64_t> retransmits;  // segments
+    std::optional<Duration> receiveWindowLimited;
+    std::optional<Duration> sendBufferLimited;
+
     void Add(const FinishedAssociation& association);
 
     // To be added the oldest first: the latest is the youngest

@@ -1,94 +1,271 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/PeerMetrics.h"
 
+#include "Metrics/GaugeFamily.h"
+
 #include <algorithm>
-#include <exception>
 #include <optional>
 
 namespace OrthancPerf
 {
-  PeerMetrics::PeerMetrics(PeerDirectory& directory) :
-    lines_(directory),
-    instances_(BuildFamily("orthanc_perf_peer_instances_total",
-                           "Instances received from the peer or sent to it.")),
-    bytes_(BuildFamily("orthanc_perf_peer_bytes_total",
-                       "Bytes of the instances received from the peer or sent to it.")),
-    stalls_(BuildFamily("orthanc_perf_stalls_total",
-                        "Waits of 20 ms or more for the next byte of a message that had begun.")),
-    stallTime_(BuildFamily("orthanc_perf_stall_seconds_total",
-                           "Time in waits of 20 ms or more inside a message.")),
-    phaseTime_(BuildPhaseFamily())
+  namespace
+  {
+    using Number = std::optional<double>;
+    using Associations = PeerAssociations;
+
+    constexpr prometheus::MetricType COUNTER = prometheus::MetricType::Counter;
+    constexpr prometheus::MetricType GAUGE = prometheus::MetricType::Gauge;
+
+
+    // Seconds. On a LAN the answer takes milliseconds; 35 to 50 ms and 180 to 250 ms hold what met
+    // one delayed ACK of Linux (40 ms) or of Windows (200 ms), 0.9 to 1.1 s what met one second:
+    // a SYN that was lost (RFC 6298 section 2.1), or a peer that sleeps.
+    const prometheus::Histogram::BucketBoundaries& GetSetupBuckets()
+    {
+      static const prometheus::Histogram::BucketBoundaries BUCKETS = {
+          0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1,
+          0.18,   0.25,  0.5,    0.9,   1.1,  2.5,  5,     10,   30};
+      return BUCKETS;
+    }
+
+
+    // What went between Orthanc and one peer in one direction
+    struct Line
+    {
+      prometheus::Labels labels;
+      const PeerTraffic& traffic;
+      const PeerAssociations& associations;
+
+      prometheus::Labels With(const char* label, const char* value) const
+      {
+        prometheus::Labels more = labels;
+        more[label] = value;
+        return more;
+      }
+    };
+
+
+    std::vector<Line> ListLines(const std::vector<PeerSummary>& peers)
+    {
+      std::vector<Line> lines;
+
+      for (const PeerSummary& peer : peers)
+      {
+        for (const Direction direction : GetAllDirections())
+        {
+          const auto place = static_cast<std::size_t>(direction);
+          prometheus::Labels labels = {{"direction", ToLabel(direction)}};
+
+          if (!peer.name.empty())
+          {
+            labels["peer"] = peer.name;
+          }
+
+          lines.push_back({labels, peer.directions.at(place), peer.associations.at(place)});
+        }
+      }
+
+      return lines;
+    }
+
+
+    Number ToNumber(bool isObserved, double value)
+    {
+      return isObserved ? Number(value) : std::nullopt;
+    }
+
+
+    Number ToNumber(const std::optional<Duration>& duration)
+    {
+      return duration ? Number(ToSeconds(*duration)) : std::nullopt;
+    }
+
+
+    // A family with one number for each line, where there is one
+    template <typename Get>
+    prometheus::MetricFamily MakePeerFamily(prometheus::MetricType type, const char* name,
+                                            const char* help, const std::vector<Line>& lines,
+                                            Get get)
+    {
+      std::vector<LabelledValue> values;
+
+      for (const Line& line : lines)
+      {
+        if (const Number number = get(line))
+        {
+          values.push_back({line.labels, *number});
+        }
+      }
+
+      return MakeFamily(type, name, help, values);
+    }
+
+
+    // A gauge of what the kernel said of the latest connection of each line
+    template <typename Get>
+    prometheus::MetricFamily MakeTcpFamily(const char* name, const char* help,
+                                           const std::vector<Line>& lines, Get get)
+    {
+      return MakePeerFamily(GAUGE, name, help, lines,
+                            [get](const Line& line) -> Number
+                            {
+                              const std::optional<TcpSummary>& tcp = line.associations.tcp;
+                              return tcp ? get(*tcp) : std::nullopt;
+                            });
+    }
+
+
+    prometheus::MetricFamily MakePhaseFamily(const std::vector<Line>& lines)
+    {
+      std::vector<LabelledValue> values;
+
+      for (const Line& line : lines)
+      {
+        for (const Phase phase : GetAllPhases())
+        {
+          if (const Number seconds = ToNumber(line.traffic.phases.Get(phase)))
+          {
+            values.push_back({line.With("phase", ToLabel(phase)), *seconds});
+          }
+        }
+      }
+
+      return MakeFamily(COUNTER, "orthanc_perf_peer_phase_seconds_total",
+                        "Time of the peer's instances in each phase.", values);
+    }
+
+
+    prometheus::MetricFamily MakeOutcomeFamily(const std::vector<Line>& lines)
+    {
+      std::vector<LabelledValue> values;
+
+      for (const Line& line : lines)
+      {
+        for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+        {
+          const std::uint64_t count =
+              line.associations.outcomes.at(static_cast<std::size_t>(outcome));
+
+          if (count > 0)
+          {
+            values.push_back({line.With("outcome", ToLabel(outcome)), double(count)});
+          }
+        }
+      }
+
+      return MakeFamily(COUNTER, "orthanc_perf_associations_total",
+                        "Associations that are over, by how they ended.", values);
+    }
+
+
+    void AddTraffic(std::vector<prometheus::MetricFamily>& families, const std::vector<Line>& lines)
+    {
+      const auto add = [&](const char* name, const char* help, auto get)
+      {
+        families.push_back(MakePeerFamily(COUNTER, name, help, lines, get));
+      };
+
+      add("orthanc_perf_peer_instances_total", "Instances received from the peer or sent to it.",
+          [](const Line& l) { return ToNumber(l.traffic.instances > 0, l.traffic.instances); });
+      add("orthanc_perf_peer_bytes_total",
+          "Bytes of the instances received from the peer or sent to it.",
+          [](const Line& l) { return ToNumber(l.traffic.instances > 0, l.traffic.bytes); });
+      add("orthanc_perf_stalls_total",
+          "Waits of 20 ms or more for the next byte of a message that had begun.",
+          [](const Line& l) { return ToNumber(l.traffic.areStallsObserved, l.traffic.stalls); });
+      add("orthanc_perf_stall_seconds_total", "Time in waits of 20 ms or more inside a message.",
+          [](const Line& l)
+          { return ToNumber(l.traffic.areStallsObserved, ToSeconds(l.traffic.stallTime)); });
+      families.push_back(MakePhaseFamily(lines));
+    }
+
+
+    void AddAssociations(std::vector<prometheus::MetricFamily>& families,
+                         const std::vector<Line>& lines)
+    {
+      const auto add = [&](const char* name, const char* help, auto get)
+      {
+        families.push_back(MakePeerFamily(COUNTER, name, help, lines, get));
+      };
+
+      add("orthanc_perf_peer_receive_window_limited_seconds_total",
+          "Time in which data could not be sent because the receive window of the peer was full. "
+          "Finished associations only.",
+          [](const Line& line) { return ToNumber(line.associations.receiveWindowLimited); });
+      add("orthanc_perf_peer_send_buffer_limited_seconds_total",
+          "Time in which data was not sent because the send buffer was too small. Finished "
+          "associations only.",
+          [](const Line& line) { return ToNumber(line.associations.sendBufferLimited); });
+      add("orthanc_perf_peer_retransmits_total",
+          "TCP segments sent again. Finished associations only.",
+          [](const Line& line) -> Number { return line.associations.retransmits; });
+      families.push_back(MakeOutcomeFamily(lines));
+      families.push_back(MakePeerFamily(
+          GAUGE, "orthanc_perf_associations_open", "Associations that are open now.", lines,
+          [](const Line& line) -> Number
+          { return line.associations.IsAny() ? Number(line.associations.open) : std::nullopt; }));
+    }
+
+
+    void AddTcp(std::vector<prometheus::MetricFamily>& families, const std::vector<Line>& lines)
+    {
+      const auto add = [&](const char* name, const char* help, auto get)
+      {
+        families.push_back(MakeTcpFamily(name, help, lines, get));
+      };
+
+      add("orthanc_perf_peer_round_trip_seconds",
+          "Smoothed TCP round trip of the latest association.",
+          [](const TcpSummary& tcp)
+          { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); });
+      add("orthanc_perf_peer_send_window_bytes",
+          "Receive window that the peer offered at the end of the latest association, or offers "
+          "now.",
+          [](const TcpSummary& tcp) -> Number { return tcp.sendWindow; });
+      add("orthanc_perf_peer_receive_window_bytes",
+          "Receive window offered to the peer at the end of the latest association, or now.",
+          [](const TcpSummary& tcp) -> Number { return tcp.receiveWindow; });
+      add("orthanc_perf_peer_send_mss_bytes",
+          "Largest TCP segment that is sent to the peer in the latest association.",
+          [](const TcpSummary& tcp) { return ToNumber(tcp.sendMss > 0, tcp.sendMss); });
+    }
+  }
+
+
+  PeerMetrics::PeerMetrics(const PeerStatistics& statistics) :
+    statistics_(statistics),
+    setup_(
+        prometheus::BuildHistogram()
+            .Name("orthanc_perf_association_setup_seconds")
+            .Help("Time from the connection until the association was answered.")
+            .Register(registry_),
+        DIRECTION_COUNT,
+        [](std::size_t direction) {
+          return prometheus::Labels{{"direction", ToLabel(GetAllDirections().at(direction))}};
+        },
+        GetSetupBuckets())
   {
   }
 
-  void PeerMetrics::OnInstanceFinished(const FinishedInstance& instance) noexcept
+
+  void PeerMetrics::OnAssociationFinished(const FinishedAssociation& association)
   {
-    try
+    if (association.setup)
     {
-      Count(instance);
-    }
-    catch (const std::exception&)
-    {
-      // Out of memory for a new peer: one instance uncounted is better than Orthanc down
+      setup_.Get(static_cast<std::size_t>(association.direction))
+          .Observe(ToSeconds(std::max(*association.setup, Duration::zero())));
     }
   }
+
 
   std::vector<prometheus::MetricFamily> PeerMetrics::Collect() const
   {
-    return registry_.Collect();
-  }
-
-  void PeerMetrics::Count(const FinishedInstance& instance)
-  {
-    const std::size_t line = lines_.Find(instance.peer.name, instance.direction);
-    instances_.Get(line).Increment();
-    bytes_.Get(line).Increment(static_cast<double>(instance.size));
-
-    // Absent until there is one: without the socket probe none can be seen, and zero would say
-    // that there was none.
-    if (instance.areStallsObserved)
-    {
-      stalls_.Get(line).Increment(instance.stalls);
-      stallTime_.Get(line).Increment(ToSeconds(instance.stallTime));
-    }
-
-    CountPhases(instance, line);
-  }
-
-  void PeerMetrics::CountPhases(const FinishedInstance& instance, std::size_t line)
-  {
-    for (const Phase phase : GetAllPhases())
-    {
-      if (const std::optional<Duration> duration = instance.phases.Get(phase))
-      {
-        phaseTime_.Get(line * PHASE_COUNT + static_cast<std::size_t>(phase))
-            .Increment(ToSeconds(std::max(*duration, Duration::zero())));
-      }
-    }
-  }
-
-  PeerMetrics::Children PeerMetrics::BuildFamily(const char* name, const char* help)
-  {
-    auto& family = prometheus::BuildCounter().Name(name).Help(help).Register(registry_);
-    return {lines_.GetCount(),
-            [this, &family](std::size_t line) -> prometheus::Counter&
-            {
-              return family.Add(lines_.MakeLabels(line));
-            }};
-  }
-
-  PeerMetrics::Children PeerMetrics::BuildPhaseFamily()
-  {
-    auto& family = prometheus::BuildCounter()
-                       .Name("orthanc_perf_peer_phase_seconds_total")
-                       .Help("Time of the peer's instances in each phase.")
-                       .Register(registry_);
-    return {lines_.GetCount() * PHASE_COUNT,
-            [this, &family](std::size_t number) -> prometheus::Counter&
-            {
-              prometheus::Labels labels = lines_.MakeLabels(number / PHASE_COUNT);
-              labels["phase"] = ToLabel(GetAllPhases().at(number % PHASE_COUNT));
-              return family.Add(labels);
-            }};
+    const std::vector<PeerSummary> peers = statistics_.SummarizeAll();
+    const std::vector<Line> lines = ListLines(peers);
+    std::vector<prometheus::MetricFamily> families = registry_.Collect();
+    AddTraffic(families, lines);
+    AddAssociations(families, lines);
+    AddTcp(families, lines);
+    return families;
   }
 }

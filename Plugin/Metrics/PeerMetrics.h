@@ -3,45 +3,33 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/ChildCache.h"
-#include "Metrics/PeerLines.h"
+#include "Metrics/PeerStatistics.h"
 
 #include <prometheus/collectable.h>
-#include <prometheus/counter.h>
-#include <prometheus/family.h>
 #include <prometheus/registry.h>
 
 #include <vector>
 
 namespace OrthancPerf
 {
-  // The orthanc_perf_peer_* and orthanc_perf_stall* families: what goes to and comes from each
-  // peer. An instance of which the peer is not known is counted without the label "peer", so
-  // that sums are complete. Owned by the plugin's context; any thread may call it. The number of
-  // label sets is bounded by the directory.
+  // The orthanc_perf_peer_*, orthanc_perf_stall* and orthanc_perf_association* families: what the
+  // statistics know of each peer at a scrape, and how long associations took to be answered. What
+  // came from a peer that is not known has no label "peer", so that sums are complete; what was
+  // never observed is absent, as are stalls and associations without the socket probe. Owned by the
+  // plugin's context; any thread may call it. The number of label sets is bounded by the directory.
   class PeerMetrics : public IJournalObserver, public prometheus::Collectable
   {
   public:
-    // The directory must outlive the metrics
-    explicit PeerMetrics(PeerDirectory& directory);
+    // The statistics must outlive the metrics
+    explicit PeerMetrics(const PeerStatistics& statistics);
 
-    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnAssociationFinished(const FinishedAssociation& association) override;
 
     std::vector<prometheus::MetricFamily> Collect() const override;
 
   private:
-    using Children = ChildCache<prometheus::Counter>;
-
-    void Count(const FinishedInstance& instance);
-    void CountPhases(const FinishedInstance& instance, std::size_t line);
-    Children BuildFamily(const char* name, const char* help);
-    Children BuildPhaseFamily();
-
-    const PeerLines lines_;
+    const PeerStatistics& statistics_;
     prometheus::Registry registry_;
-    Children instances_;
-    Children bytes_;
-    Children stalls_;
-    Children stallTime_;
-    Children phaseTime_;
+    ChildCache<prometheus::Histogram> setup_;
   };
 }

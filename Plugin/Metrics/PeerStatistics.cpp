@@ -2,7 +2,6 @@
 #include "Metrics/PeerStatistics.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace OrthancPerf
@@ -11,16 +10,6 @@ namespace OrthancPerf
   {
     constexpr std::size_t RATE_SLOTS = 20;
     constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(3);  // a minute in all
-
-    void AddTo(PeerTraffic& traffic, const FinishedInstance& instance)
-    {
-      traffic.instances++;
-      traffic.bytes += instance.size;
-      traffic.outcomes[static_cast<std::size_t>(instance.outcome)]++;
-      traffic.phases.Add(instance.phases);
-      traffic.stalls += instance.stalls;
-      traffic.stallTime += instance.stallTime;
-    }
 
     // Seen from the one moment to the other
     void See(PeerSummary& peer, PeerStatistics::WallTime from, PeerStatistics::WallTime to)
@@ -51,35 +40,39 @@ namespace OrthancPerf
     now_(std::move(now)),
     wallNow_(std::move(wallNow)),
     start_(now_()),
-    records_(directory.GetCapacity())
+    records_(directory.GetCapacity() + 1)
   {
   }
 
-  void PeerStatistics::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  void PeerStatistics::OnInstanceFinished(const FinishedInstance& instance)
   {
-    try
-    {
-      Count(instance);
-    }
-    catch (const std::exception&)
-    {
-      // Out of memory for a new peer: one instance uncounted is better than Orthanc down
-    }
+    const PeerIndex place = Find(instance.peer);
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+    GetRecord(place).Add(instance, now);
   }
 
-  void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association)
   {
-    try
-    {
-      Count(association);
-    }
-    catch (const std::exception&)
-    {
-      // Likewise
-    }
+    const PeerIndex place = Find(association.peer);
+    const WallTime now = wallNow_();
+    const std::lock_guard lock(mutex_);
+    GetRecord(place).Add(association, now);
   }
 
   std::vector<PeerSummary> PeerStatistics::Summarize() const
+  {
+    std::vector<PeerSummary> list = SummarizeAll();
+
+    if (!list.empty() && list.back().name.empty())
+    {
+      list.pop_back();
+    }
+
+    return list;
+  }
+
+  std::vector<PeerSummary> PeerStatistics::SummarizeAll() const
   {
     Summaries summaries = SummarizeFinished();
 
@@ -93,31 +86,16 @@ namespace OrthancPerf
 
     for (auto& [place, summary] : summaries)
     {
-      summary.name = directory_.GetName(place);
+      summary.name = place < directory_.GetCapacity() ? directory_.GetName(place) : "";
       list.push_back(std::move(summary));
     }
 
     return list;
   }
 
-  void PeerStatistics::Count(const FinishedInstance& instance)
+  PeerIndex PeerStatistics::Find(const Peer& peer) const
   {
-    if (const std::optional<PeerIndex> place = directory_.Resolve(instance.peer.name))
-    {
-      const TimePoint now = now_();
-      const std::lock_guard lock(mutex_);
-      GetRecord(*place).Add(instance, now);
-    }
-  }
-
-  void PeerStatistics::Count(const FinishedAssociation& association)
-  {
-    if (const std::optional<PeerIndex> place = directory_.Resolve(association.peer.name))
-    {
-      const WallTime now = wallNow_();
-      const std::lock_guard lock(mutex_);
-      GetRecord(*place).Add(association, now);
-    }
+    return directory_.Resolve(peer.name).value_or(directory_.GetCapacity());
   }
 
   PeerStatistics::Record& PeerStatistics::GetRecord(PeerIndex place)
@@ -166,13 +144,10 @@ namespace OrthancPerf
 
     for (const OpenAssociation& association : open)
     {
-      if (const std::optional<PeerIndex> place = directory_.Resolve(association.peer.name))
-      {
-        PeerSummary& summary = summaries[*place];
-        See(summary, GetBegin(now, association.age), now);
-        UpdateAddress(summary, association.peer.address);
-        summary.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
-      }
+      PeerSummary& summary = summaries[Find(association.peer)];
+      See(summary, GetBegin(now, association.age), now);
+      UpdateAddress(summary, association.peer.address);
+      summary.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
     }
   }
 
@@ -184,7 +159,8 @@ namespace OrthancPerf
   void PeerStatistics::Record::Add(const FinishedInstance& instance, TimePoint now)
   {
     const auto direction = static_cast<std::size_t>(instance.direction);
-    AddTo(totals.directions[direction], instance);
+    totals.directions[direction].Add(instance);
+    totals.directions[direction].phases.Add(instance.phases);
     See(totals, instance.finishedAt, instance.finishedAt);
     UpdateAddress(totals, instance.peer.address);
 
@@ -206,7 +182,7 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
-      Rate sum;
+      Traffic sum;
       rates[i].ForEach(now,
                        [&sum](const Rate& rate)
                        {
@@ -214,9 +190,9 @@ namespace OrthancPerf
                          sum.bytes += rate.bytes;
                        });
 
-      const double seconds = ToSeconds(rates[i].GetCovered(now));
-      summary.directions[i].instancesPerSecond = static_cast<double>(sum.instances) / seconds;
-      summary.directions[i].bytesPerSecond = static_cast<double>(sum.bytes) / seconds;
+      sum.SetRates(rates[i].GetCovered(now));
+      summary.directions[i].instancesPerSecond = sum.instancesPerSecond;
+      summary.directions[i].bytesPerSecond = sum.bytesPerSecond;
     }
 
     return summary;

@@ -5,6 +5,7 @@
 #include "Ingest/PeerDirectory.h"
 #include "Metrics/PeerAssociations.h"
 #include "Metrics/SlotRing.h"
+#include "Metrics/Traffic.h"
 
 #include <array>
 #include <chrono>
@@ -18,22 +19,16 @@
 
 namespace OrthancPerf
 {
-  // What went between Orthanc and one peer in one direction, since Orthanc started
-  struct PeerTraffic
+  // What went between Orthanc and one peer in one direction since Orthanc started,
+  // and its rates over the last minute
+  struct PeerTraffic : Traffic
   {
-    std::uint64_t instances = 0;
-    std::uint64_t bytes = 0;
-    std::array<std::uint64_t, OUTCOME_COUNT> outcomes = {};
     PhaseDurations phases;  // of all instances together; their shares show where time goes
-    std::uint64_t stalls = 0;
-    Duration stallTime = Duration::zero();
-    double instancesPerSecond = 0;  // over the last minute
-    double bytesPerSecond = 0;      // over the last minute
   };
 
   struct PeerSummary
   {
-    std::string name;     // OTHER_PEERS: all that found no place of their own
+    std::string name;     // OTHER_PEERS: all that found no place of their own; empty: not known
     std::string address;  // of the last instance or association with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;
     std::chrono::system_clock::time_point lastSeen;  // now, while an association is open
@@ -41,9 +36,8 @@ namespace OrthancPerf
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
-  // Each peer's traffic and associations, for GET /perf/peers. Peers that are not known (an empty
-  // name) are left out. Owned by the plugin's context; any thread may call it. Memory is bounded
-  // by the directory: some 3 kB a peer.
+  // Each peer's traffic and associations, for GET /perf/peers and for PeerMetrics. Owned by the
+  // plugin's context; any thread may call it. Memory is bounded by the directory: some 3 kB a peer.
   class PeerStatistics : public IJournalObserver
   {
   public:
@@ -57,14 +51,18 @@ namespace OrthancPerf
                             Now now = &Clock::now,
                             WallNow wallNow = &std::chrono::system_clock::now);
 
-    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
-    void OnAssociationFinished(const FinishedAssociation& association) noexcept override;
+    void OnInstanceFinished(const FinishedInstance& instance) override;
+    void OnAssociationFinished(const FinishedAssociation& association) override;
 
     // All peers that have sent or received an instance, or had an association, in the order of
     // their places in the directory; the others last
     std::vector<PeerSummary> Summarize() const;
 
+    // The same, and after them what came from peers that are not known, if anything
+    std::vector<PeerSummary> SummarizeAll() const;
+
   private:
+    // Of three seconds
     struct Rate
     {
       std::uint64_t instances = 0;
@@ -85,8 +83,7 @@ namespace OrthancPerf
 
     using Summaries = std::map<PeerIndex, PeerSummary>;
 
-    void Count(const FinishedInstance& instance);
-    void Count(const FinishedAssociation& association);
+    PeerIndex Find(const Peer& peer) const;
     Record& GetRecord(PeerIndex place);
     Summaries SummarizeFinished() const;
     void AddOpen(Summaries& summaries) const;
@@ -97,6 +94,6 @@ namespace OrthancPerf
     const WallNow wallNow_;
     const TimePoint start_;
     mutable std::mutex mutex_;
-    std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
+    std::vector<std::unique_ptr<Record>> records_;  // by place, the last of those not known
   };
 }

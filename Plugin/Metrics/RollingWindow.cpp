@@ -3,27 +3,6 @@
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    std::optional<LatencySummary> Summarize(const LatencyHistogram& histogram)
-    {
-      if (histogram.GetCount() == 0)
-      {
-        return std::nullopt;
-      }
-
-      LatencySummary summary;
-      summary.count = histogram.GetCount();
-      summary.total = histogram.GetSum();
-      summary.mean = histogram.GetMean();
-      summary.median = histogram.GetQuantile(0.5);
-      summary.percentile90 = histogram.GetQuantile(0.9);
-      summary.percentile99 = histogram.GetQuantile(0.99);
-      summary.maximum = histogram.GetMaximum();
-      return summary;
-    }
-  }
-
   RollingWindow::RollingWindow(Duration length, std::size_t slotCount, TimePoint start) :
     length_(length),
     slots_(length / slotCount, slotCount, start)
@@ -38,44 +17,24 @@ namespace OrthancPerf
 
   WindowSummary RollingWindow::Summarize(TimePoint now) const
   {
-    const Slot merged = Merge(now);
     WindowSummary summary;
     summary.length = length_;
     summary.covered = slots_.GetCovered(now);
+    const std::lock_guard lock(mutex_);
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
-      summary.directions[i] = merged[i].Summarize(summary.covered);
+      TrafficSummary& traffic = summary.directions[i];
+      slots_.ForEach(now, [&traffic, i](const Slot& slot) { traffic.Add(slot[i]); });
+      traffic.SetRates(summary.covered);
     }
 
     return summary;
   }
 
-  RollingWindow::Slot RollingWindow::Merge(TimePoint now) const
+  void TrafficSummary::Add(const FinishedInstance& instance) noexcept
   {
-    Slot merged;
-    const std::lock_guard lock(mutex_);
-
-    slots_.ForEach(now,
-                   [&merged](const Slot& slot)
-                   {
-                     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
-                     {
-                       merged[i].Add(slot[i]);
-                     }
-                   });
-
-    return merged;
-  }
-
-  void RollingWindow::Traffic::Add(const FinishedInstance& instance)
-  {
-    outcomes[static_cast<std::size_t>(instance.outcome)]++;
-    instances++;
-    bytes += instance.size;
-    stalls += instance.stalls;
-    stallTime += instance.stallTime;
-
+    Traffic::Add(instance);
     bool hasDuration = false;
 
     for (const Phase phase : GetAllPhases())
@@ -93,42 +52,14 @@ namespace OrthancPerf
     }
   }
 
-  void RollingWindow::Traffic::Add(const Traffic& other)
+  void TrafficSummary::Add(const TrafficSummary& other) noexcept
   {
-    for (std::size_t i = 0; i < OUTCOME_COUNT; i++)
-    {
-      outcomes[i] += other.outcomes[i];
-    }
-
-    instances += other.instances;
-    bytes += other.bytes;
-    stalls += other.stalls;
-    stallTime += other.stallTime;
+    Traffic::Add(other);
     duration.Add(other.duration);
 
     for (std::size_t i = 0; i < PHASE_COUNT; i++)
     {
       phases[i].Add(other.phases[i]);
     }
-  }
-
-  TrafficSummary RollingWindow::Traffic::Summarize(Duration covered) const
-  {
-    TrafficSummary summary;
-    summary.instances = instances;
-    summary.bytes = bytes;
-    summary.instancesPerSecond = static_cast<double>(instances) / ToSeconds(covered);
-    summary.bytesPerSecond = static_cast<double>(bytes) / ToSeconds(covered);
-    summary.outcomes = outcomes;
-    summary.stalls = stalls;
-    summary.stallTime = stallTime;
-    summary.duration = OrthancPerf::Summarize(duration);
-
-    for (std::size_t i = 0; i < PHASE_COUNT; i++)
-    {
-      summary.phases[i] = OrthancPerf::Summarize(phases[i]);
-    }
-
-    return summary;
   }
 }

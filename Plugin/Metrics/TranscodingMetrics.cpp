@@ -8,7 +8,6 @@
 #include <array>
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace OrthancPerf
 {
@@ -72,14 +71,41 @@ namespace OrthancPerf
       return {{"engine", engine == EngineChoice::Automatic ? "none" : ToLabel(engine)},
               {"target", target < syntaxes.size() ? syntaxes[target].name : "other"}};
     }
+
+
+    prometheus::Labels MakeOutcomeLabels(std::size_t number)
+    {
+      prometheus::Labels labels = MakeLabels(number / OUTCOME_COUNT_OF_REPORTS);
+      labels["outcome"] = ToLabel(OUTCOMES.at(number % OUTCOME_COUNT_OF_REPORTS));
+      return labels;
+    }
+
+
+    prometheus::Labels MakeSideLabels(std::size_t number)
+    {
+      prometheus::Labels labels = MakeLabels(number / SIDE_COUNT);
+      labels["side"] = number % SIDE_COUNT == SOURCE ? "source" : "target";
+      return labels;
+    }
   }
 
 
-  TranscodingMetrics::TranscodingMetrics(std::string prefix) :
-    prefix_(std::move(prefix)),
-    seconds_(BuildSeconds()),
-    total_(BuildTotal()),
-    bytes_(BuildBytes())
+  TranscodingMetrics::TranscodingMetrics(const std::string& prefix) :
+    seconds_(prometheus::BuildHistogram()
+                 .Name(prefix + "_seconds")
+                 .Help("Time that an engine took to transcode an instance.")
+                 .Register(registry_),
+             GetLineCount(), &MakeLabels, GetBuckets()),
+    total_(prometheus::BuildCounter()
+               .Name(prefix + "_total")
+               .Help("Attempts to transcode an instance, by what came of them.")
+               .Register(registry_),
+           GetLineCount() * OUTCOME_COUNT_OF_REPORTS, &MakeOutcomeLabels),
+    bytes_(prometheus::BuildCounter()
+               .Name(prefix + "_bytes_total")
+               .Help("Bytes of the DICOM files that engines read and wrote.")
+               .Register(registry_),
+           GetLineCount() * SIDE_COUNT, &MakeSideLabels)
   {
   }
 
@@ -115,51 +141,5 @@ namespace OrthancPerf
       bytes_.Get(line * SIDE_COUNT + SOURCE).Increment(static_cast<double>(report.sourceSize));
       bytes_.Get(line * SIDE_COUNT + TARGET).Increment(static_cast<double>(report.targetSize));
     }
-  }
-
-
-  TranscodingMetrics::Histograms TranscodingMetrics::BuildSeconds()
-  {
-    auto& family = prometheus::BuildHistogram()
-                       .Name(prefix_ + "_seconds")
-                       .Help("Time that an engine took to transcode an instance.")
-                       .Register(registry_);
-    return {GetLineCount(),
-            [&family](std::size_t line) -> prometheus::Histogram&
-            {
-              return family.Add(MakeLabels(line), GetBuckets());
-            }};
-  }
-
-
-  TranscodingMetrics::Counters TranscodingMetrics::BuildTotal()
-  {
-    auto& family = prometheus::BuildCounter()
-                       .Name(prefix_ + "_total")
-                       .Help("Attempts to transcode an instance, by what came of them.")
-                       .Register(registry_);
-    return {GetLineCount() * OUTCOME_COUNT_OF_REPORTS,
-            [&family](std::size_t number) -> prometheus::Counter&
-            {
-              prometheus::Labels labels = MakeLabels(number / OUTCOME_COUNT_OF_REPORTS);
-              labels["outcome"] = ToLabel(OUTCOMES.at(number % OUTCOME_COUNT_OF_REPORTS));
-              return family.Add(labels);
-            }};
-  }
-
-
-  TranscodingMetrics::Counters TranscodingMetrics::BuildBytes()
-  {
-    auto& family = prometheus::BuildCounter()
-                       .Name(prefix_ + "_bytes_total")
-                       .Help("Bytes of the DICOM files that engines read and wrote.")
-                       .Register(registry_);
-    return {GetLineCount() * SIDE_COUNT,
-            [&family](std::size_t number) -> prometheus::Counter&
-            {
-              prometheus::Labels labels = MakeLabels(number / SIDE_COUNT);
-              labels["side"] = number % SIDE_COUNT == SOURCE ? "source" : "target";
-              return family.Add(labels);
-            }};
   }
 }

@@ -24,25 +24,18 @@ namespace OrthancPerf
   {
   public:
     // What the families' names begin with
-    explicit TranscodingMetrics(std::string prefix = "orthanc_perf_transcode");
+    explicit TranscodingMetrics(const std::string& prefix = "orthanc_perf_transcode");
 
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
     std::vector<prometheus::MetricFamily> Collect() const override;
 
   private:
-    using Counters = ChildCache<prometheus::Counter>;
-    using Histograms = ChildCache<prometheus::Histogram>;
-
-    Histograms BuildSeconds();
-    Counters BuildTotal();
-    Counters BuildBytes();
     void Count(const TranscodingReport& report);
 
-    const std::string prefix_;
     prometheus::Registry registry_;
-    Histograms seconds_;
-    Counters total_;
-    Counters bytes_;
+    ChildCache<prometheus::Histogram> seconds_;
+    ChildCache<prometheus::Counter> total_;
+    ChildCache<prometheus::Counter> bytes_;
   };
 }

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/AdviceResource.h"
 
+#include "Rest/RestJson.h"
+
 namespace OrthancPerf
 {
   void RegisterAdviceResource(RestRouter& router, Advisor& advisor)
   {
     const auto get = [&advisor](const RestRequest&)
     {
-      Json::Value answer = Json::arrayValue;
-
-      for (const Finding& finding : advisor.Advise())
-      {
-        answer.append(ToJson(finding));
-      }
-
-      return AnswerJson(answer);
+      return AnswerJson(
+          ListJson(advisor.Advise(), [](const Finding& finding) { return ToJson(finding); }));
     };
 
     router.Register("/perf/advice", HttpMethod::Get,
@@ -22,14 +18,8 @@ namespace OrthancPerf
 
     const auto getHistory = [&advisor](const RestRequest&)
     {
-      Json::Value answer = Json::arrayValue;
-
-      for (const FindingRecord& record : advisor.GetHistory())
-      {
-        answer.append(ToJson(record));
-      }
-
-      return AnswerJson(answer);
+      return AnswerJson(ListJson(advisor.GetHistory(),
+                                 [](const FindingRecord& record) { return ToJson(record); }));
     };
 
     router.Register("/perf/advice/history", HttpMethod::Get,

@@ -41,12 +41,8 @@ namespace OrthancPerf
 
     void DescribeDecoding(Json::Value& json, const EngineTotals& totals)
     {
-      json["Decoders"] = Json::arrayValue;
-      for (const std::string& decoder : totals.decoders)
-      {
-        json["Decoders"].append(decoder);
-      }
-
+      json["Decoders"] =
+          ListJson(totals.decoders, [](const std::string& decoder) { return decoder; });
       json["DecodeTime"] = ToJson(totals.decoding);
       json["DecodeBytesPerSecond"] = GetRate(totals.decodedSize, totals.decoding);
     }
@@ -147,12 +143,8 @@ namespace OrthancPerf
     content["FinishedInstances"] =
         ToJson(static_cast<std::uint64_t>(comparison_.CountFinishedInstances()));
     content["Unreadable"] = DescribeReasons(comparison_.GetUnreadable());
-    content["Results"] = Json::arrayValue;
-
-    for (const EngineTotals& totals : comparison_.GetTotals())
-    {
-      content["Results"].append(ToJson(totals));
-    }
+    content["Results"] = ListJson(comparison_.GetTotals(),
+                                  [](const EngineTotals& totals) { return ToJson(totals); });
 
     const std::lock_guard<std::mutex> lock(mutex_);
     progress_ = static_cast<float>(comparison_.GetProgress());

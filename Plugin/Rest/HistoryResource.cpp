@@ -43,21 +43,6 @@ namespace OrthancPerf
     }
 
 
-    // One value of each point: [20, 21, 0]
-    template <typename Get>
-    Json::Value ListPoints(const HistoryExcerpt& excerpt, Get get)
-    {
-      Json::Value list = Json::arrayValue;
-
-      for (const HistoryPoint& point : excerpt.points)
-      {
-        list.append(get(point));
-      }
-
-      return list;
-    }
-
-
     Json::Value DescribePhases(const HistoryExcerpt& excerpt, std::size_t direction)
     {
       std::uint32_t observed = 0;
@@ -76,8 +61,8 @@ namespace OrthancPerf
         if (((observed >> place) & 1) != 0)
         {
           json[ToKey(phase)] =
-              ListPoints(excerpt, [=](const HistoryPoint& point)
-                         { return Json::Value(point.directions[direction].phaseSeconds[place]); });
+              ListJson(excerpt.points, [=](const HistoryPoint& point)
+                       { return Json::Value(point.directions[direction].phaseSeconds[place]); });
         }
       }
 
@@ -90,8 +75,8 @@ namespace OrthancPerf
       const auto place = static_cast<std::size_t>(direction);
       const auto list = [&excerpt, place](auto member)
       {
-        return ListPoints(excerpt, [=](const HistoryPoint& point)
-                          { return ToJson(point.directions[place].*member); });
+        return ListJson(excerpt.points, [=](const HistoryPoint& point)
+                        { return ToJson(point.directions[place].*member); });
       };
 
       Json::Value json;
@@ -100,8 +85,8 @@ namespace OrthancPerf
       json["Failed"] = list(&TrafficPoint::failed);
       json["Stalls"] = list(&TrafficPoint::stalls);
       json["StallSeconds"] =
-          ListPoints(excerpt, [=](const HistoryPoint& point)
-                     { return Json::Value(point.directions[place].stallSeconds); });
+          ListJson(excerpt.points, [=](const HistoryPoint& point)
+                   { return Json::Value(point.directions[place].stallSeconds); });
       json["Phases"] = DescribePhases(excerpt, place);
       return json;
     }
@@ -129,19 +114,6 @@ namespace OrthancPerf
       json["By"] = Describe(change.author);
       return json;
     }
-
-
-    Json::Value Describe(const std::vector<TuningChange>& changes)
-    {
-      Json::Value json = Json::arrayValue;
-
-      for (const TuningChange& change : changes)
-      {
-        json.append(Describe(change));
-      }
-
-      return json;
-    }
   }
 
 
@@ -158,9 +130,11 @@ namespace OrthancPerf
       answer["Begin"] = static_cast<Json::Int64>(excerpt.begin);
       answer["Receive"] = Describe(excerpt, Direction::Receive);
       answer["Send"] = Describe(excerpt, Direction::Send);
-      answer["Associations"] = ListPoints(excerpt, [](const HistoryPoint& point)
-                                          { return Json::Value(point.associations); });
-      answer["TuningChanges"] = Describe(changes.GetSince(ToMoment(excerpt.begin)));
+      answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
+                                        { return Json::Value(point.associations); });
+      answer["TuningChanges"] =
+          ListJson(changes.GetSince(ToMoment(excerpt.begin)),
+                   [](const TuningChange& change) { return Describe(change); });
       return AnswerCompactJson(answer);
     };
 

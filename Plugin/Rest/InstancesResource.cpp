@@ -128,16 +128,10 @@ namespace OrthancPerf
   {
     const auto get = [&instances, lookUp](const RestRequest& request)
     {
-      Json::Value answer = Json::arrayValue;
-
-      for (const FinishedInstance& instance :
-           instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
-                            GetDirection(request)))
-      {
-        answer.append(Describe(instance, lookUp));
-      }
-
-      return AnswerJson(answer);
+      return AnswerJson(ListJson(instances.Latest(GetLimit(request), GetArgument(request, "peer"),
+                                                  GetOrigin(request), GetDirection(request)),
+                                 [&lookUp](const FinishedInstance& instance)
+                                 { return Describe(instance, lookUp); }));
     };
 
     router.Register("/perf/instances", HttpMethod::Get,

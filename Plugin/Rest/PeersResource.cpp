@@ -27,20 +27,6 @@ namespace OrthancPerf
     }
 
 
-    void AddTraffic(Json::Value& json, const PeerTraffic& traffic)
-    {
-      json["Instances"] = ToJson(traffic.instances);
-      json["Bytes"] = ToJson(traffic.bytes);
-      json["Outcomes"] = ToJson(traffic.outcomes);
-      json["InstancesPerSecond"] = traffic.instancesPerSecond;
-      json["BytesPerSecond"] = traffic.bytesPerSecond;
-      json["PhaseTimes"] = ToJson(traffic.phases);
-      json["PhaseShares"] = GetShares(traffic.phases);
-      json["Stalls"] = ToJson(traffic.stalls);
-      json["StallTime"] = ToJson(traffic.stallTime);
-    }
-
-
     void AddTimes(Json::Value& json, const char* key, const TimeSummary& times)
     {
       if (times.count > 0)
@@ -149,7 +135,9 @@ namespace OrthancPerf
 
       if (traffic.instances > 0 || associations.IsAny())
       {
-        AddTraffic(json, traffic);
+        json = ToJson(traffic);
+        json["PhaseTimes"] = ToJson(traffic.phases);
+        json["PhaseShares"] = GetShares(traffic.phases);
       }
 
       if (associations.IsAny())
@@ -186,14 +174,8 @@ namespace OrthancPerf
   {
     const auto get = [&peers](const RestRequest&)
     {
-      Json::Value answer = Json::arrayValue;
-
-      for (const PeerSummary& peer : peers.Summarize())
-      {
-        answer.append(Describe(peer));
-      }
-
-      return AnswerJson(answer);
+      return AnswerJson(
+          ListJson(peers.Summarize(), [](const PeerSummary& peer) { return Describe(peer); }));
     };
 
     router.Register(

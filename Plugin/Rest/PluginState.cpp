@@ -71,13 +71,6 @@ namespace OrthancPerf
   Json::Value PluginState::DescribeWarnings() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Json::Value json = Json::arrayValue;
-
-    for (const std::string& warning : warnings_)
-    {
-      json.append(warning);
-    }
-
-    return json;
+    return ListJson(warnings_, [](const std::string& warning) { return warning; });
   }
 }

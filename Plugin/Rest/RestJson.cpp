@@ -42,13 +42,20 @@ namespace OrthancPerf
   }
 
 
-  Json::Value ToJson(const std::array<std::uint64_t, OUTCOME_COUNT>& outcomes)
+  Json::Value ToJson(const Traffic& traffic)
   {
-    Json::Value json = Json::objectValue;
+    Json::Value json;
+    json["Instances"] = ToJson(traffic.instances);
+    json["Bytes"] = ToJson(traffic.bytes);
+    json["InstancesPerSecond"] = traffic.instancesPerSecond;
+    json["BytesPerSecond"] = traffic.bytesPerSecond;
+    json["Stalls"] = ToJson(traffic.stalls);
+    json["StallTime"] = ToJson(traffic.stallTime);
 
     for (const Outcome outcome : GetAllOutcomes())
     {
-      json[ToKey(ToLabel(outcome))] = ToJson(outcomes.at(static_cast<std::size_t>(outcome)));
+      json["Outcomes"][ToKey(ToLabel(outcome))] =
+          ToJson(traffic.outcomes.at(static_cast<std::size_t>(outcome)));
     }
 
     return json;

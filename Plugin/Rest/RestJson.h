@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/FinishedInstance.h"
+#include "Metrics/Traffic.h"
 
 #include <json/json.h>
 
@@ -31,8 +31,22 @@ namespace OrthancPerf
   // The observed phases by their keys: {"Receive": 0.003, "Commit": 0.004}
   Json::Value ToJson(const PhaseDurations& phases);
 
-  // The instances by what became of them: {"Stored": 200, "Discarded": 0, "Failed": 10}
-  Json::Value ToJson(const std::array<std::uint64_t, OUTCOME_COUNT>& outcomes);
+  // What instances in one direction add up to
+  Json::Value ToJson(const Traffic& traffic);
+
+  // A list of what "describe" makes of each
+  template <typename Values, typename Describe>
+  Json::Value ListJson(const Values& values, Describe describe)
+  {
+    Json::Value list = Json::arrayValue;
+
+    for (const auto& value : values)
+    {
+      list.append(describe(value));
+    }
+
+    return list;
+  }
 
   // What is not known is absent
   inline void AddText(Json::Value& json, const char* key, const std::string& text)

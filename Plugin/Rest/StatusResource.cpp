@@ -18,42 +18,37 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const LatencySummary& latency)
+    Json::Value Describe(const LatencyHistogram& latency)
     {
       Json::Value json;
-      json["Count"] = ToJson(latency.count);
-      json["Total"] = ToJson(latency.total);
-      json["Mean"] = ToJson(latency.mean);
-      json["P50"] = ToJson(latency.median);
-      json["P90"] = ToJson(latency.percentile90);
-      json["P99"] = ToJson(latency.percentile99);
-      json["Maximum"] = ToJson(latency.maximum);
+      json["Count"] = ToJson(latency.GetCount());
+      json["Total"] = ToJson(latency.GetSum());
+      json["Mean"] = ToJson(latency.GetMean());
+      json["P50"] = ToJson(latency.GetQuantile(0.5));
+      json["P90"] = ToJson(latency.GetQuantile(0.9));
+      json["P99"] = ToJson(latency.GetQuantile(0.99));
+      json["Maximum"] = ToJson(latency.GetMaximum());
       return json;
     }
 
 
     Json::Value Describe(const TrafficSummary& traffic)
     {
-      Json::Value json;
-      json["Instances"] = ToJson(traffic.instances);
-      json["Bytes"] = ToJson(traffic.bytes);
-      json["InstancesPerSecond"] = traffic.instancesPerSecond;
-      json["BytesPerSecond"] = traffic.bytesPerSecond;
-      json["Outcomes"] = ToJson(traffic.outcomes);
-      json["Stalls"] = ToJson(traffic.stalls);
-      json["StallTime"] = ToJson(traffic.stallTime);
+      Json::Value json = ToJson(traffic);
       json["Phases"] = Json::objectValue;
 
-      if (traffic.duration)
+      if (traffic.duration.GetCount() > 0)
       {
-        json["Duration"] = Describe(*traffic.duration);
+        json["Duration"] = Describe(traffic.duration);
       }
 
       for (const Phase phase : GetAllPhases())
       {
-        if (const auto& latency = traffic.phases.at(static_cast<std::size_t>(phase)))
+        const LatencyHistogram& latency = traffic.phases.at(static_cast<std::size_t>(phase));
+
+        if (latency.GetCount() > 0)
         {
-          json["Phases"][ToKey(phase)] = Describe(*latency);
+          json["Phases"][ToKey(phase)] = Describe(latency);
         }
       }
 
@@ -173,20 +168,10 @@ namespace OrthancPerf
 
       Json::Value json;
       json["InForce"] = Describe(trial.inForce);
-      json["Problems"] = Json::arrayValue;
-      json["Connections"] = Json::arrayValue;
-
-      for (const std::string& problem : trial.problems)
-      {
-        json["Problems"].append(problem);
-      }
-
-      for (const OpenConnection& connection :
-           GetOpenConnections(tuner.GetProbe(), recorder, Clock::now()))
-      {
-        json["Connections"].append(Describe(connection));
-      }
-
+      json["Problems"] =
+          ListJson(trial.problems, [](const std::string& problem) { return problem; });
+      json["Connections"] = ListJson(GetOpenConnections(tuner.GetProbe(), recorder, Clock::now()),
+                                     [](const OpenConnection& open) { return Describe(open); });
       return json;
     }
   }
@@ -205,14 +190,9 @@ namespace OrthancPerf
       answer["Ingest"] = DescribeIngest(sources.tracker);
       answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
       answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
-
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
-
-      for (const WindowSummary& window : sources.traffic.Summarize())
-      {
-        answer["Windows"].append(Describe(window));
-      }
-
+      answer["Windows"] = ListJson(sources.traffic.Summarize(),
+                                   [](const WindowSummary& window) { return Describe(window); });
       return AnswerJson(answer);
     };
 

@@ -26,14 +26,9 @@ namespace OrthancPerf
       Json::Value json;
       json["Name"] = verdict.engine;
       json["Available"] = verdict.isAvailable;
-      json["Syntaxes"] = Json::arrayValue;
+      json["Syntaxes"] =
+          ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax) { return Describe(syntax); });
       AddText(json, "Reason", verdict.reason);
-
-      for (const SyntaxVerdict& syntax : verdict.syntaxes)
-      {
-        json["Syntaxes"].append(Describe(syntax));
-      }
-
       return json;
     }
 
@@ -88,13 +83,8 @@ namespace OrthancPerf
       Json::Value json = Describe(choice.kind);
       json["Engine"] = choice.engine.empty() ? Json::Value() : Json::Value(choice.engine);
       json["Reason"] = choice.reason;
-      json["Engines"] = Json::arrayValue;
-
-      for (const EngineFigures& figures : choice.figures)
-      {
-        json["Engines"].append(Describe(figures));
-      }
-
+      json["Engines"] =
+          ListJson(choice.figures, [](const EngineFigures& figures) { return Describe(figures); });
       return json;
     }
 
@@ -119,26 +109,14 @@ namespace OrthancPerf
     json["InEffect"] = problem.empty();
     json["Tested"] = sources.isTested();
     json["PluginLock"] = Describe(sources.lock);
-    json["Engines"] = Json::arrayValue;
-    json["Auto"] = Json::arrayValue;
-    json["Failures"] = Json::arrayValue;
     AddText(json, "Reason", problem);
 
-    for (const EngineVerdict& verdict : sources.engines.GetVerdicts())
-    {
-      json["Engines"].append(Describe(verdict));
-    }
-
-    for (const AutoChoice& choice : sources.transcoder.GetAutoChoices())
-    {
-      json["Auto"].append(Describe(choice));
-    }
-
-    for (const TranscodingFailure& failure : sources.failures.Get())
-    {
-      json["Failures"].append(Describe(failure));
-    }
-
+    json["Engines"] = ListJson(sources.engines.GetVerdicts(),
+                               [](const EngineVerdict& verdict) { return Describe(verdict); });
+    json["Auto"] = ListJson(sources.transcoder.GetAutoChoices(),
+                            [](const AutoChoice& choice) { return Describe(choice); });
+    json["Failures"] = ListJson(sources.failures.Get(), [](const TranscodingFailure& failure)
+                                { return Describe(failure); });
     return json;
   }
 }

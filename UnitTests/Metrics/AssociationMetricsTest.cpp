@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Metrics/AssociationMetrics.h"
-
+// What PeerMetrics says of associations
 #include "Metrics/Associations.h"
 #include "Metrics/Exposition.h"
+#include "Metrics/PeerMetrics.h"
 
 #include <gtest/gtest.h>
 
@@ -33,12 +33,18 @@ namespace OrthancPerf
                                                     : testing::AssertionFailure() << text;
       }
 
+      void Finish(const FinishedAssociation& association)
+      {
+        Journal({&statistics_, &metrics_}).Publish(association);
+      }
+
       std::vector<OpenAssociation> open_;
       PeerDirectory directory_{3};
-      AssociationMetrics metrics_{directory_, [this]
-                                  {
-                                    return open_;
-                                  }};
+      PeerStatistics statistics_{directory_, [this]
+                                 {
+                                   return open_;
+                                 }};
+      PeerMetrics metrics_{statistics_};
     };
   }
 
@@ -52,9 +58,9 @@ namespace OrthancPerf
     FinishedAssociation sent = MakeAssociation("CT1");
     sent.direction = Direction::Send;
     sent.outcome = AssociationOutcome::Rejected;
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
-    metrics_.OnAssociationFinished(sent);
+    Finish(MakeAssociation("CT1"));
+    Finish(MakeAssociation("CT1"));
+    Finish(sent);
     EXPECT_TRUE(
         HasLine(R"(associations_total{direction="receive",outcome="released",peer="CT1"} 2)"));
     EXPECT_TRUE(HasLine(R"(associations_total{direction="send",outcome="rejected",peer="CT1"} 1)"));
@@ -68,9 +74,9 @@ namespace OrthancPerf
     slow.setup = std::chrono::seconds(1);
     FinishedAssociation unanswered = MakeAssociation("CT1");
     unanswered.setup.reset();
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
-    metrics_.OnAssociationFinished(unanswered);
-    metrics_.OnAssociationFinished(slow);
+    Finish(MakeAssociation("CT1"));
+    Finish(unanswered);
+    Finish(slow);
     EXPECT_TRUE(HasLine(R"(association_setup_seconds_count{direction="receive"} 1)"));
     EXPECT_TRUE(HasLine(R"(association_setup_seconds_bucket{direction="send",le="0.9"} 0)"));
     EXPECT_TRUE(HasLine(R"(association_setup_seconds_bucket{direction="send",le="1.1"} 1)"));
@@ -81,21 +87,24 @@ namespace OrthancPerf
     open_ = {MakeOpenAssociation("CT1"), MakeOpenAssociation("CT1")};
     EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 2)"));
     open_.pop_back();
+    Finish(MakeAssociation("CT1"));
     EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 1)"));
     open_.clear();
+    Finish(MakeAssociation("CT1"));
     EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 0)"));
   }
 
   TEST_F(AssociationMetricsTest, OneThatWasOpenBetweenTwoScrapesLeavesZero)
   {
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    Finish(MakeAssociation("CT1"));
     EXPECT_TRUE(HasLine(R"(associations_open{direction="receive",peer="CT1"} 0)"));
   }
 
   TEST_F(AssociationMetricsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
   {
-    AssociationMetrics metrics(directory_, {});
-    metrics.OnAssociationFinished(MakeAssociation("CT1"));
+    PeerStatistics statistics(directory_, {});
+    const PeerMetrics metrics(statistics);
+    statistics.OnAssociationFinished(MakeAssociation("CT1"));
     const std::string text = Exposition({&metrics}).ToText();
     EXPECT_NE(std::string::npos, text.find("associations_total"));
     EXPECT_EQ(std::string::npos, text.find("associations_open"));
@@ -105,8 +114,8 @@ namespace OrthancPerf
   {
     FinishedAssociation latest = MakeAssociation("CT1");
     latest.tcp->roundTrip = std::chrono::milliseconds(250);
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
-    metrics_.OnAssociationFinished(latest);
+    Finish(MakeAssociation("CT1"));
+    Finish(latest);
     EXPECT_TRUE(HasLine(R"(peer_round_trip_seconds{direction="receive",peer="CT1"} 0.25)"));
     EXPECT_TRUE(HasLine(R"(peer_send_window_bytes{direction="receive",peer="CT1"} 65535)"));
     EXPECT_TRUE(HasLine(R"(peer_receive_window_bytes{direction="receive",peer="CT1"} 131072)"));
@@ -118,15 +127,15 @@ namespace OrthancPerf
     OpenAssociation young = MakeOpenAssociation("CT1");
     young.age = std::chrono::milliseconds(1);
     young.tcp->sendWindow = 1000;
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    Finish(MakeAssociation("CT1"));
     open_ = {young, MakeOpenAssociation("CT1")};
     EXPECT_TRUE(HasLine(R"(peer_send_window_bytes{direction="receive",peer="CT1"} 1000)"));
   }
 
   TEST_F(AssociationMetricsTest, CountersAreThoseOfFinishedAssociationsOnly)
   {
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
-    metrics_.OnAssociationFinished(MakeAssociation("CT1"));
+    Finish(MakeAssociation("CT1"));
+    Finish(MakeAssociation("CT1"));
     open_ = {MakeOpenAssociation("CT1")};
     const std::string labels = R"({direction="receive",peer="CT1"} )";
     EXPECT_TRUE(HasLine("peer_retransmits_total" + labels + "10"));
@@ -139,7 +148,7 @@ namespace OrthancPerf
     FinishedAssociation association = MakeAssociation("CT1");
     association.tcp = TcpSummary();
     association.tcp->sendMss = 1448;
-    metrics_.OnAssociationFinished(association);
+    Finish(association);
     EXPECT_TRUE(HasLine(R"(peer_send_mss_bytes{direction="receive",peer="CT1"} 1448)"));
     EXPECT_TRUE(HasNo("round_trip"));
     EXPECT_TRUE(HasNo("window"));
@@ -150,14 +159,14 @@ namespace OrthancPerf
   {
     FinishedAssociation association = MakeAssociation("CT1");
     association.tcp.reset();
-    metrics_.OnAssociationFinished(association);
+    Finish(association);
     EXPECT_TRUE(HasNo("orthanc_perf_peer_"));
   }
 
   TEST_F(AssociationMetricsTest, AnUnknownPeerHasNoPeerLabel)
   {
     open_ = {MakeOpenAssociation("")};
-    metrics_.OnAssociationFinished(MakeAssociation(""));
+    Finish(MakeAssociation(""));
     EXPECT_TRUE(HasLine(R"(associations_total{direction="receive",outcome="released"} 1)"));
     EXPECT_TRUE(HasLine(R"(associations_open{direction="receive"} 1)"));
   }
@@ -166,7 +175,7 @@ namespace OrthancPerf
   {
     for (const char* name : {"CT1", "MR1", "US1", "CR1", "other"})
     {
-      metrics_.OnAssociationFinished(MakeAssociation(name));
+      Finish(MakeAssociation(name));
       open_.push_back(MakeOpenAssociation(name));
     }
 

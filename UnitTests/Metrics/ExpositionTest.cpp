@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/Exposition.h"
 
-#include "Metrics/PluginMetrics.h"
+#include "Metrics/GaugeFamily.h"
 
 #include <gtest/gtest.h>
 #include <prometheus/counter.h>
@@ -115,34 +115,39 @@ namespace OrthancPerf
 
   TEST_F(ExpositionTest, FamiliesAndLabelsAreInOrder)
   {
-    PluginMetrics plugin("0.1.0", "1.10.1");
-    plugin.SetTuning({{"b", 1}, {"a", 0}});
+    const GaugeFamily tuning("tuning", "The tuning.",
+                             []
+                             {
+                               const std::vector<LabelledValue> values = {{{{"setting", "b"}}, 1},
+                                                                          {{{"setting", "a"}}, 0}};
+                               return values;
+                             });
     AddGauge("z").Set(1);
-    const Json::Value json = Exposition({&plugin, &registry_}).ToJson();
-    ASSERT_EQ(3U, json.size());
+    const Json::Value json = Exposition({&tuning, &registry_}).ToJson();
+    ASSERT_EQ(2U, json.size());
     EXPECT_EQ("a_gauge", json[0]["Name"].asString());
-    EXPECT_EQ("orthanc_perf_build_info", json[1]["Name"].asString());
-    EXPECT_EQ("a", json[2]["Metrics"][0]["Labels"]["setting"].asString());
-    EXPECT_EQ("b", json[2]["Metrics"][1]["Labels"]["setting"].asString());
+    EXPECT_EQ("a", json[1]["Metrics"][0]["Labels"]["setting"].asString());
+    EXPECT_EQ("b", json[1]["Metrics"][1]["Labels"]["setting"].asString());
   }
 
-  TEST(PluginMetrics, NamesTheVersions)
+  TEST(GaugeFamily, ShowsWhatIsThereAtTheScrapeOnly)
   {
-    const PluginMetrics plugin("0.1.0", "1.10.1");
-    const std::string text = Exposition({&plugin}).ToText();
-    EXPECT_NE(std::string::npos,
-              text.find("\northanc_perf_build_info{orthanc=\"1.10.1\",version=\"0.1.0\"} 1\n"))
-        << text;
-  }
+    std::map<std::string, int> settings = {{"TcpNoDelay", 1}, {"KeepAliveSeconds", 60}};
+    const GaugeFamily family("orthanc_perf_tuning", "The tuning in force.",
+                             [&settings] { return ToLabelledValues("setting", settings); });
+    EXPECT_NE(std::string::npos, Exposition({&family}).ToText().find("KeepAliveSeconds"));
 
-  TEST(PluginMetrics, ShowsTheTuningInForceOnly)
-  {
-    PluginMetrics plugin("0.1.0", "1.10.1");
-    plugin.SetTuning({{"TcpNoDelay", 1}, {"KeepAliveSeconds", 60}});
-    plugin.SetTuning({{"TcpNoDelay", 0}, {"TcpQuickAck", 1}});
-    const std::string text = Exposition({&plugin}).ToText();
+    settings = {{"TcpNoDelay", 0}, {"TcpQuickAck", 1}};
+    const std::string text = Exposition({&family}).ToText();
     EXPECT_NE(std::string::npos, text.find("orthanc_perf_tuning{setting=\"TcpNoDelay\"} 0\n"));
     EXPECT_NE(std::string::npos, text.find("orthanc_perf_tuning{setting=\"TcpQuickAck\"} 1\n"));
     EXPECT_EQ(std::string::npos, text.find("KeepAliveSeconds"));
+  }
+
+  TEST(GaugeFamily, IsAbsentWhileThereIsNothing)
+  {
+    const GaugeFamily family("orthanc_perf_findings", "Findings.",
+                             [] { return std::vector<LabelledValue>(); });
+    EXPECT_EQ("", Exposition({&family}).ToText());
   }
 }

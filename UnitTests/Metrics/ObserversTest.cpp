@@ -2,14 +2,12 @@
 // All observers of the journal together: their bounds, and many threads at once.
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
-#include "Metrics/AssociationMetrics.h"
 #include "Metrics/Associations.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/Instances.h"
 #include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
-#include "Metrics/PluginMetrics.h"
 #include "Metrics/RecentTraffic.h"
 
 #include <gtest/gtest.h>
@@ -88,21 +86,19 @@ namespace OrthancPerf
                             {
                               return 0;
                             }};
-      PeerMetrics peers_{directory_};
-      PluginMetrics plugin_{"0.1.0", "1.10.1"};
-      AssociationMetrics associations_{directory_, &ListOpen};
       PeerStatistics statistics_{directory_, &ListOpen,
                                  [this]
                                  {
                                    return now_.load();
                                  }};
+      PeerMetrics peers_{statistics_};
       RecentTraffic traffic_{[this]
                              {
                                return now_.load();
                              }};
       RecentInstances recent_{1000};
-      Journal journal_{{&ingest_, &peers_, &associations_, &statistics_, &traffic_, &recent_}};
-      Exposition exposition_{{&ingest_, &peers_, &associations_, &plugin_}};
+      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
+      Exposition exposition_{{&ingest_, &peers_}};
     };
   }
 
@@ -159,7 +155,6 @@ namespace OrthancPerf
         {
           while (!done)
           {
-            plugin_.SetTuning({{done ? "a" : "b", 1}});
             exposition_.ToText();
             exposition_.ToJson();
             statistics_.Summarize();

@@ -22,7 +22,8 @@ namespace OrthancPerf
       }
 
       PeerDirectory directory_{3};
-      PeerMetrics metrics_{directory_};
+      PeerStatistics statistics_{directory_};
+      PeerMetrics metrics_{statistics_};
     };
   }
 
@@ -30,9 +31,9 @@ namespace OrthancPerf
   {
     FinishedInstance sent = MakeInstance("CT1");
     sent.direction = Direction::Send;
-    metrics_.OnInstanceFinished(MakeInstance("CT1"));
-    metrics_.OnInstanceFinished(MakeInstance("CT1"));
-    metrics_.OnInstanceFinished(sent);
+    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    statistics_.OnInstanceFinished(sent);
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"CT1\"} 2"));
     EXPECT_TRUE(HasLine("peer_bytes_total{direction=\"receive\",peer=\"CT1\"} 2000"));
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"send\",peer=\"CT1\"} 1"));
@@ -43,20 +44,20 @@ namespace OrthancPerf
   TEST_F(PeerMetricsTest, StallsAreAbsentUntilThereIsOne)
   {
     FinishedInstance instance = MakeInstance("CT1");
-    metrics_.OnInstanceFinished(instance);
+    statistics_.OnInstanceFinished(instance);
     EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("stall"));
 
     instance.areStallsObserved = true;
     instance.stalls = 2;
     instance.stallTime = std::chrono::milliseconds(250);
-    metrics_.OnInstanceFinished(instance);
+    statistics_.OnInstanceFinished(instance);
     EXPECT_TRUE(HasLine("stalls_total{direction=\"receive\",peer=\"CT1\"} 2"));
     EXPECT_TRUE(HasLine("stall_seconds_total{direction=\"receive\",peer=\"CT1\"} 0.25"));
   }
 
   TEST_F(PeerMetricsTest, AnUnknownPeerHasNoPeerLabel)
   {
-    metrics_.OnInstanceFinished(MakeInstance(""));
+    statistics_.OnInstanceFinished(MakeInstance(""));
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\"} 1"));
   }
 
@@ -64,7 +65,7 @@ namespace OrthancPerf
   {
     for (const char* name : {"CT1", "MR1", "US1", "CR1", "other"})
     {
-      metrics_.OnInstanceFinished(MakeInstance(name));
+      statistics_.OnInstanceFinished(MakeInstance(name));
     }
 
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"US1\"} 1"));
@@ -73,8 +74,8 @@ namespace OrthancPerf
 
   TEST_F(PeerMetricsTest, HostileNamesAreEscapedAndBounded)
   {
-    metrics_.OnInstanceFinished(MakeInstance("\"} 1\nx{y=\"\\<b>"));
-    metrics_.OnInstanceFinished(MakeInstance(std::string(65536, 'A')));
+    statistics_.OnInstanceFinished(MakeInstance("\"} 1\nx{y=\"\\<b>"));
+    statistics_.OnInstanceFinished(MakeInstance(std::string(65536, 'A')));
     EXPECT_TRUE(HasLine(R"(peer_instances_total{direction="receive",peer="\"} 1?x{y=\"\\<b>"} 1)"));
     EXPECT_TRUE(HasLine("peer_instances_total{direction=\"receive\",peer=\"" +
                         std::string(MAXIMUM_PEER_NAME, 'A') + "\"} 1"));

@@ -8,7 +8,6 @@
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
-#include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
 
@@ -87,14 +86,12 @@ namespace OrthancPerf
                             {
                               return tracker_.CountInFlight(origin);
                             }};
-      PeerMetrics peers_{directory_};
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
       EvidenceCollector evidence_{directory_, 4};
-      Journal journal_{
-          {&ingest_, &peers_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal journal_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       NoMessageSource source_;
       IngestTracker tracker_{journal_, OutcomeJudge(false), source_};
     };

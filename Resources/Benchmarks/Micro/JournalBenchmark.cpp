@@ -6,7 +6,6 @@
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
-#include "Metrics/PeerMetrics.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
 
@@ -59,7 +58,6 @@ namespace OrthancPerf
                             {
                               return 0;
                             }};
-      PeerMetrics peers_{directory_};
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
@@ -67,23 +65,17 @@ namespace OrthancPerf
       EvidenceCollector evidence_{directory_, 4};
 
       Journal ingestOnly_{{&ingest_}};
-      Journal peersOnly_{{&peers_}};
       Journal statisticsOnly_{{&statistics_}};
       Journal trafficOnly_{{&traffic_}};
       Journal recentOnly_{{&recent_}};
       Journal historyOnly_{{&history_}};
       Journal evidenceOnly_{{&evidence_}};
-      Journal all_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal all_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
     };
 
     BENCHMARK_DEFINE_F(Observers, Ingest)(benchmark::State& state)
     {
       Publish(state, ingestOnly_);
-    }
-
-    BENCHMARK_DEFINE_F(Observers, Peers)(benchmark::State& state)
-    {
-      Publish(state, peersOnly_);
     }
 
     BENCHMARK_DEFINE_F(Observers, Statistics)(benchmark::State& state)
@@ -132,7 +124,6 @@ namespace OrthancPerf
     }
 
     BENCHMARK_REGISTER_F(Observers, Ingest)->Apply(UseThreads);
-    BENCHMARK_REGISTER_F(Observers, Peers)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Statistics)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Traffic)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Recent)->Apply(UseThreads);

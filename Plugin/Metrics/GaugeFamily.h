@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <prometheus/collectable.h>
+#include <prometheus/labels.h>
+#include <prometheus/metric_family.h>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // A counter or a gauge, as a scrape finds it
+  struct LabelledValue
+  {
+    prometheus::Labels labels;
+    double value;
+  };
+
+  prometheus::MetricFamily MakeFamily(prometheus::MetricType type, const std::string& name,
+                                      const std::string& help,
+                                      const std::vector<LabelledValue>& values);
+
+  // One for each number, whose name is the value of that label
+  template <typename Number>
+  std::vector<LabelledValue> ToLabelledValues(const std::string& label,
+                                              const std::map<std::string, Number>& numbers)
+  {
+    std::vector<LabelledValue> values;
+
+    for (const auto& [name, number] : numbers)
+    {
+      values.push_back({{{label, name}}, static_cast<double>(number)});
+    }
+
+    return values;
+  }
+
+
+  // Gauges of what others know anyhow: they are asked at each scrape, on its thread. Owned by the
+  // plugin's context; any thread may call it.
+  class GaugeFamily : public prometheus::Collectable
+  {
+  public:
+    using Read = std::function<std::vector<LabelledValue>()>;
+
+    GaugeFamily(std::string name, std::string help, Read read);
+
+    std::vector<prometheus::MetricFamily> Collect() const override;
+
+  private:
+    const std::string name_;
+    const std::string help_;
+    const Read read_;
+  };
+}
