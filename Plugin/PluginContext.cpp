@@ -13,7 +13,7 @@
 #include "Rest/PeersResource.h"
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
-#include "Tuning/TuningFigures.h"
+#include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
 namespace OrthancPerf

@@ -6,7 +6,8 @@ namespace OrthancPerf
   std::map<std::string, double> GetMainFigures(const IngestMetrics& ingest,
                                                const RecentTraffic& traffic)
   {
-    const WindowSummary window = traffic.Summarize().front();
+    const std::vector<WindowSummary> windows = traffic.Summarize();
+    const WindowSummary& window = windows.front();
     const TrafficSummary& received =
         window.directions.at(static_cast<std::size_t>(Direction::Receive));
 

@@ -27,14 +27,14 @@ namespace OrthancPerf
     }
   }
 
-  std::array<WindowSummary, WINDOW_COUNT> RecentTraffic::Summarize() const
+  std::vector<WindowSummary> RecentTraffic::Summarize() const
   {
     const TimePoint now = now_();
-    std::array<WindowSummary, WINDOW_COUNT> summaries;
+    std::vector<WindowSummary> summaries(WINDOW_COUNT);
 
     for (std::size_t i = 0; i < WINDOW_COUNT; i++)
     {
-      summaries[i] = windows_[i].Summarize(now);
+      windows_[i].Summarize(now, summaries[i]);
     }
 
     return summaries;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -24,8 +25,9 @@ namespace OrthancPerf
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 
-    // The shortest window first
-    std::array<WindowSummary, WINDOW_COUNT> Summarize() const;
+    // The shortest window first. Not on the stack: a summary has some 30 kB, and civetweb gives its
+    // threads 100 kB in all (USE_STACK_SIZE).
+    std::vector<WindowSummary> Summarize() const;
 
   private:
     RecentTraffic(Now now, TimePoint start);

@@ -15,9 +15,8 @@ namespace OrthancPerf
     slots_.At(now)[static_cast<std::size_t>(instance.direction)].Add(instance);
   }
 
-  WindowSummary RollingWindow::Summarize(TimePoint now) const
+  void RollingWindow::Summarize(TimePoint now, WindowSummary& summary) const
   {
-    WindowSummary summary;
     summary.length = length_;
     summary.covered = slots_.GetCovered(now);
     const std::lock_guard lock(mutex_);
@@ -28,8 +27,6 @@ namespace OrthancPerf
       slots_.ForEach(now, [&traffic, i](const Slot& slot) { traffic.Add(slot[i]); });
       traffic.SetRates(summary.covered);
     }
-
-    return summary;
   }
 
   void TrafficSummary::Add(const FinishedInstance& instance) noexcept

@@ -37,7 +37,8 @@ namespace OrthancPerf
 
     void Add(const FinishedInstance& instance, TimePoint now);
 
-    WindowSummary Summarize(TimePoint now) const;
+    // Into an empty summary
+    void Summarize(TimePoint now, WindowSummary& summary) const;
 
   private:
     using Slot = std::array<TrafficSummary, DIRECTION_COUNT>;

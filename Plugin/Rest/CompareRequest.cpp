@@ -117,9 +117,9 @@ namespace OrthancPerf
 
     std::int64_t ReadInteger(const char* key, const Json::Value& value, const IntegerRange& range)
     {
-      if (!IsIntegerWithin(value, range.minimum, range.maximum))
+      if (!range.Contains(value))
       {
-        throw SettingError::ForValue(key, value, ToText(range));
+        throw SettingError::ForValue(key, value, range.Describe());
       }
 
       return value.asInt64();
@@ -221,7 +221,7 @@ namespace OrthancPerf
 
       if (reader == readers.end())
       {
-        UnknownKeys(known).Report("", name, document[name]);
+        ReportUnknownKey(known, "", name, document[name]);
       }
       else
       {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestMessage.h"
 
-#include "Tuning/NearestName.h"
 #include "Tuning/UnknownKeys.h"
 
 namespace OrthancPerf

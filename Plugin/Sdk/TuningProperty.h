@@ -11,13 +11,24 @@ namespace OrthancPerf
   class TuningProperty : public ITuningPersistence
   {
   public:
-    explicit TuningProperty(const Orthanc& orthanc);
+    explicit TuningProperty(const Orthanc& orthanc) : orthanc_(orthanc)
+    {
+    }
 
-    std::optional<std::string> Load() override;
-    void Save(const std::string& text) override;
-    void Clear() override;
+    std::optional<std::string> Load() override
+    {
+      return orthanc_.GetGlobalProperty(PROPERTY);
+    }
+
+    void Save(const std::string& text) override
+    {
+      orthanc_.SetGlobalProperty(PROPERTY, text);
+    }
 
   private:
+    // Plugins choose a number of 1024 or more (OrthancPluginSetGlobalProperty)
+    static constexpr std::int32_t PROPERTY = 27042;
+
     const Orthanc& orthanc_;
   };
 }

@@ -16,25 +16,6 @@ namespace OrthancPerf
     constexpr const char* PERF = "Perf";
     constexpr const char* TUNING = "Tuning";
 
-    PerfKey MakeSizeKey(const std::string& name, const std::string& description,
-                        const IntegerRange& range, std::size_t PerfConfiguration::*member)
-    {
-      return MakeIntegerKey<PerfConfiguration>(
-          "", name, description, range,
-          [member](const PerfConfiguration& c) { return static_cast<std::int64_t>(c.*member); },
-          [member](PerfConfiguration& c, std::int64_t value)
-          { c.*member = static_cast<std::size_t>(value); });
-    }
-
-
-    PerfKey MakeSwitchKey(const std::string& name, const std::string& description,
-                          bool PerfConfiguration::*member)
-    {
-      return MakeBooleanKey<PerfConfiguration>(
-          "", name, description, [member](PerfConfiguration& c) -> bool& { return c.*member; });
-    }
-
-
     std::vector<std::string> GetAllPaths()
     {
       std::vector<std::string> paths;
@@ -56,7 +37,7 @@ namespace OrthancPerf
 
 
     void ReadKey(PerfConfiguration& configuration, const std::string& name,
-                 const Json::Value& value, const UnknownKeys& unknownKeys)
+                 const Json::Value& value, std::vector<std::string>& warnings)
     {
       const std::vector<PerfKey>& keys = GetPerfKeys();
       const auto key = std::find_if(keys.begin(), keys.end(),
@@ -64,7 +45,7 @@ namespace OrthancPerf
 
       if (key == keys.end())
       {
-        unknownKeys.Report(PERF, name, value);
+        ReportUnknownKey(GetAllPaths(), PERF, name, value, &warnings);
       }
       else if (!value.isNull() && !key->read(value, configuration))
       {
@@ -88,44 +69,40 @@ namespace OrthancPerf
       throw SettingError::ForValue(PERF, section, "an object");
     }
 
-    std::vector<std::string> warnings;
-    UnknownKeys unknownKeys(GetAllPaths());
-    unknownKeys.CollectWarningsIn(warnings);
-
     for (const std::string& name : section.getMemberNames())
     {
       if (name == TUNING && !section[name].isNull())
       {
         configuration.tuningDocument =
-            ReadTuningConfiguration(section[name], JoinPath(PERF, TUNING), warnings);
+            ReadTuningConfiguration(section[name], JoinPath(PERF, TUNING), configuration.warnings);
         configuration.tuning = ApplyTuning(Tuning(), configuration.tuningDocument);
       }
       else if (name != TUNING)
       {
-        ReadKey(configuration, name, section[name], unknownKeys);
+        ReadKey(configuration, name, section[name], configuration.warnings);
       }
     }
 
-    configuration.warnings = warnings;
     return configuration;
   }
 
 
   const std::vector<SettingKey<PerfConfiguration>>& GetPerfKeys()
   {
+    using Perf = PerfConfiguration;
+
+    const auto make = [](const char* name, auto kind, auto member)
+    {
+      return MakeSettingKey<Perf>("", name, kind, member);
+    };
+
     static const std::vector<PerfKey> ALL = {
-        MakeSwitchKey("Enabled", "whether the plugin does anything at all",
-                      &PerfConfiguration::enabled),
-        MakeSwitchKey("SocketProbe", "whether the libc probe may be installed",
-                      &PerfConfiguration::socketProbe),
-        MakeSizeKey("RecentInstances", "how many finished instances /perf/instances remembers",
-                    RECENT_INSTANCES_RANGE, &PerfConfiguration::recentInstances),
-        MakeSizeKey("MaximumPeers", "how many peers are told apart; the rest share \"other\"",
-                    MAXIMUM_PEERS_RANGE, &PerfConfiguration::maximumPeers),
-        MakeSwitchKey("AllowTuning", "whether PUT and DELETE of /perf/tuning are allowed",
-                      &PerfConfiguration::allowTuning),
-        MakeSwitchKey("PersistTuning", "whether changes of the tuning survive a restart",
-                      &PerfConfiguration::persistTuning),
+        make("Enabled", SwitchKind(), &Perf::enabled),
+        make("SocketProbe", SwitchKind(), &Perf::socketProbe),
+        make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
+        make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
+        make("AllowTuning", SwitchKind(), &Perf::allowTuning),
+        make("PersistTuning", SwitchKind(), &Perf::persistTuning),
     };
     return ALL;
   }

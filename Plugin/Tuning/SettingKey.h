@@ -3,15 +3,16 @@
 
 #include <json/value.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 
 namespace OrthancPerf
 {
-  // One key of a document of settings: all that reading, writing, checking, documenting and
-  // reporting it needs. The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places
-  // that list them. Immutable after construction; any thread.
+  // One key of a document of settings: all that reading, writing, checking and reporting it needs.
+  // The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places that list them.
+  // Immutable after construction; any thread.
   template <typename Document>
   struct SettingKey
   {
@@ -19,7 +20,6 @@ namespace OrthancPerf
     std::string name;
     std::string type;     // "boolean", "integer", "string", "string or integer"
     std::string allowed;  // "an integer from 0 to 32767"
-    std::string description;
 
     // Takes the value over into the document; false, and nothing done, if it is not allowed
     std::function<bool(const Json::Value& value, Document& document)> read;
@@ -35,77 +35,96 @@ namespace OrthancPerf
   };
 
 
-  // Whether the value is an integer within the limits. Integral doubles such as 1000.0 are, as
-  // JSON has one kind of number only (RFC 8259 section 6); booleans and texts are not.
-  inline bool IsIntegerWithin(const Json::Value& value, std::int64_t minimum, std::int64_t maximum)
+  // A key whose value is at that place of the document: a member, or a function that gives it. How
+  // such a value looks in JSON is the matter of its kind: one of those below, or another class with
+  // the same constant and the same three functions.
+  template <typename Document, typename Kind, typename Place>
+  SettingKey<Document> MakeSettingKey(const std::string& section, const std::string& name,
+                                      Kind kind, Place place)
   {
-    return value.isInt64() && value.asInt64() >= minimum && value.asInt64() <= maximum;
+    return {section,
+            name,
+            Kind::TYPE,
+            kind.GetAllowed(),
+            [kind, place](const Json::Value& value, Document& document)
+            { return kind.Read(value, std::invoke(place, document)); },
+            [kind, place](const Document& document)
+            {
+              return kind.Write(std::invoke(place, document));
+            }};
   }
 
 
-  // "field" gives the place in the document: bool& (Document&)
-  template <typename Document, typename Field>
-  SettingKey<Document> MakeBooleanKey(const std::string& section, const std::string& name,
-                                      const std::string& description, Field field)
+  struct SwitchKind
   {
-    const auto read = [field](const Json::Value& value, Document& document)
+    static constexpr const char* TYPE = "boolean";
+
+    static std::string GetAllowed()
     {
-      if (!value.isBool())
-      {
-        return false;
-      }
+      return "true or false";
+    }
 
-      field(document) = value.asBool();
-      return true;
-    };
-
-    const auto write = [field](const Document& document)
+    static bool Read(const Json::Value& value, bool& place)
     {
-      Document copy = document;
-      return Json::Value(static_cast<bool>(field(copy)));
-    };
+      place = value.isBool() ? value.asBool() : place;
+      return value.isBool();
+    }
 
-    return {section, name, "boolean", "true or false", description, read, write};
-  }
+    static Json::Value Write(bool value)
+    {
+      return value;
+    }
+  };
 
 
   struct IntegerRange
   {
     std::int64_t minimum;
     std::int64_t maximum;
+
+    // Integral doubles such as 1000.0 are integers, as JSON has one kind of number only (RFC 8259
+    // section 6); booleans and texts are not.
+    bool Contains(const Json::Value& value) const
+    {
+      return value.isInt64() && value.asInt64() >= minimum && value.asInt64() <= maximum;
+    }
+
+    // "an integer from 1 to 100"
+    std::string Describe() const
+    {
+      return "an integer from " + std::to_string(minimum) + " to " + std::to_string(maximum);
+    }
   };
 
 
-  // Describes the range: "an integer from 1 to 100"
-  inline std::string ToText(const IntegerRange& range)
+  // Any type of integer, or seconds
+  struct IntegerKind
   {
-    return "an integer from " + std::to_string(range.minimum) + " to " +
-           std::to_string(range.maximum);
-  }
+    static constexpr const char* TYPE = "integer";
 
+    IntegerRange range;
 
-  // "get" is std::int64_t (const Document&), "set" is void (Document&, std::int64_t)
-  template <typename Document, typename Get, typename Set>
-  SettingKey<Document> MakeIntegerKey(const std::string& section, const std::string& name,
-                                      const std::string& description, const IntegerRange& range,
-                                      Get get, Set set)
-  {
-    const auto read = [set, range](const Json::Value& value, Document& document)
+    std::string GetAllowed() const
     {
-      if (!IsIntegerWithin(value, range.minimum, range.maximum))
-      {
-        return false;
-      }
+      return range.Describe();
+    }
 
-      set(document, value.asInt64());
-      return true;
-    };
-
-    const auto write = [get](const Document& document)
+    template <typename Integer>
+    bool Read(const Json::Value& value, Integer& place) const
     {
-      return Json::Value(static_cast<Json::Int64>(get(document)));
-    };
+      place = range.Contains(value) ? Integer(value.asInt64()) : place;
+      return range.Contains(value);
+    }
 
-    return {section, name, "integer", ToText(range), description, read, write};
-  }
+    template <typename Integer>
+    static Json::Value Write(Integer value)
+    {
+      return static_cast<Json::Int64>(value);
+    }
+
+    static Json::Value Write(std::chrono::seconds value)
+    {
+      return static_cast<Json::Int64>(value.count());
+    }
+  };
 }

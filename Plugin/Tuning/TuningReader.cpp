@@ -7,49 +7,39 @@
 #include "Tuning/UnknownKeys.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
     // One reading of one document
-    class TuningReader
+    struct TuningReader
     {
-    public:
-      TuningReader(std::string path, UnknownKeys unknownKeys) :
-        path_(std::move(path)),
-        unknownKeys_(std::move(unknownKeys))
-      {
-      }
+      const std::string path;                    // of the document, for messages
+      std::vector<std::string>* const warnings;  // of unknown keys; null: they are errors
 
       Json::Value Read(const Json::Value& document) const
       {
-        RequireObject(path_, document, "an object");
+        RequireObject(path, document, "an object");
+        const std::vector<std::string>& sections = GetTuningSections();
         Json::Value canonical(Json::objectValue);
 
         for (const std::string& name : document.getMemberNames())
         {
-          const std::vector<std::string>& sections = GetTuningSections();
-
           if (std::find(sections.begin(), sections.end(), name) == sections.end())
           {
-            unknownKeys_.Report(path_, name, document[name]);
-          }
-          else if (document[name].isNull())
-          {
-            canonical[name] = Json::nullValue;
+            ReportUnknownKey(GetTuningPaths(path), path, name, document[name], warnings);
           }
           else
           {
-            canonical[name] = ReadSection(name, document[name]);
+            canonical[name] =
+                document[name].isNull() ? Json::Value() : ReadSection(name, document[name]);
           }
         }
 
         return canonical;
       }
 
-    private:
       static void RequireObject(const std::string& path, const Json::Value& value,
                                 const std::string& allowed)
       {
@@ -61,7 +51,8 @@ namespace OrthancPerf
 
       Json::Value ReadSection(const std::string& section, const Json::Value& values) const
       {
-        RequireObject(JoinPath(path_, section), values, "an object or null");
+        const std::string sectionPath = JoinPath(path, section);
+        RequireObject(sectionPath, values, "an object or null");
         Json::Value canonical(Json::objectValue);
 
         if (section == DICOM_SOCKETS && values.isMember(PRESET))
@@ -75,87 +66,60 @@ namespace OrthancPerf
 
           if (key == nullptr)
           {
-            unknownKeys_.Report(JoinPath(path_, section), name, values[name]);
+            ReportUnknownKey(GetTuningPaths(path), sectionPath, name, values[name], warnings);
           }
           else if (name != PRESET)
           {
-            canonical[name] = ReadValue(*key, values[name]);
+            canonical[name] =
+                values[name].isNull() ? Json::Value() : key->write(Apply(*key, values[name]));
           }
         }
 
         return canonical;
       }
 
-      // The values of all keys that the preset sets; null is each key's null
+      // The values of all keys that the preset sets, each null if the preset is; none for "custom"
       Json::Value ReadPreset(const Json::Value& preset) const
       {
-        const Json::Value label = ReadValue(*FindTuningKey(DICOM_SOCKETS, PRESET), preset);
-        Json::Value expanded(Json::objectValue);
+        const Tuning tuning =
+            preset.isNull() ? Tuning() : Apply(*FindTuningKey(DICOM_SOCKETS, PRESET), preset);
+        Json::Value values = ToJson(tuning)[DICOM_SOCKETS];
+        values.removeMember(PRESET);
 
-        if (label == ToLabel(SocketPreset::Custom))
+        for (Json::Value& value : values)
         {
-          return expanded;
+          value = preset.isNull() ? Json::Value() : value;
         }
 
-        const Tuning tuning = ApplyPreset(preset);
-
-        for (const TuningKey& key : GetTuningKeys())
-        {
-          if (key.section == DICOM_SOCKETS && key.name != PRESET)
-          {
-            expanded[key.name] = label.isNull() ? Json::Value() : key.write(tuning);
-          }
-        }
-
-        return expanded;
+        return preset == ToLabel(SocketPreset::Custom) ? Json::Value(Json::objectValue) : values;
       }
 
-      static Tuning ApplyPreset(const Json::Value& preset)
+      Tuning Apply(const TuningKey& key, const Json::Value& value) const
       {
-        Tuning tuning;
-        FindTuningKey(DICOM_SOCKETS, PRESET)->read(preset, tuning);
-        return tuning;
-      }
-
-      // The value in its canonical form
-      Json::Value ReadValue(const TuningKey& key, const Json::Value& value) const
-      {
-        if (value.isNull())
-        {
-          return Json::Value();
-        }
-
         Tuning tuning;
 
         if (!key.read(value, tuning))
         {
-          throw SettingError::ForValue(JoinPath(path_, key.GetPath()), value, key.allowed);
+          throw SettingError::ForValue(JoinPath(path, key.GetPath()), value, key.allowed);
         }
 
-        // "custom" could not be written back: it has no values of its own
-        return key.name == PRESET ? value : key.write(tuning);
+        return tuning;
       }
-
-      const std::string path_;
-      const UnknownKeys unknownKeys_;
     };
   }
 
 
   Json::Value ReadTuningPatch(const Json::Value& patch)
   {
-    return TuningReader("", UnknownKeys(GetTuningPaths(""))).Read(patch);
+    return TuningReader{"", nullptr}.Read(patch);
   }
 
 
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
                                       std::vector<std::string>& warnings)
   {
-    UnknownKeys unknownKeys(GetTuningPaths(path));
-    unknownKeys.CollectWarningsIn(warnings);
-
     // A null is no change of what is there without it: merged into nothing, it is gone (RFC 7396)
-    return MergeJson(Json::objectValue, TuningReader(path, unknownKeys).Read(document));
+    return MergeJson(Json::objectValue, TuningReader{path, &warnings}.Read(document));
   }
 
 
@@ -187,6 +151,33 @@ namespace OrthancPerf
     }
 
     return json;
+  }
+
+
+  std::map<std::string, double> ToFigures(const Tuning& tuning)
+  {
+    std::map<std::string, double> figures = {
+        {"DicomSockets.Preset", static_cast<double>(FindPreset(tuning.dicomSockets))},
+        {"IngestTranscoding.TransferSyntax",
+         tuning.ingestTranscoding.transferSyntax.empty() ? 0 : 1},
+        {"IngestTranscoding.Engine", static_cast<double>(tuning.ingestTranscoding.engine)},
+    };
+
+    for (const TuningKey& key : GetTuningKeys())
+    {
+      const Json::Value value = key.write(tuning);
+
+      if (!value.isString())
+      {
+        figures.emplace(key.GetPath(), value.asDouble());
+      }
+      else if (value == BUFFER_AUTO || value == BUFFER_DEFAULT)
+      {
+        figures.emplace(key.GetPath(), value == BUFFER_AUTO ? 0 : -1);
+      }
+    }
+
+    return figures;
   }
 
 

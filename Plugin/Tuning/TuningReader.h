@@ -5,6 +5,7 @@
 
 #include <json/value.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ namespace OrthancPerf
 
   // The whole document, "Preset" included. ReadTuningPatch accepts it.
   Json::Value ToJson(const Tuning& tuning);
+
+  // The whole document as numbers by the paths of its keys, for the gauge orthanc_perf_tuning:
+  // switches as 0 and 1; numbers as they are; buffers in bytes, 0 for "auto", -1 for "default"; the
+  // preset and the engine by their place in GetAllSocketPresets() and GetAllEngineChoices(); the
+  // transfer syntax as 1 where there is one. Names have no number and are left out.
+  std::map<std::string, double> ToFigures(const Tuning& tuning);
 
   // All paths of the document, sections included, each after "path" (see JoinPath)
   std::vector<std::string> GetTuningPaths(const std::string& path);

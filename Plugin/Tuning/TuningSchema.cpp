@@ -9,313 +9,223 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr const char* BUFFER_AUTO = "auto";
-    constexpr const char* BUFFER_DEFAULT = "default";
-
-    std::string ListAsText(const std::vector<std::string>& words)
+    template <typename Values>
+    std::string ListLabels(const Values& values)
     {
       std::string text;
 
-      for (std::size_t i = 0; i < words.size(); i++)
+      for (std::size_t i = 0; i < values.size(); i++)
       {
-        text += i == 0 ? "" : (i + 1 == words.size() ? " or " : ", ");
-        text += "\"" + words[i] + "\"";
+        text += i == 0 ? "\"" : (i + 1 == values.size() ? " or \"" : ", \"");
+        text += std::string(ToLabel(values[i])) + "\"";
       }
 
       return text;
     }
 
 
-    template <typename Values>
-    std::string ListLabels(const Values& values)
+    struct BufferKind
     {
-      std::vector<std::string> labels;
-      labels.reserve(values.size());
+      static constexpr const char* TYPE = "string or integer";
 
-      for (const auto value : values)
+      static std::string GetAllowed()
       {
-        labels.emplace_back(ToLabel(value));
+        return "\"auto\", \"default\" or " + BUFFER_RANGE.Describe();
       }
 
-      return ListAsText(labels);
-    }
-
-
-    bool ReadBuffer(const Json::Value& value, SocketBuffer& buffer)
-    {
-      if (IsIntegerWithin(value, BUFFER_RANGE.minimum, BUFFER_RANGE.maximum))
+      static bool Read(const Json::Value& value, SocketBuffer& buffer)
       {
-        buffer = SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
-        return true;
-      }
-
-      if (value == BUFFER_AUTO || value == BUFFER_DEFAULT)
-      {
-        buffer = value == BUFFER_AUTO ? SocketBuffer::MakeAutomatic() : SocketBuffer::MakeDefault();
-        return true;
-      }
-
-      return false;
-    }
-
-
-    Json::Value WriteBuffer(const SocketBuffer& buffer)
-    {
-      switch (buffer.mode)
-      {
-        case SocketBuffer::Mode::Fixed:
-          return static_cast<Json::UInt64>(buffer.bytes);
-
-        case SocketBuffer::Mode::Default:
-          return BUFFER_DEFAULT;
-
-        default:
-          return BUFFER_AUTO;
-      }
-    }
-
-
-    TuningKey MakeBufferKey(const std::string& name, const std::string& description,
-                            SocketBuffer DicomSockets::*member)
-    {
-      const auto read = [member](const Json::Value& value, Tuning& tuning)
-      {
-        return ReadBuffer(value, tuning.dicomSockets.*member);
-      };
-
-      const auto write = [member](const Tuning& tuning)
-      {
-        return WriteBuffer(tuning.dicomSockets.*member);
-      };
-
-      return {DICOM_SOCKETS,
-              name,
-              "string or integer",
-              "\"auto\", \"default\" or " + ToText(BUFFER_RANGE),
-              description,
-              read,
-              write};
-    }
-
-
-    TuningKey MakeSecondsKey(const std::string& name, const std::string& description,
-                             const IntegerRange& range, std::chrono::seconds DicomSockets::*member)
-    {
-      return MakeIntegerKey<Tuning>(
-          DICOM_SOCKETS, name, description, range,
-          [member](const Tuning& tuning)
-          { return static_cast<std::int64_t>((tuning.dicomSockets.*member).count()); },
-          [member](Tuning& tuning, std::int64_t value)
-          { tuning.dicomSockets.*member = std::chrono::seconds(value); });
-    }
-
-
-    TuningKey MakePresetKey()
-    {
-      const auto read = [](const Json::Value& value, Tuning& tuning)
-      {
-        const std::optional<SocketPreset> preset =
-            value.isString() ? ParseSocketPreset(value.asString()) : std::nullopt;
-
-        if (!preset)
+        if (BUFFER_RANGE.Contains(value))
+        {
+          buffer = SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
+        }
+        else if (value == BUFFER_AUTO)
+        {
+          buffer = SocketBuffer::MakeAutomatic();
+        }
+        else if (value == BUFFER_DEFAULT)
+        {
+          buffer = SocketBuffer::MakeDefault();
+        }
+        else
         {
           return false;
         }
 
-        // "custom" is what GET shows for values that are no preset: it sets nothing
-        tuning.dicomSockets = GetPresetValues(*preset).value_or(tuning.dicomSockets);
         return true;
-      };
+      }
 
-      const auto write = [](const Tuning& tuning)
+      static Json::Value Write(const SocketBuffer& buffer)
       {
-        return Json::Value(ToLabel(FindPreset(tuning.dicomSockets)));
-      };
-
-      return {DICOM_SOCKETS,
-              PRESET,
-              "string",
-              ListLabels(GetAllSocketPresets()),
-              "sets all the other keys of the section at once; keys given beside it win",
-              read,
-              write};
-    }
-
-
-    bool IsCongestionControl(const std::string& name)
-    {
-      const auto isAllowed = [](char c)
-      {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-      };
-      return name.size() <= MAXIMUM_CONGESTION_CONTROL &&
-             std::all_of(name.begin(), name.end(), isAllowed);
-    }
-
-
-    TuningKey MakeCongestionControlKey()
-    {
-      const auto read = [](const Json::Value& value, Tuning& tuning)
-      {
-        if (!value.isString() || !IsCongestionControl(value.asString()))
+        switch (buffer.mode)
         {
-          return false;
+          case SocketBuffer::Mode::Fixed:
+            return static_cast<Json::UInt64>(buffer.bytes);
+
+          case SocketBuffer::Mode::Default:
+            return BUFFER_DEFAULT;
+
+          default:
+            return BUFFER_AUTO;
+        }
+      }
+    };
+
+
+    struct CongestionControlKind
+    {
+      static constexpr const char* TYPE = "string";
+
+      static std::string GetAllowed()
+      {
+        return "\"\" or a name of at most " + std::to_string(MAXIMUM_CONGESTION_CONTROL) +
+               " characters a-z, 0-9 and _";
+      }
+
+      static bool Read(const Json::Value& value, std::string& place)
+      {
+        const std::string name = value.isString() ? value.asString() : "?";
+        const bool isAllowed =
+            name.size() <= MAXIMUM_CONGESTION_CONTROL &&
+            name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+        place = isAllowed ? name : place;
+        return isAllowed;
+      }
+
+      static Json::Value Write(const std::string& name)
+      {
+        return name;
+      }
+    };
+
+
+    struct TransferSyntaxKind
+    {
+      static constexpr const char* TYPE = "string";
+
+      static std::string GetAllowed()
+      {
+        std::string allowed = "\"\" or the UID or the name of one of";
+        const char* separator = " ";
+
+        for (const WritableSyntax& syntax : GetWritableSyntaxes())
+        {
+          allowed += separator + std::string(syntax.uid) + " (" + syntax.name + ")";
+          separator = ", ";
         }
 
-        tuning.dicomSockets.congestionControl = value.asString();
-        return true;
-      };
+        return allowed;
+      }
 
-      const auto write = [](const Tuning& tuning)
-      {
-        return Json::Value(tuning.dicomSockets.congestionControl);
-      };
-
-      return {DICOM_SOCKETS,
-              "CongestionControl",
-              "string",
-              "\"\" or a name of at most " + std::to_string(MAXIMUM_CONGESTION_CONTROL) +
-                  " characters a-z, 0-9 and _",
-              "the kernel's congestion control algorithm, such as \"bbr\"; \"\": the system's",
-              read,
-              write};
-    }
-
-
-    TuningKey MakeTransferSyntaxKey()
-    {
-      const auto read = [](const Json::Value& value, Tuning& tuning)
+      static bool Read(const Json::Value& value, std::string& place)
       {
         const std::optional<std::string> uid = !value.isString() ? std::nullopt
                                                : value.asString().empty()
                                                    ? std::string()
                                                    : LookupWritableSyntax(value.asString());
-
-        if (uid)
-        {
-          tuning.ingestTranscoding.transferSyntax = *uid;
-        }
-
+        place = uid.value_or(place);
         return uid.has_value();
-      };
-
-      const auto write = [](const Tuning& tuning)
-      {
-        return Json::Value(tuning.ingestTranscoding.transferSyntax);
-      };
-
-      std::string allowed = "\"\" or the UID or the name of one of";
-      const char* separator = " ";
-
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
-      {
-        allowed += separator + std::string(syntax.uid) + " (" + syntax.name + ")";
-        separator = ", ";
       }
 
-      return {INGEST_TRANSCODING,
-              "TransferSyntax",
-              "string",
-              allowed,
-              "what instances are transcoded to before they are stored; \"\": store as received",
-              read,
-              write};
-    }
+      static Json::Value Write(const std::string& uid)
+      {
+        return uid;
+      }
+    };
 
 
-    TuningKey MakeEngineKey()
+    struct EngineKind
     {
-      const auto read = [](const Json::Value& value, Tuning& tuning)
+      static constexpr const char* TYPE = "string";
+
+      static std::string GetAllowed()
+      {
+        return ListLabels(GetAllEngineChoices());
+      }
+
+      static bool Read(const Json::Value& value, EngineChoice& place)
       {
         const std::optional<EngineChoice> engine =
             value.isString() ? ParseEngineChoice(value.asString()) : std::nullopt;
-        tuning.ingestTranscoding.engine = engine.value_or(tuning.ingestTranscoding.engine);
+        place = engine.value_or(place);
         return engine.has_value();
-      };
-
-      const auto write = [](const Tuning& tuning)
-      {
-        return Json::Value(ToLabel(tuning.ingestTranscoding.engine));
-      };
-
-      return {INGEST_TRANSCODING,
-              "Engine",
-              "string",
-              ListLabels(GetAllEngineChoices()),
-              "who transcodes; \"auto\": the fastest that works for this kind of image",
-              read,
-              write};
-    }
-
-
-    std::vector<TuningKey> MakeSocketKeys()
-    {
-      return {
-          MakePresetKey(),
-          MakeBooleanKey<Tuning>(DICOM_SOCKETS, "TcpNoDelay",
-                                 "no Nagle: what Orthanc writes leaves at once",
-                                 [](Tuning& t) -> bool& { return t.dicomSockets.tcpNoDelay; }),
-          MakeBooleanKey<Tuning>(DICOM_SOCKETS, "TcpQuickAck",
-                                 "no delayed ACK: what Orthanc reads is confirmed at once",
-                                 [](Tuning& t) -> bool& { return t.dicomSockets.tcpQuickAck; }),
-          MakeBufferKey("ReceiveBuffer",
-                        "bytes, \"auto\": the kernel's autotuning, \"default\": as DCMTK set it",
-                        &DicomSockets::receiveBuffer),
-          MakeBufferKey("SendBuffer",
-                        "bytes, \"auto\": the kernel's autotuning, \"default\": as DCMTK set it",
-                        &DicomSockets::sendBuffer),
-          MakeSecondsKey("KeepAliveSeconds", "silence before the kernel probes the peer; 0: off",
-                         KEEP_ALIVE_RANGE, &DicomSockets::keepAlive),
-          MakeSecondsKey("UserTimeoutSeconds",
-                         "unacknowledged data for so long ends a connection; 0: the system's",
-                         USER_TIMEOUT_RANGE, &DicomSockets::userTimeout),
-          MakeCongestionControlKey(),
-      };
-    }
-
-
-    std::vector<TuningKey> MakeTranscodingKeys()
-    {
-      return {
-          MakeTransferSyntaxKey(),
-          MakeEngineKey(),
-          MakeBooleanKey<Tuning>(INGEST_TRANSCODING, "Verify",
-                                 "decode the result and compare before it is stored",
-                                 [](Tuning& t) -> bool& { return t.ingestTranscoding.verify; }),
-          MakeIntegerKey<Tuning>(
-              INGEST_TRANSCODING, "LossyQuality", "quality of lossy syntaxes, as in libjpeg",
-              LOSSY_QUALITY_RANGE,
-              [](const Tuning& t) { return std::int64_t(t.ingestTranscoding.lossyQuality); },
-              [](Tuning& t, std::int64_t value)
-              { t.ingestTranscoding.lossyQuality = static_cast<unsigned int>(value); }),
-          MakeBooleanKey<Tuning>(
-              INGEST_TRANSCODING, "OfCompressed", "what comes compressed is transcoded as well",
-              [](Tuning& t) -> bool& { return t.ingestTranscoding.ofCompressed; }),
-          MakeBooleanKey<Tuning>(
-              INGEST_TRANSCODING, "OrthancTranscoding",
-              "the engines also serve what Orthanc transcodes itself, losslessly",
-              [](Tuning& t) -> bool& { return t.ingestTranscoding.orthancTranscoding; }),
-      };
-    }
-
-
-    std::vector<TuningKey> MakeAllKeys()
-    {
-      std::vector<TuningKey> keys = MakeSocketKeys();
-
-      for (const TuningKey& key : MakeTranscodingKeys())
-      {
-        keys.push_back(key);
       }
 
-      return keys;
+      static Json::Value Write(EngineChoice engine)
+      {
+        return ToLabel(engine);
+      }
+    };
+
+
+    // Sets all the other keys of its section at once
+    struct PresetKind
+    {
+      static constexpr const char* TYPE = "string";
+
+      static std::string GetAllowed()
+      {
+        return ListLabels(GetAllSocketPresets());
+      }
+
+      static bool Read(const Json::Value& value, DicomSockets& sockets)
+      {
+        const std::optional<SocketPreset> preset =
+            value.isString() ? ParseSocketPreset(value.asString()) : std::nullopt;
+
+        // "custom" is what GET shows for values that are no preset: it sets nothing
+        sockets = GetPresetValues(preset.value_or(SocketPreset::Custom)).value_or(sockets);
+        return preset.has_value();
+      }
+
+      static Json::Value Write(const DicomSockets& sockets)
+      {
+        return ToLabel(FindPreset(sockets));
+      }
+    };
+
+
+    template <typename Kind, typename Value>
+    TuningKey MakeSocketKey(const char* name, Kind kind, Value DicomSockets::*member)
+    {
+      return MakeSettingKey<Tuning>(
+          DICOM_SOCKETS, name,
+          kind, [member](auto& tuning) -> auto& { return tuning.dicomSockets.*member; });
+    }
+
+
+    template <typename Kind, typename Value>
+    TuningKey MakeTranscodingKey(const char* name, Kind kind, Value IngestTranscoding::*member)
+    {
+      return MakeSettingKey<Tuning>(
+          INGEST_TRANSCODING, name,
+          kind, [member](auto& tuning) -> auto& { return tuning.ingestTranscoding.*member; });
     }
   }
 
 
   const std::vector<TuningKey>& GetTuningKeys()
   {
-    static const std::vector<TuningKey> ALL = MakeAllKeys();
+    using Sockets = DicomSockets;
+    using Transcoding = IngestTranscoding;
+
+    static const std::vector<TuningKey> ALL = {
+        MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, PresetKind(), &Tuning::dicomSockets),
+        MakeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
+        MakeSocketKey("TcpQuickAck", SwitchKind(), &Sockets::tcpQuickAck),
+        MakeSocketKey("ReceiveBuffer", BufferKind(), &Sockets::receiveBuffer),
+        MakeSocketKey("SendBuffer", BufferKind(), &Sockets::sendBuffer),
+        MakeSocketKey("KeepAliveSeconds", IntegerKind{KEEP_ALIVE_RANGE}, &Sockets::keepAlive),
+        MakeSocketKey("UserTimeoutSeconds", IntegerKind{USER_TIMEOUT_RANGE}, &Sockets::userTimeout),
+        MakeSocketKey("CongestionControl", CongestionControlKind(), &Sockets::congestionControl),
+        MakeTranscodingKey("TransferSyntax", TransferSyntaxKind(), &Transcoding::transferSyntax),
+        MakeTranscodingKey("Engine", EngineKind(), &Transcoding::engine),
+        MakeTranscodingKey("Verify", SwitchKind(), &Transcoding::verify),
+        MakeTranscodingKey("LossyQuality", IntegerKind{LOSSY_QUALITY_RANGE},
+                           &Transcoding::lossyQuality),
+        MakeTranscodingKey("OfCompressed", SwitchKind(), &Transcoding::ofCompressed),
+        MakeTranscodingKey("OrthancTranscoding", SwitchKind(), &Transcoding::orthancTranscoding),
+    };
     return ALL;
   }
 
@@ -329,14 +239,10 @@ namespace OrthancPerf
 
   const TuningKey* FindTuningKey(const std::string& section, const std::string& name)
   {
-    for (const TuningKey& key : GetTuningKeys())
-    {
-      if (key.section == section && key.name == name)
-      {
-        return &key;
-      }
-    }
-
-    return nullptr;
+    const std::vector<TuningKey>& keys = GetTuningKeys();
+    const auto found = std::find_if(keys.begin(), keys.end(),
+                                    [&](const TuningKey& key)
+                                    { return key.section == section && key.name == name; });
+    return found == keys.end() ? nullptr : &*found;
   }
 }

@@ -13,7 +13,9 @@ namespace OrthancPerf
 
   constexpr const char* DICOM_SOCKETS = "DicomSockets";
   constexpr const char* INGEST_TRANSCODING = "IngestTranscoding";
-  constexpr const char* PRESET = "Preset";
+  constexpr const char* PRESET = "Preset";  // sets all the other keys of the first section at once
+  constexpr const char* BUFFER_AUTO = "auto";
+  constexpr const char* BUFFER_DEFAULT = "default";
 
   // Sizes for setsockopt(2): below a page nothing works well; the kernel doubles the value in an
   // "int", so that it takes no more than INT_MAX / 2 (sock_setsockopt in net/core/sock.c).

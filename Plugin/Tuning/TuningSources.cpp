@@ -49,19 +49,17 @@ namespace OrthancPerf
 
   std::string DescribeOverridden(const Json::Value& configuration, const Json::Value& overrides)
   {
-    const Tuning configured = ApplyTuning(Tuning(), configuration);
-    const Tuning inForce = ApplyTuning(configured, overrides);
+    const Json::Value sources = DescribeSources(configuration, overrides);
     std::string text;
 
     for (const TuningKey& key : GetTuningKeys())
     {
-      const Json::Value value = key.write(inForce);
-      const Json::Value asConfigured = key.write(configured);
+      const Json::Value& entry = sources[key.section][key.name];
 
-      if (key.name != PRESET && value != asConfigured)
+      if (entry.isMember("Configured") && entry["Value"] != entry["Configured"])
       {
-        text += (text.empty() ? "" : ", ") + key.GetPath() + " is " + Describe(value) +
-                " (configured: " + Describe(asConfigured) + ")";
+        text += (text.empty() ? "" : ", ") + key.GetPath() + " is " + Describe(entry["Value"]) +
+                " (configured: " + Describe(entry["Configured"]) + ")";
       }
     }
 

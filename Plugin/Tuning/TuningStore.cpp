@@ -168,7 +168,7 @@ namespace OrthancPerf
   void TuningStore::PutInForce(const Json::Value& overrides)
   {
     const auto tuning = std::make_shared<const Tuning>(ApplyTuning(configured_, overrides));
-    const bool isNew = *tuning != *Get();
+    const bool isNew = !(*tuning == *Get());
 
     {
       const std::lock_guard<std::mutex> lock(stateMutex_);
@@ -191,16 +191,7 @@ namespace OrthancPerf
     }
 
     const Json::Value overrides = GetOverrides();
-
-    if (overrides.empty())
-    {
-      persistence_->Clear();
-    }
-    else
-    {
-      persistence_->Save(ToText(overrides));
-    }
-
+    persistence_->Save(overrides.empty() ? "" : ToText(overrides));
     isSaved_ = true;
   }
 

@@ -26,17 +26,16 @@ namespace OrthancPerf
   };
 
 
-  // Where changes made over REST survive a restart: one text in Orthanc's database. All three may
-  // throw std::exception. Called by one thread at a time.
+  // Where changes made over REST survive a restart: one text in Orthanc's database. Both may throw
+  // std::exception. Called by one thread at a time.
   class ITuningPersistence
   {
   public:
     virtual ~ITuningPersistence() = default;
 
-    // Nothing if nothing was saved, or if it was cleared since
+    // Nothing if nothing was saved yet, or an empty text since
     virtual std::optional<std::string> Load() = 0;
     virtual void Save(const std::string& text) = 0;
-    virtual void Clear() = 0;
   };
 
 

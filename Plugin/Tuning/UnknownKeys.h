@@ -3,31 +3,32 @@
 
 #include <json/value.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // What becomes of keys that nobody knows: in a request they are an error, in a configuration,
-  // which may have been written for another version, a warning. Used by one thread at a time.
-  class UnknownKeys
-  {
-  public:
-    // "known" are the paths that the document may have; they end each message
-    explicit UnknownKeys(std::vector<std::string> known);
+  // The number of characters to insert, delete or replace to get from one text to the other
+  // (Levenshtein's distance), upper and lower case being the same. Only the first
+  // MAXIMUM_COMPARED characters count: the texts come from strangers.
+  std::size_t GetEditDistance(const std::string& a, const std::string& b);
 
-    // From now on, unknown keys are warnings
-    void CollectWarningsIn(std::vector<std::string>& warnings);
+  constexpr std::size_t MAXIMUM_COMPARED = 64;
 
-    // Called for each unknown key that was found in the object at "path" (empty: the document).
-    // Throws SettingError unless warnings are collected.
-    void Report(const std::string& path, const std::string& name, const Json::Value& value) const;
+  // The path among the known ones that the name most likely meant: the name is compared with each
+  // path ("DicomSockets.TcpNoDelay") and with its last part ("TcpNoDelay"). The first one wins
+  // among equals. There must be at least one path.
+  const std::string& FindNearestPath(const std::string& name,
+                                     const std::vector<std::string>& paths);
 
-  private:
-    std::vector<std::string> known_;
-    std::vector<std::string>* warnings_ = nullptr;
-  };
-
+  // To be called for each unknown key that was found in the object at "path" (empty: the document),
+  // where "known" are the paths that the document may have. In a request it is an error: throws
+  // SettingError. In a configuration, which may have been written for another version, it is one of
+  // the "warnings".
+  void ReportUnknownKey(const std::vector<std::string>& known, const std::string& path,
+                        const std::string& name, const Json::Value& value,
+                        std::vector<std::string>* warnings = nullptr);
 
   // "limit, peer"
   std::string JoinNames(const std::vector<std::string>& names);

@@ -25,12 +25,7 @@ namespace
 
     void Save(const std::string& text) override
     {
-      text_ = text;
-    }
-
-    void Clear() override
-    {
-      text_.reset();
+      text_ = text.empty() ? std::nullopt : std::optional<std::string>(text);
     }
 
   private:

@@ -38,16 +38,17 @@ namespace OrthancPerf
     void Save(const std::string& text) override
     {
       RequireFolder();
+
+      if (text.empty())
+      {
+        std::filesystem::remove(path_);
+        clears_++;
+        return;
+      }
+
       std::ofstream file(path_, std::ios::trunc);
       file << text;
       saves_++;
-    }
-
-    void Clear() override
-    {
-      RequireFolder();
-      std::filesystem::remove(path_);
-      clears_++;
     }
 
     int CountSaves() const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/NearestName.h"
+#include "Tuning/UnknownKeys.h"
 
 #include <gtest/gtest.h>
 

@@ -53,7 +53,7 @@ TEST(TuningDocument, EveryDifferenceCounts)
 
   for (const Tuning& tuning : changed)
   {
-    EXPECT_NE(original, tuning);
+    EXPECT_FALSE(original == tuning);
     EXPECT_EQ(tuning, Tuning(tuning));
   }
 }

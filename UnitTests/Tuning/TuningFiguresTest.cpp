@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/TuningFigures.h"
+#include "Tuning/TuningReader.h"
 
 #include <gtest/gtest.h>
 

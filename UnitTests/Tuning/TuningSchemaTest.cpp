@@ -28,9 +28,7 @@ TEST(TuningSchema, HasEveryKeyOnce)
   {
     EXPECT_TRUE(paths.insert(key.GetPath()).second) << key.GetPath();
     EXPECT_EQ(&key, FindTuningKey(key.section, key.name));
-    EXPECT_FALSE(key.type.empty());
     EXPECT_FALSE(key.allowed.empty());
-    EXPECT_FALSE(key.description.empty());
   }
 
   EXPECT_EQ(14u, paths.size());
@@ -70,10 +68,11 @@ TEST(TuningSchema, BooleansAreNeitherNumbersNorTexts)
 {
   for (const TuningKey& key : GetTuningKeys())
   {
-    EXPECT_EQ(key.type == "boolean", Accepts(key.section, key.name, true)) << key.GetPath();
-    EXPECT_EQ(key.type == "boolean", Accepts(key.section, key.name, false)) << key.GetPath();
+    const bool isBoolean = key.write(Tuning()).isBool();
+    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, true)) << key.GetPath();
+    EXPECT_EQ(isBoolean, Accepts(key.section, key.name, false)) << key.GetPath();
 
-    if (key.type == "boolean")
+    if (isBoolean)
     {
       EXPECT_FALSE(Accepts(key.section, key.name, 0));
       EXPECT_FALSE(Accepts(key.section, key.name, 1));

@@ -267,7 +267,7 @@ TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
 TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
 {
   for (const char* text :
-       {"", "{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
+       {"{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
         R"({"DicomSockets": {"TcpNoDelay": false}, "IngestTranscoding": {"Engine": 7}})"})
   {
     FilePersistence persistence = MakePersistence();
