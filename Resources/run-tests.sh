@@ -54,7 +54,7 @@ END
 
 part_build()
 {
-  Resources/build.sh build all
+  Resources/build.sh build all -DPERF_BENCHMARKS=ON
 }
 
 

@@ -10,6 +10,7 @@
 #include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Network/MessageRecorder.h"
 
 #include <benchmark/benchmark.h>
 
@@ -70,11 +71,11 @@ namespace OrthancPerf
       {
         const TimePoint received = Clock::now();
         tracker_.OnReceived(received, Describe(file_, known.origin));
-        tracker_.OnFilter(Clock::now(), known);
+        tracker_.GetThread().OnFilter(Clock::now(), known);
 
         if (known.origin == Origin::DicomProtocol)
         {
-          tracker_.OnCStoreFilter();
+          tracker_.GetThread().OnCStoreFilter();
         }
 
         tracker_.OnStored(Clock::now(), known);
@@ -92,8 +93,8 @@ namespace OrthancPerf
       History history_;
       EvidenceCollector evidence_{directory_, 4};
       Journal journal_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
-      NoMessageSource source_;
-      IngestTracker tracker_{journal_, OutcomeJudge(false), source_};
+      MessageRecorder source_;
+      IngestTracker tracker_{journal_, false, source_};
     };
 
 
