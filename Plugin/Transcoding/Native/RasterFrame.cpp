@@ -26,6 +26,12 @@ namespace OrthancPerf
         throw NotCovered("No Pixel Data");
       }
 
+      // What says nothing of its pixels is wrong, and no other kind of image
+      if (!image.GetNativeSize().has_value())
+      {
+        throw CodecError(FindPixelDataFlaw(image));
+      }
+
       if (image.bitsAllocated != 8 && image.bitsAllocated != 16)
       {
         throw NotCovered("Bits Allocated is neither 8 nor 16");

@@ -328,6 +328,11 @@ namespace OrthancPerf
       EXPECT_FALSE(result.reason.empty());
     }
 
+    // Pixels that nothing describes
+    const std::string pixels =
+        DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", image.pixels).GetBytes();
+    EXPECT_EQ(TranscodingOutcome::Failed,
+              Transcode(DicomFileBuilder::FileMeta(image.transferSyntax) + pixels).outcome);
     EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string()).outcome);
     EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string(1000, 'x')).outcome);
   }
