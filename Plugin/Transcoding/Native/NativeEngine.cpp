@@ -125,7 +125,7 @@ namespace OrthancPerf
       return Encode(DataSetEditor(data, size), image, deadline);
     }
 
-    const EngineResult converted = Uncompress(converters_, data, size, deadline);
+    EngineResult converted = Uncompress(converters_, data, size, deadline);
 
     if (converted.outcome != TranscodingOutcome::Transcoded)
     {
