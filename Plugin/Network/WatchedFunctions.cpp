@@ -356,6 +356,7 @@ namespace OrthancPerf
     {
       va_list arguments;
       va_start(arguments, flags);
+      // clang 14 does not see va_start: NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
       const mode_t mode = HasMode(flags) ? va_arg(arguments, mode_t) : 0;
       va_end(arguments);
 
