@@ -29,6 +29,7 @@ namespace OrthancPerf
                                               const std::map<std::string, Number>& numbers)
   {
     std::vector<LabelledValue> values;
+    values.reserve(numbers.size());
 
     for (const auto& [name, number] : numbers)
     {

@@ -69,9 +69,10 @@ namespace OrthancPerf
     }
 
 
-    Number ToNumber(bool isObserved, double value)
+    template <typename Value>
+    Number ToNumber(bool isObserved, Value value)
     {
-      return isObserved ? Number(value) : std::nullopt;
+      return isObserved ? Number(static_cast<double>(value)) : std::nullopt;
     }
 
 
