@@ -44,7 +44,7 @@ ENTRY_POINTS = {
 
 # That these are inside: the dashboard, DCMTK's dictionary
 CONTENTS = {
-    LIBRARY: (b"index.html", b"<!doctype html>"),
+    LIBRARY: (b"index.html", b"<!DOCTYPE html>"),
     PROGRAMS[0]: (b"PatientName", b"RedPaletteColorLookupTableDescriptor"),
     PROGRAMS[1]: (b"PatientName", b"RedPaletteColorLookupTableDescriptor"),
 }
