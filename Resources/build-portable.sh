@@ -156,7 +156,7 @@ configure()
 
 compile()
 {
-  quietly cmake --build "$FOLDER/$1/build" --parallel "$JOBS" --target "$2"
+  quietly cmake --build "$FOLDER/$1/build" --parallel "$JOBS" --target "${@:2}"
 }
 
 
@@ -233,19 +233,27 @@ build_charls()
 }
 
 
-# Of its many libraries those with the codecs. As Debian, with OpenJPEG and CharLS of their own
-# projects rather than the old copies beside it
+# Of its many classes those with the codecs. As Debian, with OpenJPEG and CharLS of their own projects
+# rather than the old copies beside it
 build_gdcm()
 {
+  local folder=$FOLDER/gdcm class codecs=()
+  for class in {Image,JPEG,JPEG8,JPEG12,JPEG16,JPEGLS,JPEG2000}Codec LookupTable PixelFormat \
+    PhotometricInterpretation
+  do
+    codecs+=("Source/MediaStorageAndFileFormat/CMakeFiles/gdcmMSFF.dir/gdcm$class.cxx.o")
+  done
+
   unpack gdcm
   configure gdcm -DGDCM_BUILD_TESTING=OFF -DGDCM_BUILD_APPLICATIONS=OFF -DGDCM_DOCUMENTATION=OFF \
     -DGDCM_USE_SYSTEM_{ZLIB,OPENJPEG,CHARLS}=ON
-  compile gdcm gdcmMSFF
-  compile gdcm gdcmmd5
-  cp "$FOLDER"/gdcm/build/bin/libgdcm*.a "$PREFIX/lib"
+  compile gdcm gdcmDSED gdcmjpeg8 gdcmjpeg12 gdcmjpeg16 "${codecs[@]}"
+  cp "$folder"/build/bin/libgdcm{Common,DSED,jpeg8,jpeg12,jpeg16}.a "$PREFIX/lib"
+  rm -f "$PREFIX/lib/libgdcmMSFF.a"
+  (cd "$folder/build" && "$FOLDER/bin/ar" rcs "$PREFIX/lib/libgdcmMSFF.a" "${codecs[@]}")
   mkdir -p "$PREFIX/include/gdcm-3.0"
-  cp "$FOLDER"/gdcm/source/Source/*/*.h "$FOLDER"/gdcm/source/Source/*/*.txx \
-    "$FOLDER"/gdcm/build/Source/Common/gdcmConfigure.h "$PREFIX/include/gdcm-3.0"
+  cp "$folder"/source/Source/*/*.h "$folder"/source/Source/*/*.txx \
+    "$folder"/build/Source/Common/gdcmConfigure.h "$PREFIX/include/gdcm-3.0"
 }
 
 
@@ -266,11 +274,32 @@ build()
 }
 
 
+# Reading the standard library's headers is a third of what the plugin's sources take. The compiler
+# takes what it has made of them for an object and fails to link it, but names it then.
+precompile_headers()
+{
+  local headers=$FOLDER/plugin/standard.h made
+  grep --recursive --no-filename --extended-regexp \
+    '^#include <([a-z_]+|(json|prometheus)/.*)>$' Plugin | sort --unique > "$headers.new"
+  cat "$FOLDER"/{libjsoncpp,prometheus-cpp}.stamp "$FOLDER/bin/c++" | sed 's:^://:' >> "$headers.new"
+  if [[ ! -f $1 ]] || ! cmp --silent "$headers" "$headers.new"
+  then
+    mv "$headers.new" "$headers"
+    made=$("$FOLDER/bin/c++" -std=c++17 -fPIC -DNDEBUG -isystem "$PREFIX/include" -Xclang -emit-pch \
+      -x c++ -c "$headers" -o "$1" 2>&1 | sed -nE 's/.*error: (.*): unknown file type/\1/p' || true)
+    cp "$made" "$1"
+  fi
+}
+
+
 build_plugin()
 {
+  local precompiled=$FOLDER/plugin/standard.pch
+  mkdir -p "$FOLDER/plugin"
+  precompile_headers "$precompiled"
   quietly cmake -G Ninja -S . -B "$FOLDER/plugin" --log-level=WARNING \
     -DCMAKE_TOOLCHAIN_FILE="$PACKAGING/Toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
-    -DPERF_PORTABLE=ON -DPERF_UNIT_TESTS=OFF
+    -DPERF_PORTABLE=ON -DPERF_PRECOMPILED="$precompiled" -DPERF_UNIT_TESTS=OFF
   quietly cmake --build "$FOLDER/plugin" --parallel "$JOBS" \
     --target OrthancPerf OrthancPerfDcmtk OrthancPerfGdcm
 }
@@ -302,8 +331,7 @@ keep_licences()
   keep_licence OpenJPEG "$FOLDER/openjpeg2/source/LICENSE"
   keep_licence CharLS "$FOLDER/charls/source/LICENSE.md"
   keep_licence GDCM "$FOLDER/gdcm/source/Copyright.txt" \
-    "$FOLDER"/gdcm/source/Utilities/{gdcmjpeg/COPYRIGHT.dcmtk,gdcmuuid/COPYING,gdcmmd5/COPYING} \
-    "$FOLDER/gdcm/source/Source/DataDictionary/COPYRIGHT.dicom3tools"
+    "$FOLDER"/gdcm/source/Utilities/gdcmjpeg/COPYRIGHT.dcmtk
   keep_licence LLVM-libcxx "$TOOLS"/ziglang/lib/libcxx/LICENSE.TXT
   keep_licence zig-compiler-rt "$TOOLS/ziglang/LICENSE"
   keep_licence glibc-start-files "$TOOLS/ziglang/lib/libc/glibc/LICENSES"

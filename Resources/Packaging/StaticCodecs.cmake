@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The codec libraries as static ones (PERF_PORTABLE; Resources/build-portable.sh builds them), with
-# what each stands on, which a shared library would know itself.
+# What a portable build has otherwise (PERF_PORTABLE; Resources/build-portable.sh prepares it). First
+# the codec libraries as static ones, with what each stands on, which a shared one would know itself.
 
 function(perf_add_static_codecs name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FOLDERS;LIBRARIES")
@@ -21,5 +21,16 @@ perf_add_static_codecs(DCMTK
   LIBRARIES dcmjpeg ijg8 ijg12 ijg16 dcmjpls dcmtkcharls dcmimage dcmimgle)
 perf_add_static_codecs(GDCM
   FOLDERS gdcm-3.0
-  LIBRARIES gdcmMSFF gdcmIOD gdcmDSED gdcmDICT gdcmCommon gdcmjpeg8 gdcmjpeg12 gdcmjpeg16 openjp2
-    charls gdcmuuid gdcmmd5)
+  LIBRARIES gdcmMSFF gdcmDSED gdcmCommon gdcmjpeg8 gdcmjpeg12 gdcmjpeg16 openjp2 charls)
+
+# Of the headers that are read by nearly every source
+if(PERF_PRECOMPILED)
+  add_compile_options(
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang ${PERF_PRECOMPILED}>")
+endif()
+
+# What the C library that it is built for does not have yet
+add_library(PerfOldGlibc STATIC Resources/Packaging/OldGlibc.c)
+target_link_libraries(PerfSettings INTERFACE PerfOldGlibc ${CMAKE_DL_LIBS})
+
+set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -pie")
