@@ -388,6 +388,10 @@ is_in()
 stop_all()
 {
   local file
+  if [[ -n ${JOBS[beside]:-} ]]
+  then
+    kill "${JOBS[beside]}" 2> /dev/null || true  # else it would begin its next part
+  fi
   for file in "$LOGS"/*.pid
   do
     if [[ -e $file && ! -e ${file%.pid}.result ]]
