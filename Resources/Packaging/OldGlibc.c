@@ -15,7 +15,7 @@
 // glibc 2.30
 pid_t gettid(void)
 {
-  return (pid_t) syscall(SYS_gettid);
+  return (pid_t)syscall(SYS_gettid);
 }
 
 
@@ -26,12 +26,13 @@ const char* sigdescr_np(int number)
 }
 
 
-// glibc 2.34, whose own is taken where there is one. Where not, those descriptors are closed that are
-// open now: one that another thread opens before the process starts, without O_CLOEXEC, it inherits.
+// glibc 2.34, whose own is taken where there is one. Where not, those descriptors are closed that
+// are open now: one that another thread opens before the process starts, without O_CLOEXEC, it
+// inherits.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions, int from)
 {
   int (*original)(posix_spawn_file_actions_t*, int);
-  *(void**) &original = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np");
+  *(void**)&original = dlsym(RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np");
   if (original != NULL)
   {
     return original(actions, from);
