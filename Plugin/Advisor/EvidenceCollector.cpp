@@ -74,44 +74,43 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  void EvidenceCollector::OnInstanceFinished(const FinishedInstance& instance)
   {
-    try
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+
+    if (Way* const way = FindWay(instance.peer.name, instance.direction))
     {
-      Count(instance);
+      way->traffic.Add(instance, now);
     }
-    catch (const std::exception&)
+
+    totals_.at(static_cast<std::size_t>(instance.direction)).Add(instance, now);
+
+    if (instance.direction == Direction::Receive)
     {
-      // Out of memory for a new peer: no evidence of this instance
+      CountReceived(instance, now);
     }
   }
 
 
-  void EvidenceCollector::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  void EvidenceCollector::OnAssociationFinished(const FinishedAssociation& association)
   {
-    try
-    {
-      const TimePoint now = now_();
-      const std::lock_guard lock(mutex_);
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
 
-      if (Way* const way = FindWay(association.peer.name, association.direction))
+    if (Way* const way = FindWay(association.peer.name, association.direction))
+    {
+      way->Update(association.parties);
+
+      if (association.setup)
       {
-        way->Update(association.parties);
-
-        if (association.setup)
-        {
-          way->AddSetup(*association.setup, now);
-        }
-
-        if (association.tcp && association.instances > 0)
-        {
-          way->Update(*association.tcp);
-        }
+        way->AddSetup(*association.setup, now);
       }
-    }
-    catch (const std::exception&)
-    {
-      // Likewise
+
+      if (association.tcp && association.instances > 0)
+      {
+        way->Update(*association.tcp);
+      }
     }
   }
 
@@ -171,7 +170,7 @@ namespace OrthancPerf
     }
     catch (const std::exception&)
     {
-      // Likewise
+      // Out of memory: no evidence of this attempt
     }
   }
 
@@ -330,25 +329,6 @@ namespace OrthancPerf
   {
     traffic = TrafficSums();
     tcp.reset();
-  }
-
-
-  void EvidenceCollector::Count(const FinishedInstance& instance)
-  {
-    const TimePoint now = now_();
-    const std::lock_guard lock(mutex_);
-
-    if (Way* const way = FindWay(instance.peer.name, instance.direction))
-    {
-      way->traffic.Add(instance, now);
-    }
-
-    totals_.at(static_cast<std::size_t>(instance.direction)).Add(instance, now);
-
-    if (instance.direction == Direction::Receive)
-    {
-      CountReceived(instance, now);
-    }
   }
 
 

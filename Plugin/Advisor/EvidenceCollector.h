@@ -36,8 +36,8 @@ namespace OrthancPerf
     // configuration.
     EvidenceCollector(PeerDirectory& directory, std::size_t dicomThreads, Now now = &Clock::now);
 
-    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
-    void OnAssociationFinished(const FinishedAssociation& association) noexcept override;
+    void OnInstanceFinished(const FinishedInstance& instance) override;
+    void OnAssociationFinished(const FinishedAssociation& association) override;
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
@@ -73,7 +73,6 @@ namespace OrthancPerf
 
     using Record = std::array<Way, DIRECTION_COUNT>;
 
-    void Count(const FinishedInstance& instance);
     void CountReceived(const FinishedInstance& instance, TimePoint now);
     void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/RecentInstances.h"
 
-#include <exception>
 #include <utility>
 
 namespace OrthancPerf
@@ -10,17 +9,23 @@ namespace OrthancPerf
   {
   }
 
-  void RecentInstances::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  void RecentInstances::OnInstanceFinished(const FinishedInstance& instance)
   {
-    try
+    const std::lock_guard lock(mutex_);
+    ring_.push_front(instance);
+
+    // Threads report their instances some milliseconds after their end, in any order
+    for (std::size_t age = 0; age + 1 < ring_.size(); age++)
     {
-      Store(instance);
-    }
-    catch (const std::exception&)
-    {
-      // Out of memory: one instance less in the list is better than Orthanc down
+      if (ring_[age].finishedAt >= ring_[age + 1].finishedAt)
+      {
+        break;
+      }
+
+      std::swap(ring_[age], ring_[age + 1]);
     }
   }
+
 
   std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
                                                         const std::optional<std::string>& peer,
@@ -48,22 +53,5 @@ namespace OrthancPerf
     }
 
     return latest;
-  }
-
-  void RecentInstances::Store(const FinishedInstance& instance)
-  {
-    const std::lock_guard lock(mutex_);
-    ring_.push_front(instance);
-
-    // Threads report their instances some milliseconds after their end, in any order
-    for (std::size_t age = 0; age + 1 < ring_.size(); age++)
-    {
-      if (ring_[age].finishedAt >= ring_[age + 1].finishedAt)
-      {
-        break;
-      }
-
-      std::swap(ring_[age], ring_[age + 1]);
-    }
   }
 }

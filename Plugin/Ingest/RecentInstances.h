@@ -19,7 +19,7 @@ namespace OrthancPerf
     // Keeps that many instances; none if the capacity is zero
     explicit RecentInstances(std::size_t capacity);
 
-    void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnInstanceFinished(const FinishedInstance& instance) override;
 
     // At most "limit" instances, newest first, of this peer, origin and direction if they are given
     std::vector<FinishedInstance> Latest(std::size_t limit,
@@ -28,8 +28,6 @@ namespace OrthancPerf
                                          std::optional<Direction> direction = std::nullopt) const;
 
   private:
-    void Store(const FinishedInstance& instance);
-
     mutable std::mutex mutex_;
     boost::circular_buffer<FinishedInstance> ring_;  // the newest first
   };

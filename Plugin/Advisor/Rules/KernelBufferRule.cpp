@@ -116,11 +116,7 @@ namespace OrthancPerf
     finding.evidence["RoundTrip"] = roundTrip;
     finding.evidence["WindowLimit"] = limit->window / roundTrip;
     finding.evidence["Rate"] = rate;
-    finding.cost =
-        peer.direction == Direction::Receive
-            ? EstimateCost(lost, traffic.GetSecondsWithPauses(), evidence.GetTotal(peer.direction))
-            : EstimateShare(lost,
-                            evidence.GetTotal(peer.direction));  // the peer's window is next
+    finding.cost = EstimateBufferCost(peer, evidence);
     finding.remedy = Remedy::ChangeSystem("sysctl -w " + limit->name + "=\"" + limit->value +
                                           "\" (as root; to keep it, a file in /etc/sysctl.d)");
     return finding;

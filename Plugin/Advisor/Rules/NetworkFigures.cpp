@@ -82,4 +82,14 @@ namespace OrthancPerf
     const double needed = peer.traffic.instances * ROUND_TRIPS_WITHOUT_LIMIT * GetRoundTrip(peer);
     return std::max(GetTransferSeconds(peer) - needed, 0.0);
   }
+
+
+  Cost EstimateBufferCost(const PeerEvidence& peer, const Evidence& evidence)
+  {
+    const double lost = EstimateLostToWindow(peer);
+    const TrafficSums& all = evidence.GetTotal(peer.direction);
+    return peer.direction == Direction::Receive
+               ? EstimateCost(lost, peer.traffic.GetSecondsWithPauses(), all)
+               : EstimateShare(lost, all);
+  }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
+#include "Advisor/Rule.h"
 
 #include <cstdint>
 #include <optional>
@@ -50,4 +51,8 @@ namespace OrthancPerf
   // What the transfer could be without this limit: two round trips an instance, one for the
   // request to go and one for the window to open
   double EstimateLostToWindow(const PeerEvidence& peer);
+
+  // What it costs if it is our own buffer. How much would be won can be told of what is received
+  // only: of what is sent, the peer's window is the next limit.
+  Cost EstimateBufferCost(const PeerEvidence& peer, const Evidence& evidence);
 }

@@ -42,11 +42,7 @@ namespace OrthancPerf
     finding.evidence["RoundTrip"] = roundTrip;
     finding.evidence["WindowLimit"] = limit;  // bytes a second
     finding.evidence["Rate"] = rate;
-    finding.cost =
-        peer.direction == Direction::Receive
-            ? EstimateCost(lost, traffic.GetSecondsWithPauses(), evidence.GetTotal(peer.direction))
-            : EstimateShare(lost,
-                            evidence.GetTotal(peer.direction));  // the peer's window is next
+    finding.cost = EstimateBufferCost(peer, evidence);
     finding.remedy = Remedy::Tune(MakeOption("DicomSockets", GetBufferKey(peer.direction), "auto"),
                                   "Let the kernel choose the buffer. It takes effect at once, also "
                                   "on associations that are open.");
