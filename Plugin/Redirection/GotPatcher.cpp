@@ -143,7 +143,12 @@ namespace OrthancPerf
     catch (const std::exception& e)
     {
       const std::string reason = e.what();
-      PutBack();
+
+      if (!patches_.empty())
+      {
+        PutBack();
+      }
+
       problem_ = problem_.empty() ? reason : reason + "; " + problem_;
       return;
     }
