@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Resources/Docker: the two images of Orthanc with the plugin, and what containers take away.
+
+No container engine is needed, nor a registry. PERF_DOCKER names a folder with clones of what the
+makers of the images have published (docker.md says which); without it, and without a root file
+system with Debian 13's Orthanc in PERF_ROOTS, the tests that need them are skipped.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from conftest import ROOT, MakeSeries, StartOrthanc
+from harness import clients
+from harness.clients import get_output
+from harness.container import (
+    NOBODY,
+    ORTHANC_USER,
+    ContainerImage,
+    Limits,
+    build,
+    confine,
+    list_mount_options,
+    unpack_jodogne,
+    unpack_orthancteam,
+)
+from harness.images import Image
+from harness.orthanc import OrthancServer, find_free_port
+from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, get_syntax, read_stored, tune
+from harness.tuning import tune_sockets
+
+DOCKER = ROOT / "Resources" / "Docker"
+CLONES = Path(os.environ.get("PERF_DOCKER", "/nonexistent"))
+CONFIGURATOR = CLONES / "orthanc-builder" / "docker" / "orthanc"
+PROFILE = CLONES / "profiles" / "seccomp" / "default.json"
+SCHEMA = CLONES / "compose-spec" / "schema" / "compose-spec.json"
+ROOTS = [*filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
+LIBRARY = "libOrthancPerf.so"
+PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
+NO_MAPS = "/proc/self/maps cannot be read"
+
+# Where the archive of build-portable.sh has what is elsewhere here
+ARCHIVE_FOLDERS = {
+    "grafana": ROOT / "Resources/Grafana",
+    "prometheus": ROOT / "Resources/Prometheus",
+}
+
+
+def need(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"no {path}: PERF_DOCKER is to name a folder with clones (docker.md)")
+    return path
+
+
+# ---- The files -------------------------------------------------------------------------------
+
+
+def read_compose() -> dict[str, Any]:
+    return yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))
+
+
+def list_mounted() -> dict[str, str]:
+    """What compose.yaml mounts from the archive: where it is there, and where in the container."""
+    mounts = {}
+    for service in read_compose()["services"].values():
+        for volume in service.get("volumes", []):
+            source, target = volume.split(":")[:2]
+            if source.startswith("."):
+                mounts[source] = target
+    assert len(mounts) > 4
+    return mounts
+
+
+def find_in_sources(path: str) -> Path:
+    """The file of compose.yaml, whose folder is docker/ in the archive."""
+    if path.startswith("../"):
+        first, _, rest = path[3:].partition("/")
+        return ARCHIVE_FOLDERS[first] / rest
+    return DOCKER / path
+
+
+def test_what_the_compose_file_mounts_is_there() -> None:
+    assert [path for path in list_mounted() if not find_in_sources(path).exists()] == []
+    for service in read_compose()["services"].values():
+        if "build" in service:
+            dockerfile = service["build"]["dockerfile"].removeprefix("docker/")
+            assert (DOCKER / dockerfile).exists()
+
+
+def test_the_compose_file_is_one() -> None:
+    schema = json.loads(need(SCHEMA).read_text("utf-8"))
+    validator = jsonschema_rs.validator_for(schema)
+    assert list(validator.iter_errors(read_compose())) == []
+
+
+def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) -> None:
+    for source, target in list_mounted().items():
+        if target.startswith("/etc/prometheus"):
+            copy = tmp_path / target.removeprefix("/etc/prometheus/")
+            found = find_in_sources(source)
+            (shutil.copytree if found.is_dir() else shutil.copy)(found, copy)
+    (tmp_path / "password").write_text("secret", "utf-8")
+    path = tmp_path / "prometheus.yml"
+    text = path.read_text("utf-8")
+    assert "/run/secrets/orthanc_password" in text
+    path.write_text(text.replace("/run/secrets/orthanc_password", "password"), "utf-8")
+    output = get_output(["promtool", "check", "config", path])
+    assert "2 rule files found" in output
+
+
+def test_grafana_is_told_of_the_folder_with_the_dashboard_and_of_prometheus() -> None:
+    mounts = list_mounted()
+    dashboards = yaml.safe_load((DOCKER / "grafana-dashboards.yml").read_text("utf-8"))
+    (provider,) = dashboards["providers"]
+    assert provider["options"]["path"] == mounts["../grafana"]
+    services = read_compose()["services"]
+    home = services["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    assert Path(home).parent == Path(mounts["../grafana"])
+    assert (find_in_sources("../grafana") / Path(home).name).exists()
+
+    sources = yaml.safe_load((DOCKER / "grafana-datasource.yml").read_text("utf-8"))
+    (source,) = sources["datasources"]
+    assert source["type"] == "prometheus"
+    assert source["url"].removeprefix("http://").split(":")[0] in services
+
+    scraped = yaml.safe_load((DOCKER / "prometheus.yml").read_text("utf-8"))["scrape_configs"][0]
+    (target,) = scraped["static_configs"][0]["targets"]
+    assert target.split(":")[0] in services
+
+
+# ---- orthancteam/orthanc's own configurator ---------------------------------------------------
+
+
+def configure(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """The configuration that the image makes of environment variables, and the plugins it enables.
+
+    In a process of its own, with the image's files and ours in one folder, as in the image.
+    """
+    startup = folder / "startup"
+    if not startup.exists():
+        shutil.copytree(need(CONFIGURATOR), startup)
+        shutil.copy(DOCKER / "plugins-def-perf.json", startup)
+    program = """
+import json, os
+from configurator import OrthancConfigurator
+configurator = OrthancConfigurator()
+for name, value in os.environ.items():
+    configurator.mergeConfigFromEnvVar(name, value)
+configurator.mergeConfigFromDefaults()
+print(json.dumps([configurator.configuration, configurator.getEnabledPlugins(),
+                  configurator.hasErrors]))
+"""
+    output = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=startup,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    ).stdout
+    configuration, enabled, has_errors = json.loads(output.splitlines()[-1])
+    assert not has_errors
+    return {"Perf": configuration.get("Perf"), "Enabled": "Perf" in enabled}
+
+
+def list_keys(section: dict[str, Any], *path: str) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for key, value in section.items():
+        if isinstance(value, dict):
+            found += list_keys(value, *path, key)
+        else:
+            found.append(((*path, key), value))
+    return found
+
+
+def test_the_image_enables_the_plugin_when_it_is_asked_to(tmp_path: Path) -> None:
+    nothing = configure(tmp_path, {})
+    assert nothing == {"Perf": None, "Enabled": False}
+    asked = configure(tmp_path, {"PERF_PLUGIN_ENABLED": "true"})
+    assert asked == {"Perf": {"Enabled": True}, "Enabled": True}
+    with_a_key = configure(tmp_path, {"ORTHANC__PERF__SOCKET_PROBE": "false"})
+    assert with_a_key == {"Perf": {"SocketProbe": False, "Enabled": True}, "Enabled": True}
+    refused = configure(
+        tmp_path, {"PERF_PLUGIN_ENABLED": "false", "ORTHANC__PERF__SOCKET_PROBE": "false"}
+    )
+    assert refused["Enabled"] is False
+    switched_off = configure(
+        tmp_path, {"PERF_PLUGIN_ENABLED": "true", "ORTHANC__PERF__ENABLED": "false"}
+    )
+    assert switched_off["Perf"] == {"Enabled": False}
+
+
+def test_every_key_of_the_configuration_has_a_variable_of_the_image(tmp_path: Path) -> None:
+    text = (ROOT / "Resources/Configuration/perf.json").read_text("utf-8")
+    sample = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))["Perf"]
+    keys = list_keys(sample)
+    assert len(keys) > 15
+    environment = {}
+    for path, value in keys:
+        words = [re.sub(r"(?<!^)(?=[A-Z])", "_", key).upper() for key in path]
+        name = "__".join(["ORTHANC", "PERF", *words])
+        environment[name] = value if isinstance(value, str) else json.dumps(value)
+    assert configure(tmp_path, environment)["Perf"] == sample
+
+
+# ---- At work, with less than it is used to ----------------------------------------------------
+
+
+def judge_at_work(server: OrthancServer, images: list[Image]) -> None:
+    """Instances come in, connections are tuned, each engine transcodes, the dashboard answers."""
+    clients.store(server, images)
+    page = server.get("/perf", headers={"Accept": "text/html"}).text
+    assert page.lower().startswith("<!doctype html>")
+    for preset in ("stock", "tuned"):
+        assert tune_sockets(server, Preset=preset)["Preset"] == preset
+    for engine, target in {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}.items():
+        tune(server, Engine=engine, TransferSyntax=target)
+        server.delete_all()  # or else Orthanc refuses them, unless it is configured otherwise
+        clients.store(server, images)
+        for image in images:
+            stored = read_stored(server, server.find_instance(image.sop_instance_uid))
+            assert get_syntax(stored) == target, f"{engine}: {server.log}"
+
+
+@pytest.fixture
+def here(plugin: Path, tmp_path: Path) -> Path:
+    """A copy of the plugin and its programs that everybody may read."""
+    for path in [plugin, *(plugin.parent / name for name in PROGRAMS)]:
+        shutil.copy(path, tmp_path)
+    tmp_path.chmod(0o755)
+    return tmp_path / plugin.name
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param(Limits(read_only=True, user=NOBODY), id="read-only and not root"),
+        pytest.param(Limits(seccomp=PROFILE), id="seccomp"),
+        pytest.param(Limits(read_only=True, user=NOBODY, seccomp=PROFILE), id="all of them"),
+    ],
+)
+def test_it_is_at_work_with_what_a_container_leaves_it(
+    limits: Limits,
+    here: Path,
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    tmp_path: Path,
+) -> None:
+    if limits.seccomp:
+        need(limits.seccomp)
+    server = start_orthanc(
+        plugins=[here],
+        launcher=confine(tmp_path, limits),
+    )
+    judge_limits(server, limits)
+    judge_at_work(server, make_series("docker", 5))
+    assert server.get_json("/perf/status")["Probe"]["Installed"]
+    assert server.stop() == 0, server.log
+
+
+def judge_limits(server: OrthancServer, limits: Limits) -> None:
+    """That the process really has no more than that."""
+    status = Path(f"/proc/{server.pid}/status").read_text("ascii")
+    if limits.user is not None:
+        assert re.search(rf"^Uid:\s+{limits.user}\s+{limits.user}", status, re.MULTILINE)
+        assert re.search(r"^CapBnd:\s+0+$", status, re.MULTILINE)
+    if limits.seccomp:
+        assert re.search(r"^Seccomp:\s+2$", status, re.MULTILINE)
+    if limits.read_only:
+        assert "ro" in list_mount_options(server.pid, "/")
+
+
+def test_without_proc_it_says_what_does_not_work_and_the_rest_does(
+    here: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    server = start_orthanc(
+        plugins=[here],
+        launcher=confine(tmp_path, Limits(proc=False)),
+    )
+    judge_at_work(server, make_series("docker", 5))
+    probe = server.get_json("/perf/status")["Probe"]
+    assert (probe["Installed"], probe["Reason"]) == (False, NO_MAPS)
+    assert f"the socket probe cannot be installed: {NO_MAPS}; DICOM sockets" in server.log
+    assert f"Orthanc's plugin lock was not found: {NO_MAPS}\n" in server.log
+    assert server.stop() == 0, server.log
+
+
+# ---- The images -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Path:
+    """The newest archive for this machine, unpacked, with the files for Docker as they are here."""
+    pattern = f"orthanc-perf-*-linux-{platform.machine()}.tar.gz"
+    found = sorted((ROOT / "build" / "portable").glob(pattern))
+    if not found:
+        pytest.skip("no archive in build/portable: Resources/build-portable.sh makes it")
+    subprocess.run(["tar", "-xf", found[-1], "-C", tmp_path], check=True, timeout=60)
+    folder = tmp_path / found[-1].name.removesuffix(".tar.gz")
+    shutil.copytree(DOCKER, folder / "docker", dirs_exist_ok=True)
+    return folder
+
+
+def find_root(*needed: str) -> Path:
+    """The first of PERF_ROOTS that has these files."""
+    for root in map(Path, ROOTS):
+        if all((root / path).exists() for path in needed):
+            return root
+    pytest.skip(f"PERF_ROOTS has no root file system with {' and '.join(needed)}")
+
+
+def start_image(
+    start_orthanc: StartOrthanc,
+    launcher: list[str],
+    ports: list[int],
+    environment: dict[str, str] | None = None,
+) -> OrthancServer:
+    server = start_orthanc(
+        launcher=launcher,
+        options={"HttpPort": ports[0]},
+        credentials=("orthanc", "orthanc"),
+        environment=environment,
+    )
+    server.dicom_port = ports[1]
+    return server
+
+
+def make_environment(ports: list[int], **more: str) -> dict[str, str]:
+    """Of a container of orthancteam/orthanc, without its own plugins, which are not here."""
+    return {
+        "GDCM_PLUGIN_ENABLED": "false",
+        "ORTHANC_EXPLORER_2_ENABLED": "false",
+        "ORTHANC__HTTP_PORT": str(ports[0]),
+        "ORTHANC__DICOM_PORT": str(ports[1]),
+        "ORTHANC_PASSWORD": "orthanc",
+        **more,
+    }
+
+
+@pytest.fixture
+def orthancteam(context: Path, tmp_path: Path) -> ContainerImage:
+    """orthancteam/orthanc, with what Dockerfile.orthancteam adds."""
+    image = unpack_orthancteam(
+        need(CONFIGURATOR), find_root("usr/sbin/Orthanc", "usr/bin/python3"), tmp_path / "layers"
+    )
+    build(DOCKER / "Dockerfile.orthancteam", context, image.layers)
+    return image
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param(Limits(), id="as it comes"),
+        pytest.param(
+            Limits(read_only=True, user=ORTHANC_USER, seccomp=PROFILE),
+            id="read-only, not root, seccomp",
+        ),
+        pytest.param(Limits(user=ORTHANC_USER), id="not root"),
+    ],
+)
+def test_it_is_at_work_in_orthancteam_s_image(
+    limits: Limits,
+    orthancteam: ContainerImage,
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    tmp_path: Path,
+) -> None:
+    ports = [find_free_port(), find_free_port()]
+    (tmp_path / "container").mkdir()
+    environment = make_environment(
+        ports,
+        PERF_PLUGIN_ENABLED="true",
+        ORTHANC__PERF__TUNING__DICOM_SOCKETS__KEEP_ALIVE_SECONDS="33",
+        # Or else the image wants to write /etc/hostid
+        GENERATE_HOST_ID_IF_MISSING="false" if limits.read_only else "true",
+    )
+    launcher = orthancteam.run(tmp_path / "container", limits)
+    server = start_image(start_orthanc, launcher, ports, environment)
+    judge_limits(server, limits)
+    assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
+    judge_at_work(server, make_series("docker", 5))
+    assert server.stop() == 0, server.log
+
+
+def test_orthancteam_s_image_leaves_the_plugin_alone_unless_it_is_asked(
+    orthancteam: ContainerImage, start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    ports = [find_free_port(), find_free_port()]
+    (tmp_path / "container").mkdir()
+    launcher = orthancteam.run(tmp_path / "container", Limits())
+    server = start_image(start_orthanc, launcher, ports, make_environment(ports))
+    assert "perf" not in server.get_json("/plugins")
+    assert server.stop() == 0, server.log
+
+
+def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
+    context: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    image = unpack_orthancteam(
+        need(CONFIGURATOR), find_root("usr/sbin/Orthanc", "usr/bin/python3"), tmp_path / "layers"
+    )
+    ports = [find_free_port(), find_free_port()]
+    (tmp_path / "container").mkdir()
+    plugins = Path("/usr/share/orthanc/plugins")
+    mounts = {context / name: str(plugins / name) for name in [LIBRARY, *PROGRAMS]}
+    launcher = image.run(tmp_path / "container", Limits(), mounts)
+    server = start_image(start_orthanc, launcher, ports, make_environment(ports))
+    judge_at_work(server, make_series("docker", 5))
+    assert server.stop() == 0, server.log
+
+
+@pytest.mark.parametrize("way", ["Dockerfile", "mount"])
+def test_it_is_at_work_in_jodogne_s_image(
+    way: str,
+    context: Path,
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    tmp_path: Path,
+) -> None:
+    sources = need(CLONES / "OrthancDocker")
+    root = find_newest_root()
+    ports = [find_free_port(), find_free_port()]
+    image = unpack_jodogne(sources, root, tmp_path / "layers", ports)
+    mounts = {}
+    if way == "Dockerfile":
+        build(DOCKER / "Dockerfile.jodogne", context, image.layers)
+    else:
+        mounts = {context: "/usr/share/orthanc/plugins"}
+    (tmp_path / "container").mkdir()
+    launcher = image.run(tmp_path / "container", Limits(), mounts)
+    server = start_image(start_orthanc, launcher, ports)
+    judge_at_work(server, make_series("docker", 5))
+    assert server.stop() == 0, server.log
+
+
+def find_newest_root() -> Path:
+    """The first of PERF_ROOTS whose Orthanc is new enough for the image's own script."""
+    for root in map(Path, ROOTS):
+        usage = get_output(["chroot", root, "Orthanc", "--help"])
+        if "--advanced-config" in usage:
+            return root
+    pytest.skip("PERF_ROOTS has no root file system with Orthanc 1.13.0 or newer")
