@@ -30,8 +30,17 @@ namespace OrthancPerf
       return UNKNOWN;
     }
 
+    const std::filesystem::path name = file;
     std::error_code error;
-    const std::filesystem::path path = std::filesystem::weakly_canonical(file, error);
-    return error || !path.is_absolute() ? UNKNOWN : path.parent_path();
+
+    // Relative to what was the current folder once. (Of what is missing, weakly_canonical makes an
+    // absolute path in libc++, but none in libstdc++.)
+    if (name.is_relative() && !std::filesystem::exists(name, error))
+    {
+      return UNKNOWN;
+    }
+
+    const std::filesystem::path path = std::filesystem::weakly_canonical(name, error);
+    return error ? UNKNOWN : path.parent_path();
   }
 }
