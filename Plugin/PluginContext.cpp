@@ -35,7 +35,6 @@ namespace OrthancPerf
       places.dicomPort = server.dicomPort;
       places.httpPort = server.httpPort;
       places.outgoingPorts = server.encryptedPorts;
-      places.watchFiles = true;
       return places;
     }
 

@@ -131,6 +131,7 @@ namespace OrthancPerf
     }
 
     inFlight_->evidence.filterReached = true;
+    source_.BeginStorage();
   }
 
 
@@ -316,17 +317,20 @@ namespace OrthancPerf
     Timeline& timeline = inFlight_->timeline;
     const std::optional<StoredFile> file = source_.TakeStoredFile();
 
-    if (file && file->created >= timeline.GetLastMark())
+    if (!file)
     {
-      timeline.Mark(Phase::Prepare, file->created);
-      timeline.Mark(Phase::Storage, file->closed);
-      timeline.AddBeside(Phase::Sync, file->sync);
-      timeline.Mark(Phase::Index, now);
+      return timeline.Mark(Phase::Commit, now);
     }
-    else
+
+    timeline.Mark(Phase::Prepare, file->created);
+    timeline.Mark(Phase::Storage, file->closed);
+
+    if (file->sync)
     {
-      timeline.Mark(Phase::Commit, now);
+      timeline.AddBeside(Phase::Sync, *file->sync);
     }
+
+    timeline.Mark(Phase::Index, now);
   }
 
 

@@ -49,12 +49,12 @@ namespace OrthancPerf
   };
 
 
-  // The DICOM file that was written for an instance
+  // What was written for an instance, into one file or several
   struct StoredFile
   {
-    TimePoint created;
-    TimePoint closed;
-    Duration sync = Duration::zero();
+    TimePoint created;  // the first one
+    TimePoint closed;   // the last one
+    std::optional<Duration> sync;
   };
 
 
@@ -71,7 +71,8 @@ namespace OrthancPerf
     // Any thread
     virtual Response GetResponse(const MessageId& id) const noexcept = 0;
 
-    // The file that the calling thread has written last, once
+    // What the calling thread writes from now on, until TakeStoredFile(), is its instance's
+    virtual void BeginStorage() noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
   };
 }

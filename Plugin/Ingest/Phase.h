@@ -19,9 +19,9 @@ namespace OrthancPerf
   //   transcode  the transcoder at work, whichever engine
   //   prepare    the rest until the storage begins: tags, hashing, MD5, Lua, other plugins;
   //              without the probe, until the incoming-instance filter
-  //   storage    the DICOM file created -> closed
+  //   storage    the first file created -> the last one closed
   //   sync       the time in fsync, inside "storage": not a further share of the duration
-  //   index      file closed -> stored callback: the database
+  //   index      then -> stored callback: the database
   //   commit     storage and index together, where they cannot be told apart
   //   respond    stored callback -> response handed to the kernel
   //

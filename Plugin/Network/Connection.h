@@ -24,8 +24,7 @@ namespace OrthancPerf
     DicomAccepted,  // Orthanc is the server
     DicomOutgoing,  // Orthanc is the client
     HttpAccepted,
-    OutgoingCandidate,  // connected by Orthanc, nothing written yet: DICOM or not
-    StoredFile          // no connection: a file of the storage area, open for writing
+    OutgoingCandidate  // connected by Orthanc, nothing written yet: DICOM or not
   };
 
   constexpr bool IsDicom(ConnectionKind kind) noexcept

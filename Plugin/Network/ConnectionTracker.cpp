@@ -2,8 +2,6 @@
 #include "Network/ConnectionTracker.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <utility>
 
 namespace OrthancPerf
@@ -18,27 +16,6 @@ namespace OrthancPerf
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
-
-    bool IsHexadecimal(char c)
-    {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    }
-
-    // 8-4-4-4-12 (RFC 4122 section 3), as Orthanc's Toolbox writes it
-    bool IsUuid(const char* text)
-    {
-      static constexpr char PATTERN[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-
-      for (const char* pattern = PATTERN; *pattern != 0; pattern++, text++)
-      {
-        if (*pattern == 'x' ? !IsHexadecimal(*text) : *text != '-')
-        {
-          return false;
-        }
-      }
-
-      return *text == 0;
-    }
   }
 
   ConnectionTracker::ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer,
@@ -198,15 +175,7 @@ namespace OrthancPerf
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
   {
-    const ConnectionKind kind = connection.kind.load(RELAXED);
-
-    if (kind == ConnectionKind::StoredFile)
-    {
-      table_.Close(connection);
-      return observer_.OnFileClosed(now);
-    }
-
-    if (kind != ConnectionKind::OutgoingCandidate)
+    if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
     {
       TakeStall(connection, now);
       observer_.OnClosed(connection,
@@ -216,34 +185,6 @@ namespace OrthancPerf
     }
 
     table_.Close(connection);
-  }
-
-  bool ConnectionTracker::IsStoredFile(const char* path) const noexcept
-  {
-    constexpr std::size_t TAIL = 43;  // "/xx/yy/" and a UUID
-    const std::size_t size = (path == nullptr ? 0 : std::strlen(path));
-
-    if (!places_.watchFiles || size < TAIL)
-    {
-      return false;
-    }
-
-    const char* rest = path + size - TAIL;
-    return rest[0] == '/' && rest[3] == '/' && rest[6] == '/' && IsUuid(rest + 7) &&
-           std::strncmp(rest + 1, rest + 7, 2) == 0 && std::strncmp(rest + 4, rest + 9, 2) == 0;
-  }
-
-  void ConnectionTracker::OnFileCreated(int fd, TimePoint now) noexcept
-  {
-    if (table_.Open(fd, ConnectionKind::StoredFile, {}, now) != nullptr)
-    {
-      observer_.OnFileCreated(now);
-    }
-  }
-
-  void ConnectionTracker::OnFileSynced(TimePoint from, TimePoint now) noexcept
-  {
-    observer_.OnFileSynced(now - from, now);
   }
 
   void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,

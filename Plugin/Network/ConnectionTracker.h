@@ -11,13 +11,12 @@
 
 namespace OrthancPerf
 {
-  // How connections and files are recognised
+  // How connections are recognised
   struct WatchedPlaces
   {
     std::uint16_t dicomPort = 0;               // of Orthanc's DICOM server; 0: none
     std::uint16_t httpPort = 0;                // of Orthanc's HTTP server; 0: none
     std::vector<std::uint16_t> outgoingPorts;  // where TLS is used: destinations that are DICOM
-    bool watchFiles = false;                   // those of the storage area
   };
 
   // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.
@@ -84,16 +83,8 @@ namespace OrthancPerf
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;
 
-    // The descriptor is about to be closed, also that of a file
+    // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;
-
-    // Whether this is a file of the storage area that is to be watched: DICOM instances and other
-    // attachments are named /xx/yy/xxyy…, a UUID, below the storage directory in all releases of
-    // Orthanc. SQLite's files are not.
-    bool IsStoredFile(const char* path) const noexcept;
-
-    void OnFileCreated(int fd, TimePoint now) noexcept;
-    void OnFileSynced(TimePoint from, TimePoint now) noexcept;
 
   private:
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,

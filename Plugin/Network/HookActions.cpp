@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <fcntl.h>
 #include <netinet/in.h>
 
 namespace OrthancPerf
@@ -199,8 +198,7 @@ namespace OrthancPerf
     const ContextUse use;
     Connection* connection = use.Find(fd);
 
-    // Orthanc writes a stored file in some 130 pieces: they are no traffic
-    if (connection == nullptr || size == 0 || GetKind(*connection) == ConnectionKind::StoredFile)
+    if (connection == nullptr || size == 0)
     {
       return false;
     }
@@ -278,28 +276,6 @@ namespace OrthancPerf
   {
     const ContextUse use;
     return Find(use, fd, ConnectionKind::OutgoingCandidate) != nullptr;
-  }
-
-
-  void AfterFileSync(int fd, TimePoint from) noexcept
-  {
-    const ContextUse use;
-
-    if (Find(use, fd, ConnectionKind::StoredFile) != nullptr)
-    {
-      use->tracker.OnFileSynced(from, Clock::now());
-    }
-  }
-
-
-  void AfterOpen(int fd, const char* path, int flags, TimePoint from) noexcept
-  {
-    const ContextUse use;
-
-    if (fd >= 0 && use && (flags & O_CREAT) != 0 && use->tracker.IsStoredFile(path))
-    {
-      use->tracker.OnFileCreated(fd, from);
-    }
   }
 
 

@@ -57,8 +57,4 @@ namespace OrthancPerf
 
   // The descriptor is about to be closed, or was closed by a call that no hook saw
   void Forget(int fd) noexcept;
-
-  // "fd" as open(2) answers
-  void AfterOpen(int fd, const char* path, int flags, TimePoint from) noexcept;
-  void AfterFileSync(int fd, TimePoint from) noexcept;
 }

@@ -59,10 +59,5 @@ namespace OrthancPerf
     // peer's delayed ACK): STALL (20 ms) or longer. Of an accepted connection, the latter is part
     // of "idle" as well. A wait for a message to begin is the peer's otherwise.
     virtual void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept = 0;
-
-    // A file of the storage area: created, synced to disk, closed by this thread
-    virtual void OnFileCreated(TimePoint now) noexcept = 0;
-    virtual void OnFileSynced(Duration duration, TimePoint now) noexcept = 0;
-    virtual void OnFileClosed(TimePoint now) noexcept = 0;
   };
 }

@@ -2,6 +2,7 @@
 #include "Network/MessageRecorder.h"
 
 #include "Network/TcpInfo.h"
+#include "Network/WrittenFiles.h"
 
 #include <utility>
 
@@ -15,9 +16,6 @@ namespace OrthancPerf
     // first access to other thread-local storage of a plugin allocates.
     struct ThreadWork
     {
-      std::int64_t fileCreated;
-      std::int64_t fileClosed;
-      std::int64_t fileSync;
       const void* place;
       std::uint64_t recorder;  // whose place that is: the thread may outlive it
     };
@@ -104,19 +102,15 @@ namespace OrthancPerf
   }
 
 
+  void MessageRecorder::BeginStorage() noexcept
+  {
+    WrittenFiles::OfThisThread().Begin();
+  }
+
+
   std::optional<StoredFile> MessageRecorder::TakeStoredFile() noexcept
   {
-    if (work.fileClosed == 0)
-    {
-      return std::nullopt;
-    }
-
-    const StoredFile file = {ToTimePoint(work.fileCreated), ToTimePoint(work.fileClosed),
-                             Duration(work.fileSync)};
-    work.fileCreated = 0;
-    work.fileClosed = 0;
-    work.fileSync = 0;
-    return file;
+    return WrittenFiles::OfThisThread().Take();
   }
 
 
@@ -274,28 +268,6 @@ namespace OrthancPerf
       place.heldStalls++;
       place.heldTime += waited;
     }
-  }
-
-
-  void MessageRecorder::OnFileCreated(TimePoint now) noexcept
-  {
-    // With StorageCompression, and before Orthanc 1.9.1, an instance has two files
-    if (work.fileCreated == 0)
-    {
-      work.fileCreated = ToCount(now);
-    }
-  }
-
-
-  void MessageRecorder::OnFileSynced(Duration duration, TimePoint) noexcept
-  {
-    work.fileSync += duration.count();
-  }
-
-
-  void MessageRecorder::OnFileClosed(TimePoint now) noexcept
-  {
-    work.fileClosed = ToCount(now);
   }
 
 

@@ -34,6 +34,7 @@ namespace OrthancPerf
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const noexcept override;
     Response GetResponse(const MessageId& id) const noexcept override;
+    void BeginStorage() noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
 
     // Publishes what is over. Any thread, one at a time.
@@ -59,9 +60,6 @@ namespace OrthancPerf
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept override;
     void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept override;
-    void OnFileCreated(TimePoint now) noexcept override;
-    void OnFileSynced(Duration duration, TimePoint now) noexcept override;
-    void OnFileClosed(TimePoint now) noexcept override;
 
   private:
     // 2,048 sent instances or associations between two calls of Drain, half a second apart

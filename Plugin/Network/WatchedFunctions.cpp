@@ -2,12 +2,15 @@
 #include "Network/WatchedFunctions.h"
 
 #include "Network/HookActions.h"
+#include "Network/WrittenFiles.h"
+#include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdarg>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <fcntl.h>
 #include <optional>
@@ -207,6 +210,63 @@ namespace OrthancPerf
       return found;
     }
 
+    // What an ingesting thread creates; other threads only pay for the question. "original" answers
+    // with what was opened, "getFile" makes its descriptor of that.
+    template <typename Original, typename GetFile>
+    auto Create(bool isWritten, const Original& original, const GetFile& getFile) noexcept
+    {
+      WrittenFiles& files = WrittenFiles::OfThisThread();
+
+      if (!isWritten || !files.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const auto result = original();
+      files.OnCreated(getFile(result), from);
+      return result;
+    }
+
+    template <typename Original>
+    int Sync(int fd, const Original& original) noexcept
+    {
+      WrittenFiles& files = WrittenFiles::OfThisThread();
+
+      if (!files.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const int result = original();
+      files.OnSynced(fd, from, Clock::now());
+      return result;
+    }
+
+    // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
+    template <typename Original>
+    int CloseFile(int fd, const Original& original) noexcept
+    {
+      const int result = original();
+      WrittenFiles& files = WrittenFiles::OfThisThread();
+
+      if (files.IsFollowing())
+      {
+        files.OnClosed(fd, Clock::now());
+      }
+
+      return result;
+    }
+
+    // -1: it has none, or nobody wants to know
+    int GetFile(std::FILE* stream) noexcept
+    {
+      const ErrnoKeeper keeper;
+      const bool isWanted = stream != nullptr && WrittenFiles::OfThisThread().IsFollowing();
+      return isWanted ? ::fileno(stream) : -1;
+    }
+
     // ---- The hooks ------------------------------------------------------------------------------
     //
     // The originals are called by name, through this module's own PLT, and never by their address:
@@ -341,7 +401,7 @@ namespace OrthancPerf
     int OnClose(int fd) noexcept
     {
       Forget(fd);  // before the original: after it, another thread may get the descriptor
-      return ::close(fd);
+      return CloseFile(fd, [=] { return ::close(fd); });
     }
 
     // open(2): the mode is there only with these flags
@@ -360,26 +420,31 @@ namespace OrthancPerf
       const mode_t mode = HasMode(flags) ? va_arg(arguments, mode_t) : 0;
       va_end(arguments);
 
-      const TimePoint from = Clock::now();
-      const int result = ::open(path, flags, mode);
-      AfterOpen(result, path, flags, from);
-      return result;
+      return Create(
+          WrittenFiles::IsWritten(flags), [=] { return ::open(path, flags, mode); },
+          [](int fd) { return fd; });
+    }
+
+    // Also for fopen64. "w", whatever follows, is O_CREAT and O_TRUNC (fopen(3)).
+    std::FILE* OnFopen(const char* path, const char* mode) noexcept
+    {
+      return Create(
+          mode[0] == 'w', [=] { return std::fopen(path, mode); }, &GetFile);
+    }
+
+    int OnFclose(std::FILE* stream) noexcept
+    {
+      return CloseFile(GetFile(stream), [=] { return std::fclose(stream); });
     }
 
     int OnFsync(int fd) noexcept
     {
-      const TimePoint from = Clock::now();
-      const int result = ::fsync(fd);
-      AfterFileSync(fd, from);
-      return result;
+      return Sync(fd, [=] { return ::fsync(fd); });
     }
 
     int OnFdatasync(int fd) noexcept
     {
-      const TimePoint from = Clock::now();
-      const int result = ::fdatasync(fd);
-      AfterFileSync(fd, from);
-      return result;
+      return Sync(fd, [=] { return ::fdatasync(fd); });
     }
 
     template <typename Hook>
@@ -407,6 +472,9 @@ namespace OrthancPerf
             Lead("close", &OnClose),
             Lead("open", &OnOpen),
             Lead("open64", &OnOpen),
+            Lead("fopen", &OnFopen),
+            Lead("fopen64", &OnFopen),
+            Lead("fclose", &OnFclose),
             Lead("fsync", &OnFsync),
             Lead("fdatasync", &OnFdatasync)};
   }

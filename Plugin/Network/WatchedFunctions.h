@@ -19,14 +19,15 @@ namespace OrthancPerf
   //   write, send                          as read and recv
   //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH and TCP_NODELAY of its
   //                                        environment, where the settings say otherwise
-  //   close                                connections; stored files, by Boost.Iostreams
-  //   open, open64                         stored files, by Boost.Iostreams
-  //   fsync, fdatasync                     stored files, by Orthanc
+  //   close                                connections; written files
+  //   open, open64                         written files: Orthanc's storage area and that of
+  //                                        advanced-storage (Boost.Iostreams), Python
+  //   fopen, fopen64, fclose               written files: std::ofstream, C
+  //   fsync, fdatasync                     written files
   //
   // Not watched, because nobody there uses them for these: recvfrom, recvmsg, readv, sendto,
-  // sendmsg, writev, ppoll, epoll, openat, fopen; nor shutdown, which a close follows. SQLite
-  // calls through tables of its own, which are left alone, and its files would not be taken for
-  // stored ones (ConnectionTracker::IsStoredFile).
+  // sendmsg, writev, ppoll, epoll, creat, openat, mkstemp, syncfs, sync_file_range; nor shutdown,
+  // which a close follows.
   //
   // Each hook calls its original, keeps errno, allocates nothing, takes no lock, and does no
   // more than a look into the table of connections for descriptors that it does not know.

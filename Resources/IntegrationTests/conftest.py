@@ -34,6 +34,12 @@ def other_plugin(plugin: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def storage_plugin(plugin: Path) -> Path:
+    """A storage area that names and writes its files as it likes."""
+    return plugin.parent / "StoragePlugin" / "libStoragePlugin.so"
+
+
+@pytest.fixture(scope="session")
 def make_series(plugin: Path) -> MakeSeries:
     """Makes CT series, kept beside the plugin for the next run."""
     return lambda name, count=200: make_ct_series(plugin.parent / "images", name, count)

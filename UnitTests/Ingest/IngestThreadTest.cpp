@@ -328,6 +328,11 @@ namespace OrthancPerf
         return response ? Response{Response::State::Written, *response} : Response();
       }
 
+      void BeginStorage() noexcept override
+      {
+        file.reset();
+      }
+
       std::optional<StoredFile> TakeStoredFile() noexcept override
       {
         return std::exchange(file, std::nullopt);
@@ -473,11 +478,27 @@ namespace OrthancPerf
     source_.file = StoredFile{At(1), At(2), {}};
     source_.message = MakeMessage(1, 100, 108);
     thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
-    Store(thread_, At(112), FromModality("CT1"));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    Store(thread_, At(113), FromModality("CT1"));
     const auto finished = thread_.TakeLast();
 
     ASSERT_TRUE(finished);
     EXPECT_EQ(finished->instance.phases.Get(Phase::Commit), milliseconds(3));
     EXPECT_FALSE(finished->instance.phases.Get(Phase::Storage));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AStorageThatSyncsNothingHasNoSync)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    source_.file = StoredFile{At(111), At(114), {}};
+    Store(thread_, At(117), FromModality("CT1"));
+    const auto finished = thread_.TakeLast();
+
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Storage), milliseconds(3));
+    EXPECT_FALSE(finished->instance.phases.Get(Phase::Sync));
   }
 }

@@ -219,6 +219,10 @@ namespace OrthancPerf
         return {Response::State::Written, response};
       }
 
+      void BeginStorage() noexcept override
+      {
+      }
+
       std::optional<StoredFile> TakeStoredFile() noexcept override
       {
         return std::nullopt;

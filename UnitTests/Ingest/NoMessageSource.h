@@ -19,6 +19,10 @@ namespace OrthancPerf
       return {};
     }
 
+    void BeginStorage() noexcept override
+    {
+    }
+
     std::optional<StoredFile> TakeStoredFile() noexcept override
     {
       return std::nullopt;

@@ -49,10 +49,8 @@ namespace OrthancPerf
 
       ConnectionTable table_{64};
       RecordingObserver observer_;
-      ConnectionTracker tracker_{table_, observer_, {4242, 8042, {2762}, true}};
+      ConnectionTracker tracker_{table_, observer_, {4242, 8042, {2762}}};
     };
-
-    constexpr char UUID_PATH[] = "/db/a7/8e/a78e2352-b627-4f0a-8ca1-5316af321970";
   }
 
   TEST_F(ConnectionTrackerTest, WatchesTheServersPortsOnly)
@@ -212,22 +210,6 @@ namespace OrthancPerf
     Write(connection, "{}", 5);
 
     EXPECT_EQ(Events({"request", "<200", "<100", ">134", ">2"}), observer_.Take());
-  }
-
-  TEST_F(ConnectionTrackerTest, KnowsStoredFilesByTheirNames)
-  {
-    EXPECT_TRUE(tracker_.IsStoredFile(UUID_PATH));
-    EXPECT_TRUE(tracker_.IsStoredFile(UUID_PATH + 3));
-    EXPECT_FALSE(tracker_.IsStoredFile("/db/index-wal"));
-    EXPECT_FALSE(tracker_.IsStoredFile("/db/00/8e/a78e2352-b627-4f0a-8ca1-5316af321970"));
-    EXPECT_FALSE(tracker_.IsStoredFile("/db/a7/8e/a78e2352-b627-4f0a-8ca1_5316af321970"));
-    EXPECT_FALSE(tracker_.IsStoredFile(nullptr));
-
-    tracker_.OnFileCreated(9, At(0));
-    tracker_.OnFileSynced(At(1), At(2));
-    tracker_.OnClosing(*tracker_.Find(9), At(3));
-    EXPECT_EQ(Events({"created", "synced", "file closed"}), observer_.Take());
-    EXPECT_EQ(nullptr, tracker_.Find(9));
   }
 
   TEST_F(ConnectionTrackerTest, KnowsADescriptorThatIsUsedAgainAsAnotherConnection)

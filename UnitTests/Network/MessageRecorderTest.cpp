@@ -101,7 +101,7 @@ namespace OrthancPerf
 
       ConnectionTable table_{64};
       MessageRecorder recorder_;
-      ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {2762}, true}};
+      ConnectionTracker tracker_{table_, recorder_, {4242, 8042, {2762}}};
       Collector collector_;
       Journal journal_{{&collector_}};
     };
@@ -190,24 +190,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
     EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stallTime);
     EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->idle);
-  }
-
-
-  TEST_F(MessageRecorderTest, TheStoredFileIsTakenOnce)
-  {
-    EXPECT_FALSE(recorder_.TakeStoredFile());
-    recorder_.OnFileCreated(At(1));
-    recorder_.OnFileSynced(milliseconds(2), At(4));
-    recorder_.OnFileClosed(At(5));
-    recorder_.OnFileCreated(At(6));
-    recorder_.OnFileClosed(At(8));
-
-    const std::optional<StoredFile> file = recorder_.TakeStoredFile();
-    ASSERT_TRUE(file);
-    EXPECT_EQ(At(1), file->created);
-    EXPECT_EQ(At(8), file->closed);
-    EXPECT_EQ(milliseconds(2), file->sync);
-    EXPECT_FALSE(recorder_.TakeStoredFile());
   }
 
 

@@ -5,6 +5,7 @@
 #include "Network/SocketTuning.h"
 #include "Network/StockSockets.h"
 #include "Network/TcpPair.h"
+#include "Network/WrittenFiles.h"
 #include "Redirection/CallerModule.h"
 
 #include <array>
@@ -12,9 +13,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <memory>
 #include <mutex>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -36,7 +39,6 @@ namespace OrthancPerf
       {
         WatchedPlaces places;
         places.dicomPort = pair.GetPort();
-        places.watchFiles = true;
         return places;
       }
 
@@ -358,32 +360,143 @@ namespace OrthancPerf
     EXPECT_EQ(3, recv(fd, nullptr, 3, MSG_TRUNC));
   }
 
-  TEST_F(ProbeTest, FollowsStoredFiles)
+  namespace
   {
-    TcpPair pair;
-    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
-    ASSERT_TRUE(probe.Install());
+    // What a storage area does, in a folder of its own
+    class ProbeTestWithFiles : public ProbeTest
+    {
+    protected:
+      void SetUp() override
+      {
+        ASSERT_NE(nullptr, mkdtemp(root_.data()));
+        ASSERT_TRUE(probe_.Install()) << probe_.GetProblem();
+      }
 
-    std::string root = testing::TempDir() + "probe-XXXXXX";
-    ASSERT_NE(nullptr, mkdtemp(root.data()));
-    std::filesystem::create_directories(root + "/a7/8e");
-    const std::string path = root + "/a7/8e/a78e2352-b627-4f0a-8ca1-5316af321970";
+      ~ProbeTestWithFiles() override
+      {
+        std::filesystem::remove_all(root_);
+      }
 
-    auto* open = caller_.Get<int(const char*, int, mode_t)>("CallerOpen");
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
-    ASSERT_LE(0, fd);
-    EXPECT_EQ(4, Write(fd, "DICM"));
-    EXPECT_EQ(0, caller_.Get<int(int)>("CallerSync")(fd));
-    Close(fd);
-    EXPECT_EQ(Events({"created", "synced", "file closed"}), observer_.Take());
+      void Store(const std::string& path, bool isSynced)
+      {
+        const int fd = open_(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+        ASSERT_LE(0, fd);
+        EXPECT_EQ(4, Write(fd, "DICM"));
+        EXPECT_EQ(0, isSynced ? caller_.Get<int(int)>("CallerSync")(fd) : 0);
+        Close(fd);
+      }
+
+      std::string root_ = testing::TempDir() + "probe-XXXXXX";
+      TcpPair pair_;
+      Probe probe_{MakePlaces(pair_), observer_,
+                   [](const std::string& module)
+                   {
+                     return CallerModule::IsCaller(module) ||
+                            module.find("libsqlite3") != std::string::npos;
+                   }};
+      WrittenFiles& files_ = WrittenFiles::OfThisThread();
+      int (*const open_)(const char*, int,
+                         mode_t) = caller_.Get<int(const char*, int, mode_t)>("CallerOpen");
+    };
+  }
+
+  TEST_F(ProbeTestWithFiles, FollowsWhatIsWrittenForAnInstance)
+  {
+    const std::string path = root_ + "/Müller, CT 3.dcm";
+    const TimePoint before = Clock::now();
+    files_.Begin();
+    Store(path, true);
+    const TimePoint after = Clock::now();
+
+    const std::optional<StoredFile> file = files_.Take();
+    ASSERT_TRUE(file);
+    EXPECT_LE(before, file->created);
+    EXPECT_LT(file->created, file->closed);
+    EXPECT_LE(file->closed, after);
+    EXPECT_LT(Duration::zero(), *file->sync);
+    EXPECT_GT(file->closed - file->created, *file->sync);
     EXPECT_EQ(std::filesystem::perms(0640) & std::filesystem::perms(0700),
               std::filesystem::status(path).permissions() & std::filesystem::perms(0700));
 
-    const int reading = open(path.c_str(), O_RDONLY, 0);
+    Store(path, true);  // for nobody
+    EXPECT_FALSE(files_.Take());
+
+    files_.Begin();
+    const int reading = open_(path.c_str(), O_RDONLY, 0);
     EXPECT_EQ(4, Read(reading, 10));
     Close(reading);
-    EXPECT_EQ(Events(), observer_.Take());
-    std::filesystem::remove_all(root);
+    EXPECT_FALSE(files_.Take());
+  }
+
+  TEST_F(ProbeTestWithFiles, FollowsStreamsOfTheCLibrary)
+  {
+    auto* open = caller_.Get<decltype(::fopen)>("CallerFopen");
+    auto* close = caller_.Get<decltype(::fclose)>("CallerFclose");
+    const std::string path = root_ + "/stream";
+
+    files_.Begin();
+    std::FILE* written = open(path.c_str(), "wb");
+    ASSERT_NE(nullptr, written);
+    EXPECT_EQ(0, caller_.Get<int(int)>("CallerSync")(fileno(written)));
+    EXPECT_EQ(0, close(written));
+    const std::optional<StoredFile> file = files_.Take();
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(file->sync);
+
+    std::array<char, 10> memory = {};
+    files_.Begin();
+    EXPECT_EQ(0, close(open(path.c_str(), "rb")));
+    EXPECT_EQ(0, close(open(path.c_str(), "ab")));
+    errno = EDOM;
+    EXPECT_EQ(0, close(fmemopen(memory.data(), memory.size(), "w")));
+    EXPECT_EQ(EDOM, errno);
+    EXPECT_EQ(nullptr, open((root_ + "/no/folder").c_str(), "wb"));
+    EXPECT_EQ(ENOENT, errno);
+    EXPECT_FALSE(files_.Take());
+  }
+
+  // The index: a transaction of a real SQLite, with a journal that it creates and syncs
+  TEST_F(ProbeTestWithFiles, ATransactionOfSqliteIsNotTakenForStorage)
+  {
+    const std::unique_ptr<void, int (*)(void*)> sqlite(dlopen("libsqlite3.so.0", RTLD_NOW),
+                                                       &dlclose);
+
+    if (sqlite == nullptr)
+    {
+      GTEST_SKIP() << "needs SQLite's library, which comes with Orthanc: " << dlerror();
+    }
+
+    using Execute = int(void*, const char*, void*, void*, char**);
+    auto* open =
+        reinterpret_cast<int (*)(const char*, void**)>(dlsym(sqlite.get(), "sqlite3_open"));
+    auto* close = reinterpret_cast<int (*)(void*)>(dlsym(sqlite.get(), "sqlite3_close"));
+    auto* execute = reinterpret_cast<Execute*>(dlsym(sqlite.get(), "sqlite3_exec"));
+    ASSERT_TRUE(probe_.Install());
+
+    for (const char* mode : {"DELETE", "TRUNCATE", "WAL"})
+    {
+      void* database = nullptr;
+      ASSERT_EQ(0, open((root_ + "/" + mode).c_str(), &database));
+      const auto run = [&](const std::string& sql)
+      {
+        ASSERT_EQ(0, execute(database, sql.c_str(), nullptr, nullptr, nullptr));
+      };
+      run(std::string("PRAGMA synchronous=FULL; CREATE TABLE t(x); PRAGMA journal_mode=") + mode);
+
+      files_.Begin();
+      Store(root_ + "/" + mode + "-instance", false);
+      const TimePoint stored = Clock::now();
+      run("INSERT INTO t VALUES(1)");
+      const std::optional<StoredFile> file = files_.Take();
+      ASSERT_TRUE(file);
+      EXPECT_LE(file->closed, stored) << mode;
+      EXPECT_FALSE(file->sync) << mode;
+
+      files_.Begin();
+      run("INSERT INTO t VALUES(2)");
+      EXPECT_FALSE(files_.Take()) << mode;
+      EXPECT_EQ(0, close(database));
+    }
   }
 
   TEST_F(ProbeTest, SurvivesADescriptorThatChangedBehindItsBack)

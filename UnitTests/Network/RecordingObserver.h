@@ -64,21 +64,6 @@ namespace OrthancPerf
       Add("stall " + std::to_string(waited.count() / 1000000));
     }
 
-    void OnFileCreated(TimePoint) noexcept override
-    {
-      Add("created");
-    }
-
-    void OnFileSynced(Duration, TimePoint) noexcept override
-    {
-      Add("synced");
-    }
-
-    void OnFileClosed(TimePoint) noexcept override
-    {
-      Add("file closed");
-    }
-
   private:
     static std::string MakeTrimmed(std::string_view text)
     {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -71,6 +72,16 @@ EXPORT int CallerClose(int fd)
 EXPORT int CallerOpen(const char* path, int flags, mode_t mode)
 {
   return open(path, flags, mode);
+}
+
+EXPORT FILE* CallerFopen(const char* path, const char* mode)
+{
+  return fopen(path, mode);
+}
+
+EXPORT int CallerFclose(FILE* stream)
+{
+  return fclose(stream);
 }
 
 EXPORT int CallerSync(int fd)

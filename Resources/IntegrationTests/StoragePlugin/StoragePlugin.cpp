@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// A storage area that names its files as it likes, in several folders, and writes them as its
+// section of Orthanc's configuration says:
+//
+//   "StoragePlugin" : {
+//     "Roots" : [ "/first", "/second" ],  // existing folders, which take turns
+//     "Writer" : "open",                  // or "rename" (after it is written), "fopen",
+//     "ofstream",
+//                                         // "thread" (which writes in place of the one that
+//                                         stores)
+//     "Sync" : true,                      // all but "ofstream" and "thread"
+//     "Hold" : 50                         // milliseconds for which each file stays open
+//   }
+
+#include <orthanc/OrthancCPlugin.h>
+
+#include <json/json.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace
+{
+  struct State
+  {
+    OrthancPluginContext* context = nullptr;
+    std::vector<std::string> roots;
+    std::string writer;
+    bool isSynced = false;
+    std::chrono::milliseconds hold{0};
+    std::mutex mutex;
+    std::map<std::string, std::string> paths;  // by UUID
+  };
+
+  // The SDK hands no user data to these callbacks
+  State& GetState()
+  {
+    static State state;
+    return state;
+  }
+
+
+  std::string MakePath(const char* uuid)
+  {
+    State& state = GetState();
+    const std::lock_guard lock(state.mutex);
+    const std::size_t number = state.paths.size();
+    const std::string& root = state.roots[number % state.roots.size()];
+    return state.paths[uuid] = root + "/Image No. " + std::to_string(number) + ".dcm";
+  }
+
+
+  void Check(bool isDone)
+  {
+    if (!isDone)
+    {
+      throw std::runtime_error("cannot write");
+    }
+  }
+
+
+  void WriteByDescriptor(const std::string& path, std::string_view content)
+  {
+    const State& state = GetState();
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    Check(fd >= 0);
+    const bool isWritten =
+        write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+    std::this_thread::sleep_for(state.hold);
+    const bool isSynced = !state.isSynced || fsync(fd) == 0;
+    Check(close(fd) == 0 && isWritten && isSynced);
+  }
+
+
+  void WriteByCStream(const std::string& path, std::string_view content)
+  {
+    const State& state = GetState();
+    std::FILE* const stream = std::fopen(path.c_str(), "wb");
+    Check(stream != nullptr);
+    const bool isWritten = std::fwrite(content.data(), content.size(), 1, stream) == 1;
+    std::this_thread::sleep_for(state.hold);
+    const bool isSynced =
+        !state.isSynced || (std::fflush(stream) == 0 && fdatasync(fileno(stream)) == 0);
+    Check(std::fclose(stream) == 0 && isWritten && isSynced);
+  }
+
+
+  void WriteByStream(const std::string& path, std::string_view content)
+  {
+    std::ofstream stream(path, std::ios::binary);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    std::this_thread::sleep_for(GetState().hold);
+    stream.close();
+    Check(stream.good());
+  }
+
+
+  void Write(const std::string& writer, const std::string& path, std::string_view content)
+  {
+    if (writer == "fopen")
+    {
+      WriteByCStream(path, content);
+    }
+    else if (writer == "ofstream")
+    {
+      WriteByStream(path, content);
+    }
+    else if (writer == "thread")
+    {
+      std::thread([&] { WriteByStream(path, content); }).join();
+    }
+    else if (writer == "rename")
+    {
+      WriteByDescriptor(path + ".part", content);
+      Check(std::rename((path + ".part").c_str(), path.c_str()) == 0);
+    }
+    else
+    {
+      WriteByDescriptor(path, content);
+    }
+  }
+
+
+  OrthancPluginErrorCode CreateFile(const char* uuid, const void* content, std::int64_t size,
+                                    OrthancPluginContentType)
+  {
+    try
+    {
+      Write(GetState().writer, MakePath(uuid),
+            {static_cast<const char*>(content), static_cast<std::size_t>(size)});
+      return OrthancPluginErrorCode_Success;
+    }
+    catch (const std::exception&)
+    {
+      return OrthancPluginErrorCode_CannotWriteFile;
+    }
+  }
+
+
+  OrthancPluginErrorCode ReadFile(OrthancPluginMemoryBuffer64* target, const char* uuid,
+                                  OrthancPluginContentType)
+  {
+    State& state = GetState();
+    const std::lock_guard lock(state.mutex);
+    std::ostringstream file;
+    file << std::ifstream(state.paths[uuid], std::ios::binary).rdbuf();
+    const std::string content = file.str();
+    const OrthancPluginErrorCode code =
+        OrthancPluginCreateMemoryBuffer64(state.context, target, content.size());
+
+    if (code == OrthancPluginErrorCode_Success)
+    {
+      std::memcpy(target->data, content.data(), content.size());
+    }
+
+    return code;
+  }
+
+
+  OrthancPluginErrorCode RemoveFile(const char* uuid, OrthancPluginContentType)
+  {
+    State& state = GetState();
+    const std::lock_guard lock(state.mutex);
+    return std::remove(state.paths[uuid].c_str()) == 0 ? OrthancPluginErrorCode_Success
+                                                       : OrthancPluginErrorCode_InexistentFile;
+  }
+}
+
+
+extern "C"
+{
+  ORTHANC_PLUGINS_API std::int32_t OrthancPluginInitialize(OrthancPluginContext* context)
+  {
+    State& state = GetState();
+    state.context = context;
+
+    char* const text = OrthancPluginGetConfiguration(context);
+    Json::Value configuration;
+    std::istringstream(text) >> configuration;
+    OrthancPluginFreeString(context, text);
+
+    const Json::Value& section = configuration["StoragePlugin"];
+    state.writer = section["Writer"].asString();
+    state.isSynced = section["Sync"].asBool();
+    state.hold = std::chrono::milliseconds(section["Hold"].asInt());
+
+    for (const Json::Value& root : section["Roots"])
+    {
+      state.roots.push_back(root.asString());
+    }
+
+    // Without a range to read, Orthanc stores what stands before the pixels in a file of its own
+    OrthancPluginRegisterStorageArea2(context, CreateFile, ReadFile, nullptr, RemoveFile);
+    return state.roots.empty() ? -1 : 0;
+  }
+
+
+  ORTHANC_PLUGINS_API void OrthancPluginFinalize()
+  {
+  }
+
+
+  ORTHANC_PLUGINS_API const char* OrthancPluginGetName()
+  {
+    return "storage";
+  }
+
+
+  ORTHANC_PLUGINS_API const char* OrthancPluginGetVersion()
+  {
+    return "1.0";
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/WrittenFiles.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+
+    TimePoint At(int time)
+    {
+      return TimePoint(milliseconds(time));
+    }
+  }
+
+
+  TEST(WrittenFiles, SeveralFilesAreOneStorageFromTheFirstToTheLast)
+  {
+    WrittenFiles files;
+    files.Begin();
+    files.OnCreated(5, At(1));
+    files.OnCreated(6, At(2));
+    files.OnSynced(6, At(3), At(5));
+    files.OnClosed(6, At(6));
+    files.OnSynced(5, At(6), At(7));
+    files.OnClosed(5, At(8));
+    files.OnCreated(5, At(9));
+    files.OnClosed(5, At(11));
+
+    const std::optional<StoredFile> file = files.Take();
+    ASSERT_TRUE(file);
+    EXPECT_EQ(At(1), file->created);
+    EXPECT_EQ(At(11), file->closed);
+    EXPECT_EQ(milliseconds(3), file->sync);
+    EXPECT_FALSE(files.Take());
+  }
+
+
+  TEST(WrittenFiles, WhatIsOpenAlreadyDoesNotCount)
+  {
+    WrittenFiles files;
+    files.OnCreated(4, At(1));
+    files.Begin();
+    files.OnCreated(5, At(1));
+    files.OnClosed(5, At(2));
+    files.OnSynced(4, At(3), At(4));
+    files.OnClosed(4, At(5));
+    files.OnClosed(5, At(6));  // a socket meanwhile
+
+    const std::optional<StoredFile> file = files.Take();
+    ASSERT_TRUE(file);
+    EXPECT_EQ(At(2), file->closed);
+    EXPECT_FALSE(file->sync);
+  }
+
+
+  TEST(WrittenFiles, WithoutAFileThatWasClosedThereIsNothingToTell)
+  {
+    WrittenFiles files;
+    files.Begin();
+    files.OnCreated(-1, At(1));
+    files.OnClosed(-1, At(2));
+    files.OnCreated(5, At(3));
+    EXPECT_FALSE(files.Take());
+
+    files.Begin();
+    files.OnClosed(5, At(4));
+    EXPECT_FALSE(files.Take());
+  }
+
+
+  TEST(WrittenFiles, OfTooManyAtOnceTheFirstOnesCount)
+  {
+    WrittenFiles files;
+    files.Begin();
+
+    for (int fd = 0; fd < 100; fd++)
+    {
+      files.OnCreated(fd, At(fd));
+    }
+
+    files.OnClosed(99, At(200));
+    EXPECT_FALSE(files.Take());
+
+    files.Begin();
+    files.OnCreated(99, At(201));
+    files.OnClosed(99, At(202));
+    EXPECT_TRUE(files.Take());
+  }
+
+
+  TEST(WrittenFiles, DatabasesAndLogsAreTold)
+  {
+    EXPECT_TRUE(WrittenFiles::IsWritten(O_WRONLY | O_CREAT | O_TRUNC));
+    EXPECT_TRUE(WrittenFiles::IsWritten(O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC));
+    EXPECT_TRUE(WrittenFiles::IsWritten(O_RDWR | O_CREAT | O_TRUNC));
+    EXPECT_FALSE(WrittenFiles::IsWritten(O_RDONLY));
+    EXPECT_FALSE(WrittenFiles::IsWritten(O_RDONLY | O_DIRECTORY));
+    EXPECT_FALSE(WrittenFiles::IsWritten(O_WRONLY | O_CREAT | O_APPEND));
+    EXPECT_FALSE(WrittenFiles::IsWritten(O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC));
+    EXPECT_FALSE(WrittenFiles::IsWritten(O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW));
+  }
+}
