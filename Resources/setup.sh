@@ -5,6 +5,7 @@
 # npm registry in WebApp/node_modules. May be run any number of times; when nothing is missing it
 # takes a moment and needs neither root nor a network.
 # setup.sh portable: only what build-portable.sh needs, which brings its own compiler and libraries.
+# setup.sh deb: only what build-deb.sh needs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +23,7 @@ readonly TEST_PACKAGES=(
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
 )
+readonly DEB_PACKAGES=(dpkg-dev file lintian)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
 readonly ORTHANC_GDCM=build/orthanc-gdcm
@@ -160,6 +162,9 @@ unpack_orthanc_gdcm()
 if [[ ${1:-} == portable ]]
 then
   install_packages "${PORTABLE_PACKAGES[@]}"
+elif [[ ${1:-} == deb ]]
+then
+  install_packages "${BUILD_PACKAGES[@]}" "${DEB_PACKAGES[@]}"
 else
   install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
   install_packages "$(name_clang_runtime)"

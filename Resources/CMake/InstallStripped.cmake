@@ -4,9 +4,12 @@
 
 include(GNUInstallDirs)
 
+set(PERF_PLUGIN_FOLDER ${CMAKE_INSTALL_DATADIR}/orthanc/plugins CACHE STRING
+  "Where the library and its programs are installed, below the prefix")
+
 # perf_install_stripped(OrthancPerf LIBRARY): into the folder of Orthanc's plugins
 function(perf_install_stripped target kind)
-  set(folder ${CMAKE_INSTALL_DATADIR}/orthanc/plugins)
+  set(folder ${PERF_PLUGIN_FOLDER})
   install(TARGETS ${target} ${kind} DESTINATION ${folder})
   if(CMAKE_STRIP)
     install(CODE "
