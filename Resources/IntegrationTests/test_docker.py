@@ -2,8 +2,9 @@
 """Resources/Docker: the two images of Orthanc with the plugin, and what containers take away.
 
 No container engine is needed, nor a registry. PERF_DOCKER names a folder with clones of what the
-makers of the images have published (docker.md says which); without it, and without a root file
-system with Debian 13's Orthanc in PERF_ROOTS, the tests that need them are skipped.
+makers of the images have published (docker.md says which), PERF_ROOTS root file systems with other
+Orthancs, PERF_STATIC_ORTHANC one that is linked as those of the images: what needs one of them is
+skipped without.
 """
 
 import json
@@ -339,6 +340,7 @@ def start_image(
 def make_environment(ports: list[int], **more: str) -> dict[str, str]:
     """Of a container of orthancteam/orthanc, without its own plugins, which are not here."""
     return {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "GDCM_PLUGIN_ENABLED": "false",
         "ORTHANC_EXPLORER_2_ENABLED": "false",
         "ORTHANC__HTTP_PORT": str(ports[0]),
@@ -348,14 +350,28 @@ def make_environment(ports: list[int], **more: str) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def orthancteam(context: Path, tmp_path: Path) -> ContainerImage:
-    """orthancteam/orthanc, with what Dockerfile.orthancteam adds."""
-    image = unpack_orthancteam(
-        need(CONFIGURATOR), find_root("usr/sbin/Orthanc", "usr/bin/python3"), tmp_path / "layers"
-    )
-    build(DOCKER / "Dockerfile.orthancteam", context, image.layers)
+@pytest.fixture(params=["another Debian", "static Orthanc"])
+def bare_orthancteam(request: pytest.FixtureRequest, tmp_path: Path) -> ContainerImage:
+    """orthancteam/orthanc as it comes: with another Debian's Orthanc, or the one like its own."""
+    sources = need(CONFIGURATOR)
+    layers = tmp_path / "layers"
+    if request.param == "another Debian":
+        return unpack_orthancteam(sources, find_root("usr/sbin/Orthanc", "usr/bin/python3"), layers)
+    static = Path(os.environ.get("PERF_STATIC_ORTHANC", "/nonexistent"))
+    if not static.exists():
+        pytest.skip("PERF_STATIC_ORTHANC names no Orthanc of build-static-orthanc.sh")
+    image = unpack_orthancteam(sources, Path("/"), layers)
+    programs = layers / "usr/local/bin"
+    programs.mkdir(parents=True)
+    shutil.copy(static, programs / "Orthanc")
     return image
+
+
+@pytest.fixture
+def orthancteam(context: Path, bare_orthancteam: ContainerImage) -> ContainerImage:
+    """orthancteam/orthanc, with what Dockerfile.orthancteam adds."""
+    build(DOCKER / "Dockerfile.orthancteam", context, bare_orthancteam.layers)
+    return bare_orthancteam
 
 
 @pytest.mark.parametrize(
@@ -388,6 +404,9 @@ def test_it_is_at_work_in_orthancteam_s_image(
     launcher = orthancteam.run(tmp_path / "container", limits)
     server = start_image(start_orthanc, launcher, ports, environment)
     judge_limits(server, limits)
+    own = (orthancteam.layers / "usr/local/bin/Orthanc").exists()
+    program = str(Path(f"/proc/{server.pid}/exe").readlink())
+    assert program.endswith("/usr/local/bin/Orthanc" if own else "/usr/sbin/Orthanc")
     assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 33
     judge_at_work(server, make_series("docker", 5))
     assert server.stop() == 0, server.log
@@ -405,16 +424,17 @@ def test_orthancteam_s_image_leaves_the_plugin_alone_unless_it_is_asked(
 
 
 def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
-    context: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    context: Path,
+    bare_orthancteam: ContainerImage,
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    tmp_path: Path,
 ) -> None:
-    image = unpack_orthancteam(
-        need(CONFIGURATOR), find_root("usr/sbin/Orthanc", "usr/bin/python3"), tmp_path / "layers"
-    )
     ports = [find_free_port(), find_free_port()]
     (tmp_path / "container").mkdir()
     plugins = Path("/usr/share/orthanc/plugins")
     mounts = {context / name: str(plugins / name) for name in [LIBRARY, *PROGRAMS]}
-    launcher = image.run(tmp_path / "container", Limits(), mounts)
+    launcher = bare_orthancteam.run(tmp_path / "container", Limits(), mounts)
     server = start_image(start_orthanc, launcher, ports, make_environment(ports))
     judge_at_work(server, make_series("docker", 5))
     assert server.stop() == 0, server.log

@@ -104,7 +104,7 @@ def hide(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class ContainerImage:
-    """One of Orthanc's two images, over the root file system of a debootstrap with Orthanc.
+    """One of Orthanc's two images, over the root file system of a Debian with Orthanc.
 
     Not in it: the images' own Linux (orthancteam's is an Ubuntu) and their own build of Orthanc.
     """
@@ -120,12 +120,13 @@ class ContainerImage:
         As "docker run", with --read-only --tmpfs as orthancteam/orthanc wants it, --user,
         --security-opt seccomp=, and with files and folders mounted.
         """
-        lower = f"{self.layers}:{self.root}"
         steps = [
             f"mount -t tmpfs tmpfs {shlex.quote(str(work))}",
             f"cd {shlex.quote(str(work))}",
             "mkdir upper work root",
-            f"mount -t overlay -o lowerdir={lower},upperdir=upper,workdir=work overlay root",
+            f"cp -a {shlex.quote(str(self.layers))} layers",  # overlayfs refuses nested ones
+            f"mount -t overlay -o lowerdir=layers:{self.root},upperdir=upper,workdir=work "
+            "overlay root",
             "mount -t proc proc root/proc",
             "mount --rbind /dev root/dev",
             *self.preparation,
