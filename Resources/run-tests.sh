@@ -20,6 +20,7 @@ declare -rA LIMITS=(
 readonly FIRST=(scripts python layout names exports dashboard unit integration)
 readonly BESIDE=(style sanitized-build)
 readonly LAST=(sanitizers threads alone)
+readonly OF_SOURCES=(scripts python layout names dashboard)  # they need nothing that is built
 
 
 usage()
@@ -28,20 +29,21 @@ usage()
 Usage: $0 [--long] [PART...]
 
 Installs what is missing, builds, and runs the tests that a change must pass, or only these parts
-of them:
+of them; the five parts marked with * are not preceded by a build:
 
-  scripts      shell scripts (shellcheck)
-  python       Python (ruff)
-  layout       C++ layout (clang-format)
-  style        C++ style (clang-tidy), the analyzer for files that differ from the branch "main"
-  names        each class is defined once
-  exports      the plugin exports Orthanc's four functions
-  dashboard    the dashboard's types and unit tests
-  unit         unit tests
-  sanitizers   unit tests and fuzz targets with address and undefined-behaviour sanitizers
-  threads      unit tests of what threads share, with the thread sanitizer
-  integration  a real Orthanc, tests side by side
-  alone        a real Orthanc, tests that measure time, one after the other
+  scripts *        shell scripts (shellcheck)
+  python *         Python (ruff)
+  layout *         C++ layout (clang-format)
+  style            C++ style (clang-tidy), the analyzer for files that differ from the branch "main"
+  names *          each class is defined once
+  exports          the plugin exports Orthanc's four functions
+  dashboard *      the dashboard's types and unit tests
+  unit             unit tests
+  sanitized-build  what the next two run; they build it, too
+  sanitizers       unit tests and fuzz targets with address and undefined-behaviour sanitizers
+  threads          unit tests of what threads share, with the thread sanitizer
+  integration      a real Orthanc, tests side by side
+  alone            a real Orthanc, tests that measure time, one after the other
 
   --long       as before a release, hours: the analyzer for all files, all unit tests with the
                thread sanitizer, classes compared by the linker, ten times as many runs of each
@@ -402,7 +404,19 @@ stop_all()
 }
 
 
-PARTS=()
+# needs_build [PART...]: no part means all of them
+needs_build()
+{
+  local part
+  for part in "$@"
+  do
+    is_in "$part" "${OF_SOURCES[@]}" || return 0
+  done
+  [[ $# -eq 0 ]]
+}
+
+
+PARTS=() BUILT=()
 while [[ $# -gt 0 ]]
 do
   case $1 in
@@ -435,12 +449,16 @@ trap stop_all EXIT
 Resources/setup.sh
 rm -rf "$LOGS"
 mkdir -p "$LOGS"
-begin build
-follow build
-if ! grep -q '^0 ' "$LOGS/build.result"
+if needs_build "${PARTS[@]}"
 then
-  summarize build
-  exit 1
+  begin build
+  follow build
+  if ! grep -q '^0 ' "$LOGS/build.result"
+  then
+    summarize build
+    exit 1
+  fi
+  BUILT=(build)
 fi
 
 if [[ ${#PARTS[@]} -gt 0 ]]
@@ -450,7 +468,7 @@ then
     begin "$part"
     follow "$part"
   done
-  summarize build "${PARTS[@]}"
+  summarize "${BUILT[@]}" "${PARTS[@]}"
   exit
 fi
 
