@@ -172,9 +172,10 @@ namespace OrthancPerf
           "Bytes of the instances received from the peer or sent to it.",
           [](const Line& l) { return ToNumber(l.traffic.instances > 0, l.traffic.bytes); });
       add("orthanc_perf_stalls_total",
-          "Waits of 20 ms or more for the next byte of a message that had begun.",
+          "Waits of 20 ms or more for the next byte of a message that had begun, or for one to "
+          "begin while the kernel held back the end of what Orthanc had written.",
           [](const Line& l) { return ToNumber(l.traffic.areStallsObserved, l.traffic.stalls); });
-      add("orthanc_perf_stall_seconds_total", "Time in waits of 20 ms or more inside a message.",
+      add("orthanc_perf_stall_seconds_total", "Time in the waits of orthanc_perf_stalls_total.",
           [](const Line& l)
           { return ToNumber(l.traffic.areStallsObserved, ToSeconds(l.traffic.stallTime)); });
       families.push_back(MakePhaseFamily(lines));

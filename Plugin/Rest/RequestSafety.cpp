@@ -115,8 +115,10 @@ namespace OrthancPerf
       return;
     }
 
-    throw RestError(403, "A page of another server, \"" + DescribeText(origin.value_or("")) +
-                             "\", may not change anything here; a reverse proxy has to pass on "
-                             "the header \"Host\", or send it as \"X-Forwarded-Host\"");
+    const std::string page = origin.value_or("");
+    throw RestError(403, "A page of another server" +
+                             (page.empty() ? "" : ", \"" + DescribeText(page) + "\",") +
+                             " may not change anything here; a reverse proxy has to pass on the "
+                             "header \"Host\", or send it as \"X-Forwarded-Host\"");
   }
 }

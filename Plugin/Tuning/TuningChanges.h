@@ -25,7 +25,7 @@ namespace OrthancPerf
     {
       return address.empty()
                  ? "from inside Orthanc, by a script or another plugin"
-                 : (user.empty() ? "" : "by the user \"" + user + "\" ") + "from " + address;
+                 : (user.empty() ? "by " : "by the user \"" + user + "\" from ") + address;
     }
   };
 

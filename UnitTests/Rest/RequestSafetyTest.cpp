@@ -86,6 +86,33 @@ namespace OrthancPerf
   }
 
 
+  TEST(RequestSafety, ThePageIsNamedWhereTheBrowserNamesIt)
+  {
+    const auto refuse = [](const Headers& headers) -> std::string
+    {
+      RestRequest request;
+      request.headers = headers;
+
+      try
+      {
+        RefuseForeignPage(request);
+        return "";
+      }
+      catch (const RestError& error)
+      {
+        return error.what();
+      }
+    };
+
+    const std::string named =
+        refuse({{"sec-fetch-site", "cross-site"}, {"origin", "http://elsewhere"}});
+    EXPECT_EQ(0U, named.find("A page of another server, \"http://elsewhere\", may not ")) << named;
+
+    const std::string unnamed = refuse({{"sec-fetch-site", "cross-site"}});
+    EXPECT_EQ(0U, unnamed.find("A page of another server may not ")) << unnamed;
+  }
+
+
   TEST(RequestSafety, ALongOriginIsNotAnsweredInFull)
   {
     RestRequest request;

@@ -76,7 +76,7 @@ namespace OrthancPerf
     const std::string what = R"({"DicomSockets":{"Preset":"custom","TcpNoDelay":false}})";
     ASSERT_EQ(3U, log_.size());
     EXPECT_EQ("the tuning was changed by the user \"alice\" from 10.0.0.5: " + what, log_[0]);
-    EXPECT_EQ("the tuning was changed from 10.0.0.6: " + what, log_[1]);
+    EXPECT_EQ("the tuning was changed by 10.0.0.6: " + what, log_[1]);
     EXPECT_EQ("the tuning was changed from inside Orthanc, by a script or another plugin: " + what,
               log_[2]);
   }
