@@ -31,6 +31,7 @@ from harness.container import (
     Limits,
     build,
     confine,
+    find_obstacle,
     list_mount_options,
     unpack_jodogne,
     unpack_orthancteam,
@@ -49,6 +50,8 @@ ROOTS = [*filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
 LIBRARY = "libOrthancPerf.so"
 PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
 NO_MAPS = "/proc/self/maps cannot be read"
+OBSTACLE = find_obstacle()
+needs_mounts = pytest.mark.skipif(OBSTACLE is not None, reason=f"{OBSTACLE}")
 
 # Where the archive of build-portable.sh has what is elsewhere here
 ARCHIVE_FOLDERS = {
@@ -243,6 +246,7 @@ def here(plugin: Path, tmp_path: Path) -> Path:
     return tmp_path / plugin.name
 
 
+@needs_mounts
 @pytest.mark.parametrize(
     "limits",
     [
@@ -282,6 +286,7 @@ def judge_limits(server: OrthancServer, limits: Limits) -> None:
         assert "ro" in list_mount_options(server.pid, "/")
 
 
+@needs_mounts
 def test_without_proc_it_says_what_does_not_work_and_the_rest_does(
     here: Path, start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -374,6 +379,7 @@ def orthancteam(context: Path, bare_orthancteam: ContainerImage) -> ContainerIma
     return bare_orthancteam
 
 
+@needs_mounts
 @pytest.mark.parametrize(
     "limits",
     [
@@ -412,6 +418,7 @@ def test_it_is_at_work_in_orthancteam_s_image(
     assert server.stop() == 0, server.log
 
 
+@needs_mounts
 def test_orthancteam_s_image_leaves_the_plugin_alone_unless_it_is_asked(
     orthancteam: ContainerImage, start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -423,6 +430,7 @@ def test_orthancteam_s_image_leaves_the_plugin_alone_unless_it_is_asked(
     assert server.stop() == 0, server.log
 
 
+@needs_mounts
 def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
     context: Path,
     bare_orthancteam: ContainerImage,
@@ -440,6 +448,7 @@ def test_it_is_at_work_in_orthancteam_s_image_where_its_files_are_mounted(
     assert server.stop() == 0, server.log
 
 
+@needs_mounts
 @pytest.mark.parametrize("way", ["Dockerfile", "mount"])
 def test_it_is_at_work_in_jodogne_s_image(
     way: str,

@@ -20,6 +20,7 @@ import pytest
 
 from conftest import ROOT, MakeSeries
 from harness import clients
+from harness.container import find_obstacle
 from harness.orthanc import OrthancServer, find_free_port
 from harness.transcoding import JPEG_LS, get_syntax, list_engines, read_stored, tune
 from harness.tuning import tune_sockets
@@ -133,6 +134,7 @@ def make_older(package: Path, folder: Path) -> Path:
     return older
 
 
+@pytest.mark.skipif(find_obstacle() is not None, reason=f"{find_obstacle()}")
 @pytest.mark.parametrize("root", ROOTS or [pytest.param("", id="none")])
 def test_its_life(root: str, make_series: MakeSeries, tmp_path: Path) -> None:
     if not root:

@@ -22,6 +22,17 @@ SECCOMP = Path(__file__).with_name("seccomp.py")
 ORTHANC_USER = 999
 
 
+def find_obstacle() -> str | None:
+    """Why nothing can be taken away from a process on this machine; None if it can."""
+    tried = subprocess.run(
+        ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"mounting needs root: {tried.stderr.strip()}" if tried.returncode else None
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is taken away.
