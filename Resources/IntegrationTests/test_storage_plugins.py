@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Storage, sync and index, whatever files are called, wherever they are, whoever writes them."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer
+from test_portable import ROOTS, enter
 
 PIXELS = 512 * 512 * 2  # bytes, at the end of each image
 HOLD = 0.05  # how long the storage plugin keeps each of its files open, in seconds
@@ -82,6 +85,38 @@ def test_what_another_thread_writes_is_not_told_from_the_database(
     for instance in store(server, make_series):
         assert set(instance["Phases"]) == BY_CSTORE | {"Commit"}
         assert instance["Phases"]["Commit"] > 2 * HOLD
+
+
+@pytest.mark.parametrize("is_synced", [True, False], ids=["synced", "not synced"])
+def test_advanced_storage(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    make_series: MakeSeries,
+    tmp_path: Path,
+    is_synced: bool,
+) -> None:
+    """In the last of PERF_ROOTS (test_portable.py): this machine's Orthanc is too old."""
+    library = os.environ.get("PERF_ADVANCED_STORAGE")
+    if not library:
+        pytest.skip("PERF_ADVANCED_STORAGE is to name its library, for Orthanc 1.12.8 or newer")
+    for number, source in enumerate([plugin, library]):
+        shutil.copy(source, tmp_path / f"lib{number}.so")  # seen in the root as well
+    section = {
+        "Enable": True,
+        "NamingScheme": "{PatientID}/{split(StudyDate)}/{UUID}{.ext}",
+        "MultipleStorages": {
+            "Storages": {name: str(tmp_path / name) for name in ("full", "new")},
+            "CurrentWriteStorage": "new",
+        },
+    }
+    server = start_orthanc(
+        plugins=[tmp_path / "lib0.so", tmp_path / "lib1.so"],
+        launcher=enter(ROOTS[-1], tmp_path),
+        options={"AdvancedStorage": section, "SyncStorageArea": is_synced},
+    )
+    for instance in store(server, make_series):
+        assert set(instance["Phases"]) == (SYNCED if is_synced else IN_FILES)
+    assert len(list((tmp_path / "new").rglob("*.dcm"))) == 3
 
 
 def start_with_storage(
