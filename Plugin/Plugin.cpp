@@ -11,8 +11,6 @@ namespace
 {
   using namespace OrthancPerf;
 
-  constexpr const char* NAME = "perf";
-
   // C callbacks have no argument of their own: this is what they work on. Set before they are
   // registered, reset when Orthanc has stopped all its servers.
   std::unique_ptr<PluginContext> plugin;
@@ -241,7 +239,7 @@ namespace
 
     if (!GetDashboardFiles().empty())
     {
-      AddToExplorers(context, NAME);
+      AddToExplorers(context, PLUGIN_NAME);
     }
 
     orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
@@ -256,7 +254,7 @@ namespace
         "Follows every instance through its ingest, tunes DICOM transfers, serves /perf";
 
 #if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
-    OrthancPluginSetDescription2(context, NAME, description);
+    OrthancPluginSetDescription2(context, PLUGIN_NAME, description);
 #else
     OrthancPluginSetDescription(context, description);
 #endif
@@ -298,7 +296,7 @@ extern "C"
 
   __attribute__((visibility("default"))) const char* OrthancPluginGetName()
   {
-    return NAME;
+    return PLUGIN_NAME;
   }
 
 

@@ -13,6 +13,7 @@
 #include "Rest/PeersResource.h"
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
+#include "Sdk/NewerServices.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
@@ -145,11 +146,21 @@ namespace OrthancPerf
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
                                                    [this]
                                                    {
+                                                     thread_local const ThreadName name(
+                                                         orthanc_.GetContext(), "PERF-SETTLE",
+                                                         ThreadName::Lifetime::OfOrthanc);
                                                      Settle(QUIET);
                                                      LookAtAssociations();
                                                      transcoding_.GetEngines().Tidy();
                                                    });
-    advising_ = std::make_unique<PeriodicTask>(ADVISING_PERIOD, [this] { Advise(); });
+    advising_ = std::make_unique<PeriodicTask>(ADVISING_PERIOD,
+                                               [this]
+                                               {
+                                                 thread_local const ThreadName name(
+                                                     orthanc_.GetContext(), "PERF-ADVISOR",
+                                                     ThreadName::Lifetime::OfOrthanc);
+                                                 Advise();
+                                               });
   }
 
 
@@ -165,10 +176,16 @@ namespace OrthancPerf
 
   void PluginContext::RefreshOrthancMetrics() const
   {
-    for (const auto& [name, value] : GetMainFigures(ingestMetrics_, recentTraffic_))
+    const MainFigures figures = GetMainFigures(ingestMetrics_, recentTraffic_);
+
+    for (const auto& [name, count] : figures.counts)
     {
-      OrthancPluginSetMetricsValue(orthanc_.GetContext(), name.c_str(), static_cast<float>(value),
-                                   OrthancPluginMetricsType_Default);
+      orthanc_.SetMetric(name, count);
+    }
+
+    for (const auto& [name, rate] : figures.rates)
+    {
+      orthanc_.SetMetric(name, rate);
     }
   }
 

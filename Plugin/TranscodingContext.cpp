@@ -3,6 +3,7 @@
 
 #include "Dicom/DicomFile.h"
 #include "Redirection/ModuleFolder.h"
+#include "Sdk/NewerServices.h"
 #include "Transcoding/EngineFactory.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
@@ -247,6 +248,7 @@ namespace OrthancPerf
 
   void TranscodingContext::ReportEngines(const IngestTranscoding& settings) const
   {
+    const ThreadName name(orthanc_.GetContext(), "PERF-ENGINES", ThreadName::Lifetime::Short);
     selfTest_.wait();
 
     for (const EngineVerdict& verdict : engines_.GetVerdicts())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Job.h"
 
+#include "Sdk/NewerServices.h"
 #include "Tuning/ParseJson.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace OrthancPerf
       Orthanc orthanc;
       std::string type;
       std::unique_ptr<IJob> job;
-      std::string content;  // as it was last asked for
+      std::string content;  // as it was last asked for, by Orthanc before 1.11.3
     };
 
 
@@ -76,7 +77,6 @@ namespace OrthancPerf
     }
 
 
-#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 11, 3)
     OrthancPluginErrorCode OnGetContent(OrthancPluginMemoryBuffer* target, void* job)
     {
       try
@@ -92,20 +92,7 @@ namespace OrthancPerf
     }
 
 
-    std::int32_t OnGetSerialized(OrthancPluginMemoryBuffer*, void*)
-    {
-      return 0;  // not to be kept over a restart
-    }
-
-
-    OrthancPluginJob* Create(OrthancPluginContext* context, JobHandle* handle)
-    {
-      return OrthancPluginCreateJob2(context, handle, OnFinalize, handle->type.c_str(),
-                                     OnGetProgress, OnGetContent, OnGetSerialized, OnStep, OnStop,
-                                     OnReset);
-    }
-#else
-    const char* OnGetContent(void* job)
+    const char* OnGetContentText(void* job)
     {
       try
       {
@@ -120,19 +107,21 @@ namespace OrthancPerf
     }
 
 
-    const char* OnGetSerialized(void*)
+    std::int32_t OnGetSerialized(OrthancPluginMemoryBuffer*, void*)
     {
-      return nullptr;  // not to be kept over a restart
+      return 0;  // not to be kept over a restart
     }
 
 
-    OrthancPluginJob* Create(OrthancPluginContext* context, JobHandle* handle)
+    const char* OnGetSerializedText(void*)
     {
-      return OrthancPluginCreateJob(context, handle, OnFinalize, handle->type.c_str(),
-                                    OnGetProgress, OnGetContent, OnGetSerialized, OnStep, OnStop,
-                                    OnReset);
+      return nullptr;  // likewise
     }
-#endif
+
+
+    constexpr JobCallbacks CALLBACKS = {OnFinalize,      OnGetProgress,    OnGetContent,
+                                        OnGetSerialized, OnStep,           OnStop,
+                                        OnReset,         OnGetContentText, OnGetSerializedText};
   }
 
 
@@ -141,7 +130,7 @@ namespace OrthancPerf
   {
     OrthancPluginContext* const context = orthanc.GetContext();
     auto handle = std::make_unique<JobHandle>(JobHandle{orthanc, type, std::move(job), ""});
-    OrthancPluginJob* const created = Create(context, handle.get());
+    OrthancPluginJob* const created = CreateJob(context, handle.get(), type.c_str(), CALLBACKS);
 
     if (created == nullptr)
     {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
+#include "Sdk/NewerServices.h"
+
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -85,14 +87,38 @@ namespace OrthancPerf
     return context_->orthancVersion;
   }
 
-  void Orthanc::LogError(const std::string& line) const
+  void Orthanc::LogError(const std::string& line, const char* function, std::uint32_t place) const
   {
-    OrthancPluginLogError(context_, ("Perf: " + line).c_str());
+    const std::string text = "Perf: " + line;
+
+    if (!LogMessage(context_, LogLevel::Error, text.c_str(), function, place))
+    {
+      OrthancPluginLogError(context_, text.c_str());
+    }
   }
 
-  void Orthanc::LogWarning(const std::string& line) const
+  void Orthanc::LogWarning(const std::string& line, const char* function, std::uint32_t place) const
   {
-    OrthancPluginLogWarning(context_, ("Perf: " + line).c_str());
+    const std::string text = "Perf: " + line;
+
+    if (!LogMessage(context_, LogLevel::Warning, text.c_str(), function, place))
+    {
+      OrthancPluginLogWarning(context_, text.c_str());
+    }
+  }
+
+  void Orthanc::SetMetric(const std::string& name, double value) const
+  {
+    OrthancPluginSetMetricsValue(context_, name.c_str(), static_cast<float>(value),
+                                 OrthancPluginMetricsType_Default);
+  }
+
+  void Orthanc::SetMetric(const std::string& name, std::int64_t value) const
+  {
+    if (!SetIntegerMetric(context_, name.c_str(), value))
+    {
+      SetMetric(name, static_cast<double>(value));
+    }
   }
 
   Json::Value Orthanc::GetConfiguration() const

@@ -13,6 +13,10 @@
 
 namespace OrthancPerf
 {
+  // By which Orthanc and other plugins know this one
+  constexpr const char* PLUGIN_NAME = "perf";
+
+
   // A service of Orthanc's SDK that answered with an error; what() names service and error
   class SdkError : public std::runtime_error
   {
@@ -35,8 +39,17 @@ namespace OrthancPerf
 
     std::string GetVersion() const;
 
-    void LogError(const std::string& line) const;
-    void LogWarning(const std::string& line) const;
+    // Each with the function and the line that say it, for Orthanc 1.12.4 and newer. Not with the
+    // file: its path is that of whoever has compiled it.
+    void LogError(const std::string& line, const char* function = __builtin_FUNCTION(),
+                  std::uint32_t place = __builtin_LINE()) const;
+    void LogWarning(const std::string& line, const char* function = __builtin_FUNCTION(),
+                    std::uint32_t place = __builtin_LINE()) const;
+
+    // Sets one of the metrics of Orthanc's own /tools/metrics-prometheus: whole numbers are exact
+    // from Orthanc 1.12.1 on, and before that have the 24 bits of a float, as all others have
+    void SetMetric(const std::string& name, double value) const;
+    void SetMetric(const std::string& name, std::int64_t value) const;
 
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;

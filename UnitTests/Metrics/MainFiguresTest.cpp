@@ -23,13 +23,13 @@ namespace OrthancPerf
       traffic.OnInstanceFinished(instance);
     }
 
-    const std::map<std::string, double> figures = GetMainFigures(metrics, traffic);
-    EXPECT_EQ(2, figures.at("orthanc_perf_stored_instances"));
-    EXPECT_EQ(0, figures.at("orthanc_perf_failed_instances"));
-    EXPECT_EQ(0, figures.at("orthanc_perf_discarded_instances"));
-    EXPECT_EQ(2000, figures.at("orthanc_perf_received_bytes"));
-    EXPECT_EQ(2, figures.at("orthanc_perf_instances_in_flight"));
-    EXPECT_GT(figures.at("orthanc_perf_received_instances_per_second"), 0);
-    EXPECT_EQ(0, figures.at("orthanc_perf_stall_seconds_per_second"));
+    const MainFigures figures = GetMainFigures(metrics, traffic);
+    EXPECT_EQ(2, figures.counts.at("orthanc_perf_stored_instances"));
+    EXPECT_EQ(0, figures.counts.at("orthanc_perf_failed_instances"));
+    EXPECT_EQ(0, figures.counts.at("orthanc_perf_discarded_instances"));
+    EXPECT_EQ(2000, figures.counts.at("orthanc_perf_received_bytes"));
+    EXPECT_EQ(2, figures.counts.at("orthanc_perf_instances_in_flight"));
+    EXPECT_GT(figures.rates.at("orthanc_perf_received_instances_per_second"), 0);
+    EXPECT_EQ(0, figures.rates.at("orthanc_perf_stall_seconds_per_second"));
   }
 }
