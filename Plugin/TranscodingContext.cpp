@@ -27,6 +27,16 @@ namespace OrthancPerf
     }
 
 
+    // Whether Orthanc refuses an instance that it has: its default. A boolean; from 1.13.0 on also
+    // a text. "IfChanged" compares the file that is to be stored, which has to be made for that.
+    bool KeepsWhatItHas(const Json::Value& orthancConfiguration)
+    {
+      const Json::Value& overwrites = orthancConfiguration["OverwriteInstances"];
+      return overwrites.isString() ? overwrites.asString() == "Never"
+                                   : !overwrites.isBool() || !overwrites.asBool();
+    }
+
+
     TranscodingRecord Describe(const TranscodingReport& report)
     {
       TranscodingRecord transcoding;
@@ -52,6 +62,11 @@ namespace OrthancPerf
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
               { orthanc_.LogWarning(line + "; further failures of this kind are counted only"); }),
+    duplicates_([this](const std::string& instanceId) { return orthanc_.HasInstance(instanceId); }),
+    isDuplicate_(KeepsWhatItHas(orthancConfiguration)
+                     ? [this](const InstanceIdentity& instance)
+                       { return duplicates_.IsStored(instance); }
+                     : IsDuplicate()),
     engines_(MakeEngines(GetModuleFolder())),
     transcoder_(engines_, this)
   {
@@ -106,7 +121,7 @@ namespace OrthancPerf
     const PluginLock::Release release(lock_);
     selfTest_.wait();
     tracker_.GetThread().OnTranscoderBegin(Clock::now());
-    const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size);
+    const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
     Note(transcoding);
 
     if (transcoding.file.empty())

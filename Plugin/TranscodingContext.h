@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/DuplicateFinder.h"
 #include "Ingest/IngestTracker.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
@@ -99,6 +100,8 @@ namespace OrthancPerf
     TranscodingMetrics metrics_;
     TranscodingMetrics comparisonMetrics_{"orthanc_perf_comparison"};
     TranscodingFailures failures_;
+    DuplicateFinder duplicates_;
+    const IsDuplicate isDuplicate_;  // nothing: Orthanc takes what it has already
     EngineDirectory engines_;
     Transcoder transcoder_;
     std::atomic<bool> isStarted_{false};

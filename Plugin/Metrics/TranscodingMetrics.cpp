@@ -15,11 +15,12 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingOutcome;
 
-    constexpr std::size_t OUTCOME_COUNT_OF_REPORTS = 4;
+    constexpr std::size_t OUTCOME_COUNT_OF_REPORTS = 5;
     constexpr std::size_t SIDE_COUNT = 2;
 
     constexpr std::array<Outcome, OUTCOME_COUNT_OF_REPORTS> OUTCOMES = {
-        Outcome::Transcoded, Outcome::Declined, Outcome::Failed, Outcome::Unneeded};
+        Outcome::Transcoded, Outcome::Declined, Outcome::Failed, Outcome::Unneeded,
+        Outcome::Duplicate};
 
     enum Side : std::size_t
     {

@@ -163,6 +163,13 @@ namespace OrthancPerf
     return id ? id.get() : "";
   }
 
+  // OrthancPluginLookupInstance finds the SOP Instance UID, and complains in the log where several
+  // patients share it
+  bool Orthanc::HasInstance(const std::string& instanceId) const
+  {
+    return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
+  }
+
   void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const
   {
     const OrthancPluginErrorCode code =

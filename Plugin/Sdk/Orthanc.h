@@ -62,6 +62,9 @@ namespace OrthancPerf
     // The identifier of the instance with this SOP Instance UID, empty if the store has none
     std::string LookupInstance(const char* sopInstanceUid) const;
 
+    // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell
+    bool HasInstance(const std::string& instanceId) const;
+
     // Makes the buffer, which Orthanc will free, a copy of the bytes. Throws SdkError.
     void CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const;
     void CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const;

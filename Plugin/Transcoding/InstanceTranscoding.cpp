@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/InstanceTranscoding.h"
 
-#include "Dicom/DicomFile.h"
 #include "Ingest/Clock.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/Verification.h"
@@ -19,6 +18,7 @@ namespace OrthancPerf
     using Outcome = TranscodingOutcome;
 
     constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
+    constexpr const char* STORED_ALREADY = "stored already, and OverwriteInstances is off";
 
 
     // Who asks for an uncompressed target does not do so for its size
@@ -65,7 +65,7 @@ namespace OrthancPerf
 
     if (check.IsAcceptable())
     {
-      sopInstanceUid_ = check.sopInstanceUid.data();
+      identity_ = static_cast<const InstanceIdentity&>(check);
     }
   }
 
@@ -83,10 +83,10 @@ namespace OrthancPerf
 
 
   // No engine is tried
-  Transcoding InstanceTranscoding::Refuse(const std::string& engine, const std::string& target,
-                                          const std::string& reason)
+  Transcoding InstanceTranscoding::Leave(Outcome outcome, const std::string& engine,
+                                         const std::string& target, const std::string& reason)
   {
-    Transcoding transcoding = MakeUndone(Outcome::Declined, target, reason);
+    Transcoding transcoding = MakeUndone(outcome, target, reason);
     transcoding.report.engine = engine;
 
     if (surroundings_.observer != nullptr)
@@ -108,10 +108,11 @@ namespace OrthancPerf
   }
 
 
-  Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target)
+  Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target,
+                                                     const IsDuplicate& isDuplicate)
   {
     // Orthanc refuses it: nothing is stored as received
-    if (sopInstanceUid_.empty())
+    if (!IsIdentified())
     {
       return MakeUndone(Outcome::Unneeded, target, NOT_DICOM);
     }
@@ -128,7 +129,17 @@ namespace OrthancPerf
       reason = OrthancPerf::FindReasonToLeaveAlone(inflated, target);
     }
 
-    return reason.empty() ? TranscodeTo(target) : MakeUndone(Outcome::Unneeded, target, reason);
+    if (!reason.empty())
+    {
+      return MakeUndone(Outcome::Unneeded, target, reason);
+    }
+
+    if (isDuplicate && !IsLossy(target) && isDuplicate(identity_))
+    {
+      return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
+    }
+
+    return TranscodeTo(target);
   }
 
 
@@ -157,18 +168,18 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TranscodeTo(const std::string& target)
   {
-    if (sopInstanceUid_.empty())
+    if (!IsIdentified())
     {
-      return Refuse("", target, NOT_DICOM);
+      return Leave(Outcome::Declined, "", target, NOT_DICOM);
     }
 
     if (image_.isDeflated && inflated_.empty() && !Inflate())
     {
-      return Refuse("", target, "deflated, and no engine can inflate it");
+      return Leave(Outcome::Declined, "", target, "deflated, and no engine can inflate it");
     }
 
     const std::string obstacle = FindObstacle(image_, target);
-    return obstacle.empty() ? TryEngines(target) : Refuse("", target, obstacle);
+    return obstacle.empty() ? TryEngines(target) : Leave(Outcome::Declined, "", target, obstacle);
   }
 
 
@@ -180,7 +191,9 @@ namespace OrthancPerf
                    received_.data(), received_.size(), surroundings_.deadline);
 
     if (result.outcome != Outcome::Transcoded ||
-        !FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, sopInstanceUid_).empty())
+        !FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
+                  identity_.sopInstanceUid.data())
+             .empty())
     {
       return false;
     }
@@ -215,7 +228,7 @@ namespace OrthancPerf
 
     if (engine == nullptr)
     {
-      return Refuse(name, target, surroundings_.engines.Explain(name, target));
+      return Leave(Outcome::Declined, name, target, surroundings_.engines.Explain(name, target));
     }
 
     Transcoding transcoding = TryEngine(*engine, target);
@@ -237,7 +250,7 @@ namespace OrthancPerf
 
     if (names.empty())
     {
-      return Refuse("", target, "no engine writes this transfer syntax");
+      return Leave(Outcome::Declined, "", target, "no engine writes this transfer syntax");
     }
 
     Transcoding all;
@@ -304,7 +317,7 @@ namespace OrthancPerf
                                            const std::string& target,
                                            Transcoding& transcoding) const
   {
-    std::string flaw = FindFlaw(transcoding.file, target, sopInstanceUid_);
+    std::string flaw = FindFlaw(transcoding.file, target, identity_.sopInstanceUid.data());
 
     if (flaw.empty() && isIncoming_ && IsLosslessCompression(target) &&
         transcoding.file.size() > received_.size())

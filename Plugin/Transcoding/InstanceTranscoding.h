@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DicomFile.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/Engines/AutoEngine.h"
 #include "Transcoding/Engines/EngineDirectory.h"
@@ -38,19 +39,25 @@ namespace OrthancPerf
     InstanceTranscoding(const InstanceTranscoding&) = delete;
     InstanceTranscoding& operator=(const InstanceTranscoding&) = delete;
 
-    // Leaves alone what need not be transcoded
-    Transcoding TranscodeIncoming(const std::string& target);
+    // Leaves alone what need not be transcoded, and what would stay the same instance, which the
+    // store has. Of lossy compression comes another one, known only when it is done.
+    Transcoding TranscodeIncoming(const std::string& target, const IsDuplicate& isDuplicate);
 
     // Someone wants the first of these that can be had without loss; it may be in one of them
     // already
     Transcoding TranscodeToOneOf(const std::vector<std::string>& targets);
 
   private:
+    bool IsIdentified() const noexcept
+    {
+      return identity_.sopInstanceUid[0] != '\0';
+    }
+
     Transcoding TranscodeTo(const std::string& target);
     Transcoding MakeUndone(TranscodingOutcome outcome, const std::string& target,
                            const std::string& reason) const;
-    Transcoding Refuse(const std::string& engine, const std::string& target,
-                       const std::string& reason);
+    Transcoding Leave(TranscodingOutcome outcome, const std::string& engine,
+                      const std::string& target, const std::string& reason);
     std::string FindReasonToLeaveAlone(const std::string& target) const;
     bool Inflate();
     std::string_view GetSource(const std::string& target) const noexcept;
@@ -68,7 +75,7 @@ namespace OrthancPerf
     bool isIncoming_ = false;
     const std::string_view received_;
     ImageDescription image_;
-    std::string sopInstanceUid_;
-    std::string inflated_;  // what was received, if that is deflated
+    InstanceIdentity identity_;  // without a UID: Orthanc would not store it
+    std::string inflated_;       // what was received, if that is deflated
   };
 }

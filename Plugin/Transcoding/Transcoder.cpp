@@ -61,14 +61,15 @@ namespace OrthancPerf
   }
 
 
-  Transcoding Transcoder::TranscodeIncoming(const void* data, std::size_t size) noexcept
+  Transcoding Transcoder::TranscodeIncoming(const void* data, std::size_t size,
+                                            const IsDuplicate& isDuplicate) noexcept
   {
     return Run(data, size,
-               [](InstanceTranscoding& instance, const IngestTranscoding& settings)
+               [&isDuplicate](InstanceTranscoding& instance, const IngestTranscoding& settings)
                {
                  return settings.transferSyntax.empty()
                             ? Transcoding()
-                            : instance.TranscodeIncoming(settings.transferSyntax);
+                            : instance.TranscodeIncoming(settings.transferSyntax, isDuplicate);
                });
   }
 

@@ -35,7 +35,10 @@ namespace OrthancPerf
     std::shared_ptr<const IngestTranscoding> GetSettings() const noexcept;
 
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
-    Transcoding TranscodeIncoming(const void* data, std::size_t size) noexcept;
+    // "isDuplicate": whether the store has it and will refuse another; asked only of an instance
+    // that would be transcoded, and stay the same one. Must not throw.
+    Transcoding TranscodeIncoming(const void* data, std::size_t size,
+                                  const IsDuplicate& isDuplicate = {}) noexcept;
 
     // What Orthanc asks for: the first lossless one of these transfer syntaxes (UIDs) that can be
     // had. Unneeded: the source is in one of them, and serves as it is. Lossy ones are declined, as

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DicomFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace OrthancPerf
@@ -35,8 +37,8 @@ namespace OrthancPerf
 
   // Told of each attempt of an engine, on the thread that transcoded, in microseconds: under "auto"
   // there may be several for one instance, each told with what it took by itself. Where no engine
-  // could be tried, it is told once, without an engine or with the one that the settings ask for.
-  // Unneeded transcodings are none.
+  // could be tried, it is told once, without an engine or with the one that the settings ask for;
+  // and so of a duplicate. Unneeded transcodings are none.
   class ITranscodingObserver
   {
   public:
@@ -44,6 +46,10 @@ namespace OrthancPerf
 
     virtual void OnTranscoding(const TranscodingReport& report) noexcept = 0;
   };
+
+
+  // Whether the store has this instance, and will not take another. Must not throw.
+  using IsDuplicate = std::function<bool(const InstanceIdentity& instance)>;
 
 
   // The report, and the new file if there is one

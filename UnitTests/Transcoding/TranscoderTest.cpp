@@ -73,6 +73,16 @@ namespace OrthancPerf
         return transcoder_.TranscodeIncoming(file.data(), file.size());
       }
 
+      Transcoding SendAgain(const std::string& file)
+      {
+        return transcoder_.TranscodeIncoming(file.data(), file.size(),
+                                             [this](const InstanceIdentity& instance)
+                                             {
+                                               asked_.push_back(instance.hasher.GetInstanceId());
+                                               return true;
+                                             });
+      }
+
       Transcoding Ask(const std::string& file, const std::vector<std::string>& syntaxes)
       {
         return transcoder_.TranscodeTo(file.data(), file.size(), syntaxes);
@@ -109,6 +119,7 @@ namespace OrthancPerf
       FakeEngine* dcmtk_ = nullptr;
       EngineDirectory directory_{Install({&native_, &dcmtk_})};
       RecordingObserver observer_;
+      std::vector<std::string> asked_;
       Transcoder transcoder_{directory_, &observer_};
     };
 
@@ -195,6 +206,34 @@ namespace OrthancPerf
       Set(target, EngineChoice::Automatic, false, true);
       EXPECT_EQ(target, GetSyntax(Send(editor.Write()).file));
     }
+  }
+
+
+  TEST_F(TranscoderTest, WhatTheStoreHasAndKeepsIsNotShownToEngines)
+  {
+    ExpectLeftAlone(SendAgain(source_), Outcome::Duplicate,
+                    "stored already, and OverwriteInstances is off");
+    EXPECT_EQ(Texts{":duplicate"}, observer_.texts_);
+
+    const DicomFileCheck check = CheckDicomFile(source_.data(), source_.size());
+    EXPECT_EQ(Texts{check.hasher.GetInstanceId()}, asked_);
+  }
+
+
+  TEST_F(TranscoderTest, TheStoreIsNotAskedForWhatNeedsNoTranscoding)
+  {
+    Set(EXPLICIT_LITTLE_ENDIAN);
+    EXPECT_EQ(Outcome::Unneeded, SendAgain(source_).report.outcome);
+    EXPECT_EQ(Texts{}, asked_);
+  }
+
+
+  // It would be stored beside what it is made of
+  TEST_F(TranscoderTest, TheStoreIsNotAskedForTheSourceOfANewInstance)
+  {
+    Set(JPEG_BASELINE);
+    EXPECT_EQ(Outcome::Transcoded, SendAgain(source_).report.outcome);
+    EXPECT_EQ(Texts{}, asked_);
   }
 
 

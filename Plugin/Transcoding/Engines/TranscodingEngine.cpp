@@ -20,6 +20,9 @@ namespace OrthancPerf
       case TranscodingOutcome::Unneeded:
         return "unneeded";
 
+      case TranscodingOutcome::Duplicate:
+        return "duplicate";
+
       default:
         return "failed";
     }

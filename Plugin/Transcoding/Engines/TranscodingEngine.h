@@ -26,7 +26,8 @@ namespace OrthancPerf
     Transcoded,
     Declined,  // the engine knows that it does not cover this source or target
     Failed,    // the engine covers it, and did not get it done
-    Unneeded   // no engine was asked
+    Unneeded,  // no engine was asked
+    Duplicate  // nor here: the store has the instance already, and keeps what it has
   };
 
   const char* ToLabel(TranscodingOutcome outcome);  // "transcoded"

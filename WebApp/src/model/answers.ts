@@ -99,7 +99,7 @@ export interface Instance {
   Transcoding?: {
     Engine: string | null;
     Target: string;
-    Outcome: 'Transcoded' | 'Declined' | 'Failed';
+    Outcome: 'Transcoded' | 'Declined' | 'Failed' | 'Duplicate';
     Reason?: string;
     Size?: number;
   };
