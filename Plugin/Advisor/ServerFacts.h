@@ -33,6 +33,7 @@ namespace OrthancPerf
     Json::Value configuration = Json::objectValue;  // Orthanc's, all of it
     std::string orthancVersion;                     // "1.12.7"; "mainline" is newer than all
     KernelLimits kernel;
+    std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
     bool hasAssertions = false;      // Orthanc was built without NDEBUG
     bool hasDatabasePlugin = false;  // else SQLite

@@ -2,6 +2,7 @@
 #include "Sdk/AdvisorSources.h"
 
 #include "Advisor/EngineOutlook.h"
+#include "Advisor/MemoryLimit.h"
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,7 @@ namespace OrthancPerf
     }
 
     facts_.kernel = KernelLimits::Read();
+    facts_.memory = ReadMemoryLimit();
     return facts_;
   }
 

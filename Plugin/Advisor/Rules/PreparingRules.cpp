@@ -123,11 +123,34 @@ namespace OrthancPerf
     constexpr double MINIMUM_REPEATED_SHARE = 0.2;
 
 
-    // A boolean up to Orthanc 1.12.9, a text since ("Never", "Always", "IfChanged")
+    // Where "OverwriteInstances" is a text: "Never", "Always", or "IfChanged". It may still be a
+    // boolean there.
+    constexpr OrthancRelease THREE_MODES = {1, 13, 0};
+
+
     bool IsOverwriting(const ServerFacts& facts)
     {
       return facts.IsOn("OverwriteInstances", false) ||
              facts.GetText("OverwriteInstances", "Never") == "Always";
+    }
+
+
+    Remedy KeepWhatIsStored(const ServerFacts& facts)
+    {
+      if (facts.IsOlderThan(THREE_MODES))
+      {
+        return Remedy::Configure(MakeOption("OverwriteInstances", false),
+                                 "Keep what is stored, unless peers really send changed instances "
+                                 "under the same SOP Instance UID.");
+      }
+
+      // Orthanc does not start with "IfChanged" and without the sums
+      return facts.IsOn("StoreMD5ForAttachments", true)
+                 ? Remedy::Configure(MakeOption("OverwriteInstances", "IfChanged"),
+                                     "Replace only what has changed, or nothing (\"Never\").")
+                 : Remedy::Configure(MakeOption("OverwriteInstances", "Never"),
+                                     "Keep what is stored. To replace only what has changed "
+                                     "(\"IfChanged\"), Orthanc needs \"StoreMD5ForAttachments\".");
     }
   }
 
@@ -156,10 +179,7 @@ namespace OrthancPerf
                                           traffic.GetSeconds(Phase::Index) +
                                           traffic.GetSeconds(Phase::Commit)),
                                  evidence.GetTotal(Direction::Receive));
-    finding.remedy =
-        Remedy::Configure(MakeOption("OverwriteInstances", false),
-                          "Keep what is stored, unless peers really send changed instances under "
-                          "the same SOP Instance UID. (\"Never\" from Orthanc 1.12.10.)");
+    finding.remedy = KeepWhatIsStored(evidence.facts);
     return finding;
   }
 }

@@ -32,6 +32,7 @@ namespace OrthancPerf
             &JudgeSwitchedOffEngine,
             &JudgeLogLevel,
             &JudgeAssertions,
+            &JudgeMemory,
             Rule(&JudgeChecklist)};
   }
 }

@@ -48,6 +48,7 @@ namespace OrthancPerf
   // What Orthanc is built and configured like
   std::optional<Finding> JudgeLogLevel(const Evidence& evidence);
   std::optional<Finding> JudgeAssertions(const Evidence& evidence);
+  std::optional<Finding> JudgeMemory(const Evidence& evidence);
   std::vector<Finding> JudgeChecklist(const Evidence& evidence);
 
   std::vector<Rule> MakeAllRules();

@@ -127,6 +127,21 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(OverwriteRuleTest, ProposesWhatTheReleaseKnows)
+  {
+    const auto propose = [this](const char* version)
+    {
+      evidence_.facts.orthancVersion = version;
+      return Judge(&JudgeOverwrite).remedy.document["OverwriteInstances"];
+    };
+
+    EXPECT_EQ(Json::Value(false), propose("1.12.11"));
+    EXPECT_EQ(Json::Value("IfChanged"), propose("1.13.0"));
+    evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
+    EXPECT_EQ(Json::Value("Never"), propose("1.13.0")) << "or Orthanc would not start";
+  }
+
+
   TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
   {
     evidence_.totals[0].repeated = 19;

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::uint64_t GIBIBYTE = 1024ULL * 1024 * 1024;
+
+
+    class MemoryRuleTest : public RuleTest
+    {
+    protected:
+      MemoryRuleTest()
+      {
+        evidence_.facts.orthancVersion = "1.13.0";
+        evidence_.facts.memory = 2 * GIBIBYTE;
+      }
+
+      bool IsFoundWith(const Json::Value& options)
+      {
+        for (const std::string& name : options.getMemberNames())
+        {
+          evidence_.facts.configuration[name] = options[name];
+        }
+
+        return IsFound(&JudgeMemory);
+      }
+    };
+  }
+
+
+  TEST_F(MemoryRuleTest, TheDefaultsOf1130AreTooMuchForASmallContainer)
+  {
+    const Finding finding = Judge(&JudgeMemory);
+    EXPECT_EQ("memory-limit", finding.id);
+    EXPECT_EQ("Orthanc's caches may take 1664.0 MiB of 2048.0 MiB of memory", finding.title);
+    EXPECT_EQ(512, finding.evidence["StorageMemoryCapacity"].asInt());
+    EXPECT_EQ(128, finding.evidence["MaximumStorageCacheSize"].asInt());
+    EXPECT_EQ(7U, finding.evidence.size());
+
+    evidence_.facts.memory = 4 * GIBIBYTE;
+    EXPECT_FALSE(IsFound(&JudgeMemory));
+  }
+
+
+  TEST_F(MemoryRuleTest, WhatItProposesEndsIt)
+  {
+    EXPECT_FALSE(IsFoundWith(Judge(&JudgeMemory).remedy.document));
+  }
+
+
+  TEST_F(MemoryRuleTest, ACacheThatIsOffStaysOff)
+  {
+    evidence_.facts.configuration["TranscoderCacheSize"] = 0;
+    EXPECT_EQ(0, Judge(&JudgeMemory).remedy.document["TranscoderCacheSize"].asInt());
+  }
+
+
+  TEST_F(MemoryRuleTest, OlderReleasesHaveOneOfTheseOptions)
+  {
+    evidence_.facts.orthancVersion = "1.12.11";
+    EXPECT_FALSE(IsFound(&JudgeMemory));
+
+    evidence_.facts.configuration["MaximumStorageCacheSize"] = 1500;
+    evidence_.facts.configuration["TranscoderCacheSize"] = 1500;
+    const Finding finding = Judge(&JudgeMemory);
+    EXPECT_EQ(std::vector<std::string>{"MaximumStorageCacheSize"},
+              finding.remedy.document.getMemberNames());
+  }
+
+
+  TEST_F(MemoryRuleTest, NothingIsFoundWhereTheLimitIsNotKnown)
+  {
+    evidence_.facts.memory = 0;
+    EXPECT_FALSE(IsFound(&JudgeMemory));
+  }
+}
