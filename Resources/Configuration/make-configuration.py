@@ -8,6 +8,7 @@ Needs Python's standard library only, so that it runs before anything is install
 import argparse
 import json
 import re
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Where Debian's orthanc-dicomweb puts its plugin
 DICOMWEB = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
+
+# Debian's, for peers with https:// URLs: without a file, Orthanc 1.10.1 takes the folder of its
+# configuration for one
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 # A string, which is kept, or one of the comments that Orthanc allows in its configuration
 STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -44,6 +49,8 @@ def read_configuration(path: Path) -> dict[str, Any]:
     return configuration
 
 
+# "AuthenticationEnabled" is left to Orthanc: off as long as only this machine has access, on where
+# the user's configuration lets others in and does not say otherwise (from Orthanc 1.5.8 on)
 def make_configuration(arguments: argparse.Namespace) -> dict[str, Any]:
     configuration: dict[str, Any] = {
         "Name": "Orthanc with the performance plugin",
@@ -51,9 +58,10 @@ def make_configuration(arguments: argparse.Namespace) -> dict[str, Any]:
         "DicomPort": 4242,
         "StorageDirectory": str(ROOT / "build" / "storage"),
         "RemoteAccessAllowed": False,
-        "AuthenticationEnabled": False,
         "Plugins": [],
     }
+    if CERTIFICATES.exists():
+        configuration["HttpsCACertificates"] = str(CERTIFICATES)
     if arguments.config:
         configuration.update(read_configuration(arguments.config))
 
@@ -77,9 +85,29 @@ def is_covered(plugin: Path, listed: list[Path]) -> bool:
     return any(path == plugin or path in plugin.parents for path in listed)
 
 
+def find_taken_ports(configuration: dict[str, Any]) -> list[str]:
+    """A line for each port that Orthanc will not get, with the option that names another one."""
+    problems = []
+    for key, server in (("HttpPort", "HttpServerEnabled"), ("DicomPort", "DicomServerEnabled")):
+        port = configuration[key]
+        if not isinstance(port, int) or not configuration.get(server, True):
+            continue
+        with socket.socket() as listener:
+            # As Orthanc does: a port whose last connections have just been closed is free
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(("", port))
+            except (OSError, OverflowError) as error:
+                option = "--" + key.removesuffix("Port").lower() + "-port"
+                problems.append(f"{key} {port} cannot be had ({error}): choose another by {option}")
+    return problems
+
+
 def main() -> None:
     arguments = parse_arguments()
     configuration = make_configuration(arguments)
+    if problems := find_taken_ports(configuration):
+        sys.exit("\n".join(problems))
     Path(configuration["StorageDirectory"]).mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(configuration, indent=2) + "\n", "utf-8")
 

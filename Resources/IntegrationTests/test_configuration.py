@@ -3,14 +3,17 @@
 
 import json
 import os
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
+import requests
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients
-from harness.orthanc import Json, OrthancDidNotStartError
+from harness.metrics import wait_until
+from harness.orthanc import ORTHANC, Json, OrthancDidNotStartError, find_free_port
 
 
 def check(plugin: Path, folder: Path, text: str) -> "subprocess.CompletedProcess[str]":
@@ -20,6 +23,30 @@ def check(plugin: Path, folder: Path, text: str) -> "subprocess.CompletedProcess
     return subprocess.run(
         [plugin.parent / "OrthancPerfCheck", path],
         env={**os.environ, "PERF_TEST_PEERS": "7"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def make(
+    plugin: Path, folder: Path, configured: Json, http_port: int, dicom_port: int
+) -> "subprocess.CompletedProcess[str]":
+    """Has run-orthanc.sh's configuration written to made.json, with this one of the user's."""
+    path = folder / "configured.json"
+    path.write_text(json.dumps(configured), "utf-8")
+    script = ROOT / "Resources" / "Configuration" / "make-configuration.py"
+    options = {
+        "--plugin": plugin,
+        "--output": folder / "made.json",
+        "--storage": folder / "storage",
+        "--config": path,
+        "--http-port": str(http_port),
+        "--dicom-port": str(dicom_port),
+    }
+    return subprocess.run(
+        [script, *(word for option in options.items() for word in option)],
         capture_output=True,
         text=True,
         timeout=60,
@@ -160,3 +187,45 @@ def test_the_number_of_peers_is_bounded(
     names = {peer["Name"] for peer in orthanc.get_json("/perf/peers")}
     assert len(names) == 3
     assert "other" in names
+
+
+@pytest.mark.parametrize(
+    ("configured", "status"), [({}, 200), ({"RemoteAccessAllowed": True}, 401)]
+)
+def test_run_orthanc_asks_for_a_password_where_others_are_let_in(
+    plugin: Path, tmp_path: Path, configured: Json, status: int
+) -> None:
+    port = find_free_port()
+    made = make(plugin, tmp_path, configured, port, find_free_port())
+    assert made.returncode == 0, made.stderr
+    statuses = []
+
+    def answers() -> bool:
+        try:
+            statuses.append(requests.get(f"http://127.0.0.1:{port}/system", timeout=5).status_code)
+        except requests.ConnectionError:
+            return False
+        return True
+
+    with (tmp_path / "log").open("wb") as log:
+        orthanc = subprocess.Popen([ORTHANC, tmp_path / "made.json"], stdout=log, stderr=log)
+    try:
+        wait_until(answers, 60)
+    finally:
+        orthanc.kill()
+        orthanc.wait()
+    assert statuses == [status], (tmp_path / "log").read_text("utf-8")
+
+
+def test_run_orthanc_names_the_option_for_a_port_that_is_taken(
+    plugin: Path, tmp_path: Path
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", find_free_port()))
+        taken.listen()
+        port = taken.getsockname()[1]
+        made = make(plugin, tmp_path, {}, find_free_port(), port)
+    assert made.returncode == 1 and made.stdout == "", made
+    assert made.stderr.startswith(f"DicomPort {port} cannot be had"), made
+    assert "--dicom-port" in made.stderr and "--http-port" not in made.stderr
+    assert not (tmp_path / "made.json").exists()
