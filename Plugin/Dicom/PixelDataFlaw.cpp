@@ -99,6 +99,19 @@ namespace OrthancPerf
         throw CodecError("a frame has more bits than Bits Allocated");
       }
 
+      // DCMTK's CharLS has other thresholds there than ITU-T T.87 section C.2.4.1.1.1, as writer
+      // and as reader; and nothing tells who wrote a frame
+      if (kind == CodestreamKind::JpegLs && header.precision < 8)
+      {
+        throw CodecError("JPEG-LS of fewer than 8 bits, which libraries read in different ways");
+      }
+
+      // Some take the sign from the highest bit of the frame, some from that of Bits Stored
+      if (image.pixelRepresentation == 1 && !header.isSigned && header.precision < image.bitsStored)
+      {
+        throw CodecError("a frame of signed samples has fewer bits than Bits Stored");
+      }
+
       if (!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)))
       {
         throw CodecError("a frame has other colours than Photometric Interpretation says");

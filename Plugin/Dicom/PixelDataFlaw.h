@@ -18,7 +18,8 @@ namespace OrthancPerf
   // Or compressed frames contradict the data set, or each other, in their size, samples, bits or
   // colours. Viewers and codecs differ in whom they believe then, so that nobody knows what the
   // image looked like: a JPEG of YCbCr that is labelled RGB, for example. DICOM PS3.5 section 8.2.1
-  // asks for agreement.
+  // asks for agreement. So it is with JPEG-LS of fewer than 8 bits, which libraries write, and
+  // read, in two ways.
   //
   // Compressed syntaxes that no engine decodes are not looked into.
   std::string FindPixelDataFlaw(const ImageDescription& image);

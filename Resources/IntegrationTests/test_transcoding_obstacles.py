@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What no engine could keep whole is stored as received, whichever engine is chosen."""
 
+import base64
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from pydicom.uid import generate_uid
 
 from conftest import StartOrthanc
 from harness.orthanc import OrthancServer
+from harness.sources import Kind, by_dcmtk, make_image
 from harness.transcoding import (
     EXPLICIT,
     JPEG_EXTENDED,
@@ -26,7 +28,9 @@ from harness.transcoding import (
     list_engines,
     list_transcodings,
     read,
+    read_stored,
     tune,
+    write,
 )
 
 ENGINES = ["dcmtk", "gdcm", "native", "auto"]
@@ -128,3 +132,69 @@ def test_lossy_compression_loses_no_overlay(start_orthanc: StartOrthanc, engine:
         tune(orthanc, Engine=engine, TransferSyntax=target)
         assert send(orthanc, content) == content
         assert list_transcodings(orthanc, 1)[0]["Outcome"] == "Declined"
+
+
+# 20 columns and 16 rows of 7 bits, near-lossless by 2, from 45 to 87, by an encoder that conforms
+# to ITU-T T.87: DCMTK 3.6.7 decodes it without a word, and is off by 80
+CONFORMING_7_BITS = base64.b64decode(
+    "/9j/9wALBwAQABQBAREA/9oACAEBAAIAAAAGqlkRDCIYI1bIgrDg/NZEIahITiFAhsUaiFMQSP0EEc0WVzsx3FEmRVERSU3c"
+    "gqgscJBNIGEIixN9b2uGA2EeJKtIaie0iEQokcQug8iCS7UgLCgxM69sgoDBdABNRXIIxMrEvgYuMy8oie+VcQiFjL4NpaPr"
+    "BXRMQbEkyUiDCRXI1jgjLAuIwP/ZAA=="
+)
+
+
+def recode(folder: Path, image: Dataset, *options: str) -> FileDataset:
+    """The image in JPEG-LS of as many bits as are stored, by DCMTK."""
+    (folder / "explicit.dcm").write_bytes(write(image))
+    by_dcmtk("dcmcjpls", "+pc", *options)(folder / "explicit.dcm", folder / "recoded.dcm")
+    return read(folder / "recoded.dcm")
+
+
+def restore(server: OrthancServer, instance: str) -> np.ndarray:
+    """The pixels of what is stored, as Orthanc's own decoder gives them."""
+    command = {"Transcode": EXPLICIT, "Keep": ["SOPInstanceUID"], "Force": True}
+    response = server.request("POST", f"/instances/{instance}/modify", json=command)
+    assert response.status_code == 200, (list_transcodings(server, 1), response.text)
+    return decode(read(response.content))
+
+
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm", "auto"])
+def test_jpeg_ls_of_few_bits_is_readable_for_orthanc_and_others(
+    start_orthanc: StartOrthanc, engine: str
+) -> None:
+    orthanc = start_orthanc()
+    for target, quality in ((JPEG_LS, 100), (JPEG_LS_LOSSY, 90)):
+        tune(orthanc, Engine=engine, TransferSyntax=target, LossyQuality=quality, Verify=True)
+        for allocated, stored in ((8, 4), (8, 6), (8, 7), (16, 6), (16, 7)):
+            orthanc.delete_all()
+            image = make_image(Kind("few bits", allocated, stored))
+            instance = orthanc.request("POST", "/instances", data=write(image)).json()["ID"]
+            for pixels in restore(orthanc, instance), decode(read_stored(orthanc, instance)):
+                off = np.abs(pixels.astype(int) - decode(image))
+                assert off.max() <= (0 if target == JPEG_LS else 2), (target, allocated, stored)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sources_that_libraries_read_in_two_ways_stay(
+    start_orthanc: StartOrthanc, tmp_path: Path, engine: str
+) -> None:
+    conforming = make_image(Kind("7 bits", 8, 7))
+    conforming.Rows, conforming.Columns = 16, 20
+    conforming.PixelData = encapsulate([CONFORMING_7_BITS])
+    conforming.file_meta.TransferSyntaxUID = JPEG_LS_LOSSY
+    fewer = recode(tmp_path, make_image(Kind("12 bits", 16, 12)), "+el")
+    fewer.BitsStored, fewer.HighBit, fewer.PixelRepresentation = 16, 15, 1
+    sources = {
+        "conforming JPEG-LS of 7 bits": conforming,
+        "DCMTK's JPEG-LS of 7 bits": recode(tmp_path, make_image(Kind("7 bits", 8, 7)), "+el"),
+        "signed, of fewer bits": fewer,
+    }
+
+    orthanc = start_orthanc()
+    for target in reversed(list_targets(orthanc, engine)):
+        tune(orthanc, Engine=engine, TransferSyntax=target, OfCompressed=True)
+        for name, image in sources.items():
+            content = write(image)
+            if get_syntax(image) != target:
+                assert send(orthanc, content) == content, (name, target)
+                assert "bits" in list_transcodings(orthanc, 1)[0]["Reason"], (name, target)

@@ -128,6 +128,49 @@ namespace OrthancPerf
   }
 
 
+  TEST(PixelDataFlawOfFrames, JpegLsOfFewerThanEightBitsIsReadInTwoWays)
+  {
+    for (const char* const syntax : {JPEG_LS, "1.2.840.10008.1.2.4.81"})
+    {
+      EXPECT_EQ("", Check(syntax, "RGB", {Jpeg("", 0xf7, NUMBERS, 8)}));
+      EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries read in different ways",
+                Check(syntax, "RGB", {Jpeg("", 0xf7, NUMBERS, 7)}));
+    }
+
+    EXPECT_EQ("", Check(LOSSLESS, "RGB", {Jpeg("", 0xc3, NUMBERS, 7)}));
+  }
+
+
+  TEST(PixelDataFlawOfFrames, SignedFramesHaveAllBitsThatAreStored)
+  {
+    // Where the sign is, some take from the frame, others from Bits Stored
+    constexpr const char* FEWER = "a frame of signed samples has fewer bits than Bits Stored";
+    Image image(LOSSLESS, "MONOCHROME2", {Jpeg("", 0xc3, "\1", 12)});
+    image.description.samplesPerPixel = 1;
+    image.description.bitsAllocated = image.description.bitsStored = 16;
+    EXPECT_EQ("", image.Check());
+    image.description.pixelRepresentation = 1;
+    EXPECT_EQ(FEWER, image.Check());
+    image.description.bitsStored = 12;
+    EXPECT_EQ("", image.Check());
+
+    // Only JPEG 2000 says itself that it is signed, so that nobody can be in doubt
+    std::string codestream = Jpeg2000(false);
+    Image unsignedOne(JPEG_2000, "RGB", {codestream});
+    codestream.replace(42, 1, "\x87").replace(45, 1, "\x87").replace(48, 1, "\x87");
+    Image signedOne(JPEG_2000, "RGB", {codestream});
+
+    for (Image* const each : {&unsignedOne, &signedOne})
+    {
+      each->description.bitsAllocated = each->description.bitsStored = 16;
+      each->description.pixelRepresentation = 1;
+    }
+
+    EXPECT_EQ(FEWER, unsignedOne.Check());
+    EXPECT_EQ("", signedOne.Check());
+  }
+
+
   TEST(PixelDataFlawOfFrames, LosslessJpegTransformsNoColours)
   {
     for (const char* label : {"RGB", "YBR_FULL"})

@@ -3,6 +3,7 @@
 #if defined(PERF_HAS_DCMTK)
 
 #include "BuildPaths.h"
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
@@ -534,6 +535,24 @@ namespace OrthancPerf
     ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), JPEG_2000);
     ExpectDeclined(MakeSampleImage(MakeShape(8, 8)), "1.2.3");
     ExpectDeclined(MakeEncapsulated(MakeShape(8, 8), JPEG_2000, {"J2K "}), EXPLICIT_LITTLE_ENDIAN);
+  }
+
+
+  TEST(DcmtkEngine, NoJpegLsHasFewerThanEightBits)
+  {
+    for (std::uint16_t stored = 2; stored < 8; stored++)
+    {
+      for (const std::uint16_t allocated : {8, 16})
+      {
+        const std::string file = MakeSampleImage(MakeShape(allocated, stored));
+        ExpectDeclined(file, JPEG_LS_NEAR);
+
+        const std::string encoded = Make(file, JPEG_LS);
+        const FrameFragments frame =
+            FindFrames(Describe(encoded).encapsulatedPixels, JPEG_LS, 1).front();
+        EXPECT_GE(ReadCodestreamHeader(CodestreamKind::JpegLs, frame.front()).precision, 8u);
+      }
+    }
   }
 
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/GdcmProgram.h"
 
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/ElementWriter.h"
+#include "Dicom/FrameFragments.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -109,6 +111,38 @@ namespace OrthancPerf
     {
       const ImageFile image = MakeImage(16, 8, false);
       EXPECT_EQ(GetPixels(Repeat(image.Make(), target)), image.pixels) << target;
+    }
+  }
+
+
+  TEST_F(GdcmEngine, NoJpegLsHasFewerThanEightBits)
+  {
+    for (const std::string target : {JPEG_LS_LOSSLESS, JPEG_LS_LOSSY})
+    {
+      for (unsigned int stored = 4; stored < 8; stored++)
+      {
+        ImageFile image = MakeImage(8, stored, false);
+        std::replace_if(
+            image.pixels.begin(), image.pixels.end(), [](char sample) { return sample < 2; }, '\2');
+        const auto highest = static_cast<char>((1 << stored) - 3);
+        std::replace_if(
+            image.pixels.begin(), image.pixels.end(),
+            [highest](char sample) { return sample > highest; }, highest);
+        const EngineResult result = Try(image.Make(), target, 95);
+
+        if (result.outcome == TranscodingOutcome::Transcoded)
+        {
+          const FrameFragments frame =
+              FindFrames(Describe(result.file).encapsulatedPixels, target, 1).front();
+          EXPECT_GE(ReadCodestreamHeader(CodestreamKind::JpegLs, frame.front()).precision, 8U)
+              << target << " " << stored;
+        }
+        else
+        {
+          EXPECT_EQ(result.outcome, TranscodingOutcome::Declined) << result.reason;
+          EXPECT_NE(target, JPEG_LS_LOSSLESS);
+        }
+      }
     }
   }
 

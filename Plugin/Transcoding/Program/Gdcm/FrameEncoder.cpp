@@ -133,15 +133,15 @@ namespace OrthancPerf
   }
 
 
-  // How many bits of each sample have to be encoded so that all come back. "least": what the codec
-  // has for samples of one byte.
-  unsigned int FrameEncoder::GetLosslessBits(unsigned int least) const
+  // How many bits of each sample have to be encoded so that all come back: 8 at least, as that is
+  // what libjpeg has, and what DCMTK, thus Orthanc, reads of JPEG-LS as others do
+  unsigned int FrameEncoder::GetLosslessBits() const
   {
     const bool fits = !format_.isSigned && format_.IsRightAligned() &&
                       range_.FitsInto(SampleRange::Allowed(format_));
 
     // With up to 8 bits the codecs take samples of one byte
-    const unsigned int minimum = format_.bitsAllocated == 8 ? least : 9;
+    const unsigned int minimum = format_.bitsAllocated == 8 ? 8U : 9U;
     return fits ? std::max(format_.bitsStored, minimum) : format_.bitsAllocated;
   }
 
@@ -150,14 +150,13 @@ namespace OrthancPerf
   {
     if (kind_ == CodestreamKind::JpegLs)
     {
-      return GetLosslessBits(2);
+      return GetLosslessBits();
     }
 
     if (kind_ == CodestreamKind::Jpeg)
     {
       // libjpeg knows 8, 12 and 16 bits, with loss the first two of them
-      const unsigned int bits =
-          isLossy_ ? std::min(format_.bitsAllocated, 12U) : GetLosslessBits(8);
+      const unsigned int bits = isLossy_ ? std::min(format_.bitsAllocated, 12U) : GetLosslessBits();
       return bits <= 8 ? 8 : bits <= 12 ? 12 : 16;
     }
 

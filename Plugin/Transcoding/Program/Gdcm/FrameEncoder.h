@@ -34,7 +34,7 @@ namespace OrthancPerf
     void CheckLossyJpeg(bool isBaseline) const;
     void CheckError() const;
     void CheckSize() const;
-    unsigned int GetLosslessBits(unsigned int least) const;
+    unsigned int GetLosslessBits() const;
     unsigned int ChooseBits() const;
     std::string EncodeWithinRange(std::string_view frame) const;
     std::string EncodeOnce(std::string_view frame) const;
