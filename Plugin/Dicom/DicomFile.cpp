@@ -198,7 +198,11 @@ namespace OrthancPerf
 
       if (type == 0 && bytes.size() >= STORED_HEADER)
       {
-        return (bytes[1] ^ bytes[3]) == -1 && (bytes[2] ^ bytes[4]) == -1;
+        const auto isComplement = [](char byte, char other)
+        {
+          return static_cast<std::uint8_t>(byte ^ other) == 0xff;
+        };
+        return isComplement(bytes[1], bytes[3]) && isComplement(bytes[2], bytes[4]);
       }
 
       return type != 3;

@@ -339,6 +339,18 @@ namespace OrthancPerf
     EXPECT_EQ(DicomFileVerdict::Malformed, Judge(meta + Identified().GetBytes()));
   }
 
+  TEST(DicomFile, IsUnverifiedIfDeflatedIntoAStoredBlock)
+  {
+    // RFC 1951 section 3.2.4: its length, and the complement of that
+    const std::string meta = DicomFileBuilder::FileMeta(DEFLATED);
+    const std::string block = Identified().GetBytes();
+    const auto low = static_cast<char>(block.size() & 0xff);
+    const auto high = static_cast<char>(block.size() >> 8);
+    const std::string length = {'\1', low, high, static_cast<char>(~low), static_cast<char>(~high)};
+    EXPECT_EQ(DicomFileVerdict::Unverified, Judge(meta + length + block));
+    EXPECT_EQ(DicomFileVerdict::Malformed, Judge(meta + length.substr(0, 4) + high + block));
+  }
+
   TEST(DicomFile, IsReadableWithAnyLengthOfFileMetaThatDcmtkCanFollow)
   {
     std::string file = MakeFile(EXPLICIT, Identified());
