@@ -41,6 +41,9 @@ NEEDED = re.compile(r"^(lib(c|m|dl|rt|pthread)\.so\.\d|ld-linux[-\w]*\.so\.\d)$"
 GLIBC = (2, 17)  # RHEL 7, Ubuntu 14.04, Debian 8
 LARGEST_BYTES = 12_000_000
 
+# A kernel of arm64 may have pages of 4, 16 or 64 KiB, and maps no segment that is aligned to less
+MACHINES = {"x86_64": ("X86-64", 0x1000), "aarch64": ("AArch64", 0x10000)}
+
 # What Orthanc looks up in a plugin
 ENTRY_POINTS = {
     "OrthancPluginInitialize",
@@ -80,9 +83,14 @@ def judge_elf(path: Path, architecture: str) -> Iterator[str]:
     if size > LARGEST_BYTES:
         yield f"has {size} bytes, more than {LARGEST_BYTES}"
 
-    machine = {"x86_64": "X86-64", "aarch64": "AArch64"}[architecture]
+    machine, page = MACHINES[architecture]
     if machine not in read_elf(path, "--file-header"):
         yield f"is not for {architecture}"
+
+    headers = read_elf(path, "--program-headers")
+    alignments = re.findall(r"^ *LOAD .* (0x[0-9a-f]+)$", headers, re.MULTILINE)
+    if not alignments or any(int(alignment, 16) % page for alignment in alignments):
+        yield f"is not aligned to pages of {page} bytes"
 
     dynamic = read_elf(path, "--dynamic")
     for library in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
@@ -90,7 +98,7 @@ def judge_elf(path: Path, architecture: str) -> Iterator[str]:
             yield f"needs {library}"
     if re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", dynamic):
         yield "has a search path of its own, or text that is relocated"
-    if "BIND_NOW" not in dynamic or "GNU_RELRO" not in read_elf(path, "--program-headers"):
+    if "BIND_NOW" not in dynamic or "GNU_RELRO" not in headers:
         yield "leaves its table of functions writable (no full RELRO)"
 
     newest = find_newest_glibc(path)
