@@ -70,6 +70,7 @@ namespace OrthancPerf
     ExchangeState state = ExchangeState::Quiet;
     bool isAnswered = false;               // the association: accepted or rejected
     bool isPeerGone = false;               // nothing more will come
+    bool isNoDelayAsked = false;           // by Orthanc itself: TCP_NODELAY
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;

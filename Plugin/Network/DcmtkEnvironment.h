@@ -11,7 +11,8 @@ namespace OrthancPerf
   // socket goes back to when the plugin no longer sets an option. A value, read once.
   struct DcmtkEnvironment
   {
-    bool noDelay = false;                       // TCP_NODELAY: off unless set to non-zero
+    bool noDelay = false;                       // TCP_NODELAY; what DCMTK does of its own accord,
+                                                // as in official builds, its sockets tell
     std::optional<std::uint32_t> bufferLength;  // TCP_BUFFER_LENGTH; absent: the system's
 
     // From the environment of this process

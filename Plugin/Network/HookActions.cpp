@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 
 namespace OrthancPerf
 {
@@ -50,8 +52,9 @@ namespace OrthancPerf
       if (connection.IsDicom() &&
           connection.settingsRevision.exchange(revision, std::memory_order_relaxed) != revision)
       {
-        ApplySocketSettings(connection.fd, use->settings.Get(),
-                            use->defaultCongestionControl.c_str());
+        DicomSockets settings = use->settings.Get();
+        settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
+        ApplySocketSettings(connection.fd, settings, use->defaultCongestionControl.c_str());
       }
     }
 
@@ -279,11 +282,23 @@ namespace OrthancPerf
   }
 
 
-  bool IsLeftAlone(int fd, int level, int option) noexcept
+  bool BeforeSetOption(int fd, int level, int option, const void* value, std::size_t size) noexcept
   {
     const ContextUse use;
-    const Connection* connection = use.Find(fd);
-    return connection != nullptr && connection->IsDicom() &&
-           IsOverridden(use->settings.Get(), level, option);
+    Connection* connection = use.Find(fd);
+
+    if (connection == nullptr)
+    {
+      return true;
+    }
+
+    if (level == IPPROTO_TCP && option == TCP_NODELAY && value != nullptr && size >= sizeof(int))
+    {
+      int number = 0;
+      std::memcpy(&number, value, sizeof(number));
+      connection->isNoDelayAsked = (number != 0);
+    }
+
+    return !connection->IsDicom() || !IsOverridden(use->settings.Get(), level, option);
   }
 }

@@ -52,8 +52,9 @@ namespace OrthancPerf
   // Whether this is an outgoing connection of which nothing was sent yet
   bool IsConnectionCandidate(int fd) noexcept;
 
-  // Whether this setsockopt(2) is not to take place: the settings in force say otherwise
-  bool IsLeftAlone(int fd, int level, int option) noexcept;
+  // False: this setsockopt(2) is not to take place, the settings in force say otherwise. What
+  // Orthanc asks for is kept in mind: DCMTK of the official builds switches Nagle's algorithm off.
+  bool BeforeSetOption(int fd, int level, int option, const void* value, std::size_t size) noexcept;
 
   // The descriptor is about to be closed, or was closed by a call that no hook saw
   void Forget(int fd) noexcept;

@@ -233,7 +233,7 @@ namespace OrthancPerf
              option == SO_KEEPALIVE;
     }
 
-    return level == IPPROTO_TCP && option == TCP_NODELAY;
+    return level == IPPROTO_TCP && option == TCP_NODELAY && settings.tcpNoDelay;
   }
 
   std::optional<int> FindListeningSocket(std::uint16_t port)

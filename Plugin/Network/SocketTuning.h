@@ -58,7 +58,7 @@ namespace OrthancPerf
   void AcknowledgeNow(int fd) noexcept;
 
   // Whether the application may not set this option any more, because the settings do: a buffer
-  // that is not "default", and every other option of theirs
+  // that is not "default", TCP_NODELAY if they switch it on, and every other option of theirs
   bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept;
 
   // The file descriptor of this process's TCP socket that listens on the port; nothing if there

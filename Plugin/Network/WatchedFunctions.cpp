@@ -395,7 +395,9 @@ namespace OrthancPerf
 
     int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size) noexcept
     {
-      return IsLeftAlone(fd, level, option) ? 0 : ::setsockopt(fd, level, option, value, size);
+      return BeforeSetOption(fd, level, option, value, size)
+                 ? ::setsockopt(fd, level, option, value, size)
+                 : 0;
     }
 
     int OnClose(int fd) noexcept

@@ -17,8 +17,8 @@ namespace OrthancPerf
   //   read, __read_chk                     DCMTK; OpenSSL's socket BIO, for TLS of both
   //   recv, __recv_chk                     CivetWeb
   //   write, send                          as read and recv
-  //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH and TCP_NODELAY of its
-  //                                        environment, where the settings say otherwise
+  //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH of its environment, TCP_NODELAY
+  //                                        of its environment or, in official builds, of its own
   //   close                                connections; written files
   //   open, open64                         written files: Orthanc's storage area and that of
   //                                        advanced-storage (Boost.Iostreams), Python

@@ -152,6 +152,31 @@ namespace OrthancPerf
     EXPECT_NE(before.sendBuffer, ReadSocketOptions(fd).sendBuffer);
   }
 
+  // As DCMTK of the official builds does after accept and connect
+  TEST_F(ProbeTest, GoesBackToTheNoDelayThatTheApplicationHasAskedFor)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    const auto isNoDelay = [&](bool setting)
+    {
+      DicomSockets settings = MakeStock();
+      settings.tcpNoDelay = setting;
+      probe.SetSettings(settings);
+      Poll(fd, 1);
+      return ReadSocketOptions(fd).noDelay.value();
+    };
+    EXPECT_FALSE(isNoDelay(false));
+
+    auto* set = caller_.Get<decltype(::setsockopt)>("CallerSetSockOpt");
+    const int on = 1;
+    EXPECT_EQ(0, set(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)));
+    EXPECT_TRUE(ReadSocketOptions(fd).noDelay.value());
+    EXPECT_TRUE(isNoDelay(true));
+    EXPECT_TRUE(isNoDelay(false));
+  }
+
   TEST_F(ProbeTest, CountsAStallBetweenTwoBytesOfARequest)
   {
     TcpPair pair(accept_);

@@ -221,6 +221,8 @@ namespace OrthancPerf
     settings.receiveBuffer = SocketBuffer::MakeAutomatic();
     EXPECT_TRUE(IsOverridden(settings, SOL_SOCKET, SO_RCVBUF));
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, SO_SNDBUF));
+    EXPECT_FALSE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
+    settings.tcpNoDelay = true;
     EXPECT_TRUE(IsOverridden(settings, IPPROTO_TCP, TCP_NODELAY));
     EXPECT_FALSE(IsOverridden(settings, SOL_SOCKET, TCP_NODELAY));
   }
