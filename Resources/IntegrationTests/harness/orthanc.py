@@ -15,7 +15,8 @@ from typing import Any, Self
 
 import requests
 
-ORTHANC = Path("/usr/sbin/Orthanc")
+# Another one than Debian's: build-static-orthanc.sh makes one like the official builds
+ORTHANC = Path(os.environ.get("PERF_ORTHANC", "/usr/sbin/Orthanc")).resolve()
 DICOMWEB_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
 
 START_SECONDS = 120  # of a machine that is busy with much else
@@ -68,8 +69,9 @@ class OrthancServer:
     `perf` is the section "Perf" (None: no such section), `options` anything else of Orthanc's
     configuration, `lua` the texts of Lua scripts, `environment` what its environment has more
     than this process's, `launcher` a command that executes Orthanc in its own place, such as
-    env(1), `credentials` the user and the password to ask it with. The folder keeps configuration,
-    log and store: a second server on the same folder finds the first one's images.
+    env(1), `credentials` the user and the password to ask it with, `program` another Orthanc. The
+    folder keeps configuration, log and store: a second server on the same folder finds the first
+    one's images.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class OrthancServer:
         environment: dict[str, str] | None = None,
         launcher: list[str] | None = None,
         credentials: tuple[str, str] | None = None,
+        program: Path = ORTHANC,
     ) -> None:
         self.folder = folder
         self.storage = folder / "storage"
@@ -93,7 +96,7 @@ class OrthancServer:
         self.session.auth = credentials
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
-        self._launcher = launcher or []
+        self._command = [*(launcher or []), program]
         self._log_path = folder / "orthanc.log"
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
@@ -139,7 +142,7 @@ class OrthancServer:
         self._is_asked_to_stop = False
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
-                [*self._launcher, ORTHANC, path],
+                [*self._command, path],
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.folder,
