@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# run.sh BENCHMARK [OPTION...]: installs what is missing, builds, and runs a benchmark; --help
-# lists them. PERF_PLUGIN names a plugin that is built already.
+# run.sh [--storage FOLDER] BENCHMARK [OPTION...]: installs what is missing, builds, and runs a
+# benchmark; --help lists them. PERF_PLUGIN names a plugin that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness.orthanc import ORTHANC
 from lab.ratios import Comparison, Spread, alternate, find_rank
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
@@ -76,6 +78,18 @@ def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: li
     arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
     report = run_lab(plugin, tmp_path, "stalls", *arguments)
     assert len(list_scenarios(report)) + len(report["Skipped"]) == 6
+
+
+def test_stalls_names_the_kind_of_each_orthanc(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--images", "2", "--pairs", "1", "--scenarios", "storescu", "--senders", "1"]
+    report = run_lab(plugin, tmp_path, "stalls", *arguments, *["--orthanc", str(ORTHANC)] * 2)
+    assert list_scenarios(report) == ["1 storescu → Orthanc"] * 2
+    for comparison in report["Comparisons"]:
+        assert re.match(
+            r"Orthanc \S+ \(DCMTK is .*; Nagle's algorithm is (on|off) as it comes\), preset stock",
+            comparison["A"],
+        )
+    assert report["Machine"]["Storage"]
 
 
 def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:

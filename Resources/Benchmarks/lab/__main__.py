@@ -9,7 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import TypeAlias
 
+from harness.orthanc import ORTHANC
 from lab import dashboard, native_engine, overhead, side_by_side, stalls, transcoding
+from lab.machine import describe_storage
 from lab.processes import ClientError
 from lab.report import Report
 
@@ -66,6 +68,9 @@ def add_stalls(commands: Commands) -> None:
     command.add_argument("--seconds", type=float, default=120, help="at most, for each scenario")
     command.add_argument("--tls", action="store_true", help="DICOM over TLS")
     command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+    command.add_argument(
+        "--orthanc", action="append", type=Path, help="Orthanc's program; several in turn"
+    )
 
 
 def add_transcoding(commands: Commands) -> None:
@@ -135,6 +140,7 @@ def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> N
         arguments.seconds,
         arguments.tls,
         arguments.dicom_rs,
+        [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]],
     )
     stalls.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
 
@@ -184,9 +190,10 @@ def main() -> None:
     # So that servers and folders go, too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     arguments = parse_arguments()
-    hidden = ("command", "plugin", "output", "storage", "dicom_rs")
+    hidden = ("command", "plugin", "output", "storage", "dicom_rs", "orthanc")
     options = {key: value for key, value in vars(arguments).items() if key not in hidden}
     report = Report(arguments.command, options)
+    report.machine["Storage"] = describe_storage(arguments.storage)
     failure = None
     with tempfile.TemporaryDirectory(prefix="lab-", dir=arguments.storage) as folder:
         try:

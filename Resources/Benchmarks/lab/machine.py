@@ -40,6 +40,13 @@ def describe_machine() -> dict[str, str | int | float]:
     }
 
 
+def describe_storage(folder: Path) -> str:
+    """The kind of file system that a folder is on, such as "ext4", or "tmpfs" in memory."""
+    command = ["findmnt", "--first-only", "--noheadings", "--output", "FSTYPE", "--target", folder]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    return finished.stdout.strip()
+
+
 def get_load() -> float:
     """The average number of busy threads in the last minute (proc_loadavg(5)), all users'."""
     return round(os.getloadavg()[0], 2)

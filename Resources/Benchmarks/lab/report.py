@@ -77,9 +77,10 @@ class Report:
 
     def to_markdown(self) -> str:
         lines = [f"## {self.benchmark}", ""]
-        for (a, b), group in groupby(self.comparisons, lambda found: (found.a, found.b)):
+        for (a, b), found in groupby(self.comparisons, lambda found: (found.a, found.b)):
+            group = list(found)
             lines += [f"A: {a}. B: {b}.", "", HEADER, RULE, *map(format_row, group), ""]
-        lines += [f"{found.scenario}: {found.note}.\n" for found in self.comparisons if found.note]
+            lines += [f"{entry.scenario}: {entry.note}.\n" for entry in group if entry.note]
         lines += [f"{text}.\n" for text in self.remarks]
         lines += [f"Left out: {name}: {reason}.\n" for name, reason in self.skipped.items()]
         facts = ", ".join(f"{key}: {value}" for key, value in self.machine.items())

@@ -15,6 +15,7 @@ from harness.images import Image, make_ct_series
 from harness.metrics import scrape
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
+from lab.kinds import describe_kind
 from lab.processes import ClientError
 from lab.ratios import Comparison, alternate
 from lab.report import Report
@@ -43,6 +44,7 @@ class Settings:
     seconds: float
     tls: bool
     dicom_rs: Path
+    orthancs: list[Path]
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,11 @@ class Run:
 class Site:
     """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it."""
 
-    def __init__(self, settings: Settings, plugin: Path, images: list[Image], folder: Path) -> None:
+    def __init__(
+        self, settings: Settings, program: Path, plugin: Path, images: list[Image], folder: Path
+    ) -> None:
         self.settings = settings
+        self.program = program
         self.images = images
         self.certificate = make_certificate(folder) if settings.tls else None
         with ExitStack() as stack:
@@ -85,6 +90,7 @@ class Site:
             self.plain = stack.enter_context(
                 self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
             )
+            self.kind = describe_kind(program, self.plain)
             self._stack = stack.pop_all()
 
     def close(self) -> None:
@@ -125,7 +131,7 @@ class Site:
         options["DicomTlsRemoteCertificateRequired"] = False
         remote = describe_modality(port, modality.upper(), certificate is not None)
         options["DicomModalities"] = {modality: remote}
-        return OrthancServer(folder, plugins=plugins, options=options)
+        return OrthancServer(folder, plugins=plugins, options=options, program=self.program)
 
     def _receive(self, name: str, send: Send, senders: int = 1) -> Scenario:
         return Scenario(name, send, self.tested.delete_all, self._check_received, senders)
@@ -208,7 +214,7 @@ def compare(site: Site, scenario: Scenario) -> Comparison:
         scenario.name,
         "throughput",
         "images/s",
-        "preset stock",
+        f"{site.kind}, preset stock",
         "preset tuned",
         [throughputs],
         describe_stalls(runs, scenario.senders),
@@ -217,11 +223,20 @@ def compare(site: Site, scenario: Scenario) -> Comparison:
 
 def run(report: Report, settings: Settings, plugin: Path, images: Path, folder: Path) -> None:
     series = make_ct_series(images, "stalls", settings.images)
-    with closing(Site(settings, plugin, series, folder)) as site:
-        for name in settings.scenarios:
-            obstacle = site.find_obstacle(name)
-            if obstacle is not None:
-                report.skip(name, obstacle)
-                continue
-            for scenario in site.make_scenarios(name):
-                report.add([compare(site, scenario)])
+    kinds: list[str] = []
+    for number, program in enumerate(settings.orthancs):
+        with closing(Site(settings, program, plugin, series, folder / str(number))) as site:
+            print(f"{site.kind}:", flush=True)
+            kinds.append(site.kind)
+            run_scenarios(report, site)
+    report.machine["Orthanc"] = "; ".join(kinds)
+
+
+def run_scenarios(report: Report, site: Site) -> None:
+    for name in site.settings.scenarios:
+        obstacle = site.find_obstacle(name)
+        if obstacle is not None:
+            report.skip(name, obstacle)
+            continue
+        for scenario in site.make_scenarios(name):
+            report.add([compare(site, scenario)])
