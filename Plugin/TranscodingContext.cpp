@@ -84,7 +84,6 @@ namespace OrthancPerf
 
     isStarted_ = true;
     WarnIfNotInEffect(settings);
-    WarnIfLossy(settings);
     report_ = std::async(std::launch::async, [this, settings] { ReportEngines(settings); });
   }
 
@@ -92,10 +91,11 @@ namespace OrthancPerf
   void TranscodingContext::SetSettings(const IngestTranscoding& settings)
   {
     const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
+    const bool wasInEffect = GetProblem().empty();
     transcoder_.SetSettings(settings);
     WarnIfNotInEffect(settings);
 
-    if (isNewTarget)
+    if (isNewTarget || !wasInEffect)
     {
       WarnIfLossy(settings);
     }
@@ -250,7 +250,7 @@ namespace OrthancPerf
 
   void TranscodingContext::WarnIfLossy(const IngestTranscoding& settings) const
   {
-    if (isStarted_ && problem_.empty() && IsLossy(settings.transferSyntax))
+    if (IsLossy(settings.transferSyntax) && GetProblem().empty())
     {
       orthanc_.LogWarning("received instances are compressed with loss from now on (" +
                           GetSyntaxName(settings.transferSyntax) + ", quality " +
@@ -290,6 +290,8 @@ namespace OrthancPerf
     {
       warn_("instances are stored as received: " + problem);
     }
+
+    WarnIfLossy(settings);
   }
 
 

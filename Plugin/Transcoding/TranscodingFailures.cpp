@@ -20,12 +20,22 @@ namespace OrthancPerf
     }
 
 
+    // Under "auto" the reason has the name of each engine that was tried
+    std::string NameDecliningEngine(const TranscodingReport& report)
+    {
+      const bool isNamed =
+          report.engine.empty() || report.reason.find(report.engine + ": ") != std::string::npos;
+      return isNamed ? "" : " by the engine \"" + report.engine + "\"";
+    }
+
+
     std::string Describe(const TranscodingReport& report)
     {
       const std::string target = GetSyntaxName(report.target);
       const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
       return report.outcome == TranscodingOutcome::Declined
-                 ? "an instance cannot be transcoded to " + target + ": " + reason
+                 ? "an instance cannot be transcoded to " + target + NameDecliningEngine(report) +
+                       ": " + reason
                  : "the engine \"" + report.engine + "\" failed to transcode an instance to " +
                        target + ": " + reason;
     }

@@ -63,7 +63,8 @@ namespace OrthancPerf
     failures_.OnTranscoding(declined);
     failures_.OnEnd(declined);
     ASSERT_EQ(2U, lines_.size());
-    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: 12 bits", lines_[0]);
+    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless by the engine \"gdcm\": 12 bits",
+              lines_[0]);
     EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: no engine writes this transfer "
               "syntax",
               lines_[1]);
@@ -74,6 +75,17 @@ namespace OrthancPerf
     EXPECT_EQ("", failures[0].engine);
     EXPECT_EQ(2U, failures[1].count);
     EXPECT_EQ("gdcm", failures[1].engine);
+  }
+
+
+  TEST_F(TranscodingFailuresTest, EnginesThatWereTriedInTurnAreNamedOnce)
+  {
+    TranscodingReport declined = MakeFailure("dcmtk: 12 bits; gdcm: 16 bits");
+    declined.outcome = TranscodingOutcome::Declined;
+    failures_.OnEnd(declined);
+    ASSERT_EQ(1U, lines_.size());
+    EXPECT_EQ("an instance cannot be transcoded to JPEGLSLossless: dcmtk: 12 bits; gdcm: 16 bits",
+              lines_[0]);
   }
 
 
