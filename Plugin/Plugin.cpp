@@ -99,7 +99,7 @@ namespace
           [instance](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.GetTracker().GetThread().OnFilter(
+            context.GetTracker().OnFilter(
                 now, DescribeInstance(context.GetOrthanc().GetContext(), instance));
           });
     return 1;  // keep

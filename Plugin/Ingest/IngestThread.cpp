@@ -107,14 +107,18 @@ namespace OrthancPerf
   }
 
 
-  void IngestThread::OnFilter(TimePoint now, const KnownInstance& known)
+  std::optional<EndedInstance> IngestThread::OnFilter(TimePoint now, const KnownInstance& known)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (isGivenUp_)
+    if (isGivenUp_ && !isGivenUpAfterFilter_)
     {
-      return;
+      return std::nullopt;
     }
+
+    // Each instance is filtered once: this is the next one, of which OnReceived has not been told
+    std::optional<EndedInstance> ended =
+        inFlight_ && inFlight_->evidence.filterReached ? End() : std::nullopt;
 
     if (inFlight_)
     {
@@ -132,6 +136,7 @@ namespace OrthancPerf
 
     inFlight_->evidence.filterReached = true;
     source_.BeginStorage();
+    return ended;
   }
 
 
@@ -185,6 +190,7 @@ namespace OrthancPerf
     }
 
     isGivenUp_ = !inFlight_->isStored;
+    isGivenUpAfterFilter_ = inFlight_->evidence.filterReached;
     return End();
   }
 

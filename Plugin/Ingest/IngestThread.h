@@ -73,8 +73,9 @@ namespace OrthancPerf
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const std::optional<InstanceIdentity>& identity);
 
-    // The incoming-instance filter: prepare ends. Without OnReceived before, the timeline begins.
-    void OnFilter(TimePoint now, const KnownInstance& known);
+    // The incoming-instance filter: prepare ends. Without OnReceived before, as where another plugin
+    // has that callback, the timeline begins, and the instance before has ended.
+    std::optional<EndedInstance> OnFilter(TimePoint now, const KnownInstance& known);
 
     // The C-STORE filter, directly after it
     void OnCStoreFilter();
@@ -133,5 +134,6 @@ namespace OrthancPerf
     Message message_;                       // the latest, as far as its instances have used it
     std::optional<InFlight> inFlight_;
     bool isGivenUp_ = false;
+    bool isGivenUpAfterFilter_ = false;
   };
 }

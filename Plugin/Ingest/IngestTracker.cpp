@@ -55,6 +55,11 @@ namespace OrthancPerf
     }
   }
 
+  void IngestTracker::OnFilter(TimePoint now, const KnownInstance& known)
+  {
+    FinishOrDefer(GetThread().OnFilter(now, known));
+  }
+
   void IngestTracker::OnStored(TimePoint now, const KnownInstance& known)
   {
     IngestThread& thread = GetThread();

@@ -30,6 +30,7 @@ namespace OrthancPerf
 
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
+    void OnFilter(TimePoint now, const KnownInstance& known);
     void OnStored(TimePoint now, const KnownInstance& known);
 
     // What the calling thread works at, for the events that end nothing

@@ -146,6 +146,30 @@ namespace OrthancPerf
     EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
   }
 
+  // As where another plugin has the received-instance callback: nothing is heard before the filter
+  TEST_F(IngestTrackerTest, OneThatWasRefusedAfterTheFilterDoesNotHideTheNextOne)
+  {
+    KnownInstance second;
+    second.instanceId = "second";
+
+    for (const seconds pause : {seconds(1), seconds(40)})
+    {
+      const std::size_t before = collector_.Get().size();
+      tracker_.OnFilter(now_, {});
+      tracker_.Settle(now_ + pause, QUIET, IsNowhere);
+      tracker_.OnFilter(now_ + pause, second);
+      tracker_.OnStored(now_ + pause, second);
+      tracker_.Settle(now_ + pause, QUIET, IsNowhere);
+
+      ASSERT_EQ(before + 2, collector_.Get().size());
+      EXPECT_NE(Outcome::Stored, collector_.Get()[before].outcome);
+      EXPECT_EQ(Outcome::Stored, collector_.Get()[before + 1].outcome);
+      EXPECT_EQ("second", collector_.Get()[before + 1].instanceId);
+    }
+
+    EXPECT_EQ(0U, tracker_.CountLateOutcomes());
+  }
+
   TEST_F(IngestTrackerTest, SettlesWhatAnEndedThreadLeftBehind)
   {
     std::thread([this] { tracker_.OnReceived(now_, Unreadable()); }).join();
@@ -181,7 +205,7 @@ namespace OrthancPerf
             {
               tracker_.OnRequest(now_, "127.0.0.1");
               tracker_.OnReceived(now_, Readable("1.2"));
-              tracker_.GetThread().OnFilter(now_, {});
+              tracker_.OnFilter(now_, {});
               tracker_.OnStored(now_, {});
             }
           });
