@@ -336,7 +336,7 @@ namespace OrthancPerf
   {
     origins_.at(static_cast<std::size_t>(instance.origin)).Add(instance, now);
 
-    if (IsKnown(instance))
+    if (instance.outcome == Outcome::Stored && IsKnown(instance))
     {
       totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
     }

@@ -217,6 +217,16 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, WhatIsRefusedAgainAndAgainReplacesNothing)
+  {
+    FinishedInstance refused = MakeInstance("CT1");
+    refused.outcome = Outcome::Discarded;
+    collector_.OnInstanceFinished(refused);
+    collector_.OnInstanceFinished(refused);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).repeated);
+  }
+
+
   TEST_F(EvidenceCollectorTest, MeasuresEngines)
   {
     TranscodingReport report;
