@@ -147,8 +147,8 @@ def test_a_window_that_the_peer_fixes_is_found(
         # What waits for the window is sent later, and is not what the receiver takes
         assert advice.list_about(orthanc, "FAR") == ["peer-window"]
         sent = [it["Phases"] for it in orthanc.get_json("/perf/instances?peer=FAR")]
-        assert statistics.median(phases["Wait"] for phases in sent) < 3 * ROUND_TRIP
-        assert statistics.median(phases["Send"] for phases in sent) > 3 * ROUND_TRIP
+        median = {it: statistics.median(phases[it] for phases in sent) for it in ("Send", "Wait")}
+        assert median["Send"] > max(3 * ROUND_TRIP, 2 * median["Wait"])
     finally:
         receiver.kill()
         receiver.wait()

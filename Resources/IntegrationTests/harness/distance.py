@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,10 @@ from harness.metrics import wait_until
 
 START_SECONDS = 10
 
-# RFC 2544 reserves 198.18.0.0/15 for tests of networks
-NEAR = "198.18.77.1"
-FAR = "198.18.77.2"
+# RFC 2544 reserves 198.18.0.0/15 for tests of networks; each process takes four addresses of it
+_FIRST = ip_address("198.18.0.0") + 4 * (os.getpid() % 2**15)
+NEAR = str(_FIRST + 1)
+FAR = str(_FIRST + 2)
 
 
 def find_obstacle() -> str | None:
