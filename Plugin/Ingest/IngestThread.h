@@ -73,8 +73,8 @@ namespace OrthancPerf
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
                          const std::optional<InstanceIdentity>& identity);
 
-    // The incoming-instance filter: prepare ends. Without OnReceived before, as where another plugin
-    // has that callback, the timeline begins, and the instance before has ended.
+    // The incoming-instance filter: prepare ends. Without OnReceived before, as where another
+    // plugin has that callback, the timeline begins, and the instance before has ended.
     std::optional<EndedInstance> OnFilter(TimePoint now, const KnownInstance& known);
 
     // The C-STORE filter, directly after it
