@@ -45,7 +45,7 @@ def test_the_server_keeps_to_its_description_whatever_it_is_asked(
 ) -> None:
     # Run in the test's folder: schemathesis keeps its own files where it runs
     command = ["env", "-C", tmp_path, SCHEMATHESIS, "--no-color", "--config-file", CONFIGURATION]
-    clients.get_output([*command, "run", DESCRIPTION, "--url", busy_orthanc.url])
+    clients.get_output([*command, "run", DESCRIPTION, "--url", busy_orthanc.url], seconds=900)
     assert busy_orthanc.get("/system").status_code == 200
 
 

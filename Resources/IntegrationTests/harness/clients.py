@@ -5,6 +5,7 @@ import io
 import re
 import socket
 import subprocess
+import time
 import zipfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from typing import Any
 import requests
 
 from harness.images import Image
-from harness.orthanc import OrthancServer
+from harness.orthanc import LONGEST_REST, OrthancServer
 
 DICOM_JSON = "application/dicom+json"
 BOUNDARY = "b-0ad8c1f6"
@@ -44,18 +45,22 @@ def store(
 class Uploader:
     """An HTTP client that keeps its connection, for one thread.
 
-    It does as little as a client can, so that its own clock shows the server's time. Orthanc
-    closes a connection that rests for a second.
+    It does as little as a client can, so that its own clock shows the server's time.
     """
 
     def __init__(self, server: OrthancServer) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", server.http_port), timeout=120)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._port = server.http_port
+        self._connect()
 
     def upload(self, content: bytes) -> tuple[int, bytes]:
         """POST /instances: the status and the body of the answer."""
+        if time.monotonic() - self._used > LONGEST_REST:
+            self.close()
+            self._connect()
         self._send(content, len(content))
-        return self._read_answer()
+        answer = self._read_answer()
+        self._used = time.monotonic()
+        return answer
 
     def upload_half(self, content: bytes) -> None:
         """The announcement of an upload and half of it, without an answer."""
@@ -63,6 +68,11 @@ class Uploader:
 
     def close(self) -> None:
         self._socket.close()
+
+    def _connect(self) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=120)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._used = time.monotonic()
 
     def _send(self, content: bytes, announced: int) -> None:
         head = f"POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: {announced}\r\n\r\n"
@@ -132,10 +142,12 @@ def store_over_web(server: OrthancServer, images: Sequence[Image]) -> requests.R
     return response
 
 
-def get_output(command: Sequence[str | Path], content: str | None = None) -> str:
-    """What a program says, on either stream; raises if it fails."""
+def get_output(
+    command: Sequence[str | Path], content: str | None = None, seconds: float = 120
+) -> str:
+    """What a program says, on either stream; raises if it fails, or takes longer."""
     finished = subprocess.run(
-        command, input=content, capture_output=True, text=True, timeout=120, check=False
+        command, input=content, capture_output=True, text=True, timeout=seconds, check=False
     )
     said = finished.stdout + finished.stderr
     assert finished.returncode == 0, f"{command[0]} failed with {finished.returncode}: {said}"

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, closeBrowser, findBarriers, isLive, openBrowser, sumShifts, visit } from './page';
 
-const LARGEST_SHIFT = 0.02; // 0.1 is what is called good
+const LARGEST_SHIFT = 0.05; // 0.1 is what is called good; 0.03 on a machine that is very busy
 const LARGEST_SCRIPT = 150_000;
 
 beforeAll(openBrowser);
