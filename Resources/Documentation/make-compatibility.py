@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tries the portable plugin in each Orthanc that is named, and writes compatibility.md anew.
+
+    build/venv/bin/python Resources/Documentation/make-compatibility.py \\
+        "Debian 12's package" "Debian 13's package=/srv/trixie" \\
+        "static, like the official builds=/:$PWD/build/static-orthanc/Orthanc"
+
+Each is a name, the root file system that it is in if that is not this machine's, and the program
+if it is not /usr/sbin/Orthanc. A root for arm64 is that of PERF_ARM64_ROOT, and emulated. What was
+seen is kept in compatibility.json; of those that are not named this time the page has what was seen
+before. Half a minute for each.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+DOCUMENTATION = Path(__file__).resolve().parent
+ROOT = DOCUMENTATION.parents[1]
+sys.path.insert(0, str(ROOT / "Resources" / "IntegrationTests"))
+
+from harness.certificates import make_certificate  # noqa: E402
+from harness.compatibility import COLUMNS, Trial, try_all  # noqa: E402
+from harness.images import make_ct_series  # noqa: E402
+from harness.orthanc import ORTHANC  # noqa: E402
+from harness.portable import enter, find_archive, find_machine, unpack  # noqa: E402
+
+COUNT = 10
+
+PAGE = """\
+# Where it runs
+
+One file, the library of the [portable build](portable-build.md), tried in each Orthanc by
+[`make-compatibility.py`](make-compatibility.py):
+
+{table}
+
+| column | what was done |
+| --- | --- |
+| loads | `/plugins/perf` and `/perf/metrics` answer |
+| C-STORE, upload | {count} images of `storescu`'s, and by `POST /instances`, with all phases |
+| sending | to an untouched `storescp`, which does not stall |
+| tuning | both presets over REST, with a transfer under each |
+| native, dcmtk, gdcm | transcoded on ingest by this engine, the same pixels read back |
+| dashboard | the page is there |
+| stop | SIGTERM; Orthanc ends with code 0 |
+| DICOM TLS, HTTPS | transfers with all their phases |
+
+{notes}
+
+## What it does not run on
+
+- **Orthanc before 1.10.1**: it says so in one line of the log, and does not load.
+- **Windows and macOS**: the probe leads calls of libc elsewhere by changing the tables of loaded
+  ELF files (GOT), reads `/proc`, and asks Linux for `TCP_INFO`. Each would need a part of its own
+  in `Plugin/Redirection` (import tables on Windows, symbol pointers of Mach-O on macOS) and in
+  `Plugin/Network` (`SIO_TCP_INFO`, `TCP_CONNECTION_INFO`), and the engine programs another way
+  to share memory than `memfd_create`. Nothing of that is begun.
+- **musl (Alpine)**: the file needs glibc. musl has `dl_iterate_phdr` and `memfd_create`, too; what
+  is missing is a build for it, and tests. Orthanc's official images have glibc.
+- **Other processors than x86-64 and arm64**: the probe knows the relocations of these two.
+"""
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("orthanc", nargs="+", metavar="NAME[=ROOT[:PROGRAM]]")
+    parser.add_argument("--output", type=Path, default=DOCUMENTATION / "compatibility.md")
+    return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of the command line's."""
+
+    name: str
+    root: str
+    program: Path
+
+    @staticmethod
+    def read(text: str) -> "Candidate":
+        name, _, place = text.partition("=")
+        root, _, program = place.partition(":")
+        return Candidate(name, root or "/", Path(program) if program else ORTHANC)
+
+    def find_machine(self) -> str:
+        return find_machine(Path(self.root) / self.program.relative_to("/"))
+
+
+def attempt(candidate: Candidate) -> dict[str, Any]:
+    """The row of the candidate."""
+    machine = candidate.find_machine()
+    archive = find_archive(machine)
+    if archive is None:
+        sys.exit(f"There is no archive: Resources/build-portable.sh {machine} makes it")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        library = unpack(archive, machine, folder) / "libOrthancPerf.so"
+        result = try_all(
+            Trial(
+                launcher=enter(machine, candidate.root, folder),
+                program=candidate.program,
+                library=library,
+                folder=folder,
+                images=make_ct_series(ROOT / "build" / "images", "portable", COUNT),
+                certificate=make_certificate(folder),
+            )
+        )
+        print(candidate.name, result.version, result.list_failures() or "all works", flush=True)
+        return {
+            "Version": result.version,
+            "Processor": machine,
+            "Library": hashlib.sha256(library.read_bytes()).hexdigest()[:12],
+            "Date": datetime.now(UTC).date().isoformat(),
+            "Columns": result.columns,
+            "FailsWithoutPlugin": result.fails_without,
+        }
+
+
+def format_cell(row: dict[str, Any], column: str) -> str:
+    if row["Columns"][column] is None:
+        return "✓"
+    return "Orthanc's own fails" if column in row["FailsWithoutPlugin"] else "**fails**"
+
+
+def format_table(rows: dict[str, dict[str, Any]]) -> str:
+    heads = ["Orthanc", "kind", "processor", *COLUMNS, "library", "seen"]
+    lines = [heads, ["---"] * len(heads)]
+    for name, row in sorted(rows.items(), key=lambda item: (item[1]["Version"], item[0])):
+        cells = [format_cell(row, column) for column in COLUMNS]
+        ends = [f"`{row['Library']}`", row["Date"]]
+        lines.append([row["Version"], name, row["Processor"], *cells, *ends])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def format_notes(rows: dict[str, dict[str, Any]]) -> str:
+    notes = ["`library` is the beginning of its SHA-256."]
+    for name, row in rows.items():
+        for column, reason in row["Columns"].items():
+            if reason is not None and column not in row["FailsWithoutPlugin"]:
+                notes.append(f"{name}, {column}: {reason.splitlines()[0]}")
+    if any(row["FailsWithoutPlugin"] for row in rows.values()):
+        notes.append(
+            '"Orthanc\'s own fails": the same was tried without the plugin, and failed as well.'
+        )
+    return "\n\n".join(notes)
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    kept = arguments.output.with_suffix(".json")
+    rows = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    for candidate in map(Candidate.read, arguments.orthanc):
+        rows[candidate.name] = attempt(candidate)
+    kept.write_text(json.dumps(rows, indent=2, sort_keys=True) + "\n", "utf-8")
+    page = PAGE.format(table=format_table(rows), notes=format_notes(rows), count=COUNT)
+    arguments.output.write_text(page, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the plugin does in one Orthanc, whichever it is: the columns of compatibility.md."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from harness import clients
+from harness.certificates import Certificate
+from harness.images import Image
+from harness.metrics import scrape
+from harness.orthanc import OrthancServer, find_free_port
+from harness.process import list_children
+from harness.receivers import StoreScp, describe_modality, send, upload_to_send
+from harness.transcoding import (
+    JPEG_LOSSLESS_SV1,
+    JPEG_LS,
+    decode,
+    get_syntax,
+    read,
+    read_stored,
+    tune,
+)
+from harness.tuning import tune_sockets
+
+# What each engine writes
+TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
+
+# Phases that tell whether the probe sees what Orthanc does
+SEEN = {"Receive", "Storage", "Index", "Respond"}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An Orthanc, and what it is tried with.
+
+    `launcher` executes it, if it is not this machine's; the folder, where it sees it as well, has
+    the library in it.
+    """
+
+    launcher: list[str] | None
+    program: Path
+    library: Path
+    folder: Path
+    images: Sequence[Image]
+    certificate: Certificate
+
+    def start(
+        self, options: dict[str, Any] | None = None, has_plugin: bool = True
+    ) -> OrthancServer:
+        """A server, to be entered."""
+        return OrthancServer(
+            self.folder,
+            plugins=[self.library] if has_plugin else [],
+            options={"OverwriteInstances": True, **(options or {})},
+            launcher=self.launcher,
+            program=self.program,
+        )
+
+
+@dataclass
+class Result:
+    """What was seen in one Orthanc; of each column None, or why it failed."""
+
+    version: str = "?"
+    columns: dict[str, str | None] = field(default_factory=dict)
+    fails_without: list[str] = field(default_factory=list)  # columns: without the plugin, too
+
+    def list_failures(self) -> dict[str, str]:
+        """The reasons of what the plugin is answerable for."""
+        return {
+            column: reason
+            for column, reason in self.columns.items()
+            if reason is not None and column not in self.fails_without
+        }
+
+
+# ---- What is seen in one server with the plugin -----------------------------------------------
+
+
+def check_load(trial: Trial, server: OrthancServer) -> None:
+    assert server.get_json("/plugins/perf")["Version"]
+    assert str(trial.library) in Path(f"/proc/{server.pid}/maps").read_text("utf-8")
+    assert scrape(server)
+
+
+def check_store(trial: Trial, server: OrthancServer) -> None:
+    clients.store(server, trial.images)
+    check_phases(server, "DicomProtocol", len(trial.images))
+
+
+def check_upload(trial: Trial, server: OrthancServer) -> None:
+    post(trial, server)
+    check_phases(server, "RestApi", len(trial.images))
+
+
+def check_send(trial: Trial, server: OrthancServer) -> None:
+    """To an untouched storescp, which would stall."""
+    port = find_free_port()
+    modality = describe_modality(port)
+    server.request("PUT", "/modalities/receiver", json=modality).raise_for_status()
+    identifiers = upload_to_send(server, trial.images)
+    with StoreScp(port):
+        send(server, "receiver", identifiers)
+    sent = server.get_json("/perf/instances?direction=Send")
+    assert len(sent) == len(trial.images)
+    assert sum(instance["Stalls"] for instance in sent) <= 1
+
+
+def check_tuning(trial: Trial, server: OrthancServer) -> None:
+    for preset in ("stock", "tuned"):
+        assert tune_sockets(server, Preset=preset)["Preset"] == preset
+        clients.store(server, trial.images)
+
+
+def make_engine_check(engine: str) -> "Check":
+    def check(trial: Trial, server: OrthancServer) -> None:
+        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+        clients.store(server, trial.images)
+        for image in trial.images:
+            stored = read_stored(server, server.find_instance(image.sop_instance_uid))
+            assert get_syntax(stored) == TARGETS[engine]
+            assert (decode(stored) == decode(read(image.path))).all()
+        assert engine == "native" or list_children(server.pid), "no engine program is running"
+
+    return check
+
+
+def check_dashboard(_: Trial, server: OrthancServer) -> None:
+    page = server.get("/perf", headers={"Accept": "text/html"}).text
+    assert page.lower().startswith("<!doctype html>")
+
+
+def check_stop(_: Trial, server: OrthancServer) -> None:
+    assert server.stop() == 0
+
+
+def post(trial: Trial, server: OrthancServer) -> None:
+    for image in trial.images:
+        server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+
+
+def check_phases(server: OrthancServer, origin: str, count: int) -> None:
+    instances = server.get_json(f"/perf/instances?origin={origin}")
+    assert len(instances) >= count
+    assert all(set(instance["Phases"]) >= SEEN for instance in instances)
+
+
+Check: TypeAlias = Callable[[Trial, OrthancServer], None]
+
+# In their order: the last one ends the server
+CHECKS: dict[str, Check] = {
+    "loads": check_load,
+    "C-STORE": check_store,
+    "upload": check_upload,
+    "sending": check_send,
+    "tuning": check_tuning,
+    **{engine: make_engine_check(engine) for engine in TARGETS},
+    "dashboard": check_dashboard,
+    "stop": check_stop,
+}
+
+
+# ---- What is seen in servers of their own, with the plugin and without it ---------------------
+
+
+def try_dicom_tls(trial: Trial, has_plugin: bool) -> None:
+    with trial.start(trial.certificate.get_dicom_options(), has_plugin) as server:
+        arguments = trial.certificate.get_dcmtk_arguments()
+        clients.store(server, trial.images, arguments=arguments)
+        if has_plugin:
+            check_phases(server, "DicomProtocol", len(trial.images))
+
+
+def try_https(trial: Trial, has_plugin: bool) -> None:
+    with trial.start(trial.certificate.get_https_options(), has_plugin) as server:
+        post(trial, server)
+        if has_plugin:
+            check_phases(server, "RestApi", len(trial.images))
+
+
+APART: dict[str, Callable[[Trial, bool], None]] = {
+    "DICOM TLS": try_dicom_tls,
+    "HTTPS": try_https,
+}
+
+COLUMNS = [*CHECKS, *APART]
+
+
+# ---- All of it --------------------------------------------------------------------------------
+
+
+def get_failure(check: Callable[[], None]) -> str | None:
+    try:
+        check()
+    except Exception as error:  # whatever it is, the others are tried
+        return f"{type(error).__name__}: {error}".strip()
+    return None
+
+
+def try_all(trial: Trial) -> Result:
+    result = Result()
+
+    def try_checks() -> None:
+        with trial.start() as server:
+            result.version = server.get_json("/system")["Version"]
+            for column, check in CHECKS.items():
+                result.columns[column] = get_failure(lambda check=check: check(trial, server))
+
+    failure = get_failure(try_checks)
+    for column in CHECKS:
+        result.columns.setdefault(column, failure)
+    for column, attempt in APART.items():
+        result.columns[column] = get_failure(lambda attempt=attempt: attempt(trial, True))
+        if result.columns[column] and get_failure(lambda attempt=attempt: attempt(trial, False)):
+            result.fails_without.append(column)
+    return result
