@@ -27,7 +27,7 @@ namespace OrthancPerf
                                         {"TranscoderCacheSize", 256, THREE_CACHES},
                                         {"TranscoderMemoryCapacity", 256, THREE_CACHES}};
 
-    constexpr std::uint64_t MEGABYTE = 1024 * 1024;
+    constexpr double MEGABYTE = 1024 * 1024;
 
     // The rest is for what is being received, the database, and Orthanc itself: some hundred MB,
     // and the files of all that arrives at once
@@ -40,7 +40,9 @@ namespace OrthancPerf
 
     std::uint64_t Propose(std::uint64_t value, double factor)
     {
-      return value == 0 ? 0 : std::max(static_cast<std::uint64_t>(value * factor), LEAST);
+      return value == 0
+                 ? 0
+                 : std::max(static_cast<std::uint64_t>(static_cast<double>(value) * factor), LEAST);
     }
   }
 
@@ -50,6 +52,7 @@ namespace OrthancPerf
     const ServerFacts& facts = evidence.facts;
     const double memory = static_cast<double>(facts.memory);
     Finding finding;
+    Json::Value options;
     double sum = 0;
 
     for (const MemoryOption& option : OPTIONS)
@@ -57,8 +60,10 @@ namespace OrthancPerf
       if (!facts.IsOlderThan(option.since))
       {
         const std::uint64_t value = facts.GetNumber(option.name, option.defaultValue);
-        finding.evidence[option.name] = static_cast<Json::UInt64>(value);
-        sum += static_cast<double>(value * MEGABYTE);
+        const double bytes = static_cast<double>(value) * MEGABYTE;
+        options[option.name] = static_cast<Json::UInt64>(value);
+        finding.evidence[option.name] = bytes;
+        sum += bytes;
       }
     }
 
@@ -67,12 +72,9 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    Json::Value options;
-
-    for (const std::string& name : finding.evidence.getMemberNames())
+    for (Json::Value& value : options)
     {
-      options[name] = static_cast<Json::UInt64>(
-          Propose(finding.evidence[name].asUInt64(), PROPOSED_SHARE * memory / sum));
+      value = static_cast<Json::UInt64>(Propose(value.asUInt64(), PROPOSED_SHARE * memory / sum));
     }
 
     finding.id = "memory-limit";
@@ -81,8 +83,7 @@ namespace OrthancPerf
     finding.explanation =
         "That is what the machine has, or what its control group (a container, a service) allows. "
         "The caches fill up as images are read, sent and shown; what is received comes on top. "
-        "When "
-        "nothing is left, Linux ends Orthanc.";
+        "When nothing is left, Linux ends Orthanc.";
     finding.evidence["Memory"] = static_cast<Json::UInt64>(facts.memory);
     finding.remedy = Remedy::Configure(
         options, "Make them smaller (in megabytes), or allow Orthanc more memory.");

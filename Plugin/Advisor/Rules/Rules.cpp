@@ -33,6 +33,7 @@ namespace OrthancPerf
             &JudgeLogLevel,
             &JudgeAssertions,
             &JudgeMemory,
+            &JudgeOptions,
             Rule(&JudgeChecklist)};
   }
 }

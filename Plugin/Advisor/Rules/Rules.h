@@ -49,6 +49,7 @@ namespace OrthancPerf
   std::optional<Finding> JudgeLogLevel(const Evidence& evidence);
   std::optional<Finding> JudgeAssertions(const Evidence& evidence);
   std::optional<Finding> JudgeMemory(const Evidence& evidence);
+  std::optional<Finding> JudgeOptions(const Evidence& evidence);
   std::vector<Finding> JudgeChecklist(const Evidence& evidence);
 
   std::vector<Rule> MakeAllRules();

@@ -35,8 +35,8 @@ namespace OrthancPerf
     const Finding finding = Judge(&JudgeMemory);
     EXPECT_EQ("memory-limit", finding.id);
     EXPECT_EQ("Orthanc's caches may take 1664.0 MiB of 2048.0 MiB of memory", finding.title);
-    EXPECT_EQ(512, finding.evidence["StorageMemoryCapacity"].asInt());
-    EXPECT_EQ(128, finding.evidence["MaximumStorageCacheSize"].asInt());
+    EXPECT_EQ(512 << 20, finding.evidence["StorageMemoryCapacity"].asInt());
+    EXPECT_EQ(128 << 20, finding.evidence["MaximumStorageCacheSize"].asInt());
     EXPECT_EQ(7U, finding.evidence.size());
 
     evidence_.facts.memory = 4 * GIBIBYTE;

@@ -12,7 +12,7 @@ interface Item {
 const FORMS: readonly (readonly [RegExp, (value: number) => string])[] = [
   [/(Share|Busy)$/, formatShare],
   [/(Rate|WindowLimit|BytesPerSecond)$/, formatRate],
-  [/(Bytes|Buffer|Window|Size|PduLength|^Limit)$/, formatSize],
+  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|^Limit|^Memory)$/, formatSize],
   [/(Time|RoundTrip|Duration|Seconds)$|^(Mean|Median|Estimated)/, formatTime],
 ];
 
