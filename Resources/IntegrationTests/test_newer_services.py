@@ -5,6 +5,7 @@ Beside this machine's Orthanc with the plugin under test, those of PERF_ROOTS wi
 (see test_portable.py).
 """
 
+import platform
 import re
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import scrape_when_counted, wait_until
 from harness.orthanc import OrthancServer
+from harness.portable import enter, unpack
 from harness.transcoding import change, write
-from test_portable import ROOTS, archive, enter, library  # noqa: F401
+from test_portable import ROOTS, get_archive
 
 BYTES = "orthanc_perf_received_bytes"
 
@@ -29,8 +31,9 @@ def server(
     root = request.param
     if root == "/":
         return start_orthanc(plugins=[plugin])
-    portable = request.getfixturevalue("library")
-    return start_orthanc(plugins=[portable], launcher=enter(root, tmp_path))
+    machine = platform.machine()
+    portable = unpack(get_archive(machine), machine, tmp_path) / "libOrthancPerf.so"
+    return start_orthanc(plugins=[portable], launcher=enter(machine, root, tmp_path))
 
 
 def read_own_metric(server: OrthancServer, name: str) -> int:
