@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which kind of Orthanc a program is: where its DCMTK comes from, and what that does to sockets."""
+"""Which kind of Orthanc a server is: where its DCMTK comes from, and what that does to sockets."""
 
 import socket
 import time
 from pathlib import Path
 
-from harness.clients import get_output
 from harness.orthanc import OrthancServer
 from harness.sockets import read_options, show
 
 SECONDS = 1  # until DCMTK has accepted a connection, and set its options
 
 
-def has_shared_dcmtk(program: Path) -> bool:
-    return "libdcmnet" in get_output(["ldd", program])
+def has_shared_dcmtk(server: OrthancServer) -> bool:
+    return "/libdcmnet.so" in Path(f"/proc/{server.pid}/maps").read_text("utf-8", "replace")
 
 
 def has_nagle(server: OrthancServer) -> bool:
@@ -24,9 +23,9 @@ def has_nagle(server: OrthancServer) -> bool:
         return not read_options(server, shown.fd).no_delay
 
 
-def describe_kind(program: Path, server: OrthancServer) -> str:
-    """In words; the server runs the program as it comes."""
+def describe_kind(server: OrthancServer) -> str:
+    """In words; the server runs without the plugin."""
     version = server.get_json("/system")["Version"]
-    dcmtk = "a shared library" if has_shared_dcmtk(program) else "part of it"
+    dcmtk = "a shared library" if has_shared_dcmtk(server) else "part of it"
     nagle = "on" if has_nagle(server) else "off"
     return f"Orthanc {version} (DCMTK is {dcmtk}; Nagle's algorithm is {nagle} as it comes)"

@@ -90,7 +90,7 @@ class Site:
             self.plain = stack.enter_context(
                 self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
             )
-            self.kind = describe_kind(program, self.plain)
+            self.kind = describe_kind(self.plain)
             self._stack = stack.pop_all()
 
     def close(self) -> None:
