@@ -55,7 +55,7 @@ namespace OrthancPerf
       Transcoding failed;
       failed.report.outcome = TranscodingOutcome::Failed;
       failed.report.sourceSize = size;
-      failed.report.reason = "not enough memory";
+      failed.report.reason = "No memory";  // short enough to need none
       return failed;
     }
   }

@@ -3,6 +3,7 @@
 
 #include "Dicom/DicomFile.h"
 #include "Dicom/PixelDataFlaw.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/LossyBound.h"
 #include "Transcoding/PixelComparison.h"
 
@@ -62,11 +63,22 @@ namespace OrthancPerf
         return DescribeImage(result.file.data(), result.file.size());
       }
 
+      // Whether it is one that should have done it, once Get has given nothing
+      bool HasFailed(std::size_t index) const
+      {
+        return results_[index].outcome == TranscodingOutcome::Failed;
+      }
+
       // Why it can't, once Get has given nothing
       std::string Explain(std::size_t index) const
       {
         return std::string(decoders_[index]->GetName()) +
                " does not decode it: " + results_[index].reason;
+      }
+
+      std::string GetDecoder(std::size_t index) const
+      {
+        return decoders_[index]->GetName();
       }
 
       std::string GetName(std::size_t index) const
@@ -140,6 +152,57 @@ namespace OrthancPerf
 
       return worst;
     }
+
+
+    // By how much decoders may differ on average, as a fraction of the range of samples: inverse
+    // cosine transforms and wavelets round, and so does what makes RGB of YBR. All else,
+    // near-lossless JPEG-LS too (ITU-T T.87), says what each sample is.
+    double GetRounding(const ImageDescription& source, const ImageDescription& one,
+                       const ImageDescription& other)
+    {
+      constexpr double STEP_OF_8_BITS = 1.0 / 256;
+      const TransferSyntax* const syntax = FindTransferSyntax(source.transferSyntax.data());
+      const bool isRounded =
+          one.photometricInterpretation != other.photometricInterpretation ||
+          (syntax != nullptr && syntax->isLossy && syntax->codestream != CodestreamKind::JpegLs);
+      return isRounded ? STEP_OF_8_BITS : 0;
+    }
+
+
+    // A decoder that is wrong finds its own mistakes in what was made of them, and takes them for
+    // right. Empty if nobody contradicts.
+    std::string FindDisagreement(Decodings& sources)
+    {
+      std::optional<ImageDescription> first;
+      std::size_t indexOfFirst = 0;
+
+      for (std::size_t i = 0; i < sources.GetCount(); i++)
+      {
+        const std::optional<ImageDescription> image = sources.Get(i);
+
+        if (!image.has_value())
+        {
+          continue;
+        }
+
+        if (!first.has_value())
+        {
+          first = image;
+          indexOfFirst = i;
+          continue;
+        }
+
+        const std::optional<PixelError> error = MeasureError(*first, *image);
+
+        if (error.has_value() && error->mean > GetRounding(sources.GetUndecoded(), *first, *image))
+        {
+          return sources.GetDecoder(indexOfFirst) + " and " + sources.GetDecoder(i) +
+                 " decode what came to other pixels";
+        }
+      }
+
+      return "";
+    }
   }
 
 
@@ -196,6 +259,12 @@ namespace OrthancPerf
       if (!result.has_value())
       {
         reason = results.Explain(i);
+
+        if (results.HasFailed(i))
+        {
+          break;  // so might viewers, and Orthanc itself
+        }
+
         continue;
       }
 
@@ -209,6 +278,6 @@ namespace OrthancPerf
       }
     }
 
-    return reason;
+    return reason.empty() ? FindDisagreement(sources) : reason;
   }
 }

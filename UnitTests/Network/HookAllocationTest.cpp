@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Allocations.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
 #include "Network/StockSockets.h"
@@ -6,61 +7,11 @@
 #include "Redirection/CallerModule.h"
 
 #include <array>
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <new>
 #include <poll.h>
 
-// The allocation functions of this program (C++17, [replacement.functions]) count what is
-// allocated on each thread. Sanitizers bring their own: then this test is left out.
+// Sanitizers bring their own allocation functions: then this test is left out.
 #if !defined(PERF_SANITIZED)
-
-namespace
-{
-  thread_local std::size_t allocations = 0;
-
-  void* Allocate(std::size_t size)
-  {
-    allocations++;
-
-    if (void* memory = std::malloc(size == 0 ? 1 : size))
-    {
-      return memory;
-    }
-
-    throw std::bad_alloc();
-  }
-}
-
-void* operator new(std::size_t size)
-{
-  return Allocate(size);
-}
-
-void* operator new[](std::size_t size)
-{
-  return Allocate(size);
-}
-
-void operator delete(void* memory) noexcept
-{
-  std::free(memory);
-}
-
-void operator delete[](void* memory) noexcept
-{
-  std::free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept
-{
-  std::free(memory);
-}
-
-void operator delete[](void* memory, std::size_t) noexcept
-{
-  std::free(memory);
-}
 
 namespace OrthancPerf
 {
@@ -88,7 +39,7 @@ namespace OrthancPerf
         pollfd wait = {-1, POLLIN, 0};
         const int value = 65536;
 
-        const std::size_t before = allocations;
+        const std::size_t before = Allocations::count;
         const int fd = pair.GetServer();
         wait.fd = fd;
         set_(fd, SOL_SOCKET, SO_RCVBUF, &value, sizeof(value));
@@ -98,7 +49,7 @@ namespace OrthancPerf
         write_(fd, response.data(), response.size());
         poll_(&wait, 1, 1);  // in vain
         close_(fd);
-        const std::size_t after = allocations;
+        const std::size_t after = Allocations::count;
 
         pair.ReleaseServer();
         return after - before;
@@ -106,10 +57,10 @@ namespace OrthancPerf
 
       std::size_t Call(TcpPair& pair, const std::string& request) const
       {
-        const std::size_t before = allocations;
+        const std::size_t before = Allocations::count;
         write_(pair.GetClient(), request.data(), request.size());
         close_(pair.GetClient());
-        const std::size_t after = allocations;
+        const std::size_t after = Allocations::count;
 
         pair.ReleaseClient();
         return after - before;
@@ -165,9 +116,9 @@ namespace OrthancPerf
 
   TEST(HookAllocation, TheCounterCounts)
   {
-    const std::size_t before = allocations;
+    const std::size_t before = Allocations::count;
     const auto number = std::make_unique<int>(1);
-    EXPECT_EQ(before + 1, allocations);
+    EXPECT_EQ(before + 1, Allocations::count);
   }
 }
 

@@ -127,9 +127,10 @@ namespace OrthancPerf
     for (std::size_t i = 0; i < image.frames; i++)
     {
       const std::string frame = pixels.substr(i * size, size);
-      frames.push_back(syntax == "1.2.840.10008.1.2.5"
-                           ? MakeFakeRle(image, frame)
-                           : MakeFakeJpeg(image, frame, syntax == "1.2.840.10008.1.2.4.80"));
+      frames.push_back(
+          syntax == "1.2.840.10008.1.2.5"
+              ? MakeFakeRle(image, frame)
+              : MakeFakeJpeg(image, frame, syntax.rfind("1.2.840.10008.1.2.4.8", 0) == 0));
     }
 
     return frames;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Transcoder.h"
 
+#include "Allocations.h"
 #include "Dicom/DicomFile.h"
 #include "Dicom/DicomFileBuilder.h"
 #include "Transcoding/Engines/SampleImage.h"
@@ -364,6 +365,21 @@ namespace OrthancPerf
     impatient.TranscodeIncoming(source_.data(), source_.size());
     EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
   }
+
+
+#if !defined(PERF_SANITIZED)
+  TEST_F(TranscoderTest, WithoutMemoryTheInstanceStaysWhatItIs)
+  {
+    Transcoding transcoding;
+
+    {
+      const NoMemory noMemory;
+      transcoding = Send(source_);
+    }
+
+    ExpectLeftAlone(transcoding, Outcome::Failed, "No memory");
+  }
+#endif
 
 
   TEST_F(TranscoderTest, AChosenEngineIsTheOnlyOne)

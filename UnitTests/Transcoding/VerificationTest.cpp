@@ -59,11 +59,36 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(VerificationTest, ADecoderThatFailsIsNoVerdict)
+  TEST_F(VerificationTest, ADecoderThatDeclinesIsNoVerdict)
+  {
+    bad_.Declines("not covered");
+    EXPECT_EQ("", Verify(Encode(good_, RLE), {&bad_, &good_}));
+    EXPECT_EQ("bad does not decode it: not covered", Verify(Encode(good_, RLE), {&bad_}));
+  }
+
+
+  TEST_F(VerificationTest, WhatOneDecoderCannotReadIsNotStored)
   {
     bad_.Fails("crashed");
-    EXPECT_EQ("", Verify(Encode(good_, RLE), {&bad_, &good_}));
-    EXPECT_EQ("bad does not decode it: crashed", Verify(Encode(good_, RLE), {&bad_}));
+    EXPECT_EQ("bad does not decode it: crashed", Verify(Encode(good_, RLE), {&bad_, &good_}));
+    EXPECT_EQ("", Verify(Encode(good_, RLE), {&good_, &bad_}));  // one that reads it is enough
+  }
+
+
+  TEST_F(VerificationTest, JpegLsOfFewerThanEightBitsIsNotStored)
+  {
+    // Whichever decoder says that all is well
+    FakeEngine writer("writer", {JPEG_LS});
+    writer.Changes(
+        [](DataSetEditor& editor)
+        {
+          std::string element(editor.Find(TAG_PIXEL_DATA)->bytes);
+          const std::size_t precision = element.find("\xff\xf7") + 4;
+          element[precision] = 7;
+          editor.SetEncoded(TAG_PIXEL_DATA, element);
+        });
+    EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries read in different ways",
+              Verify(Encode(writer, JPEG_LS), {&good_}));
   }
 
 
@@ -116,6 +141,40 @@ namespace OrthancPerf
     EXPECT_EQ(
         "", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding, &good_}, {&good_}));
     EXPECT_NE("", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding}, {&good_}));
+  }
+
+
+  TEST_F(VerificationTest, DecodersThatDisagreeAboutTheSourceAreFound)
+  {
+    const std::string native = source_;
+    const auto verify = [&](const char* syntax, int mask)
+    {
+      FakeEngine encoder("encoder", {syntax});
+      source_ = native;
+      source_ = Encode(encoder, syntax);
+      FakeEngine other("other");
+      std::string decoded = native;
+
+      for (std::size_t i = decoded.size() - 401; i + 1 < decoded.size(); i++)
+      {
+        decoded[i] = static_cast<char>(decoded[i] ^ mask);
+      }
+
+      other.Writes(decoded);
+      const std::string file = Encode(good_, RLE);
+      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+    };
+
+    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    EXPECT_EQ("", verify(JPEG_BASELINE, 0));
+    EXPECT_EQ("", verify(JPEG_BASELINE, 1));  // of a cosine, they may round in other ways
+    EXPECT_EQ(DISAGREEMENT, verify(JPEG_BASELINE, 0x20));
+
+    for (const char* const syntax : {JPEG_LOSSLESS, JPEG_LS, "1.2.840.10008.1.2.4.81", RLE})
+    {
+      EXPECT_EQ("", verify(syntax, 0)) << syntax;
+      EXPECT_EQ(DISAGREEMENT, verify(syntax, 1)) << syntax;
+    }
   }
 
 

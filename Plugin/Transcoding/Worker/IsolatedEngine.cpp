@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace OrthancPerf
@@ -69,6 +70,22 @@ namespace OrthancPerf
 
     try
     {
+      return TranscodeOrSayWhyNot(data, size, target);
+    }
+    catch (const std::exception&)
+    {
+      EngineResult failed;
+      failed.reason = "No memory";  // short enough to need none
+      return failed;
+    }
+  }
+
+
+  EngineResult IsolatedEngine::TranscodeOrSayWhyNot(const void* data, std::size_t size,
+                                                    const TranscodingTarget& target) const
+  {
+    try
+    {
       try
       {
         return TryTranscode(data, size, target);
@@ -77,6 +94,10 @@ namespace OrthancPerf
       {
         return TryTranscode(data, size, target);  // its minute without work was over just now
       }
+    }
+    catch (const std::bad_alloc&)
+    {
+      throw;
     }
     catch (const std::exception& error)
     {

@@ -64,6 +64,8 @@ namespace OrthancPerf
     }
 
   private:
+    EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
+                                      const TranscodingTarget& target) const;
     EngineResult TryTranscode(const void* data, std::size_t size,
                               const TranscodingTarget& target) const;
     std::string Describe(const std::string& failure) const;

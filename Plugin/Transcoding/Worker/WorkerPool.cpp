@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -60,7 +61,15 @@ namespace OrthancPerf
   {
     Idles dead;
     const std::lock_guard<std::mutex> lock(mutex_);
-    RemoveExpired(dead);
+
+    try
+    {
+      RemoveExpired(dead);
+    }
+    catch (const std::bad_alloc&)
+    {
+      // The next time, then
+    }
   }
 
 
@@ -198,12 +207,20 @@ namespace OrthancPerf
 
     try
     {
-      worker = std::make_unique<WorkerProcess>(program_, std::min(startup_, GetTimeLeft(deadline)));
+      try
+      {
+        worker =
+            std::make_unique<WorkerProcess>(program_, std::min(startup_, GetTimeLeft(deadline)));
+      }
+      catch (const std::exception& error)
+      {
+        problem = program_.GetProblem();
+        problem = problem.empty() ? error.what() : problem;
+      }
     }
-    catch (const std::exception& error)
+    catch (const std::bad_alloc&)
     {
-      problem = program_.GetProblem();
-      problem = problem.empty() ? error.what() : problem;
+      problem = "No memory";  // short enough to need none
     }
 
     lock.lock();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/IsolatedEngine.h"
+#include "Allocations.h"
 #include "BuildPaths.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/NativeEngine.h"
@@ -134,6 +135,30 @@ namespace OrthancPerf
     EXPECT_EQ(misbehaving.GetReason("fail"), std::string(WORKER_REASON_LENGTH, 'x'));
     EXPECT_EQ(misbehaving.GetReason("curse"), "a??? z");
   }
+
+
+#if !defined(PERF_SANITIZED)
+  TEST(IsolatedEngine, WithoutMemoryACallFailsAndTheNextOneDoesNot)
+  {
+    const Misbehaving misbehaving;
+    const std::string file = "echo\n";
+
+    // While no process runs yet, and when one does
+    for (int i = 0; i < 2; i++)
+    {
+      EngineResult result;
+
+      {
+        const NoMemory noMemory;
+        result = misbehaving.GetEngine().Transcode(file.data(), file.size(), TARGET);
+      }
+
+      EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
+      EXPECT_EQ(result.reason, "No memory");
+      EXPECT_EQ(misbehaving.GetFile(file), file);
+    }
+  }
+#endif
 
 
   TEST(IsolatedEngine, AnEmptySourceIsASource)
