@@ -4,7 +4,7 @@
 # switches Nagle's algorithm off), CivetWeb, curl and OpenSSL are part of the executable. Tests and
 # benchmarks take it as any other: PERF_ORTHANC=build/static-orthanc/Orthanc. The sources are
 # Debian's, put where Orthanc's own build would download them; that build does the rest, as for
-# its releases. Some 20 minutes on two cores of Debian 12 or 13, as root.
+# its releases. Some 20 minutes on two cores of Debian 12, as root.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
