@@ -113,7 +113,8 @@ def test_an_association_is_open_while_it_is(orthanc: OrthancServer, images: list
 
 
 def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
-    assert associate(orthanc, "REJECTED", called="SOMEBODY").is_rejected
+    # On a busy machine pynetdicom may see the connection's end before the rejection that it read
+    assert not associate(orthanc, "REJECTED", called="SOMEBODY").is_established
     wait_for(orthanc, "REJECTED", "rejected")
     assert get_peer(orthanc, "REJECTED")["CalledTitle"] == "SOMEBODY"
 

@@ -80,6 +80,7 @@ class Site:
         self.settings = settings
         self.program = program
         self.images = images
+        folder.mkdir()
         self.certificate = make_certificate(folder) if settings.tls else None
         with ExitStack() as stack:
             arguments = self.certificate.get_dcmtk_arguments() if self.certificate else []
