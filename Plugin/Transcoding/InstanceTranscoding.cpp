@@ -134,9 +134,16 @@ namespace OrthancPerf
       return MakeUndone(Outcome::Unneeded, target, reason);
     }
 
-    if (isDuplicate && !IsLossy(target) && isDuplicate(identity_))
+    if (isDuplicate && !IsLossy(target))
     {
-      return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
+      const TimePoint asked = Clock::now();
+
+      if (isDuplicate(identity_))
+      {
+        return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
+      }
+
+      surroundings_.deadline += Clock::now() - asked;  // a busy database takes no time of engines
     }
 
     return TranscodeTo(target);

@@ -71,7 +71,7 @@ namespace OrthancPerf
                        const std::string& file) const;
     std::string Derive(const std::string& target, std::string& file) const;
 
-    const TranscodingSurroundings surroundings_;
+    TranscodingSurroundings surroundings_;
     bool isIncoming_ = false;
     const std::string_view received_;
     ImageDescription image_;

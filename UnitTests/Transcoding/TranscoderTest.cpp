@@ -221,6 +221,24 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, AStoreThatAnswersSlowlyTakesNoTimeOfTheEngines)
+  {
+    Transcoder hasty(directory_, &observer_, std::chrono::milliseconds(500));
+    IngestTranscoding settings;
+    settings.transferSyntax = JPEG_LOSSLESS;
+    hasty.SetSettings(settings);
+
+    const auto isDuplicate = [](const InstanceIdentity&)
+    {
+      std::this_thread::sleep_for(std::chrono::milliseconds(600));
+      return false;
+    };
+    const Transcoding transcoding =
+        hasty.TranscodeIncoming(source_.data(), source_.size(), isDuplicate);
+    EXPECT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
+  }
+
+
   TEST_F(TranscoderTest, TheStoreIsNotAskedForWhatNeedsNoTranscoding)
   {
     Set(EXPLICIT_LITTLE_ENDIAN);

@@ -144,6 +144,21 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(VerificationTest, DecodersThatSeeAnotherSizeDisagree)
+  {
+    FakeEngine encoder("encoder", {JPEG_LOSSLESS});
+    const std::string native = source_;
+    source_ = Encode(encoder, JPEG_LOSSLESS);
+    DataSetEditor editor(native.data(), native.size());
+    editor.Set(0x00280010, "US", std::string("\1\0", 2));  // Rows
+    FakeEngine other("other");
+    other.Writes(editor.Write());
+    const std::string file = Encode(good_, RLE);
+    EXPECT_EQ("good and other decode what came to other pixels",
+              FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_}));
+  }
+
+
   TEST_F(VerificationTest, DecodersThatDisagreeAboutTheSourceAreFound)
   {
     const std::string native = source_;
