@@ -65,6 +65,8 @@ One file, the library of the [portable build](portable-build.md), tried in each 
   to share memory than `memfd_create`. Nothing of that is begun.
 - **musl (Alpine)**: the file needs glibc. musl has `dl_iterate_phdr` and `memfd_create`, too; what
   is missing is a build for it, and tests. Orthanc's official images have glibc.
+- **arm64**: not yet. The library was compiled for it and was at work in Debian's Orthanc for arm64,
+  emulated; the engine programs were not built ([more](portable-build.md)).
 - **Other processors than x86-64 and arm64**: the probe knows the relocations of these two.
 """
 
@@ -116,6 +118,7 @@ def attempt(candidate: Candidate) -> dict[str, Any]:
         print(candidate.name, result.version, result.list_failures() or "all works", flush=True)
         return {
             "Version": result.version,
+            "Plugin": result.plugin,
             "Processor": machine,
             "Library": hashlib.sha256(library.read_bytes()).hexdigest()[:12],
             "Date": datetime.now(UTC).date().isoformat(),
@@ -131,11 +134,11 @@ def format_cell(row: dict[str, Any], column: str) -> str:
 
 
 def format_table(rows: dict[str, dict[str, Any]]) -> str:
-    heads = ["Orthanc", "kind", "processor", *COLUMNS, "library", "seen"]
+    heads = ["Orthanc", "kind", "processor", *COLUMNS, "plugin", "library", "seen"]
     lines = [heads, ["---"] * len(heads)]
     for name, row in sorted(rows.items(), key=lambda item: (item[1]["Version"], item[0])):
         cells = [format_cell(row, column) for column in COLUMNS]
-        ends = [f"`{row['Library']}`", row["Date"]]
+        ends = [row["Plugin"], f"`{row['Library']}`", row["Date"]]
         lines.append([row["Version"], name, row["Processor"], *cells, *ends])
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -145,7 +148,7 @@ def format_notes(rows: dict[str, dict[str, Any]]) -> str:
     for name, row in rows.items():
         for column, reason in row["Columns"].items():
             if reason is not None and column not in row["FailsWithoutPlugin"]:
-                notes.append(f"{name}, {column}: {reason.splitlines()[0]}")
+                notes.append(f"{name}, {column}: {reason}")
     if any(row["FailsWithoutPlugin"] for row in rows.values()):
         notes.append(
             '"Orthanc\'s own fails": the same was tried without the plugin, and failed as well.'

@@ -64,6 +64,7 @@ class Result:
     """What was seen in one Orthanc; of each column None, or why it failed."""
 
     version: str = "?"
+    plugin: str = "?"  # its version
     columns: dict[str, str | None] = field(default_factory=dict)
     fails_without: list[str] = field(default_factory=list)  # columns: without the plugin, too
 
@@ -195,7 +196,7 @@ def get_failure(check: Callable[[], None]) -> str | None:
     try:
         check()
     except Exception as error:  # whatever it is, the others are tried
-        return f"{type(error).__name__}: {error}".strip()
+        return f"{type(error).__name__}: {error}".splitlines()[0]
     return None
 
 
@@ -205,6 +206,7 @@ def try_all(trial: Trial) -> Result:
     def try_checks() -> None:
         with trial.start() as server:
             result.version = server.get_json("/system")["Version"]
+            result.plugin = server.get_json("/plugins/perf")["Version"]
             for column, check in CHECKS.items():
                 result.columns[column] = get_failure(lambda check=check: check(trial, server))
 
