@@ -474,7 +474,9 @@ namespace OrthancPerf
     EXPECT_EQ(0, close(open(path.c_str(), "ab")));
     errno = EDOM;
     EXPECT_EQ(0, close(fmemopen(memory.data(), memory.size(), "w")));
+#if !defined(__SANITIZE_THREAD__)  // whose own fclose asks for a descriptor, which there is none
     EXPECT_EQ(EDOM, errno);
+#endif
     EXPECT_EQ(nullptr, open((root_ + "/no/folder").c_str(), "wb"));
     EXPECT_EQ(ENOENT, errno);
     EXPECT_FALSE(files_.Take());
