@@ -44,7 +44,8 @@ namespace OrthancPerf
       return place;
     }
 
-    // Another thread may have given it the last place since the look; a full directory stays as it is
+    // Another thread may have given it the last place since the look; a full directory stays as it
+    // is
     return IsFull() ? Find(printable).value_or(GetOthers()) : Add(printable);
   }
 
