@@ -38,6 +38,7 @@ from harness.container import (
 )
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
+from harness.portable import OTHER_ROOTS
 from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, get_syntax, read_stored, tune
 from harness.tuning import tune_sockets
 
@@ -46,7 +47,6 @@ CLONES = Path(os.environ.get("PERF_DOCKER", "/nonexistent"))
 CONFIGURATOR = CLONES / "orthanc-builder" / "docker" / "orthanc"
 PROFILE = CLONES / "profiles" / "seccomp" / "default.json"
 SCHEMA = CLONES / "compose-spec" / "schema" / "compose-spec.json"
-ROOTS = [*filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
 LIBRARY = "libOrthancPerf.so"
 PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
 NO_MAPS = "/proc/self/maps cannot be read"
@@ -335,7 +335,7 @@ def context(tmp_path: Path) -> Path:
 
 def find_root(*needed: str) -> Path:
     """The first of PERF_ROOTS that has these files."""
-    for root in map(Path, ROOTS):
+    for root in map(Path, OTHER_ROOTS):
         if all((root / path).exists() for path in needed):
             return root
     pytest.skip(f"PERF_ROOTS has no root file system with {' and '.join(needed)}")
@@ -490,7 +490,7 @@ def test_it_is_at_work_in_jodogne_s_image(
 
 def find_newest_root() -> Path:
     """The first of PERF_ROOTS whose Orthanc is new enough for the image's own script."""
-    for root in map(Path, ROOTS):
+    for root in map(Path, OTHER_ROOTS):
         usage = get_output(["chroot", root, "Orthanc", "--help"])
         if "--advanced-config" in usage:
             return root

@@ -17,9 +17,9 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import scrape_when_counted, wait_until
 from harness.orthanc import OrthancServer
-from harness.portable import enter, unpack
+from harness.portable import ROOTS, enter, unpack
 from harness.transcoding import change, write
-from test_portable import ROOTS, get_archive
+from test_portable import get_archive
 
 BYTES = "orthanc_perf_received_bytes"
 

@@ -6,7 +6,6 @@ colons: of debootstrap, with Debian's package of Orthanc installed. And Debian's
 qemu-user, in the folder that PERF_ARM64_ROOT names: of make-arm64-root.sh.
 """
 
-import os
 import platform
 import shutil
 import subprocess
@@ -20,11 +19,10 @@ from harness.certificates import make_certificate
 from harness.compatibility import Trial, try_all
 from harness.images import list_pydicom_files
 from harness.orthanc import ORTHANC
-from harness.portable import ARM64_ROOT, enter, find_archive, unpack
+from harness.portable import ARM64_ROOT, ROOTS, enter, find_archive, unpack
 from harness.transcoding import JPEG_2000_LOSSLESS, JPEG_LOSSLESS_SV1, JPEG_LS, RLE
 
 MACHINES = ["x86_64", "aarch64"]
-ROOTS = ["/", *filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
 
 emulated = pytest.mark.skipif(
     not ARM64_ROOT or shutil.which("qemu-aarch64") is None,

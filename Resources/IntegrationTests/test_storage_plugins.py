@@ -2,6 +2,7 @@
 """Storage, sync and index, whatever files are called, wherever they are, whoever writes them."""
 
 import os
+import platform
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer
-from test_portable import ROOTS, enter
+from harness.portable import ROOTS, enter
 
 PIXELS = 512 * 512 * 2  # bytes, at the end of each image
 HOLD = 0.05  # how long the storage plugin keeps each of its files open, in seconds
@@ -111,7 +112,7 @@ def test_advanced_storage(
     }
     server = start_orthanc(
         plugins=[tmp_path / "lib0.so", tmp_path / "lib1.so"],
-        launcher=enter(ROOTS[-1], tmp_path),
+        launcher=enter(platform.machine(), ROOTS[-1], tmp_path),
         options={"AdvancedStorage": section, "SyncStorageArea": is_synced},
     )
     for instance in store(server, make_series):

@@ -9,6 +9,10 @@ from pathlib import Path
 PORTABLE = Path(__file__).resolve().parents[3] / "build" / "portable"
 PROGRAMS = ["OrthancPerfDcmtk", "OrthancPerfGdcm"]
 
+# Root file systems of debootstrap, with other releases of Debian's Orthanc; separated by colons
+OTHER_ROOTS = [*filter(None, os.environ.get("PERF_ROOTS", "").split(":"))]
+ROOTS = ["/", *OTHER_ROOTS]
+
 # The folder of make-arm64-root.sh
 ARM64_ROOT = os.environ.get("PERF_ARM64_ROOT", "")
 
