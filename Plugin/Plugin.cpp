@@ -138,7 +138,7 @@ namespace
           {
             context.Settle(Duration::zero());
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
-                              *request, context.AreUsersKnown());
+                              *request, context.GetUsers());
             code = OrthancPluginErrorCode_Success;
           });
     return code;

@@ -55,6 +55,7 @@ namespace OrthancPerf
                                OrthancPluginTranscoderCallback transcode) :
     orthanc_(context),
     server_(orthancConfiguration),
+    users_(orthancConfiguration),
     transcode_(transcode),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
@@ -108,6 +109,7 @@ namespace OrthancPerf
       Warn(warning);
     }
 
+    WarnOfUsers(configuration.allowTuning);
     router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     tuning_.Announce();
@@ -257,6 +259,21 @@ namespace OrthancPerf
                                                    Warn(warning);
                                                  }});
     RegisterDashboardResource(router_, GetDashboardFiles());
+  }
+
+
+  void PluginContext::WarnOfUsers(const TuningPermission& permission)
+  {
+    for (const std::string& user : permission.users)
+    {
+      if (!users_.Has(user))
+      {
+        Warn("\"AllowTuning\" names the user \"" + DescribeText(user) + "\", whom Orthanc " +
+             (users_.AreAsked() ? "does not know: see \"RegisteredUsers\""
+                                : "asks for no password, so that nobody is known to be it: see "
+                                  "\"AuthenticationEnabled\""));
+      }
+    }
   }
 
 

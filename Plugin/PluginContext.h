@@ -16,6 +16,7 @@
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
+#include "Rest/RegisteredUsers.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
 #include "Sdk/ComparisonHost.h"
@@ -79,10 +80,9 @@ namespace OrthancPerf
       return transcoding_;
     }
 
-    // Whether Orthanc lets in only users whose passwords it has checked
-    bool AreUsersKnown() const
+    const RegisteredUsers& GetUsers() const
     {
-      return server_.hasAuthentication;
+      return users_;
     }
 
     const RestRouter& GetRouter() const
@@ -93,6 +93,7 @@ namespace OrthancPerf
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
+    void WarnOfUsers(const TuningPermission& permission);
     void InstallProbe();
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
@@ -104,6 +105,7 @@ namespace OrthancPerf
 
     Orthanc orthanc_;
     const ServerConfiguration server_;
+    const RegisteredUsers users_;
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     PluginState state_;

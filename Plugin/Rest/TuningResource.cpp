@@ -13,12 +13,14 @@ namespace OrthancPerf
     constexpr const char* ROUTE = "/perf/tuning";
 
 
-    void CheckAllowed(bool isAllowed)
+    void CheckAllowed(const TuningPermission& permission, const RestRequest& request)
     {
-      if (!isAllowed)
+      if (!permission.Allows(request.user))
       {
-        throw RestError(403, "Changing the tuning is switched off by \"AllowTuning\" in section "
-                             "\"Perf\" of Orthanc's configuration");
+        throw RestError(403, std::string("Changing the tuning is ") +
+                                 (permission.users.empty() ? "switched off" : "kept for others") +
+                                 " by \"AllowTuning\" in section \"Perf\" of Orthanc's "
+                                 "configuration");
       }
     }
 
@@ -26,7 +28,8 @@ namespace OrthancPerf
     RestAnswer Answer(const TuningResourceSources& sources, const TuningOutcome& outcome,
                       const RestRequest& request)
     {
-      sources.changes.Note(*outcome.before, *outcome.tuning, {request.user, request.address});
+      sources.changes.Note(*outcome.before, *outcome.tuning,
+                           {DescribeText(request.user), request.address});
 
       for (const std::string& warning : outcome.warnings)
       {
@@ -49,14 +52,14 @@ namespace OrthancPerf
 
     const auto put = [sources](const RestRequest& request)
     {
-      CheckAllowed(sources.isAllowed);
+      CheckAllowed(sources.permission, request);
       const Json::Value patch = ParseJson(request.body.data(), request.body.size());
       return Answer(sources, sources.store.Merge(patch), request);
     };
 
     const auto reset = [sources](const RestRequest& request)
     {
-      CheckAllowed(sources.isAllowed);
+      CheckAllowed(sources.permission, request);
       return Answer(sources, sources.store.Reset(), request);
     };
 

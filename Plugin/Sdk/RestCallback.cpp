@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/RestCallback.h"
 
-#include "Rest/BasicUser.h"
 #include "Sdk/PendingRequest.h"
 #include "Tuning/SettingError.h"
 
@@ -112,7 +111,7 @@ namespace OrthancPerf
     }
 
     RestRequest ToRequest(OrthancPluginContext* context, const char* url,
-                          const OrthancPluginHttpRequest& source, bool areUsersKnown)
+                          const OrthancPluginHttpRequest& source, const RegisteredUsers& users)
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
@@ -122,9 +121,9 @@ namespace OrthancPerf
 
       request.address = DescribeText(TakePendingAddress());
 
-      if (areUsersKnown && !request.address.empty())
+      if (!request.address.empty())
       {
-        request.user = GetBasicUser(request.GetHeader("authorization").value_or(""));
+        request.user = users.Identify(request.GetHeader("authorization").value_or(""));
       }
 
       if (source.bodySize > 0)
@@ -138,9 +137,9 @@ namespace OrthancPerf
 
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
-                         const OrthancPluginHttpRequest& source, bool areUsersKnown)
+                         const OrthancPluginHttpRequest& source, const RegisteredUsers& users)
   {
-    const RestRequest request = ToRequest(context, url, source, areUsersKnown);
+    const RestRequest request = ToRequest(context, url, source, users);
     const RestAnswer answer = router.Serve(request);
 
     for (const auto& [key, value] : answer.headers)

@@ -80,15 +80,6 @@ namespace OrthancPerf
     }
 
 
-    // As Orthanc's StartHttpServer decides it
-    bool HasAuthentication(const Json::Value& configuration)
-    {
-      const Json::Value& enabled = configuration["AuthenticationEnabled"];
-      const Json::Value& isRemote = configuration["RemoteAccessAllowed"];
-      return enabled.isBool() ? enabled.asBool() : isRemote.isBool() && isRemote.asBool();
-    }
-
-
     std::vector<std::string> GetForeignArguments(const Json::Value& configuration)
     {
       std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
@@ -114,7 +105,6 @@ namespace OrthancPerf
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),
-    hasAuthentication(HasAuthentication(orthancConfiguration)),
     foreignArguments(GetForeignArguments(orthancConfiguration))
   {
   }

@@ -23,8 +23,7 @@ namespace OrthancPerf
     std::vector<std::string> modalityTitles;    // the AE titles of all modalities
     std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS
 
-    bool hasOtherFilters;    // anything in this Orthanc may refuse an instance: Lua, other plugins
-    bool hasAuthentication;  // Orthanc lets in only users whose passwords it has checked
+    bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins
 
     // Query arguments that a request has for others: a browser's cache ("_", by jQuery), and the
     // token of a user, for Orthanc's authorization plugin

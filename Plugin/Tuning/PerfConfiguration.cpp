@@ -101,7 +101,7 @@ namespace OrthancPerf
         make("SocketProbe", SwitchKind(), &Perf::socketProbe),
         make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
         make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
-        make("AllowTuning", SwitchKind(), &Perf::allowTuning),
+        make("AllowTuning", TuningPermissionKind(), &Perf::allowTuning),
         make("PersistTuning", SwitchKind(), &Perf::persistTuning),
     };
     return ALL;

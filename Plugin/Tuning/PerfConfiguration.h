@@ -3,6 +3,7 @@
 
 #include "Tuning/SettingKey.h"
 #include "Tuning/TuningDocument.h"
+#include "Tuning/TuningPermission.h"
 
 #include <json/value.h>
 
@@ -20,7 +21,7 @@ namespace OrthancPerf
     bool socketProbe = true;             // whether the libc probe may be installed
     std::size_t recentInstances = 1000;  // how many finished ones /perf/instances remembers
     std::size_t maximumPeers = 256;      // how many are told apart; the rest share "other"
-    bool allowTuning = true;             // whether PUT and DELETE of /perf/tuning are allowed
+    TuningPermission allowTuning;        // who may PUT and DELETE /perf/tuning
     bool persistTuning = true;           // whether changes of the tuning survive a restart
     Json::Value tuningDocument = Json::objectValue;  // what it sets of the tuning, canonical
     Tuning tuning;                                   // that, over the defaults

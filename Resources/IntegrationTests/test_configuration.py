@@ -63,6 +63,8 @@ def make(
         ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
         ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),
         ({"AllowTuning": 0}, "Perf.AllowTuning", "true or false"),
+        ({"AllowTuning": "alice"}, "Perf.AllowTuning", "a list of Orthanc's users"),
+        ({"AllowTuning": ["alice", 7]}, "Perf.AllowTuning", "a list of Orthanc's users"),
         ({"Tuning": []}, "Perf.Tuning", "object"),
         (
             {"Tuning": {"DicomSockets": {"ReceiveBuffer": "big"}}},

@@ -16,6 +16,7 @@ SOURCES = f"{TUNING}?sources"
 SCRIPT = """
 function OnStoredInstance(instanceId, tags, metadata)
   RestApiPut('/perf/tuning', '{"DicomSockets": {"KeepAliveSeconds": 77}}', false)
+  print('the script is over')
 end
 """
 
@@ -109,6 +110,61 @@ def test_nobody_is_named_on_hearsay(orthanc: OrthancServer, header: str) -> None
     orthanc.request("PUT", TUNING, data=body, headers=headers).raise_for_status()
     (made,) = list_changes(orthanc)
     assert made["By"] == {"Origin": "RestApi", "Address": "127.0.0.1"}
+
+
+# ---- Who may
+
+
+def test_only_those_whom_the_list_names_may_tune(start_orthanc: StartOrthanc) -> None:
+    users = {"alice": "a", "bob": "b"}
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": users}
+    orthanc = start_orthanc(
+        perf={"AllowTuning": ["alice", "carol"]}, options=options, credentials=("bob", "b")
+    )
+    before = orthanc.get_json(TUNING)
+    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
+
+    for answer in (
+        orthanc.request("PUT", TUNING, data=body),
+        orthanc.request("DELETE", TUNING),
+        orthanc.request("PUT", TUNING, data=body, headers={"X-Forwarded-User": "alice"}),
+    ):
+        assert answer.status_code == 403
+        assert '"AllowTuning"' in answer.json()["Error"]
+    assert orthanc.get_json(TUNING) == before
+
+    orthanc.session.auth = ("alice", "a")
+    change(orthanc, KeepAliveSeconds=90)
+    (made,) = list_changes(orthanc)
+    assert made["By"]["User"] == "alice"
+    (warning,) = find_lines(orthanc, '"AllowTuning" names')
+    assert '"carol"' in warning and "RegisteredUsers" in warning
+
+
+def test_a_list_keeps_out_everybody_where_orthanc_asks_for_no_password(
+    start_orthanc: StartOrthanc,
+) -> None:
+    options = {"RegisteredUsers": {"alice": "a"}}
+    orthanc = start_orthanc(perf={"AllowTuning": ["alice"]}, options=options)
+    orthanc.session.auth = ("alice", "a")
+    assert orthanc.request("PUT", TUNING, data="{}").status_code == 403
+    (warning,) = find_lines(orthanc, '"AllowTuning" names')
+    assert "AuthenticationEnabled" in warning
+
+
+def test_a_list_keeps_out_scripts(
+    start_orthanc: StartOrthanc,
+    make_series: Any,  # noqa: ANN401
+) -> None:
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": {"alice": "a"}}
+    orthanc = start_orthanc(
+        perf={"AllowTuning": ["alice"]}, options=options, lua=[SCRIPT], credentials=("alice", "a")
+    )
+    (image,) = make_series("store", 1)
+    orthanc.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    assert wait_until(lambda: find_lines(orthanc, "the script is over") != [])
+    change(orthanc, KeepAliveSeconds=30)
+    assert [made["By"].get("User") for made in list_changes(orthanc)] == ["alice"]
 
 
 def test_a_change_from_inside_orthanc_is_named_as_such(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where AllowTuning is false.
+// Where AllowTuning is false, or names others.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeBrowser, isLive, openBrowser, visit } from './page';
 
@@ -11,7 +11,7 @@ test('a change that is forbidden says so, and is not shown as made', async () =>
   await isLive(page);
   const control = page.getByRole('switch', { name: 'Send at once' });
   await control.click();
-  await page.getByText('AllowTuning is false').waitFor();
+  await page.getByText('Changes are not allowed to you: AllowTuning').waitFor();
   expect(await control.getAttribute('aria-checked')).toBe('true');
   expect(await control.isDisabled()).toBe(true);
   await page.close();

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Tuning/SettingKey.h"
+
+#include <json/value.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Who may change the tuning: "AllowTuning" in the configuration. A value.
+  struct TuningPermission
+  {
+    bool isForAll = true;            // whom Orthanc lets in, and what runs inside it
+    std::vector<std::string> users;  // else only these of Orthanc's users; none: nobody
+
+    // The user whose password has been checked; empty: nobody knows who asks
+    bool Allows(const std::string& user) const
+    {
+      return isForAll ||
+             (!user.empty() && std::find(users.begin(), users.end(), user) != users.end());
+    }
+  };
+
+
+  // Names of Orthanc's users, which have no colon (RFC 7617 section 2)
+  struct UsersKind
+  {
+    static constexpr const char* TYPE = "list";
+
+    static std::string GetAllowed()
+    {
+      return "a list of Orthanc's users, [\"alice\", ...]";
+    }
+
+    static bool Read(const Json::Value& value, std::vector<std::string>& place)
+    {
+      std::vector<std::string> users;
+
+      for (const Json::Value& user : value.isArray() ? value : Json::Value(Json::arrayValue))
+      {
+        if (!user.isString() || user.asString().empty() ||
+            user.asString().find(':') != std::string::npos)
+        {
+          return false;
+        }
+
+        users.push_back(user.asString());
+      }
+
+      if (value.isArray())
+      {
+        place = users;
+      }
+
+      return value.isArray();
+    }
+
+    static Json::Value Write(const std::vector<std::string>& users)
+    {
+      Json::Value json(Json::arrayValue);
+
+      for (const std::string& user : users)
+      {
+        json.append(user);
+      }
+
+      return json;
+    }
+  };
+
+
+  struct TuningPermissionKind
+  {
+    static constexpr const char* TYPE = "boolean or list";
+
+    static std::string GetAllowed()
+    {
+      return "true or false, or " + UsersKind::GetAllowed();
+    }
+
+    static bool Read(const Json::Value& value, TuningPermission& place)
+    {
+      TuningPermission permission;
+      const bool isRead =
+          SwitchKind::Read(value, permission.isForAll) || UsersKind::Read(value, permission.users);
+
+      if (isRead)
+      {
+        permission.isForAll = permission.isForAll && value.isBool();
+        place = permission;
+      }
+
+      return isRead;
+    }
+
+    static Json::Value Write(const TuningPermission& permission)
+    {
+      const bool isSwitch = permission.isForAll || permission.users.empty();
+      return isSwitch ? Json::Value(permission.isForAll) : UsersKind::Write(permission.users);
+    }
+  };
+}
