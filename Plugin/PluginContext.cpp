@@ -371,14 +371,28 @@ namespace OrthancPerf
   }
 
 
+  // Series and patients may share a SOP Instance UID. Where Orthanc's identifier cannot be told, it
+  // has to do.
+  std::string PluginContext::FindInStore(const InstanceIdentity& instance) const
+  {
+    const std::string id = instance.hasher.GetInstanceId();
+
+    if (id.empty())
+    {
+      return orthanc_.LookupInstance(instance.sopInstanceUid.data());
+    }
+
+    return orthanc_.HasInstance(id) ? id : "";
+  }
+
+
   void PluginContext::Settle(Duration quiet) noexcept
   {
     try
     {
       recorder_.Drain(journal_);
       tracker_.Settle(Clock::now(), quiet,
-                      [this](const char* sopInstanceUid)
-                      { return orthanc_.LookupInstance(sopInstanceUid); });
+                      [this](const InstanceIdentity& instance) { return FindInStore(instance); });
     }
     catch (const std::exception& error)
     {

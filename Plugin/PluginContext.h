@@ -102,6 +102,7 @@ namespace OrthancPerf
     void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
+    std::string FindInStore(const InstanceIdentity& instance) const;
 
     Orthanc orthanc_;
     const ServerConfiguration server_;

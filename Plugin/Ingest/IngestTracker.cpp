@@ -114,8 +114,7 @@ namespace OrthancPerf
   {
     while (const std::optional<EndedInstance> ended = TakeDeferred())
     {
-      const std::string instanceId = lookup(ended->identity.sopInstanceUid.data());
-
+      const std::string instanceId = lookup(ended->identity);
       Publish(*ended, instanceId.empty() ? JudgeOutcome(ended->evidence, hasOtherFilters_) : STORED,
               instanceId);
     }

@@ -21,9 +21,9 @@ namespace OrthancPerf
   class IngestTracker
   {
   public:
-    // Orthanc's identifier of the instance with this SOP Instance UID, empty if the store does not
-    // hold it; asked by Settle only. Must not throw.
-    using StoreLookup = std::function<std::string(const char* sopInstanceUid)>;
+    // Orthanc's identifier of this instance, empty if the store does not hold it; asked by Settle
+    // only. Must not throw.
+    using StoreLookup = std::function<std::string(const InstanceIdentity&)>;
 
     // Journal and source outlive the tracker. "hasOtherFilters": see JudgeOutcome()
     IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source);

@@ -4,11 +4,14 @@
 from pathlib import Path
 
 import pytest
+from pydicom.dataset import FileDataset
+from pydicom.uid import generate_uid
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.metrics import INSTANCES, scrape_when_counted
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.transcoding import change
 
 
 @pytest.fixture(params=["before", "after"])
@@ -69,3 +72,21 @@ def test_what_another_plugin_refuses_is_counted_as_discarded(
     clients.store(orthanc, images[10:], title="WELCOME")
     counts = scrape_when_counted(orthanc, 15).group(INSTANCES, "origin", "outcome")
     assert counts == {("DicomProtocol", "discarded"): 10, ("DicomProtocol", "stored"): 5}
+
+
+def test_what_is_refused_is_discarded_though_a_stored_instance_shares_its_uid(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(
+        plugins=[plugin, other_plugin], options={"OtherPlugin": {"DiscardTitle": "REFUSED"}}
+    )
+    (image,) = make_series("store", 1)
+
+    def move(other: FileDataset) -> None:
+        other.SeriesInstanceUID = generate_uid()
+
+    clients.store(orthanc, [image], title="WELCOME")
+    image.path.write_bytes(change(image.path, move))
+    clients.store(orthanc, [image], title="REFUSED")
+    counts = scrape_when_counted(orthanc, 2).group(INSTANCES, "origin", "outcome")
+    assert counts == {("DicomProtocol", "discarded"): 1, ("DicomProtocol", "stored"): 1}

@@ -51,7 +51,7 @@ namespace OrthancPerf
     class IngestTrackerTest : public testing::Test
     {
     protected:
-      static std::string IsNowhere(const char*)
+      static std::string IsNowhere(const InstanceIdentity&)
       {
         return {};
       }
@@ -106,8 +106,8 @@ namespace OrthancPerf
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 2U);
 
     tracker_.Settle(now_, QUIET,
-                    [](const char* uid)
-                    { return std::string(uid) == "1.2.4" ? "identifier" : ""; });
+                    [](const InstanceIdentity& instance)
+                    { return std::string(instance.sopInstanceUid.data()) == "1.2.4" ? "id" : ""; });
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
     EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
