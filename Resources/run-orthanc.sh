@@ -10,7 +10,7 @@ Usage: $0 [OPTION...]
 
 Starts Orthanc with the performance plugin, on an embedded SQLite database, in the foreground;
 Ctrl-C ends it. Its REST interface answers on this machine only and asks for no password, unless
-the extra configuration says otherwise: with "RemoteAccessAllowed" it asks for one, unless
+the extra configuration says otherwise: "RemoteAccessAllowed" needs "RegisteredUsers", unless
 "AuthenticationEnabled" is false.
 
   --http-port PORT   for REST, DICOMweb and the dashboard (8042)

@@ -103,10 +103,25 @@ def find_taken_ports(configuration: dict[str, Any]) -> list[str]:
     return problems
 
 
+def find_known_password(configuration: dict[str, Any]) -> list[str]:
+    """A line if others would be let in by a password that everybody knows.
+
+    That is the one of the default user "orthanc", which Orthanc (1.5.8 to 1.12.11) makes where none
+    are configured.
+    """
+    if (
+        configuration["RemoteAccessAllowed"]
+        and configuration.get("AuthenticationEnabled", True)
+        and "RegisteredUsers" not in configuration
+    ):
+        return ['"RemoteAccessAllowed" needs "RegisteredUsers": {"NAME": "PASSWORD"}, too']
+    return []
+
+
 def main() -> None:
     arguments = parse_arguments()
     configuration = make_configuration(arguments)
-    if problems := find_taken_ports(configuration):
+    if problems := find_known_password(configuration) + find_taken_ports(configuration):
         sys.exit("\n".join(problems))
     Path(configuration["StorageDirectory"]).mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(configuration, indent=2) + "\n", "utf-8")

@@ -192,7 +192,11 @@ def test_the_number_of_peers_is_bounded(
 
 
 @pytest.mark.parametrize(
-    ("configured", "status"), [({}, 200), ({"RemoteAccessAllowed": True}, 401)]
+    ("configured", "status"),
+    [
+        ({}, 200),
+        ({"RemoteAccessAllowed": True, "RegisteredUsers": {"al ice": "gEheim:7"}}, 401),
+    ],
 )
 def test_run_orthanc_asks_for_a_password_where_others_are_let_in(
     plugin: Path, tmp_path: Path, configured: Json, status: int
@@ -217,6 +221,26 @@ def test_run_orthanc_asks_for_a_password_where_others_are_let_in(
         orthanc.kill()
         orthanc.wait()
     assert statuses == [status], (tmp_path / "log").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("more", "is_refused"),
+    [
+        ({}, True),
+        ({"AuthenticationEnabled": True}, True),
+        ({"AuthenticationEnabled": False}, False),
+        ({"RegisteredUsers": {}}, False),
+    ],
+)
+def test_run_orthanc_does_not_let_others_in_by_a_password_that_all_know(
+    plugin: Path, tmp_path: Path, more: Json, is_refused: bool
+) -> None:
+    """Without "RegisteredUsers", Orthanc before 1.13.0 has a user "orthanc" with that password."""
+    configured = {"RemoteAccessAllowed": True, **more}
+    made = make(plugin, tmp_path, configured, find_free_port(), find_free_port())
+    assert (made.returncode == 1) == is_refused, made
+    assert ("RegisteredUsers" in made.stderr) == is_refused
+    assert (tmp_path / "made.json").exists() != is_refused
 
 
 def test_run_orthanc_names_the_option_for_a_port_that_is_taken(
