@@ -19,7 +19,7 @@ fi
 # shellcheck disable=SC2016  # $(REPO_URI) is for apt-get
 MIRROR=${DEBIAN_MIRROR:-$(apt-get indextargets --no-release-info --format '$(REPO_URI)' |
   grep --extended-regexp '/debian/?$' | head --lines=1)}
-debootstrap --variant=minbase --include=ca-certificates "$SUITE" "$FOLDER" "$MIRROR"
+debootstrap --force-check-gpg --variant=minbase --include=ca-certificates "$SUITE" "$FOLDER" "$MIRROR"
 printf '#!/bin/sh\nexit 101\n' > "$FOLDER/usr/sbin/policy-rc.d"  # invoke-rc.d(8)
 chmod +x "$FOLDER/usr/sbin/policy-rc.d"
 cp /etc/resolv.conf /etc/hosts "$FOLDER/etc"
