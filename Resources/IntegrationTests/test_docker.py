@@ -208,16 +208,21 @@ def test_the_image_enables_the_plugin_when_it_is_asked_to(tmp_path: Path) -> Non
     assert switched_off["Perf"] == {"Enabled": False}
 
 
-def test_the_image_understands_the_variables_of_the_compose_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("password", ["secret", "12345678", "true", "a b'c\"d\\e"])
+def test_the_image_understands_the_variables_of_the_compose_file(
+    tmp_path: Path, password: str
+) -> None:
     variables = read_compose()["services"]["orthanc"]["environment"]
     environment = {
-        name: re.sub(r"\$\{ORTHANC_PASSWORD\b.*\}", "secret", value)
+        name: re.sub(r"\$\{ORTHANC_PASSWORD\b.*\}", lambda _: password, value)
         for name, value in variables.items()
     }
+    assert environment["ORTHANC_PASSWORD"] == password  # of the user "orthanc"
+    assert environment["PGPASSWORD"] == password  # libpq takes it where there is no other
     configuration = configure(tmp_path, environment)
     assert {"Perf", "PostgreSQL"} <= set(configuration["Enabled"])
     assert configuration["PostgreSQL"]["Host"] in read_compose()["services"]
-    assert configuration["PostgreSQL"]["Password"] == "secret"
+    assert configuration["PostgreSQL"]["Password"] == ""
 
 
 def test_every_key_of_the_configuration_has_a_variable_of_the_image(tmp_path: Path) -> None:
