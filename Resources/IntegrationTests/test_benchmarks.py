@@ -1,53 +1,126 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab of Resources/Benchmarks works; what it measures is no test's affair."""
+"""The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair."""
 
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from pydicom.data import get_testdata_file
+from rich.console import Console
 
+from harness.metrics import wait_until
 from harness.orthanc import ORTHANC
-from lab.ratios import Comparison, Spread, alternate, find_rank
+from harness.process import list_children
+from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
+from lab.compare import adjust, compare, find_probability
+from lab.processes import ClientError
+from lab.ratios import Comparison, Spread, find_rank
+from lab.report import write_report
+from lab.results import Results
+from lab.runner import Interrupted, Runner
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
+SECONDS = 300
+
+
+def make_command(plugin: Path, output: Path, *arguments: str) -> list[str | Path]:
+    return [sys.executable, "-m", "lab", "--plugin", plugin, "--output", output, *arguments]
+
+
+def make_environment() -> dict[str, str]:
+    folders = [str(BENCHMARKS), str(Path(__file__).parent)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def run_lab(plugin: Path, output: Path, *arguments: str) -> dict[str, Any]:
-    """A benchmark's JSON."""
-    folders = [str(BENCHMARKS), str(Path(__file__).parent)]
-    subprocess.run(
-        [sys.executable, "-m", "lab", "--plugin", plugin, "--output", output, *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
-        check=True,
-        timeout=300,
-    )
-    assert (output / f"{arguments[0]}.md").read_text("utf-8").startswith(f"## {arguments[0]}")
-    return json.loads((output / f"{arguments[0]}.json").read_text("utf-8"))
+    """An experiment's JSON; its page and its charts are there, too."""
+    command = make_command(plugin, output, *arguments)
+    subprocess.run(command, env=make_environment(), check=True, timeout=SECONDS)
+    page = (output / f"{arguments[0]}.md").read_text("utf-8")
+    assert page.startswith(f"## {arguments[0]}")
+    for chart in re.findall(r"!\[.*\]\((.*)\)", page):
+        assert ElementTree.parse(output / chart).getroot().tag.endswith("svg")
+    report = json.loads((output / f"{arguments[0]}.json").read_text("utf-8"))
+    assert report["IsComplete"]
+    assert not any(cell["Failure"] for cell in report["Cells"])
+    return report
 
 
-def list_scenarios(report: dict[str, Any]) -> list[str]:
-    return [comparison["Scenario"] for comparison in report["Comparisons"]]
+def list_names(report: dict[str, Any], factor: str) -> list[str]:
+    return [cell["Factors"][factor] for cell in report["Cells"]]
+
+
+def list_contestants(cell: dict[str, Any]) -> list[str]:
+    return list(cell["Rounds"][0][0])
+
+
+def make_results() -> Results:
+    figures = {"speed": Figure("MB/s"), "note": Figure("", is_compared=False)}
+    return Results("made", "2026-01-01", "run.sh made", {}, {}, figures)
+
+
+class Site:
+    """Contestants whose figures are known, in cells A, B and C."""
+
+    def __init__(self, path: Path, rounds: int = 1) -> None:
+        self.path = path
+        self.measured: list[str] = []
+        self.results = Results.read(path) if path.exists() else make_results()
+        cells = [{"Cell": name} for name in "ABC"]
+        self.stage = Stage(cells, self._open, turns=2, seconds=60, rounds=rounds)
+
+    @contextmanager
+    def _open(self, _: Path, __: int) -> Iterator[Bench]:
+        yield self._enter
+
+    def _enter(self, factors: Factors) -> Entry:
+        name = factors["Cell"]
+
+        def measure(speed: float) -> Figures:
+            self.measured.append(name)
+            self.happen(name)
+            return {"speed": speed, "note": 0}
+
+        return Entry(
+            [Contestant(str(speed), lambda speed=speed: measure(speed)) for speed in (1, 2)]
+        )
+
+    def happen(self, cell: str) -> None:
+        """What comes between."""
+
+    def run(self) -> Results:
+        Runner([self.stage], self.results, self.path, self.path.parent, Console()).run()
+        return Results.read(self.path)
 
 
 def test_the_order_alternates() -> None:
     order: list[str] = []
 
-    def measure(name: str) -> int:
-        order.append(name)
-        return len(order)
+    def make(name: str) -> Contestant:
+        def measure() -> Figures:
+            order.append(name)
+            return {"place": len(order)}
 
-    pairs = alternate(lambda: measure("A"), lambda: measure("B"), 3, 60)
-    assert "".join(order) == "AB" + "AB" + "BA" + "AB"
-    assert pairs == [(3, 4), (6, 5), (7, 8)]
+        return Contestant(name, measure)
+
+    turns = take_turns([make(name) for name in "ABC"], 3, 60)
+    assert "".join(order) == "ABC" + "CBA" + "ABC"
+    assert [turn["A"]["place"] for turn in turns] == [1, 6, 7]
+    assert list(turns[1]) == ["A", "B", "C"]
 
 
-def test_no_pair_begins_when_time_is_up() -> None:
-    assert len(alternate(lambda: 1, lambda: 2, 10, 0)) == 1
+def test_no_turn_begins_when_time_is_up() -> None:
+    assert len(take_turns([Contestant("A", dict)], 10, 0)) == 1
 
 
 # As tabulated for the sign test, at 95 % (5 values do not suffice)
@@ -66,10 +139,94 @@ def test_rounds_tell_how_sure_a_ratio_is() -> None:
     assert Comparison("", "", "", "", "", rounds).get_ratio() == Spread(3.5, 1, 9, 1, 6)
 
 
+def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+
+    def interrupt(cell: str) -> None:
+        if cell == "B":
+            raise Interrupted
+
+    site.happen = interrupt
+    with pytest.raises(Interrupted):
+        site.run()
+    kept = Results.read(site.path)
+    assert [cell.is_complete for cell in kept.cells] == [True, False, False]
+
+    again = Site(site.path)
+    assert again.run().is_complete()
+    assert again.measured == ["B"] * 4 + ["C"] * 4
+
+
+def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json", rounds=2)
+
+    def fail(cell: str) -> None:
+        if cell == "B" and site.measured.count("B") < 2:
+            raise ClientError("1 of 2 images are stored")
+
+    site.happen = fail
+    results = site.run()
+    assert [cell.failure for cell in results.cells] == ["", "1 of 2 images are stored", ""]
+    assert [len(cell.rounds) for cell in results.cells] == [2, 0, 2]
+    (page, *_) = write_report(results, tmp_path, "made")
+    assert "**B: failed: 1 of 2 images are stored**" in page.read_text("utf-8")
+
+
+def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
+    results = Site(tmp_path / "made.json", rounds=2).run()
+    again = tmp_path / "again.json"
+    results.write(again)
+    assert again.read_bytes() == (tmp_path / "made.json").read_bytes()
+    assert [found.get_ratio().median for found in results.list_comparisons()] == [2, 2, 2]
+
+
+# All orders of four and four values are 70, of three and three 20
+@pytest.mark.parametrize(
+    ("a", "b", "probability"),
+    [
+        ([1, 2, 3, 4], [5, 6, 7, 8], 2 / 70),
+        ([1, 2, 3, 5], [4, 6, 7, 8], 4 / 70),
+        ([1, 2, 3], [4, 5, 6], 2 / 20),
+        ([1, 1, 1], [1, 1, 1], 1),
+    ],
+)
+def test_the_rank_sum_is_exact(a: list[float], b: list[float], probability: float) -> None:
+    assert find_probability(a, b) == pytest.approx(probability)
+    assert find_probability(b, a) == pytest.approx(probability)
+
+
+def test_many_rows_are_judged_together() -> None:
+    assert adjust([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def make_run(speeds: dict[str, list[float]]) -> Results:
+    results = make_results()
+    for name, values in speeds.items():
+        cell = results.find({"Cell": name})
+        cell.rounds = [[{"stock": {"speed": 1}, "tuned": {"speed": value}} for value in values]]
+    return results
+
+
+def test_compare_tells_a_difference_from_noise() -> None:
+    before = make_run({"same": [1, 2, 3, 4, 5, 6], "faster": [1, 2, 3, 4, 5, 6], "few": [1, 2]})
+    after = make_run({"same": [2, 1, 4, 3, 6, 5], "faster": [7, 8, 9, 7, 8, 9], "few": [7, 8]})
+    page = compare(before, after)
+    verdicts = dict(re.findall(r"^\| (\w+) \| speed.*\| ([^|]+) \|$", page, re.MULTILINE))
+    assert verdicts == {"same": "noise", "faster": "**differs**", "few": "too few turns"}
+
+
+def test_compare_says_what_else_differs() -> None:
+    before, after = make_run({"cell": [1]}), make_run({"cell": [1], "more": [1]})
+    after.machine["Kernel"] = "7.0"
+    page = compare(before, after)
+    assert "Machine: Kernel: None in A, 7.0 in B" in page
+    assert "In one of them only: more" in page
+
+
 def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "4", "--pairs", "1", "--rounds", "2"]
     report = run_lab(plugin, tmp_path, "overhead", *arguments)
-    assert len(set(list_scenarios(report))) == 3
+    assert len(set(list_names(report, "Load"))) == 3
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
 
 
@@ -77,35 +234,82 @@ def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
 def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: list[str]) -> None:
     arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
     report = run_lab(plugin, tmp_path, "stalls", *arguments)
-    assert len(list_scenarios(report)) + len(report["Skipped"]) == 6
+    assert len(set(list_names(report, "Scenario"))) == 6
+    assert len(report["Comparisons"]) + len(report["Skipped"]) == 6
+    assert report["Machine"]["Storage"]
 
 
 def test_stalls_names_the_kind_of_each_orthanc(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "2", "--pairs", "1", "--scenarios", "storescu", "--senders", "1"]
     report = run_lab(plugin, tmp_path, "stalls", *arguments, *["--orthanc", str(ORTHANC)] * 2)
-    assert list_scenarios(report) == ["1 storescu → Orthanc"] * 2
-    for comparison in report["Comparisons"]:
-        assert re.match(
-            r"Orthanc \S+ \(DCMTK is .*; Nagle's algorithm is (on|off) as it comes\), preset stock",
-            comparison["A"],
-        )
-    assert report["Machine"]["Storage"]
+    assert list_names(report, "Scenario") == ["1 storescu → Orthanc"] * 2
+    kinds = list_names(report, "Orthanc")
+    assert kinds[1] == f"{kinds[0]}, number 2"
+    kind = r"Orthanc \S+ \(DCMTK is .*; Nagle's algorithm is (on|off) as it comes\)"
+    assert re.fullmatch(kind, kinds[0])
+
+
+def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
+    plugin: Path, tmp_path: Path
+) -> None:
+    arguments = ["stalls", "--images", "2", "--scenarios", "storescp", "storescu"]
+    arguments += ["--turns", "1", "--senders", "1"]
+    path = tmp_path / "stalls.json"
+    lab = subprocess.Popen(make_command(plugin, tmp_path, *arguments), env=make_environment())
+    try:
+        assert wait_until(lambda: path.exists() and '"IsComplete": true' in path.read_text(), 120)
+        children = list_children(lab.pid)
+    finally:
+        lab.send_signal(signal.SIGINT)
+        code = lab.wait(120)
+    assert code == 130
+    assert children and not any(Path(f"/proc/{child}").exists() for child in children)
+    kept = json.loads(path.read_text("utf-8"))
+    complete = [cell for cell in kept["Cells"] if cell["IsComplete"]]
+    assert len(complete) == 1
+
+    report = run_lab(plugin, tmp_path, *arguments)
+    assert [cell for cell in report["Cells"] if cell == complete[0]]
+    assert len(report["Comparisons"]) == 2
 
 
 def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:
     target = "JPEGProcess14SV1"
     arguments = ["--images", "4", "--rounds", "1", "--senders", "1", "2", "--targets", target]
     report = run_lab(plugin, tmp_path, "transcoding", *arguments)
-    engines = ["native", "dcmtk", "gdcm", "auto", "Orthanc's own"]
-    names = [f"{senders} storescu, {target}, {engine}" for senders in (1, 2) for engine in engines]
-    assert sorted(set(list_scenarios(report))) == sorted(names)
-    assert len(report["Comparisons"]) == 2 * len(names)
+    assert list_names(report, "Senders") == ["1 storescu", "2 storescu"]
+    engines = ["stored as received", "native", "dcmtk", "gdcm", "auto", "Orthanc's own"]
+    assert all(list_contestants(cell) == engines for cell in report["Cells"])
+    assert len(report["Comparisons"]) == 2 * 2 * 5
+
+
+def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decline(
+    plugin: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name in ("CT_small.dcm", "liver_1frame.dcm", "MR_small.dcm"):
+        shutil.copy(get_testdata_file(name), folder)
+    (folder / "notes.txt").write_text("no image")
+    targets = ["JPEGProcess14SV1", "RLELossless"]
+    arguments = ["--files", str(folder), "--targets", *targets, "--turns", "1"]
+    report = run_lab(plugin, tmp_path, "transcode", *arguments, "--milliseconds", "1")
+    lossless, rle = report["Cells"]
+    assert list_contestants(lossless) == ["dcmtk", "gdcm", "native"]
+    assert list_contestants(rle) == ["dcmtk", "gdcm"]
+    for figures in lossless["Rounds"][0][0].values():
+        assert figures["files"] == 2
+        assert figures["speed"] > 0
+        assert figures["ratio"] > 1
+    assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
+    assert "native writes JPEG Lossless only (3 of 3" in rle["Declined"]["native"]
 
 
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--visits", "2", "--pairs", "1", "--phase-seconds", "3", "--images", "5"]
     report = run_lab(plugin, tmp_path, "dashboard", *arguments)
-    assert list_scenarios(report) == ["50 instances a second"]
-    text = "\n".join(report["Remarks"])
-    for figure in ("First paint", "JavaScript", "Layout shift", "An open page costs Orthanc"):
-        assert figure in text
+    visits, cost = report["Cells"]
+    assert len(visits["Rounds"][0]) == 2
+    assert visits["Rounds"][0][0]["an empty cache"]["first paint"] > 0
+    assert list_contestants(cost) == ["the page closed", "the page open"]
+    assert "an open page costs Orthanc" in cost["Note"]

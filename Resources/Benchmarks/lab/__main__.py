@@ -2,207 +2,188 @@
 """The lab's command line: python -m lab --help."""
 
 import argparse
+import hashlib
 import os
-import signal
+import shlex
 import sys
-import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
 
-from harness.orthanc import ORTHANC
-from lab import dashboard, native_engine, overhead, side_by_side, stalls, transcoding
-from lab.machine import describe_storage
-from lab.processes import ClientError
-from lab.report import Report
+from rich.console import Console
 
-ROOT = Path(__file__).resolve().parents[3]
+from lab import compare, dashboard, overhead, stalls, transcode, transcoding
+from lab.cells import Experiment
+from lab.machine import describe_machine, describe_storage
+from lab.options import ROOT
+from lab.report import write_report
+from lab.results import Results
+from lab.runner import Interrupted, Runner, interruptible
 
 # A file system in memory keeps the disk's noise out, and makes the plugin's share the largest
 IN_MEMORY = Path("/dev/shm")
 
-# Where install-dicom-rs.sh puts it
-DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
+EXPERIMENTS: dict[str, Experiment] = {
+    "overhead": overhead.OVERHEAD,
+    "noise": overhead.NOISE,
+    "cost-of-probe": overhead.COST_OF_PROBE,
+    "stalls": stalls.EXPERIMENT,
+    "transcoding": transcoding.EXPERIMENT,
+    "transcode": transcode.EXPERIMENT,
+    "dashboard": dashboard.EXPERIMENT,
+}
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-LOADS = ["http-1", "http-4", "storescu"]
-SCENARIOS = ["storescu", "pynetdicom", "dicom-rs", "orthanc", "storescp"]
-SENDERS = [1, 2, 4, 8, 16]
-
-IMAGES = ROOT / "build" / "images"
+# Where, not what: a run may go on with others
+PLACES = ("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs")
 
 
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="lab", description="Ratios of speeds, measured in turn.")
+def make_common(is_default: bool) -> argparse.ArgumentParser:
+    """Options that may come before the experiment or after it: the latter have no defaults."""
+    common = argparse.ArgumentParser(add_help=False)
+
+    def add(option: str, default: object, text: str) -> None:
+        chosen = default if is_default else argparse.SUPPRESS
+        common.add_argument(option, type=Path, default=chosen, help=text)
+
     plugin = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so"))
-    parser.add_argument("--plugin", type=Path, default=plugin, help="libOrthancPerf.so")
-    parser.add_argument(
-        "--output", type=Path, default=ROOT / "build" / "benchmarks", help="for JSON and Markdown"
-    )
-    parser.add_argument(
-        "--storage", type=Path, default=IN_MEMORY, help="where the servers keep their images"
+    add("--plugin", plugin, "libOrthancPerf.so")
+    add("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts")
+    add("--storage", None, "where the servers keep their images; by itself mostly in memory")
+    return common
+
+
+def make_parser(is_quick: bool) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lab",
+        description="Speeds of a real Orthanc: ratios of what was measured in turn.",
+        parents=[make_common(is_default=True)],
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    for name, experiment in EXPERIMENTS.items():
+        common = make_common(is_default=False)
+        command = commands.add_parser(name, help=experiment.question, parents=[common])
+        command.add_argument("--quick", action="store_true", help="two minutes at most")
+        command.add_argument(
+            "--resume", type=Path, help="goes on with this JSON; by itself with an incomplete one"
+        )
+        experiment.add_options(command)
+        command.set_defaults(**experiment.quick if is_quick else {})
 
-    add_side_by_side(commands, "overhead", "ingest with the plugin and without it")
-    add_side_by_side(commands, "noise", "Orthanc against itself: what the lab cannot tell apart")
-    probe = add_side_by_side(commands, "cost-of-probe", "sockets tuned by the probe or by DCMTK")
-    probe.add_argument(
-        "--probe-only", action="store_true", help="the plugin in both, the probe in one"
+    report = commands.add_parser("report", help="Markdown and charts from a JSON, beside it")
+    report.add_argument("results", type=Path)
+    report.add_argument("--output", type=Path, help="another folder")
+    command = commands.add_parser("compare", help="two JSON side by side: what is noise, what not")
+    command.add_argument("a", type=Path)
+    command.add_argument("b", type=Path)
+    return parser
+
+
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
+    arguments = make_parser(is_quick=False).parse_args(words)
+    if "quick" in arguments and arguments.quick:
+        # The short form has other defaults; what was asked for in words stays
+        return make_parser(is_quick=True).parse_args(words)
+    return arguments
+
+
+def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
+    digest = hashlib.sha256(arguments.plugin.read_bytes()).hexdigest()
+    return {
+        **describe_machine(),
+        "Storage": describe_storage(storage),
+        "Plugin": f"SHA-256 {digest[:12]}",
+    }
+
+
+def to_json(option: object) -> object:
+    if isinstance(option, list):
+        return [to_json(value) for value in option]
+    return str(option) if isinstance(option, Path) else option
+
+
+def start(arguments: argparse.Namespace, storage: Path) -> Results:
+    """A run in which nothing is measured yet."""
+    return Results(
+        arguments.command,
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        shlex.join(["Resources/Benchmarks/run.sh", *sys.argv[1:]]),
+        {key: to_json(value) for key, value in vars(arguments).items() if key not in PLACES},
+        describe_here(arguments, storage),
+        EXPERIMENTS[arguments.command].figures,
     )
-    add_stalls(commands)
-    add_transcoding(commands)
-    add_native_engine(commands)
-    add_dashboard(commands)
-    return parser.parse_args()
 
 
-def add_stalls(commands: Commands) -> None:
-    command = commands.add_parser("stalls", help="transfers with stock and with tuned sockets")
-    command.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=SCENARIOS)
-    command.add_argument("--images", type=int, default=200, help="in each run")
-    command.add_argument(
-        "--senders", type=int, nargs="+", default=SENDERS, help="parallel storescu"
-    )
-    command.add_argument("--pairs", type=int, default=6)
-    command.add_argument("--seconds", type=float, default=120, help="at most, for each scenario")
-    command.add_argument("--tls", action="store_true", help="DICOM over TLS")
-    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
-    command.add_argument(
-        "--orthanc", action="append", type=Path, help="Orthanc's program; several in turn"
-    )
+def find_difference(old: Results, new: Results) -> str:
+    """Why the old run cannot be gone on with, or nothing."""
+    if old.experiment != new.experiment:
+        return f"it is of {old.experiment}"
+    for kind, before, now in (
+        ("option", old.options, new.options),
+        ("machine", old.machine, new.machine),
+    ):
+        for key in before | now:
+            if before.get(key) != now.get(key):
+                return f"its {kind} {key} was {before.get(key)}, and is {now.get(key)} now"
+    return ""
 
 
-def add_transcoding(commands: Commands) -> None:
-    command = commands.add_parser("transcoding", help="ingest as received and transcoded")
-    targets = list(transcoding.TARGETS)
-    command.add_argument("--targets", nargs="+", choices=targets, default=targets)
-    engines = transcoding.ENGINES
-    command.add_argument("--engines", nargs="+", choices=engines, default=engines)
-    command.add_argument("--images", type=int, default=100, help="in each run")
-    command.add_argument("--senders", type=int, nargs="+", default=[1, 4], help="parallel storescu")
-    command.add_argument("--rounds", type=int, default=6, help="of all contestants in turn")
-    command.add_argument(
-        "--seconds", type=float, default=120, help="at most, for each target and senders"
-    )
+def choose(arguments: argparse.Namespace, new: Results, path: Path) -> Results:
+    """The run to go on with, or the new one: what was measured before is put aside then."""
+    if arguments.resume is not None:
+        old = Results.read(arguments.resume)
+        difference = find_difference(old, new)
+        if difference:
+            raise ValueError(f"{arguments.resume} cannot be gone on with: {difference}")
+        return old
+    if path.exists():
+        old = Results.read(path)
+        difference = "it is complete" if old.is_complete() else find_difference(old, new)
+        if not difference:
+            print(f"Goes on with {path}", flush=True)
+            return old
+        moment = "".join(character for character in old.date if character.isdigit())
+        kept = path.with_name(f"{path.stem}-{moment}.json")
+        path.replace(kept)
+        print(f"{path.name} of before is {kept.name} now: {difference}", flush=True)
+    return new
 
 
-def add_native_engine(commands: Commands) -> None:
-    command = commands.add_parser("native-engine", help="JPEG Lossless by native, DCMTK and GDCM")
-    command.add_argument("--images", type=int, default=20, help="of the CT series")
-    command.add_argument("--rounds", type=int, default=9, help="of all three in turn")
-    command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
-    command.add_argument("--seconds", type=float, default=400, help="in all, at most")
-
-
-def add_dashboard(commands: Commands) -> None:
-    command = commands.add_parser("dashboard", help="the dashboard's first paint, and its cost")
-    command.add_argument("--visits", type=int, default=20, help="with an empty cache")
-    command.add_argument("--pairs", type=int, default=6, help="of phases, the page closed and open")
-    command.add_argument("--phase-seconds", type=float, default=30, help="of each phase")
-    command.add_argument("--rate", type=float, default=50, help="instances a second")
-    command.add_argument("--images", type=int, default=200, help="different ones")
-    command.add_argument("--seconds", type=float, default=600, help="for all pairs, at most")
-
-
-def add_side_by_side(commands: Commands, name: str, help_text: str) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=help_text)
-    command.add_argument("--loads", nargs="+", choices=LOADS, default=LOADS)
-    command.add_argument("--images", type=int, default=25, help="in each block")
-    command.add_argument("--pairs", type=int, default=12, help="of blocks, in each round")
-    command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
-    command.add_argument("--seconds", type=float, default=400, help="in all, at most")
-    return command
-
-
-def run_side_by_side(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
-    plugin = arguments.plugin.resolve(strict=True)
-    if arguments.command == "overhead":
-        contestants = overhead.make_overhead_contestants(plugin)
-    elif arguments.command == "noise":
-        contestants = overhead.make_equal_contestants()
-    elif arguments.probe_only:
-        contestants = overhead.make_probe_only_contestants(plugin)
-    else:
-        contestants = overhead.make_probe_contestants(plugin)
-
-    plan = side_by_side.Plan(arguments.images, arguments.pairs, arguments.rounds, arguments.seconds)
-    loads = overhead.make_loads(IMAGES, arguments.images, arguments.loads)
-    side_by_side.run(report, contestants, loads, folder, plan)
-
-
-def run_stalls(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
-    settings = stalls.Settings(
-        arguments.scenarios,
-        arguments.images,
-        arguments.senders,
-        arguments.pairs,
-        arguments.seconds,
-        arguments.tls,
-        arguments.dicom_rs,
-        [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]],
-    )
-    stalls.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
-
-
-def run_transcoding(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
-    settings = transcoding.Settings(
-        arguments.targets,
-        arguments.engines,
-        arguments.images,
-        arguments.senders,
-        arguments.rounds,
-        arguments.seconds,
-    )
-    transcoding.run(report, settings, arguments.plugin.resolve(strict=True), IMAGES, folder)
-
-
-def run_native_engine(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
-    plan = native_engine.Plan(
-        arguments.images, arguments.rounds, arguments.milliseconds, arguments.seconds
-    )
-    native_engine.run(report, arguments.plugin.absolute().parent, IMAGES, folder, plan)
-
-
-def run_dashboard(arguments: argparse.Namespace, report: Report, folder: Path) -> None:
-    plan = dashboard.Plan(
-        arguments.visits,
-        arguments.pairs,
-        arguments.phase_seconds,
-        arguments.rate,
-        arguments.images,
-        arguments.seconds,
-    )
-    plugin = arguments.plugin.resolve(strict=True)
-    dashboard.run(report, plugin, ROOT / "WebApp", IMAGES, folder, plan)
-
-
-# The others run two servers side by side
-BENCHMARKS = {
-    "stalls": run_stalls,
-    "transcoding": run_transcoding,
-    "native-engine": run_native_engine,
-    "dashboard": run_dashboard,
-}
+def run(arguments: argparse.Namespace) -> str | int | None:
+    experiment = EXPERIMENTS[arguments.command]
+    storage = arguments.storage or experiment.storage or IN_MEMORY
+    path = arguments.resume or arguments.output / f"{arguments.command}.json"
+    console = Console()
+    try:
+        results = choose(arguments, start(arguments, storage), path)
+        with interruptible():
+            stages = experiment.make_stages(arguments)
+            Runner(stages, results, path, storage, console).run()
+    except Interrupted:
+        print(f"\nEnded. What was measured is in {path}; the same command goes on.")
+        return 130
+    pages = write_report(results, path.parent, path.stem)
+    print(f"\n{pages[0].read_text('utf-8')}\nWritten: {path}, {', '.join(map(str, pages))}")
+    failures = [
+        f"{results.name_cell(cell)}: {cell.failure}" for cell in results.cells if cell.failure
+    ]
+    return "\n".join(failures) or None
 
 
 def main() -> None:
-    # So that servers and folders go, too
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
-    arguments = parse_arguments()
-    hidden = ("command", "plugin", "output", "storage", "dicom_rs", "orthanc")
-    options = {key: value for key, value in vars(arguments).items() if key not in hidden}
-    report = Report(arguments.command, options)
-    report.machine["Storage"] = describe_storage(arguments.storage)
-    failure = None
-    with tempfile.TemporaryDirectory(prefix="lab-", dir=arguments.storage) as folder:
-        try:
-            run = BENCHMARKS.get(arguments.command, run_side_by_side)
-            run(arguments, report, Path(folder))
-        except ClientError as error:
-            failure = str(error)
-    report.write(arguments.output)
-    sys.exit(failure)
+    arguments = parse_arguments(sys.argv[1:])
+    try:
+        if arguments.command == "report":
+            path = arguments.results
+            folder = arguments.output or path.parent
+            for page in write_report(Results.read(path), folder, path.stem):
+                print(page)
+        elif arguments.command == "compare":
+            print(compare.compare(Results.read(arguments.a), Results.read(arguments.b)))
+        else:
+            arguments.plugin = arguments.plugin.resolve(strict=True)
+            sys.exit(run(arguments))
+    except (OSError, ValueError) as error:
+        sys.exit(f"lab: {error}")
 
 
 if __name__ == "__main__":

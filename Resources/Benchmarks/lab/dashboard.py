@@ -1,52 +1,44 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the dashboard costs: its visitor, who waits for the first paint, and Orthanc."""
 
+import argparse
 import json
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
 from harness.clients import Uploader
-from harness.images import Image, make_ct_series
+from harness.images import Image
 from harness.orthanc import OrthancServer
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock
-from lab.ratios import Comparison, alternate
-from lab.report import Report
 
-VISITS = Path(__file__).with_name("visits.mjs")
+PROGRAM = Path(__file__).with_name("visits.mjs")
 SETTLING_SECONDS = 3.0  # after the page is opened or closed: its first requests fetch the history
 
-
-@dataclass(frozen=True)
-class Plan:
-    """How often, how long, and how much comes in meanwhile."""
-
-    visits: int
-    pairs: int
-    phase_seconds: float
-    instances_per_second: float
-    images: int
-    seconds: float
+VISITS = {"Load": "visits"}
+PAGE = {"the page closed": False, "the page open": True}
 
 
 class Browser:
     """Chromium, driven by visits.mjs, as a context manager."""
 
     def __init__(self, web_app: Path, url: str) -> None:
-        self._command = ["node", VISITS, web_app, url]
+        self._command = ["node", PROGRAM, web_app, url]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
-        self.version = self._read()["Version"]
+        self._read()  # its version
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,89 +92,105 @@ class PacedUploader:
         uploader.close()
 
 
-@dataclass(frozen=True)
-class Phase:
+def visit(browser: Browser) -> Figures:
+    """One visit with an empty cache."""
+    found = browser.ask("visit")
+    return {
+        "first paint": found["FirstPaint"] * 1e3,
+        "first figures shown": found["FiguresShown"] * 1e3,
+        "JavaScript, compressed": found["ScriptBytes"] / 1e3,
+        "all files of the page": found["PageBytes"] / 1e3,
+        "layout shift (CLS)": found["LayoutShift"],
+    }
+
+
+def measure_cost(
+    server: OrthancServer, browser: Browser, load: PacedUploader, seconds: float, is_open: bool
+) -> Figures:
     """Orthanc over some seconds."""
-
-    core_share: float
-    instances_per_second: float
-
-
-def measure(server: OrthancServer, load: PacedUploader, seconds: float) -> Phase:
+    browser.ask("open" if is_open else "close")
     clock = ProcessorClock(server.pid)
     time.sleep(SETTLING_SECONDS)
     begin, used, sent = time.monotonic(), clock.read(), load.sent
     time.sleep(seconds)
     elapsed = time.monotonic() - begin
-    return Phase((clock.read() - used) / elapsed, (load.sent - sent) / elapsed)
-
-
-def make_phases(
-    server: OrthancServer, browser: Browser, load: PacedUploader, seconds: float
-) -> tuple[Callable[[], Phase], Callable[[], Phase]]:
-    def measure_closed() -> Phase:
+    figures = {
+        "processor time": (clock.read() - used) / elapsed,
+        "instances": (load.sent - sent) / elapsed,
+    }
+    if is_open:
         browser.ask("close")
-        return measure(server, load, seconds)
-
-    def measure_open() -> Phase:
-        browser.ask("open")
-        phase = measure(server, load, seconds)
-        browser.ask("close")
-        return phase
-
-    return measure_closed, measure_open
+    return figures
 
 
-def describe(name: str, values: list[float], unit: str, factor: float = 1) -> str:
-    low, middle, high = (factor * pick(values) for pick in (min, median, max))
-    return f"{name}: {middle:.3g} {unit} ({low:.3g} to {high:.3g})"
-
-
-def report_visits(report: Report, browser: Browser, count: int) -> None:
-    browser.ask("visit")  # for the disk's cache, not the browser's
-    visits = [browser.ask("visit") for _ in range(count)]
-
-    def pick(key: str) -> list[float]:
-        return [visit[key] for visit in visits]
-
-    report.remark(f"Visits with an empty cache: {count}, Chromium {browser.version}")
-    report.remark(describe("First paint", pick("FirstPaint"), "ms", 1e3))
-    report.remark(describe("First figures shown", pick("FiguresShown"), "ms", 1e3))
-    report.remark(describe("JavaScript, compressed", pick("ScriptBytes"), "kB", 1e-3))
-    report.remark(describe("All files of the page", pick("PageBytes"), "kB", 1e-3))
-    report.remark(describe("Layout shift (CLS)", pick("LayoutShift"), ""))
-
-
-def report_cost(
-    report: Report, server: OrthancServer, browser: Browser, images: list[Image], plan: Plan
-) -> None:
-    load = PacedUploader(server, images, plan.instances_per_second)
-    with load.run():
-        closed, opened = make_phases(server, browser, load, plan.phase_seconds)
-        pairs = alternate(closed, opened, plan.pairs, plan.seconds, warm_up=False)
-
-    differences = [100 * (b.core_share - a.core_share) for a, b in pairs]
-    rates = [phase.instances_per_second for pair in pairs for phase in pair]
-    shares = [(a.core_share, b.core_share) for a, b in pairs]
-    names = ("the page closed", "the page open")
-    scenario = f"{plan.instances_per_second:g} instances a second"
-    cost = Comparison(scenario, "processor time", "of a core", *names, [shares])
-    report.add([cost])
-    report.remark(describe("Instances a second", rates, ""))
-    report.remark(describe("An open page costs Orthanc", differences, "% of a core"))
-
-
-def run(
-    report: Report, plugin: Path, web_app: Path, images_folder: Path, folder: Path, plan: Plan
-) -> None:
-    images = make_ct_series(images_folder, "dashboard", plan.images)
+@contextmanager
+def open_bench(arguments: argparse.Namespace, folder: Path, _: int) -> Iterator[Bench]:
+    images = make_series("dashboard", arguments.images)
     # The images come again and again: as new ones, and the store does not grow
     options = {"OverwriteInstances": True}
-    tested = folder / "tested"
-    tested.mkdir()
     with (
-        OrthancServer(tested, plugins=[plugin], options=options) as server,
-        Browser(web_app, server.url) as browser,
+        OrthancServer(folder / "tested", plugins=[arguments.plugin], options=options) as server,
+        Browser(ROOT / "WebApp", server.url) as browser,
+        ExitStack() as stack,
     ):
-        report_visits(report, browser, plan.visits)
-        report_cost(report, server, browser, images, plan)
+
+        def enter(factors: Factors) -> Entry:
+            if factors == VISITS:
+                browser.ask("visit")  # for the disk's cache, not the browser's
+                return Entry([Contestant("an empty cache", partial(visit, browser))])
+            load = PacedUploader(server, images, arguments.rate)
+            stack.enter_context(load.run())
+            cost = partial(measure_cost, server, browser, load, arguments.phase_seconds)
+            return Entry(
+                [Contestant(name, partial(cost, is_open)) for name, is_open in PAGE.items()]
+            )
+
+        yield enter
+
+
+def explain(_: Factors, rounds: Rounds) -> str:
+    """What the page costs, pair by pair."""
+    closed, opened = PAGE
+    costs = [
+        100 * (turn[opened]["processor time"] - turn[closed]["processor time"])
+        for turns in rounds
+        for turn in turns
+    ]
+    return (
+        f"an open page costs Orthanc {median(costs):.3g} % of a core"
+        f" ({min(costs):.3g} to {max(costs):.3g})"
+    )
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    bench = partial(open_bench, arguments)
+    load = {"Load": f"{arguments.rate:g} instances a second"}
+    return [
+        Stage([VISITS], bench, arguments.visits, arguments.seconds),
+        Stage([load], bench, arguments.turns, arguments.seconds, note=explain),
+    ]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--visits", type=int, default=20, help="with an empty cache")
+    command.add_argument("--phase-seconds", type=float, default=30, help="of each phase")
+    command.add_argument("--rate", type=float, default=50, help="instances a second")
+    command.add_argument("--images", type=int, default=200, help="different ones")
+    add_plan(command, 6, 600)
+
+
+EXPERIMENT = Experiment(
+    "the dashboard's first paint, and its cost",
+    add_options,
+    make_stages,
+    {
+        "processor time": Figure("of a core"),
+        "instances": Figure("a second", is_compared=False),
+        "first paint": Figure("ms", is_compared=False),
+        "first figures shown": Figure("ms", is_compared=False),
+        "JavaScript, compressed": Figure("kB", is_compared=False),
+        "all files of the page": Figure("kB", is_compared=False),
+        "layout shift (CLS)": Figure("", is_compared=False),
+    },
+    {"visits": 2, "images": 20, "phase_seconds": 8, "turns": 2, "seconds": 40},
+)

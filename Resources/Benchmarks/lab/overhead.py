@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plugin costs: ingest with it and without it, and what its probe costs alone."""
+"""What the plugin costs: two Orthanc servers side by side, which differ in one thing.
 
+Small blocks of uploads, each into an empty store: what else the machine does hits both
+alike. Beside the throughput, the processor time that Orthanc spends on an instance: it is far
+more stable than the clock on the wall where others share the machine.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from harness.images import make_ct_series
-from lab.side_by_side import (
-    Contestant,
-    Contestants,
-    Load,
-    make_http_load,
-    make_storescu_load,
-)
+from harness.images import Image
+from harness.orthanc import OrthancServer
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.options import add_plan, make_series
+from lab.processes import ProcessorClock, check_stored
+from lab.senders import Send, Target, use_http, use_storescu
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
 NO_DELAY = {"TCP_NODELAY": "1"}
@@ -27,46 +36,155 @@ SAME_SOCKETS = {
     }
 }
 
+LOADS: dict[str, tuple[str, Callable[[OrthancServer, list[Image]], Send]]] = {
+    "http-1": ("POST /instances, 1 client", lambda server, images: use_http(server, images, 1)),
+    "http-4": ("POST /instances, 4 clients", lambda server, images: use_http(server, images, 4)),
+    "storescu": (
+        "storescu with TCP_NODELAY=1",
+        lambda server, images: use_storescu(Target(server.dicom_port, images), 1, NO_DELAY),
+    ),
+}
 
-def make_overhead_contestants(plugin: Path) -> Contestants:
+FIGURES = {
+    "throughput": Figure("instances/s"),
+    "processor time of Orthanc": Figure("ms/instance"),
+}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How one of the two servers is set up."""
+
+    name: str
+    plugins: list[Path] = field(default_factory=list)
+    perf: dict[str, Any] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+Setups = tuple[Setup, Setup]
+
+
+def compare_with_none(plugin: Path) -> Setups:
     """Both with the environment, so that the plugin has nothing to win."""
     return (
-        Contestant("without the plugin", environment=NO_DELAY),
-        Contestant("with the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
+        Setup("without the plugin", environment=NO_DELAY),
+        Setup("with the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
     )
 
 
-def make_probe_contestants(plugin: Path) -> Contestants:
+def compare_tuning(plugin: Path) -> Setups:
     """The sockets tuned by the environment, or by the plugin's probe."""
     return (
-        Contestant("TCP_NODELAY=1 in the environment, no plugin", environment=NO_DELAY),
-        Contestant("no-delay set by the plugin, quick ACK off", [plugin], SAME_SOCKETS),
+        Setup("TCP_NODELAY=1 in the environment, no plugin", environment=NO_DELAY),
+        Setup("no-delay set by the plugin, quick ACK off", [plugin], SAME_SOCKETS),
     )
 
 
-def make_probe_only_contestants(plugin: Path) -> Contestants:
+def compare_probe(plugin: Path) -> Setups:
     """The plugin in both: only the probe differs."""
     without = {**SAME_SOCKETS, "SocketProbe": False}
     return (
-        Contestant("the plugin without its probe", [plugin], without, NO_DELAY),
-        Contestant("the plugin with its probe", [plugin], SAME_SOCKETS, NO_DELAY),
+        Setup("the plugin without its probe", [plugin], without, NO_DELAY),
+        Setup("the plugin with its probe", [plugin], SAME_SOCKETS, NO_DELAY),
     )
 
 
-def make_equal_contestants() -> Contestants:
+def compare_equals(_: Path) -> Setups:
     """Orthanc against itself: how far from 1 the noise alone takes the ratio."""
     return (
-        Contestant("without the plugin", environment=NO_DELAY),
-        Contestant("without the plugin, again", environment=NO_DELAY),
+        Setup("without the plugin", environment=NO_DELAY),
+        Setup("without the plugin, again", environment=NO_DELAY),
     )
 
 
-def make_loads(images_folder: Path, instances: int, names: list[str]) -> list[Load]:
-    images = make_ct_series(images_folder, "overhead", instances)
-    contents = [image.read_bytes() for image in images]
-    loads = {
-        "http-1": make_http_load(contents, 1),
-        "http-4": make_http_load(contents, 4),
-        "storescu": make_storescu_load("storescu with TCP_NODELAY=1", images, NO_DELAY),
+def measure(server: OrthancServer, send: Send, instances: int) -> Figures:
+    """One block of uploads into an empty store."""
+    server.delete_all()
+    clock = ProcessorClock(server.pid)
+    before = clock.read()
+    seconds = send()
+    processor_seconds = clock.read() - before
+    check_stored(server, instances)
+    return {
+        "throughput": instances / seconds,
+        "processor time of Orthanc": processor_seconds / instances * 1000,
     }
-    return [loads[name] for name in names]
+
+
+@contextmanager
+def open_bench(
+    setups: Setups, loads: list[str], images: list[Image], folder: Path, number: int
+) -> Iterator[Bench]:
+    """Both servers, started anew; who is started first changes from round to round."""
+    servers = [
+        OrthancServer(
+            folder / name, plugins=setup.plugins, perf=setup.perf, environment=setup.environment
+        )
+        for name, setup in zip("ab", setups, strict=True)
+    ]
+    makers = dict(LOADS[load] for load in loads)
+
+    def make_contestants(factors: Factors) -> Entry:
+        contestants = []
+        for setup, server in zip(setups, servers, strict=True):
+            send = makers[factors["Load"]](server, images)
+            contestants.append(Contestant(setup.name, partial(measure, server, send, len(images))))
+        for contestant in contestants:
+            contestant.measure()  # to warm up
+        return Entry(contestants)
+
+    with ExitStack() as stack:
+        for server in servers if number % 2 == 0 else reversed(servers):
+            stack.enter_context(server)
+        yield make_contestants
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--loads", nargs="+", choices=LOADS, default=list(LOADS))
+    command.add_argument("--images", type=int, default=25, help="in each block")
+    command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
+    add_plan(command, 12, 130)
+
+
+def add_probe_options(command: argparse.ArgumentParser) -> None:
+    add_options(command)
+    command.add_argument(
+        "--probe-only", action="store_true", help="the plugin in both, the probe in one"
+    )
+
+
+def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace) -> list[Stage]:
+    setups = compare(arguments.plugin)
+    images = make_series("overhead", arguments.images)
+    cells = [{"Load": LOADS[load][0]} for load in arguments.loads]
+    bench = partial(open_bench, setups, arguments.loads, images)
+    return [Stage(cells, bench, arguments.turns, arguments.seconds, arguments.rounds)]
+
+
+def make_probe_stages(arguments: argparse.Namespace) -> list[Stage]:
+    return make_stages(compare_probe if arguments.probe_only else compare_tuning, arguments)
+
+
+QUICK = {"images": 10, "turns": 3, "rounds": 3, "seconds": 30}
+
+OVERHEAD = Experiment(
+    "ingest with the plugin and without it",
+    add_options,
+    partial(make_stages, compare_with_none),
+    FIGURES,
+    QUICK,
+)
+NOISE = Experiment(
+    "Orthanc against itself: what the lab cannot tell apart",
+    add_options,
+    partial(make_stages, compare_equals),
+    FIGURES,
+    QUICK,
+)
+COST_OF_PROBE = Experiment(
+    "sockets tuned by the probe or by DCMTK",
+    add_probe_options,
+    make_probe_stages,
+    FIGURES,
+    QUICK,
+)

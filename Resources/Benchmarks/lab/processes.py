@@ -6,7 +6,11 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+
+from harness.orthanc import OrthancServer
+from harness.process import list_children
 
 CLIENT_SECONDS = 180
 
@@ -14,7 +18,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class ClientError(RuntimeError):
-    """A client failed, or was not done in time; the message is what it said."""
+    """A client failed, was not done in time, or an image was lost; the message says what."""
 
 
 class ProcessorClock:
@@ -34,6 +38,20 @@ class ProcessorClock:
         return time.clock_gettime(self._clock)
 
 
+def read_processor_times(pid: int) -> dict[int, float]:
+    """The processor time so far of a process and of each of its children, by their numbers."""
+    times = {pid: ProcessorClock(pid).read()}
+    for child in list_children(pid):
+        with suppress(OSError):  # it has ended meanwhile
+            times[child] = ProcessorClock(child).read()
+    return times
+
+
+def get_time_since(before: dict[int, float], pid: int) -> float:
+    """The processor time of both since then."""
+    return sum(now - before.get(number, 0) for number, now in read_processor_times(pid).items())
+
+
 def run_clients(
     commands: Sequence[Sequence[str | Path]],
     environment: dict[str, str] | None = None,
@@ -41,18 +59,19 @@ def run_clients(
 ) -> tuple[float, list[str]]:
     """Runs programs all at once: the seconds until the last has ended, and what each said."""
     begin = time.monotonic()
-    processes = [
-        subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, **(environment or {})},
-            text=True,
-        )
-        for command in commands
-    ]
+    processes: list[subprocess.Popen[str]] = []
     try:
+        for command in commands:
+            processes.append(  # one by one: those that run are ended if another cannot
+                subprocess.Popen(
+                    command,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    env={**os.environ, **(environment or {})},
+                    text=True,
+                )
+            )
         said = [
             process.communicate(timeout=max(0.1, begin + seconds - time.monotonic()))[0]
             for process in processes
@@ -70,3 +89,13 @@ def run_clients(
         if process.returncode != 0:
             raise ClientError(f"{commands[0][0]} failed with {process.returncode}: {text}")
     return duration, said
+
+
+def check_stored(server: OrthancServer, count: int) -> None:
+    stored = count_instances(server)
+    if stored != count:
+        raise ClientError(f"{stored} of {count} images are stored")
+
+
+def count_instances(server: OrthancServer) -> int:
+    return server.get_json("/statistics")["CountInstances"]

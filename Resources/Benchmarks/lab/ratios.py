@@ -1,44 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two contestants, A and B, measured in turn, and the ratio B / A with its spread."""
+"""The ratio B / A of two contestants who were measured in turn, with its spread."""
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
 Pair = tuple[float, float]
-
-
-def alternate(
-    measure_a: Callable[[], T],
-    measure_b: Callable[[], T],
-    pairs: int,
-    seconds: float,
-    warm_up: bool = True,
-) -> list[tuple[T, T]]:
-    """Measures A B, B A, A B, …: what drifts, or depends on who comes first, cancels out.
-
-    To warm up, each is run once before and not counted. No pair begins after that many seconds,
-    but one there is.
-    """
-    deadline = time.monotonic() + seconds
-    if warm_up:
-        measure_a()
-        measure_b()
-
-    results: list[tuple[T, T]] = []
-    while len(results) < pairs and (not results or time.monotonic() < deadline):
-        if len(results) % 2 == 0:
-            a = measure_a()
-            b = measure_b()
-        else:
-            b = measure_b()
-            a = measure_a()
-        results.append((a, b))
-    return results
 
 
 def find_rank(count: int, confidence: float = 0.95) -> int | None:
@@ -95,15 +63,19 @@ class Comparison:
     def get_pairs(self) -> list[Pair]:
         return [pair for pairs in self.rounds for pair in pairs]
 
-    def get_ratio(self) -> Spread:
+    def get_units(self) -> list[float]:
+        """The ratios that count as independent of each other, in order."""
         ratios = [[b / a for a, b in pairs] for pairs in self.rounds]
-        everything = sorted(ratio for values in ratios for ratio in values)
-        units = everything if len(ratios) == 1 else sorted(median(values) for values in ratios)
+        return sorted(ratios[0] if len(ratios) == 1 else (median(values) for values in ratios))
+
+    def get_ratio(self) -> Spread:
+        everything = [b / a for a, b in self.get_pairs()]
+        units = self.get_units()
         rank = find_rank(len(units))
         return Spread(
             median(units),
-            everything[0],
-            everything[-1],
+            min(everything),
+            max(everything),
             None if rank is None else units[rank - 1],
             None if rank is None else units[-rank],
         )

@@ -1,96 +1,143 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Results as JSON and Markdown."""
+"""A result as a page of Markdown with charts, made from its JSON."""
 
-import json
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-from lab.machine import describe_machine, get_load
+from lab.charts import draw
 from lab.ratios import Comparison
+from lab.results import Cell, Results
 
-HEADER = "| scenario | figure | A | B | B / A | 95 % of the median | range | rounds x pairs |"
-RULE = "| --- | --- | --: | --: | --: | --- | --- | --: |"
+UNSURE = "too few"  # for an interval
 
 
 def format_number(value: float) -> str:
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def format_row(comparison: Comparison) -> str:
+def format_values(values: list[float]) -> str:
+    if not values:
+        return ""
+    low, high = format_number(min(values)), format_number(max(values))
+    middle = format_number(median(values))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def format_sureness(comparison: Comparison) -> str:
     ratio = comparison.get_ratio()
-    sure = "too few" if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
-    cells = [
-        comparison.scenario,
-        f"{comparison.figure}, {comparison.unit}",
-        format_number(comparison.get_median_a()),
-        format_number(comparison.get_median_b()),
-        f"**{ratio.median:.3f}**",
-        sure,
-        f"{ratio.minimum:.3f} to {ratio.maximum:.3f}",
-        f"{len(comparison.rounds)} x {len(comparison.rounds[0])}",
+    return UNSURE if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
+
+
+def format_table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines] + [""]
+
+
+def list_declined(cell: Cell) -> Iterable[str]:
+    """Who did not take part, or not with all."""
+    for who, why in cell.declined.items():
+        yield f"{who}: {why}" if who in cell.list_contestants() else f"without {who}: {why}"
+
+
+def describe_cell(results: Results, cell: Cell) -> list[str]:
+    """A cell that has just been measured, in a line for each contestant."""
+    name = results.name_cell(cell)
+    lines = [f"{name}: {remark}" for remark in list_declined(cell)]
+    if cell.failure:
+        lines.append(f"{name}: FAILED: {cell.failure}")
+    for contestant in cell.list_contestants():
+        figures = [
+            f"{figure} {format_values(cell.list_values(contestant, figure))} {kind.unit}".strip()
+            for figure, kind in results.figures.items()
+            if cell.list_values(contestant, figure)
+        ]
+        lines.append(f"{name}: {contestant}: {'; '.join(figures)}")
+    return lines
+
+
+def list_figure_rows(results: Results) -> Iterable[list[str]]:
+    for cell in results.cells:
+        for contestant in cell.list_contestants():
+            figures = [
+                format_values(cell.list_values(contestant, figure)) for figure in results.figures
+            ]
+            yield [results.name_cell(cell), contestant, *figures]
+
+
+def list_ratio_rows(comparisons: Iterable[Comparison]) -> Iterable[list[str]]:
+    for comparison in comparisons:
+        ratio = comparison.get_ratio()
+        yield [
+            comparison.scenario,
+            f"{comparison.b} / {comparison.a}",
+            f"**{ratio.median:.3f}**",
+            format_sureness(comparison),
+            f"{ratio.minimum:.3f} to {ratio.maximum:.3f}",
+            f"{len(comparison.rounds)} x {len(comparison.rounds[0])}",
+        ]
+
+
+def list_ratios(results: Results) -> Iterable[str]:
+    by_figure = sorted(results.list_comparisons(), key=lambda found: found.figure)
+    head = ["cell", "ratio", "median", "95 % of the median", "range", "rounds x turns"]
+    for figure, comparisons in groupby(by_figure, lambda found: found.figure):
+        yield from [f"### Ratios: {figure}", ""]
+        yield from format_table(head, list_ratio_rows(comparisons))
+
+
+def list_remarks(results: Results) -> Iterable[str]:
+    for cell in results.cells:
+        name = results.name_cell(cell)
+        if cell.note:
+            yield f"- {name}: {cell.note}."
+        if cell.failure:
+            yield f"- **{name}: failed: {cell.failure}**"
+        elif not cell.is_complete:
+            yield f"- {name}: not complete."
+        yield from (f"- {name}: {remark}." for remark in list_declined(cell))
+
+
+def describe_circumstances(results: Results) -> list[str]:
+    loads = [cell.load for cell in results.cells if cell.rounds] or [0]
+    facts = ", ".join(f"{key}: {value}" for key, value in results.machine.items())
+    varying = results.list_factors()
+    constant = {
+        name: value
+        for cell in results.cells
+        for name, value in cell.factors.items()
+        if name not in varying
+    }
+    lines = [f"{name}: {value}." for name, value in constant.items()]
+    lines += [f"Measured {results.date}. {facts}."]
+    lines += [f"Load average, all users: {min(loads)} to {max(loads)}.", ""]
+    lines += ["Made by", "", f"    {results.command}", ""]
+    return lines
+
+
+def format_report(results: Results, charts: dict[str, Path]) -> str:
+    """The charts are by their figures."""
+    lines = [f"## {results.experiment}", "", *describe_circumstances(results)]
+    lines += [f"![{figure}]({path.name})\n" for figure, path in charts.items()]
+    head = ["cell", "contestant"]
+    head += [
+        f"{name}, {kind.unit}" if kind.unit else name for name, kind in results.figures.items()
     ]
-    return "| " + " | ".join(cells) + " |"
+    lines += ["### Figures: median (range)", "", *format_table(head, list_figure_rows(results))]
+    lines += list_ratios(results)
+    lines += list_remarks(results)
+    return "\n".join(lines).rstrip() + "\n"
 
 
-@dataclass
-class Report:
-    """What a benchmark found, printed as it comes in."""
-
-    benchmark: str
-    options: dict[str, Any]
-    comparisons: list[Comparison] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
-    machine: dict[str, Any] = field(default_factory=describe_machine)
-    date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
-    load: list[float] = field(default_factory=lambda: [get_load()])
-
-    def add(self, comparisons: list[Comparison]) -> None:
-        self.comparisons += comparisons
-        self.load.append(get_load())
-        for comparison in comparisons:
-            print(format_row(comparison), comparison.note, flush=True)
-
-    def skip(self, scenario: str, reason: str) -> None:
-        self.skipped[scenario] = reason
-        print(f"Left out: {scenario}: {reason}", flush=True)
-
-    def remark(self, text: str) -> None:
-        """A figure that is no comparison."""
-        self.remarks.append(text)
-        print(text, flush=True)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "Benchmark": self.benchmark,
-            "Date": self.date,
-            "Machine": self.machine,
-            "LoadAverages": self.load,
-            "Options": self.options,
-            "Comparisons": [comparison.to_json() for comparison in self.comparisons],
-            "Skipped": self.skipped,
-            "Remarks": self.remarks,
-        }
-
-    def to_markdown(self) -> str:
-        lines = [f"## {self.benchmark}", ""]
-        for (a, b), found in groupby(self.comparisons, lambda found: (found.a, found.b)):
-            group = list(found)
-            lines += [f"A: {a}. B: {b}.", "", HEADER, RULE, *map(format_row, group), ""]
-            lines += [f"{entry.scenario}: {entry.note}.\n" for entry in group if entry.note]
-        lines += [f"{text}.\n" for text in self.remarks]
-        lines += [f"Left out: {name}: {reason}.\n" for name, reason in self.skipped.items()]
-        facts = ", ".join(f"{key}: {value}" for key, value in self.machine.items())
-        load = f"{min(self.load)} to {max(self.load)}"
-        lines += [f"{self.date}. {facts}. Load average, all users: {load}.", ""]
-        return "\n".join(lines)
-
-    def write(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(self.to_json(), indent=2) + "\n"
-        (folder / f"{self.benchmark}.json").write_text(text, "utf-8")
-        (folder / f"{self.benchmark}.md").write_text(self.to_markdown(), "utf-8")
-        print(f"\n{self.to_markdown()}\nWritten: {folder}/{self.benchmark}.json and .md")
+def write_report(results: Results, folder: Path, name: str) -> list[Path]:
+    """NAME.md, and NAME-FIGURE.svg for each figure that contestants are compared by."""
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = {}
+    for figure, kind in results.figures.items():
+        path = folder / f"{name}-{figure.replace(' ', '-').replace('/', '-')}.svg"
+        if kind.is_compared and draw(results, figure, path):
+            charts[figure] = path
+    page = folder / f"{name}.md"
+    page.write_text(format_report(results, charts), "utf-8")
+    return [page, *charts.values()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ways to send a series by C-STORE: other people's programs, and Orthanc itself.
+"""Ways to send a series: other people's programs, an HTTP client, and Orthanc itself.
 
 Each sends all images and returns the seconds that it took; it raises ClientError if one is lost.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.certificates import Certificate
+from harness.clients import upload
 from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.processes import ClientError, run_clients
@@ -27,20 +28,38 @@ class Target:
 
     port: int
     images: list[Image]
-    certificate: Certificate | None
+    certificate: Certificate | None = None
 
     def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
         return [str(image.path) for image in self.images[share::shares]]
 
 
-def use_storescu(target: Target, senders: int) -> Send:
+def use_http(server: OrthancServer, images: list[Image], clients: int) -> Send:
+    """POST /instances, over connections that are kept."""
+    contents = [image.read_bytes() for image in images]
+
+    def send() -> float:
+        begin = time.monotonic()
+        answers = upload(server, contents, clients)
+        duration = time.monotonic() - begin
+        refused = [answer for answer in answers if answer[0] != 200]
+        if refused:
+            raise ClientError(f"Orthanc answered {refused[0]}")
+        return duration
+
+    return send
+
+
+def use_storescu(
+    target: Target, senders: int = 1, environment: dict[str, str] | None = None
+) -> Send:
     """DCMTK's storescu as it comes, each sender with its share of the images."""
     start = [STORESCU, "-aec", "ORTHANC"]
     if target.certificate is not None:
         start += target.certificate.get_dcmtk_arguments()
     start += ["127.0.0.1", str(target.port)]
     commands = [[*start, *target.list_files(share, senders)] for share in range(senders)]
-    return lambda: run_clients(commands)[0]
+    return lambda: run_clients(commands, environment)[0]
 
 
 def use_pynetdicom(target: Target) -> Send:

@@ -1,243 +1,240 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """DICOM transfers with stock and with tuned sockets: presets switched in one running server."""
 
-import json
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
-from harness.certificates import make_certificate
-from harness.clients import upload
-from harness.images import Image, make_ct_series
+from harness.certificates import Certificate, make_certificate
+from harness.images import Image
 from harness.metrics import scrape
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality
+from harness.tuning import tune_sockets
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.kinds import describe_kind
-from lab.processes import ClientError
-from lab.ratios import Comparison, alternate
-from lab.report import Report
+from lab.options import ROOT, add_plan, make_series
+from lab.processes import check_stored, count_instances
 from lab.senders import (
     Send,
     Target,
     use_dicom_rs,
+    use_http,
     use_orthanc,
     use_pynetdicom,
     use_storescu,
 )
-from lab.side_by_side import count_instances
 
 STALLS = "orthanc_perf_stalls_total"
 STALL_SECONDS = "orthanc_perf_stall_seconds_total"
 
+STOCK, TUNED = "preset stock", "preset tuned"
+PRESETS = {STOCK: "stock", TUNED: "tuned"}
 
-@dataclass(frozen=True)
-class Settings:
-    """What to run, and how often."""
+# Where install-dicom-rs.sh puts it
+DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescu"
 
-    scenarios: list[str]
-    images: int
-    senders: list[int]
-    pairs: int
-    seconds: float
-    tls: bool
-    dicom_rs: Path
-    orthancs: list[Path]
+SCENARIOS = {
+    "pynetdicom": "pynetdicom → Orthanc",
+    "dicom-rs": "dicom-rs → Orthanc",
+    "orthanc": "Orthanc as it comes → Orthanc",
+    "storescp": "Orthanc → storescp as it comes",
+}
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One way of sending; `prepare` is called before each run, unmeasured, `check` after it."""
+    """One way of sending; `prepare` is called before each run, unmeasured."""
 
-    name: str
     send: Send
     prepare: Callable[[], None]
-    check: Callable[[], None]
-    senders: int = 1
 
 
-@dataclass(frozen=True)
-class Run:
-    """One series sent, and what the plugin saw of it."""
-
-    images: int
-    seconds: float
-    stalls: float
-    stall_seconds: float
-
-    def get_throughput(self) -> float:
-        return self.images / self.seconds
+def name_storescu(senders: int) -> str:
+    return f"{senders} storescu → Orthanc"
 
 
 class Site:
     """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it."""
 
     def __init__(
-        self, settings: Settings, program: Path, plugin: Path, images: list[Image], folder: Path
+        self, arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path
     ) -> None:
-        self.settings = settings
-        self.program = program
+        self._arguments = arguments
+        self._program = program
         self.images = images
-        folder.mkdir()
-        self.certificate = make_certificate(folder) if settings.tls else None
+        self._certificate = make_certificate(folder) if arguments.tls else None
         with ExitStack() as stack:
-            arguments = self.certificate.get_dcmtk_arguments() if self.certificate else []
-            receiver = stack.enter_context(StoreScp(find_free_port(), *arguments))
+            tls = self._certificate.get_dcmtk_arguments() if self._certificate else []
+            receiver = stack.enter_context(StoreScp(find_free_port(), *tls))
             self.tested = stack.enter_context(
-                self._make_server(folder / "tested", [plugin], "storescp", receiver.port)
+                self._make_server(folder / "tested", [arguments.plugin], "storescp", receiver.port)
             )
             self.plain = stack.enter_context(
                 self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
             )
-            self.kind = describe_kind(self.plain)
             self._stack = stack.pop_all()
 
     def close(self) -> None:
         self._stack.close()
 
-    def make_scenarios(self, name: str) -> list[Scenario]:
-        target = Target(self.tested.dicom_port, self.images, self.certificate)
-        match name:
-            case "storescu":
-                return [self._receive_from_storescu(target, n) for n in self.settings.senders]
-            case "pynetdicom":
-                return [self._receive("pynetdicom → Orthanc", use_pynetdicom(target))]
-            case "dicom-rs":
-                send = use_dicom_rs(self.settings.dicom_rs, target)
-                return [self._receive("dicom-rs → Orthanc", send)]
-            case "orthanc":
-                return [self._receive_from_orthanc()]
-            case "storescp":
-                return [self._send_to_storescp()]
-        raise ValueError(name)
+    def enter(self, factors: Factors) -> Entry:
+        """Both presets, on one scenario."""
+        name = factors["Scenario"]
+        if name == SCENARIOS["dicom-rs"] and (obstacle := self._find_obstacle()):
+            return Entry([], {"dicom-rs": obstacle})
+        scenario = self._make_scenarios()[name]()
+        return Entry(
+            [Contestant(who, partial(measure, self, scenario, PRESETS[who])) for who in PRESETS]
+        )
 
-    def find_obstacle(self, scenario: str) -> str | None:
-        """Why this scenario cannot be run here."""
-        if scenario != "dicom-rs":
-            return None
-        if self.settings.tls:
+    def _make_scenarios(self) -> dict[str, Callable[[], Scenario]]:
+        target = Target(self.tested.dicom_port, self.images, self._certificate)
+        count = len(self.images)
+        receive = partial(Scenario, prepare=self.tested.delete_all)
+        ways = {
+            name_storescu(senders): lambda senders=senders: receive(use_storescu(target, senders))
+            for senders in self._arguments.senders
+        }
+        dicom_rs = self._arguments.dicom_rs
+        return {
+            **ways,
+            SCENARIOS["pynetdicom"]: lambda: receive(use_pynetdicom(target)),
+            SCENARIOS["dicom-rs"]: lambda: receive(use_dicom_rs(dicom_rs, target)),
+            SCENARIOS["orthanc"]: lambda: receive(
+                use_orthanc(self._fill(self.plain), "tested", count)
+            ),
+            SCENARIOS["storescp"]: lambda: Scenario(
+                use_orthanc(self.tested, "storescp", count), partial(self._fill, self.tested)
+            ),
+        }
+
+    def _find_obstacle(self) -> str | None:
+        """Why dicom-rs cannot take part here."""
+        if self._certificate is not None:
             return "dicom-storescu is installed without TLS"
-        if not self.settings.dicom_rs.exists():
+        if not self._arguments.dicom_rs.exists():
             return "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
         return None
 
     def _make_server(
         self, folder: Path, plugins: list[Path], modality: str, port: int
     ) -> OrthancServer:
-        certificate = self.certificate
+        certificate: Certificate | None = self._certificate
         options = certificate.get_dicom_options() if certificate is not None else {}
         # pynetdicom's sender shows no certificate
         options["DicomTlsRemoteCertificateRequired"] = False
         remote = describe_modality(port, modality.upper(), certificate is not None)
         options["DicomModalities"] = {modality: remote}
-        return OrthancServer(folder, plugins=plugins, options=options, program=self.program)
+        return OrthancServer(folder, plugins=plugins, options=options, program=self._program)
 
-    def _receive(self, name: str, send: Send, senders: int = 1) -> Scenario:
-        return Scenario(name, send, self.tested.delete_all, self._check_received, senders)
-
-    def _receive_from_storescu(self, target: Target, senders: int) -> Scenario:
-        name = f"{senders} storescu → Orthanc"
-        return self._receive(name, use_storescu(target, senders), senders)
-
-    def _receive_from_orthanc(self) -> Scenario:
-        self._fill(self.plain)
-        return self._receive(
-            "Orthanc as it comes → Orthanc", use_orthanc(self.plain, "tested", len(self.images))
-        )
-
-    def _send_to_storescp(self) -> Scenario:
-        return Scenario(
-            "Orthanc → storescp as it comes",
-            use_orthanc(self.tested, "storescp", len(self.images)),
-            partial(self._fill, self.tested),
-            self._check_received,
-        )
-
-    def _fill(self, server: OrthancServer) -> None:
+    def _fill(self, server: OrthancServer) -> OrthancServer:
         if count_instances(server) != len(self.images):
             server.delete_all()
-            upload(server, (image.read_bytes() for image in self.images))
-
-    def _check_received(self) -> None:
-        stored = count_instances(self.tested)
-        if stored != len(self.images):
-            raise ClientError(f"{stored} of {len(self.images)} images are stored")
+            use_http(server, self.images, 1)()
+        return server
 
 
-def switch(server: OrthancServer, preset: str) -> None:
-    tuning = json.dumps({"DicomSockets": {"Preset": preset}})
-    server.request("PUT", "/perf/tuning", data=tuning).raise_for_status()
-
-
-def measure(site: Site, scenario: Scenario, preset: str) -> Run:
-    switch(site.tested, preset)
+def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
+    """One series sent, and what the plugin saw of it."""
+    tune_sockets(site.tested, Preset=preset)
     scenario.prepare()
+    count = len(site.images)
     before = scrape(site.tested)
     seconds = scenario.send()
     after = scrape(site.tested)
-    scenario.check()
-    return Run(
-        len(site.images),
-        seconds,
-        after.sum(STALLS) - before.sum(STALLS),
-        after.sum(STALL_SECONDS) - before.sum(STALL_SECONDS),
-    )
+    check_stored(site.tested, count)
+    return {
+        "throughput": count / seconds,
+        "stalls": (after.sum(STALLS) - before.sum(STALLS)) / count,
+        "time in stalls": (after.sum(STALL_SECONDS) - before.sum(STALL_SECONDS)) / count * 1000,
+    }
 
 
-def describe_stalls(runs: list[tuple[Run, Run]], senders: int) -> str:
-    """How often there were stalls, and how much of the time between A and B they explain.
+def explain(factors: Factors, rounds: Rounds) -> str:
+    """How much of the time between the presets their stalls explain, where there are any.
 
-    The latter for one sender only: those of several overlap.
+    For one sender only: those of several overlap.
     """
-    stock = median(a.stalls / a.images for a, _ in runs)
-    tuned = median(b.stalls / b.images for _, b in runs)
-    if stock == tuned == 0:
-        return "no stalls were seen"
-    note = f"stalls an image {stock:.2f} and {tuned:.3f}"
-    if senders > 1:
-        return note
-    share = median((a.stall_seconds - b.stall_seconds) / (a.seconds - b.seconds) for a, b in runs)
-    return f"{note}, which make {share:.0%} of the time between A and B"
+    if factors["Scenario"] not in (name_storescu(1), *SCENARIOS.values()):
+        return ""
+    shares = []
+    for stock, tuned in ((turn[STOCK], turn[TUNED]) for turns in rounds for turn in turns):
+        between = 1000 / stock["throughput"] - 1000 / tuned["throughput"]
+        stalled = stock["time in stalls"] - tuned["time in stalls"]
+        if stalled > 0 and between > 0:
+            shares.append(stalled / between)
+    return f"stalls make {median(shares):.0%} of the time between the presets" if shares else ""
 
 
-def compare(site: Site, scenario: Scenario) -> Comparison:
-    runs = alternate(
-        partial(measure, site, scenario, "stock"),
-        partial(measure, site, scenario, "tuned"),
-        site.settings.pairs,
-        site.settings.seconds,
-        warm_up=False,
-    )
-    throughputs = [(a.get_throughput(), b.get_throughput()) for a, b in runs]
-    return Comparison(
-        scenario.name,
-        "throughput",
-        "images/s",
-        f"{site.kind}, preset stock",
-        "preset tuned",
-        [throughputs],
-        describe_stalls(runs, scenario.senders),
-    )
+@contextmanager
+def open_site(
+    arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path, _: int
+) -> Iterator[Bench]:
+    site = Site(arguments, program, images, folder)
+    try:
+        yield site.enter
+    finally:
+        site.close()
 
 
-def run(report: Report, settings: Settings, plugin: Path, images: Path, folder: Path) -> None:
-    series = make_ct_series(images, "stalls", settings.images)
+def name_kinds(programs: list[Path]) -> list[str]:
+    """Which kind each Orthanc is, with a number where there are several of one."""
     kinds: list[str] = []
-    for number, program in enumerate(settings.orthancs):
-        with closing(Site(settings, program, plugin, series, folder / str(number))) as site:
-            print(f"{site.kind}:", flush=True)
-            kinds.append(site.kind)
-            run_scenarios(report, site)
-    report.machine["Orthanc"] = "; ".join(kinds)
+    for program in programs:
+        with TemporaryDirectory() as folder, OrthancServer(Path(folder), program=program) as server:
+            kind = describe_kind(server)
+        kinds.append(f"{kind}, number {len(kinds) + 1}" if kind in kinds else kind)
+    return kinds
 
 
-def run_scenarios(report: Report, site: Site) -> None:
-    for name in site.settings.scenarios:
-        obstacle = site.find_obstacle(name)
-        if obstacle is not None:
-            report.skip(name, obstacle)
-            continue
-        for scenario in site.make_scenarios(name):
-            report.add([compare(site, scenario)])
+def list_scenarios(arguments: argparse.Namespace) -> Iterator[str]:
+    for name in arguments.scenarios:
+        if name == "storescu":
+            yield from map(name_storescu, arguments.senders)
+        else:
+            yield SCENARIOS[name]
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    images = make_series("stalls", arguments.images)
+    programs = [program.resolve(strict=True) for program in arguments.orthanc or [ORTHANC]]
+    stages = []
+    for kind, program in zip(name_kinds(programs), programs, strict=True):
+        cells = [{"Orthanc": kind, "Scenario": name} for name in list_scenarios(arguments)]
+        bench = partial(open_site, arguments, program, images)
+        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds, note=explain))
+    return stages
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    names = ["storescu", *SCENARIOS]
+    command.add_argument("--scenarios", nargs="+", choices=names, default=names)
+    command.add_argument("--images", type=int, default=200, help="in each run")
+    command.add_argument(
+        "--senders", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="parallel storescu"
+    )
+    command.add_argument("--tls", action="store_true", help="DICOM over TLS")
+    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+    command.add_argument(
+        "--orthanc", action="append", type=Path, help="Orthanc's program; several in turn"
+    )
+    add_plan(command, 6, 120)
+
+
+EXPERIMENT = Experiment(
+    "transfers with stock and with tuned sockets",
+    add_options,
+    make_stages,
+    {
+        "throughput": Figure("images/s"),
+        "stalls": Figure("an image", is_compared=False),
+        "time in stalls": Figure("ms an image", is_compared=False),
+    },
+    {"images": 20, "senders": [1, 4], "turns": 3, "seconds": 15},
+)

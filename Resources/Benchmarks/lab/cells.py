@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the lab measures: the cells of a grid, in each of which contestants take turns."""
+
+import argparse
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# What tells a cell from the others of its experiment, such as {"Sender": "storescu"}
+Factors = dict[str, str]
+
+# What one contestant showed in one turn, by the names of its experiment's figures
+Figures = dict[str, float]
+
+# All contestants of a cell, one after the other
+Turn = dict[str, Figures]
+
+# Between rounds, all processes are started anew
+Rounds = list[list[Turn]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a figure is to be read; `is_compared`: relative to the first contestant, too."""
+
+    unit: str
+    is_compared: bool = True
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Somebody who is measured; `measure` raises ClientError where anything is lost."""
+
+    name: str
+    measure: Callable[[], Figures]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Who takes part in a cell; the others are relative to the first. And who does not, and why."""
+
+    contestants: list[Contestant]
+    declined: dict[str, str] = field(default_factory=dict)
+
+
+# Makes all ready for a cell, and warms up what needs it: none of that is measured
+Bench = Callable[[Factors], Entry]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Cells that share their processes, which `open` starts in a folder, anew for each round.
+
+    Each cell gets so many rounds of so many turns, and no turn begins after so many seconds, but
+    one there is. `note` says in words what a cell's figures tell.
+    """
+
+    cells: list[Factors]
+    open: Callable[[Path, int], AbstractContextManager[Bench]]
+    turns: int
+    seconds: float
+    rounds: int = 1
+    note: Callable[[Factors, Rounds], str] = lambda *_: ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One question that the lab answers; `quick` are the options of its short form."""
+
+    question: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    make_stages: Callable[[argparse.Namespace], list[Stage]]
+    figures: dict[str, Figure]
+    quick: dict[str, object]
+    storage: Path | None = None  # other than in memory
+
+
+def take_turns(
+    contestants: list[Contestant],
+    turns: int,
+    seconds: float,
+    after_turn: Callable[[], None] = lambda: None,
+) -> list[Turn]:
+    """A B C, C B A, A B C, …: what drifts, or depends on who comes first, cancels out."""
+    deadline = time.monotonic() + seconds
+    found: list[Turn] = []
+    while len(found) < turns and (not found or time.monotonic() < deadline):
+        order = contestants if len(found) % 2 == 0 else contestants[::-1]
+        measured = {contestant.name: contestant.measure() for contestant in order}
+        found.append({contestant.name: measured[contestant.name] for contestant in contestants})
+        after_turn()
+    return found

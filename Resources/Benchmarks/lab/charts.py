@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Charts as SVG: a row for each cell, a dot for each contestant's median, a line for its range."""
+
+from pathlib import Path
+from statistics import median
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+from matplotlib import pyplot as plt
+
+from lab.results import Results
+
+# The same result makes the same file; text stays text
+SETTINGS = {"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}
+WIDTH = 9.0  # inches
+ROW = 0.22  # for each contestant
+LOGARITHMIC_FROM = 10  # so many times the smallest value
+
+
+def draw(results: Results, figure: str, path: Path) -> bool:
+    """Whether there was anything to draw."""
+    cells = [cell for cell in results.cells if cell.rounds]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.list_contestants()))
+    values = {
+        (number, name): found
+        for number, cell in enumerate(cells)
+        for name in cell.list_contestants()
+        if (found := cell.list_values(name, figure))
+    }
+    if not values:
+        return False
+
+    with mpl.rc_context(SETTINGS):
+        height = 1.2 + ROW * len(cells) * (len(names) + 1)
+        chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        for index, name in enumerate(names):
+            offset = (index + 0.5) / len(names) * 0.8 - 0.4
+            rows = {number: found for (number, who), found in values.items() if who == name}
+            middles = [median(found) for found in rows.values()]
+            low = [
+                middle - min(found) for middle, found in zip(middles, rows.values(), strict=True)
+            ]
+            high = [
+                max(found) - middle for middle, found in zip(middles, rows.values(), strict=True)
+            ]
+            places = [number + offset for number in rows]
+            axes.errorbar(middles, places, xerr=(low, high), fmt="o", label=name, capsize=2, ms=5)
+        axes.set_yticks(range(len(cells)), [results.name_cell(cell) for cell in cells])
+        axes.invert_yaxis()
+        flat = [value for found in values.values() for value in found]
+        if min(flat) > 0 and max(flat) >= LOGARITHMIC_FROM * min(flat):
+            axes.set_xscale("log")
+        else:
+            axes.set_xlim(left=0)
+        axes.set_xlabel(f"{figure}, {results.figures[figure].unit}: median and range")
+        axes.set_title(f"{results.experiment}, {results.date}")
+        axes.grid(axis="x", alpha=0.3)
+        chart.legend(loc="outside lower center", ncols=3)
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+    return True

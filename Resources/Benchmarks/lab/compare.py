@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two results of one experiment side by side: what is noise, and what is not.
+
+What is compared are ratios between the contestants of one cell, not speeds: the two runs had the
+machine at different times, and whatever else it did then is in the speeds, but hits both
+contestants of a ratio alike.
+
+The statistic is the two-sided test by Mann and Whitney (Wilcoxon's rank sum): do the ratios of
+one run tend to be larger than those of the other? It assumes nothing of their distribution, which
+has outliers here (a disk that syncs, a neighbour on the machine), and it is exact for the few
+values that a run has, where a t-test would rest on a normal distribution that nobody has seen. As
+many rows are tested at once, the probabilities are adjusted by Holm's method, so that a table of
+pure noise has one false row in it in 5 % of all cases only.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from statistics import median
+
+from lab.ratios import Comparison
+from lab.report import format_table
+from lab.results import Results
+
+LEVEL = 0.05
+
+
+@cache
+def count_ways(a: int, b: int, statistic: int) -> int:
+    """In how many orders of a and b values the statistic of Mann and Whitney is this.
+
+    By the recurrence of their paper (Annals of Mathematical Statistics 18, 1947): the largest
+    value is one of A's, which is above all of B's, or one of B's.
+    """
+    if statistic < 0:
+        return 0
+    if a == 0 or b == 0:
+        return int(statistic == 0)
+    return count_ways(a - 1, b, statistic - b) + count_ways(a, b - 1, statistic)
+
+
+def find_probability(a: list[float], b: list[float]) -> float:
+    """Of a difference in ranks at least as large, in either direction, if there is none.
+
+    Ties count half; the statistic is rounded towards the middle then.
+    """
+    above = sum((x > y) + (x == y) / 2 for x, y in product(a, b))
+    smaller = math.ceil(min(above, len(a) * len(b) - above))
+    ways = sum(count_ways(len(a), len(b), statistic) for statistic in range(smaller + 1))
+    return min(1.0, 2 * ways / math.comb(len(a) + len(b), len(a)))
+
+
+def adjust(probabilities: list[float]) -> list[float]:
+    """By Holm's method (Scandinavian Journal of Statistics 6, 1979), in their order."""
+    adjusted = [0.0] * len(probabilities)
+    largest = 0.0
+    order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * probabilities[place]))
+        adjusted[place] = largest
+    return adjusted
+
+
+def find_change(a: list[float], b: list[float]) -> float:
+    """B / A: the median of all quotients (Hodges and Lehmann's estimate, of logarithms)."""
+    return median(y / x for x, y in product(a, b))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One ratio that both runs have."""
+
+    a: Comparison
+    b: Comparison
+
+    def get_probability(self) -> float:
+        return find_probability(self.a.get_units(), self.b.get_units())
+
+    def can_differ(self) -> bool:
+        """Whether there are values enough for any verdict."""
+        a, b = len(self.a.get_units()), len(self.b.get_units())
+        return 2 / math.comb(a + b, a) <= LEVEL
+
+    def judge(self, adjusted: float) -> str:
+        if not self.can_differ():
+            return "too few turns"
+        if adjusted <= LEVEL:
+            return "**differs**"
+        return "perhaps" if self.get_probability() <= LEVEL else "noise"
+
+    def format(self, adjusted: float) -> list[str]:
+        a, b = self.a.get_units(), self.b.get_units()
+        return [
+            self.a.scenario,
+            f"{self.a.figure}, {self.a.b} / {self.a.a}",
+            f"{median(a):.3f} ({len(a)})",
+            f"{median(b):.3f} ({len(b)})",
+            f"{find_change(a, b):.3f}",
+            f"{self.get_probability():.2g}",
+            f"{adjusted:.2g}",
+            self.judge(adjusted),
+        ]
+
+
+def find_rows(a: Results, b: Results) -> tuple[list[Row], list[str]]:
+    """The ratios that both have, and the names of those that one has."""
+    found: list[dict[tuple[str, ...], Comparison]] = [{}, {}]
+    for place, results in zip(found, (a, b), strict=True):
+        for cell in results.cells:
+            for comparison in results.compare(cell):
+                names = (comparison.figure, comparison.a, comparison.b)
+                place[*sorted(cell.factors.values()), *names] = comparison
+    rows = [Row(found[0][key], found[1][key]) for key in found[0] if key in found[1]]
+    return rows, [", ".join(key) for key in found[0].keys() ^ found[1].keys()]
+
+
+def list_differences(a: Results, b: Results) -> list[str]:
+    """What else than time lies between the two."""
+    lines = []
+    for name, before, now in (("Options", a.options, b.options), ("Machine", a.machine, b.machine)):
+        lines += [
+            f"- {name}: {key}: {before.get(key)} in A, {now.get(key)} in B"
+            for key in before | now
+            if before.get(key) != now.get(key)
+        ]
+    return [*lines, ""] if lines else []
+
+
+def compare(a: Results, b: Results) -> str:
+    """A page of Markdown; raises ValueError where there is nothing to compare."""
+    if a.experiment != b.experiment:
+        raise ValueError(f"A is of {a.experiment}, B of {b.experiment}")
+    rows, alone = find_rows(a, b)
+    if not rows:
+        raise ValueError("the two have no ratio in common")
+    adjusted = adjust([row.get_probability() for row in rows])
+    head = ["cell", "ratio", "A (values)", "B (values)", "B / A", "p", "p of all rows", "verdict"]
+    lines = [f"## {a.experiment}: A of {a.date}, B of {b.date}", "", *list_differences(a, b)]
+    lines += format_table(head, [row.format(p) for row, p in zip(rows, adjusted, strict=True)])
+    lines += [
+        "Compared are the ratios within each run, which leave out what the machine did meanwhile,",
+        "by the exact rank-sum test of Mann and Whitney: it assumes no distribution. *differs*: p,",
+        f"by Holm's method for all {len(rows)} rows, is at most {LEVEL}. *perhaps*: it is for this",
+        f"row alone; noise makes {len(rows) * LEVEL:.2g} such rows. What was measured in one round",
+        "does not tell how processes of the same program differ.",
+    ]
+    lines += [f"- In one of them only: {name}" for name in sorted(alone)]
+    return "\n".join(lines)

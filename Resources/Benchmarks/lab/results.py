@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an experiment found, as JSON: written whenever a cell has been measured."""
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from lab.cells import Factors, Figure, Rounds
+from lab.ratios import Comparison
+
+
+@dataclass
+class Cell:
+    """One cell of the grid: what was measured, or why it was not."""
+
+    factors: Factors
+    rounds: Rounds = field(default_factory=list)
+    declined: dict[str, str] = field(default_factory=dict)
+    failure: str = ""
+    note: str = ""
+    seconds: float = 0  # that measuring took
+    load: float = 0  # the machine's, at the end
+    is_complete: bool = False
+
+    def list_contestants(self) -> list[str]:
+        return list(self.rounds[0][0]) if self.rounds else []
+
+    def list_values(self, contestant: str, figure: str) -> list[float]:
+        turns = [turn for turns in self.rounds for turn in turns]
+        return [turn[contestant][figure] for turn in turns if figure in turn[contestant]]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "Factors": self.factors,
+            "Rounds": self.rounds,
+            "Declined": self.declined,
+            "Failure": self.failure,
+            "Note": self.note,
+            "Seconds": round(self.seconds, 1),
+            "LoadAverage": self.load,
+            "IsComplete": self.is_complete,
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Self:
+        return cls(
+            document["Factors"],
+            document["Rounds"],
+            document["Declined"],
+            document["Failure"],
+            document["Note"],
+            document["Seconds"],
+            document["LoadAverage"],
+            document["IsComplete"],
+        )
+
+
+@dataclass
+class Results:
+    """All cells of one run, where they were measured, and by which command."""
+
+    experiment: str
+    date: str
+    command: str
+    options: dict[str, Any]
+    machine: dict[str, Any]
+    figures: dict[str, Figure]
+    cells: list[Cell] = field(default_factory=list)
+
+    def find(self, factors: Factors) -> Cell:
+        """The cell, new where there is none yet."""
+        for cell in self.cells:
+            if cell.factors == factors:
+                return cell
+        self.cells.append(Cell(factors))
+        return self.cells[-1]
+
+    def is_complete(self) -> bool:
+        return all(cell.is_complete for cell in self.cells)
+
+    def list_factors(self) -> list[str]:
+        """Those in which cells differ."""
+        names = list(dict.fromkeys(name for cell in self.cells for name in cell.factors))
+        differing = [
+            name for name in names if len({cell.factors.get(name) for cell in self.cells}) > 1
+        ]
+        return differing or names[-1:]
+
+    def name_cell(self, cell: Cell) -> str:
+        return ", ".join(cell.factors[name] for name in self.list_factors() if name in cell.factors)
+
+    def compare(self, cell: Cell) -> Iterable[Comparison]:
+        """All contestants of a cell with its first, figure by figure."""
+        for figure, kind in self.figures.items():
+            base, *others = cell.list_contestants() or [""]
+            for other in others if kind.is_compared else []:
+                pairs = [
+                    [
+                        (turn[base][figure], turn[other][figure])
+                        for turn in turns
+                        if turn[base].get(figure) and figure in turn[other]
+                    ]
+                    for turns in cell.rounds
+                ]
+                if all(pairs):
+                    name = self.name_cell(cell)
+                    yield Comparison(name, figure, kind.unit, base, other, pairs, cell.note)
+
+    def list_comparisons(self) -> list[Comparison]:
+        return [found for cell in self.cells for found in self.compare(cell)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "Benchmark": self.experiment,
+            "Date": self.date,
+            "Command": self.command,
+            "Machine": self.machine,
+            "LoadAverages": [cell.load for cell in self.cells],
+            "Options": self.options,
+            "IsComplete": self.is_complete(),
+            "Figures": {
+                name: {"Unit": figure.unit, "IsCompared": figure.is_compared}
+                for name, figure in self.figures.items()
+            },
+            "Cells": [cell.to_json() for cell in self.cells],
+            "Comparisons": [found.to_json() for found in self.list_comparisons()],
+            "Skipped": {
+                f"{self.name_cell(cell)}: {name}": reason
+                for cell in self.cells
+                for name, reason in cell.declined.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Self:
+        return cls(
+            document["Benchmark"],
+            document["Date"],
+            document["Command"],
+            document["Options"],
+            document["Machine"],
+            {
+                name: Figure(figure["Unit"], figure["IsCompared"])
+                for name, figure in document["Figures"].items()
+            },
+            [Cell.from_json(cell) for cell in document["Cells"]],
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Raises ValueError for what this lab has not written."""
+        try:
+            return cls.from_json(json.loads(path.read_text("utf-8")))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is no result of this lab: {error!r}") from error
+
+    def write(self, path: Path) -> None:
+        """At once or not at all: whoever interrupts it finds what was there before."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        partial.replace(path)
