@@ -254,9 +254,7 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
     fill_index(orthanc.storage / "index", 300_000)
 
     orthanc = start_orthanc()
-    expected = {"sqlite-large", "find-limits", "save-jobs"}
-    if orthanc.is_older_than(1, 12, 5):
-        expected.add("storage-access-on-find")
+    expected = {"sqlite-large", "find-limits", "save-jobs", "storage-access-on-find"}
     assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 10)
     findings = {finding["ID"]: finding for finding in orthanc.get_json("/perf/advice")}
     assert findings["sqlite-large"]["Evidence"]["StoredInstances"] == 300_001

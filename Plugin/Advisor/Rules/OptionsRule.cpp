@@ -47,7 +47,8 @@ namespace OrthancPerf
 
     // What 1.13.0 makes of the older options where the newer ones are missing (its constructor
     // ServerContext::ServerContext), but for a window below its own default: older configuration
-    // files have "ZipLoaderThreads": 1, of which comes a window of one
+    // files have "ZipLoaderThreads": 0 (to 1.12.10) or "LoaderThreads": 1, of which comes a window
+    // of one
     Json::Value Translate(const ServerFacts& facts)
     {
       constexpr std::uint64_t LEAST_THREADS = 4;
@@ -105,10 +106,10 @@ namespace OrthancPerf
     finding.explanation =
         unknown.empty()
             ? "What replaced them is not set, and 1.13.0 derives it from them. Of "
-              "\"ZipLoaderThreads\": 1, as older configuration files have it, comes a window of "
-              "one "
-              "instance, where the default is four: Orthanc hardly reads ahead when it sends or "
-              "makes archives."
+              "\"ZipLoaderThreads\": 0 or \"LoaderThreads\": 1, as older configuration files have "
+              "them, comes a window of one instance, where the default is four: Orthanc hardly "
+              "reads "
+              "ahead when it sends or makes archives."
             : "Orthanc " + facts.orthancVersion + " has no such options, and does not say so.";
 
     if (!unknown.empty())

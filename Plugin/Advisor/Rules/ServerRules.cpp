@@ -98,14 +98,16 @@ namespace OrthancPerf
     }
 
 
-    // Later on, files are read for the answers alone (ResourceFinder.cpp)
-    constexpr OrthancRelease FINDS_IN_INDEX = {1, 12, 5};
+    // From then on, "Answers" is the same as "Always": the tag that the index lacks becomes one of
+    // the answer, is read from a file of each candidate, and only then compared
+    // (ResourceFinder::Execute)
+    constexpr OrthancRelease ANSWERS_ARE_COMPARED = {1, 12, 5};
 
 
     bool FindsInStorage(const ServerFacts& facts)
     {
-      return facts.IsOlderThan(FINDS_IN_INDEX) &&
-             facts.GetText("StorageAccessOnFind", "Always") == "Always";
+      const std::string mode = facts.GetText("StorageAccessOnFind", "Always");
+      return mode == "Always" || (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED));
     }
 
 
@@ -145,12 +147,15 @@ namespace OrthancPerf
          },
          "Limit the answers; a client that needs more asks more narrowly."},
         {"storage-access-on-find", LARGE_STORE, &FindsInStorage, "Queries may read files",
-         "A query for a tag that is not in the index opens the file of each instance that it looks "
-         "at, on the disk that ingest writes to.",
+         "A query for a tag that is not in the index opens a file of each study, series or "
+         "instance "
+         "that it looks at, on the disk that ingest writes to.",
          [] { return MakeOption("StorageAccessOnFind", "Never"); },
-         "Answer queries from the index alone."},
+         "Answer queries from the index alone; a query for a tag that is not in it then finds "
+         "nothing. \"ExtraMainDicomTags\" (from Orthanc 1.11.0 on) puts tags into it."},
         {"save-jobs", LARGE_STORE, &SavesJobs, "Jobs are written to the database again and again",
-         "All jobs, also those that are over, are saved every 10 seconds.",
+         "All jobs, also those that are over, are saved every 10 seconds (from Orthanc 1.12.11 on "
+         "only if one has changed).",
          [] { return MakeOption("SaveJobs", false); },
          "Don't save jobs, unless they have to survive a restart."},
         {"http-tcp-no-delay", 0, &DelaysHttp, "The HTTP server delays small answers",

@@ -54,9 +54,16 @@ namespace OrthancPerf
   TEST_F(OptionsRuleTest, WhatOlderConfigurationFilesHaveIsNoWindow)
   {
     version_ = "1.13.0";
-    configuration_["ZipLoaderThreads"] = 1;
-    EXPECT_EQ(4, Judge(&JudgeOptions).remedy.document["StorageLoaderThreadsCount"].asInt());
-    EXPECT_EQ(4, Judge(&JudgeOptions).remedy.document["SequentialDicomReaderWindowSize"].asInt());
+
+    for (const auto& [name, value] : {std::pair("ZipLoaderThreads", 0), {"LoaderThreads", 1}})
+    {
+      configuration_[name] = value;
+      const Json::Value options = Judge(&JudgeOptions).remedy.document;
+      EXPECT_EQ(4, options["StorageLoaderThreadsCount"].asInt());
+      EXPECT_EQ(4, options["SequentialDicomReaderWindowSize"].asInt());
+      configuration_.removeMember(name);
+    }
+
     configuration_["ZipLoaderThreads"] = 40;
     EXPECT_EQ(50, Judge(&JudgeOptions).remedy.document["StorageLoaderThreadsCount"].asInt());
   }

@@ -63,11 +63,24 @@ namespace OrthancPerf
   TEST_F(ServerRulesTest, ALargeStoreDoes)
   {
     evidence_.facts.storedInstances = 100'000;
+
+    for (const char* const version : {"1.10.1", "1.12.7", "1.13.0"})
+    {
+      evidence_.facts.orthancVersion = version;
+      EXPECT_EQ((std::set<std::string>{"find-limits", "storage-access-on-find", "save-jobs"}),
+                ListChecklist());
+    }
+  }
+
+
+  TEST_F(ServerRulesTest, FilesThatAreReadForAnswersAreReadForQueriesSince1125)
+  {
+    evidence_.facts.storedInstances = 100'000;
+    configuration_["StorageAccessOnFind"] = "Answers";
     evidence_.facts.orthancVersion = "1.12.4";
-    EXPECT_EQ((std::set<std::string>{"find-limits", "storage-access-on-find", "save-jobs"}),
-              ListChecklist());
+    EXPECT_EQ(0U, ListChecklist().count("storage-access-on-find"));
     evidence_.facts.orthancVersion = "1.12.5";
-    EXPECT_EQ((std::set<std::string>{"find-limits", "save-jobs"}), ListChecklist());
+    EXPECT_EQ(1U, ListChecklist().count("storage-access-on-find"));
   }
 
 
