@@ -101,6 +101,11 @@ def test_what_the_compose_file_mounts_is_there() -> None:
             assert (DOCKER / dockerfile).exists()
 
 
+def test_prometheus_may_read_the_password_whichever_compose_writes_it() -> None:
+    (secret,) = read_compose()["services"]["prometheus"]["secrets"]
+    assert secret["mode"] & 0o004  # its user is "nobody"; Compose to 2.19, and 2.34: 0400, 0440
+
+
 def test_the_compose_file_is_one() -> None:
     schema = json.loads(need(SCHEMA).read_text("utf-8"))
     validator = jsonschema_rs.validator_for(schema)
@@ -338,6 +343,13 @@ def context(tmp_path: Path) -> Path:
     return folder
 
 
+def find_volume() -> str:
+    """Where docker.md mounts the volume with the images."""
+    page = (ROOT / "Resources/Documentation/docker.md").read_text("utf-8")
+    (volume,) = re.findall(r"-v images:(\S+)", page)
+    return volume
+
+
 def find_root(*needed: str) -> Path:
     """The first of PERF_ROOTS that has these files."""
     for root in map(Path, OTHER_ROOTS):
@@ -427,7 +439,7 @@ def test_it_is_at_work_in_orthancteam_s_image(
         # Or else the image wants to write /etc/hostid
         GENERATE_HOST_ID_IF_MISSING="false" if limits.read_only else "true",
     )
-    launcher = orthancteam.run(tmp_path / "container", limits)
+    launcher = orthancteam.run(tmp_path / "container", limits, volume=find_volume())
     server = start_image(start_orthanc, launcher, ports, environment)
     judge_limits(server, limits)
     own = (orthancteam.layers / "usr/local/bin/Orthanc").exists()

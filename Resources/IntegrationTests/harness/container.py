@@ -125,11 +125,17 @@ class ContainerImage:
     command: list[str]
     preparation: list[str] = field(default_factory=list)  # of a shell, beside root
 
-    def run(self, work: Path, limits: Limits, mounts: dict[Path, str] | None = None) -> list[str]:
+    def run(
+        self,
+        work: Path,
+        limits: Limits,
+        mounts: dict[Path, str] | None = None,
+        volume: str | None = None,
+    ) -> list[str]:
         """A launcher that starts what the image starts, whatever command follows.
 
         As "docker run", with --read-only --tmpfs as orthancteam/orthanc wants it, --user,
-        --security-opt seccomp=, and with files and folders mounted.
+        --security-opt seccomp=, with files and folders mounted, and with a new volume.
         """
         steps = [
             f"mount -t tmpfs tmpfs {shlex.quote(str(work))}",
@@ -145,12 +151,18 @@ class ContainerImage:
         for source, target in (mounts or {}).items():
             steps.append(f"mkdir -p root{target}" if source.is_dir() else f"touch root{target}")
             steps.append(f"mount --bind {shlex.quote(str(source))} root{target}")
+        if volume:
+            # It takes the owner of the image's folder; one that the image does not have is root's
+            steps += [
+                f"mkdir -p root{volume}",
+                f"owner=$(stat -c uid=%u,gid=%g,mode=%a root{volume})",
+                f'mount -t tmpfs -o "$owner" tmpfs root{volume}',
+            ]
         if limits.read_only:
             steps += [
                 "mkdir -p root/run/orthanc/plugins",
                 "mount -t tmpfs -o mode=1777 tmpfs root/tmp",
                 "mount -t tmpfs -o mode=1777 tmpfs root/run/orthanc/plugins",
-                "mount -t tmpfs -o mode=1777 tmpfs root/var/lib/orthanc/db",
                 "mount -o remount,ro root",
             ]
         steps.append(limits.make_command(*self.command, root="root"))
@@ -173,11 +185,8 @@ def unpack_orthancteam(sources: Path, root: Path, layers: Path) -> ContainerImag
         hide(share / "plugins"),
         hide(share / "plugins-available"),
         hide(layers / "var/lib/orthanc"),
-        layers / "var/lib/orthanc/db",
         layers / "etc/hostid",
     ):
-        if not owned.exists():
-            owned.mkdir()
         os.chown(owned, ORTHANC_USER, ORTHANC_USER)
 
     # "pip install envsubst" of the image
