@@ -17,8 +17,10 @@ readonly FOLDER=$PWD/build/portable/$ARCHITECTURE
 readonly PREFIX=$FOLDER/prefix
 readonly JOBS=${JOBS:-$(nproc)}
 
+# arm64 can multiply and add with one rounding. With two, as x86_64 does, it makes the same of an image
 case $ARCHITECTURE in
-  x86_64 | aarch64) ;;
+  x86_64) ARITHMETIC= ;;
+  aarch64) ARITHMETIC="-ffp-contract=off " ;;
   *)
     echo "usage: $0 [x86_64|aarch64]" >&2
     exit 2
@@ -26,13 +28,14 @@ case $ARCHITECTURE in
 esac
 
 VERSION=$(sed -nE 's/^project\(OrthancPerf VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
-readonly VERSION
+readonly VERSION ARITHMETIC
 readonly NAME=orthanc-perf-$VERSION-linux-$ARCHITECTURE
 readonly ARCHIVE=$PWD/build/portable/$NAME.tar.gz
 
 # Of the sources, rather than of the moment
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2> /dev/null || stat --format=%Y NEWS)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+unset {C,CXX,CPP,LD}FLAGS CPATH {C_INCLUDE,CPLUS_INCLUDE,LIBRARY,PKG_CONFIG}_PATH PERF_HEADERS
 export ZIG_GLOBAL_CACHE_DIR=$PWD/build/portable/cache ZIG_LOCAL_CACHE_DIR=$PWD/build/portable/cache
 export PERF_PORTABLE_FOLDER=$FOLDER PERF_PORTABLE_ARCHITECTURE=$ARCHITECTURE
 readonly ALL_STEPS=13
@@ -78,8 +81,12 @@ get_compiler()
   do
     cat > "$FOLDER/bin/$tool" << END
 #!/bin/sh
+if [ $tool = c++ ] && [ "\$PERF_HEADERS" ]
+then
+  set -- -Xclang -include-pch -Xclang "\$PERF_HEADERS" "\$@"
+fi
 exec "$TOOLS/ziglang/zig" $tool -target $ARCHITECTURE-linux-gnu.$GLIBC -O2 -fno-sanitize=undefined -g0 -s \\
-  -fstack-protector-strong -ffunction-sections -fdata-sections -fvisibility=hidden \\
+  $ARITHMETIC-fstack-protector-strong -ffunction-sections -fdata-sections -fvisibility=hidden \\
   "-ffile-prefix-map=$PWD=." "\$@"
 END
   done
@@ -154,9 +161,35 @@ configure()
 }
 
 
+# precompile HEADER TARGET COMPILER OPTION...: to read headers is most of what many sources take. The
+# compiler takes what it has made of them for an object and fails to link it, but names it then.
+precompile()
+{
+  local made
+  made=$("${@:3}" -Xclang -emit-pch -x c++ -c "$1" -o "$2" 2>&1 |
+    sed -nE 's/.*error: (.*): unknown file type/\1/p' || true)
+  cp "$made" "$2"
+}
+
+
+# precompile_for NAME OBJECT HEADER...: with the options with which CMake compiles that object;
+# "compile" takes them for all C++ sources of NAME
+precompile_for()
+{
+  local folder=$FOLDER/$1 command
+  printf '#include <%s>\n' "${@:3}" > "$folder/headers.h"
+  read -ra command < <(ninja -C "$folder/build" -t commands "$2" | tail --lines=1 |
+    sed -E 's/ -MD .*//; s/ -D[A-Za-z0-9]+_EXPORTS//')
+  (cd "$folder/build" && precompile "$folder/headers.h" "$folder/headers.pch" "${command[@]}")
+}
+
+
 compile()
 {
-  quietly cmake --build "$FOLDER/$1/build" --parallel "$JOBS" --target "${@:2}"
+  local precompiled=$FOLDER/$1/headers.pch
+  [[ -f $precompiled ]] || precompiled=
+  PERF_HEADERS=$precompiled quietly cmake --build "$FOLDER/$1/build" --parallel "$JOBS" \
+    --target "${@:2}"
 }
 
 
@@ -205,14 +238,22 @@ build_zlib()
 }
 
 
-# With its dictionary built in; without conversions of character sets, which no engine asks for
+# With its dictionary built in; without conversions of character sets, which no engine asks for. What
+# it would find out of glibc's iconv by running programs is said instead: those for another processor
+# do not run here.
 build_dcmtk()
 {
   unpack dcmtk
   configure dcmtk -DBUILD_APPS=OFF -DDCMTK_DEFAULT_DICT=builtin -DDCMTK_ENABLE_STL=ON \
     -DDCMTK_ENABLE_CHARSET_CONVERSION=OFF -DDCMTK_ENABLE_MANPAGES=OFF \
+    -DDCMTK_NO_TRY_RUN=ON -DDCMTK_ICONV_FLAGS_ANALYZED=TRUE \
+    -DDCMTK_FIXED_ICONV_CONVERSION_FLAGS=AbortTranscodingOnIllegalSequence \
+    -DDCMTK_STDLIBC_ICONV_HAS_DEFAULT_ENCODING=1 \
     -DDCMTK_MODULES="ofstd;oflog;oficonv;dcmdata;dcmimgle;dcmimage;dcmjpeg;dcmjpls" \
     -DDCMTK_WITH_{TIFF,PNG,XML,OPENSSL,SNDFILE,ICONV,WRAP,OPENJPEG,DOXYGEN}=OFF
+  precompile_for dcmtk dcmdata/libsrc/CMakeFiles/dcmdata.dir/dcitem.cc.o \
+    dcmtk/config/osconfig.h algorithm cctype cmath cstring fstream iomanip iostream limits list map \
+    memory sstream string thread vector
   compile dcmtk install
 }
 
@@ -247,6 +288,10 @@ build_gdcm()
   unpack gdcm
   configure gdcm -DGDCM_BUILD_TESTING=OFF -DGDCM_BUILD_APPLICATIONS=OFF -DGDCM_DOCUMENTATION=OFF \
     -DGDCM_USE_SYSTEM_{ZLIB,OPENJPEG,CHARLS}=ON
+  compile gdcm gdcmCommon  # of another dialect than the rest
+  precompile_for gdcm \
+    Source/DataStructureAndEncodingDefinition/CMakeFiles/gdcmDSED.dir/gdcmDataSet.cxx.o \
+    algorithm cstring fstream iomanip iostream map set sstream string vector
   compile gdcm gdcmDSED gdcmjpeg8 gdcmjpeg12 gdcmjpeg16 "${codecs[@]}"
   cp "$folder"/build/bin/libgdcm{Common,DSED,jpeg8,jpeg12,jpeg16}.a "$PREFIX/lib"
   rm -f "$PREFIX/lib/libgdcmMSFF.a"
@@ -261,8 +306,9 @@ build_gdcm()
 build()
 {
   local stamp=$FOLDER/$1.stamp wanted
-  wanted=$({ declare -f "build_$1" unpack configure; cat "$FOLDER/bin/c++" "$TOOLS/stamp" \
-    "$PACKAGING/Toolchain.cmake"; grep "/$1_" "$PACKAGING/sources.txt" || true; } | sha256sum)
+  wanted=$({ declare -f "build_$1" unpack configure compile precompile{,_for}
+    cat "$FOLDER/bin/c++" "$TOOLS/stamp" "$PACKAGING/Toolchain.cmake"
+    grep "/$1_" "$PACKAGING/sources.txt" || true; } | sha256sum)
   if [[ -f $stamp && $(cat "$stamp") == "$wanted" ]]
   then
     say "$2: built before"
@@ -274,20 +320,18 @@ build()
 }
 
 
-# Reading the standard library's headers is a third of what the plugin's sources take. The compiler
-# takes what it has made of them for an object and fails to link it, but names it then.
+# The standard library's headers
 precompile_headers()
 {
-  local headers=$FOLDER/plugin/standard.h made
+  local headers=$FOLDER/plugin/standard.h
   grep --recursive --no-filename --extended-regexp \
     '^#include <([a-z_]+|(json|prometheus)/.*)>$' Plugin | sort --unique > "$headers.new"
   cat "$FOLDER"/{libjsoncpp,prometheus-cpp}.stamp "$FOLDER/bin/c++" | sed 's:^://:' >> "$headers.new"
   if [[ ! -f $1 ]] || ! cmp --silent "$headers" "$headers.new"
   then
     mv "$headers.new" "$headers"
-    made=$("$FOLDER/bin/c++" -std=c++17 -fPIC -DNDEBUG -isystem "$PREFIX/include" -Xclang -emit-pch \
-      -x c++ -c "$headers" -o "$1" 2>&1 | sed -nE 's/.*error: (.*): unknown file type/\1/p' || true)
-    cp "$made" "$1"
+    precompile "$headers" "$1" "$FOLDER/bin/c++" -std=c++17 -fPIC -DNDEBUG \
+      -isystem "$PREFIX/include"
   fi
 }
 
