@@ -350,6 +350,12 @@ def find_volume() -> str:
     return volume
 
 
+def test_the_compose_file_runs_orthanc_as_the_image_s_user_with_a_volume_that_is_its_own() -> None:
+    orthanc = read_compose()["services"]["orthanc"]
+    assert orthanc["user"] == "orthanc"
+    assert orthanc["volumes"] == [f"images:{find_volume()}"]
+
+
 def find_root(*needed: str) -> Path:
     """The first of PERF_ROOTS that has these files."""
     for root in map(Path, OTHER_ROOTS):
