@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Builds dicom-rs's dicom-storescu from crates.io in build/dicom-rs, for the benchmark "stalls".
-# Takes some minutes, and needs cargo (Debian's package, or rustup where that is too old).
+# Builds dicom-rs's dicom-storescu and dicom-storescp from crates.io in build/dicom-rs, for the
+# experiments "stalls" and "peers". Takes some minutes, and needs cargo (Debian's package, or rustup
+# where that is too old).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,6 +14,12 @@ then
   exit 1
 fi
 
-# Without its default feature, which only transcodes
-CARGO_TARGET_DIR=build/dicom-rs/target nice cargo install dicom-storescu --version "$VERSION" \
-  --locked --no-default-features --root build/dicom-rs
+# install PROGRAM [OPTION...]
+install()
+{
+  CARGO_TARGET_DIR=build/dicom-rs/target nice cargo install "$1" --version "$VERSION" \
+    --locked --root build/dicom-rs "${@:2}"
+}
+
+install dicom-storescu --no-default-features  # which only transcodes
+install dicom-storescp

@@ -23,6 +23,7 @@ from harness.orthanc import ORTHANC
 from harness.process import list_children
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
+from lab.peers import RECEIVERS
 from lab.processes import ClientError
 from lab.ratios import Comparison, Spread, find_rank
 from lab.report import write_report
@@ -303,6 +304,16 @@ def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decli
         assert figures["ratio"] > 1
     assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
     assert "native writes JPEG Lossless only (3 of 3" in rle["Declined"]["native"]
+
+
+def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--images", "4", "--turns", "1", "--storage", str(tmp_path)]
+    report = run_lab(plugin, tmp_path, "peers", *arguments)
+    (cell,) = report["Cells"]
+    assert sorted([*list_contestants(cell), *cell["Declined"]]) == sorted(RECEIVERS)
+    assert set(cell["Declined"]) <= {"dicom-rs storescp"}
+    for figures in cell["Rounds"][0][0].values():
+        assert figures["throughput"] >= figures["throughput to the disk"] > 0
 
 
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:

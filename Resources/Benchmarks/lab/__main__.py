@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab import compare, dashboard, overhead, stalls, transcode, transcoding
+from lab import compare, dashboard, overhead, peers, stalls, transcode, transcoding
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
@@ -30,6 +30,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "stalls": stalls.EXPERIMENT,
     "transcoding": transcoding.EXPERIMENT,
     "transcode": transcode.EXPERIMENT,
+    "peers": peers.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
 }
 

@@ -48,10 +48,13 @@ def draw(results: Results, figure: str, path: Path) -> bool:
             places = [number + offset for number in rows]
             axes.errorbar(middles, places, xerr=(low, high), fmt="o", label=name, capsize=2, ms=5)
         axes.set_yticks(range(len(cells)), [results.name_cell(cell) for cell in cells])
-        axes.invert_yaxis()
+        for number in range(len(cells) - 1):
+            axes.axhline(number + 0.5, color="0.9")
+        axes.set_ylim(len(cells) - 0.5, -0.5)
         flat = [value for found in values.values() for value in found]
         if min(flat) > 0 and max(flat) >= LOGARITHMIC_FROM * min(flat):
             axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:g}")
         else:
             axes.set_xlim(left=0)
         axes.set_xlabel(f"{figure}, {results.figures[figure].unit}: median and range")

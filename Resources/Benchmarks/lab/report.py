@@ -2,7 +2,6 @@
 """A result as a page of Markdown with charts, made from its JSON."""
 
 from collections.abc import Iterable
-from itertools import groupby
 from pathlib import Path
 from statistics import median
 
@@ -80,11 +79,12 @@ def list_ratio_rows(comparisons: Iterable[Comparison]) -> Iterable[list[str]]:
 
 
 def list_ratios(results: Results) -> Iterable[str]:
-    by_figure = sorted(results.list_comparisons(), key=lambda found: found.figure)
     head = ["cell", "ratio", "median", "95 % of the median", "range", "rounds x turns"]
-    for figure, comparisons in groupby(by_figure, lambda found: found.figure):
-        yield from [f"### Ratios: {figure}", ""]
-        yield from format_table(head, list_ratio_rows(comparisons))
+    comparisons = results.list_comparisons()
+    for figure in results.figures:
+        rows = list(list_ratio_rows(found for found in comparisons if found.figure == figure))
+        if rows:
+            yield from [f"### Ratios: {figure}", "", *format_table(head, rows)]
 
 
 def list_remarks(results: Results) -> Iterable[str]:

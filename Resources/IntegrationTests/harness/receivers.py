@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,18 +23,23 @@ START_SECONDS = 10
 SUCCESS = 0x0000  # DICOM PS3.4 annex B.2.3
 
 
-class StoreScp:
-    """DCMTK's storescp, untouched; it looks at each image and forgets it."""
+class Receiver:
+    """A program that listens on a port, as a context manager; nobody reads what it says."""
 
-    def __init__(self, port: int, *arguments: str) -> None:
+    def __init__(self, port: int, command: Sequence[str | Path]) -> None:
         self.port = port
-        self._arguments = arguments
+        self._command = command
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        command = ["storescp", "--ignore", *self._arguments, str(self.port)]
-        self._process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        assert wait_until(self._listens, START_SECONDS), self._process.stderr
+        self._process = subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            assert wait_until(self._listens, START_SECONDS), f"{self._command[0]} does not listen"
+        except BaseException:
+            self._end()
+            raise
         return self
 
     def __exit__(
@@ -42,12 +48,27 @@ class StoreScp:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._end()
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def _end(self) -> None:
         assert self._process is not None
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
 
     def _listens(self) -> bool:
         return bool(clients.get_output(["ss", "-tlnH", f"sport = :{self.port}"]).strip())
+
+
+class StoreScp(Receiver):
+    """DCMTK's storescp, untouched; it looks at each image and forgets it."""
+
+    def __init__(self, port: int, *arguments: str) -> None:
+        super().__init__(port, ["storescp", "--ignore", *arguments, str(port)])
 
 
 class SlowReceiver:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One untouched storescu into receivers as they come, all of which write what they receive.
+
+Orthanc syncs each file before it answers, and indexes it; the others leave their files to the
+kernel. So there are two figures: until the sender has ended, and until all files are on the disk.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pydicom
+
+from harness.images import Image
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import Receiver
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.options import ROOT, add_plan, make_series
+from lab.processes import ClientError, ProcessorClock, check_stored
+from lab.senders import Target, use_storescu
+
+ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
+
+# Where install-dicom-rs.sh puts it
+DICOM_RS = ROOT / "build" / "dicom-rs" / "bin" / "dicom-storescp"
+
+# What each program writes to its folder, by its port
+PROGRAMS: dict[str, Callable[[str, Path], list[str | Path]]] = {
+    "DCMTK storescp": lambda port, folder: ["/usr/bin/storescp", "-od", folder, port],
+    "pynetdicom storescp": lambda port, folder: [
+        *(sys.executable, "-m", "pynetdicom", "storescp"),
+        *("-od", folder, port),
+    ],
+    "dicom-rs storescp": lambda port, folder: [DICOM_RS, "-p", port, "-o", folder],
+}
+RECEIVERS = [ORTHANC, TUNED, *PROGRAMS]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Somebody who receives; `clear` forgets what came, `check` counts it."""
+
+    port: int
+    pid: int
+    folder: Path
+    clear: Callable[[], object]
+    check: Callable[[list[Image]], None]
+
+
+def make_orthanc_peer(server: OrthancServer) -> Peer:
+    return Peer(
+        server.dicom_port,
+        server.pid,
+        server.storage,
+        server.delete_all,
+        lambda images: check_stored(server, len(images)),
+    )
+
+
+def make_program_peer(receiver: Receiver, folder: Path) -> Peer:
+    def clear() -> None:
+        for path in list_files(folder):
+            path.unlink()
+
+    return Peer(receiver.port, receiver.pid, folder, clear, partial(check_files, folder))
+
+
+def list_files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def check_files(folder: Path, images: list[Image]) -> None:
+    """All are there, and whole."""
+    files = list_files(folder)
+    uids = [pydicom.dcmread(path, stop_before_pixels=True).SOPInstanceUID for path in files]
+    if sorted(uids) != sorted(image.sop_instance_uid for image in images):
+        raise ClientError(f"{len(set(uids))} of {len(images)} images are stored")
+    received, sent = (
+        sum(path.stat().st_size for path in paths)
+        for paths in (files, [image.path for image in images])
+    )
+    if received < 0.99 * sent:  # other heads, but the same pixels
+        raise ClientError(f"{received} of {sent} bytes are stored")
+
+
+def sync(folder: Path, begin: float) -> float:
+    """The seconds until all files that are newer are on the disk."""
+    files = [path for path in list_files(folder) if path.stat().st_mtime >= begin]
+    started = time.monotonic()
+    for path in files:
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+    return time.monotonic() - started
+
+
+def measure(peer: Peer, images: list[Image]) -> Figures:
+    peer.clear()
+    clock = ProcessorClock(peer.pid)
+    used, begin = clock.read(), time.time()
+    seconds = use_storescu(Target(peer.port, images))()
+    processor = clock.read() - used
+    synced = seconds + sync(peer.folder, begin)
+    peer.check(images)
+    return {
+        "throughput": len(images) / seconds,
+        "throughput to the disk": len(images) / synced,
+        "processor time": processor / len(images) * 1000,
+    }
+
+
+def start_peer(stack: ExitStack, name: str, plugin: Path, folder: Path) -> Peer:
+    folder.mkdir()
+    if name in PROGRAMS:
+        port = find_free_port()
+        command = PROGRAMS[name](str(port), folder)
+        return make_program_peer(stack.enter_context(Receiver(port, command)), folder)
+    plugins = [plugin] if name == TUNED else []
+    return make_orthanc_peer(stack.enter_context(OrthancServer(folder, plugins=plugins)))
+
+
+@contextmanager
+def open_bench(
+    arguments: argparse.Namespace, images: list[Image], folder: Path, _: int
+) -> Iterator[Bench]:
+    def enter(_: Factors) -> Entry:
+        contestants, declined = [], {}
+        for number, name in enumerate(arguments.receivers):
+            if name in PROGRAMS and not shutil.which(PROGRAMS[name]("", folder)[0]):
+                declined[name] = (
+                    "it is not there: Resources/Benchmarks/install-dicom-rs.sh builds it"
+                )
+                continue
+            peer = start_peer(stack, name, arguments.plugin, folder / str(number))
+            measure(peer, images[:2])  # to warm up
+            contestants.append(Contestant(name, partial(measure, peer, images)))
+        return Entry(contestants, declined)
+
+    with ExitStack() as stack:
+        yield enter
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    images = make_series("peers", arguments.images)
+    cells = [{"Sender": "storescu", "Images": f"{len(images)} CT of 525 kB"}]
+    bench = partial(open_bench, arguments, images)
+    return [Stage(cells, bench, arguments.turns, arguments.seconds)]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--receivers", nargs="+", choices=RECEIVERS, default=RECEIVERS)
+    command.add_argument("--images", type=int, default=200, help="in each turn")
+    add_plan(command, 9, 600)
+
+
+EXPERIMENT = Experiment(
+    "one storescu into DCMTK, pynetdicom, dicom-rs, Orthanc and Orthanc with the plugin",
+    add_options,
+    make_stages,
+    {
+        "throughput": Figure("images/s"),
+        "throughput to the disk": Figure("images/s"),
+        "processor time": Figure("ms/image"),
+    },
+    {"images": 30, "turns": 2, "seconds": 60},
+    Path("/var/tmp"),
+)
