@@ -57,8 +57,8 @@ One file, the library of the [portable build](portable-build.md), tried in each 
 
 ## What it does not run on
 
-- **Orthanc before 1.10.1**, such as Debian 11's 1.9.1 and Ubuntu 22.04's 1.10.0: it says so in one
-  line of the log, and does not load.
+- **Orthanc before 1.10.1**, such as Debian 11's 1.9.1 and Ubuntu 22.04's 1.10.0: the plugin says so
+  in one line of the log, and Orthanc does not start with it.
 - **Windows and macOS**: the probe leads calls of libc elsewhere by changing the tables of loaded
   ELF files (GOT), reads `/proc`, and asks Linux for `TCP_INFO`. Each would need a part of its own
   in `Plugin/Redirection` (import tables on Windows, symbol pointers of Mach-O on macOS) and in
