@@ -7,6 +7,11 @@ namespace OrthancPerf
 {
   namespace
   {
+    // Where "OverwriteInstances" is a text: "Never", "Always", or "IfChanged", with which Orthanc
+    // does not start without MD5 sums. It may still be a boolean there.
+    constexpr OrthancRelease THREE_MODES = {1, 13, 0};
+
+
     // Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 MB/s on a free one
     constexpr double SLOW_MD5 = 250e6;
 
@@ -42,6 +47,28 @@ namespace OrthancPerf
     // instances are another thing.
     constexpr double MINIMUM_MD5_SHARE = 0.30;
     constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
+
+
+    Remedy GoWithoutSums(const ServerFacts& facts)
+    {
+      Json::Value options = MakeOption("StoreMD5ForAttachments", false);
+      std::string text = "Go without the sums, if nobody checks them "
+                         "(/instances/{id}/attachments/dicom/verify-md5) "
+                         "and the file system has its own (ZFS, btrfs).";
+
+      if (facts.GetText("OverwriteInstances", "Never") == "IfChanged")
+      {
+        options["OverwriteInstances"] = "Never";
+      }
+
+      if (!facts.IsOlderThan(THREE_MODES))
+      {
+        text += " Without them, Orthanc does not start with \"OverwriteInstances\" : "
+                "\"IfChanged\".";
+      }
+
+      return Remedy::Configure(options, text);
+    }
   }
 
 
@@ -69,10 +96,7 @@ namespace OrthancPerf
     finding.evidence["MeanPrepare"] = traffic.GetMean(Phase::Prepare);
     finding.evidence["HashingShare"] = hashing / total;
     finding.cost = EstimateCost(hashing, total, evidence.GetTotal(Direction::Receive));
-    finding.remedy = Remedy::Configure(
-        MakeOption("StoreMD5ForAttachments", false),
-        "Go without the sums, if nobody checks them (/instances/{id}/attachments/dicom/verify-md5) "
-        "and the file system has its own (ZFS, btrfs).");
+    finding.remedy = GoWithoutSums(evidence.facts);
     return finding;
   }
 
@@ -123,11 +147,6 @@ namespace OrthancPerf
     constexpr double MINIMUM_REPEATED_SHARE = 0.2;
 
 
-    // Where "OverwriteInstances" is a text: "Never", "Always", or "IfChanged". It may still be a
-    // boolean there.
-    constexpr OrthancRelease THREE_MODES = {1, 13, 0};
-
-
     bool IsOverwriting(const ServerFacts& facts)
     {
       return facts.IsOn("OverwriteInstances", false) ||
@@ -144,10 +163,10 @@ namespace OrthancPerf
                                  "under the same SOP Instance UID.");
       }
 
-      // Orthanc does not start with "IfChanged" and without the sums
       return facts.IsOn("StoreMD5ForAttachments", true)
                  ? Remedy::Configure(MakeOption("OverwriteInstances", "IfChanged"),
-                                     "Replace only what has changed, or nothing (\"Never\").")
+                                     "Replace only what has changed, or nothing (\"Never\"), which "
+                                     "goes without MD5 sums.")
                  : Remedy::Configure(MakeOption("OverwriteInstances", "Never"),
                                      "Keep what is stored. To replace only what has changed "
                                      "(\"IfChanged\"), Orthanc needs \"StoreMD5ForAttachments\".");

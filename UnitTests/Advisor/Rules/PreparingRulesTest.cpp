@@ -59,6 +59,21 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(Md5RuleTest, ProposesNoConfigurationWithWhichOrthancDoesNotStart)
+  {
+    SetTraffic(MakeLarge());
+    evidence_.facts.orthancVersion = "1.13.0";
+    EXPECT_FALSE(Judge(&JudgeMd5).remedy.document.isMember("OverwriteInstances"));
+    EXPECT_NE(std::string::npos, Judge(&JudgeMd5).remedy.text.find("\"IfChanged\""));
+    evidence_.facts.configuration["OverwriteInstances"] = "IfChanged";
+    EXPECT_EQ("Never", Judge(&JudgeMd5).remedy.document["OverwriteInstances"].asString());
+
+    evidence_.facts.orthancVersion = "1.12.7";
+    evidence_.facts.configuration["OverwriteInstances"] = false;
+    EXPECT_EQ(std::string::npos, Judge(&JudgeMd5).remedy.text.find("\"IfChanged\""));
+  }
+
+
   TEST_F(Md5RuleTest, SumsAreWorthTheirTimeWithSmallInstances)
   {
     SetTraffic(MakeHealthy());
