@@ -256,12 +256,13 @@ def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     arguments = ["stalls", "--images", "2", "--scenarios", "storescp", "storescu"]
     arguments += ["--turns", "1", "--senders", "1"]
     path = tmp_path / "stalls.json"
-    lab = subprocess.Popen(make_command(plugin, tmp_path, *arguments), env=make_environment())
+    command = make_command(plugin, tmp_path, *arguments)
+    lab = subprocess.Popen(command, env=make_environment(), start_new_session=True)
     try:
         assert wait_until(lambda: path.exists() and '"IsComplete": true' in path.read_text(), 120)
         children = list_children(lab.pid)
     finally:
-        lab.send_signal(signal.SIGINT)
+        os.killpg(lab.pid, signal.SIGINT)  # as Ctrl-C: to what the lab has started, too
         code = lab.wait(120)
     assert code == 130
     assert children and not any(Path(f"/proc/{child}").exists() for child in children)

@@ -60,28 +60,31 @@ def name_storescu(senders: int) -> str:
 
 
 class Site:
-    """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it."""
+    """The servers: the tested one, with the plugin, and an Orthanc as it comes that sends to it.
+
+    They run as long as the stack is open.
+    """
 
     def __init__(
-        self, arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path
+        self,
+        stack: ExitStack,
+        arguments: argparse.Namespace,
+        program: Path,
+        images: list[Image],
+        folder: Path,
     ) -> None:
         self._arguments = arguments
         self._program = program
         self.images = images
         self._certificate = make_certificate(folder) if arguments.tls else None
-        with ExitStack() as stack:
-            tls = self._certificate.get_dcmtk_arguments() if self._certificate else []
-            receiver = stack.enter_context(StoreScp(find_free_port(), *tls))
-            self.tested = stack.enter_context(
-                self._make_server(folder / "tested", [arguments.plugin], "storescp", receiver.port)
-            )
-            self.plain = stack.enter_context(
-                self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
-            )
-            self._stack = stack.pop_all()
-
-    def close(self) -> None:
-        self._stack.close()
+        tls = self._certificate.get_dcmtk_arguments() if self._certificate else []
+        receiver = stack.enter_context(StoreScp(find_free_port(), *tls))
+        self.tested = stack.enter_context(
+            self._make_server(folder / "tested", [arguments.plugin], "storescp", receiver.port)
+        )
+        self.plain = stack.enter_context(
+            self._make_server(folder / "plain", [], "tested", self.tested.dicom_port)
+        )
 
     def enter(self, factors: Factors) -> Entry:
         """Both presets, on one scenario."""
@@ -176,11 +179,8 @@ def explain(factors: Factors, rounds: Rounds) -> str:
 def open_site(
     arguments: argparse.Namespace, program: Path, images: list[Image], folder: Path, _: int
 ) -> Iterator[Bench]:
-    site = Site(arguments, program, images, folder)
-    try:
-        yield site.enter
-    finally:
-        site.close()
+    with ExitStack() as stack:
+        yield Site(stack, arguments, program, images, folder).enter
 
 
 def name_kinds(programs: list[Path]) -> list[str]:
