@@ -317,6 +317,14 @@ def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path
         assert figures["throughput"] >= figures["throughput to the disk"] > 0
 
 
+def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:
+    report = run_lab(plugin, tmp_path, "retrieve", "--images", "4", "--turns", "1")
+    assert list_names(report, "Server") == ["Orthanc as shipped", "Orthanc with the plugin"]
+    for cell in report["Cells"]:
+        assert len(list_contestants(cell)) == 9
+        assert all(figures["speed"] > 0 for figures in cell["Rounds"][0][0].values())
+
+
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--visits", "2", "--pairs", "1", "--phase-seconds", "3", "--images", "5"]
     report = run_lab(plugin, tmp_path, "dashboard", *arguments)

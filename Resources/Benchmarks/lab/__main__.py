@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab import compare, dashboard, overhead, peers, stalls, transcode, transcoding
+from lab import compare, dashboard, overhead, peers, retrieve, stalls, transcode, transcoding
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
@@ -31,6 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "transcoding": transcoding.EXPERIMENT,
     "transcode": transcode.EXPERIMENT,
     "peers": peers.EXPERIMENT,
+    "retrieve": retrieve.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
 }
 

@@ -142,7 +142,7 @@ class Runner:
                     )
                 )
         except ClientError as error:
-            cell.failure = str(error)
+            cell.failure = " ".join(str(error).split())
         cell.seconds += time.monotonic() - begin
 
     def _keep(self, stage: Stage, cell: Cell) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A reverse proxy in front of Orthanc, as hospitals have it: nginx with a path prefix."""
+"""nginx: a reverse proxy in front of Orthanc with a path prefix, as hospitals have it, or files."""
 
+import getpass
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ START_SECONDS = 20
 
 CONFIGURATION = """\
 daemon off;
+user {user};
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
 events {{}}
@@ -27,9 +29,7 @@ http {{
   scgi_temp_path {folder}/scgi;
   server {{
     listen 127.0.0.1:{port};
-    location {prefix}/ {{
-      proxy_pass {target}/;
-    }}
+    {location}
   }}
 }}
 """
@@ -38,16 +38,33 @@ http {{
 @contextmanager
 def serve_below(server: OrthancServer, prefix: str, folder: Path) -> Iterator[str]:
     """The address of the server behind a proxy that knows it by a prefix, "/pacs/orthanc"."""
+    location = f"location {prefix}/ {{ proxy_pass {server.url}/; }}"
+    with _run_nginx(location, folder) as (url, _):
+        yield f"{url}{prefix}"
+
+
+@contextmanager
+def serve_files(files: Path, folder: Path) -> Iterator[tuple[str, int]]:
+    """The address of a folder's files, and the number of the process."""
+    with _run_nginx(f"location / {{ root {files}; }}", folder) as running:
+        yield running
+
+
+@contextmanager
+def _run_nginx(location: str, folder: Path) -> Iterator[tuple[str, int]]:
     folder.mkdir(parents=True, exist_ok=True)
     port = find_free_port()
+    url = f"http://127.0.0.1:{port}"
     path = folder / "nginx.conf"
-    path.write_text(
-        CONFIGURATION.format(folder=folder, port=port, prefix=prefix, target=server.url), "utf-8"
+    # As root it would give up its rights, and with them those to the folder
+    configuration = CONFIGURATION.format(
+        user=getpass.getuser(), folder=folder, port=port, location=location
     )
+    path.write_text(configuration, "utf-8")
     process = subprocess.Popen(["/usr/sbin/nginx", "-p", folder, "-c", path, "-e", "stderr"])
     try:
-        _wait_until_ready(process, f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}{prefix}"
+        _wait_until_ready(process, url)
+        yield url, process.pid
     finally:
         process.terminate()
         process.wait(START_SECONDS)

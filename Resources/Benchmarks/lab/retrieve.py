@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One study in bulk out of Orthanc, by every way there is, beside nginx on the same files.
+
+Each client writes what it gets into a folder in memory, where it is counted after each turn.
+"""
+
+import argparse
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pydicom
+
+from harness.images import Image
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
+from harness.proxy import serve_files
+from harness.receivers import describe_modality
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.options import add_plan, make_series
+from lab.processes import (
+    ClientError,
+    check_stored,
+    get_time_since,
+    read_processor_times,
+    run_clients,
+)
+from lab.senders import use_http
+
+SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
+MOVER = "MOVER"
+IN_MEMORY = Path("/dev/shm")
+MULTIPART = 'multipart/related; type="application/dicom"; transfer-syntax=*'
+PART = b"Content-Type: application/dicom"
+
+# What a way has left in its folder: the number of images, and their bytes
+Count = Callable[[Path], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A client that writes a study to a folder, the server's process, and what is to be there."""
+
+    command: Callable[[Path], list[str | Path]]
+    pid: int
+    count: Count
+
+
+def count_files(folder: Path) -> tuple[int, int]:
+    files = [path for path in folder.iterdir() if path.is_file()]
+    for path in files:
+        pydicom.dcmread(path, stop_before_pixels=True)
+    return len(files), sum(path.stat().st_size for path in files)
+
+
+def count_archive(folder: Path) -> tuple[int, int]:
+    with zipfile.ZipFile(folder / "all") as archive:
+        if archive.testzip() is not None:
+            raise ClientError("the archive is broken")
+        entries = archive.infolist()
+    return len(entries), sum(entry.file_size for entry in entries)
+
+
+def count_parts(folder: Path) -> tuple[int, int]:
+    content = (folder / "all").read_bytes()
+    return content.count(PART), len(content)
+
+
+def use_curl(urls: list[str], connections: int, folder: Path) -> list[str | Path]:
+    """All over connections that are kept; the list is a file, as a command's length has a limit."""
+    lines = [f'url = "{url}"\noutput = "{folder}/{number}"' for number, url in enumerate(urls)]
+    configuration = folder.with_suffix(".curl")
+    configuration.write_text("\n".join(lines), "utf-8")
+    parallel = ["--parallel", "--parallel-immediate", "--parallel-max", str(connections)]
+    start = ["curl", "--silent", "--show-error", "--fail", "--noproxy", "*"]
+    return [*start, *(parallel if connections > 1 else []), "--config", configuration]
+
+
+def use_curl_once(url: str, accept: str, folder: Path) -> list[str | Path]:
+    start = ["curl", "--silent", "--show-error", "--fail", "--noproxy", "*"]
+    return [*start, "--header", f"Accept: {accept}", "--output", folder / "all", url]
+
+
+def use_query(program: list[str], port: int, study: str, folder: Path) -> list[str | Path]:
+    """DCMTK's getscu or movescu."""
+    keys = ["-k", "QueryRetrieveLevel=STUDY", "-k", f"StudyInstanceUID={study}"]
+    return [*program, "-S", "-aec", "ORTHANC", "-od", folder, *keys, "127.0.0.1", str(port)]
+
+
+def measure(way: Way, images: list[Image]) -> Figures:
+    with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
+        folder = Path(name) / "got"
+        folder.mkdir()
+        before = read_processor_times(way.pid)
+        seconds, _ = run_clients([way.command(folder)])
+        processor = get_time_since(before, way.pid)
+        count, size = way.count(folder)
+    sent = sum(image.get_size() for image in images)
+    if count != len(images) or size < 0.99 * sent:  # other heads, but the same pixels
+        raise ClientError(f"{count} of {len(images)} images came, {size} of {sent} bytes")
+    return {
+        "speed": sent / seconds / 1e6,
+        "throughput": count / seconds,
+        "processor time": processor / count * 1000,
+    }
+
+
+def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
+    (study,) = server.get_json("/studies")
+    uid = server.get_json(f"/studies/{study}")["MainDicomTags"]["StudyInstanceUID"]
+    urls = [f"{server.url}/instances/{name}/file" for name in server.get_json("/instances")]
+    ways = {
+        f"REST, {connections} connection{'s' if connections > 1 else ''}": Way(
+            partial(use_curl, urls, connections), server.pid, count_files
+        )
+        for connections in (1, 4, 8)
+    }
+    archive = partial(use_curl_once, f"{server.url}/studies/{study}/archive", "*/*")
+    web = partial(use_curl_once, f"{server.url}/dicom-web/studies/{uid}", MULTIPART)
+    get = partial(use_query, ["getscu", "-aet", MOVER], server.dicom_port, uid)
+    move = ["movescu", "-aet", MOVER, "-aem", MOVER, "--port", str(mover_port)]
+    return {
+        **ways,
+        "archive (ZIP)": Way(archive, server.pid, count_archive),
+        "DICOMweb (WADO-RS)": Way(web, server.pid, count_parts),
+        "C-GET (getscu)": Way(get, server.pid, count_files),
+        "C-MOVE (movescu)": Way(
+            partial(use_query, move, server.dicom_port, uid), server.pid, count_files
+        ),
+    }
+
+
+def list_nginx_ways(stack: ExitStack, images: list[Image], folder: Path) -> dict[str, Way]:
+    """The same files as Orthanc has, on the same file system."""
+    files = folder / "files"
+    files.mkdir()
+    for image in images:
+        shutil.copy(image.path, files)
+    url, pid = stack.enter_context(serve_files(files, folder / "nginx"))
+    urls = [f"{url}/{image.path.name}" for image in images]
+    return {
+        f"nginx, {connections} connection{'s' if connections > 1 else ''}": Way(
+            partial(use_curl, urls, connections), pid, count_files
+        )
+        for connections in (1, 8)
+    }
+
+
+@contextmanager
+def open_bench(
+    plugin: Path, images: list[Image], server_name: str, folder: Path, _: int
+) -> Iterator[Bench]:
+    port = find_free_port()
+    plugins = [DICOMWEB_PLUGIN, *([plugin] if server_name == TUNED else [])]
+    options = {"DicomModalities": {"mover": describe_modality(port, MOVER)}}
+    with ExitStack() as stack:
+        server = OrthancServer(folder / "tested", plugins=plugins, options=options)
+        stack.enter_context(server)
+        use_http(server, images, 2)()
+        check_stored(server, len(images))
+
+        def enter(_: Factors) -> Entry:
+            ways = {**list_ways(server, port), **list_nginx_ways(stack, images, folder)}
+            return Entry(
+                [Contestant(name, partial(measure, way, images)) for name, way in ways.items()]
+            )
+
+        yield enter
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    images = make_series("retrieve", arguments.images)
+    size = sum(image.get_size() for image in images) / 1e6
+    study = f"{len(images)} CT, {size:.0f} MB"
+    return [
+        Stage(
+            [{"Study": study, "Server": name}],
+            partial(open_bench, arguments.plugin, images, name),
+            arguments.turns,
+            arguments.seconds,
+        )
+        for name in (SHIPPED, TUNED)
+    ]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--images", type=int, default=400, help="of the study, 525 kB each")
+    add_plan(command, 6, 900)
+
+
+EXPERIMENT = Experiment(
+    "one study out of Orthanc by every way, beside nginx",
+    add_options,
+    make_stages,
+    {
+        "speed": Figure("MB/s"),
+        "throughput": Figure("images/s", is_compared=False),
+        "processor time": Figure("ms/image"),
+    },
+    {"images": 40, "turns": 2, "seconds": 20},
+)
