@@ -138,7 +138,7 @@ namespace
           {
             context.Settle(Duration::zero());
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
-                              *request, context.GetUsers());
+                              *request, context.GetSenders());
             code = OrthancPluginErrorCode_Success;
           });
     return code;

@@ -55,7 +55,7 @@ namespace OrthancPerf
                                OrthancPluginTranscoderCallback transcode) :
     orthanc_(context),
     server_(orthancConfiguration),
-    users_(orthancConfiguration),
+    senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
     transcode_(transcode),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
@@ -109,7 +109,7 @@ namespace OrthancPerf
       Warn(warning);
     }
 
-    WarnOfUsers(configuration.allowTuning);
+    WarnOfUsers("AllowTuning", configuration.allowTuning.users);
     router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     tuning_.Announce();
@@ -262,16 +262,17 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::WarnOfUsers(const TuningPermission& permission)
+  void PluginContext::WarnOfUsers(const std::string& key, const std::vector<std::string>& users)
   {
-    for (const std::string& user : permission.users)
+    for (const std::string& user : users)
     {
-      if (!users_.Has(user))
+      if (!senders_.users.Has(user))
       {
-        Warn("\"AllowTuning\" names the user \"" + DescribeText(user) + "\", whom Orthanc " +
-             (users_.AreAsked() ? "does not know: see \"RegisteredUsers\""
-                                : "asks for no password, so that nobody is known to be it: see "
-                                  "\"AuthenticationEnabled\""));
+        Warn("\"" + key + "\" names the user \"" + DescribeText(user) + "\", whom Orthanc " +
+             (senders_.users.AreAsked()
+                  ? "does not know: see \"RegisteredUsers\""
+                  : "asks for no password, so that nobody is known to be it: see "
+                    "\"AuthenticationEnabled\""));
       }
     }
   }

@@ -16,7 +16,7 @@
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
-#include "Rest/RegisteredUsers.h"
+#include "Rest/RequestSenders.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
 #include "Sdk/ComparisonHost.h"
@@ -80,9 +80,9 @@ namespace OrthancPerf
       return transcoding_;
     }
 
-    const RegisteredUsers& GetUsers() const
+    const RequestSenders& GetSenders() const
     {
-      return users_;
+      return senders_;
     }
 
     const RestRouter& GetRouter() const
@@ -93,7 +93,7 @@ namespace OrthancPerf
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
-    void WarnOfUsers(const TuningPermission& permission);
+    void WarnOfUsers(const std::string& key, const std::vector<std::string>& users);
     void InstallProbe();
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
@@ -106,7 +106,7 @@ namespace OrthancPerf
 
     Orthanc orthanc_;
     const ServerConfiguration server_;
-    const RegisteredUsers users_;
+    const RequestSenders senders_;
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     PluginState state_;

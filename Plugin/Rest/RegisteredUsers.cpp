@@ -1,44 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RegisteredUsers.h"
 
-#include <cstdint>
+#include "Rest/BasicCredentials.h"
 
 namespace OrthancPerf
 {
   namespace
   {
-    // RFC 4648 section 4, up to the first character that is none of its alphabet
-    std::string DecodeBase64(const std::string& text)
-    {
-      const std::string alphabet =
-          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-      std::string decoded;
-      std::uint32_t bits = 0;
-      unsigned int count = 0;
-
-      for (const char c : text)
-      {
-        const std::size_t digit = alphabet.find(c);
-
-        if (digit == std::string::npos)
-        {
-          break;
-        }
-
-        bits = (bits << 6) | static_cast<std::uint32_t>(digit);
-        count += 6;
-
-        if (count >= 8)
-        {
-          count -= 8;
-          decoded += static_cast<char>((bits >> count) & 0xff);
-        }
-      }
-
-      return decoded;
-    }
-
-
     // As Orthanc's StartHttpServer decides it
     bool AsksForPasswords(const Json::Value& configuration)
     {
@@ -71,24 +39,9 @@ namespace OrthancPerf
 
   std::string RegisteredUsers::Identify(const std::string& authorization) const
   {
-    // Orthanc, too, takes it in these letters only (GetAuthenticatedUsername in HttpServer.cpp)
-    const std::string scheme = "Basic ";
-
-    if (authorization.compare(0, scheme.size(), scheme) != 0)
-    {
-      return "";
-    }
-
-    const std::string credentials = DecodeBase64(authorization.substr(scheme.size()));
-    const std::size_t colon = credentials.find(':');
-
-    if (colon == std::string::npos)
-    {
-      return "";
-    }
-
-    const auto user = passwords_.find(credentials.substr(0, colon));
-    const bool isRight = user != passwords_.end() && user->second == credentials.substr(colon + 1);
+    const BasicCredentials credentials = ReadBasicCredentials(authorization);
+    const auto user = passwords_.find(credentials.user);
+    const bool isRight = user != passwords_.end() && user->second == credentials.password;
     return isRight ? user->first : "";
   }
 }

@@ -32,6 +32,7 @@ namespace OrthancPerf
     std::map<std::string, std::string> headers;    // keys in lower case
     std::string body;
     std::string address;  // of the client; empty: the request comes from inside Orthanc
+    std::string proxy;    // trusted, that says so; empty: the client itself reached Orthanc
     std::string user;     // of Orthanc's, whose password it has; empty: nobody's
 
     // Nothing if the request does not have it; the key is in lower case

@@ -29,7 +29,7 @@ namespace OrthancPerf
                       const RestRequest& request)
     {
       sources.changes.Note(*outcome.before, *outcome.tuning,
-                           {DescribeText(request.user), request.address});
+                           {DescribeText(request.user), request.address, request.proxy});
 
       for (const std::string& warning : outcome.warnings)
       {

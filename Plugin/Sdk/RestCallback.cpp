@@ -10,24 +10,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    HttpMethod ToHttpMethod(OrthancPluginHttpMethod method)
-    {
-      switch (method)
-      {
-        case OrthancPluginHttpMethod_Post:
-          return HttpMethod::Post;
-
-        case OrthancPluginHttpMethod_Put:
-          return HttpMethod::Put;
-
-        case OrthancPluginHttpMethod_Delete:
-          return HttpMethod::Delete;
-
-        default:
-          return HttpMethod::Get;
-      }
-    }
-
     std::map<std::string, std::string> ToMap(std::uint32_t count, const char* const* keys,
                                              const char* const* values)
     {
@@ -111,7 +93,7 @@ namespace OrthancPerf
     }
 
     RestRequest ToRequest(OrthancPluginContext* context, const char* url,
-                          const OrthancPluginHttpRequest& source, const RegisteredUsers& users)
+                          const OrthancPluginHttpRequest& source, const RequestSenders& senders)
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
@@ -119,12 +101,7 @@ namespace OrthancPerf
       request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
 
-      request.address = DescribeText(TakePendingAddress());
-
-      if (!request.address.empty())
-      {
-        request.user = users.Identify(request.GetHeader("authorization").value_or(""));
-      }
+      senders.Identify(request, TakePendingAddress());
 
       if (source.bodySize > 0)
       {
@@ -135,11 +112,30 @@ namespace OrthancPerf
     }
   }
 
+  HttpMethod ToHttpMethod(OrthancPluginHttpMethod method)
+  {
+    switch (method)
+    {
+      case OrthancPluginHttpMethod_Post:
+        return HttpMethod::Post;
+
+      case OrthancPluginHttpMethod_Put:
+        return HttpMethod::Put;
+
+      case OrthancPluginHttpMethod_Delete:
+        return HttpMethod::Delete;
+
+      default:
+        return HttpMethod::Get;
+    }
+  }
+
+
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
-                         const OrthancPluginHttpRequest& source, const RegisteredUsers& users)
+                         const OrthancPluginHttpRequest& source, const RequestSenders& senders)
   {
-    const RestRequest request = ToRequest(context, url, source, users);
+    const RestRequest request = ToRequest(context, url, source, senders);
     const RestAnswer answer = router.Serve(request);
 
     for (const auto& [key, value] : answer.headers)

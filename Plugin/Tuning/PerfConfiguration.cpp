@@ -2,6 +2,7 @@
 #include "Tuning/PerfConfiguration.h"
 
 #include "Tuning/SettingError.h"
+#include "Tuning/TextListKind.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/UnknownKeys.h"
 
@@ -102,6 +103,7 @@ namespace OrthancPerf
         make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
         make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
         make("AllowTuning", TuningPermissionKind(), &Perf::allowTuning),
+        make("TrustedProxies", MakeIpAddressesKind(), &Perf::trustedProxies),
         make("PersistTuning", SwitchKind(), &Perf::persistTuning),
     };
     return ALL;

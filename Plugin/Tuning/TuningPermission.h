@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Tuning/SettingKey.h"
+#include "Tuning/TextListKind.h"
 
 #include <json/value.h>
 
@@ -26,67 +27,20 @@ namespace OrthancPerf
   };
 
 
-  // Names of Orthanc's users, which have no colon (RFC 7617 section 2)
-  struct UsersKind
-  {
-    static constexpr const char* TYPE = "list";
-
-    static std::string GetAllowed()
-    {
-      return "a list of Orthanc's users, [\"alice\", ...]";
-    }
-
-    static bool Read(const Json::Value& value, std::vector<std::string>& place)
-    {
-      std::vector<std::string> users;
-
-      for (const Json::Value& user : value.isArray() ? value : Json::Value(Json::arrayValue))
-      {
-        if (!user.isString() || user.asString().empty() ||
-            user.asString().find(':') != std::string::npos)
-        {
-          return false;
-        }
-
-        users.push_back(user.asString());
-      }
-
-      if (value.isArray())
-      {
-        place = users;
-      }
-
-      return value.isArray();
-    }
-
-    static Json::Value Write(const std::vector<std::string>& users)
-    {
-      Json::Value json(Json::arrayValue);
-
-      for (const std::string& user : users)
-      {
-        json.append(user);
-      }
-
-      return json;
-    }
-  };
-
-
   struct TuningPermissionKind
   {
     static constexpr const char* TYPE = "boolean or list";
 
     static std::string GetAllowed()
     {
-      return "true or false, or " + UsersKind::GetAllowed();
+      return "true or false, or " + MakeUsersKind().GetAllowed();
     }
 
     static bool Read(const Json::Value& value, TuningPermission& place)
     {
       TuningPermission permission;
-      const bool isRead =
-          SwitchKind::Read(value, permission.isForAll) || UsersKind::Read(value, permission.users);
+      const bool isRead = SwitchKind::Read(value, permission.isForAll) ||
+                          MakeUsersKind().Read(value, permission.users);
 
       if (isRead)
       {
@@ -100,7 +54,7 @@ namespace OrthancPerf
     static Json::Value Write(const TuningPermission& permission)
     {
       const bool isSwitch = permission.isForAll || permission.users.empty();
-      return isSwitch ? Json::Value(permission.isForAll) : UsersKind::Write(permission.users);
+      return isSwitch ? Json::Value(permission.isForAll) : TextListKind::Write(permission.users);
     }
   };
 }

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from conftest import StartOrthanc
+from harness import clients
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
+from harness.proxy import serve_below
 
 TUNING = "/perf/tuning"
 SOURCES = f"{TUNING}?sources"
@@ -110,6 +112,28 @@ def test_nobody_is_named_on_hearsay(orthanc: OrthancServer, header: str) -> None
     orthanc.request("PUT", TUNING, data=body, headers=headers).raise_for_status()
     (made,) = list_changes(orthanc)
     assert made["By"] == {"Origin": "RestApi", "Address": "127.0.0.1"}
+
+
+@pytest.mark.parametrize("trusted", [["127.0.0.1"], ["10.0.0.1"], []], ids=str)
+def test_a_proxy_is_believed_on_its_client_if_it_is_trusted(
+    start_orthanc: StartOrthanc, trusted: list[str]
+) -> None:
+    orthanc = start_orthanc(perf={"TrustedProxies": trusted})
+    with serve_below(orthanc, "/pacs/orthanc", orthanc.folder / "proxy") as url:
+        command = ["curl", "--silent", "--fail", "--noproxy", "*", "--interface", "127.0.0.2"]
+        command += ["--header", "X-Forwarded-For: 10.9.8.7", "--request", "PUT", url + TUNING]
+        body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
+        clients.get_output([*command, "--data", body])
+
+    by = {"Origin": "RestApi", "Address": "127.0.0.1"}
+    if trusted == ["127.0.0.1"]:
+        by = {"Origin": "RestApi", "Address": "127.0.0.2", "Proxy": "127.0.0.1"}
+    (made,) = list_changes(orthanc)
+    assert made["By"] == by
+    (line,) = find_lines(orthanc, "the tuning was changed")
+    who = "by 127.0.0.2 through the proxy 127.0.0.1" if "Proxy" in by else "by 127.0.0.1"
+    assert f"{who}: " in line
+    assert "10.9.8.7" not in orthanc.log
 
 
 # ---- Who may

@@ -38,7 +38,8 @@ http {{
 @contextmanager
 def serve_below(server: OrthancServer, prefix: str, folder: Path) -> Iterator[str]:
     """The address of the server behind a proxy that knows it by a prefix, "/pacs/orthanc"."""
-    location = f"location {prefix}/ {{ proxy_pass {server.url}/; }}"
+    forward = "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;"
+    location = f"location {prefix}/ {{ proxy_pass {server.url}/; {forward} }}"
     with _run_nginx(location, folder) as (url, _):
         yield f"{url}{prefix}"
 

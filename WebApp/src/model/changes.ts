@@ -28,7 +28,8 @@ export function describeAuthor(author: TuningAuthor): string {
   if (author.Origin === 'Internal') {
     return 'by a script or another plugin';
   }
-  return `by ${[author.User, author.Address].filter((part) => part !== undefined).join(', ')}`;
+  const proxy = author.Proxy === undefined ? '' : ` through ${author.Proxy}`;
+  return `by ${[author.User, author.Address].filter((part) => part !== undefined).join(', ')}${proxy}`;
 }
 
 // Whether all that the document sets is so
