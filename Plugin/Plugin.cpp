@@ -7,6 +7,9 @@
 #include "Sdk/RestCallback.h"
 #include "Tuning/SettingError.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace
 {
   using namespace OrthancPerf;
@@ -40,14 +43,43 @@ namespace
   }
 
 
-  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char* uri, const char* ip,
-                             std::uint32_t, const char* const*, const char* const*, std::uint32_t,
-                             const char* const*, const char* const*)
+  // What fails here refuses the request, but only where there are users to be kept from it
+  bool IsAllowed(OrthancPluginHttpMethod method, const char* uri, std::uint32_t headersCount,
+                 const char* const* headersKeys, const char* const* headersValues) noexcept
   {
+    bool isAllowed = plugin == nullptr || !plugin->GetMetricsUsers().AreThere();
+
+    if (!isAllowed)
+    {
+      Guard("HttpRequestFilter",
+            [&](PluginContext& context)
+            {
+              const auto end = headersKeys + headersCount;
+              const auto header = std::find(headersKeys, end, std::string_view("authorization"));
+              isAllowed = context.GetMetricsUsers().Allow(
+                  ToHttpMethod(method), uri,
+                  header == end ? "" : headersValues[header - headersKeys]);
+            });
+    }
+
+    return isAllowed;
+  }
+
+
+  std::int32_t OnHttpRequest(OrthancPluginHttpMethod method, const char* uri, const char* ip,
+                             std::uint32_t headersCount, const char* const* headersKeys,
+                             const char* const* headersValues, std::uint32_t, const char* const*,
+                             const char* const*)
+  {
+    if (!IsAllowed(method, uri, headersCount, headersKeys, headersValues))
+    {
+      return 0;
+    }
+
     NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
           [ip](PluginContext& context) { context.GetTracker().OnRequest(Clock::now(), ip); });
-    return 1;  // this filter never refuses
+    return 1;
   }
 
 

@@ -56,6 +56,7 @@ namespace OrthancPerf
     orthanc_(context),
     server_(orthancConfiguration),
     senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
+    metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
@@ -110,6 +111,7 @@ namespace OrthancPerf
     }
 
     WarnOfUsers("AllowTuning", configuration.allowTuning.users);
+    WarnOfUsers("MetricsUsers", configuration.metricsUsers);
     router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     tuning_.Announce();

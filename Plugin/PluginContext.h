@@ -15,6 +15,7 @@
 #include "Metrics/RecentTraffic.h"
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
+#include "Rest/MetricsUsers.h"
 #include "Rest/PluginState.h"
 #include "Rest/RequestSenders.h"
 #include "Rest/RestRouter.h"
@@ -80,6 +81,11 @@ namespace OrthancPerf
       return transcoding_;
     }
 
+    const MetricsUsers& GetMetricsUsers() const
+    {
+      return metricsUsers_;
+    }
+
     const RequestSenders& GetSenders() const
     {
       return senders_;
@@ -107,6 +113,7 @@ namespace OrthancPerf
     Orthanc orthanc_;
     const ServerConfiguration server_;
     const RequestSenders senders_;
+    const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     PluginState state_;

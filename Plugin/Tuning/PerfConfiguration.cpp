@@ -103,6 +103,7 @@ namespace OrthancPerf
         make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
         make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
         make("AllowTuning", TuningPermissionKind(), &Perf::allowTuning),
+        make("MetricsUsers", MakeUsersKind(), &Perf::metricsUsers),
         make("TrustedProxies", MakeIpAddressesKind(), &Perf::trustedProxies),
         make("PersistTuning", SwitchKind(), &Perf::persistTuning),
     };

@@ -65,6 +65,7 @@ def make(
         ({"AllowTuning": 0}, "Perf.AllowTuning", "true or false"),
         ({"AllowTuning": "alice"}, "Perf.AllowTuning", "a list of Orthanc's users"),
         ({"AllowTuning": ["alice", 7]}, "Perf.AllowTuning", "a list of Orthanc's users"),
+        ({"MetricsUsers": "prometheus"}, "Perf.MetricsUsers", "a list of Orthanc's users"),
         ({"TrustedProxies": ["proxy"]}, "Perf.TrustedProxies", "a list of IP addresses"),
         ({"Tuning": []}, "Perf.Tuning", "object"),
         (

@@ -45,6 +45,13 @@ def serve_below(server: OrthancServer, prefix: str, folder: Path) -> Iterator[st
 
 
 @contextmanager
+def serve_locations(locations: str, folder: Path) -> Iterator[str]:
+    """The address of a proxy that has these locations."""
+    with _run_nginx(locations, folder) as (url, _):
+        yield url
+
+
+@contextmanager
 def serve_files(files: Path, folder: Path) -> Iterator[tuple[str, int]]:
     """The address of a folder's files, and the number of the process."""
     with _run_nginx(f"location / {{ root {files}; }}", folder) as running:

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/MetricsUsers.h"
+
+#include "Rest/BasicCredentials.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace OrthancPerf
+{
+  MetricsUsers::MetricsUsers(std::vector<std::string> users) : users_(std::move(users))
+  {
+  }
+
+
+  bool MetricsUsers::Allow(HttpMethod method, const std::string& path,
+                           const std::string& authorization) const
+  {
+    const std::string user = ReadBasicCredentials(authorization).user;
+    const bool isLimited = std::find(users_.begin(), users_.end(), user) != users_.end();
+    const bool isMetrics = path == "/perf/metrics" || path == "/tools/metrics-prometheus";
+    return !isLimited || (method == HttpMethod::Get && isMetrics);
+  }
+}

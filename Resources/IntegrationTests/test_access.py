@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who may do what: users for metrics alone, and what access.md says of proxies and of rules."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from conftest import ROOT
+from harness.orthanc import OrthancServer
+from harness.proxy import serve_locations
+
+DOCUMENT = ROOT / "Resources" / "Documentation" / "access.md"
+METRICS = "/perf/metrics"
+TUNING = "/perf/tuning"
+USERS = {"alice": "a secret", "prometheus": "secret"}
+PERF = {"MetricsUsers": ["prometheus", "nobody"], "AllowTuning": ["alice"]}
+
+
+@pytest.fixture(scope="module")
+def server(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OrthancServer]:
+    folder = tmp_path_factory.mktemp("access")
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": USERS}
+    alice = ("alice", USERS["alice"])
+    with OrthancServer(
+        folder, plugins=[plugin], perf=PERF, options=options, credentials=alice
+    ) as server:
+        yield server
+
+
+def ask(server: OrthancServer, method: str, path: str, user: str, **more: str) -> int:
+    credentials = (user, USERS.get(user, "wrong"))
+    headers = {name.replace("_", "-"): value for name, value in more.items()}
+    return server.request(method, path, data="{}", auth=credentials, headers=headers).status_code
+
+
+def read_block(begin: str) -> str:
+    """The indented block of the document that begins so."""
+    lines = DOCUMENT.read_text("utf-8").split("\n")
+    first = lines.index("    " + begin)
+    last = next(i for i in range(first, len(lines)) if not lines[i].startswith("    "))
+    return "\n".join(line[4:] for line in lines[first:last])
+
+
+# ---- Users
+
+
+def test_a_user_for_metrics_reads_metrics(server: OrthancServer) -> None:
+    for path in (METRICS, "/tools/metrics-prometheus"):
+        answer = server.request("GET", path, auth=("prometheus", USERS["prometheus"]))
+        assert answer.status_code == 200
+        assert "orthanc_" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/perf"),
+        ("GET", "/perf/status"),
+        ("GET", "/perf/history"),
+        ("GET", "/perf/metrics/"),
+        ("GET", "/perf/metrics/..%2f..%2fpatients"),
+        ("GET", "/patients"),
+        ("GET", "/system"),
+        ("GET", "/app/explorer.html"),
+        ("GET", f"{METRICS}?_method=DELETE"),
+        ("PUT", METRICS),
+        ("POST", "/instances"),
+        ("POST", "/tools/find"),
+        ("POST", "/tools/reset"),
+        ("PUT", TUNING),
+        ("DELETE", TUNING),
+        ("PROPFIND", "/webdav/"),
+        ("OPTIONS", "/instances"),
+    ],
+)
+def test_a_user_for_metrics_does_nothing_else(
+    server: OrthancServer, method: str, path: str
+) -> None:
+    assert ask(server, method, path, "prometheus") in (400, 403)
+
+
+def test_a_user_for_metrics_is_asked_for_its_password(server: OrthancServer) -> None:
+    for path in (METRICS, "/system"):
+        answer = requests.get(server.url + path, auth=("prometheus", "wrong"), timeout=60)
+        assert answer.status_code == 401
+        assert requests.get(server.url + path, timeout=60).status_code == 401
+
+
+def test_other_users_are_as_they_were(server: OrthancServer) -> None:
+    for path in ("/perf/status", METRICS, "/system", "/patients", "/tools/metrics-prometheus"):
+        assert ask(server, "GET", path, "alice") == 200
+    assert ask(server, "PUT", TUNING, "alice") == 200
+
+
+def test_a_user_that_is_not_there_is_named(server: OrthancServer) -> None:
+    (warning,) = server.get_json("/perf/status")["Warnings"]
+    assert '"MetricsUsers" names the user "nobody"' in warning
+
+
+# ---- The document
+
+
+def read_table() -> set[tuple[str, str]]:
+    rows = re.findall(r"^\| `(/perf\S*)` \| ([A-Z]+) \|", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == len(set(rows))
+    return set(rows)
+
+
+def list_routes(server: OrthancServer) -> set[tuple[str, str]]:
+    routes = server.get_json("/perf")
+    return {(path, method) for path, methods in routes.items() for method in methods}
+
+
+def test_the_table_has_every_route_of_the_server_and_no_other(server: OrthancServer) -> None:
+    assert read_table() == list_routes(server)
+
+
+def test_the_rules_for_the_authorization_plugin_fit_the_routes(server: OrthancServer) -> None:
+    rules = json.loads("{" + read_block('"Authorization" : {') + "}")["Authorization"]
+    routes = list_routes(server)
+    for path in rules["UncheckedResources"]:
+        assert (path, "GET") in routes
+    for path, method in routes:
+        allowed = [
+            permissions
+            for verb, pattern, permissions in rules["ExtraPermissions"]
+            if verb == method.lower() and re.fullmatch(pattern, path)
+        ]
+        assert allowed == ["all|view" if method == "GET" else "all|settings"], (method, path)
+
+
+def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
+    rules = read_block("location = /pacs/perf/metrics {")
+    rules = rules.replace("http://127.0.0.1:8042", server.url)
+    assert "10.0.0.9;" in rules and "10.0.0.0/28;" in rules
+    rules = rules.replace("10.0.0.9;", "127.0.0.9;").replace("10.0.0.0/28;", "127.0.0.4;")
+    alice = ("alice", USERS["alice"])
+
+    with serve_locations(rules, server.folder / "proxy") as url:
+
+        def ask_from(source: str, method: str, path: str, **more: object) -> int:
+            with requests.Session() as session:
+                session.trust_env = False
+                adapter = requests.adapters.HTTPAdapter()
+                adapter.init_poolmanager(1, 1, source_address=(source, 0))
+                session.mount("http://", adapter)
+                address = url + "/pacs" + path
+                return session.request(method, address, timeout=60, **more).status_code
+
+        scraper, desk, administrator = "127.0.0.9", "127.0.0.3", "127.0.0.4"
+        assert ask_from(scraper, "GET", METRICS) == 200
+        assert ask_from(scraper, "GET", f"{METRICS}?_method=DELETE") == 403
+        assert ask_from(scraper, "PUT", METRICS, data="{}") == 403
+        assert ask_from(scraper, "GET", "/perf/status") == 401
+        assert ask_from(scraper, "GET", "/patients") == 401
+
+        assert ask_from(desk, "GET", METRICS) == 403
+        assert ask_from(desk, "GET", "/perf/status") == 401
+        assert ask_from(desk, "GET", "/perf", auth=alice) == 200
+        assert ask_from(desk, "GET", "/perf/status", auth=alice) == 200
+        assert ask_from(desk, "GET", "/patients", auth=alice) == 200
+        assert ask_from(desk, "PUT", TUNING, data="{}", auth=alice) == 403
+        assert ask_from(desk, "GET", f"{TUNING}?_method=DELETE", auth=alice) == 400
+
+        own = {"Origin": url}
+        assert ask_from(administrator, "PUT", TUNING, data="{}", auth=alice, headers=own) == 200
+        assert ask_from(administrator, "DELETE", TUNING, auth=alice) == 200
