@@ -210,11 +210,12 @@ namespace
       context.Warn(reason);
     }
 
-    OrthancPluginRegisterIncomingDicomInstanceFilter(orthanc, OnIncomingInstance);
-    context.GetState().SetHook("IncomingInstanceFilter", true);
-
+    // First, as what passes the other filter and misses this one was accepted by another plugin's
     OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);
     context.GetState().SetHook("CStoreFilter", true);
+
+    OrthancPluginRegisterIncomingDicomInstanceFilter(orthanc, OnIncomingInstance);
+    context.GetState().SetHook("IncomingInstanceFilter", true);
     return isReceivedFree ? "" : "another plugin holds Orthanc's only received-instance callback";
   }
 

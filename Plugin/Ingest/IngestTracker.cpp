@@ -115,8 +115,7 @@ namespace OrthancPerf
     while (const std::optional<EndedInstance> ended = TakeDeferred())
     {
       const std::string instanceId = lookup(ended->identity);
-      Publish(*ended, instanceId.empty() ? JudgeOutcome(ended->evidence, hasOtherFilters_) : STORED,
-              instanceId);
+      Publish(*ended, instanceId.empty() ? Judge(*ended) : STORED, instanceId);
     }
   }
 
@@ -185,6 +184,13 @@ namespace OrthancPerf
   }
 
 
+  Verdict IngestTracker::Judge(const EndedInstance& ended) const
+  {
+    return JudgeOutcome(ended.evidence,
+                        {hasOtherFilters_, othersAcceptCStore_.load(std::memory_order_relaxed)});
+  }
+
+
   void IngestTracker::FinishOrDefer(const std::optional<EndedInstance>& ended)
   {
     if (!ended)
@@ -194,11 +200,19 @@ namespace OrthancPerf
 
     if (ended->isStored)
     {
+      const IngestEvidence& evidence = ended->evidence;
+
+      if (evidence.origin == Origin::DicomProtocol && evidence.filterReached &&
+          !evidence.cstoreFilterReached)
+      {
+        othersAcceptCStore_.store(true, std::memory_order_relaxed);
+      }
+
       Publish(*ended, STORED, ended->instance.instanceId);
       return;
     }
 
-    const Verdict verdict = JudgeOutcome(ended->evidence, hasOtherFilters_);
+    const Verdict verdict = Judge(*ended);
 
     if (verdict.mayBeInStore && ended->identity.sopInstanceUid[0] != '\0')
     {

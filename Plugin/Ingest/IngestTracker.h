@@ -25,7 +25,7 @@ namespace OrthancPerf
     // only. Must not throw.
     using StoreLookup = std::function<std::string(const InstanceIdentity&)>;
 
-    // Journal and source outlive the tracker. "hasOtherFilters": see JudgeOutcome()
+    // Journal and source outlive the tracker. "hasOtherFilters": see OtherFilters
     IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source);
 
     void OnRequest(TimePoint now, const std::string& address);
@@ -51,6 +51,7 @@ namespace OrthancPerf
     void Publish(const EndedInstance& ended, const Verdict& verdict,
                  const std::string& instanceId) const;
     void FinishOrDefer(const std::optional<EndedInstance>& ended);
+    Verdict Judge(const EndedInstance& ended) const;
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();
     void LookUpDeferred(const StoreLookup& lookup);
@@ -67,6 +68,7 @@ namespace OrthancPerf
     std::vector<std::shared_ptr<IngestThread>> threads_;
     std::deque<EndedInstance> deferred_;
     std::atomic<std::uint64_t> lateOutcomes_{0};
+    std::atomic<bool> othersAcceptCStore_{false};
   };
 
 

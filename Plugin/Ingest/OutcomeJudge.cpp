@@ -3,7 +3,7 @@
 
 namespace OrthancPerf
 {
-  Verdict JudgeOutcome(const IngestEvidence& evidence, bool hasOtherFilters)
+  Verdict JudgeOutcome(const IngestEvidence& evidence, const OtherFilters& others)
   {
     if (*evidence.problem != '\0')
     {
@@ -12,15 +12,21 @@ namespace OrthancPerf
 
     if (evidence.filterReached)
     {
-      if (evidence.origin == Origin::DicomProtocol && !evidence.cstoreFilterReached)
+      if (evidence.origin != Origin::DicomProtocol || evidence.cstoreFilterReached)
       {
-        return {Outcome::Discarded, false, "refused by another plugin's C-STORE filter"};
+        return {Outcome::Failed, false, "storage full, or storage or database failed"};
       }
 
-      return {Outcome::Failed, false, "storage full, or storage or database failed"};
+      if (others.acceptCStore)
+      {
+        return {Outcome::Failed, false,
+                "storage or database failed, or another plugin's C-STORE filter refused it"};
+      }
+
+      return {Outcome::Discarded, false, "refused by another plugin's C-STORE filter"};
     }
 
-    if (hasOtherFilters)
+    if (others.mayRefuse)
     {
       return {Outcome::Discarded, true, "refused by a filter of Lua's or of another plugin's"};
     }

@@ -17,7 +17,7 @@ namespace OrthancPerf
     // The incoming-instance filter was reached: Lua and the plugins before ours accepted
     bool filterReached = false;
 
-    // The C-STORE filter was reached: no other plugin has one that refused
+    // The C-STORE filter was reached: no other plugin has one
     bool cstoreFilterReached = false;
   };
 
@@ -32,10 +32,19 @@ namespace OrthancPerf
     const char* reason;  // for people, one of few; never freed
   };
 
+  struct OtherFilters
+  {
+    // Lua scripts or other plugins are loaded, which may refuse instances
+    bool mayRefuse = false;
+
+    // Another plugin's C-STORE filter has accepted an instance
+    bool acceptCStore = false;
+  };
+
   // Tells a discarded instance from a failed one. Our filters are the last to be asked (they are
   // registered once all plugins are there), so an instance that passed them failed in the storage
   // or the database; one that did not, and is readable, was refused by a filter before ours,
-  // provided that there is one. "hasOtherFilters": Lua scripts or other plugins are loaded, which
-  // may refuse instances.
-  Verdict JudgeOutcome(const IngestEvidence& evidence, bool hasOtherFilters);
+  // provided that there is one. But Orthanc asks no further C-STORE filter once one has accepted:
+  // what never reached ours, where another plugin has one, may have been accepted and failed.
+  Verdict JudgeOutcome(const IngestEvidence& evidence, const OtherFilters& others);
 }

@@ -9,6 +9,7 @@ import resource
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -75,6 +76,26 @@ def test_what_cannot_be_stored_has_failed(
     assert metrics.sum(INSTANCES, origin="DicomProtocol", outcome="stored") == 12
     assert server.get_json("/statistics")["CountInstances"] == 12
     assert not server.get_json("/perf/status")["CallbackFailures"]
+
+
+def test_what_another_plugin_accepted_and_the_disk_did_not_take_has_failed(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
+    """Orthanc takes the first answer of a C-STORE filter: the plugin's own is not asked."""
+    server = start_orthanc(
+        plugins=[plugin, other_plugin],
+        options={"OtherPlugin": {"AcceptCStore": True}},
+        launcher=IGNORE_SIGNAL,
+    )
+    images = make_series("full", 6)
+    clients.store(server, images[:1])
+    with limit_files(server, 100_000):
+        send_all(server, images[2:])
+        metrics = scrape_when_counted(server, 5)
+    outcomes = metrics.group(INSTANCES, "origin", "outcome")
+    assert outcomes.get(("DicomProtocol", "failed")) == 2, outcomes
+    reasons = {instance.get("Reason") for instance in server.get_json("/perf/instances")}
+    assert "storage or database failed, or another plugin's C-STORE filter refused it" in reasons
 
 
 def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: MakeSeries) -> None:

@@ -6,6 +6,7 @@
 //   "OtherPlugin" : {
 //     "HoldReceived" : true,        // the received-instance callback; keeps every instance as is
 //     "DiscardTitle" : "REFUSED",   // discards what this application entity sends
+//     "AcceptCStore" : true,        // a C-STORE filter, which accepts everything
 //     "StoreAfter" : 40             // holds the storage area, in memory, as an object storage that
 //                                   // takes so many milliseconds to store a file
 //   }
@@ -65,6 +66,12 @@ namespace
     const State& state = GetState();
     const char* const title = OrthancPluginGetInstanceRemoteAet(state.context, instance);
     return title != nullptr && title == state.discardTitle ? 0 : 1;
+  }
+
+
+  std::int32_t OnCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
+  {
+    return 1;
   }
 
 
@@ -133,6 +140,14 @@ extern "C"
                                            context, OnFilter) != OrthancPluginErrorCode_Success)
     {
       OrthancPluginLogError(context, "OtherPlugin: cannot register the instance filter");
+      return -1;
+    }
+
+    if (section["AcceptCStore"].asBool() &&
+        OrthancPluginRegisterIncomingCStoreInstanceFilter(context, OnCStore) !=
+            OrthancPluginErrorCode_Success)
+    {
+      OrthancPluginLogError(context, "OtherPlugin: cannot register the C-STORE filter");
       return -1;
     }
 
