@@ -6,8 +6,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    // The sizes that toolkits fix are up to 128 KiB (DCMTK: 64 KiB for long, in dul.cc and
-    // dulfsm.cc)
+    // The sizes that toolkits fix are up to 128 KiB (DCMTK before 3.6.2: 64 KiB, in
+    // dul.cc and dulfsm.cc)
     constexpr double LARGEST_FIXED_BUFFER = 160 * 1024;
 
     // How much more than what is under way the window, and an instance, must have room for: else
@@ -44,11 +44,11 @@ namespace OrthancPerf
     finding.id = "peer-buffers";
     finding.title =
         "The peer sends only " + SaySize(underWay) + " in each round trip of " + SayTime(roundTrip);
-    finding.explanation =
-        "Orthanc's window lets " + SaySize(window) + " be under way at a time, but no more than " +
-        SaySize(underWay) +
-        " are. Most often the sender's own send buffer is fixed (64 KiB in DCMTK and what is built "
-        "with it, for long); a line that is slow or loses packets looks the same.";
+    finding.explanation = "Orthanc's window lets " + SaySize(window) +
+                          " be under way at a time, but no more than " + SaySize(underWay) +
+                          " are. Most often the sender's own send buffer is fixed (64 KiB in DCMTK "
+                          "before 3.6.2 and what is built with it); a line that is slow or loses "
+                          "packets looks the same.";
     finding.evidence["RoundTrip"] = roundTrip;
     finding.evidence["Rate"] = GetTransferRate(peer);
     finding.evidence["UnderWay"] = underWay;
@@ -56,8 +56,9 @@ namespace OrthancPerf
     finding.evidence["Implementation"] = peer.parties.implementationVersion;
     finding.cost = EstimateShare(EstimateLostToWindow(peer), evidence.GetTotal(Direction::Receive));
     finding.remedy = Remedy::AskPeer(
-        "On the peer, don't fix the send buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: send "
-        "buffer 0), or make it larger than the line's bandwidth times " +
+        "On the peer, don't fix the send buffer (DCMTK from 3.6.2 on: unset TCP_BUFFER_LENGTH; "
+        "dcm4che: send buffer 0), or make it larger (older DCMTK: by that variable, in bytes) than "
+        "the line's bandwidth times " +
         SayTime(roundTrip) + ".");
     return finding;
   }

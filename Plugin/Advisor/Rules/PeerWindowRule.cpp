@@ -75,8 +75,9 @@ namespace OrthancPerf
 
     finding.cost = EstimateShare(lost, evidence.GetTotal(Direction::Send));
     finding.remedy = Remedy::AskPeer(
-        "On the peer, don't fix the receive buffer (DCMTK: unset TCP_BUFFER_LENGTH; dcm4che: "
-        "receive buffer 0), or find out why it reads slowly.");
+        "On the peer, don't fix the receive buffer (DCMTK from 3.6.2 on: unset TCP_BUFFER_LENGTH, "
+        "before that it is to be set, in bytes; dcm4che: receive buffer 0), or find out why it "
+        "reads slowly.");
     return finding;
   }
 }
