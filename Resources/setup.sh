@@ -82,9 +82,10 @@ disable_services()
 }
 
 
+# Of apt-get's hundreds of lines nothing is shown, unless it fails
 install_packages()
 {
-  local missing=() package
+  local missing=() package log
   for package in "$@"
   do
     is_installed "$package" || missing+=("$package")
@@ -95,8 +96,15 @@ install_packages()
     echo "Installing from Debian: ${missing[*]}"
     forbid_services
     as_root apt-get update -qq
-    as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get install --yes -qq -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}"
+    log=$(mktemp)
+    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq \
+      -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}" > "$log" 2>&1
+    then
+      cat "$log" >&2
+      echo "setup.sh: apt-get could not install them; it says why above" >&2
+      exit 1
+    fi
+    rm -f "$log"
     disable_services "${missing[@]}"
   fi
 }
