@@ -115,6 +115,9 @@ def test_stock_sockets_are_as_dcmtk_made_them_when_accepted(start_static: StartO
     assert association.is_established
     try:
         check_no_delay(server, lambda: show(server, own_port=server.dicom_port))
+        told = server.get_json("/perf/status")["DicomSockets"]
+        assert [entry["InForce"]["TcpNoDelay"] for entry in told["Connections"]] == [True]
+        assert not told["InForce"]["TcpNoDelay"]  # of a socket that nobody asked anything of
     finally:
         association.release()
 
