@@ -7,6 +7,7 @@
 //     "HoldReceived" : true,        // the received-instance callback; keeps every instance as is
 //     "DiscardTitle" : "REFUSED",   // discards what this application entity sends
 //     "AcceptCStore" : true,        // a C-STORE filter, which accepts everything
+//     "LetAllIn" : true,            // the HTTP authentication of Orthanc 1.12.9 and newer
 //     "StoreAfter" : 40             // holds the storage area, in memory, as an object storage that
 //                                   // takes so many milliseconds to store a file
 //   }
@@ -72,6 +73,25 @@ namespace
   std::int32_t OnCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
   {
     return 1;
+  }
+
+
+  // OrthancPluginHttpAuthentication, of a newer SDK
+  OrthancPluginErrorCode OnAuthentication(std::int32_t* status, OrthancPluginMemoryBuffer*,
+                                          OrthancPluginMemoryBuffer*, const char*, const char*,
+                                          std::uint32_t, const char* const*, const char* const*,
+                                          std::uint32_t, const char* const*, const char* const*)
+  {
+    *status = 0;  // OrthancPluginHttpAuthenticationStatus_Granted
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  OrthancPluginErrorCode RegisterAuthentication(OrthancPluginContext* context)
+  {
+    const auto service = static_cast<_OrthancPluginService>(1021);
+    auto* callback = &OnAuthentication;
+    return context->InvokeService(context, service, &callback);
   }
 
 
@@ -148,6 +168,13 @@ extern "C"
             OrthancPluginErrorCode_Success)
     {
       OrthancPluginLogError(context, "OtherPlugin: cannot register the C-STORE filter");
+      return -1;
+    }
+
+    if (section["LetAllIn"].asBool() &&
+        RegisterAuthentication(context) != OrthancPluginErrorCode_Success)
+    {
+      OrthancPluginLogError(context, "OtherPlugin: cannot register the HTTP authentication");
       return -1;
     }
 
