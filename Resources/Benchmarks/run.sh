@@ -4,17 +4,18 @@
 # experiment; --help lists them. PERF_PLUGIN names a plugin that is built already.
 # run.sh report FILE, run.sh compare A B: pages from what was measured; they build nothing.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+readonly ROOT
 
 if [[ ! ${1:-} =~ ^(report|compare)$ ]]
 then
-  Resources/setup.sh
+  "$ROOT/Resources/setup.sh"
   if [[ -z ${PERF_PLUGIN:-} ]]
   then
-    Resources/build.sh build OrthancPerf
-    Resources/build.sh build TranscodeFiles  # for "transcode"
+    "$ROOT/Resources/build.sh" build OrthancPerf
+    "$ROOT/Resources/build.sh" build TranscodeFiles  # for "transcode"
   fi
 fi
 
-export PYTHONPATH=Resources/Benchmarks:Resources/IntegrationTests
-exec build/venv/bin/python -m lab "$@"
+export PYTHONPATH=$ROOT/Resources/Benchmarks:$ROOT/Resources/IntegrationTests
+exec "$ROOT/build/venv/bin/python" -m lab "$@"

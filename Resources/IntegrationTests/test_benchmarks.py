@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair."""
 
+import argparse
 import json
 import os
 import re
@@ -21,13 +22,14 @@ from rich.console import Console
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC
 from harness.process import list_children
+from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
 from lab.peers import RECEIVERS
 from lab.processes import ClientError
 from lab.ratios import Comparison, Spread, find_rank
 from lab.report import write_report
-from lab.results import Results
+from lab.results import ResultError, Results
 from lab.runner import Interrupted, Runner
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
@@ -181,6 +183,36 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [found.get_ratio().median for found in results.list_comparisons()] == [2, 2, 2]
 
 
+def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
+    by_itself = argparse.Namespace(resume=None)
+    new = make_results()
+    assert choose(by_itself, new, path) is new
+
+    old = Site(path).run()
+    old.cells[-1].is_complete = False
+    old.write(path)
+    assert choose(by_itself, new, path) == old
+    assert choose(argparse.Namespace(resume=path), new, tmp_path / "other.json") == old
+
+    new.options["images"] = 3
+    with pytest.raises(ResultError, match="its option images was None, and is 3 now"):
+        choose(argparse.Namespace(resume=path), new, path)
+    assert choose(by_itself, new, path) is new
+    (aside,) = tmp_path.glob("made-*.json")
+    assert Results.read(aside) == old
+    assert not path.exists()
+
+
+def test_a_result_of_an_older_lab_is_put_aside(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
+    path.write_text('{"Comparisons": []}')
+    new = make_results()
+    assert choose(argparse.Namespace(resume=None), new, path) is new
+    (aside,) = tmp_path.glob("made-*.json")
+    assert "Comparisons" in aside.read_text()
+
+
 # All orders of four and four values are 70, of three and three 20
 @pytest.mark.parametrize(
     ("a", "b", "probability"),
@@ -222,6 +254,17 @@ def test_compare_says_what_else_differs() -> None:
     page = compare(before, after)
     assert "Machine: Kernel: None in A, 7.0 in B" in page
     assert "In one of them only: more" in page
+
+
+def test_compare_takes_two_releases_side_by_side() -> None:
+    releases = [make_run({"x": [1, 2, 3, 4], "y": [1, 2]}) for _ in range(2)]
+    for release, results in zip(("1.10.1", "1.12.7"), releases, strict=True):
+        for cell in results.cells:
+            cell.factors["Orthanc"] = release
+    page = compare(*releases)
+    assert "All cells: Orthanc: 1.10.1 in A, 1.12.7 in B" in page
+    assert page.count("| speed, tuned / stock |") == 2
+    assert "In one of them only" not in page
 
 
 def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
@@ -267,12 +310,7 @@ def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     assert code == 130
     assert children and not any(Path(f"/proc/{child}").exists() for child in children)
     kept = json.loads(path.read_text("utf-8"))
-    complete = [cell for cell in kept["Cells"] if cell["IsComplete"]]
-    assert len(complete) == 1
-
-    report = run_lab(plugin, tmp_path, *arguments)
-    assert [cell for cell in report["Cells"] if cell == complete[0]]
-    assert len(report["Comparisons"]) == 2
+    assert [cell["IsComplete"] for cell in kept["Cells"]] == [True, False]
 
 
 def test_transcoding_measures_each_engine(plugin: Path, tmp_path: Path) -> None:
@@ -318,11 +356,10 @@ def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path
 
 
 def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:
-    report = run_lab(plugin, tmp_path, "retrieve", "--images", "4", "--turns", "1")
-    assert list_names(report, "Server") == ["Orthanc as shipped", "Orthanc with the plugin"]
-    for cell in report["Cells"]:
-        assert len(list_contestants(cell)) == 9
-        assert all(figures["speed"] > 0 for figures in cell["Rounds"][0][0].values())
+    arguments = ["--images", "4", "--turns", "1", "--servers", "Orthanc with the plugin"]
+    (cell,) = run_lab(plugin, tmp_path, "retrieve", *arguments)["Cells"]
+    assert len(list_contestants(cell)) == 9
+    assert all(figures["speed"] > 0 for figures in cell["Rounds"][0][0].values())
 
 
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:

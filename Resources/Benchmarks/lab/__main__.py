@@ -17,7 +17,7 @@ from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
 from lab.report import write_report
-from lab.results import Results
+from lab.results import ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
 
 # A file system in memory keeps the disk's noise out, and makes the plugin's share the largest
@@ -135,18 +135,21 @@ def choose(arguments: argparse.Namespace, new: Results, path: Path) -> Results:
         old = Results.read(arguments.resume)
         difference = find_difference(old, new)
         if difference:
-            raise ValueError(f"{arguments.resume} cannot be gone on with: {difference}")
+            raise ResultError(f"{arguments.resume} cannot be gone on with: {difference}")
         return old
     if path.exists():
-        old = Results.read(path)
-        difference = "it is complete" if old.is_complete() else find_difference(old, new)
-        if not difference:
+        try:
+            old = Results.read(path)
+            obstacle = "it is complete" if old.is_complete() else find_difference(old, new)
+        except ResultError as error:
+            obstacle = str(error)
+        if not obstacle:
             print(f"Goes on with {path}", flush=True)
             return old
-        moment = "".join(character for character in old.date if character.isdigit())
-        kept = path.with_name(f"{path.stem}-{moment}.json")
+        moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        kept = path.with_name(f"{path.stem}-{moment:%Y%m%d-%H%M%S}.json")
         path.replace(kept)
-        print(f"{path.name} of before is {kept.name} now: {difference}", flush=True)
+        print(f"{path.name} of before is {kept.name} now: {obstacle}", flush=True)
     return new
 
 
@@ -184,7 +187,7 @@ def main() -> None:
         else:
             arguments.plugin = arguments.plugin.resolve(strict=True)
             sys.exit(run(arguments))
-    except (OSError, ValueError) as error:
+    except ResultError as error:
         sys.exit(f"lab: {error}")
 
 

@@ -21,7 +21,7 @@ from statistics import median
 
 from lab.ratios import Comparison
 from lab.report import format_table
-from lab.results import Results
+from lab.results import ResultError, Results
 
 LEVEL = 0.05
 
@@ -82,14 +82,14 @@ class Row:
         a, b = len(self.a.get_units()), len(self.b.get_units())
         return 2 / math.comb(a + b, a) <= LEVEL
 
-    def judge(self, adjusted: float) -> str:
-        if not self.can_differ():
+    def judge(self, adjusted: float | None) -> str:
+        if adjusted is None:
             return "too few turns"
         if adjusted <= LEVEL:
             return "**differs**"
         return "perhaps" if self.get_probability() <= LEVEL else "noise"
 
-    def format(self, adjusted: float) -> list[str]:
+    def format(self, adjusted: float | None) -> list[str]:
         a, b = self.a.get_units(), self.b.get_units()
         return [
             self.a.scenario,
@@ -98,27 +98,41 @@ class Row:
             f"{median(b):.3f} ({len(b)})",
             f"{find_change(a, b):.3f}",
             f"{self.get_probability():.2g}",
-            f"{adjusted:.2g}",
+            "" if adjusted is None else f"{adjusted:.2g}",
             self.judge(adjusted),
         ]
 
 
 def find_rows(a: Results, b: Results) -> tuple[list[Row], list[str]]:
-    """The ratios that both have, and the names of those that one has."""
+    """The ratios that both have, and the names of those that one has.
+
+    Factors that don't vary within a run, such as Orthanc's version, are no part of the name.
+    """
+    varying = {*a.list_factors(), *b.list_factors()}
     found: list[dict[tuple[str, ...], Comparison]] = [{}, {}]
     for place, results in zip(found, (a, b), strict=True):
         for cell in results.cells:
+            names = tuple(value for name, value in cell.factors.items() if name in varying)
             for comparison in results.compare(cell):
-                names = (comparison.figure, comparison.a, comparison.b)
-                place[*sorted(cell.factors.values()), *names] = comparison
+                place[*names, comparison.figure, comparison.a, comparison.b] = comparison
     rows = [Row(found[0][key], found[1][key]) for key in found[0] if key in found[1]]
     return rows, [", ".join(key) for key in found[0].keys() ^ found[1].keys()]
+
+
+def get_constant_factors(results: Results) -> dict[str, str]:
+    varying = results.list_factors()
+    factors = results.cells[0].factors if results.cells else {}
+    return {name: value for name, value in factors.items() if name not in varying}
 
 
 def list_differences(a: Results, b: Results) -> list[str]:
     """What else than time lies between the two."""
     lines = []
-    for name, before, now in (("Options", a.options, b.options), ("Machine", a.machine, b.machine)):
+    for name, before, now in (
+        ("Option", a.options, b.options),
+        ("Machine", a.machine, b.machine),
+        ("All cells", get_constant_factors(a), get_constant_factors(b)),
+    ):
         lines += [
             f"- {name}: {key}: {before.get(key)} in A, {now.get(key)} in B"
             for key in before | now
@@ -128,22 +142,24 @@ def list_differences(a: Results, b: Results) -> list[str]:
 
 
 def compare(a: Results, b: Results) -> str:
-    """A page of Markdown; raises ValueError where there is nothing to compare."""
+    """A page of Markdown; raises ResultError where there is nothing to compare."""
     if a.experiment != b.experiment:
-        raise ValueError(f"A is of {a.experiment}, B of {b.experiment}")
+        raise ResultError(f"A is of {a.experiment}, B of {b.experiment}")
     rows, alone = find_rows(a, b)
     if not rows:
-        raise ValueError("the two have no ratio in common")
-    adjusted = adjust([row.get_probability() for row in rows])
+        raise ResultError("the two have no ratio in common")
+    tested = [row for row in rows if row.can_differ()]
+    adjusted = adjust([row.get_probability() for row in tested])
     head = ["cell", "ratio", "A (values)", "B (values)", "B / A", "p", "p of all rows", "verdict"]
     lines = [f"## {a.experiment}: A of {a.date}, B of {b.date}", "", *list_differences(a, b)]
-    lines += format_table(head, [row.format(p) for row, p in zip(rows, adjusted, strict=True)])
+    cells = {id(row): row.format(p) for row, p in zip(tested, adjusted, strict=True)}
+    lines += format_table(head, [cells.get(id(row)) or row.format(None) for row in rows])
     lines += [
         "Compared are the ratios within each run, which leave out what the machine did meanwhile,",
         "by the exact rank-sum test of Mann and Whitney: it assumes no distribution. *differs*: p,",
-        f"by Holm's method for all {len(rows)} rows, is at most {LEVEL}. *perhaps*: it is for this",
-        f"row alone; noise makes {len(rows) * LEVEL:.2g} such rows. What was measured in one round",
-        "does not tell how processes of the same program differ.",
+        f"by Holm's method for all {len(tested)} rows that have turns enough, is at most {LEVEL}.",
+        f"*perhaps*: it is for this row alone; noise makes {len(tested) * LEVEL:.2g} such rows.",
+        "What was measured in one round does not tell how processes of the same program differ.",
     ]
     lines += [f"- In one of them only: {name}" for name in sorted(alone)]
     return "\n".join(lines)

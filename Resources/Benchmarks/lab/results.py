@@ -12,6 +12,10 @@ from lab.cells import Factors, Figure, Rounds
 from lab.ratios import Comparison
 
 
+class ResultError(ValueError):
+    """A result is none, or not one that can be used here."""
+
+
 @dataclass
 class Cell:
     """One cell of the grid: what was measured, or why it was not."""
@@ -151,11 +155,11 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Raises ValueError for what this lab has not written."""
+        """Raises ResultError for what this lab has not written."""
         try:
             return cls.from_json(json.loads(path.read_text("utf-8")))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is no result of this lab: {error!r}") from error
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise ResultError(f"{path} is no result of this lab: {error!r}") from error
 
     def write(self, path: Path) -> None:
         """At once or not at all: whoever interrupts it finds what was there before."""

@@ -183,11 +183,13 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
             arguments.turns,
             arguments.seconds,
         )
-        for name in (SHIPPED, TUNED)
+        for name in arguments.servers
     ]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
+    servers = [SHIPPED, TUNED]
+    command.add_argument("--servers", nargs="+", choices=servers, default=servers)
     command.add_argument("--images", type=int, default=400, help="of the study, 525 kB each")
     add_plan(command, 6, 900)
 

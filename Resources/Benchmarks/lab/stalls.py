@@ -185,12 +185,17 @@ def open_site(
 
 def name_kinds(programs: list[Path]) -> list[str]:
     """Which kind each Orthanc is, with a number where there are several of one."""
-    kinds: list[str] = []
+    kinds = {program: find_kind(program) for program in dict.fromkeys(programs)}
+    names: list[str] = []
     for program in programs:
-        with TemporaryDirectory() as folder, OrthancServer(Path(folder), program=program) as server:
-            kind = describe_kind(server)
-        kinds.append(f"{kind}, number {len(kinds) + 1}" if kind in kinds else kind)
-    return kinds
+        kind = kinds[program]
+        names.append(f"{kind}, number {len(names) + 1}" if kind in names else kind)
+    return names
+
+
+def find_kind(program: Path) -> str:
+    with TemporaryDirectory() as folder, OrthancServer(Path(folder), program=program) as server:
+        return describe_kind(server)
 
 
 def list_scenarios(arguments: argparse.Namespace) -> Iterator[str]:

@@ -8,6 +8,7 @@ of all threads, and of the engine's process.
 
 import argparse
 import subprocess
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -118,7 +119,9 @@ def prepare(files: list[Path], folder: Path) -> list[Path]:
 
 def has_pixels(path: Path) -> bool:
     try:
-        return "PixelData" in pydicom.dcmread(path, force=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return "PixelData" in pydicom.dcmread(path, force=True)
     except Exception:  # whatever a folder holds
         return False
 
