@@ -37,8 +37,8 @@ COUNT = 10
 PAGE = """\
 # Where it runs
 
-One file, the library of the [portable build](portable-build.md), tried in each Orthanc by
-[`make-compatibility.py`](make-compatibility.py):
+One file for each processor, the library of the [portable build](portable-build.md), tried in each
+Orthanc by [`make-compatibility.py`](make-compatibility.py):
 
 {table}
 
@@ -66,8 +66,8 @@ One file, the library of the [portable build](portable-build.md), tried in each 
   to share memory than `memfd_create`. Nothing of that is begun.
 - **musl (Alpine)**: the file needs glibc. musl has `dl_iterate_phdr` and `memfd_create`, too; what
   is missing is a build for it, and tests. Orthanc's official images have glibc.
-- **arm64**: not yet. The library was compiled for it and was at work in Debian's Orthanc for arm64,
-  emulated; the engine programs were not built ([more](portable-build.md)).
+- **A real processor of arm64** was never tried: `aarch64` in the table is emulated by qemu-user on
+  x86_64 ([what that leaves open](portable-build.md#arm64)).
 - **Other processors than x86-64 and arm64**: the probe knows the relocations of these two.
 """
 
