@@ -87,6 +87,9 @@ def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: F
     """The engines that transcode any of the files; measured are those that all of these do."""
     files, target = sets[factors["Files"]], factors["Target"]
     program = arguments.plugin.parent / "TranscodeFiles"
+    if not program.exists():
+        why = f"it is not beside the plugin: Resources/build.sh build {program.name}"
+        return Entry([], {program.name: why})
     transcoded, declined = {}, {}
     for engine in arguments.engines:
         encodings = transcode(program, engine, target, files, 0)
