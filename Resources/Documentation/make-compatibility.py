@@ -55,6 +55,21 @@ Orthanc by [`make-compatibility.py`](make-compatibility.py):
 
 {notes}
 
+## What to take
+
+| system | what |
+| --- | --- |
+| Debian 12, 13 with Debian's Orthanc | [Debian's package](debian-packages.md), or the archive |
+| Debian 11, Ubuntu 22.04 | Docker, or the archive with Orthanc's official binaries; not tried |
+| Ubuntu 24.04 or newer with Ubuntu's Orthanc | the archive; not tried |
+| RHEL, Rocky, Alma 8 or newer | Docker, or the archive with the official binaries; not tried |
+| arm64 | the archive of `build-portable.sh aarch64`; tried emulated only |
+| Windows, macOS | Orthanc in a Linux machine, real or virtual |
+
+Archive and package are made [on Debian 12 or 13, or in a container of it](portable-build.md),
+whatever they are for. On RHEL 8, glibc is 2.28: the archive needs 2.17, the oldest that was tried
+is 2.31. SELinux was not tried.
+
 ## What it does not run on
 
 - **Orthanc before 1.10.1**, such as Debian 11's 1.9.1 and Ubuntu 22.04's 1.10.0: the plugin says so
