@@ -346,7 +346,7 @@ def context(tmp_path: Path) -> Path:
 def find_volume() -> str:
     """Where docker.md mounts the volume with the images."""
     page = (ROOT / "Resources/Documentation/docker.md").read_text("utf-8")
-    (volume,) = re.findall(r"-v images:(\S+)", page)
+    (volume,) = set(re.findall(r"-v images:(\S+)", page))
     return volume
 
 
