@@ -84,6 +84,9 @@ is 2.31. SELinux was not tried.
 - **A real processor of arm64** was never tried: `aarch64` in the table is emulated by qemu-user on
   x86_64 ([what that leaves open](portable-build.md#arm64)).
 - **Other processors than x86-64 and arm64**: the probe knows the relocations of these two.
+
+Of a library for another processor than its own, Orthanc says `cannot open shared object file: No
+such file or directory`, though the file is there, and does not start.
 """
 
 
