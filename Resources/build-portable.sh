@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# build-portable.sh [x86_64|aarch64]: makes build/portable/orthanc-perf-VERSION-linux-ARCH.tar.gz,
-# whose library and programs need nothing but a C library (glibc 2.17 or newer), wherever Orthanc runs.
+# build-portable.sh [x86_64|aarch64] [tests]: makes
+# build/portable/orthanc-perf-VERSION-linux-ARCH.tar.gz, whose library and programs need nothing but a
+# C library (glibc 2.17 or newer), wherever Orthanc runs.
 # Everything is compiled from the pinned sources of Packaging/sources.txt by the pinned compiler of
 # Packaging/requirements.txt; nothing of this machine's own libraries gets in, and the same sources
 # make the same bytes. What was downloaded and built is kept in build/portable for the next time.
+# With "tests", the unit tests as well, by the same compiler, and runs them: those for aarch64 by
+# qemu-user, with the C library in the folder that PERF_ARM64_ROOT names (of
+# IntegrationTests/make-arm64-root.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly ARCHITECTURE=${1:-$(uname -m)}
+readonly TESTS=${2:-}
 readonly GLIBC=2.17
 readonly PACKAGING=$PWD/Resources/Packaging
 readonly DOWNLOADS=$PWD/build/portable/downloads
@@ -18,11 +23,11 @@ readonly PREFIX=$FOLDER/prefix
 readonly JOBS=${JOBS:-$(nproc)}
 
 # arm64 can multiply and add with one rounding. With two, as x86_64 does, it makes the same of an image
-case $ARCHITECTURE in
-  x86_64) ARITHMETIC= ;;
-  aarch64) ARITHMETIC="-ffp-contract=off " ;;
+case $ARCHITECTURE:$TESTS in
+  x86_64: | x86_64:tests) ARITHMETIC= ;;
+  aarch64: | aarch64:tests) ARITHMETIC="-ffp-contract=off " ;;
   *)
-    echo "usage: $0 [x86_64|aarch64]" >&2
+    echo "usage: $0 [x86_64|aarch64] [tests]" >&2
     exit 2
     ;;
 esac
@@ -38,7 +43,7 @@ export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 unset {C,CXX,CPP,LD}FLAGS CPATH {C_INCLUDE,CPLUS_INCLUDE,LIBRARY,PKG_CONFIG}_PATH PERF_HEADERS
 export ZIG_GLOBAL_CACHE_DIR=$PWD/build/portable/cache ZIG_LOCAL_CACHE_DIR=$PWD/build/portable/cache
 export PERF_PORTABLE_FOLDER=$FOLDER PERF_PORTABLE_ARCHITECTURE=$ARCHITECTURE
-readonly ALL_STEPS=13
+readonly ALL_STEPS=$((${#TESTS} > 0 ? 15 : 13))
 STEP=0
 
 
@@ -302,6 +307,14 @@ build_gdcm()
 }
 
 
+build_googletest()
+{
+  unpack googletest
+  configure googletest -DBUILD_GMOCK=OFF
+  compile googletest install
+}
+
+
 # build NAME TITLE: by build_NAME, unless that was done with the same recipe, sources and compiler
 build()
 {
@@ -320,32 +333,65 @@ build()
 }
 
 
-# The standard library's headers
-precompile_headers()
+# precompile_for_plugin NAME [INCLUDE [OPTION...]]: NAME.pch, of the standard library's headers and those
+# of what the plugin stands on
+precompile_for_plugin()
 {
-  local headers=$FOLDER/plugin/standard.h
-  grep --recursive --no-filename --extended-regexp \
-    '^#include <([a-z_]+|(json|prometheus)/.*)>$' Plugin | sort --unique > "$headers.new"
-  cat "$FOLDER"/{libjsoncpp,prometheus-cpp}.stamp "$FOLDER/bin/c++" | sed 's:^://:' >> "$headers.new"
-  if [[ ! -f $1 ]] || ! cmp --silent "$headers" "$headers.new"
+  local headers=$FOLDER/plugin/$1.h compiled=$FOLDER/plugin/$1.pch
+  {
+    grep --recursive --no-filename --extended-regexp \
+      '^#include <([a-z_]+|(json|prometheus)/.*)>$' Plugin | sort --unique
+    echo "${2:-}"
+    cat "$FOLDER"/{libjsoncpp,prometheus-cpp}.stamp "$FOLDER/bin/c++" | sed 's:^://:'
+  } > "$headers.new"
+  if [[ ! -f $compiled ]] || ! cmp --silent "$headers" "$headers.new"
   then
     mv "$headers.new" "$headers"
-    precompile "$headers" "$1" "$FOLDER/bin/c++" -std=c++17 -fPIC -DNDEBUG \
-      -isystem "$PREFIX/include"
+    precompile "$headers" "$compiled" "$FOLDER/bin/c++" -std=c++17 -fPIC -DNDEBUG \
+      -isystem "$PREFIX/include" "${@:3}"
   fi
 }
 
 
 build_plugin()
 {
-  local precompiled=$FOLDER/plugin/standard.pch
-  mkdir -p "$FOLDER/plugin"
-  precompile_headers "$precompiled"
-  quietly cmake -G Ninja -S . -B "$FOLDER/plugin" --log-level=WARNING \
+  local folder=$FOLDER/plugin tests=(-DPERF_UNIT_TESTS=OFF)
+  mkdir -p "$folder"
+  precompile_for_plugin plugin
+  if [[ $TESTS ]]
+  then
+    precompile_for_plugin tests "#include <gtest/gtest.h>" -O0 -g1
+    tests=(-DPERF_UNIT_TESTS=ON -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST)
+    if [[ $ARCHITECTURE != "$(uname -m)" ]]
+    then
+      tests+=("-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$ARCHITECTURE;-L;${PERF_ARM64_ROOT:-/}")
+    fi
+  fi
+  quietly cmake -G Ninja -S . -B "$folder" --log-level=WARNING \
     -DCMAKE_TOOLCHAIN_FILE="$PACKAGING/Toolchain.cmake" -DCMAKE_BUILD_TYPE=Release \
-    -DPERF_PORTABLE=ON -DPERF_PRECOMPILED="$precompiled" -DPERF_UNIT_TESTS=OFF
-  quietly cmake --build "$FOLDER/plugin" --parallel "$JOBS" \
+    -DPERF_PORTABLE=ON -DPERF_PRECOMPILED="$folder" "${tests[@]}"
+  quietly cmake --build "$folder" --parallel "$JOBS" \
     --target OrthancPerf OrthancPerfDcmtk OrthancPerfGdcm
+}
+
+
+run_unit_tests()
+{
+  local left_out=() untestable=$PACKAGING/not-by-qemu.txt
+  quietly cmake --build "$FOLDER/plugin" --parallel "$JOBS" --target UnitTests
+  if [[ $ARCHITECTURE != "$(uname -m)" ]]
+  then
+    if [[ ! ${PERF_ARM64_ROOT:-} ]] || ! command -v "qemu-$ARCHITECTURE" > /dev/null
+    then
+      echo "           built, not run: no PERF_ARM64_ROOT, or no qemu-$ARCHITECTURE (package qemu-user)"
+      return
+    fi
+    left_out=(--exclude-regex "^($(grep --invert-match --extended-regexp '^#|^$' "$untestable" |
+      paste --serial --delimiters='|'))\$")
+    echo "           without those that Packaging/not-by-qemu.txt names"
+  fi
+  quietly ctest --test-dir "$FOLDER/plugin" --parallel "$JOBS" --timeout 300 "${left_out[@]}"
+  grep --extended-regexp '^[0-9]+% tests passed|\(Skipped\)' "$FOLDER/log.txt"
 }
 
 
@@ -420,8 +466,17 @@ build charls CharLS
 build openjpeg2 OpenJPEG
 build dcmtk DCMTK
 build gdcm GDCM
+if [[ $TESTS ]]
+then
+  build googletest GoogleTest
+fi
 say "the plugin and its programs"
 build_plugin
 say "the archive"
 pack
 "$PACKAGING/check-portable.py" "$ARCHIVE"
+if [[ $TESTS ]]
+then
+  say "the unit tests"
+  run_unit_tests
+fi

@@ -3,6 +3,7 @@
 # files that end in ".so" only, so that they may lie in its plugin folder.
 
 define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
+set(PERF_EMULATED ${CMAKE_BINARY_DIR}/emulated)
 
 # perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program, its Dcmdata/,
 # and Plugin/Transcoding/Program/Dcmtk (with main()), with the library Perf::DCMTK, if that is there
@@ -30,6 +31,19 @@ function(perf_add_worker_program name folder library)
   set_property(GLOBAL APPEND PROPERTY PERF_WORKER_PROGRAMS ${name})
 endfunction()
 
+# perf_name_program(NAME variable): the path by which that program can be executed here. One for
+# another processor is executed by a script of its name, in a folder of such.
+function(perf_name_program name path)
+  set(${path} $<TARGET_FILE:${name}> PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "\" \"" emulator)
+    file(GENERATE OUTPUT ${PERF_EMULATED}/${name}
+      CONTENT "#!/bin/sh\nexec \"${emulator}\" \"$<TARGET_FILE:${name}>\" \"$@\"\n"
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    set(${path} ${PERF_EMULATED}/${name} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The target is built after the programs, and knows by PERF_HAS_DCMTK that there is
 # OrthancPerfDcmtk. "paths" becomes the definitions of their paths, for the one source that wants
 # them: PERF_DCMTK_PROGRAM, empty if there is none.
@@ -41,7 +55,7 @@ function(perf_give_worker_programs target paths)
     foreach(program ${programs})
       string(TOUPPER ${program} upper)
       if(upper STREQUAL ORTHANCPERF${library})
-        set(path "$<TARGET_FILE:${program}>")
+        perf_name_program(${program} path)
         target_compile_definitions(${target} PRIVATE PERF_HAS_${library})
         add_dependencies(${target} ${program})
       endif()
@@ -49,4 +63,8 @@ function(perf_give_worker_programs target paths)
     list(APPEND definitions "PERF_${library}_PROGRAM=\"${path}\"")
   endforeach()
   set(${paths} "${definitions}" PARENT_SCOPE)
+  # Which looks for them beside itself as well
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PERF_EMULATED})
+  endif()
 endfunction()

@@ -23,10 +23,10 @@ perf_add_static_codecs(GDCM
   FOLDERS gdcm-3.0
   LIBRARIES gdcmMSFF gdcmDSED gdcmCommon gdcmjpeg8 gdcmjpeg12 gdcmjpeg16 openjp2 charls)
 
-# Of the headers that are read by nearly every source
+# Of the headers that are read by nearly every source: those in this folder, by how the target is compiled
 if(PERF_PRECOMPILED)
-  add_compile_options(
-    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang ${PERF_PRECOMPILED}>")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang \
+${PERF_PRECOMPILED}/$<IF:$<STREQUAL:$<TARGET_PROPERTY:NAME>,UnitTests>,tests,plugin>.pch>")
 endif()
 
 # What the C library that it is built for does not have yet
