@@ -31,6 +31,7 @@ OTHER_FILES = {
     "prometheus/alerting.yml",
     "prometheus/recording.yml",
 }
+DOCUMENTATION = Path(__file__).resolve().parents[1] / "Documentation"
 LINKED_IN = {
     "Boost", "CharLS", "DCMTK", "DCMTK-IJG", "GDCM", "JsonCpp", "LLVM-libcxx", "OpenJPEG",
     "Orthanc-SDK", "Vue", "glibc-start-files", "prometheus-cpp", "uPlot", "zig-compiler-rt", "zlib",
@@ -137,7 +138,12 @@ def judge_archive(archive: Path, folder: Path) -> Iterator[str]:
         yield "it holds more than files and folders"
 
     licences = {f"licences/{part}.txt" for part in LINKED_IN}
-    expected = {LIBRARY, *PROGRAMS} | OTHER_FILES | licences
+    pages = {
+        f"documentation/{path.name}"
+        for path in DOCUMENTATION.iterdir()
+        if path.suffix in {".md", ".yaml"}
+    }
+    expected = {LIBRARY, *PROGRAMS} | OTHER_FILES | licences | pages
     found = {member.name.removeprefix(f"{name}/") for member in members if member.isfile()}
     if found != expected:
         yield f"too much or too little in it: {', '.join(sorted(found ^ expected))}"
