@@ -147,7 +147,7 @@ install_npm_packages()
   if [[ ! -f $installed || WebApp/package-lock.json -nt $installed ]]
   then
     echo "Installing from the npm registry into WebApp/node_modules: WebApp/package-lock.json"
-    npm --prefix WebApp ci --silent --no-audit --no-fund
+    npm --prefix WebApp ci --loglevel=error --no-audit --no-fund
     touch "$installed"
   fi
 }

@@ -20,7 +20,7 @@ if(PERF_DASHBOARD AND NPM AND NODE)
   if(${WEBAPP}/package-lock.json IS_NEWER_THAN ${PACKAGES})
     add_custom_command(
       OUTPUT ${PACKAGES}
-      COMMAND ${NPM} ci --silent --no-audit --no-fund
+      COMMAND ${NPM} ci --loglevel=error --no-audit --no-fund
       COMMAND ${CMAKE_COMMAND} -E touch ${PACKAGES}
       DEPENDS ${WEBAPP}/package.json ${WEBAPP}/package-lock.json
       WORKING_DIRECTORY ${WEBAPP}
