@@ -445,8 +445,8 @@ pack()
   sed "s/VERSION/$VERSION/; s/ARCHITECTURE/$ARCHITECTURE/" "$PACKAGING/README.txt" > "$folder/README"
   keep_licences
 
-  # In "ustar", Debian 12's tar fills fields that Debian 13's leaves empty
-  tar --create --directory "$FOLDER" --format=v7 --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
+  # Other formats have fields that Debian 12's tar fills and Debian 13's leaves empty, or the reverse
+  tar --create --directory "$FOLDER" --format=gnu --sort=name --mtime="@$SOURCE_DATE_EPOCH" \
     --owner=root:0 --group=root:0 --numeric-owner --mode=u=rwX,go=rX "$NAME" |
     gzip --no-name --best > "$ARCHIVE.new"
   mv "$ARCHIVE.new" "$ARCHIVE"
