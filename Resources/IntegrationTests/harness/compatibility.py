@@ -18,6 +18,7 @@ from harness.transcoding import (
     JPEG_LS,
     decode,
     get_syntax,
+    list_engines,
     read,
     read_stored,
     tune,
@@ -26,6 +27,9 @@ from harness.tuning import tune_sockets
 
 # What each engine writes
 TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
+
+# Characters of what is said of one
+LONGEST_FAILURE = 200
 
 # Phases that tell whether the probe sees what Orthanc does
 SEEN = {"Receive", "Storage", "Index", "Respond"}
@@ -117,6 +121,7 @@ def check_tuning(trial: Trial, server: OrthancServer) -> None:
 
 def make_engine_check(engine: str) -> "Check":
     def check(trial: Trial, server: OrthancServer) -> None:
+        assert TARGETS[engine] in list_engines(server).get(engine, set()), "it is not available"
         tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
         clients.store(server, trial.images)
         for image in trial.images:
@@ -196,7 +201,7 @@ def get_failure(check: Callable[[], None]) -> str | None:
     try:
         check()
     except Exception as error:  # whatever it is, the others are tried
-        return f"{type(error).__name__}: {error}".splitlines()[0]
+        return " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST_FAILURE]
     return None
 
 
