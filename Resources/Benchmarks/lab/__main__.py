@@ -156,6 +156,7 @@ def choose(arguments: argparse.Namespace, new: Results, path: Path) -> Results:
 def run(arguments: argparse.Namespace) -> str | int | None:
     experiment = EXPERIMENTS[arguments.command]
     storage = arguments.storage or experiment.storage or IN_MEMORY
+    storage.mkdir(parents=True, exist_ok=True)
     path = arguments.resume or arguments.output / f"{arguments.command}.json"
     console = Console()
     try:
