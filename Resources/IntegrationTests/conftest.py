@@ -11,7 +11,7 @@ import pytest
 
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image, make_ct_series
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,3 +67,15 @@ def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A certificate for 127.0.0.1 that a server and its clients can share."""
     return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="module")
+def https(certificate: Certificate, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Options for HTTPS, if Orthanc can do that by itself, without any plugin: the civetweb of
+    Debian 12 calls a null pointer at the first connection."""
+    options = certificate.get_https_options()
+    try:
+        with OrthancServer(tmp_path_factory.mktemp("https"), options=options):
+            return options
+    except OrthancDidNotStartError:
+        pytest.skip("this Orthanc crashes at the first HTTPS connection, without any plugin too")

@@ -13,7 +13,7 @@ from harness import clients
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
-from harness.orthanc import OrthancDidNotStartError, OrthancServer, find_free_port
+from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import StoreScp, describe_modality, upload_to_send
 
 COUNT = 4
@@ -105,19 +105,6 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
 
 
 # ---- HTTPS
-
-
-@pytest.fixture(scope="module")
-def https(
-    plugin: Path, certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Any]:
-    """Options for HTTPS, where Orthanc can do that: Debian 12's crashes, without any plugin too."""
-    options = certificate.get_https_options()
-    try:
-        with OrthancServer(tmp_path_factory.mktemp("https"), options=options):
-            return options
-    except OrthancDidNotStartError:
-        pytest.skip("this Orthanc crashes at the first HTTPS connection, without any plugin too")
 
 
 def test_users_are_the_same_over_https(start_orthanc: StartOrthanc, https: dict[str, Any]) -> None:

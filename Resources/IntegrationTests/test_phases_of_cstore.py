@@ -11,7 +11,7 @@ from harness import clients
 from harness.certificates import Certificate
 from harness.images import Image
 from harness.metrics import scrape_when_counted
-from harness.orthanc import OrthancDidNotStartError, OrthancServer
+from harness.orthanc import OrthancServer
 from harness.senders import store_timed
 from harness.tuning import tune_sockets
 
@@ -76,18 +76,6 @@ def check_stored(server: OrthancServer, count: int, origin: str) -> None:
     for instance in instances:
         assert set(instance["Phases"]) >= STORED, instance
         assert instance["Stalls"] == 0 or instance["StallTime"] > 0
-
-
-@pytest.fixture(scope="module")
-def https(certificate: Certificate, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Options for HTTPS, if Orthanc can do that by itself, without any plugin: the civetweb of
-    Debian 12 calls a null pointer at the first connection."""
-    options = certificate.get_https_options()
-    try:
-        with OrthancServer(tmp_path_factory.mktemp("https"), options=options):
-            return options
-    except OrthancDidNotStartError:
-        pytest.skip("this Orthanc crashes at the first HTTPS connection, without any plugin too")
 
 
 @pytest.fixture(params=["http", "https"])
