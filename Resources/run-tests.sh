@@ -477,7 +477,7 @@ fi
   trap - EXIT
   for part in "${BESIDE[@]}"
   do
-    begin "$part" 19
+    begin "$part" 10
     wait "${JOBS[$part]}" || true
   done
 ) &
