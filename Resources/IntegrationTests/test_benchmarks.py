@@ -25,10 +25,11 @@ from harness.process import list_children
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
+from lab.pages import fill
 from lab.peers import RECEIVERS
 from lab.processes import ClientError
 from lab.ratios import Comparison, Spread, find_rank
-from lab.report import write_report
+from lab.report import format_report, write_report
 from lab.results import ResultError, Results
 from lab.runner import Interrupted, Runner
 
@@ -181,6 +182,24 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     results.write(again)
     assert again.read_bytes() == (tmp_path / "made.json").read_bytes()
     assert [found.get_ratio().median for found in results.list_comparisons()] == [2, 2, 2]
+
+
+def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path: Path) -> None:
+    results = Site(tmp_path / "made.json", rounds=2).run()
+    page = tmp_path / "page.md"
+    page.write_text("Before\n<!-- lab: made.json -->\nold\n<!-- lab: end -->\nAfter\n", "utf-8")
+    written = fill(page)
+    assert written[0] == page and all(path.stat().st_size for path in written)
+    filled = page.read_text("utf-8")
+    assert filled.startswith("Before\n") and filled.endswith("\nAfter\n")
+    assert format_report(results, {"speed": tmp_path / "made-speed.svg"}) in filled
+    assert "old" not in filled
+    fill(page)
+    assert page.read_text("utf-8") == filled
+
+    page.write_text("Nothing to fill", "utf-8")
+    with pytest.raises(ResultError, match="has no line <!-- lab"):
+        fill(page)
 
 
 def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from lab import compare, dashboard, overhead, peers, retrieve, stalls, transcode
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
+from lab.pages import fill
 from lab.report import write_report
 from lab.results import ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
@@ -72,7 +73,9 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         command.set_defaults(**experiment.quick if is_quick else {})
 
     report = commands.add_parser("report", help="Markdown and charts from a JSON, beside it")
-    report.add_argument("results", type=Path)
+    report.add_argument(
+        "results", type=Path, help="a JSON, or a page (.md) whose results are to be made anew"
+    )
     report.add_argument("--output", type=Path, help="another folder")
     command = commands.add_parser("compare", help="two JSON side by side: what is noise, what not")
     command.add_argument("a", type=Path)
@@ -175,14 +178,18 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     return "\n".join(failures) or None
 
 
+def make_report(path: Path, folder: Path) -> list[Path]:
+    if path.suffix == ".md":
+        return fill(path)
+    return write_report(Results.read(path), folder, path.stem)
+
+
 def main() -> None:
     arguments = parse_arguments(sys.argv[1:])
     try:
         if arguments.command == "report":
             path = arguments.results
-            folder = arguments.output or path.parent
-            for page in write_report(Results.read(path), folder, path.stem):
-                print(page)
+            print(*make_report(path, arguments.output or path.parent), sep="\n")
         elif arguments.command == "compare":
             print(compare.compare(Results.read(arguments.a), Results.read(arguments.b)))
         else:

@@ -130,14 +130,20 @@ def format_report(results: Results, charts: dict[str, Path]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write_report(results: Results, folder: Path, name: str) -> list[Path]:
-    """NAME.md, and NAME-FIGURE.svg for each figure that contestants are compared by."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw_charts(results: Results, folder: Path, name: str) -> dict[str, Path]:
+    """NAME-FIGURE.svg, for each figure that contestants are compared by."""
     charts = {}
     for figure, kind in results.figures.items():
         path = folder / f"{name}-{figure.replace(' ', '-').replace('/', '-')}.svg"
         if kind.is_compared and draw(results, figure, path):
             charts[figure] = path
+    return charts
+
+
+def write_report(results: Results, folder: Path, name: str) -> list[Path]:
+    """NAME.md and its charts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = draw_charts(results, folder, name)
     page = folder / f"{name}.md"
     page.write_text(format_report(results, charts), "utf-8")
     return [page, *charts.values()]
