@@ -18,7 +18,7 @@ readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
-  vde2 e2fsprogs
+  vde2 e2fsprogs postgresql orthanc-postgresql
 )
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
@@ -71,7 +71,7 @@ disable_services()
   for package in "$@"
   do
     case $package in
-      orthanc | prometheus | nginx)
+      orthanc | prometheus | nginx | postgresql)
         if [[ -d /run/systemd/system ]]
         then
           as_root systemctl disable "$package"

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real PostgreSQL server with databases for Orthanc's plugin of Debian (orthanc-postgresql)."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from harness.certificates import Certificate
+from harness.orthanc import find_free_port
+
+POSTGRESQL_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancPostgreSQLIndex.so")
+
+PROGRAMS = Path("/usr/lib/postgresql")
+
+# That of Debian's package; the server refuses to be root
+USER = "postgres"
+
+START_SECONDS = 60
+STOP_SECONDS = 30
+
+
+def _find_programs() -> Path:
+    """The folder of initdb and postgres: of the newest release that is installed."""
+    return max(PROGRAMS.glob("*/bin"), key=lambda folder: float(folder.parent.name))
+
+
+class PostgreSqlServer:
+    """PostgreSQL as a context manager: started on entry, stopped on exit, its data removed.
+
+    It listens on `port` of 127.0.0.1 and on a Unix socket in `folder`; everybody there may do
+    anything. With a certificate it offers TLS. `settings` are any of postgresql.conf. What it says
+    is in `log`. Between stop() and start() it keeps its data.
+    """
+
+    def __init__(
+        self, certificate: Certificate | None = None, settings: dict[str, str] | None = None
+    ) -> None:
+        self.port = find_free_port()
+        # Not below pytest's folder, which is closed to the server's user
+        self.folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-postgresql-"))
+        self.data = self.folder / "data"
+        self._log_path = self.folder / "postgresql.log"
+        self._user = USER if os.geteuid() == 0 else None
+        self._certificate = certificate
+        self._settings = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": str(self.folder),
+            "shared_buffers": "32MB",
+            **(settings or {}),
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._initialize()
+            self.start()
+        except BaseException:
+            shutil.rmtree(self.folder)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.folder)
+
+    def start(self) -> None:
+        """Returns once the server answers."""
+        arguments = [f"-c{name}={value}" for name, value in self._settings.items()]
+        with self._log_path.open("ab") as log:
+            self._process = subprocess.Popen(
+                [_find_programs() / "postgres", f"-D{self.data}", *arguments],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                user=self._user,
+                group=self._group,
+                extra_groups=[] if self._user else None,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while self._run("pg_isready", check=False).returncode != 0:
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"PostgreSQL did not start:\n{self.log}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Ends the server with all its connections, as "pg_ctl stop --mode=fast" does."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                # Not SIGKILL, which would leave its processes and its memory behind
+                self._process.send_signal(signal.SIGQUIT)
+                self._process.wait(STOP_SECONDS)
+            self._process = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def log(self) -> str:
+        return self._log_path.read_text("utf-8", "replace")
+
+    def create_database(self, name: str) -> None:
+        self._run("createdb", name)
+
+    def query(self, statement: str, database: str = USER) -> list[list[str]]:
+        """The rows that the statement answers with, as text."""
+        answer = self._run(
+            "psql", "--no-psqlrc", "--csv", "--tuples-only", f"--command={statement}", database
+        )
+        return [line.split(",") for line in answer.stdout.splitlines()]
+
+    def get_options(
+        self,
+        database: str = USER,
+        connections: int = 1,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> dict[str, Any]:
+        """Orthanc's configuration of the plugin, which keeps the index there, and files on disk.
+
+        `database` is one that exists ("postgres" does), `host` another way there, or `folder` for
+        the Unix socket, `options` anything else of the section "PostgreSQL".
+        """
+        return {
+            "PostgreSQL": {
+                "EnableIndex": True,
+                "EnableStorage": False,
+                "Host": host,
+                "Port": port or self.port,
+                "Database": database,
+                "Username": USER,
+                "Password": "",
+                "IndexConnectionsCount": connections,
+                # Or else Orthanc stops at the second server of a fleet, or after a crash
+                "Lock": False,
+                **options,
+            }
+        }
+
+    @property
+    def _group(self) -> int | None:
+        return pwd.getpwnam(self._user).pw_gid if self._user else None
+
+    def _initialize(self) -> None:
+        self.folder.chmod(0o755)  # whoever runs Orthanc connects to the socket in it
+        if self._user:
+            shutil.chown(self.folder, self._user)
+        subprocess.run(
+            [
+                _find_programs() / "initdb",
+                f"--pgdata={self.data}",
+                f"--username={USER}",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            cwd=self.folder,
+            user=self._user,
+            group=self._group,
+        )
+        if self._certificate:
+            self._offer_tls(self._certificate)
+
+    def _offer_tls(self, certificate: Certificate) -> None:
+        for name, source in (("cert", certificate.certificate), ("key", certificate.key)):
+            path = self.folder / f"{name}.pem"
+            shutil.copy(source, path)
+            path.chmod(0o600)
+            if self._user:
+                shutil.chown(path, self._user)
+            self._settings[f"ssl_{name}_file"] = str(path)
+        self._settings["ssl"] = "on"
+
+    def _run(
+        self, program: str, *arguments: str, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                _find_programs() / program,
+                f"--host={self.folder}",
+                f"--port={self.port}",
+                f"--username={USER}",
+                *arguments,
+            ],
+            check=check,
+            capture_output=True,
+            text=True,
+        )
