@@ -258,7 +258,7 @@ namespace
   {
     const Orthanc orthanc(context);
     const Json::Value orthancConfiguration = orthanc.GetConfiguration();
-    const PerfConfiguration configuration = PerfConfiguration::Parse(orthancConfiguration["Perf"]);
+    const PerfConfiguration configuration = PerfConfiguration::ParseSectionOf(orthancConfiguration);
 
     if (!configuration.enabled)
     {

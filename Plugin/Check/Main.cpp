@@ -75,7 +75,7 @@ namespace
   int Check(const char* path)
   {
     const Json::Value root = Parse(ReadFile(path));
-    const auto configuration = OrthancPerf::PerfConfiguration::Parse(root["Perf"]);
+    const auto configuration = OrthancPerf::PerfConfiguration::ParseSectionOf(root);
 
     for (const std::string& warning : configuration.warnings)
     {

@@ -3,24 +3,13 @@
 
 #include "Tuning/TextListKind.h"
 
+#include <boost/algorithm/string/trim.hpp>
+
 #include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    std::string Trim(const std::string& text)
-    {
-      const char* const blanks = " \t";
-      const std::size_t begin = text.find_first_not_of(blanks);
-      return begin == std::string::npos
-                 ? ""
-                 : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-    }
-  }
-
-
   TrustedProxies::TrustedProxies(std::vector<std::string> addresses) :
     addresses_(std::move(addresses))
   {
@@ -44,7 +33,8 @@ namespace OrthancPerf
     {
       const std::size_t comma = rest.rfind(',');
       const bool isFirst = comma == std::string::npos;
-      const std::string entry = NormalizeIpAddress(Trim(isFirst ? rest : rest.substr(comma + 1)));
+      const std::string entry =
+          NormalizeIpAddress(boost::algorithm::trim_copy(isFirst ? rest : rest.substr(comma + 1)));
 
       if (entry.empty())
       {

@@ -6,6 +6,8 @@
 #include "Tuning/TuningReader.h"
 #include "Tuning/UnknownKeys.h"
 
+#include <boost/algorithm/string/predicate.hpp>
+
 #include <algorithm>
 
 namespace OrthancPerf
@@ -85,6 +87,23 @@ namespace OrthancPerf
     }
 
     return configuration;
+  }
+
+
+  PerfConfiguration PerfConfiguration::ParseSectionOf(const Json::Value& configuration)
+  {
+    PerfConfiguration parsed = Parse(configuration[PERF]);
+
+    for (const std::string& name : configuration.getMemberNames())
+    {
+      if (name != PERF && boost::algorithm::iequals(name, PERF))
+      {
+        parsed.warnings.push_back("the section \"" + name + "\" is ignored: its name is \"" + PERF +
+                                  "\"");
+      }
+    }
+
+    return parsed;
   }
 
 

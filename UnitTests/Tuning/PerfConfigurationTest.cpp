@@ -215,6 +215,21 @@ TEST(PerfConfiguration, TheSampleHasEveryKey)
 }
 
 
+TEST(PerfConfiguration, ASectionWhoseNameOnlyLooksLikeItsOwnIsNamed)
+{
+  Json::Value root;
+  root["perf"]["Enabled"] = false;
+  root["Performance"]["Enabled"] = false;
+  const PerfConfiguration other = PerfConfiguration::ParseSectionOf(root);
+  EXPECT_TRUE(other.enabled);
+  ASSERT_EQ(1u, other.warnings.size());
+  EXPECT_EQ("the section \"perf\" is ignored: its name is \"Perf\"", other.warnings.front());
+
+  root["Perf"]["Enabled"] = false;
+  EXPECT_FALSE(PerfConfiguration::ParseSectionOf(root).enabled);
+}
+
+
 TEST(PerfConfiguration, TheDocumentationHasEveryKeyWithWhatIsAllowed)
 {
   const std::string text = ReadFile("Resources/Documentation/configuration.md");

@@ -106,7 +106,7 @@ namespace OrthancPerf
 
       pid_t pid = -1;
       Check(posix_spawn(&pid, name.c_str(), &actions, &attributes, argv.data(), environ),
-            "posix_spawn");
+            "cannot be started");
       return pid;
     }
   }
