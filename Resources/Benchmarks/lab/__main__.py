@@ -92,6 +92,8 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
+    if not EXPERIMENTS[arguments.command].is_local:
+        return dict(describe_machine())
     digest = hashlib.sha256(arguments.plugin.read_bytes()).hexdigest()
     return {
         **describe_machine(),
@@ -170,7 +172,7 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     except Interrupted:
         print(f"\nEnded. What was measured is in {path}; the same command goes on.")
         return 130
-    pages = write_report(results, path.parent, path.stem)
+    pages = write_report(results, path.parent, path.stem, answer)
     print(f"\n{pages[0].read_text('utf-8')}\nWritten: {path}, {', '.join(map(str, pages))}")
     failures = [
         f"{results.name_cell(cell)}: {cell.failure}" for cell in results.cells if cell.failure
@@ -178,10 +180,16 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     return "\n".join(failures) or None
 
 
+def answer(results: Results, folder: Path, name: str) -> list[str]:
+    """What the result's experiment adds to its page."""
+    experiment = EXPERIMENTS.get(results.experiment)
+    return experiment.answer(results, folder, name) if experiment else []
+
+
 def make_report(path: Path, folder: Path) -> list[Path]:
     if path.suffix == ".md":
-        return fill(path)
-    return write_report(Results.read(path), folder, path.stem)
+        return fill(path, answer)
+    return write_report(Results.read(path), folder, path.stem, answer)
 
 
 def main() -> None:
@@ -193,7 +201,8 @@ def main() -> None:
         elif arguments.command == "compare":
             print(compare.compare(Results.read(arguments.a), Results.read(arguments.b)))
         else:
-            arguments.plugin = arguments.plugin.resolve(strict=True)
+            if EXPERIMENTS[arguments.command].is_local:
+                arguments.plugin = arguments.plugin.resolve(strict=True)
             sys.exit(run(arguments))
     except ResultError as error:
         sys.exit(f"lab: {error}")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 # What tells a cell from the others of its experiment, such as {"Sender": "storescu"}
 Factors = dict[str, str]
@@ -49,6 +50,11 @@ class Entry:
 Bench = Callable[[Factors], Entry]
 
 
+# What is computed over all cells, as lines of Markdown: of the Results, a folder for charts of its
+# own, and the name that theirs begin with
+Answer = Callable[[Any, Path, str], list[str]]
+
+
 @dataclass(frozen=True)
 class Stage:
     """Cells that share their processes, which `open` starts in a folder, anew for each round.
@@ -67,7 +73,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One question that the lab answers; `quick` are the options of its short form."""
+    """One question that the lab answers; `quick` are the options of its short form.
+
+    Where not `is_local`, neither a plugin nor a storage of here is measured.
+    """
 
     question: str
     add_options: Callable[[argparse.ArgumentParser], None]
@@ -75,6 +84,8 @@ class Experiment:
     figures: dict[str, Figure]
     quick: dict[str, object]
     storage: Path | None = None  # other than in memory
+    answer: Answer = lambda *_: []
+    is_local: bool = True
 
 
 def take_turns(

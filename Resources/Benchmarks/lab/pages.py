@@ -8,6 +8,7 @@ report of that result says; the rest of the page is its author's.
 import re
 from pathlib import Path
 
+from lab.cells import Answer
 from lab.report import draw_charts, format_report
 from lab.results import ResultError, Results
 
@@ -19,7 +20,7 @@ BLOCK = re.compile(
 )
 
 
-def fill(page: Path) -> list[Path]:
+def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
     """Makes the blocks of a page anew, and their charts: all that was written."""
     charts: list[Path] = []
 
@@ -27,7 +28,8 @@ def fill(page: Path) -> list[Path]:
         results = Results.read(page.with_name(f"{block['name']}.json"))
         drawn = draw_charts(results, page.parent, block["name"])
         charts.extend(drawn.values())
-        return f"{block['begin']}\n{format_report(results, drawn)}\n{block['end']}"
+        report = format_report(results, drawn, answer(results, page.parent, block["name"]))
+        return f"{block['begin']}\n{report}\n{block['end']}"
 
     text, count = BLOCK.subn(make, page.read_text("utf-8"))
     if not count:

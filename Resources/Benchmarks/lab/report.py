@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A result as a page of Markdown with charts, made from its JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
+from lab.cells import Answer
 from lab.charts import draw
 from lab.ratios import Comparison
 from lab.results import Cell, Results
@@ -116,9 +117,9 @@ def describe_circumstances(results: Results) -> list[str]:
     return lines
 
 
-def format_report(results: Results, charts: dict[str, Path]) -> str:
-    """The charts are by their figures."""
-    lines = [f"## {results.experiment}", "", *describe_circumstances(results)]
+def format_report(results: Results, charts: dict[str, Path], answer: Sequence[str] = ()) -> str:
+    """The charts are by their figures; the answer comes first."""
+    lines = [f"## {results.experiment}", "", *describe_circumstances(results), *answer]
     lines += [f"![{figure}]({path.name})\n" for figure, path in charts.items()]
     head = ["cell", "contestant"]
     head += [
@@ -140,10 +141,12 @@ def draw_charts(results: Results, folder: Path, name: str) -> dict[str, Path]:
     return charts
 
 
-def write_report(results: Results, folder: Path, name: str) -> list[Path]:
+def write_report(
+    results: Results, folder: Path, name: str, answer: Answer = lambda *_: []
+) -> list[Path]:
     """NAME.md and its charts."""
     folder.mkdir(parents=True, exist_ok=True)
     charts = draw_charts(results, folder, name)
     page = folder / f"{name}.md"
-    page.write_text(format_report(results, charts), "utf-8")
+    page.write_text(format_report(results, charts, answer(results, folder, name)), "utf-8")
     return [page, *charts.values()]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Measures the cells that are missing, keeps each as soon as it is there, and says how long still.
 
-Whoever interrupts it (Ctrl-C, SIGTERM) keeps what was measured: all processes are ended, and the
-same command goes on.
+Whoever interrupts it (Ctrl-C, SIGTERM, a terminal that closes) keeps what was measured: all
+processes are ended, and the same command goes on.
 """
 
 import signal
@@ -30,7 +30,7 @@ class Interrupted(BaseException):
 @contextmanager
 def interruptible() -> Iterator[None]:
     """The first signal raises Interrupted; later ones don't disturb what ends the processes."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
+    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def interrupt(*_: object) -> None:
         for kind in kinds:
