@@ -12,11 +12,13 @@ import pytest
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image, make_ct_series
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
+from harness.reliability import Row, keep_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
 StartOrthanc = Callable[..., OrthancServer]
 MakeSeries = Callable[..., list[Image]]
+AddRow = Callable[[str, str], Row]
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +63,19 @@ def start_orthanc(plugin: Path, tmp_path: Path) -> Iterator[StartOrthanc]:
 def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
     """Orthanc with the plugin as it comes."""
     return start_orthanc()
+
+
+@pytest.fixture
+def reliability() -> Iterator[AddRow]:
+    """Adds a row to reliability.md: what breaks, and what is checked at each attempt."""
+    rows: list[Row] = []
+
+    def add(breaks: str, seen: str) -> Row:
+        rows.append(Row(breaks, seen))
+        return rows[-1]
+
+    yield add
+    keep_rows(rows)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What breaks, what was seen then, and how often that was tried: the rows of reliability.md.
+
+A test states a row and counts its attempts. Where PERF_RELIABILITY names a folder, the rows are
+kept there, a file for each test, for make-reliability.py.
+"""
+
+import json
+import os
+import re
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from harness.orthanc import ORTHANC
+
+LONGEST_FAILURE = 200  # characters
+
+TABLE = re.compile(r"(?<=^<!-- table -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass
+class Row:
+    """`breaks` names it and is found once in the table; `seen` is what each attempt checks."""
+
+    breaks: str
+    seen: str
+    tried: int = 0
+    failed: int = 0
+    failure: str = ""  # the latest
+    counts: dict[str, int] = field(default_factory=dict)
+    orthanc: str = ""
+    date: str = ""
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """One more time; what is raised within is a failure, and raised on."""
+        self.tried += 1
+        try:
+            yield
+        except BaseException as error:
+            self.failed += 1
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+            self.failure = text[:LONGEST_FAILURE]
+            raise
+
+    def count(self, what: str, number: int) -> None:
+        """A figure that is added up over all attempts, as "instances acknowledged"."""
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def add(self, other: Self) -> None:
+        """The same, tried by another run."""
+        self.seen = other.seen
+        self.tried += other.tried
+        self.failed += other.failed
+        self.failure = other.failure or self.failure
+        for what, number in other.counts.items():
+            self.count(what, number)
+        self.date = max(self.date, other.date)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def format(self) -> str:
+        seen = [self.seen]
+        if self.counts:
+            seen.append(", ".join(f"{number:,} {what}" for what, number in self.counts.items()))
+        if self.failed:
+            failure = self.failure.replace("|", r"\|")
+            seen.append(f"**{self.failed} of {self.tried} failed**, the last with: {failure}")
+        cells = [self.breaks, ". ".join(seen), f"{self.tried:,}", self.orthanc, self.date]
+        return "| " + " | ".join(cells) + " |"
+
+
+def read_rows(paths: list[Path]) -> dict[str, Row]:
+    """By name; those of the same name are added up."""
+    rows: dict[str, Row] = {}
+    for path in sorted(paths):
+        for row in (Row(**content) for content in json.loads(path.read_text("utf-8"))):
+            if row.breaks in rows:
+                rows[row.breaks].add(row)
+            else:
+                rows[row.breaks] = row
+    return rows
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = [row.to_json() for row in sorted(rows, key=lambda row: row.breaks)]
+    path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+
+
+def keep_rows(rows: list[Row]) -> None:
+    """In the folder that PERF_RELIABILITY names, if it does."""
+    folder = os.environ.get("PERF_RELIABILITY")
+    tried = [row for row in rows if row.tried]
+    if folder and tried:
+        said = subprocess.run([ORTHANC, "--version"], capture_output=True, text=True, check=True)
+        for row in tried:
+            row.orthanc = said.stdout.split()[1]
+            row.date = datetime.now(UTC).date().isoformat()
+        write_rows(Path(folder) / f"{uuid.uuid4()}.json", tried)
+
+
+def fill_page(text: str, rows: dict[str, Row]) -> str:
+    """The page with the table of these rows between its two marks."""
+    heads = ["what breaks", "what was seen each time", "tried", "Orthanc", "last"]
+    lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
+    lines += [rows[name].format() for name in sorted(rows)]
+    table = "\n".join(["", *lines, "", ""])
+    filled, count = TABLE.subn(lambda _: table, text)
+    if count != 1:
+        raise ValueError("the page has no table between <!-- table --> and <!-- end -->")
+    return filled
