@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,15 +20,21 @@ import pytest
 from pydicom.data import get_testdata_file
 from rich.console import Console
 
+from conftest import MakeSeries, StartOrthanc
+from harness.certificates import Certificate
+from harness.clients import store
 from harness.metrics import wait_until
-from harness.orthanc import ORTHANC
+from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import list_children
+from harness.proxy import serve_locations
+from harness.receivers import upload_to_send
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
+from lab.own import check_room
 from lab.pages import fill
 from lab.peers import RECEIVERS
-from lab.processes import ClientError
+from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
 from lab.report import format_report, write_report
 from lab.results import ResultError, Results
@@ -389,3 +396,138 @@ def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> Non
     assert visits["Rounds"][0][0]["an empty cache"]["first paint"] > 0
     assert list_contestants(cost) == ["the page closed", "the page open"]
     assert "an open page costs Orthanc" in cost["Note"]
+
+
+# It does not say of itself whether it has limits, before 1.12.4
+OWN = ["--yes", "--no-limit", "--connections", "1", "2"]
+
+
+def describe_state(server: OrthancServer) -> list[object]:
+    """All that a visitor could have left behind."""
+    paths = ["/statistics", "/instances", "/jobs"]
+    if server.get("/perf/status").ok:
+        paths.append("/perf/tuning?sources")
+    return [server.get_json(path) for path in paths]
+
+
+def test_own_asks_first_and_leaves_the_server_as_it_was(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, certificate: Certificate, tmp_path: Path
+) -> None:
+    users = {"AuthenticationEnabled": True, "RegisteredUsers": {"alice": "secret"}}
+    server = start_orthanc(options=users, credentials=("alice", "secret"))
+    (image,) = make_series("others", 1)
+    server.request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    before = describe_state(server)
+    port = find_free_port()
+    files = f"ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};"
+    location = f"location /pacs/ {{ proxy_pass {server.url}/; client_max_body_size 0; }}"
+    https = f"listen 127.0.0.1:{port} ssl; {files} {location}"
+    url = f"https://127.0.0.1:{port}/pacs"
+    arguments = ["own", url, "--user", "alice", "--images", "3", "--turns", "2"]
+    arguments += ["--cacert", str(certificate.certificate)]
+    environment = {**make_environment(), "ORTHANC_PASSWORD": "secret"}
+    with serve_locations(https, tmp_path / "nginx"):
+        command = make_command(Path("no plugin"), tmp_path, *arguments)
+        silent = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        assert "there is nobody to ask" in silent.stderr
+        assert server.get_json("/perf/instances?peer=PERF_LAB") == []
+        subprocess.run([*command, *OWN], env=environment, check=True, timeout=SECONDS)
+    assert describe_state(server) == before
+
+    (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
+    assert cell["IsComplete"] and cell["Declined"] == {}
+    ways = ["POST, 1 connection", "POST, 2 connections"]
+    ways += ["C-STORE, 1 association", "C-STORE, 2 associations"]
+    assert list_contestants(cell) == ways
+    for turn in (turn for (turn,) in cell["Rounds"]):
+        assert all(turn[way]["phase Storage"] > 0 for way in ways)
+        assert all("stalls" in turn[way] for way in ways)
+    page = (tmp_path / "own.md").read_text("utf-8")
+    assert "most of Orthanc's" in page and "finding" in page and "secret" not in page
+    assert (tmp_path / "own-phases.svg").exists()
+
+
+def test_own_removes_what_it_sent_when_it_is_interrupted(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    upload_to_send(server, make_series("others", 1))
+    before = describe_state(server)
+    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
+    command = make_command(Path("no plugin"), tmp_path, *arguments)
+    lab = subprocess.Popen(command, env=make_environment(), start_new_session=True)
+    try:
+        assert wait_until(lambda: count_instances(server) > 20, 120)
+    finally:
+        os.killpg(lab.pid, signal.SIGINT)
+        code = lab.wait(120)
+    assert code == 130
+    assert describe_state(server) == before
+
+
+def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
+    keep = "function IncomingHttpRequestFilter(method) return method ~= 'DELETE' end"
+    server = start_orthanc(plugins=[], lua=[keep])
+    arguments = ["own", server.url, *OWN, "--images", "3"]
+    command = make_command(Path("no plugin"), tmp_path, *arguments)
+    finished = subprocess.run(command, env=make_environment(), capture_output=True, text=True)
+    assert finished.returncode == 1
+    (study,) = server.get_json("/studies")
+    assert re.search(rf"NOT REMOVED .* PatientID PERF-LAB-\w+, .*{study}", finished.stderr)
+    assert count_instances(server) == 1  # it tries with one image first
+
+
+def test_own_would_not_push_others_out() -> None:
+    statistics = {"CountPatients": 10, "TotalDiskSize": str(90 * 2**20)}
+    limits = {"MaximumStorageMode": "Recycle", "MaximumStorageSize": 0, "MaximumPatientCount": 0}
+    assert check_room(limits, statistics, 10, 5_000_000) == ""
+    assert check_room({}, statistics, 10, 5_000_000) == "MaximumStorageSize and MaximumPatientCount"
+    with pytest.raises(ClientError, match="MaximumPatientCount"):
+        check_room({**limits, "MaximumPatientCount": 10}, statistics, 10, 5_000_000)
+    full = {**limits, "MaximumStorageSize": 95}
+    with pytest.raises(ClientError, match="MaximumStorageSize"):
+        check_room(full, statistics, 10, 5_000_000)
+    assert check_room({**full, "MaximumStorageMode": "Reject"}, statistics, 10, 5_000_000) == ""
+
+
+@pytest.mark.parametrize("has_plugin", [True, False], ids=["with", "without"])
+def test_own_watches_by_get_alone(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    make_series: MakeSeries,
+    tmp_path: Path,
+    has_plugin: bool,
+) -> None:
+    server = start_orthanc(plugins=[plugin] if has_plugin else [])
+    log = tmp_path / "access.log"
+    location = f"access_log {log}; location / {{ proxy_pass {server.url}/; }}"
+    arguments = ["--watch", "3s", "--interval", "1.5"]
+    command = make_command(Path("no plugin"), tmp_path, "own")
+    images = make_series("watched", 40)
+    with serve_locations(location, tmp_path / "nginx") as url:
+        watch = subprocess.Popen([*command, url, *arguments], env=make_environment())
+        try:
+            assert wait_until(lambda: '"GET ' in log.read_text("utf-8"), 60)
+            for number in count():
+                if watch.poll() is not None:
+                    break
+                if number % len(images) == 0:
+                    server.delete_all()
+                store(server, [images[number % len(images)]], "CT_ROOM_1")
+        finally:
+            watch.kill()
+            assert watch.wait() == 0
+    requests = re.findall(r'"(\w+) (\S+) HTTP', log.read_text("utf-8"))
+    assert {method for method, _ in requests} == {"GET"}
+    (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
+    looks = [turn["what came in"] for (turn,) in cell["Rounds"]]
+    assert len(looks) == 2
+    assert max(look["throughput"] for look in looks) > 0
+    if has_plugin:
+        assert max(look["phase Storage"] for look in looks if look["throughput"]) > 0
+        assert "from CT_ROOM_1 (" in cell["Note"]
+    else:
+        (why,) = cell["Declined"].values()
+        assert why == "the performance plugin is not loaded there (404)"

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab import compare, dashboard, overhead, peers, retrieve, stalls, transcode, transcoding
+from lab import compare, dashboard, overhead, own, peers, retrieve, stalls, transcode, transcoding
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
 from lab.pages import fill
+from lab.processes import ClientError
 from lab.report import write_report
 from lab.results import ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
@@ -34,10 +35,14 @@ EXPERIMENTS: dict[str, Experiment] = {
     "peers": peers.EXPERIMENT,
     "retrieve": retrieve.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
+    "own": own.EXPERIMENT,
 }
 
 # Where, not what: a run may go on with others
-PLACES = ("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs")
+PLACES = (
+    *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs"),
+    *("user", "password_file", "headers", "cacert", "yes", "no_limit"),
+)
 
 
 def make_common(is_default: bool) -> argparse.ArgumentParser:
@@ -93,7 +98,8 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
 
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
     if not EXPERIMENTS[arguments.command].is_local:
-        return dict(describe_machine())
+        machine = {key: fact for key, fact in describe_machine().items() if key != "Orthanc"}
+        return {"Client": "this machine", **machine}
     digest = hashlib.sha256(arguments.plugin.read_bytes()).hexdigest()
     return {
         **describe_machine(),
@@ -171,6 +177,7 @@ def run(arguments: argparse.Namespace) -> str | int | None:
             Runner(stages, results, path, storage, console).run()
     except Interrupted:
         print(f"\nEnded. What was measured is in {path}; the same command goes on.")
+        print(f"The page of what there is: run.sh report {path}")
         return 130
     pages = write_report(results, path.parent, path.stem, answer)
     print(f"\n{pages[0].read_text('utf-8')}\nWritten: {path}, {', '.join(map(str, pages))}")
@@ -204,7 +211,7 @@ def main() -> None:
             if EXPERIMENTS[arguments.command].is_local:
                 arguments.plugin = arguments.plugin.resolve(strict=True)
             sys.exit(run(arguments))
-    except ResultError as error:
+    except (ResultError, ClientError) as error:
         sys.exit(f"lab: {error}")
 
 

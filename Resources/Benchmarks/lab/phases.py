@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the time of an image goes in Orthanc, by the plugin's own account, beside each figure.
+
+The phases of a turn stand among its figures, in ms an image; the page has a table and a chart.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from matplotlib import pyplot as plt
+
+from lab.cells import Figures
+from lab.charts import ROW, SETTINGS, WIDTH
+from lab.report import format_number, format_table
+from lab.results import Cell, Results
+
+# As /perf/instances names them, in their order; "Sync" is a part of "Storage"
+PHASES = [
+    *("Idle", "Receive", "Parse", "Transcode", "Prepare"),
+    *("Storage", "Sync", "Index", "Commit", "Respond"),
+]
+PAUSE = "Idle"  # the sender's, before an image
+PREFIX = "phase "
+
+
+def average_phases(instances: Sequence[dict[str, Any]]) -> Figures:
+    """Of what /perf/instances says; a phase that none of them had is absent."""
+    return {
+        PREFIX + phase: 1000 * fmean(instance["Phases"].get(phase, 0) for instance in instances)
+        for phase in PHASES
+        if any(phase in instance["Phases"] for instance in instances)
+    }
+
+
+def share_phases(sums: dict[str, float], instances: int) -> Figures:
+    """Of the sums, in seconds, over so many instances."""
+    return {PREFIX + phase: 1000 * sums[phase] / instances for phase in PHASES if phase in sums}
+
+
+def find_medians(cell: Cell, contestant: str) -> dict[str, float]:
+    """The phases that were seen, in ms an image."""
+    values = {phase: cell.list_values(contestant, PREFIX + phase) for phase in PHASES}
+    return {phase: median(found) for phase, found in values.items() if found}
+
+
+def list_rows(results: Results) -> Iterable[tuple[Cell, str, dict[str, float]]]:
+    for cell in results.cells:
+        for contestant in cell.list_contestants():
+            phases = find_medians(cell, contestant)
+            if phases:
+                yield cell, contestant, phases
+
+
+def sum_work(phases: dict[str, float]) -> float:
+    """All that Orthanc took, without the sender's pauses."""
+    return sum(time for phase, time in phases.items() if phase not in (PAUSE, "Sync"))
+
+
+def describe_largest(phases: dict[str, float]) -> str:
+    """In words, what takes most of the time of an image."""
+    work = sum_work(phases)
+    parts = {phase: time for phase, time in phases.items() if phase not in (PAUSE, "Sync")}
+    first, second = [*sorted(parts, key=parts.__getitem__, reverse=True), ""][:2]
+    text = f"most of Orthanc's {format_number(work)} ms an image is {first.lower()}"
+    text += f" ({parts[first] / work:.0%})" if work else ""
+    if second:
+        text += f", then {second.lower()} ({parts[second] / work:.0%})"
+    pause = phases.get(PAUSE, 0)
+    if pause > work:
+        text += f"; before each, the sender pauses for {format_number(pause)} ms"
+    return text
+
+
+def list_table(results: Results) -> list[str]:
+    rows = list(list_rows(results))
+    seen = [phase for phase in PHASES if any(phase in phases for *_, phases in rows)]
+    lines = []
+    for cell, contestant, phases in rows:
+        work = sum_work(phases) or 1
+        texts = []
+        for phase in seen:
+            time = phases.get(phase)
+            share = "" if phase == PAUSE or time is None else f" ({time / work:.0%})"
+            texts.append("" if time is None else f"{format_number(time)}{share}")
+        lines.append([results.name_cell(cell), contestant, *texts])
+    return format_table(["cell", "contestant", *(phase.lower() for phase in seen)], lines)
+
+
+def draw(results: Results, path: Path) -> None:
+    """A bar for each contestant of each cell, made of its phases."""
+    rows = list(list_rows(results))
+    with plt.rc_context(SETTINGS):
+        height = 1.4 + 1.6 * ROW * len(rows)
+        chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        names = [
+            f"{results.name_cell(cell)}: {contestant}" if len(results.cells) > 1 else contestant
+            for cell, contestant, _ in rows
+        ]
+        begins = [0.0] * len(rows)
+        colours = plt.get_cmap("tab10")
+        for number, phase in enumerate(PHASES):
+            # What syncing takes is shown for itself, not as a part of storing
+            times = [
+                phases.get(phase, 0) - (phases.get("Sync", 0) if phase == "Storage" else 0)
+                for *_, phases in rows
+            ]
+            if any(times):
+                colour = "0.88" if phase == PAUSE else colours(number % 10)
+                axes.barh(names, times, left=begins, label=phase.lower(), color=colour)
+            begins = [begin + time for begin, time in zip(begins, times, strict=True)]
+        axes.invert_yaxis()
+        axes.set_xlabel("ms an image: medians of the turns")
+        axes.set_title(f"{results.experiment}: where the time goes, {results.date}")
+        axes.grid(axis="x", alpha=0.3)
+        chart.legend(loc="outside lower center", ncols=5)
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+
+
+def answer(results: Results, folder: Path, name: str) -> list[str]:
+    """The section of an experiment whose turns have phases; nothing where none has."""
+    rows = list(list_rows(results))
+    if not rows:
+        return []
+    path = folder / f"{name}-phases.svg"
+    draw(results, path)
+    lines = ["### Where the time goes: ms an image (share without the sender's pauses)", ""]
+    lines += [f"![phases]({path.name})\n"]
+    for cell, contestant, phases in rows:
+        who = f"{results.name_cell(cell)}, {contestant}" if len(results.cells) > 1 else contestant
+        lines += [f"- {who}: {describe_largest(phases)}."]
+    return [*lines, "", *list_table(results)]

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An Orthanc at work, only looked at: what others send, where the time goes, what /perf advises.
+
+All it does is GET.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+
+from lab import phases
+from lab.cells import Bench, Contestant, Entry, Factors, Figures, Rounds, Stage
+from lab.processes import ClientError
+from lab.remote import Access, Json, Reader
+from lab.report import format_number
+
+CHANGES = 1000  # in one answer of /changes
+PEERS = 5  # that are named
+WHO = "what came in"
+
+MISSING = {
+    401: "it wants a user",
+    403: "this user may not read /perf there",
+    404: "the performance plugin is not loaded there",
+}
+
+
+def describe_server(reader: Reader) -> str:
+    """Its release, the plugin's, and its address; raises ClientError if it is no Orthanc."""
+    system = reader.get_json("/system")
+    if "Version" not in system:
+        raise ClientError(f"{reader.access.url} is no Orthanc: /system has no Version")
+    status = reader.get("/perf/status")
+    plugin = "without the plugin"
+    if status.status_code == 200:
+        plugin = f"with the plugin {status.json()['Versions']['Plugin']}"
+    return f"Orthanc {system['Version']} {plugin}, {reader.access.url}"
+
+
+def describe_obstacles(reader: Reader) -> dict[str, str]:
+    """What cannot be said of this server, and why."""
+    status = reader.get("/perf/status")
+    if status.status_code != 200:
+        why = MISSING.get(status.status_code, "GET /perf/status fails")
+        return {"phases, stalls and findings": f"{why} ({status.status_code})"}
+    probe = status.json()["Probe"]
+    if not probe["Installed"]:
+        why = probe.get("Reason", "SocketProbe is false in its configuration")
+        return {"stalls, and the phases of sockets and files": f"its probe is not at work: {why}"}
+    return {}
+
+
+def describe_findings(reader: Reader, peers: set[str | None] | None = None) -> list[str]:
+    """What /perf/advice says of these peers (None: of the server), or of all; at least a line.
+
+    Raises ClientError where there is no /perf.
+    """
+    findings = reader.get_json("/perf/advice")
+    chosen = [found for found in findings if peers is None or found.get("Peer") in peers]
+    lines = [describe_finding(found) for found in chosen] or ["no finding in /perf/advice"]
+    others = len(findings) - len(chosen)
+    return lines + ([f"{others} more about other peers in /perf/advice"] if others else [])
+
+
+def describe_finding(finding: Json) -> str:
+    peer = f" ({finding['Peer']})" if finding.get("Peer") else ""
+    gain = finding["Cost"].get("EstimatedGain")
+    promise = f", {gain:.2g} times as fast without" if gain else ""
+    share = finding["Cost"]["ShareOfIngestTime"]
+    return f"finding {finding['ID']}{peer}: {finding['Title']} ({share:.0%} of the time{promise})"
+
+
+class Watch:
+    """What has come in since the last look."""
+
+    def __init__(self, access: Access) -> None:
+        self.reader = Reader(access)
+        self.has_perf = self.reader.get("/perf/status").status_code == 200
+        self._peers = self._count_peers()
+        self._since = 0
+        self._change = 0
+        if self.has_perf:
+            self._read_history()
+        else:
+            self._change = self.reader.get_json("/changes", last="")["Last"]
+
+    def look(self, seconds: float) -> Figures:
+        """The next seconds."""
+        begin = time.monotonic()
+        time.sleep(seconds)
+        figures = (
+            self._read_history()
+            if self.has_perf
+            else {"throughput": self._count_changes() / (time.monotonic() - begin)}
+        )
+        print(describe_look(figures), flush=True)
+        return figures
+
+    def list_senders(self) -> list[str]:
+        """Who has sent since the beginning, the most first."""
+        sent = {
+            name: count - self._peers.get(name, 0) for name, count in self._count_peers().items()
+        }
+        names = sorted((name for name in sent if sent[name] > 0), key=lambda name: -sent[name])
+        return [f"{name} ({sent[name]})" for name in names]
+
+    def _count_peers(self) -> dict[str, int]:
+        if not self.has_perf:
+            return {}
+        peers = self.reader.get_json("/perf/peers")
+        return {peer["Name"]: peer["Receive"]["Instances"] for peer in peers if "Receive" in peer}
+
+    def _read_history(self) -> Figures:
+        """The seconds that are over since the last time, by the server's own clock."""
+        history = self.reader.get_json("/perf/history", resolution="second", since=self._since)
+        received = history["Receive"]
+        points = len(received["Instances"])
+        self._since = history["Begin"] + history["Resolution"] * points
+        instances = sum(received["Instances"])
+        length = max(1, points)
+        figures: Figures = {
+            "throughput": instances / length,
+            "speed": sum(received["Bytes"]) / length / 1e6,
+            "sent": sum(history["Send"]["Instances"]) / length,
+            "associations": max(history["Associations"], default=0),
+        }
+        if instances:
+            sums = {phase: sum(values) for phase, values in received["Phases"].items()}
+            shown = phases.share_phases({k: v for k, v in sums.items() if v > 0}, instances)
+            figures |= shown
+            figures["stalls"] = sum(received["Stalls"]) / instances
+            figures["time in stalls"] = 1000 * sum(received["StallSeconds"]) / instances
+        return figures
+
+    def _count_changes(self) -> int:
+        """New instances in Orthanc's own journal."""
+        count = 0
+        while True:
+            answer = self.reader.get_json("/changes", since=self._change, limit=CHANGES)
+            changes = answer["Changes"]
+            count += sum(change["ChangeType"] == "NewInstance" for change in changes)
+            if changes:
+                self._change = changes[-1]["Seq"]
+            if answer["Done"] or not changes:
+                return count
+
+
+def describe_look(figures: Figures) -> str:
+    text = f"{format_number(figures['throughput'])} images/s"
+    if "speed" in figures:
+        text += f", {format_number(figures['speed'])} MB/s"
+    times = {
+        phase: figures[phases.PREFIX + phase]
+        for phase in phases.PHASES
+        if phases.PREFIX + phase in figures
+    }
+    if times:
+        text += f"; {phases.describe_largest(times)}; {figures['stalls']:.2g} stalls an image"
+    return text
+
+
+@contextmanager
+def open_watch(watch: Watch, interval: float, _: Path, __: int) -> Iterator[Bench]:
+    def enter(_: Factors) -> Entry:
+        look = partial(watch.look, interval)
+        return Entry([Contestant(WHO, look)], describe_obstacles(watch.reader))
+
+    yield enter
+
+
+def explain(watch: Watch, _: Factors, rounds: Rounds) -> str:
+    """Who has sent, what Orthanc has sent itself, and the findings."""
+    if not watch.has_perf:
+        return ""
+    try:
+        senders = watch.list_senders()
+        more = f" and {len(senders) - PEERS} more" if len(senders) > PEERS else ""
+        text = f"from {', '.join(senders[:PEERS])}{more}" if senders else "nobody has sent"
+        looks = [turn[WHO] for (turn,) in rounds]
+        most = max(look["associations"] for look in looks)
+        rate = fmean(look["sent"] for look in looks)
+        text += f"; {format_number(most)} associations open at most"
+        text += f"; Orthanc has sent {format_number(rate)} images/s to others"
+        return "; ".join([text, *describe_findings(watch.reader)])
+    except ClientError as error:
+        return str(error)
+
+
+def make_stages(access: Access, server: str, seconds: float, interval: float) -> list[Stage]:
+    watch = Watch(access)
+    print(f"Watches {server} for {seconds:.0f} s; sends nothing.", flush=True)
+    looks = max(1, math.ceil(seconds / interval))
+    cells = [{"Server": server, "Watched": f"{seconds:.0f} s"}]
+    bench = partial(open_watch, watch, min(interval, seconds))
+    # Each look is a round of its own: whoever interrupts it keeps those before
+    return [Stage(cells, bench, 1, math.inf, looks, partial(explain, watch))]
