@@ -31,13 +31,14 @@ from harness.receivers import upload_to_send
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
+from lab.ingest_page import find_phases, get_seconds
 from lab.own import check_room
 from lab.pages import fill
 from lab.peers import RECEIVERS
 from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
 from lab.report import format_report, write_report
-from lab.results import ResultError, Results
+from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
@@ -369,6 +370,43 @@ def test_transcode_measures_what_engines_have_in_common_and_says_what_they_decli
         assert figures["ratio"] > 1
     assert all("1 of 3: 0002-liver_1frame.dcm" in why for why in lossless["Declined"].values())
     assert "native writes JPEG Lossless only (3 of 3" in rle["Declined"]["native"]
+
+
+def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
+    plugin: Path, tmp_path: Path
+) -> None:
+    senders = ["storescu", "dcmsend", "pynetdicom", "gdcmscu", "curl", "C-MOVE from Orthanc"]
+    arguments = ["--axes", "senders", "overwriting", "database", "storage"]
+    arguments += ["--images", "4", "--parallel", "2", "--turns", "1", "--senders", *senders]
+    report = run_lab(plugin, tmp_path, "ingest", *arguments)
+    of_base = [f"2 x {sender}" for sender in senders]
+    others = ["sent again, OverwriteInstances false", "sent again, OverwriteInstances true"]
+    others += ["PostgreSQL", "disk", "slow disk", "slow disk, DicomThreadsCount 1"]
+    assert list_names(report, "Senders") == [*of_base, *["2 x storescu"] * len(others)]
+    assert list_names(report, "Server") == [*["base"] * len(senders), *others]
+    for cell in report["Cells"]:
+        if cell["Declined"]:  # no disk to throttle
+            assert cell["Factors"]["Server"].startswith("slow disk")
+            continue
+        assert list_contestants(cell) == ["preset stock", "preset tuned"]
+        for figures in cell["Rounds"][0][0].values():
+            assert figures["throughput"] > 0
+            assert {"phase Prepare", "phase Respond"} <= figures.keys()
+    page = (tmp_path / "ingest.md").read_text("utf-8")
+    assert "| storescu; base | *report 002* | *25.1* |" in page
+    assert "### Where the time of an instance went" in page
+    assert ElementTree.parse(tmp_path / "ingest-phases.svg").getroot().tag.endswith("svg")
+
+
+def test_no_time_of_an_instance_is_told_twice() -> None:
+    figures = {"an instance": 10, "phase Storage": 4, "phase Sync": 3, "phase Index": 2}
+    cell = Cell({}, [[{"preset stock": figures}]])
+    assert find_phases(cell, "preset stock") == {"Storage": 1, "Sync": 3, "Index": 2, "rest": 4}
+
+
+def test_seconds_are_those_of_as_many_images_as_published() -> None:
+    cell = Cell({"Senders": "4 x storescu"}, [[{"preset stock": {"throughput": 100}}]])
+    assert get_seconds(cell, "preset stock") == pytest.approx(4 * 373 / 100)
 
 
 def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path) -> None:

@@ -12,7 +12,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab import compare, dashboard, overhead, own, peers, retrieve, stalls, transcode, transcoding
+from lab import (
+    compare,
+    dashboard,
+    ingest,
+    overhead,
+    own,
+    peers,
+    retrieve,
+    stalls,
+    transcode,
+    transcoding,
+)
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
 from lab.options import ROOT
@@ -32,6 +43,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "stalls": stalls.EXPERIMENT,
     "transcoding": transcoding.EXPERIMENT,
     "transcode": transcode.EXPERIMENT,
+    "ingest": ingest.EXPERIMENT,
     "peers": peers.EXPERIMENT,
     "retrieve": retrieve.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,

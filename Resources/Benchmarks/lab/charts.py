@@ -16,11 +16,12 @@ from lab.results import Results
 SETTINGS = {"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}
 WIDTH = 9.0  # inches
 ROW = 0.22  # for each contestant
+MOST_CELLS = 40  # a chart of more is not read
 LOGARITHMIC_FROM = 10  # so many times the smallest value
 
 
 def draw(results: Results, figure: str, path: Path) -> bool:
-    """Whether there was anything to draw."""
+    """Whether there was anything to draw, in one chart."""
     cells = [cell for cell in results.cells if cell.rounds]
     names = list(dict.fromkeys(name for cell in cells for name in cell.list_contestants()))
     values = {
@@ -29,7 +30,7 @@ def draw(results: Results, figure: str, path: Path) -> bool:
         for name in cell.list_contestants()
         if (found := cell.list_values(name, figure))
     }
-    if not values:
+    if not values or len(cells) > MOST_CELLS:
         return False
 
     with mpl.rc_context(SETTINGS):

@@ -5,7 +5,7 @@ import ctypes
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,8 +56,12 @@ def run_clients(
     commands: Sequence[Sequence[str | Path]],
     environment: dict[str, str] | None = None,
     seconds: float = CLIENT_SECONDS,
+    codes: Collection[int] = (0,),
 ) -> tuple[float, list[str]]:
-    """Runs programs all at once: the seconds until the last has ended, and what each said."""
+    """Runs programs all at once: the seconds until the last has ended, and what each said.
+
+    `codes`: those with which they may end.
+    """
     begin = time.monotonic()
     processes: list[subprocess.Popen[str]] = []
     try:
@@ -86,7 +90,7 @@ def run_clients(
     duration = time.monotonic() - begin
 
     for process, text in zip(processes, said, strict=True):
-        if process.returncode != 0:
+        if process.returncode not in codes:
             raise ClientError(f"{commands[0][0]} failed with {process.returncode}: {text}")
     return duration, said
 

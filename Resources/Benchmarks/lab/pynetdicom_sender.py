@@ -5,6 +5,7 @@ A program of its own, so that it shares no interpreter with the lab.
 """
 
 import argparse
+import os
 import ssl
 import sys
 import time
@@ -21,6 +22,12 @@ SUCCESS = 0x0000
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--certificate", type=Path, help="use TLS, and trust this one")
+    parser.add_argument(
+        "--together",
+        nargs=2,
+        metavar=("COUNT", "FOLDER"),
+        help="begin when so many senders with this empty folder are ready",
+    )
     parser.add_argument("port", type=int)
     parser.add_argument("files", type=Path, nargs="+")
     return parser.parse_args()
@@ -32,12 +39,20 @@ def make_tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
+def wait_for_others(count: int, folder: Path) -> None:
+    (folder / str(os.getpid())).touch()
+    while sum(1 for _ in folder.iterdir()) < count:
+        time.sleep(0.005)
+
+
 def main() -> None:
     arguments = parse_arguments()
     images = [pydicom.dcmread(path) for path in arguments.files]
     entity = AE("PYNETDICOM")
     entity.add_requested_context(CTImageStorage, ExplicitVRLittleEndian)
     tls = (make_tls(arguments.certificate), "127.0.0.1") if arguments.certificate else None
+    if arguments.together:
+        wait_for_others(int(arguments.together[0]), Path(arguments.together[1]))
 
     begin = time.monotonic()
     association = entity.associate("127.0.0.1", arguments.port, ae_title="ORTHANC", tls_args=tls)

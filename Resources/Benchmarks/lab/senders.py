@@ -4,11 +4,13 @@
 Each sends all images and returns the seconds that it took; it raises ClientError if one is lost.
 """
 
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.certificates import Certificate
 from harness.clients import upload
@@ -16,8 +18,10 @@ from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.processes import ClientError, run_clients
 
-# Not by the PATH: pynetdicom brings a program of the same name
+# Not by the PATH: pynetdicom brings programs of the same names
 STORESCU = "/usr/bin/storescu"
+MOVESCU = "/usr/bin/movescu"
+DCMSEND = "/usr/bin/dcmsend"
 
 Send = Callable[[], float]
 
@@ -29,6 +33,10 @@ class Target:
     port: int
     images: list[Image]
     certificate: Certificate | None = None
+
+    def share(self, start: Sequence[str], senders: int) -> list[list[str]]:
+        """The command of each sender, with its share of the images."""
+        return [[*start, *self.list_files(share, senders)] for share in range(senders)]
 
     def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
         return [str(image.path) for image in self.images[share::shares]]
@@ -58,24 +66,75 @@ def use_storescu(
     if target.certificate is not None:
         start += target.certificate.get_dcmtk_arguments()
     start += ["127.0.0.1", str(target.port)]
-    commands = [[*start, *target.list_files(share, senders)] for share in range(senders)]
+    commands = target.share(start, senders)
     return lambda: run_clients(commands, environment)[0]
 
 
-def use_pynetdicom(target: Target) -> Send:
-    """pynetdicom by its own clock: reading the files, and starting Python, do not count."""
-    command = [sys.executable, "-m", "lab.pynetdicom_sender"]
+def use_dcmsend(target: Target, senders: int = 1) -> Send:
+    """DCMTK's dcmsend as it comes."""
+    commands = target.share([DCMSEND, "-aec", "ORTHANC", "127.0.0.1", str(target.port)], senders)
+    return lambda: run_clients(commands)[0]
+
+
+def use_gdcmscu(target: Target, senders: int = 1) -> Send:
+    """GDCM's, which may abort when all has been answered, at the release (3.0.21)."""
+    start = ["gdcmscu", "--store", "--call", "ORTHANC", "127.0.0.1", str(target.port)]
+    commands = target.share(start, senders)
+    return lambda: run_clients(commands, codes=(0, -signal.SIGABRT))[0]
+
+
+def use_pynetdicom(target: Target, senders: int = 1) -> Send:
+    """pynetdicom by its own clock: reading the files, and starting Python, do not count.
+
+    Several begin together.
+    """
+    start = [sys.executable, "-m", "lab.pynetdicom_sender"]
     if target.certificate is not None:
-        command += ["--certificate", str(target.certificate.certificate)]
-    command += [str(target.port), *target.list_files()]
-    return lambda: float(run_clients([command])[1][0].splitlines()[-1])
+        start += ["--certificate", str(target.certificate.certificate)]
+
+    def send() -> float:
+        with TemporaryDirectory() as folder:
+            together = ["--together", str(senders), folder]
+            commands = target.share([*start, *together, str(target.port)], senders)
+            _, said = run_clients(commands)
+        return max(float(text.splitlines()[-1]) for text in said)
+
+    return send
 
 
-def use_dicom_rs(program: Path, target: Target) -> Send:
+def use_dicom_rs(program: Path, target: Target, senders: int = 1) -> Send:
     """dicom-rs's dicom-storescu, without TLS."""
-    command = [str(program), "--called-ae-title", "ORTHANC", "--fail-first"]
-    command += [f"127.0.0.1:{target.port}", *target.list_files()]
-    return lambda: run_clients([command])[0]
+    start = [str(program), "--called-ae-title", "ORTHANC", "--fail-first"]
+    commands = target.share([*start, f"127.0.0.1:{target.port}"], senders)
+    return lambda: run_clients(commands)[0]
+
+
+def use_curl(server: OrthancServer, images: list[Image], clients: int, folder: Path) -> Send:
+    """POST /instances by curl, each with its share of the images over one connection."""
+    url = f'url = "{server.url}/instances"\nfail\nnoproxy = "*"\noutput = "/dev/null"\n'
+    commands = []
+    for client in range(clients):
+        requests = [f'{url}data-binary = "@{image.path}"' for image in images[client::clients]]
+        configuration = folder / f"{client}.curl"
+        configuration.write_text("\nnext\n".join(requests), "utf-8")
+        commands.append(
+            ["curl", "--disable", "--silent", "--show-error", "--config", str(configuration)]
+        )
+    return lambda: run_clients(commands)[0]
+
+
+def use_movescu(
+    sender: OrthancServer, title: str, destination: str, images: list[Image], clients: int
+) -> Send:
+    """Each client, of this title, has an Orthanc send its share of a study to the destination."""
+    start = [MOVESCU, "-S", "-aet", title, "-aec", "ORTHANC", "-aem", destination]
+    start += ["127.0.0.1", str(sender.dicom_port), "-k", "QueryRetrieveLevel=IMAGE", "-k"]
+    shares = [images[client::clients] for client in range(clients)]
+    commands = [
+        [*start, "SOPInstanceUID=" + "\\".join(image.sop_instance_uid for image in share)]
+        for share in shares
+    ]
+    return lambda: run_clients(commands)[0]
 
 
 def use_orthanc(sender: OrthancServer, modality: str, images: int) -> Send:

@@ -35,16 +35,20 @@ class PostgreSqlServer:
     """PostgreSQL as a context manager: started on entry, stopped on exit, its data removed.
 
     It listens on `port` of 127.0.0.1 and on a Unix socket in `folder`; everybody there may do
-    anything. With a certificate it offers TLS. `settings` are any of postgresql.conf. What it says
-    is in `log`. Between stop() and start() it keeps its data.
+    anything. With a certificate it offers TLS. `settings` are any of postgresql.conf. `parent`: a
+    folder that everybody may enter, for its data. What it says is in `log`. Between stop() and
+    start() it keeps its data.
     """
 
     def __init__(
-        self, certificate: Certificate | None = None, settings: dict[str, str] | None = None
+        self,
+        certificate: Certificate | None = None,
+        settings: dict[str, str] | None = None,
+        parent: Path | None = None,
     ) -> None:
         self.port = find_free_port()
         # Not below pytest's folder, which is closed to the server's user
-        self.folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-postgresql-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-postgresql-", dir=parent))
         self.data = self.folder / "data"
         self._log_path = self.folder / "postgresql.log"
         self._user = USER if os.geteuid() == 0 else None

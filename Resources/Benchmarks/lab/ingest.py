@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A series into Orthanc, by each sender and with each setting that a published report tells of.
+
+Around a base (4 storescu; Orthanc with SQLite, 4 DICOM threads, no transcoding), one or two things
+are other at a time. Each cell is measured with stock and with tuned sockets, and beside its speed
+stands where the plugin saw the time of an instance go.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harness.images import Image
+from harness.metrics import INSTANCES, STALLS, Metrics, scrape, scrape_when_counted
+from harness.orthanc import OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
+from harness.receivers import describe_modality
+from harness.slow_disk import find_throttle_obstacle, throttle_writes
+from harness.tuning import tune_sockets
+from lab import ingest_page
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.ingest_page import BASE, DCMTK, GDCM, HTTP, MOVE, NATIVE, SLOW, SLOW_ONE, STORESCU
+from lab.options import add_plan, make_series
+from lab.phases import PHASES, share_phases
+from lab.processes import ClientError, check_stored, get_time_since, read_processor_times
+from lab.senders import (
+    Send,
+    Target,
+    use_curl,
+    use_dcmsend,
+    use_dicom_rs,
+    use_gdcmscu,
+    use_http,
+    use_movescu,
+    use_pynetdicom,
+    use_storescu,
+)
+from lab.stalls import DICOM_RS, PRESETS
+
+PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds_sum"
+JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70"
+SEVERAL = 4  # senders of the base
+TESTED, MOVER = "TESTED", "MOVER"
+
+SENDERS = [STORESCU, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
+DICOM_THREADS = "DicomThreadsCount"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What an Orthanc has other than the base, and by whom it is measured.
+
+    `options` are Orthanc's, `source_threads` those of the Orthanc that sends. `resends`: the images
+    are there already. `place` makes the folder of the server, and may slow its disk down.
+    """
+
+    name: str
+    cells: list[tuple[str, int]]
+    options: dict[str, Any] = field(default_factory=dict)
+    source_threads: int = SEVERAL
+    engine: str = ""
+    has_postgresql: bool = False
+    resends: bool = False
+    log_level: str = "default"
+    place: str = "base"
+
+
+class Site:
+    """The servers of a setup: the tested one, and an Orthanc as it comes that sends to it."""
+
+    def __init__(
+        self, stack: ExitStack, arguments: argparse.Namespace, setup: Setup, folder: Path
+    ) -> None:
+        self._arguments = arguments
+        self._folder = folder
+        self._setup = setup
+        self._images: list[Image] = arguments.series
+        self._tested = self._start_tested(stack)
+        self._source = None
+        if any(sender == MOVE for sender, _ in setup.cells):
+            self._source = self._start_source(stack)
+        use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
+
+    def enter(self, factors: Factors) -> Entry:
+        """Both presets, by one kind of sender."""
+        count, sender = ingest_page.split_senders(factors["Senders"])
+        if sender == "dicom-rs" and not self._arguments.dicom_rs.exists():
+            reason = (
+                "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
+            )
+            return Entry([], {sender: reason})
+        if self._setup.engine and (refusal := self._choose_engine()):
+            return Entry([], {self._setup.engine: refusal})
+        send = self._make_ways(count)[sender]()
+        return Entry(
+            [
+                Contestant(name, partial(self._measure, send, count, preset))
+                for name, preset in PRESETS.items()
+            ]
+        )
+
+    def _measure(self, send: Send, senders: int, preset: str) -> Figures:
+        """One series sent, and what the plugin saw of it."""
+        server, count = self._tested, len(self._images)
+        tune_sockets(server, Preset=preset)
+        if not self._setup.resends:
+            server.delete_all()
+        before, used = scrape(server), read_processor_times(server.pid)
+        seconds = send()
+        processor = get_time_since(used, server.pid)
+        after = scrape_when_counted(server, int(before.sum(INSTANCES)) + count)
+        counted = after.sum(INSTANCES) - before.sum(INSTANCES)
+        if counted != count:
+            raise ClientError(f"the plugin has counted {counted:.0f} of {count} images")
+        check_stored(server, count)
+        return {
+            "throughput": count / seconds,
+            "an instance": senders * seconds / count * 1000,
+            "stalls": (after.sum(STALLS) - before.sum(STALLS)) / count,
+            "processor time": processor / count * 1000,
+            **share_phases(sum_phases(before, after), count),
+        }
+
+    def _choose_engine(self) -> str:
+        """Why Orthanc does not transcode by it, or nothing."""
+        tuning = {"TransferSyntax": JPEG_LOSSLESS, "Engine": self._setup.engine}
+        answer = self._tested.request("PUT", "/perf/tuning", json={"IngestTranscoding": tuning})
+        return "" if answer.ok else "the engine is not there"
+
+    def _make_ways(self, senders: int) -> dict[str, Callable[[], Send]]:
+        target, images = Target(self._tested.dicom_port, self._images), self._images
+        source, tested = self._source, self._tested
+        return {
+            STORESCU: lambda: use_storescu(target, senders),
+            "dcmsend": lambda: use_dcmsend(target, senders),
+            "pynetdicom": lambda: use_pynetdicom(target, senders),
+            "gdcmscu": lambda: use_gdcmscu(target, senders),
+            "dicom-rs": lambda: use_dicom_rs(self._arguments.dicom_rs, target, senders),
+            HTTP: lambda: use_http(tested, images, senders),
+            "curl": lambda: use_curl(tested, images, senders, self._folder),
+            MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
+        }
+
+    def _start_tested(self, stack: ExitStack) -> OrthancServer:
+        setup, folder, throttle = self._setup, self._folder / "tested", None
+        if setup.place != "base":
+            folder = Path(
+                stack.enter_context(TemporaryDirectory(prefix="lab-", dir=self._arguments.disk))
+            )
+        if setup.place == "slow":
+            throttle = stack.enter_context(throttle_writes(folder, self._arguments.writes))
+        plugins, options = [self._arguments.plugin], {DICOM_THREADS: SEVERAL, **setup.options}
+        if setup.has_postgresql:
+            # Its data is where the others have theirs
+            database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
+            plugins.append(POSTGRESQL_PLUGIN)
+            options |= database.get_options()
+        server = stack.enter_context(OrthancServer(folder, plugins=plugins, options=options))
+        if throttle is not None:
+            throttle.write_text(str(server.pid), "ascii")
+        server.request("PUT", "/tools/log-level", data=setup.log_level).raise_for_status()
+        return server
+
+    def _start_source(self, stack: ExitStack) -> OrthancServer:
+        remotes = {
+            "tested": describe_modality(self._tested.dicom_port, TESTED),
+            "mover": describe_modality(1, MOVER),
+        }
+        options = {"DicomModalities": remotes, DICOM_THREADS: self._setup.source_threads}
+        source = stack.enter_context(OrthancServer(self._folder / "source", options=options))
+        use_http(source, self._images, 2)()
+        check_stored(source, len(self._images))
+        return source
+
+
+def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
+    """The seconds in each phase between two scrapes, of those that were seen."""
+    sums = {}
+    for phase in PHASES:
+        until, now = (one.sum(PHASE_SECONDS, phase=phase.lower()) for one in (before, after))
+        if now > until:
+            sums[phase] = now - until
+    return sums
+
+
+def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
+    """Why this machine cannot have such an Orthanc."""
+    if setup.has_postgresql and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
+        return "not installed: postgresql, orthanc-postgresql"
+    if setup.place != "slow":
+        return None
+    if obstacle := find_throttle_obstacle():
+        return obstacle
+    try:
+        with throttle_writes(arguments.disk, arguments.writes):
+            return None
+    except OSError as error:
+        return f"the kernel cannot throttle the disk of {arguments.disk}: {error.strerror}"
+
+
+@contextmanager
+def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int) -> Iterator[Bench]:
+    obstacle = find_obstacle(arguments, setup)
+    if obstacle:
+        yield lambda _: Entry([], {setup.name: obstacle})
+        return
+    with ExitStack() as stack:
+        yield Site(stack, arguments, setup, folder).enter
+
+
+def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
+    """Along the axes that were asked for."""
+
+    def cross(*senders: str, most: int = max(arguments.parallel)) -> list[tuple[str, int]]:
+        chosen = [sender for sender in senders if sender in arguments.senders]
+        return [
+            (sender, count) for sender in chosen for count in arguments.parallel if count <= most
+        ]
+
+    base = [(STORESCU, count) for _, count in cross(STORESCU, most=SEVERAL)][-1:]
+    axes: dict[str, list[Setup]] = {
+        "senders": [Setup(BASE, cross(*SENDERS))],
+        "threads": [
+            Setup(f"{DICOM_THREADS} {threads}", cross(STORESCU), {DICOM_THREADS: threads})
+            for threads in (1, 16)
+        ],
+        "moves": [
+            Setup(
+                ingest_page.name_threads(threads, source),
+                cross(MOVE),
+                {DICOM_THREADS: threads},
+                source_threads=source,
+            )
+            for threads, source in ((1, 4), (16, 1), (16, 16))
+        ],
+        "transcoding": [
+            Setup(name, cross(STORESCU, HTTP), engine=engine)
+            for name, engine in ((DCMTK, "dcmtk"), (GDCM, "gdcm"), (NATIVE, "native"))
+        ],
+        "database": [Setup("PostgreSQL", cross(STORESCU, HTTP, most=SEVERAL), has_postgresql=True)],
+        "overwriting": [
+            Setup(
+                f"sent again, OverwriteInstances {str(overwrites).lower()}",
+                base,
+                {"OverwriteInstances": overwrites},
+                resends=True,
+            )
+            for overwrites in (False, True)
+        ],
+        "log": [Setup("log level trace", base, log_level="trace")],
+        "storage": [
+            Setup("disk", cross(STORESCU, HTTP, most=SEVERAL), place="disk"),
+            Setup(SLOW, cross(STORESCU, most=SEVERAL), place="slow"),
+            Setup(SLOW_ONE, cross(STORESCU, most=SEVERAL), {DICOM_THREADS: 1}, place="slow"),
+        ],
+    }
+    for axis in arguments.axes:
+        yield from (setup for setup in axes[axis] if setup.cells)
+
+
+AXES = ["senders", "threads", "moves", "transcoding", "database", "overwriting", "log", "storage"]
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    arguments = argparse.Namespace(
+        **vars(arguments), series=make_series("ingest", arguments.images)
+    )
+    return [
+        Stage(
+            [
+                {"Server": setup.name, "Senders": ingest_page.name_senders(count, sender)}
+                for sender, count in setup.cells
+            ],
+            partial(open_site, arguments, setup),
+            arguments.turns,
+            arguments.seconds,
+        )
+        for setup in list_setups(arguments)
+    ]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--axes", nargs="+", choices=AXES, default=AXES, help="what is varied")
+    command.add_argument("--senders", nargs="+", choices=SENDERS, default=SENDERS)
+    command.add_argument("--images", type=int, default=373, help="of the series, 525 kB each")
+    command.add_argument(
+        "--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once"
+    )
+    command.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
+    command.add_argument(
+        "--writes", type=int, default=100, help="that the slow disk takes in a second"
+    )
+    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+    add_plan(command, 3, 20)
+
+
+EXPERIMENT = Experiment(
+    "a series into Orthanc by every sender and setting, and where the time of an instance goes",
+    add_options,
+    make_stages,
+    {
+        "throughput": Figure("images/s"),
+        "an instance": Figure("ms", is_compared=False),
+        "stalls": Figure("an image", is_compared=False),
+        "processor time": Figure("ms/image", is_compared=False),
+    },
+    {
+        "images": 12,
+        "parallel": [1, 4],
+        "senders": [STORESCU, "pynetdicom", HTTP, MOVE],
+        "turns": 1,
+        "seconds": 5,
+    },
+    answer=ingest_page.answer,
+)

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run of "ingest" says: report 002's table, where an instance's time went, two charts."""
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from statistics import median
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+
+from lab.charts import SETTINGS, WIDTH
+from lab.phases import PAUSE, PHASES, find_medians
+from lab.report import format_number, format_table
+from lab.results import Cell, Results
+from lab.stalls import STOCK, TUNED
+
+STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
+BASE = "base"
+PRESETS = (STOCK, TUNED)
+DCMTK, GDCM, NATIVE = (
+    f"to JPEG Lossless by {engine}" for engine in ("DCMTK", "GDCM", "the native engine")
+)
+SLOW, SLOW_ONE = "slow disk", "slow disk, DicomThreadsCount 1"
+
+# Report 002: as many images, which each of so many senders in parallel sends. In seconds.
+PUBLISHED_IMAGES = 373
+
+
+def name_threads(threads: int, source: int) -> str:
+    return f"DICOM threads {threads} / {source} (destination / source)"
+
+
+PUBLISHED: dict[tuple[str, str], dict[int, float]] = {
+    (STORESCU, "DicomThreadsCount 1"): {1: 27.7, 2: 24.5, 4: 26.8, 8: 30.5, 16: 60.4},
+    (STORESCU, BASE): {1: 25.9, 2: 25.1, 4: 25.1, 8: 25.6, 16: 37.5},
+    (STORESCU, DCMTK): {1: 28.3, 2: 27.3, 8: 27.3, 16: 41.3},
+    (STORESCU, GDCM): {1: 28.8, 2: 27.4, 8: 27.1, 16: 41.6},
+    (HTTP, BASE): {1: 6.8, 2: 7.1, 4: 8.8, 8: 18.0, 16: 38.4},
+    (HTTP, DCMTK): {1: 9.6, 2: 9.6, 4: 12.0, 8: 18.7, 16: 40.7},
+    (HTTP, GDCM): {1: 9.9, 2: 9.9, 4: 11.7, 8: 19.9, 16: 39.2},
+    (MOVE, name_threads(1, 4)): {1: 4.1, 2: 7.6, 4: 15.0, 8: 30.4},
+    (MOVE, BASE): {1: 4.3, 2: 4.8, 4: 7.3, 8: 14.5},
+    (MOVE, name_threads(16, 1)): {1: 3.8, 2: 7.6, 4: 15.2, 8: 32.2},
+    (MOVE, name_threads(16, 16)): {1: 4.1, 2: 3.9, 4: 6.8, 8: 13.8, 16: 27.3},
+    (STORESCU, SLOW_ONE): {1: 89.5, 2: 168.8},
+    (STORESCU, SLOW): {1: 91.5, 2: 128.8, 4: 261.7},
+}
+
+# What no phase holds: programs that start, associations that are made
+REST = "rest"
+INSIDE = {"Sync": "Storage"}
+GREYS = {PAUSE: "0.8", REST: "0.92"}
+
+
+def name_phase(phase: str) -> str:
+    return f"{INSIDE[phase]}: {phase}".lower() if phase in INSIDE else phase.lower()
+
+
+def name_senders(count: int, sender: str) -> str:
+    """As a factor."""
+    return f"{count} x {sender}"
+
+
+def split_senders(name: str) -> tuple[int, str]:
+    count, sender = name.split(" x ")
+    return int(count), sender
+
+
+def get_senders(cell: Cell) -> tuple[int, str]:
+    return split_senders(cell.factors["Senders"])
+
+
+def get_middle(cell: Cell, preset: str, figure: str) -> float:
+    return median(cell.list_values(preset, figure) or [0])
+
+
+def find_phases(cell: Cell, preset: str) -> dict[str, float]:
+    """The milliseconds of an instance in each phase, none of which is inside another."""
+    spent = find_medians(cell, preset)
+    for part, whole in INSIDE.items():
+        spent[whole] = spent.get(whole, 0) - spent.get(part, 0)
+    rest = get_middle(cell, preset, "an instance") - sum(spent.values())
+    return {phase: time for phase, time in {**spent, REST: rest}.items() if time > 0}
+
+
+def list_measured(results: Results) -> list[Cell]:
+    return [cell for cell in results.cells if cell.rounds]
+
+
+def find_cell(cells: Iterable[Cell], server: str, sender: str, count: int) -> Cell | None:
+    wanted = {"Server": server, "Senders": name_senders(count, sender)}
+    return next((cell for cell in cells if cell.factors == wanted), None)
+
+
+def list_counts(cells: Iterable[Cell]) -> list[int]:
+    return sorted({get_senders(cell)[0] for cell in cells})
+
+
+def get_seconds(cell: Cell, preset: str) -> float:
+    """That this cell's senders take if each sends as many images as the published ones."""
+    images = get_senders(cell)[0] * PUBLISHED_IMAGES
+    return images / get_middle(cell, preset, "throughput")
+
+
+def list_kinds(cells: Iterable[Cell]) -> list[tuple[str, str]]:
+    """Sender and server, in the order of the run, those of one sender together."""
+    kinds = dict.fromkeys((get_senders(cell)[1], cell.factors["Server"]) for cell in cells)
+    senders = list(dict.fromkeys(sender for sender, _ in kinds))
+    return sorted(kinds, key=lambda kind: senders.index(kind[0]))
+
+
+def list_second_rows(cells: list[Cell], counts: list[int]) -> Iterator[list[str]]:
+    for sender, server in list_kinds(cells):
+        row = {count: find_cell(cells, server, sender, count) for count in counts}
+        name = f"{sender}; {server}"
+        for preset in PRESETS:
+            yield [
+                name,
+                preset.removeprefix("preset "),
+                *(
+                    format_number(get_seconds(cell, preset)) if cell else ""
+                    for cell in row.values()
+                ),
+            ]
+        if published := PUBLISHED.get((sender, server)):
+            figures = [f"*{published[count]}*" if count in published else "" for count in counts]
+            yield [name, "*report 002*", *figures]
+
+
+def tell_seconds(cells: list[Cell]) -> list[str]:
+    counts = list_counts(cells)
+    head = ["sender; server", "sockets", *(f"{count} in parallel" for count in counts)]
+    return [
+        f"### Seconds until each sender has sent {PUBLISHED_IMAGES} images",
+        "",
+        "As published: N senders in parallel send N times the series. Measured was one series,"
+        " of which each sender sent its share; this is its throughput, in the published unit.",
+        "",
+        *format_table(head, list_second_rows(cells, counts)),
+    ]
+
+
+def list_phase_rows(cells: list[Cell], phases: list[str]) -> Iterator[list[str]]:
+    for cell in cells:
+        for preset in PRESETS:
+            spent = find_phases(cell, preset)
+            whole = sum(spent.values())
+            for part, outer in INSIDE.items():
+                if part in spent:
+                    spent[outer] = spent.get(outer, 0) + spent[part]
+            yield [
+                f"{cell.factors['Senders']}; {cell.factors['Server']}",
+                preset.removeprefix("preset "),
+                format_number(whole),
+                *(f"{spent[phase] / whole:.0%}" if phase in spent else "" for phase in phases),
+            ]
+
+
+def list_phases(cells: list[Cell]) -> list[str]:
+    """Those that any instance had."""
+    seen = {phase for cell in cells for preset in PRESETS for phase in find_phases(cell, preset)}
+    return [phase for phase in [*PHASES, REST] if phase in seen]
+
+
+def tell_phases(cells: list[Cell]) -> list[str]:
+    phases = list_phases(cells)
+    head = ["senders; server", "sockets", "an instance, ms"]
+    head += map(name_phase, phases)
+    return [
+        "### Where the time of an instance went",
+        "",
+        "As its sender saw it, from one instance to the next. *idle* is from Orthanc's response"
+        " until the next request begins, *receive* until its last byte is there, *rest* what is in"
+        " no phase: programs that start, associations that are made, or wait for one of Orthanc's"
+        " threads, and senders that are done before the others.",
+        "",
+        *format_table(head, list_phase_rows(cells, phases)),
+    ]
+
+
+def list_effects(cells: list[Cell]) -> Iterator[list[str]]:
+    """Each server beside the base, by the same senders."""
+    for cell in cells:
+        count, sender = get_senders(cell)
+        base = find_cell(cells, BASE, sender, count)
+        if base is None or base is cell or count not in (1, 4):
+            continue
+        row = [f"{cell.factors['Senders']}; {cell.factors['Server']}"]
+        for preset in PRESETS:
+            speed, basis = (get_middle(one, preset, "throughput") for one in (cell, base))
+            before, after = find_phases(base, preset), find_phases(cell, preset)
+            change = {phase: after.get(phase, 0) - before.get(phase, 0) for phase in before | after}
+            most = max(change, key=lambda phase: abs(change[phase]))
+            row += [f"{speed / basis:.2f}", f"{name_phase(most)} {change[most]:+.1f} ms"]
+        yield row
+
+
+def tell_effects(cells: list[Cell]) -> list[str]:
+    rows = list(list_effects(cells))
+    if not rows:
+        return []
+    head = ["senders; server", "stock / base", "most in", "tuned / base", "most in"]
+    return [
+        "### What a setting of the server does",
+        "",
+        "Images a second relative to the same senders and an Orthanc with SQLite, 4 DICOM threads,"
+        " no transcoding; and the phase of an instance that it changed most.",
+        "",
+        *format_table(head, rows),
+    ]
+
+
+def tell_sender(cell: Cell) -> str:
+    """What tuning its sockets gave one kind of sender, and in which phases."""
+    stock, tuned = (get_middle(cell, preset, "throughput") for preset in PRESETS)
+    before, after = find_phases(cell, STOCK), find_phases(cell, TUNED)
+    saved = {phase: before[phase] - after.get(phase, 0) for phase in before}
+    phases = sorted(saved, key=saved.__getitem__, reverse=True)[:2]
+    parts = " and ".join(f"{saved[phase]:.1f} ms in *{name_phase(phase)}*" for phase in phases)
+    return (
+        f"- {cell.factors['Senders']}: {stock:.0f} images/s with stock sockets, {tuned:.0f} with"
+        f" tuned ones ({tuned / stock:.1f} times). An instance took {sum(before.values()):.1f} ms,"
+        f" and takes {sum(after.values()):.1f}: {parts} less."
+    )
+
+
+def tell_storescu_and_http(cells: list[Cell], count: int) -> Iterator[str]:
+    """The gap that the published report was about."""
+    dicom, http = (find_cell(cells, BASE, sender, count) for sender in (STORESCU, HTTP))
+    if dicom and http and count in PUBLISHED[STORESCU, BASE]:
+        ratios = [get_seconds(dicom, preset) / get_seconds(http, preset) for preset in PRESETS]
+        published = PUBLISHED[STORESCU, BASE][count] / PUBLISHED[HTTP, BASE][count]
+        yield (
+            f"- {count} x {STORESCU} to {count} x {HTTP}, in time: {published:.1f} in report 002,"
+            f" {ratios[0]:.1f} here with stock sockets, {ratios[1]:.1f} with tuned ones."
+        )
+
+
+def tell_extremes(cells: list[Cell]) -> str:
+    speeds = {
+        (name_row(cell), preset): get_middle(cell, preset, "throughput")
+        for cell in cells
+        for preset in PRESETS
+    }
+    fast, slow = max(speeds, key=speeds.__getitem__), min(speeds, key=speeds.__getitem__)
+    return (
+        f"- Fastest: {fast[0]}, {fast[1]}, {speeds[fast]:.0f} images/s; slowest: {slow[0]},"
+        f" {slow[1]}, {speeds[slow]:.1f}."
+    )
+
+
+def name_row(cell: Cell) -> str:
+    return f"{cell.factors['Senders']}; {cell.factors['Server']}"
+
+
+def draw_speeds(cells: list[Cell], path: Path) -> bool:
+    """Images a second by senders in parallel, a line for each kind of sender into the base."""
+    base = [cell for cell in cells if cell.factors["Server"] == BASE]
+    counts = list_counts(base)
+    if len(counts) < 2:
+        return False
+    with mpl.rc_context(SETTINGS):
+        chart, panels = plt.subplots(1, 2, figsize=(WIDTH, 4), sharey=True, layout="constrained")
+        for axes, preset in zip(panels, PRESETS, strict=True):
+            for sender, _ in list_kinds(base):
+                found = {
+                    get_senders(cell)[0]: cell for cell in base if get_senders(cell)[1] == sender
+                }
+                places = sorted(found)
+                values = [found[count].list_values(preset, "throughput") for count in places]
+                middles = [median(value) for value in values]
+                axes.plot(places, middles, "o-", label=sender, ms=4)
+                axes.fill_between(
+                    places, list(map(min, values)), list(map(max, values)), alpha=0.15
+                )
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(counts, [str(count) for count in counts])
+            axes.set_xlabel("senders in parallel")
+            axes.set_title(preset)
+            axes.set_ylim(bottom=0)
+            axes.grid(alpha=0.3)
+        panels[0].set_ylabel("images/s: median and range")
+        handles, names = panels[0].get_legend_handles_labels()
+        chart.legend(handles, names, loc="outside lower center", ncols=4)
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+    return True
+
+
+def list_drawn(cells: list[Cell]) -> list[Cell]:
+    """Of each kind of sender and server one: 4 in parallel, or what is nearest."""
+    chosen = {}
+    for sender, server in list_kinds(cells):
+        of_kind = [
+            cell
+            for cell in cells
+            if get_senders(cell)[1] == sender and cell.factors["Server"] == server
+        ]
+        chosen[sender, server] = min(
+            of_kind, key=lambda cell: abs(math.log2(get_senders(cell)[0] / 4))
+        )
+    single = find_cell(cells, BASE, STORESCU, 1)
+    rest = [cell for cell in chosen.values() if cell is not single]
+    return [single, *rest] if single else rest
+
+
+def draw_phases(cells: list[Cell], path: Path) -> None:
+    """An instance's time as a bar of its phases, stock above tuned."""
+    drawn = list_drawn(cells)
+    rows = [(cell, preset) for cell in drawn for preset in PRESETS]
+    with mpl.rc_context(SETTINGS):
+        chart, axes = plt.subplots(figsize=(WIDTH, 1.2 + 0.2 * len(rows)), layout="constrained")
+        places = [index + 0.12 * (index % 2 == 0) for index in range(len(rows))]
+        left, colours = [0.0] * len(rows), plt.get_cmap("tab10")
+        for phase in list_phases(drawn):
+            widths = [find_phases(cell, preset).get(phase, 0) for cell, preset in rows]
+            colour = GREYS.get(phase) or colours(PHASES.index(phase))
+            axes.barh(places, widths, left=left, color=colour, label=name_phase(phase), height=0.8)
+            left = [before + width for before, width in zip(left, widths, strict=True)]
+        names = [f"{name_row(cell)}, {preset.split()[-1]}" for cell, preset in rows]
+        axes.set_yticks(places, names, fontsize=7)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_xlabel("an instance as its sender saw it, ms")
+        axes.grid(axis="x", alpha=0.3)
+        chart.legend(loc="outside lower center", ncols=6)
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+
+
+def answer(results: Results, folder: Path, name: str) -> list[str]:
+    cells = list_measured(results)
+    if not cells:
+        return []
+    counts = list_counts(cells)
+    bases = [find_cell(cells, BASE, sender, counts[0]) for sender in (STORESCU, HTTP, MOVE)]
+    lines = [tell_sender(cell) for cell in bases if cell]
+    for count in counts:
+        lines += tell_storescu_and_http(cells, count)
+    lines += [tell_extremes(cells), ""]
+    speeds, phases = folder / f"{name}-speeds.svg", folder / f"{name}-phases.svg"
+    if draw_speeds(cells, speeds):
+        lines.append(f"![images a second by senders in parallel]({speeds.name})\n")
+    draw_phases(cells, phases)
+    lines.append(f"![where the time of an instance went]({phases.name})\n")
+    return [*lines, *tell_seconds(cells), *tell_effects(cells), *tell_phases(cells)]
