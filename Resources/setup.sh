@@ -17,7 +17,7 @@ readonly BUILD_PACKAGES=(
 readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
-  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx
+  python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 e2fsprogs postgresql orthanc-postgresql libgdcm-tools
 )
 readonly PORTABLE_PACKAGES=(
@@ -71,7 +71,7 @@ disable_services()
   for package in "$@"
   do
     case $package in
-      orthanc | prometheus | nginx | postgresql)
+      orthanc | prometheus | nginx | vsftpd | postgresql)
         if [[ -d /run/systemd/system ]]
         then
           as_root systemctl disable "$package"

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A network with latency on one machine: a namespace at the far end of a slow path.
 
-Two switches of Debian's vde2, one with a tap device here and one with a tap device in a network
-namespace of its own, and wirefilter between them, which delays every frame. Needs root.
+Where the kernel has netem, a pair of veth devices with that. Else two switches of Debian's vde2,
+one with a tap device here and one with a tap device in a network namespace of its own, and
+wirefilter between them, which delays every frame. Needs root.
 """
 
+import ctypes
+import functools
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +23,20 @@ from harness.clients import get_output
 from harness.metrics import wait_until
 
 START_SECONDS = 10
+
+CLONE_NEWNET = 0x40000000  # sched.h
+
+# Below this, a pair of devices is near enough to a path without any delay of its own
+SHORTEST_DELAY = 0.0005
+
+VDE_MTU = 1500  # vde2's frames have no room for more
+
+FRAMES = 4096  # in a queue of vde2's; the kernel's own limit may be 10
+
+# What may wait where a path has a rate, in seconds of it: a router's queue
+QUEUE = 0.1
+
+libc = ctypes.CDLL(None, use_errno=True)
 
 # RFC 2544 reserves 198.18.0.0/15 for tests of networks; each process takes four addresses of it
 _FIRST = ip_address("198.18.0.0") + 4 * (os.getpid() % 2**15)
@@ -34,33 +51,102 @@ def find_obstacle() -> str | None:
     if not Path("/dev/net/tun").exists():
         return "there is no /dev/net/tun"
     missing = [name for name in ("vde_switch", "wirefilter", "ip") if shutil.which(name) is None]
-    return f"not installed: {', '.join(missing)} (vde2, iproute2)" if missing else None
+    if missing:
+        return f"not installed: {', '.join(missing)} (vde2, iproute2)"
+    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
+        return "network namespaces are not allowed here"
+    return None
+
+
+@functools.cache
+def has_netem() -> bool:
+    """Whether the kernel can delay and lose packets by itself (tc-netem(8))."""
+    script = "ip link add a type veth peer name b && tc qdisc add dev a root netem delay 1ms"
+    command = ["unshare", "--net", "sh", "-c", script]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def find_path_obstacle(round_trip: float, loss: float = 0, mtu: int = VDE_MTU) -> str | None:
+    """Why there can be no such path on this machine, where there are others."""
+    if mtu > VDE_MTU and needs_vde(round_trip, loss):
+        return f"an MTU of {mtu} with delay or loss needs netem, which this kernel lacks"
+    return None
+
+
+def needs_vde(round_trip: float, loss: float) -> bool:
+    return (round_trip / 2 >= SHORTEST_DELAY or loss > 0) and not has_netem()
 
 
 def run(*command: str) -> None:
     subprocess.run(command, check=True, timeout=60, capture_output=True)
 
 
-class Distance:
-    """Within this, the address FAR is at `round_trip` seconds from NEAR, which is here."""
+def _enter_network(descriptor: int) -> None:
+    if libc.setns(descriptor, CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "setns")
 
-    def __init__(self, round_trip: float) -> None:
-        self._delay = round(round_trip * 1000 / 2)
+
+@contextmanager
+def keep_network() -> Iterator[None]:
+    """Whatever network namespace this thread enters in the body, it returns from it."""
+    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        yield
+    finally:
+        _enter_network(before)
+        os.close(before)
+
+
+@contextmanager
+def private_network() -> Iterator[None]:
+    """This thread, and all that it starts, have a network of their own, which begins empty.
+
+    What listens there is reached from there only, and its sysctls are its own.
+    """
+    with keep_network():
+        if libc.unshare(CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "unshare")
+        run("ip", "link", "set", "lo", "up")
+        yield
+
+
+class Distance:
+    """Within this, the address FAR is at `round_trip` seconds from NEAR, which is here.
+
+    `loss` is the share of packets that is lost in each direction, `rate` what the path carries in
+    each, in bits a second; without one, it is as fast as the machine. `congestion` is the
+    congestion control of all connections on it; without one, it is the machine's.
+    """
+
+    def __init__(
+        self,
+        round_trip: float,
+        loss: float = 0,
+        mtu: int = VDE_MTU,
+        rate: float | None = None,
+        congestion: str | None = None,
+    ) -> None:
+        self._delay = round_trip / 2
+        self._needs_vde = needs_vde(round_trip, loss)
+        self._loss = loss
+        self._mtu = mtu
+        self._rate = rate
+        self._congestion = congestion
         self._name = f"far{os.getpid()}"
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             run("ip", "netns", "add", self._name)
             stack.callback(run, "ip", "netns", "delete", self._name)
-            near, far = folder / "near", folder / "far"
+            run(*self._far("ip", "link", "set", "lo", "up"))
             tap = f"near{os.getpid()}"
-            self._start(stack, "vde_switch", "-s", str(near), "-tap", tap)
-            self._start(stack, *self._far("vde_switch", "-s", str(far), "-tap", "tap0"))
-            assert wait_until(lambda: (near / "ctl").exists(), START_SECONDS)
-            assert wait_until(lambda: (far / "ctl").exists(), START_SECONDS)
-            self._start(stack, "wirefilter", "-v", f"{near}:{far}", "-d", str(self._delay), "-N")
+            if self._needs_vde:
+                self._lay_wire(stack, tap)
+            else:
+                peer = ["peer", "name", "tap0", "netns", self._name]
+                run("ip", "link", "add", tap, "type", "veth", *peer)
+                stack.callback(run, "ip", "link", "delete", tap)
             self._configure(tap)
             self._stack = stack.pop_all()
         assert wait_until(self._is_reachable, START_SECONDS), "the far end does not answer"
@@ -90,6 +176,17 @@ class Distance:
             stderr=subprocess.DEVNULL,
         )
 
+    @contextmanager
+    def at_far_end(self) -> Iterator[None]:
+        """In the body, this thread and what it starts are at the far end."""
+        with keep_network():
+            descriptor = os.open(f"/run/netns/{self._name}", os.O_RDONLY)
+            try:
+                _enter_network(descriptor)
+            finally:
+                os.close(descriptor)
+            yield
+
     def listens(self, port: int) -> bool:
         """Whether somebody at the far end listens to this port."""
         return bool(get_output(self._far("ss", "-tlnH", f"sport = :{port}")).strip())
@@ -97,18 +194,54 @@ class Distance:
     def _far(self, *command: str) -> list[str]:
         return ["ip", "netns", "exec", self._name, *command]
 
+    def _lay_wire(self, stack: ExitStack, tap: str) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        near, far = folder / "near", folder / "far"
+        # What does not fit into a queue between two of the three is lost
+        run(*self._far("sysctl", "--write", f"net.unix.max_dgram_qlen={FRAMES}"))
+        for name, device in ((near, tap), (far, "tap0")):
+            self._start(stack, "vde_switch", "-s", str(name), "-tap", device)
+            assert wait_until((name / "ctl").exists, START_SECONDS)
+        run(*self._far("ip", "link", "set", tap, "netns", str(os.getpid())))
+        wire = ["wirefilter", "-v", f"{near}:{far}", "-d", f"{self._delay * 1000:g}"]
+        self._start(stack, *wire, *(["-l", f"{self._loss * 100:g}"] if self._loss else []))
+
     def _start(self, stack: ExitStack, *command: str) -> None:
+        """Before all others: a wire that waits for a processor loses what comes meanwhile."""
+        first = ["chrt", "--rr", "1"]
+        allowed = subprocess.run([*first, "true"], capture_output=True, check=False)
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self._far(*([] if allowed.returncode else first), *command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         stack.callback(process.wait)
         stack.callback(process.kill)
 
     def _configure(self, tap: str) -> None:
-        run("ip", "address", "add", f"{NEAR}/30", "dev", tap)
-        run("ip", "link", "set", tap, "up")
-        run(*self._far("ip", "address", "add", f"{FAR}/30", "dev", "tap0"))
-        run(*self._far("ip", "link", "set", "tap0", "up"))
+        for device, address, place in ((tap, NEAR, []), ("tap0", FAR, self._far())):
+            run(*place, "ip", "address", "add", f"{address}/30", "dev", device)
+            run(*place, "ip", "link", "set", device, "mtu", str(self._mtu), "up")
+            if self._congestion:  # the sysctl may be set to some of those that there are, only
+                network = f"{_FIRST}/30"
+                control = ["congctl", self._congestion]
+                run(*place, "ip", "route", "replace", network, "dev", device, *control)
+            discipline = self._choose_discipline()
+            if discipline:
+                run(*place, "tc", "qdisc", "add", "dev", device, "root", *discipline)
+
+    def _choose_discipline(self) -> list[str]:
+        """How packets leave: later, and not all, by netem; at a rate by either."""
+        delays = not self._needs_vde and (self._delay >= SHORTEST_DELAY or self._loss > 0)
+        if delays:
+            netem = ["netem", "limit", "100000", "delay", f"{self._delay * 1e6:.0f}us"]
+            netem += ["loss", f"{self._loss * 100:g}%"] if self._loss else []
+            return [*netem, *(["rate", f"{self._rate:.0f}bit"] if self._rate else [])]
+        if self._rate is None:
+            return []
+        bucket = ["burst", str(10 * self._mtu), "latency", f"{QUEUE}s"]
+        return ["tbf", "rate", f"{self._rate:.0f}bit", *bucket]
 
     def _is_reachable(self) -> bool:
         probe = self._far(

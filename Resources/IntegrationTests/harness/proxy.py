@@ -2,17 +2,18 @@
 """nginx: a reverse proxy in front of Orthanc with a path prefix, as hospitals have it, or files."""
 
 import getpass
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import requests
-
+from harness.certificates import Certificate
 from harness.orthanc import OrthancServer, find_free_port
 
 START_SECONDS = 20
+LOCAL = "127.0.0.1"
 
 CONFIGURATION = """\
 daemon off;
@@ -28,7 +29,8 @@ http {{
   uwsgi_temp_path {folder}/uwsgi;
   scgi_temp_path {folder}/scgi;
   server {{
-    listen 127.0.0.1:{port};
+    listen {address}:{port}{tls};
+    client_max_body_size 0;
     {location}
   }}
 }}
@@ -52,39 +54,59 @@ def serve_locations(locations: str, folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serve_files(files: Path, folder: Path) -> Iterator[tuple[str, int]]:
+def serve_files(files: Path, folder: Path, address: str = LOCAL) -> Iterator[tuple[str, int]]:
     """The address of a folder's files, and the number of the process."""
-    with _run_nginx(f"location / {{ root {files}; }}", folder) as running:
+    with _run_nginx(f"location / {{ root {files}; }}", folder, address) as running:
         yield running
 
 
 @contextmanager
-def _run_nginx(location: str, folder: Path) -> Iterator[tuple[str, int]]:
+def serve_tls(
+    server: OrthancServer, certificate: Certificate, folder: Path, address: str = LOCAL
+) -> Iterator[str]:
+    """The address of the server behind a proxy that speaks HTTPS."""
+    location = f"location / {{ proxy_pass {server.url}; proxy_request_buffering off; }}"
+    with _run_nginx(location, folder, address, certificate) as (url, _):
+        yield url
+
+
+@contextmanager
+def _run_nginx(
+    location: str, folder: Path, address: str = LOCAL, certificate: Certificate | None = None
+) -> Iterator[tuple[str, int]]:
     folder.mkdir(parents=True, exist_ok=True)
     port = find_free_port()
-    url = f"http://127.0.0.1:{port}"
     path = folder / "nginx.conf"
+    tls = ""
+    if certificate is not None:
+        tls = f" ssl; ssl_certificate {certificate.certificate}; "
+        tls += f"ssl_certificate_key {certificate.key}"
     # As root it would give up its rights, and with them those to the folder
     configuration = CONFIGURATION.format(
-        user=getpass.getuser(), folder=folder, port=port, location=location
+        user=getpass.getuser(),
+        folder=folder,
+        address=address,
+        port=port,
+        tls=tls,
+        location=location,
     )
     path.write_text(configuration, "utf-8")
     process = subprocess.Popen(["/usr/sbin/nginx", "-p", folder, "-c", path, "-e", "stderr"])
     try:
-        _wait_until_ready(process, url)
-        yield url, process.pid
+        _wait_until_ready(process, address, port)
+        yield f"{'http' if certificate is None else 'https'}://{address}:{port}", process.pid
     finally:
         process.terminate()
         process.wait(START_SECONDS)
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str) -> None:
+def _wait_until_ready(process: subprocess.Popen[bytes], address: str, port: int) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, f"nginx ended with {process.returncode}"
         try:
-            requests.get(url, timeout=5)
-        except requests.ConnectionError:
+            socket.create_connection((address, port), timeout=5).close()
+        except ConnectionError:
             time.sleep(0.05)
         else:
             return
