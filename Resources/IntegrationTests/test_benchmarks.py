@@ -21,6 +21,7 @@ from pydicom.data import get_testdata_file
 from rich.console import Console
 
 from conftest import MakeSeries, StartOrthanc
+from harness import distance
 from harness.certificates import Certificate
 from harness.clients import store
 from harness.metrics import wait_until
@@ -424,6 +425,38 @@ def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path)
     (cell,) = run_lab(plugin, tmp_path, "retrieve", *arguments)["Cells"]
     assert len(list_contestants(cell)) == 9
     assert all(figures["speed"] > 0 for figures in cell["Rounds"][0][0].values())
+
+
+@pytest.mark.skipif(distance.find_obstacle() is not None, reason=f"{distance.find_obstacle()}")
+def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path) -> None:
+    protocols = ["DICOM", "HTTPS upload (nginx in front)", "FTP (vsftpd)", "Orthanc → Orthanc"]
+    arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "65536"]
+    arguments += ["--congestion", "reno", "--protocols", *protocols, "--images", "3"]
+    report = run_lab(plugin, tmp_path, "wan", *arguments, "--turns", "1", "--transfer-seconds", "0")
+    assert list_names(report, "Protocol") == protocols
+    assert list_names(report, "Buffers") == ["64 KiB"] * 4
+    presets = ["preset stock", "preset tuned"]
+    forms = ("as received", "compressed on ingest")
+    assert [list_contestants(cell) for cell in report["Cells"]] == [
+        presets,
+        ["as it is"],
+        ["as it is"],
+        [f"{form}, {preset}" for form in forms for preset in presets],
+    ]
+    for cell in report["Cells"]:
+        for figures in cell["Rounds"][0][0].values():
+            assert figures["speed"] > 0
+            assert figures["window / round trip"] == pytest.approx(65536 * 8 / 0.01 / 1e6)
+    assert "Tuned is worse than stock" in (tmp_path / "wan.md").read_text("utf-8")
+
+
+def test_a_line_that_this_machine_cannot_make_is_left_out_with_the_reason(
+    plugin: Path, tmp_path: Path
+) -> None:
+    arguments = ["--round-trips", "10", "--losses", "--mtus", "--buffers"]
+    arguments += ["--congestion", "none-such", "--protocols", "DICOM", "--images", "1"]
+    (cell,) = run_lab(plugin, tmp_path, "wan", *arguments)["Cells"]
+    assert "this kernel has " in cell["Declined"]["DICOM"]
 
 
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:

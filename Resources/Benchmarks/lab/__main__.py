@@ -23,6 +23,7 @@ from lab import (
     stalls,
     transcode,
     transcoding,
+    wan,
 )
 from lab.cells import Experiment
 from lab.machine import describe_machine, describe_storage
@@ -46,6 +47,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "ingest": ingest.EXPERIMENT,
     "peers": peers.EXPERIMENT,
     "retrieve": retrieve.EXPERIMENT,
+    "wan": wan.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
     "own": own.EXPERIMENT,
 }

@@ -24,10 +24,14 @@ Rounds = list[list[Turn]]
 
 @dataclass(frozen=True)
 class Figure:
-    """How a figure is to be read; `is_compared`: relative to the first contestant, too."""
+    """How a figure is to be read; `is_compared`: relative to the first contestant, too.
+
+    `is_drawn`: in a chart of all cells, which is for a page that does not have too many.
+    """
 
     unit: str
     is_compared: bool = True
+    is_drawn: bool = True
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def draw_charts(results: Results, folder: Path, name: str) -> dict[str, Path]:
     charts = {}
     for figure, kind in results.figures.items():
         path = folder / f"{name}-{figure.replace(' ', '-').replace('/', '-')}.svg"
-        if kind.is_compared and draw(results, figure, path):
+        if kind.is_compared and kind.is_drawn and draw(results, figure, path):
             charts[figure] = path
     return charts
 

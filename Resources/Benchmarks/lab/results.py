@@ -126,7 +126,11 @@ class Results:
             "Options": self.options,
             "IsComplete": self.is_complete(),
             "Figures": {
-                name: {"Unit": figure.unit, "IsCompared": figure.is_compared}
+                name: {
+                    "Unit": figure.unit,
+                    "IsCompared": figure.is_compared,
+                    "IsDrawn": figure.is_drawn,
+                }
                 for name, figure in self.figures.items()
             },
             "Cells": [cell.to_json() for cell in self.cells],
@@ -147,7 +151,7 @@ class Results:
             document["Options"],
             document["Machine"],
             {
-                name: Figure(figure["Unit"], figure["IsCompared"])
+                name: Figure(figure["Unit"], figure["IsCompared"], figure.get("IsDrawn", True))
                 for name, figure in document["Figures"].items()
             },
             [Cell.from_json(cell) for cell in document["Cells"]],

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""CT images over a wide area network, by each protocol: report 004 again, on lines made here.
+
+A base line, and others that differ from it in one thing. "Compressed on ingest" is what the
+report's archive does: an Orthanc at the far end compresses what its modalities send, with the
+plugin, as it stores it, and forwards that. "As received" is the same Orthanc without. Speeds are
+those of the images as they were made: what is not sent counts.
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage
+from lab.curves import Curves, draw_curves
+from lab.line import AUTO, Line, list_congestion_controls
+from lab.options import add_plan
+from lab.ratios import Comparison
+from lab.results import Cell, Results
+from lab.wan_site import (
+    COMPRESSED,
+    DICOM,
+    FORWARD,
+    FTP,
+    HTTP,
+    PLAIN,
+    PROTOCOLS,
+    RECEIVED,
+    STOCK,
+    TUNED,
+    Findings,
+    Site,
+)
+
+NEAREST = 0.1  # ms
+CLOSE = 0.25  # of the advisor's figure
+NOISE = 0.05  # of a ratio, where there are too few turns for an interval
+
+
+def find_line_obstacle(line: Line) -> str | None:
+    known = list_congestion_controls()
+    if line.congestion not in known:
+        return f"this kernel has {', '.join(known)}"
+    return find_obstacle() or find_path_obstacle(line.round_trip, line.loss, line.mtu)
+
+
+@contextmanager
+def open_site(
+    arguments: argparse.Namespace, line: Line, findings: Findings, folder: Path, _: int
+) -> Iterator[Bench]:
+    obstacle = find_line_obstacle(line)
+    if obstacle:
+        yield lambda factors: Entry([], {factors["Protocol"]: obstacle})
+        return
+    with ExitStack() as stack:
+        yield Site(stack, arguments, line, findings, folder).enter
+
+
+def list_lines(arguments: argparse.Namespace) -> list[Line]:
+    base = Line(arguments.base / 1000, 0, VDE_MTU, None, arguments.congestion[0])
+    trips = [replace(base, round_trip=trip / 1000) for trip in arguments.round_trips]
+    losses = [
+        replace(base, loss=loss / 100, congestion=name)
+        for loss in arguments.losses
+        for name in arguments.congestion
+    ]
+    mtus = [
+        replace(line, mtu=mtu)
+        for mtu in arguments.mtus
+        for line in (base, replace(base, round_trip=NEAREST / 1000))
+        if mtu != VDE_MTU
+    ]
+    sizes = [None if size == AUTO else int(size) for size in arguments.buffers]
+    buffers = [replace(base, buffer=size) for size in sizes]
+    return list(dict.fromkeys([*trips, *losses, *mtus, *buffers]))
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    stages = []
+    for line in list_lines(arguments):
+        cells = [{**line.to_factors(), "Protocol": name} for name in arguments.protocols]
+        findings: Findings = {}
+        bench = partial(open_site, arguments, line, findings)
+        note = partial(explain, findings)
+        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds, note=note))
+    return stages
+
+
+def explain(findings: Findings, factors: Factors, _: Rounds) -> str:
+    found = sorted(findings.get(factors["Protocol"], []))
+    return f"the advisor finds {', '.join(found)}" if found else ""
+
+
+# The answer
+
+
+def list_presets(results: Results) -> Iterable[tuple[Cell, Comparison]]:
+    """Tuned beside stock, wherever both were measured."""
+    for cell in results.cells:
+        for stock in cell.list_contestants():
+            tuned = stock.replace(STOCK, TUNED)
+            if tuned != stock:
+                pairs = [
+                    [(turn[stock]["speed"], turn[tuned]["speed"]) for turn in turns]
+                    for turns in cell.rounds
+                ]
+                name = results.name_cell(cell)
+                yield cell, Comparison(name, "speed", "Mb/s", stock, tuned, pairs)
+
+
+def is_worse(comparison: Comparison) -> bool:
+    """Beyond the noise: the whole interval, or, of fewer turns, each one clearly."""
+    ratio = comparison.get_ratio()
+    return ratio.maximum < 1 - NOISE if ratio.high is None else ratio.high < 1
+
+
+def say_presets(results: Results) -> Iterable[str]:
+    compared = [comparison for _, comparison in list_presets(results)]
+    if not compared:
+        return
+    ratios = [comparison.get_ratio().median for comparison in compared]
+    worse = [
+        f"{comparison.scenario}, {comparison.b}: {comparison.get_ratio().median:.2f}"
+        for comparison in compared
+        if is_worse(comparison)
+    ]
+    yield (
+        f"- Tuned / stock is {min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}, "
+        f"in {len(ratios)} comparisons. Tuned is worse than stock beyond the noise in "
+        f"{len(worse)} of them{': ' + '; '.join(worse) if worse else ''}."
+    )
+
+
+def say_advice(results: Results) -> Iterable[str]:
+    for cell in results.cells:
+        for name in cell.list_contestants():
+            advised = cell.list_values(name, "advisor")
+            if advised and cell.factors["Buffers"] != AUTO:
+                measured, limit = median(cell.list_values(name, "without waits")), median(advised)
+                whole = median(cell.list_values(name, "speed"))
+                verdict = "within" if abs(measured / limit - 1) <= CLOSE else "**not** within"
+                yield (
+                    f"- {results.name_cell(cell)}, {name}: the advisor computes {limit:.3g} Mb/s "
+                    f"of window and round trip; measured are {measured:.3g} while data is sent, "
+                    f"{measured / limit:.2f} of it, {verdict} {CLOSE:.0%} ({whole:.3g} with the "
+                    f"round trips in which storescu waits for answers)."
+                )
+
+
+def say_compression(results: Results) -> Iterable[str]:
+    for cell in results.cells:
+        if cell.factors["Protocol"] == FORWARD and cell.rounds:
+            received, compressed = (
+                median(cell.list_values(f"{form}, {TUNED}", "speed"))
+                for form in (RECEIVED, COMPRESSED)
+            )
+            yield (
+                f"- {results.name_cell(cell)}: compressed on ingest, images come "
+                f"{compressed / received:.2f} times as fast as as received."
+            )
+
+
+def say_loss(results: Results) -> Iterable[str]:
+    for cell in results.cells:
+        for name in cell.list_contestants():
+            limits = cell.list_values(name, "Mathis")
+            if limits:
+                measured, limit = median(cell.list_values(name, "speed")), median(limits)
+                yield (
+                    f"- {results.name_cell(cell)}, {name}: {measured:.3g} Mb/s, "
+                    f"{measured / limit:.2f} of what Mathis' formula leaves ({limit:.3g})."
+                )
+
+
+def list_curves(results: Results) -> Curves:
+    """Speed by round trip in ms, of lines that differ from the base in nothing else."""
+    usual = list_usual(results)
+    curves: Curves = {}
+    for cell in results.cells:
+        line = Line.from_factors(cell.factors)
+        if replace(line, round_trip=0) != usual:
+            continue
+        for name in cell.list_contestants():
+            protocol = cell.factors["Protocol"]
+            label = protocol if name == PLAIN else f"{protocol}, {name}"
+            point = (line.round_trip * 1000, median(cell.list_values(name, "speed")))
+            curves.setdefault(label, []).append(point)
+    return {label: sorted(points) for label, points in curves.items()}
+
+
+def list_usual(results: Results) -> Line:
+    """What lines have in common that differ in the round trip: automatic buffers, no loss."""
+    congestion = results.options["congestion"][0]
+    return Line(0, 0, VDE_MTU, None, congestion)
+
+
+def list_limits(results: Results, trips: list[float]) -> Curves:
+    """A fixed window in each round trip, up to what the line carries."""
+    sizes = [int(size) for size in results.options["buffers"] if size != AUTO]
+    return {
+        f"{size // 1024} KiB / round trip": [
+            (trip, min(results.options["rate"], size * 8 / trip / 1000)) for trip in trips
+        ]
+        for size in sizes
+    }
+
+
+def answer(results: Results, folder: Path, name: str) -> list[str]:
+    lines = [*say_presets(results), *say_advice(results)]
+    lines += [*say_compression(results), *say_loss(results), ""]
+    curves = list_curves(results)
+    trips = sorted({trip for points in curves.values() for trip, _ in points})
+    if len(trips) > 1:
+        path = folder / f"{name}-speed-by-round-trip.svg"
+        limits = list_limits(results, trips)
+        title = f"{results.experiment}, {results.date}"
+        draw_curves(title, ("round trip, ms", "Mb/s: median"), curves, limits, path)
+        lines += [f"![Speed by round trip]({path.name})", ""]
+    return lines
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--base", type=float, default=50, help="round trip of the base line, ms")
+    trips = [NEAREST, 25, 50, 100, 200, 400, 800]
+    command.add_argument("--round-trips", type=float, nargs="*", default=trips, help="ms")
+    command.add_argument("--losses", type=float, nargs="*", default=[0, 0.1], help="per cent")
+    command.add_argument("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
+    command.add_argument(
+        "--buffers", nargs="*", default=[AUTO, "16384", "65536"], help="bytes, or auto"
+    )
+    command.add_argument("--congestion", nargs="+", default=["cubic", "bbr"])
+    command.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
+    command.add_argument("--rate", type=float, default=155, help="what the line carries, Mb/s")
+    command.add_argument("--images", type=int, default=100, help="at most, in each transfer")
+    command.add_argument(
+        "--transfer-seconds", type=float, default=4, help="for each transfer, about, as predicted"
+    )
+    add_plan(command, 3, 180)
+
+
+EXPERIMENT = Experiment(
+    "CT images over a wide area network, by DICOM, HTTP and FTP, stock and tuned",
+    add_options,
+    make_stages,
+    {
+        "speed": Figure("Mb/s", is_drawn=False),
+        "without waits": Figure("Mb/s", is_compared=False),
+        "throughput": Figure("images/s", is_compared=False),
+        "images": Figure("", is_compared=False),
+        "window / round trip": Figure("Mb/s", is_compared=False),
+        "prediction": Figure("Mb/s", is_compared=False),
+        "Mathis": Figure("Mb/s", is_compared=False),
+        "advisor": Figure("Mb/s", is_compared=False),
+    },
+    {
+        "base": 20,
+        "round_trips": [NEAREST, 20],
+        "losses": [],
+        "mtus": [],
+        "buffers": ["65536"],
+        "congestion": ["cubic"],
+        "protocols": [DICOM, HTTP, FTP, FORWARD],
+        "transfer_seconds": 0.7,
+        "images": 30,
+        "turns": 2,
+        "seconds": 10,
+    },
+    answer=answer,
+)

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Both ends of a slow path, in network namespaces of their own: Orthanc, nginx and vsftpd here,
+their clients, and an Orthanc that forwards, at the far end."""
+
+import argparse
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from harness import ftp, proxy
+from harness.certificates import Certificate, make_certificate
+from harness.clients import upload
+from harness.distance import NEAR, Distance, private_network
+from harness.images import Image
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer
+from harness.receivers import describe_modality, send
+from harness.tuning import tune_sockets
+from lab.cells import Contestant, Entry, Factors, Figures
+from lab.line import Line
+from lab.options import make_series
+from lab.processes import ClientError, check_stored, run_clients
+from lab.retrieve import IN_MEMORY, count_files, use_curl
+from lab.senders import STORESCU
+
+DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
+FTP, FILES, FORWARD = "FTP (vsftpd)", "HTTP files (nginx)", "Orthanc → Orthanc"
+
+# How often an image waits for the other side: the answer; FTP asks for a port, connects to it, and
+# asks for the size and the file
+ROUND_TRIPS = {DICOM: 1, TLS: 1, HTTP: 1, HTTPS: 1, FTP: 4, FILES: 1, FORWARD: 1}
+PROTOCOLS = list(ROUND_TRIPS)
+
+STOCK, TUNED, PLAIN = "preset stock", "preset tuned", "as it is"
+PRESETS = {STOCK: "stock", TUNED: "tuned"}
+RECEIVED, COMPRESSED = "as received", "compressed on ingest"
+
+SENDER = "FAR"  # the application entity at the far end
+SET_UP = 3  # round trips: TCP connection, association, release
+
+ADVISED = 20  # instances, from which on the advisor speaks
+ADVICE_SECONDS = 4
+LONGEST = 600  # seconds for a client
+FEWEST = 3  # images
+
+LOSSLESS = "1.2.840.10008.1.2.4.70"  # JPEG Lossless, Non-Hierarchical, First-Order Prediction
+
+# In the namespaces nobody else is
+REACHABLE = {"RemoteAccessAllowed": True, "AuthenticationEnabled": False}
+
+Findings = dict[str, set[str]]  # identifiers, by the cell's protocol
+
+
+@dataclass(frozen=True)
+class Way:
+    """How images come here; `size` is what an image takes on the way."""
+
+    prepare: Callable[[], object]
+    send: Callable[[list[Image]], float]
+    check: Callable[[int], None]
+    size: float
+    advise: Callable[[int], Figures] = lambda _: {}
+
+
+class Site:
+    """All that one line needs, each server from its first cell on, as long as the stack is open."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        arguments: argparse.Namespace,
+        line: Line,
+        findings: Findings,
+        folder: Path,
+    ) -> None:
+        self._stack = stack
+        self._arguments = arguments
+        self._line = line
+        self._findings = findings
+        self._folder = folder
+        self._rate = arguments.rate * 1e6
+        self._images = make_series("wan", arguments.images)
+        self._size = sum(image.get_size() for image in self._images) / len(self._images)
+        stack.enter_context(private_network())
+        self._distance = stack.enter_context(
+            Distance(line.round_trip, line.loss, line.mtu, self._rate, line.congestion)
+        )
+        line.write_settings()
+        with self._distance.at_far_end():
+            line.write_settings()
+
+    def enter(self, factors: Factors) -> Entry:
+        protocol = factors["Protocol"]
+        obstacle = ftp.find_obstacle() if protocol == FTP else None
+        if obstacle:
+            return Entry([], {protocol: obstacle})
+        images = self._images[: self._count_images(protocol)]
+        ways = self._list_ways(protocol)
+        for way in ways.values():  # to warm up
+            way.prepare()
+            way.send(images[:1])
+        return Entry(
+            [
+                Contestant(name, partial(self._measure, protocol, way, images))
+                for name, way in ways.items()
+            ]
+        )
+
+    def _count_images(self, protocol: str) -> int:
+        """As many as take about the time that a transfer is given."""
+        rate = min(self._rate, self._line.get_mathis_limit() or self._rate)
+        each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], rate)
+        count = max(FEWEST, round(self._arguments.transfer_seconds / each))
+        if self._line.buffer and protocol == DICOM:
+            count = max(ADVISED + 2, count)
+        return min(count, len(self._images))
+
+    def _measure(self, protocol: str, way: Way, images: list[Image]) -> Figures:
+        way.prepare()
+        seconds = way.send(images)
+        way.check(len(images))
+        trips = ROUND_TRIPS[protocol]
+        mathis = self._line.get_mathis_limit()
+        rate = min(self._rate, mathis or self._rate)
+        bits = sum(image.get_size() for image in images) * 8 / 1e6
+        waits = (len(images) * trips + SET_UP) * self._line.round_trip
+        each = self._line.predict(way.size, trips, rate)
+        return {
+            "speed": bits / seconds,
+            "without waits": bits / max(seconds - waits, bits / self._rate * 1e6),
+            "throughput": len(images) / seconds,
+            "images": len(images),
+            "window / round trip": self._line.get_window_limit() / 1e6,
+            "prediction": self._size * 8 / each / 1e6,
+            **({"Mathis": mathis / 1e6} if mathis else {}),
+            **way.advise(len(images)),
+        }
+
+    def _list_ways(self, protocol: str) -> dict[str, Way]:
+        if protocol == DICOM:
+            return self._list_dicom_ways(DICOM, self._near, [])
+        if protocol == TLS:
+            arguments = self._certificate.get_dcmtk_arguments()
+            return self._list_dicom_ways(TLS, self._near_tls, arguments)
+        if protocol == FORWARD:
+            return self._list_forwarding_ways()
+        if protocol == HTTP:
+            return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}", [])}
+        if protocol == HTTPS:
+            return {PLAIN: self._make_https_upload()}
+        return {PLAIN: self._make_download(ftp if protocol == FTP else proxy)}
+
+    # DICOM
+
+    def _list_dicom_ways(
+        self, protocol: str, server: OrthancServer, arguments: list[str]
+    ) -> dict[str, Way]:
+        start = [STORESCU, *arguments, "-aet", SENDER, "-aec", "ORTHANC", NEAR]
+
+        def send_images(images: list[Image]) -> float:
+            files = [image.path for image in images]
+            return self._run_afar([*start, str(server.dicom_port), *files])
+
+        def prepare(preset: str) -> None:
+            server.delete_all()
+            self._tune(server, preset)
+
+        return {
+            name: Way(
+                partial(prepare, preset),
+                send_images,
+                partial(check_stored, server),
+                self._size,
+                partial(self._ask_for_advice, protocol, [server]),
+            )
+            for name, preset in PRESETS.items()
+        }
+
+    def _tune(self, server: OrthancServer, preset: str) -> None:
+        buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
+        tune_sockets(server, Preset=preset, **buffer)
+
+    def _ask_for_advice(self, protocol: str, servers: list[OrthancServer], count: int) -> Figures:
+        """The limit that it computes of window and round trip, where it finds that it holds."""
+
+        def read() -> list[Json]:
+            return [found for server in servers for found in server.get_json("/perf/advice")]
+
+        def list_limits() -> list[float]:
+            return [
+                found["Evidence"]["WindowLimit"]
+                for found in read()
+                if "WindowLimit" in found["Evidence"]
+            ]
+
+        if self._line.buffer and count >= ADVISED:
+            wait_until(lambda: bool(list_limits()), ADVICE_SECONDS)
+        self._findings.setdefault(protocol, set()).update(found["ID"] for found in read())
+        limits = list_limits()
+        return {"advisor": min(limits) * 8 / 1e6} if limits else {}
+
+    # Orthanc at both ends
+
+    def _list_forwarding_ways(self) -> dict[str, Way]:
+        stored = {RECEIVED: self._far_images[0], COMPRESSED: self._far_images[1]}
+        return {
+            f"{form}, {name}": self._make_forwarding(*stored[form], preset)
+            for form in stored
+            for name, preset in PRESETS.items()
+        }
+
+    def _make_forwarding(self, identifiers: list[str], size: float, preset: str) -> Way:
+        def prepare() -> None:
+            self._near.delete_all()
+            self._tune(self._near, preset)
+            with self._distance.at_far_end():
+                self._tune(self._far, preset)
+
+        def send_images(images: list[Image]) -> float:
+            with self._distance.at_far_end():
+                begin = time.monotonic()
+                send(self._far, "near", identifiers[: len(images)])
+                return time.monotonic() - begin
+
+        check = partial(check_stored, self._near)
+        advise = partial(self._ask_for_advice, FORWARD, [self._near])
+        return Way(prepare, send_images, check, size, advise)
+
+    @cached_property
+    def _far_images(self) -> list[tuple[list[str], float]]:
+        """Two series at the far end, as received and compressed: their instances, and an image's
+        size."""
+        compressed = make_series("wan-compressed", self._arguments.images)
+        forms = ((self._images, ""), (compressed, LOSSLESS))
+        far = self._far
+        with self._distance.at_far_end():
+            return [self._fill(far, images, syntax) for images, syntax in forms]
+
+    def _fill(
+        self, far: OrthancServer, images: list[Image], syntax: str
+    ) -> tuple[list[str], float]:
+        tuning = {"IngestTranscoding": {"Engine": "native", "TransferSyntax": syntax}}
+        far.request("PUT", "/perf/tuning", json=tuning).raise_for_status()
+        refused = [it for it in upload(far, map(Image.read_bytes, images)) if it[0] != 200]
+        if refused:
+            raise ClientError(f"the far Orthanc answered {refused[0]}")
+        identifiers = [far.find_instance(image.sop_instance_uid) for image in images]
+        sizes = [
+            int(far.get(f"/instances/{identifier}/attachments/dicom/size").text)
+            for identifier in identifiers
+        ]
+        return identifiers, sum(sizes) / len(sizes)
+
+    # HTTP and FTP
+
+    def _make_upload(self, url: str, arguments: list[str]) -> Way:
+        configuration = self._folder / "upload.curl"
+
+        def send_images(images: list[Image]) -> float:
+            transfer = [f'url = "{url}/instances"', "fail", "silent", "show-error", 'noproxy = "*"']
+            parts = [
+                "\n".join(
+                    [*transfer, *arguments, f'data-binary = "@{image.path}"', "output = /dev/null"]
+                )
+                for image in images
+            ]
+            configuration.write_text("\nnext\n".join(parts), "utf-8")
+            return self._run_afar(["curl", "--config", configuration])
+
+        return Way(
+            self._near.delete_all, send_images, partial(check_stored, self._near), self._size
+        )
+
+    def _make_https_upload(self) -> Way:
+        certificate = self._certificate
+        server = proxy.serve_tls(self._near, certificate, self._folder / "tls", NEAR)
+        port = self._stack.enter_context(server).rpartition(":")[2]
+        arguments = [f'cacert = "{certificate.certificate}"']
+        arguments += [f'connect-to = "127.0.0.1:{port}:{NEAR}:{port}"']  # as the certificate says
+        return self._make_upload(f"https://127.0.0.1:{port}", arguments)
+
+    def _make_download(self, server: "proxy | ftp") -> Way:
+        folder = self._folder / server.__name__.rpartition(".")[2]
+        url, _ = self._stack.enter_context(server.serve_files(self._files, folder, NEAR))
+        counted: list[tuple[int, int]] = []
+
+        def send_images(images: list[Image]) -> float:
+            with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
+                got = Path(name) / "got"
+                got.mkdir()
+                urls = [f"{url}/{image.path.name}" for image in images]
+                seconds = self._run_afar(use_curl(urls, 1, got))
+                counted[:] = [count_files(got)]
+            return seconds
+
+        def check(count: int) -> None:
+            ((files, size),) = counted
+            if files != count or size < 0.99 * count * self._size:
+                raise ClientError(f"{files} of {count} files came, {size} bytes")
+
+        return Way(lambda: None, send_images, check, self._size)
+
+    def _run_afar(self, command: list[str | Path]) -> float:
+        with self._distance.at_far_end():
+            return run_clients([command], seconds=LONGEST)[0]
+
+    # Servers
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        return make_certificate(self._folder)
+
+    @cached_property
+    def _near(self) -> OrthancServer:
+        return self._start("near", {})
+
+    @cached_property
+    def _near_tls(self) -> OrthancServer:
+        return self._start("near-tls", self._certificate.get_dicom_options())
+
+    @cached_property
+    def _far(self) -> OrthancServer:
+        modality = {**describe_modality(self._near.dicom_port, "ORTHANC"), "Host": NEAR}
+        with self._distance.at_far_end():
+            return self._start("far", {"DicomModalities": {"near": modality}})
+
+    @cached_property
+    def _files(self) -> Path:
+        files = self._folder / "files"
+        files.mkdir(mode=0o755)
+        for image in self._images:
+            shutil.copy(image.path, files)
+            (files / image.path.name).chmod(0o644)  # vsftpd's user reads it
+        return files
+
+    def _start(self, name: str, options: dict[str, object]) -> OrthancServer:
+        server = OrthancServer(
+            self._folder / name,
+            plugins=[self._arguments.plugin],
+            options={**REACHABLE, **options},
+        )
+        return self._stack.enter_context(server)
