@@ -71,6 +71,13 @@ namespace OrthancPerf
                                                     {"orthanc", orthanc_.GetVersion()}};
                  return std::vector<LabelledValue>{{labels, 1}};
                }),
+    startTime_("orthanc_perf_start_time_seconds",
+               "When the plugin was loaded, and its counters began at zero, in Unix time.",
+               [this]
+               {
+                 const std::chrono::duration<double> time = startedAt_.time_since_epoch();
+                 return std::vector<LabelledValue>{{{}, time.count()}};
+               }),
     tuningInForce_("orthanc_perf_tuning",
                    "The tuning in force: numbers as they are, switches as 0 and 1.",
                    [this] { return ToLabelledValues("setting", ToFigures(*tuning_.Get())); }),
@@ -85,8 +92,8 @@ namespace OrthancPerf
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
-    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &tuningInForce_, &findings_,
-                 &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
+    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &tuningInForce_,
+                 &findings_, &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
@@ -243,8 +250,9 @@ namespace OrthancPerf
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
     RegisterMetricsResource(router_, exposition_);
-    RegisterStatusResource(router_, StatusSources{versions, state_, tracker_, recentTraffic_,
-                                                  tuner_, recorder_, transcoding_.GetSources()});
+    RegisterStatusResource(router_,
+                           StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
+                                         tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_,
                               [this](const char* sopInstanceUid)
                               { return orthanc_.LookupInstance(sopInstanceUid); });

@@ -29,6 +29,7 @@
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
+#include <chrono>
 #include <memory>
 
 namespace OrthancPerf
@@ -110,6 +111,7 @@ namespace OrthancPerf
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
     std::string FindInStore(const InstanceIdentity& instance) const;
 
+    const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
     Orthanc orthanc_;
     const ServerConfiguration server_;
     const RequestSenders senders_;
@@ -124,6 +126,7 @@ namespace OrthancPerf
     PeerMetrics peerMetrics_;
     IngestMetrics ingestMetrics_;
     const GaugeFamily buildInfo_;
+    const GaugeFamily startTime_;
     const GaugeFamily tuningInForce_;
     const GaugeFamily findings_;
     History history_;

@@ -183,6 +183,7 @@ namespace OrthancPerf
     {
       Json::Value answer;
       answer["Versions"] = Describe(sources.versions);
+      answer["StartedAt"] = ToJson(sources.startedAt);
       answer["Hooks"] = sources.state.DescribeHooks();
       answer["CallbackFailures"] = sources.state.DescribeFailures();
       answer["Warnings"] = sources.state.DescribeWarnings();

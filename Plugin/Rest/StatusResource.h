@@ -9,6 +9,7 @@
 #include "Rest/RestRouter.h"
 #include "Rest/TranscodingStatus.h"
 
+#include <chrono>
 #include <string>
 
 namespace OrthancPerf
@@ -25,6 +26,7 @@ namespace OrthancPerf
   struct StatusSources
   {
     Versions versions;
+    std::chrono::system_clock::time_point startedAt;
     const PluginState& state;
     const IngestTracker& tracker;
     const RecentTraffic& traffic;

@@ -17,6 +17,7 @@ from harness.prometheus import PrometheusServer
 
 INGEST_FAMILIES = {
     "build_info",
+    "start_time_seconds",
     "ingest_instances_total",
     "ingest_bytes_total",
     "ingest_phase_seconds",
