@@ -123,21 +123,22 @@ def upload_zip(server: OrthancServer, images: Sequence[Image]) -> list[dict[str,
     return response.json()
 
 
-def store_over_web(server: OrthancServer, images: Sequence[Image]) -> requests.Response:
-    """All images in one STOW-RS request (DICOM PS3.18, section 10.5)."""
+def make_multipart(contents: Iterable[bytes]) -> tuple[bytes, dict[str, str]]:
+    """The body of a STOW-RS request (DICOM PS3.18, section 10.5), and its headers."""
     body = io.BytesIO()
-    for image in images:
+    for content in contents:
         body.write(f"--{BOUNDARY}\r\nContent-Type: application/dicom\r\n\r\n".encode())
-        body.write(image.read_bytes())
+        body.write(content)
         body.write(b"\r\n")
     body.write(f"--{BOUNDARY}--\r\n".encode())
     kind = f'multipart/related; type="application/dicom"; boundary={BOUNDARY}'
-    response = server.request(
-        "POST",
-        "/dicom-web/studies",
-        data=body.getvalue(),
-        headers={"Content-Type": kind, "Accept": DICOM_JSON},
-    )
+    return body.getvalue(), {"Content-Type": kind, "Accept": DICOM_JSON}
+
+
+def store_over_web(server: OrthancServer, images: Sequence[Image]) -> requests.Response:
+    """All images in one STOW-RS request."""
+    body, headers = make_multipart(image.read_bytes() for image in images)
+    response = server.request("POST", "/dicom-web/studies", data=body, headers=headers)
     response.raise_for_status()
     return response
 

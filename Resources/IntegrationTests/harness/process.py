@@ -27,6 +27,14 @@ def list_children(pid: int) -> list[int]:
     return children
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, which is no zombie that nobody waits for."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        stat = Path(f"/proc/{pid}/stat").read_text("ascii", "replace")
+        return stat.rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
 @contextmanager
 def keep_children_still(pid: int) -> Iterator[None]:
     """The processes that this one has started, and theirs, do nothing while the body runs."""

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Senders that remember what was acknowledged to them, and the look whether the store has it.
+
+They bear a server that vanishes: what was not answered counts as not sent, and they try anew.
+"""
+
+import io
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from typing import Self
+
+import requests
+from pydicom import dcmread
+from pydicom.uid import ExplicitVRLittleEndian
+from pynetdicom import AE
+from pynetdicom.sop_class import CTImageStorage
+
+from harness import clients
+from harness.numbered import NumberedImages, find_number, make_pixels
+from harness.orthanc import OrthancServer
+from harness.senders import keep_reactor_paused
+from harness.transcoding import decode, get_syntax, read_stored
+
+DICOM_SECONDS = 20
+REST_SECONDS = 0.02  # before the next attempt at a server that is not there
+
+IMAGES_PER_REQUEST = 3  # of STOW-RS
+FAILED = "00081198"  # Failed SOP Sequence
+REFERENCED = "00081199"  # Referenced SOP Sequence
+INSTANCE = "00081155"  # Referenced SOP Instance UID
+
+
+class AcknowledgedLoad:
+    """Senders of numbered instances within `with`, one for each way; `ways` are its methods' names.
+
+    `acknowledged` are the numbers that the server said it has stored.
+    """
+
+    WAYS = ("store", "upload", "store_over_web")
+
+    def __init__(
+        self,
+        server: OrthancServer,
+        images: NumberedImages,
+        ways: Iterable[str] = WAYS,
+        dicom_port: int | None = None,
+        url: str | None = None,
+    ) -> None:
+        self.acknowledged: list[int] = []
+        self._server = server
+        self._images = images
+        self._dicom_port = dicom_port
+        self._url = url
+        self._is_over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._go_on, args=[getattr(self, f"_{way}")]) for way in ways
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def wait_for(self, count: int, seconds: float = 60) -> None:
+        """Until so many more are acknowledged."""
+        count += len(self.acknowledged)
+        deadline = time.monotonic() + seconds
+        while len(self.acknowledged) < count:
+            assert time.monotonic() < deadline, f"no {count} instances within {seconds} s"
+            time.sleep(0.005)
+
+    def _go_on(self, send: Callable[[], None]) -> None:
+        while not self._is_over.is_set():
+            with suppress(OSError, RuntimeError, requests.RequestException):
+                send()
+            self._is_over.wait(REST_SECONDS)
+
+    def _store(self) -> None:
+        """C-STORE over one association, until it ends."""
+        entity = AE("ACKNOWLEDGED")
+        entity.acse_timeout = entity.dimse_timeout = entity.network_timeout = DICOM_SECONDS
+        entity.add_requested_context(CTImageStorage, ExplicitVRLittleEndian)
+        port = self._dicom_port or self._server.dicom_port
+        association = entity.associate("127.0.0.1", port, ae_title="ORTHANC")
+        if not association.is_established:
+            return
+        with keep_reactor_paused(association):
+            is_accepted = True
+            while is_accepted and not self._is_over.is_set():
+                number, content = self._images.take()
+                status = association.send_c_store(dcmread(io.BytesIO(content)))
+                is_accepted = getattr(status, "Status", None) == 0
+                if is_accepted:
+                    self.acknowledged.append(number)
+        if is_accepted:
+            association.release()
+        else:
+            association.abort()
+
+    def _upload(self) -> None:
+        """POST /instances over one connection, until it ends."""
+        with closing(clients.Uploader(self._server)) as uploader:
+            while not self._is_over.is_set():
+                number, content = self._images.take()
+                status, body = uploader.upload(content)
+                if status == 200 and json.loads(body)["Status"] == "Success":
+                    self.acknowledged.append(number)
+
+    def _store_over_web(self) -> None:
+        """STOW-RS, several instances a request."""
+        with requests.Session() as session:
+            session.trust_env = False
+            while not self._is_over.is_set():
+                taken = dict(self._images.take() for _ in range(IMAGES_PER_REQUEST))
+                body, headers = clients.make_multipart(taken.values())
+                url = f"{self._url or self._server.url}/dicom-web/studies"
+                response = session.post(url, data=body, headers=headers, timeout=DICOM_SECONDS)
+                if response.status_code in (200, 202):
+                    for entry in response.json().get(REFERENCED, {}).get("Value", []):
+                        self.acknowledged.append(find_number(entry[INSTANCE]["Value"][0]))
+
+
+class StoreCheck:
+    """Whether all that was acknowledged is in the store, and all that is served is whole.
+
+    Of one store, again and again: what was read once, and is still listed, is not read anew.
+    """
+
+    def __init__(self) -> None:
+        self._read: dict[str, int] = {}
+        self.acknowledged: set[int] = set()
+        self.compressed = 0  # of those that were read
+
+    def check(self, server: OrthancServer, acknowledged: Iterable[int]) -> None:
+        self.acknowledged.update(acknowledged)
+        listed = set(server.get_json("/instances"))
+        for identifier in listed - set(self._read):
+            image = read_stored(server, identifier)
+            number = find_number(image.SOPInstanceUID)
+            assert (decode(image) == make_pixels(number)).all(), f"{number} has other pixels"
+            self.compressed += get_syntax(image).is_compressed
+            self._read[identifier] = number
+        stored = {self._read[identifier] for identifier in listed}
+        lost = self.acknowledged - stored
+        assert not lost, f"{len(lost)} of {len(self.acknowledged)} acknowledged instances are lost"
+
+    def find(self, number: int) -> str:
+        """Orthanc's identifier of an instance that was there at the last look."""
+        return next(identifier for identifier, read in self._read.items() if read == number)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Killed at any moment: what was acknowledged is in the store, and nothing half-written is served.
+
+Each kill is SIGKILL, which no process can prepare for, at a random moment of a load by C-STORE,
+HTTP and STOW-RS. PERF_KILLS says how often: "run-tests.sh --long" does 100. PERF_SEED repeats
+the moments of a run, as far as the machine lets it.
+"""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+import requests
+
+from conftest import AddRow, StartOrthanc
+from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.metrics import INSTANCES, PREFIX, scrape, wait_until
+from harness.numbered import NumberedImages
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.process import is_running, list_children
+from harness.transcoding import (
+    JPEG_LOSSLESS_SV1,
+    JPEG_LS,
+    get_syntax,
+    list_engines,
+    read_stored,
+    tune,
+)
+
+KILLS = int(os.environ.get("PERF_KILLS", "1"))
+
+# Seconds: after the first instances are acknowledged, and between two engine programs' ends
+LATEST_KILL = 0.7
+LONGEST_PAUSE = 0.1
+
+# A connection that died with its peer is found out about at once, but not an association that waits
+DICOM_OPTIONS = {"DicomScpTimeout": 5}
+
+TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
+
+KEPT = "all that was acknowledged is stored with its pixels, all that is served is whole"
+
+
+@pytest.fixture
+def moments() -> random.Random:
+    seed = int(os.environ.get("PERF_SEED", random.randrange(2**32)))
+    print(f"PERF_SEED={seed}")  # which pytest shows of a test that failed
+    return random.Random(seed)
+
+
+# ---- Orthanc ------------------------------------------------------------------------------------
+
+
+class TuningLoad:
+    """Someone who changes the tuning over REST again and again, three keys at a time.
+
+    All three follow from one number, so that a half of a change would be seen.
+    """
+
+    def __init__(self) -> None:
+        self._number = 1
+        self._acknowledged = 0
+
+    @contextmanager
+    def go_on(self, server: OrthancServer) -> Iterator[None]:
+        is_over = threading.Event()
+        self._acknowledged = 0
+
+        def put() -> None:
+            with requests.Session() as session, suppress(requests.RequestException):
+                session.trust_env = False
+                while not is_over.is_set():
+                    self._number += 1
+                    document = self._make_document(self._number)
+                    url = f"{server.url}/perf/tuning"
+                    session.put(url, json=document, timeout=60).raise_for_status()
+                    self._acknowledged = self._number
+
+        thread = threading.Thread(target=put)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    def check(self, server: OrthancServer) -> None:
+        """The latest that was answered is in force, or the one that was on its way."""
+        tuning = server.get_json("/perf/tuning")
+        number = tuning["DicomSockets"]["UserTimeoutSeconds"] - 1000
+        expected = self._make_document(number)
+        for section, keys in expected.items():
+            assert tuning[section].items() >= keys.items(), f"half of change {number}: {tuning}"
+        assert number in (self._acknowledged, self._number), (number, self._acknowledged)
+
+    @staticmethod
+    def _make_document(number: int) -> dict[str, dict[str, int]]:
+        return {
+            "DicomSockets": {
+                "KeepAliveSeconds": 1000 + number % 30_000,
+                "UserTimeoutSeconds": 1000 + number,
+            },
+            "IngestTranscoding": {"LossyQuality": 1 + number % 100},
+        }
+
+
+def check_that_counters_begin_anew(server: OrthancServer, killed_at: float) -> None:
+    metrics = scrape(server)
+    assert metrics.sum(INSTANCES) == 0
+    assert metrics.sum(PREFIX + "start_time_seconds") > killed_at
+
+
+@pytest.mark.parametrize("engine", ["", "native", "dcmtk", "gdcm"])
+def test_orthanc_killed(
+    start_orthanc: StartOrthanc, moments: random.Random, reliability: AddRow, engine: str
+) -> None:
+    row = reliability(
+        f"Orthanc killed, transcoding by {engine}" if engine else "Orthanc killed",
+        f"{KEPT}; the tuning changed last is in force, as a whole; counters begin at zero, and say "
+        "so; no engine's program stays",
+    )
+    server = start_orthanc(options=DICOM_OPTIONS)
+    if engine:
+        list_engines(server)
+        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad()
+    for _ in range(KILLS):
+        with row.attempt():
+            with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                programs = list_children(server.pid)
+                killed_at = time.time()
+                server.kill()
+            assert wait_until(lambda: not any(map(is_running, programs)), 20)  # noqa: B023
+            server.start()
+            check_that_counters_begin_anew(server, killed_at)
+            tuning.check(server)
+            store.check(server, load.acknowledged)
+            row.count("instances acknowledged", len(load.acknowledged))
+    assert bool(store.compressed) == bool(engine)
+
+
+# ---- An engine's program ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+def test_an_engine_program_killed(
+    start_orthanc: StartOrthanc, moments: random.Random, reliability: AddRow, engine: str
+) -> None:
+    row = reliability(
+        f"an engine's program killed: {engine}",
+        f"{KEPT}; Orthanc goes on, and so does transcoding, by another program",
+    )
+    server = start_orthanc()
+    list_engines(server)
+    tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+    store = StoreCheck()
+    with AcknowledgedLoad(server, NumberedImages()) as load:
+        for _ in range(KILLS * 5):
+            with row.attempt():
+                load.wait_for(1)
+                assert wait_until(lambda: list_children(server.pid), 20)
+                time.sleep(moments.uniform(0, LONGEST_PAUSE))
+                with suppress(ProcessLookupError):
+                    os.kill(moments.choice(list_children(server.pid)), signal.SIGKILL)
+        load.wait_for(10)
+    store.check(server, load.acknowledged)
+    row.count("instances acknowledged", len(load.acknowledged))
+    row.count("of them transcoded", store.compressed)
+    assert get_syntax(read_stored(server, store.find(load.acknowledged[-1]))).is_compressed
+    assert not server.get_json("/perf/status")["CallbackFailures"]
+
+
+# ---- PostgreSQL ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("victim", ["server", "connection"])
+def test_postgresql_killed(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+    victim: str,
+) -> None:
+    name = "PostgreSQL killed" if victim == "server" else "a process of PostgreSQL's killed"
+    row = reliability(
+        name, f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on"
+    )
+    images, store = NumberedImages(), StoreCheck()
+    with PostgreSqlServer() as postgresql:
+        server = start_orthanc(
+            plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+            options=DICOM_OPTIONS | postgresql.get_options(),
+        )
+        for _ in range(KILLS):
+            with row.attempt(), AcknowledgedLoad(server, images) as load:
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                if victim == "server":
+                    postgresql.kill()
+                    postgresql.start()
+                else:
+                    os.kill(moments.choice(list_children(postgresql.pid)), signal.SIGKILL)
+                load.wait_for(3)
+            store.check(server, load.acknowledged)
+            row.count("instances acknowledged", len(load.acknowledged))
