@@ -459,6 +459,26 @@ def test_a_line_that_this_machine_cannot_make_is_left_out_with_the_reason(
     assert "this kernel has " in cell["Declined"]["DICOM"]
 
 
+def test_dcmtk_sockets_measures_each_buffer_and_each_receiver(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--images", "3", "--turns", "1", "--iperf-seconds", "1"]
+    arguments += ["--buffers", "129076", "--server-buffers", "129075"]
+    report = run_lab(plugin, tmp_path, "dcmtk-sockets", *arguments)
+    store, move, to_orthanc = "storescu → storescp", "C-MOVE by movescu", "storescu → Orthanc"
+    assert list_names(report, "Transfer") == [*[store] * 2, move, to_orthanc]
+    for cell in report["Cells"][:2]:
+        if cell["Declined"]:
+            assert list(cell["Declined"].values()) == [distance.find_obstacle()]
+        else:
+            assert list_contestants(cell) == ["Nagle on", "Nagle off", "iperf3"]
+    servers = ["Orthanc as shipped", "Orthanc with the plugin"]
+    movers = [f"{it}, {who}" for it in servers for who in ("movescu receives", "storescp receives")]
+    assert list_contestants(report["Cells"][2]) == movers
+    assert list_contestants(report["Cells"][3]) == servers
+    for figures in report["Cells"][2]["Rounds"][0][0].values():
+        assert 0 < figures["first image"] < 3 / figures["throughput"]
+    assert "the published wait of 1 s is" in (tmp_path / "dcmtk-sockets.md").read_text("utf-8")
+
+
 def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--visits", "2", "--pairs", "1", "--phase-seconds", "3", "--images", "5"]
     report = run_lab(plugin, tmp_path, "dashboard", *arguments)

@@ -15,6 +15,7 @@ from rich.console import Console
 from lab import (
     compare,
     dashboard,
+    dcmtk_sockets,
     ingest,
     overhead,
     own,
@@ -48,6 +49,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "peers": peers.EXPERIMENT,
     "retrieve": retrieve.EXPERIMENT,
     "wan": wan.EXPERIMENT,
+    "dcmtk-sockets": dcmtk_sockets.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
     "own": own.EXPERIMENT,
 }

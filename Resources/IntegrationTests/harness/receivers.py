@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Real receivers that Orthanc sends to, and Orthanc's side of sending."""
 
+import os
 import subprocess
 import threading
 import time
@@ -26,14 +27,23 @@ SUCCESS = 0x0000  # DICOM PS3.4 annex B.2.3
 class Receiver:
     """A program that listens on a port, as a context manager; nobody reads what it says."""
 
-    def __init__(self, port: int, command: Sequence[str | Path]) -> None:
+    def __init__(
+        self,
+        port: int,
+        command: Sequence[str | Path],
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.port = port
         self._command = command
+        self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            self._command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=self._environment,
         )
         try:
             assert wait_until(self._listens, START_SECONDS), f"{self._command[0]} does not listen"
@@ -67,8 +77,10 @@ class Receiver:
 class StoreScp(Receiver):
     """DCMTK's storescp, untouched; it looks at each image and forgets it."""
 
-    def __init__(self, port: int, *arguments: str) -> None:
-        super().__init__(port, ["storescp", "--ignore", *arguments, str(port)])
+    def __init__(
+        self, port: int, *arguments: str, environment: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(port, ["storescp", "--ignore", *arguments, str(port)], environment)
 
 
 class SlowReceiver:
