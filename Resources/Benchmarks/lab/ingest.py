@@ -56,7 +56,8 @@ class Setup:
     """What an Orthanc has other than the base, and by whom it is measured.
 
     `options` are Orthanc's, `source_threads` those of the Orthanc that sends. `resends`: the images
-    are there already. `place` makes the folder of the server, and may slow its disk down.
+    are there already. `place`, of its files: "base", where the others are, "disk", or "slow", a
+    disk that takes few writes.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Site:
         if any(sender == MOVE for sender, _ in setup.cells):
             self._source = self._start_source(stack)
         use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
+        scrape_when_counted(self._tested, len(self._images))
 
     def enter(self, factors: Factors) -> Entry:
         """Both presets, by one kind of sender."""

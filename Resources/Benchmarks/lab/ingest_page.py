@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from lab.charts import SETTINGS, WIDTH
-from lab.phases import PAUSE, PHASES, find_medians
+from lab.phases import INSIDE, PAUSE, PHASES, find_medians, separate
 from lab.report import format_number, format_table
 from lab.results import Cell, Results
 from lab.stalls import STOCK, TUNED
@@ -49,7 +49,6 @@ PUBLISHED: dict[tuple[str, str], dict[int, float]] = {
 
 # What no phase holds: programs that start, associations that are made
 REST = "rest"
-INSIDE = {"Sync": "Storage"}
 GREYS = {PAUSE: "0.8", REST: "0.92"}
 
 
@@ -77,9 +76,7 @@ def get_middle(cell: Cell, preset: str, figure: str) -> float:
 
 def find_phases(cell: Cell, preset: str) -> dict[str, float]:
     """The milliseconds of an instance in each phase, none of which is inside another."""
-    spent = find_medians(cell, preset)
-    for part, whole in INSIDE.items():
-        spent[whole] = spent.get(whole, 0) - spent.get(part, 0)
+    spent = separate(find_medians(cell, preset))
     rest = get_middle(cell, preset, "an instance") - sum(spent.values())
     return {phase: time for phase, time in {**spent, REST: rest}.items() if time > 0}
 
@@ -135,7 +132,9 @@ def tell_seconds(cells: list[Cell]) -> list[str]:
         f"### Seconds until each sender has sent {PUBLISHED_IMAGES} images",
         "",
         "As published: N senders in parallel send N times the series. Measured was one series,"
-        " of which each sender sent its share; this is its throughput, in the published unit.",
+        " of which each sender sent its share; this is its throughput, in the published unit."
+        " Programs that start are in it: the smaller a share, the more they count (*rest*, below)."
+        " The slow disk of report 002 was one on USB, the others an SSD.",
         "",
         *format_table(head, list_second_rows(cells, counts)),
     ]
@@ -315,7 +314,7 @@ def draw_phases(cells: list[Cell], path: Path) -> None:
         left, colours = [0.0] * len(rows), plt.get_cmap("tab10")
         for phase in list_phases(drawn):
             widths = [find_phases(cell, preset).get(phase, 0) for cell, preset in rows]
-            colour = GREYS.get(phase) or colours(PHASES.index(phase))
+            colour = GREYS.get(phase) or colours(PHASES.index(phase) - 1)  # the 8th is grey, too
             axes.barh(places, widths, left=left, color=colour, label=name_phase(phase), height=0.8)
             left = [before + width for before, width in zip(left, widths, strict=True)]
         names = [f"{name_row(cell)}, {preset.split()[-1]}" for cell, preset in rows]

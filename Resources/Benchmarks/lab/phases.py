@@ -16,12 +16,13 @@ from lab.charts import ROW, SETTINGS, WIDTH
 from lab.report import format_number, format_table
 from lab.results import Cell, Results
 
-# As /perf/instances names them, in their order; "Sync" is a part of "Storage"
+# As /perf/instances names them, in their order
 PHASES = [
     *("Idle", "Receive", "Parse", "Transcode", "Prepare"),
     *("Storage", "Sync", "Index", "Commit", "Respond"),
 ]
 PAUSE = "Idle"  # the sender's, before an image
+INSIDE = {"Sync": "Storage"}  # parts of others
 PREFIX = "phase "
 
 
@@ -53,15 +54,29 @@ def list_rows(results: Results) -> Iterable[tuple[Cell, str, dict[str, float]]]:
                 yield cell, contestant, phases
 
 
+def list_work(phases: dict[str, float]) -> dict[str, float]:
+    """What Orthanc took, each part of it once."""
+    return {phase: time for phase, time in phases.items() if phase not in (PAUSE, *INSIDE)}
+
+
+def separate(phases: dict[str, float]) -> dict[str, float]:
+    """None is inside another: what syncing takes is not in what storing takes."""
+    alone = dict(phases)
+    for part, whole in INSIDE.items():
+        if part in phases and whole in phases:
+            alone[whole] -= phases[part]
+    return alone
+
+
 def sum_work(phases: dict[str, float]) -> float:
     """All that Orthanc took, without the sender's pauses."""
-    return sum(time for phase, time in phases.items() if phase not in (PAUSE, "Sync"))
+    return sum(list_work(phases).values())
 
 
 def describe_largest(phases: dict[str, float]) -> str:
     """In words, what takes most of the time of an image."""
     work = sum_work(phases)
-    parts = {phase: time for phase, time in phases.items() if phase not in (PAUSE, "Sync")}
+    parts = list_work(phases)
     first, second = [*sorted(parts, key=parts.__getitem__, reverse=True), ""][:2]
     text = f"most of Orthanc's {format_number(work)} ms an image is {first.lower()}"
     text += f" ({parts[first] / work:.0%})" if work else ""
@@ -101,11 +116,7 @@ def draw(results: Results, path: Path) -> None:
         begins = [0.0] * len(rows)
         colours = plt.get_cmap("tab10")
         for number, phase in enumerate(PHASES):
-            # What syncing takes is shown for itself, not as a part of storing
-            times = [
-                phases.get(phase, 0) - (phases.get("Sync", 0) if phase == "Storage" else 0)
-                for *_, phases in rows
-            ]
+            times = [separate(phases).get(phase, 0) for *_, phases in rows]
             if any(times):
                 colour = "0.88" if phase == PAUSE else colours(number % 10)
                 axes.barh(names, times, left=begins, label=phase.lower(), color=colour)
