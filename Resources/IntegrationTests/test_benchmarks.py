@@ -422,9 +422,15 @@ def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path
 
 def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "4", "--turns", "1", "--servers", "Orthanc with the plugin"]
-    (cell,) = run_lab(plugin, tmp_path, "retrieve", *arguments)["Cells"]
-    assert len(list_contestants(cell)) == 9
-    assert all(figures["speed"] > 0 for figures in cell["Rounds"][0][0].values())
+    report = run_lab(plugin, tmp_path, "retrieve", *arguments, "--storage", str(tmp_path))
+    assert list_names(report, "Files") == ["in the page cache", "on the disk only"]
+    is_in_memory = report["Machine"]["Storage"] == "tmpfs"
+    measured = report["Cells"][:1] if is_in_memory else report["Cells"]
+    for cell, share in zip(measured, (100, 0), strict=False):
+        assert len(list_contestants(cell)) + len(cell["Declined"]) == 10
+        for figures in cell["Rounds"][0][0].values():
+            assert figures["speed"] > 0
+            assert figures["in memory"] == pytest.approx(share, abs=10)
 
 
 @pytest.mark.skipif(distance.find_obstacle() is not None, reason=f"{distance.find_obstacle()}")

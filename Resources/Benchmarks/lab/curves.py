@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+from matplotlib.ticker import LogLocator, NullFormatter
+
 from lab.charts import SETTINGS, WIDTH, mpl, plt
 
 Curves = dict[str, list[tuple[float, float]]]  # points, by their names
@@ -25,11 +27,13 @@ def draw_curves(
         axes.set_xscale("log")
         axes.set_yscale("log")
         for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel(axes_names[0])
         axes.set_ylabel(axes_names[1])
         axes.set_title(title)
         axes.grid(alpha=0.3)
-        chart.legend(loc="outside lower center", ncols=3)
+        chart.legend(loc="outside lower center", ncols=2)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)

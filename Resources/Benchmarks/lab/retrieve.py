@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One study in bulk out of Orthanc, by every way there is, beside nginx on the same files.
+"""One study in bulk out of Orthanc, by every way there is, beside nginx and vsftpd on its files.
 
-Each client writes what it gets into a folder in memory, where it is counted after each turn.
+Each client writes what it gets into a folder in memory, where it is counted after each turn. The
+servers read from the page cache, or, where it is emptied before each turn, from the disk.
 """
 
 import argparse
@@ -16,12 +17,15 @@ from tempfile import TemporaryDirectory
 
 import pydicom
 
+from harness import ftp
 from harness.images import Image
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.machine import describe_storage
 from lab.options import add_plan, make_series
+from lab.page_cache import evict, get_cached_share
 from lab.processes import (
     ClientError,
     check_stored,
@@ -32,8 +36,11 @@ from lab.processes import (
 from lab.senders import use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
+FTP = "FTP (vsftpd)"
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
+CACHED, ON_DISK = "in the page cache", "on the disk only"
+OPTIONS = {CACHED: {}, ON_DISK: {"MaximumStorageCacheSize": 0}}  # Orthanc's own cache
 MULTIPART = 'multipart/related; type="application/dicom"; transfer-syntax=*'
 PART = b"Content-Type: application/dicom"
 
@@ -43,11 +50,35 @@ Count = Callable[[Path], tuple[int, int]]
 
 @dataclass(frozen=True)
 class Way:
-    """A client that writes a study to a folder, the server's process, and what is to be there."""
+    """A client that writes a study to a folder, the server's process, and what is to be there.
+
+    Without a process: its sessions have some of their own, whose times nobody adds up.
+    """
 
     command: Callable[[Path], list[str | Path]]
-    pid: int
+    pid: int | None
     count: Count
+
+
+class Store:
+    """The files that are served; in a cell without page cache, they are only there."""
+
+    def __init__(self, folders: list[Path], is_cached: bool) -> None:
+        self._folders = folders
+        self._is_cached = is_cached
+
+    def prepare(self) -> float:
+        """The part of them that is in memory, in per cent."""
+        files = [
+            path
+            for folder in self._folders
+            for path in folder.rglob("*")
+            # Orthanc's index stays, as it would: it is used all the time
+            if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
+        ]
+        if not self._is_cached:
+            evict(files)
+        return get_cached_share(files) * 100
 
 
 def count_files(folder: Path) -> tuple[int, int]:
@@ -91,13 +122,14 @@ def use_query(program: list[str], port: int, study: str, folder: Path) -> list[s
     return [*program, "-S", "-aec", "ORTHANC", "-od", folder, *keys, "127.0.0.1", str(port)]
 
 
-def measure(way: Way, images: list[Image]) -> Figures:
+def measure(way: Way, images: list[Image], store: Store) -> Figures:
+    cached = store.prepare()
     with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
         folder = Path(name) / "got"
         folder.mkdir()
-        before = read_processor_times(way.pid)
+        before = read_processor_times(way.pid) if way.pid else {}
         seconds, _ = run_clients([way.command(folder)])
-        processor = get_time_since(before, way.pid)
+        processor = get_time_since(before, way.pid) if way.pid else None
         count, size = way.count(folder)
     sent = sum(image.get_size() for image in images)
     if count != len(images) or size < 0.99 * sent:  # other heads, but the same pixels
@@ -105,7 +137,8 @@ def measure(way: Way, images: list[Image]) -> Figures:
     return {
         "speed": sent / seconds / 1e6,
         "throughput": count / seconds,
-        "processor time": processor / count * 1000,
+        **({} if processor is None else {"processor time": processor / count * 1000}),
+        "in memory": cached,
     }
 
 
@@ -134,12 +167,19 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
     }
 
 
-def list_nginx_ways(stack: ExitStack, images: list[Image], folder: Path) -> dict[str, Way]:
-    """The same files as Orthanc has, on the same file system."""
+def copy_files(images: list[Image], folder: Path) -> Path:
+    """The same files as Orthanc has, on the same file system, for everybody to read."""
     files = folder / "files"
-    files.mkdir()
+    files.mkdir(mode=0o755)
     for image in images:
         shutil.copy(image.path, files)
+        (files / image.path.name).chmod(0o644)
+    return files
+
+
+def list_nginx_ways(
+    stack: ExitStack, images: list[Image], files: Path, folder: Path
+) -> dict[str, Way]:
     url, pid = stack.enter_context(serve_files(files, folder / "nginx"))
     urls = [f"{url}/{image.path.name}" for image in images]
     return {
@@ -150,13 +190,25 @@ def list_nginx_ways(stack: ExitStack, images: list[Image], folder: Path) -> dict
     }
 
 
+def list_ftp_ways(
+    stack: ExitStack, images: list[Image], files: Path, folder: Path
+) -> dict[str, Way]:
+    url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
+    urls = [f"{url}/{image.path.name}" for image in images]
+    return {FTP: Way(partial(use_curl, urls, 1), None, count_files)}
+
+
 @contextmanager
 def open_bench(
-    plugin: Path, images: list[Image], server_name: str, folder: Path, _: int
+    plugin: Path, images: list[Image], server_name: str, cache: str, folder: Path, _: int
 ) -> Iterator[Bench]:
+    if cache == ON_DISK and describe_storage(folder) in ("tmpfs", "ramfs"):
+        reason = "its storage is in memory; --storage names a folder on a disk"
+        yield lambda _: Entry([], {cache: reason})
+        return
     port = find_free_port()
     plugins = [DICOMWEB_PLUGIN, *([plugin] if server_name == TUNED else [])]
-    options = {"DicomModalities": {"mover": describe_modality(port, MOVER)}}
+    options = {"DicomModalities": {"mover": describe_modality(port, MOVER)}, **OPTIONS[cache]}
     with ExitStack() as stack:
         server = OrthancServer(folder / "tested", plugins=plugins, options=options)
         stack.enter_context(server)
@@ -164,9 +216,20 @@ def open_bench(
         check_stored(server, len(images))
 
         def enter(_: Factors) -> Entry:
-            ways = {**list_ways(server, port), **list_nginx_ways(stack, images, folder)}
+            files = copy_files(images, folder)
+            obstacle = ftp.find_obstacle()
+            ways = {
+                **list_ways(server, port),
+                **list_nginx_ways(stack, images, files, folder),
+                **({} if obstacle else list_ftp_ways(stack, images, files, folder)),
+            }
+            store = Store([server.storage, files], cache == CACHED)
             return Entry(
-                [Contestant(name, partial(measure, way, images)) for name, way in ways.items()]
+                [
+                    Contestant(name, partial(measure, way, images, store))
+                    for name, way in ways.items()
+                ],
+                {FTP: obstacle} if obstacle else {},
             )
 
         yield enter
@@ -178,11 +241,12 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     study = f"{len(images)} CT, {size:.0f} MB"
     return [
         Stage(
-            [{"Study": study, "Server": name}],
-            partial(open_bench, arguments.plugin, images, name),
+            [{"Study": study, "Server": name, "Files": cache}],
+            partial(open_bench, arguments.plugin, images, name, cache),
             arguments.turns,
             arguments.seconds,
         )
+        for cache in arguments.files
         for name in arguments.servers
     ]
 
@@ -190,18 +254,24 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 def add_options(command: argparse.ArgumentParser) -> None:
     servers = [SHIPPED, TUNED]
     command.add_argument("--servers", nargs="+", choices=servers, default=servers)
-    command.add_argument("--images", type=int, default=400, help="of the study, 525 kB each")
-    add_plan(command, 6, 900)
+    caches = [CACHED, ON_DISK]
+    command.add_argument(
+        "--files", nargs="+", choices=caches, default=caches, help="where they are"
+    )
+    command.add_argument("--images", type=int, default=2000, help="of the study, 525 kB each")
+    add_plan(command, 6, 600)
 
 
 EXPERIMENT = Experiment(
-    "one study out of Orthanc by every way, beside nginx",
+    "one study out of Orthanc by every way, beside nginx and vsftpd",
     add_options,
     make_stages,
     {
         "speed": Figure("MB/s"),
         "throughput": Figure("images/s", is_compared=False),
         "processor time": Figure("ms/image"),
+        "in memory": Figure("% of the files", is_compared=False),
     },
-    {"images": 40, "turns": 2, "seconds": 20},
+    {"images": 40, "turns": 2, "seconds": 10},
+    Path("/var/tmp"),
 )

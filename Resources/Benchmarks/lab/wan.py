@@ -38,6 +38,7 @@ from lab.wan_site import (
 )
 
 NEAREST = 0.1  # ms
+STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio, where there are too few turns for an interval
 
@@ -202,9 +203,11 @@ def list_usual(results: Results) -> Line:
 def list_limits(results: Results, trips: list[float]) -> Curves:
     """A fixed window in each round trip, up to what the line carries."""
     sizes = [int(size) for size in results.options["buffers"] if size != AUTO]
+    low, high = trips[0], trips[-1]
+    between = [low * (high / low) ** (step / STEPS) for step in range(STEPS + 1)]
     return {
         f"{size // 1024} KiB / round trip": [
-            (trip, min(results.options["rate"], size * 8 / trip / 1000)) for trip in trips
+            (trip, min(results.options["rate"], size * 8 / trip / 1000)) for trip in between
         ]
         for size in sizes
     }

@@ -3,7 +3,6 @@
 their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -25,7 +24,7 @@ from lab.cells import Contestant, Entry, Factors, Figures
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import ClientError, check_stored, run_clients
-from lab.retrieve import IN_MEMORY, count_files, use_curl
+from lab.retrieve import IN_MEMORY, copy_files, count_files, use_curl
 from lab.senders import STORESCU
 
 DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
@@ -331,12 +330,7 @@ class Site:
 
     @cached_property
     def _files(self) -> Path:
-        files = self._folder / "files"
-        files.mkdir(mode=0o755)
-        for image in self._images:
-            shutil.copy(image.path, files)
-            (files / image.path.name).chmod(0o644)  # vsftpd's user reads it
-        return files
+        return copy_files(self._images, self._folder)
 
     def _start(self, name: str, options: dict[str, object]) -> OrthancServer:
         server = OrthancServer(
