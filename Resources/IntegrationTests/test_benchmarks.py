@@ -32,6 +32,7 @@ from harness.receivers import upload_to_send
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
+from lab.growth import FASTER, NOT_FASTER, UNSURE, list_growths, sum_up
 from lab.ingest_page import find_phases, get_seconds
 from lab.own import check_room
 from lab.pages import fill
@@ -41,6 +42,7 @@ from lab.ratios import Comparison, Spread, find_rank
 from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner
+from lab.stores import find_kept
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
 SECONDS = 300
@@ -628,3 +630,53 @@ def test_own_watches_by_get_alone(
     else:
         (why,) = cell["Declined"].values()
         assert why == "the performance plugin is not loaded there (404)"
+
+
+def make_axis(name: str, costs: dict[float, tuple[float, float]], turns: int = 6) -> Results:
+    """Orthanc's cost and the plugin's own at each place, with some noise on the latter."""
+    results = make_results()
+    results.figures = {"processor time": Figure("ms"), "memory": Figure("MB")}
+    for place, (cost, own) in costs.items():
+        cell = results.find({"Axis": name, "At": f"{place:g} places"})
+        noises = [0.02 * cost * (-1) ** turn * (1 + turn) / turns for turn in range(turns)]
+        cell.rounds = [
+            [
+                {"A": {"processor time": cost}, "B": {"processor time": cost + own + noise}}
+                for noise in noises
+            ]
+        ]
+    return results
+
+
+def test_growth_tells_the_plugins_from_orthancs() -> None:
+    steps = [1, 10, 100, 1000]
+    (slower,) = list_growths(make_axis("slower", {x: (x, 0.1 * x**0.5) for x in steps}))
+    assert slower.judge() == NOT_FASTER
+    assert slower.make_row()[4].startswith("1.00 ")
+    (faster,) = list_growths(make_axis("faster", {x: (x**0.5, 0.1 * x) for x in steps}))
+    assert faster.judge() == FASTER
+    assert faster.make_row()[4].startswith("0.50 ")
+    assert faster.make_row()[7].startswith("1.0")
+    (free,) = list_growths(make_axis("free", {x: (x, 0) for x in [0, 10, 100]}))
+    assert free.judge() == NOT_FASTER
+    (few,) = list_growths(make_axis("few", {x: (x, x) for x in steps}, turns=5))
+    assert few.judge() == UNSURE
+    assert sum_up([slower, faster]).startswith(
+        "**The plugin's own cost grows faster than Orthanc's on faster (processor time)**, of 2"
+    )
+
+
+def test_scale_measures_each_axis_and_keeps_the_store(plugin: Path, tmp_path: Path) -> None:
+    places = ["--stored", "60", "--peers", "1", "3", "--idle", "3", "--size", "0.05"]
+    axes = ["--axes", "stored", "peers", "idle", "size"]  # "senders" are those of other experiments
+    arguments = [*axes, *places, "--images", "3", "--rounds", "1", "--turns", "1"]
+    report = run_lab(plugin, tmp_path, "scale", *arguments)
+    assert list_names(report, "Axis") == ["stored", "peers", "peers", "idle", "size"]
+    for cell in report["Cells"]:
+        ((turn,),) = cell["Rounds"]
+        assert list(turn) == ["Orthanc", "Orthanc with the plugin"]
+        assert all(figures["memory"] > 10 for figures in turn.values())
+        assert turn["Orthanc with the plugin"]["scrape of /perf/metrics"] > 0
+    page = (tmp_path / "scale.md").read_text("utf-8")
+    assert "- peers, memory: the plugin adds" in page
+    assert find_kept()[60].exists()

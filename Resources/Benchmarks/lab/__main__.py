@@ -21,6 +21,7 @@ from lab import (
     own,
     peers,
     retrieve,
+    scale,
     stalls,
     transcode,
     transcoding,
@@ -51,6 +52,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "wan": wan.EXPERIMENT,
     "dcmtk-sockets": dcmtk_sockets.EXPERIMENT,
     "dashboard": dashboard.EXPERIMENT,
+    "scale": scale.EXPERIMENT,
     "own": own.EXPERIMENT,
 }
 

@@ -8,7 +8,6 @@ nothing is sent at all (watch.py). No setting of the server is ever changed.
 """
 
 import argparse
-import hashlib
 import sys
 import time
 import uuid
@@ -22,6 +21,7 @@ from urllib.parse import urlsplit
 
 import pydicom
 
+from harness.images import identify
 from lab import phases, watch
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.options import make_series
@@ -54,18 +54,13 @@ class Sample:
     files: list[Path]
     contents: list[bytes]
 
-    def identify(self, *uids: str) -> str:
-        """Orthanc's identifier: it follows from the DICOM ones."""
-        digest = hashlib.sha1("|".join([self.patient, *uids]).encode("ascii")).hexdigest()
-        return "-".join(digest[place : place + 8] for place in range(0, 40, 8))
-
     @property
     def study(self) -> str:
-        return self.identify(self.study_uid)
+        return identify(self.patient, self.study_uid)
 
     @property
     def series(self) -> str:
-        return self.identify(self.study_uid, self.series_uid)
+        return identify(self.patient, self.study_uid, self.series_uid)
 
     def describe(self) -> str:
         return f"PatientID {self.patient}, StudyInstanceUID {self.study_uid}, /studies/{self.study}"

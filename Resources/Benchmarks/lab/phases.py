@@ -76,12 +76,19 @@ def sum_work(phases: dict[str, float]) -> float:
 def describe_largest(phases: dict[str, float]) -> str:
     """In words, what takes most of the time of an image."""
     work = sum_work(phases)
+    if not work:
+        return "Orthanc's work was not seen"
     parts = list_work(phases)
+
+    def share(phase: str) -> str:
+        synced = f", of which sync {phases['Sync'] / work:.0%}" if "Sync" in phases else ""
+        return f"{parts[phase] / work:.0%}{synced if phase == 'Storage' else ''}"
+
     first, second = [*sorted(parts, key=parts.__getitem__, reverse=True), ""][:2]
     text = f"most of Orthanc's {format_number(work)} ms an image is {first.lower()}"
-    text += f" ({parts[first] / work:.0%})" if work else ""
+    text += f" ({share(first)})"
     if second:
-        text += f", then {second.lower()} ({parts[second] / work:.0%})"
+        text += f", then {second.lower()} ({share(second)})"
     pause = phases.get(PAUSE, 0)
     if pause > work:
         text += f"; before each, the sender pauses for {format_number(pause)} ms"

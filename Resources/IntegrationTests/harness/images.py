@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Images to send: a made CT series that compresses like a real one, and pydicom's own files."""
 
+import hashlib
 import os
 import subprocess
 from dataclasses import dataclass
@@ -9,7 +10,12 @@ from pathlib import Path
 import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileMetaDataset
-from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, generate_uid
+from pydicom.uid import (
+    CTImageStorage,
+    ExplicitVRLittleEndian,
+    MultiFrameGrayscaleWordSecondaryCaptureImageStorage,
+    generate_uid,
+)
 
 # To be changed with the images: older ones in the build folder are then made anew
 VERSION = 1
@@ -110,6 +116,30 @@ def make_ct_series(folder: Path, name: str, count: int = 200) -> list[Image]:
             partial.rename(path)
         images.append(Image(path, generate_uid(entropy_srcs=[name, str(number)])))
     return images
+
+
+def identify(patient: str, *uids: str) -> str:
+    """Orthanc's identifier of a patient, study, series or instance: a digest of all their names."""
+    digest = hashlib.sha1("|".join([patient, *uids]).encode("ascii")).hexdigest()
+    return "-".join(digest[place : place + 8] for place in range(0, 40, 8))
+
+
+def make_grey_image(
+    patient: str, uids: tuple[str, str, str], rows: int, frames: int = 1
+) -> Dataset:
+    """A square image of 12 bits, all frames alike; the UIDs are study's, series' and instance's."""
+    image = make_slice(patient, 0, 1, np.zeros(0, "<u2"))
+    image.PatientID = patient
+    image.StudyInstanceUID, image.SeriesInstanceUID, image.SOPInstanceUID = uids
+    image.Rows = image.Columns = rows
+    if frames > 1:
+        image.SOPClassUID = MultiFrameGrayscaleWordSecondaryCaptureImageStorage
+        image.NumberOfFrames = frames
+    pixels = np.random.default_rng(rows).integers(0, 2**BITS, rows * rows, "<u2")
+    image.PixelData = pixels.tobytes() * frames
+    image.file_meta.MediaStorageSOPClassUID = image.SOPClassUID
+    image.file_meta.MediaStorageSOPInstanceUID = image.SOPInstanceUID
+    return image
 
 
 def list_pydicom_files() -> list[Path]:

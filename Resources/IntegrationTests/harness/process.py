@@ -17,6 +17,23 @@ def get_resident_bytes(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * resource.getpagesize()
 
 
+def forget_peak(pid: int) -> None:
+    """What get_peak_bytes() says is from now on."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5", "ascii")
+
+
+def get_peak_bytes(pid: int) -> int:
+    """The most that was resident since the process began, or its peak was forgotten."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8", "replace")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def get_own_bytes(pid: int) -> int:
+    """What is resident, of what it shares with others its share (proc(5), Pss)."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
+    return int(rollup.partition("\nPss:")[2].split()[0]) * 1024
+
+
 def list_children(pid: int) -> list[int]:
     children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):

@@ -112,6 +112,16 @@ def release(connection: socket.socket) -> None:
     connection.close()
 
 
+def store(connection: socket.socket, instance: str, data_set: bytes) -> int:
+    """The status of a C-STORE of a CT image, Implicit VR Little Endian, that fits into one PDU."""
+    request = make_command(C_STORE, CT_IMAGE_STORAGE, HAS_DATA_SET, instance)
+    connection.sendall(request + make_data(data_set, IS_LAST))
+    _, response = receive_pdu(connection)
+    _, found, value = response.partition(struct.pack("<HHI", 0, 0x0900, 2))
+    assert found, f"Orthanc's response has no status: {response!r}"
+    return int.from_bytes(value[:2], "little")
+
+
 def store_half(connection: socket.socket, instance: str) -> None:
     """A C-STORE-RQ, and of its data set the first PDUs."""
     connection.sendall(make_command(C_STORE, CT_IMAGE_STORAGE, HAS_DATA_SET, instance))

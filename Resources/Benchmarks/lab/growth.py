@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a cost grows along an axis: exponents, their intervals, and whose grows faster.
+
+A cost c that grows as x^k is a line of slope k in a plane of logarithms: the exponent is that of
+the least squares through the medians of all places on the axis. Its interval is that of the
+bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, section 13.3): pairs are drawn
+again from those measured at each place.
+
+The plugin's own cost is the difference B - A of a pair, which noise makes negative where it is
+small: then it has no exponent. Whether it grows faster than Orthanc's is told without: by its
+share, B / A - 1, and the slope of that over the logarithm of x.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+
+from lab.charts import SETTINGS
+from lab.ratios import Pair
+from lab.report import format_number, format_table, format_values
+from lab.results import Cell, Results
+
+DRAWS = 2000
+FEWEST = 6  # pairs at each place, for an interval
+CONFIDENCE = (2.5, 97.5)  # per cent
+MATTERS = 0.01  # of Orthanc's cost: what the plugin's share must have grown by
+
+FASTER, NOT_FASTER = "**grows faster than Orthanc's**", "does not grow faster than Orthanc's"
+UNSURE = f"fewer than {FEWEST} turns do not tell whether it grows faster than Orthanc's"
+
+# What is a cost, and what the plugin alone has
+COSTS = ["processor time", "memory"]
+
+Places = list[tuple[float, np.ndarray]]  # x, and pairs as rows of A and B
+Middle = Callable[[np.ndarray], np.ndarray]  # of pairs (…, n, 2), the middle over n
+
+
+@dataclass(frozen=True)
+class Slope:
+    """With its interval, where there are pairs enough for one."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    def format(self, factor: float = 1) -> str:
+        text = f"{self.value * factor:.2f}"
+        if self.low is None or self.high is None:
+            return text
+        return f"{text} ({self.low * factor:.2f} to {self.high * factor:.2f})"
+
+
+def middle_of_a(pairs: np.ndarray) -> np.ndarray:
+    return np.log10(np.median(pairs[..., 0], axis=-1))
+
+
+def middle_of_own(pairs: np.ndarray) -> np.ndarray:
+    """Not a number where the plugin's own cost is not above zero."""
+    own = np.median(pairs[..., 1] - pairs[..., 0], axis=-1)
+    return np.log10(np.where(own > 0, own, np.nan))
+
+
+def middle_of_share(pairs: np.ndarray) -> np.ndarray:
+    return np.median(pairs[..., 1] / pairs[..., 0], axis=-1) - 1
+
+
+def fit(places: Places, middle: Middle) -> Slope | None:
+    """The slope over log10 x; None where there is none."""
+    x = np.log10(shift(places))
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    value = float(weights @ np.array([middle(pairs) for _, pairs in places]))
+    if math.isnan(value):
+        return None
+    if min(len(pairs) for _, pairs in places) < FEWEST:
+        return Slope(value, None, None)
+    generator = np.random.default_rng(1)  # the same page from the same figures
+    drawn = np.array(
+        [
+            middle(pairs[generator.integers(len(pairs), size=(DRAWS, len(pairs)))])
+            for _, pairs in places
+        ]
+    )
+    slopes = weights @ drawn
+    if np.isnan(slopes).any():  # it may as well be nothing at one of the places
+        return Slope(value, None, None)
+    low, high = np.percentile(slopes, CONFIDENCE)
+    return Slope(value, float(low), float(high))
+
+
+def find_place(cell: Cell) -> float:
+    """What a cell's factor "At" begins with."""
+    return float(cell.factors["At"].split()[0])
+
+
+def list_pairs(cell: Cell, figure: str) -> list[Pair]:
+    turns = [turn for turns in cell.rounds for turn in turns]
+    return [
+        (a[figure], b[figure])
+        for a, b in (tuple(turn.values()) for turn in turns if len(turn) == 2)
+        if a.get(figure) and figure in b
+    ]
+
+
+def group_axes(results: Results) -> dict[str, list[Cell]]:
+    """The cells of each axis that were measured, in the order of their places."""
+    axes: dict[str, list[Cell]] = {}
+    for cell in results.cells:
+        if cell.rounds:
+            axes.setdefault(cell.factors["Axis"], []).append(cell)
+    return {axis: sorted(cells, key=find_place) for axis, cells in axes.items()}
+
+
+def find_places(cells: Sequence[Cell], figure: str) -> Places:
+    pairs = [(find_place(cell), np.array(list_pairs(cell, figure))) for cell in cells]
+    return [(x, found) for x, found in pairs if len(found)]
+
+
+def shift(places: Places) -> np.ndarray:
+    """The places as they can have logarithms: an axis that begins at 0 is shifted by one."""
+    x = np.array([place for place, _ in places])
+    return x + 1 if x.min() == 0 else x
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One cost along one axis."""
+
+    axis: str
+    figure: str
+    unit: str
+    places: Places
+
+    def judge(self) -> str:
+        share = fit(self.places, middle_of_share)
+        if share is None or share.low is None:
+            return UNSURE
+        grown = np.diff([middle_of_share(pairs) for _, pairs in (self.places[0], self.places[-1])])
+        is_faster = share.low > 0 and grown.item() >= MATTERS
+        return FASTER if is_faster else NOT_FASTER
+
+    def describe(self) -> str:
+        """In words, from the figures."""
+        (first, begin), (last, end) = self.places[0], self.places[-1]
+        shares = [f"{float(middle_of_share(pairs)):.1%}" for pairs in (begin, end)]
+        text = f"{self.axis}, {self.figure}: the plugin adds {shares[0]} at {first:g} and"
+        text += f" {shares[1]} at {last:g}"
+        share = fit(self.places, middle_of_share)
+        slope = f", {share.format(100)} points for ten times as many" if share else ""
+        return f"{text}{slope}: {self.judge()}"
+
+    def make_row(self) -> list[str]:
+        (_, begin), (_, end) = self.places[0], self.places[-1]
+        orthanc, own = fit(self.places, middle_of_a), fit(self.places, middle_of_own)
+        return [
+            self.axis,
+            f"{self.figure}, {self.unit}",
+            *(format_values([float(np.median(pairs[:, 0]))]) for pairs in (begin, end)),
+            orthanc.format() if orthanc else "",
+            *(format_number(float(np.median(pairs[:, 1] - pairs[:, 0]))) for pairs in (begin, end)),
+            own.format() if own else "no cost that can be told from none",
+        ]
+
+
+def list_growths(results: Results) -> list[Growth]:
+    growths = []
+    for axis, cells in group_axes(results).items():
+        for figure in COSTS:
+            places = find_places(cells, figure)
+            if len(places) > 1:
+                growths.append(Growth(axis, figure, results.figures[figure].unit, places))
+    return growths
+
+
+def sum_up(growths: list[Growth]) -> str:
+    """The answer in one line."""
+    verdicts = [growth.judge() for growth in growths]
+    faster = [
+        f"{g.axis} ({g.figure})" for g, v in zip(growths, verdicts, strict=True) if v == FASTER
+    ]
+    told = sum(verdict != UNSURE for verdict in verdicts)
+    if not told:
+        return "There are too few turns to tell whose cost grows faster."
+    where = f"on {', '.join(faster)}" if faster else "on no axis"
+    return (
+        f"**The plugin's own cost grows faster than Orthanc's {where}**, of {told} that can tell."
+    )
+
+
+def draw(growths: list[Growth], results: Results, path: Path) -> None:
+    """A row for each cost, a column for each axis, both logarithmic."""
+    axes = list(dict.fromkeys(growth.axis for growth in growths))
+    with plt.rc_context(SETTINGS):
+        chart, grid = plt.subplots(
+            len(COSTS),
+            len(axes),
+            figsize=(2.6 * len(axes) + 1, 5.5),
+            layout="constrained",
+            squeeze=False,
+        )
+        for growth in growths:
+            plot = grid[COSTS.index(growth.figure)][axes.index(growth.axis)]
+            draw_growth(growth, plot)
+            plot.set_title(growth.axis, fontsize=9)
+            if growth.axis == axes[0]:
+                plot.set_ylabel(f"{growth.figure}, {growth.unit}")
+        handles, labels = grid[0][0].get_legend_handles_labels()
+        chart.legend(handles, labels, loc="outside lower center", ncols=3)
+        chart.suptitle(f"{results.experiment}: how cost grows, {results.date}")
+        chart.savefig(path, format="svg", metadata={"Date": None})
+        plt.close(chart)
+
+
+def draw_growth(growth: Growth, plot: plt.Axes) -> None:
+    x = shift(growth.places)
+    for column, name, style in ((0, "Orthanc", "o-"), (1, "Orthanc with the plugin", "s--")):
+        values = [pairs[:, column] for _, pairs in growth.places]
+        middles = np.array([np.median(found) for found in values])
+        spread = [
+            middles - [found.min() for found in values],
+            [found.max() for found in values] - middles,
+        ]
+        plot.errorbar(x, middles, yerr=spread, fmt=style, label=name, capsize=2, ms=4)
+    own = np.array([np.median(pairs[:, 1] - pairs[:, 0]) for _, pairs in growth.places])
+    plot.plot(x, np.where(own > 0, own, np.nan), "^:", color="0.4", label="the plugin's own", ms=4)
+    plot.set_xscale("log")
+    plot.set_yscale("log")
+    plot.set_xticks(x, [f"{place:g}" for place, _ in growth.places])
+    plot.xaxis.set_minor_locator(NullLocator())
+    plot.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    plot.yaxis.set_major_formatter("{x:g}")
+    plot.yaxis.set_minor_formatter(NullFormatter())
+    plot.grid(alpha=0.3)
+
+
+def describe_own(results: Results, figure: str) -> Iterator[str]:
+    """What the plugin alone has, in a line for each axis."""
+    for axis, cells in group_axes(results).items():
+        who = cells[0].list_contestants()[-1]
+        found = [(find_place(cell), cell.list_values(who, figure)) for cell in cells]
+        places = [
+            (x, np.array([(value, value) for value in values])) for x, values in found if values
+        ]
+        slope = fit(places, middle_of_a) if len(places) > 1 else None
+        if slope:
+            (first, begin), (last, end) = places[0], places[-1]
+            yield (
+                f"- {axis}: a {figure} takes {format_number(float(np.median(begin)))} ms at"
+                f" {first:g} and {format_number(float(np.median(end)))} ms at {last:g}, exponent"
+                f" {slope.format()}."
+            )
+
+
+def answer(results: Results, folder: Path, name: str) -> list[str]:
+    """The section of an experiment whose cells lie on axes."""
+    growths = list_growths(results)
+    if not growths:
+        return []
+    path = folder / f"{name}-growth.svg"
+    draw(growths, results, path)
+    head = ["axis", "cost", "Orthanc's, first", "last", "exponent"]
+    head += ["the plugin's own, first", "last", "exponent"]
+    return [
+        "### How cost grows",
+        "",
+        sum_up(growths),
+        "",
+        f"![growth]({path.name})\n",
+        *(f"- {growth.describe()}." for growth in growths),
+        *describe_own(results, "scrape of /perf/metrics"),
+        "",
+        *format_table(head, (growth.make_row() for growth in growths)),
+        "Costs are medians at the first and the last place of each axis; exponents have the 95 %"
+        f" interval of the bootstrap, from {FEWEST} turns on. An axis that begins at 0 is shifted"
+        f" by one. Of {len(growths)} rows, noise alone makes {len(growths) * 0.025:.2g} that seem"
+        " to grow faster.",
+        "",
+    ]

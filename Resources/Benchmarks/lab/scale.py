@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How cost grows: with what is stored, who has called, who is connected, sizes, and senders.
+
+One axis at a time. At each place, an Orthanc with the plugin beside one without, which take turns
+with the same block of images. Sockets are tuned alike in both, by DCMTK's own switch, so that the
+plugin has nothing to win.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from harness import wire
+from harness.images import Image, identify, make_grey_image
+from harness.orthanc import OrthancServer
+from harness.process import (
+    allow_descriptors,
+    forget_peak,
+    get_own_bytes,
+    get_peak_bytes,
+    list_children,
+)
+from lab import growth
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.machine import read_first_match
+from lab.options import add_plan, make_series
+from lab.overhead import NO_DELAY, SAME_SOCKETS
+from lab.processes import (
+    ClientError,
+    check_stored,
+    count_instances,
+    get_time_since,
+    read_processor_times,
+)
+from lab.senders import Send, Target, use_http, use_storescu
+from lab.stores import copy_store
+
+WITHOUT, WITH = "Orthanc", "Orthanc with the plugin"
+SCRAPE = "scrape of /perf/metrics"
+
+# Each name takes a place of its own in the plugin's metrics: as many as it can be told to keep
+PERF = {**SAME_SOCKETS, "MaximumPeers": 10_000}
+OPTIONS = {"DicomScpTimeout": 0}  # idle associations stay
+DESCRIPTORS = 4096
+
+PATIENT = "SCALE"
+UIDS = "1.2.826.0.1.3680043.8.498.2"
+FRAME_ROWS = 512
+FRAME_BYTES = 2 * FRAME_ROWS**2
+BLOCK_BYTES = 25e6  # of large images, less of them make a block
+COPIES = 10  # of an image that machine, servers and clients may hold at once
+CALLERS = 4  # threads that make names known
+NAMES = 50  # that call in a block
+
+
+@dataclass(frozen=True)
+class Load:
+    """A block of images of one patient."""
+
+    send: Send
+    count: int
+    patient: str
+
+
+class NoRoomError(ClientError):
+    """This machine is too small for a place."""
+
+
+# Makes what an axis is about at a place, and returns the load to measure there
+Prepare = Callable[[argparse.Namespace, float, OrthancServer, Path, ExitStack], Load]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`unit` names the places, which are the option's of the axis' name."""
+
+    unit: str
+    question: str
+    places: list[float]
+    quick: list[float]
+    prepare: Prepare
+
+
+def load_series(arguments: argparse.Namespace, server: OrthancServer) -> Load:
+    """CT images by one HTTP client: the load of an axis that is not about sending."""
+    images = make_series("scale", arguments.images)
+    return Load(use_http(server, images, 1), len(images), "PHANTOM-scale")
+
+
+def prepare_stored(
+    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
+) -> Load:
+    check_stored(server, int(place))  # put there before the server was started
+    return load_series(arguments, server)
+
+
+def prepare_idle(
+    arguments: argparse.Namespace, place: float, server: OrthancServer, _: Path, stack: ExitStack
+) -> Load:
+    for _number in range(int(place)):
+        stack.callback(wire.associate(server, b"IDLE").close)
+    return load_series(arguments, server)
+
+
+def prepare_senders(
+    arguments: argparse.Namespace, place: float, server: OrthancServer, *_: object
+) -> Load:
+    """The same images at each place, as many as give each sender two."""
+    senders = int(place)
+    images = make_series("scale", max(arguments.images, 2 * int(max(arguments.senders))))
+    send = use_storescu(Target(server.dicom_port, images), senders, NO_DELAY)
+    return Load(send, len(images), "PHANTOM-scale")
+
+
+def prepare_size(
+    arguments: argparse.Namespace, place: float, server: OrthancServer, folder: Path, *_: object
+) -> Load:
+    size = place * 1e6
+    meminfo = Path("/proc/meminfo").read_text("ascii")
+    available = 1024 * int(read_first_match(r"^MemAvailable:\s*(\d+)", meminfo))
+    if COPIES * size > available:
+        raise NoRoomError(f"{COPIES} copies of {place:g} MB are more than this machine's memory")
+    frames = round(size / FRAME_BYTES)
+    rows = FRAME_ROWS if frames else int((size / 2) ** 0.5)
+    images = []
+    folder.mkdir(exist_ok=True)
+    for number in range(max(1, min(arguments.images, int(BLOCK_BYTES / size)))):
+        path = folder / f"{number:04}.dcm"
+        uids = (f"{UIDS}.1", f"{UIDS}.2", f"{UIDS}.3.{number + 1}")
+        if not path.exists():
+            make_grey_image(PATIENT, uids, rows, max(1, frames)).save_as(
+                path, enforce_file_format=True
+            )
+        images.append(Image(path, uids[-1]))
+    return Load(use_http(server, images, 1), len(images), PATIENT)
+
+
+def make_data_set(number: int) -> tuple[str, bytes]:
+    """A small image without a head, and its SOPInstanceUID."""
+    uids = (f"{UIDS}.4", f"{UIDS}.5", f"{UIDS}.6.{number + 1}")
+    image = make_grey_image(PATIENT, uids, 16)
+    del image.file_meta
+    buffer = BytesIO()
+    image.save_as(buffer, implicit_vr=True, little_endian=True)
+    return uids[-1], buffer.getvalue()
+
+
+class Callers:
+    """Small images by C-STORE, each over an association of a name of its own."""
+
+    def __init__(self, server: OrthancServer, names: int) -> None:
+        self._server = server
+        self._names = names
+        self._images = [make_data_set(number) for number in range(NAMES)]
+
+    def call(self, name: int, number: int) -> None:
+        title = f"PEER_{name % self._names}".encode()
+        connection = wire.associate(self._server, title, wire.CT_IMAGE_STORAGE)
+        status = wire.store(connection, *self._images[number])
+        wire.release(connection)
+        if status != 0:
+            raise ClientError(f"C-STORE is answered by {status:04x}")
+
+    def make_known(self) -> None:
+        """Each sends the same image, so that nothing is stored but names."""
+        with ThreadPoolExecutor(CALLERS) as pool:
+            list(pool.map(lambda name: self.call(name, 0), range(self._names)))
+        self._server.delete_all()
+
+    def send(self) -> float:
+        begin = time.monotonic()
+        step = max(1, self._names // NAMES)
+        for number in range(NAMES):
+            self.call(number * step, number)
+        return time.monotonic() - begin
+
+
+def prepare_peers(_: argparse.Namespace, place: float, server: OrthancServer, *__: object) -> Load:
+    callers = Callers(server, int(place))
+    callers.make_known()
+    return Load(callers.send, NAMES, PATIENT)
+
+
+AXES = {
+    "stored": Axis(
+        "instances stored",
+        "small ones, in the store before",
+        [1_000, 10_000, 100_000],
+        [100, 1_000],
+        prepare_stored,
+    ),
+    "peers": Axis(
+        "calling names", "that have sent before", [1, 100, 1_000, 10_000], [1, 100], prepare_peers
+    ),
+    "idle": Axis("idle associations", "that are open", [0, 10, 100, 1_000], [0, 50], prepare_idle),
+    "size": Axis("MB an image", "of 1e6 bytes", [0.05, 0.5, 5, 50, 500], [0.05, 5], prepare_size),
+    "senders": Axis("storescu", "at once", [1, 4, 16, 64], [1, 4], prepare_senders),
+}
+
+
+def get_memory(pid: int) -> int:
+    """The server's peak, and what the processes that it has started have for themselves."""
+    memory = get_peak_bytes(pid)
+    for child in list_children(pid):
+        with suppress(OSError):  # it has ended meanwhile
+            memory += get_own_bytes(child)
+    return memory
+
+
+def measure(server: OrthancServer, load: Load, has_plugin: bool) -> Figures:
+    """One block, which is removed again."""
+    before = count_instances(server)
+    forget_peak(server.pid)
+    used = read_processor_times(server.pid)
+    seconds = load.send()
+    processor = get_time_since(used, server.pid)
+    memory = get_memory(server.pid)
+    check_stored(server, before + load.count)
+    server.request("DELETE", f"/patients/{identify(load.patient)}").raise_for_status()
+    check_stored(server, before)
+    figures = {
+        "throughput": load.count / seconds,
+        "processor time": processor / load.count * 1000,
+        "memory": memory / 1e6,
+    }
+    if has_plugin:
+        begin = time.monotonic()
+        server.get("/perf/metrics").raise_for_status()
+        figures[SCRAPE] = 1000 * (time.monotonic() - begin)
+    return figures
+
+
+@contextmanager
+def open_pair(
+    arguments: argparse.Namespace, name: str, place: float, folder: Path, number: int
+) -> Iterator[Bench]:
+    """Both servers, started anew; who is started first changes from round to round."""
+    kinds: dict[str, dict[str, Any]] = {
+        WITHOUT: {},
+        WITH: {"plugins": [arguments.plugin], "perf": PERF},
+    }
+
+    with allow_descriptors(DESCRIPTORS), ExitStack() as stack:
+        servers: dict[str, OrthancServer] = {}
+        problem = ""
+        try:
+            for who in list(kinds) if number % 2 == 0 else reversed(kinds):
+                home = folder / ("with" if who == WITH else "without")
+                if name == "stored":
+                    copy_store(int(place), home / "storage", arguments.fill_seconds)
+                server = OrthancServer(home, options=OPTIONS, environment=NO_DELAY, **kinds[who])
+                servers[who] = stack.enter_context(server)
+        except ClientError as error:
+            problem = str(error)
+
+        def enter(_: Factors) -> Entry:
+            if problem:
+                raise ClientError(problem)
+            contestants = []
+            for who in kinds:
+                server = servers[who]
+                try:
+                    load = AXES[name].prepare(arguments, place, server, folder / "images", stack)
+                except NoRoomError as error:
+                    return Entry([], {f"{place:g} {AXES[name].unit}": str(error)})
+                contestants.append(Contestant(who, partial(measure, server, load, who == WITH)))
+            for contestant in contestants:
+                contestant.measure()  # to warm up
+            return Entry(contestants)
+
+        yield enter
+
+
+def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    # Each place has servers of its own: what one leaves in their memory is not the next one's
+    return [
+        Stage(
+            [{"Axis": name, "At": f"{place:g} {AXES[name].unit}"}],
+            partial(open_pair, arguments, name, place),
+            arguments.turns,
+            arguments.seconds,
+            arguments.rounds,
+        )
+        for name in arguments.axes
+        for place in sorted(getattr(arguments, name))
+    ]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--axes", nargs="+", choices=AXES, default=list(AXES))
+    for name, axis in AXES.items():
+        command.add_argument(
+            f"--{name}",
+            type=float,
+            nargs="+",
+            default=axis.places,
+            help=f"{axis.unit}, {axis.question}",
+        )
+    command.add_argument("--images", type=int, default=25, help="in each block")
+    command.add_argument(
+        "--fill-seconds", type=float, default=600, help="to make a store, once; it is kept"
+    )
+    command.add_argument("--rounds", type=int, default=3, help="with servers started anew")
+    add_plan(command, 4, 110)
+
+
+EXPERIMENT = Experiment(
+    "how cost grows with what is stored, peers, associations, sizes and senders",
+    add_options,
+    make_stages,
+    {
+        "throughput": Figure("instances/s"),
+        "processor time": Figure("ms/instance"),
+        "memory": Figure("MB, the peak"),
+        SCRAPE: Figure("ms", is_compared=False),
+    },
+    {
+        **{name: axis.quick for name, axis in AXES.items()},
+        "images": 6,
+        "rounds": 1,
+        "turns": 2,
+        "seconds": 6,
+        "fill_seconds": 30,
+    },
+    answer=growth.answer,
+)
