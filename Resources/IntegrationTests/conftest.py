@@ -2,6 +2,7 @@
 """Fixtures: the plugin under test, servers with it, and series to send."""
 
 import os
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -63,6 +64,14 @@ def start_orthanc(plugin: Path, tmp_path: Path) -> Iterator[StartOrthanc]:
 def orthanc(start_orthanc: StartOrthanc) -> OrthancServer:
     """Orthanc with the plugin as it comes."""
     return start_orthanc()
+
+
+@pytest.fixture
+def moments() -> random.Random:
+    """Random moments, which PERF_SEED repeats as far as the machine lets it."""
+    seed = int(os.environ.get("PERF_SEED", random.randrange(2**32)))
+    print(f"PERF_SEED={seed}")  # which pytest shows of a test that failed
+    return random.Random(seed)
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ INSTANCE = "00081155"  # Referenced SOP Instance UID
 class AcknowledgedLoad:
     """Senders of numbered instances within `with`, one for each way; `ways` are its methods' names.
 
-    `acknowledged` are the numbers that the server said it has stored.
+    `acknowledged` are the numbers that the server said it has stored, in that order, and `times`
+    when it did, by time.monotonic().
     """
 
     WAYS = ("store", "upload", "store_over_web")
@@ -50,6 +51,7 @@ class AcknowledgedLoad:
         url: str | None = None,
     ) -> None:
         self.acknowledged: list[int] = []
+        self.times: dict[int, float] = {}
         self._server = server
         self._images = images
         self._dicom_port = dicom_port
@@ -77,6 +79,10 @@ class AcknowledgedLoad:
             assert time.monotonic() < deadline, f"no {count} instances within {seconds} s"
             time.sleep(0.005)
 
+    def _note(self, number: int) -> None:
+        self.times[number] = time.monotonic()
+        self.acknowledged.append(number)
+
     def _go_on(self, send: Callable[[], None]) -> None:
         while not self._is_over.is_set():
             with suppress(OSError, RuntimeError, requests.RequestException):
@@ -99,7 +105,7 @@ class AcknowledgedLoad:
                 status = association.send_c_store(dcmread(io.BytesIO(content)))
                 is_accepted = getattr(status, "Status", None) == 0
                 if is_accepted:
-                    self.acknowledged.append(number)
+                    self._note(number)
         if is_accepted:
             association.release()
         else:
@@ -112,7 +118,7 @@ class AcknowledgedLoad:
                 number, content = self._images.take()
                 status, body = uploader.upload(content)
                 if status == 200 and json.loads(body)["Status"] == "Success":
-                    self.acknowledged.append(number)
+                    self._note(number)
 
     def _store_over_web(self) -> None:
         """STOW-RS, several instances a request."""
@@ -125,7 +131,7 @@ class AcknowledgedLoad:
                 response = session.post(url, data=body, headers=headers, timeout=DICOM_SECONDS)
                 if response.status_code in (200, 202):
                     for entry in response.json().get(REFERENCED, {}).get("Value", []):
-                        self.acknowledged.append(find_number(entry[INSTANCE]["Value"][0]))
+                        self._note(find_number(entry[INSTANCE]["Value"][0]))
 
 
 class StoreCheck:
@@ -136,6 +142,7 @@ class StoreCheck:
 
     def __init__(self) -> None:
         self._read: dict[str, int] = {}
+        self._listed: set[str] = set()  # at the last look
         self.acknowledged: set[int] = set()
         self.compressed = 0  # of those that were read
 
@@ -148,10 +155,14 @@ class StoreCheck:
             assert (decode(image) == make_pixels(number)).all(), f"{number} has other pixels"
             self.compressed += get_syntax(image).is_compressed
             self._read[identifier] = number
-        stored = {self._read[identifier] for identifier in listed}
-        lost = self.acknowledged - stored
+        self._listed = listed
+        lost = self.acknowledged - self.list_numbers()
         assert not lost, f"{len(lost)} of {len(self.acknowledged)} acknowledged instances are lost"
 
     def find(self, number: int) -> str:
         """Orthanc's identifier of an instance that was there at the last look."""
         return next(identifier for identifier, read in self._read.items() if read == number)
+
+    def list_numbers(self) -> set[int]:
+        """What was in the store at the last look."""
+        return {self._read[identifier] for identifier in self._listed}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The power is cut: what was acknowledged is on the disk, as far as Orthanc keeps that promise.
+
+With "SyncStorageArea", which is Orthanc's default, each file is synced before its instance is
+acknowledged. Orthanc's index in SQLite is not: what the last seconds brought is then on the disk,
+but no longer listed, without the plugin too.
+"""
+
+import hashlib
+import os
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+import pytest
+from pydicom import dcmread
+from pydicom.errors import InvalidDicomError
+
+from conftest import AddRow, StartOrthanc
+from harness import forgetful_disk, strace
+from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.forgetful_disk import ForgetfulDisk
+from harness.numbered import NumberedImages, find_number, make_pixels, name_instance
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.strace import Trace, find_failure
+from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, decode, list_engines, read, tune
+from harness.tuning import tune_sockets
+
+CUTS = int(os.environ.get("PERF_KILLS", "1"))
+IS_LONG = CUTS > 1
+
+TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS}
+
+TRACED = 12  # instances
+
+# Seconds after the first instances are acknowledged
+EARLY_CUT, LATE_CUT = 0.7, 20
+
+# Seconds: Orthanc writes its SQLite back every ten (ServerIndex::FlushThread), and takes a moment
+WRITTEN_BACK = 14
+
+TRACING = pytest.mark.skipif(strace.find_obstacle() is not None, reason=str(strace.find_obstacle()))
+FORGETTING = pytest.mark.skipif(
+    forgetful_disk.find_obstacle() is not None, reason=str(forgetful_disk.find_obstacle())
+)
+
+
+def transcode(server: OrthancServer, engine: str) -> None:
+    if engine in TARGETS:
+        list_engines(server)
+        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+
+
+def read_files(folder: Path) -> dict[int, Path]:
+    """The instances in Orthanc's files, by their numbers; each has the right pixels."""
+    files = {}
+    for path in folder.rglob("????????-????-????-????-????????????"):
+        try:
+            number = find_number(dcmread(path, stop_before_pixels=True).SOPInstanceUID)
+        except InvalidDicomError:  # an attachment of another kind, or a file that is not whole
+            continue
+        assert (decode(read(path)) == make_pixels(number)).all(), f"{number} has other pixels"
+        files[number] = path
+    return files
+
+
+# ---- The order of system calls ------------------------------------------------------------------
+
+
+@TRACING
+@pytest.mark.parametrize("engine", ["dcmtk", "native", ""] if IS_LONG else ["dcmtk"])
+def test_a_file_is_synced_before_its_instance_is_acknowledged(
+    start_orthanc: StartOrthanc, tmp_path: Path, reliability: AddRow, engine: str
+) -> None:
+    row = reliability(
+        "the power, as strace sees it" + (f", transcoding by {engine}" if engine else ""),
+        "an instance's file is written and synced before the instance is acknowledged, by "
+        "C-STORE and HTTP; each instance is one attempt",
+    )
+    trace = Trace(tmp_path / "trace")
+    server = start_orthanc(launcher=trace.launcher)
+    transcode(server, engine)
+    failures = look_for_failures(server, trace)
+    for failure in failures:
+        with row.attempt():
+            assert failure is None, failure
+
+
+@TRACING
+def test_a_file_that_is_not_synced_is_found(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
+    trace = Trace(tmp_path / "trace")
+    server = start_orthanc(launcher=trace.launcher, options={"SyncStorageArea": False})
+    assert set(look_for_failures(server, trace)) == {"it was not synced before the answer"}
+
+
+def look_for_failures(server: OrthancServer, trace: Trace) -> list[str | None]:
+    """One for each instance that was acknowledged; ends the server."""
+    images = NumberedImages()
+    acknowledged = {}
+    for way in ("store", "upload"):
+        with AcknowledgedLoad(server, images, [way]) as load:
+            load.wait_for(TRACED)
+        acknowledged[way] = load.acknowledged
+    assert server.stop() == 0
+
+    files = read_files(server.storage)
+    threads = list(trace.list_threads())
+    failures = []
+    for way, numbers in acknowledged.items():
+        for number in numbers:
+            path = str(files[number])
+            mark = name_instance(number) if way == "store" else identify(files[number])
+            (calls,) = [calls for calls in threads if any(call.target == path for call in calls)]
+            failures.append(find_failure(calls, path, mark))
+    return failures
+
+
+def identify(path: Path) -> str:
+    """Orthanc's identifier of an instance, which it answers an upload with."""
+    image = dcmread(path, stop_before_pixels=True)
+    uids = (image.StudyInstanceUID, image.SeriesInstanceUID, image.SOPInstanceUID)
+    digest = hashlib.sha1("|".join((image.PatientID, *uids)).encode()).hexdigest()
+    return "-".join(digest[place : place + 8] for place in range(0, len(digest), 8))
+
+
+# ---- A disk that forgets ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[ForgetfulDisk]:
+    with ForgetfulDisk(tmp_path) as disk:
+        yield disk
+
+
+@FORGETTING
+def test_the_disk_forgets_what_was_not_synced(disk: ForgetfulDisk) -> None:
+    for name in ("synced", "forgotten"):
+        with (disk.point / name).open("wb") as file:
+            file.write(b"synced")
+            file.flush()
+            if name == "synced":
+                os.fdatasync(file.fileno())
+            file.write(b", or not")
+    (disk.point / "synced").rename(disk.point / "renamed")
+    disk.cut_power()
+    assert [path.name for path in disk.point.iterdir()] == ["synced"]
+    assert (disk.point / "synced").read_bytes() == b"synced"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An Orthanc with the plugin, which may transcode, or without."""
+
+    name: str
+    has_plugin: bool = True
+    engine: str = ""
+
+    def list_plugins(self, plugin: Path) -> list[Path]:
+        return [plugin, DICOMWEB_PLUGIN] if self.has_plugin else [DICOMWEB_PLUGIN]
+
+    def tune(self, server: OrthancServer, number: int) -> None:
+        """The engine, and a setting that tells this change from others."""
+        if self.has_plugin:
+            list_engines(server)
+            tune_sockets(server, UserTimeoutSeconds=number)
+            syntax = TARGETS.get(self.engine, "")
+            tune(server, Engine=self.engine or "auto", TransferSyntax=syntax)
+
+    def check_tuning(self, server: OrthancServer, number: int) -> None:
+        if self.has_plugin:
+            tuning = server.get_json("/perf/tuning")
+            assert tuning["DicomSockets"]["UserTimeoutSeconds"] == number
+            assert tuning["IngestTranscoding"]["Engine"] == (self.engine or "auto")
+
+
+SETTINGS = [
+    Setting("transcoding by dcmtk", engine="dcmtk"),
+    Setting("without the plugin", has_plugin=False),
+    Setting("transcoding by native", engine="native"),
+    Setting("with the plugin"),
+]
+
+
+def cut_power(
+    server: OrthancServer, disk: ForgetfulDisk, images: NumberedImages, pause: float
+) -> tuple[AcknowledgedLoad, float]:
+    """The senders' account, and when it was; Orthanc is to be started anew."""
+    with AcknowledgedLoad(server, images) as load:
+        load.wait_for(3)
+        time.sleep(pause)
+        moment = time.monotonic()
+        server.kill()
+    disk.cut_power()
+    return load, moment
+
+
+@FORGETTING
+def test_with_the_index_in_postgresql_nothing_is_lost(
+    disk: ForgetfulDisk,
+    tmp_path: Path,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+) -> None:
+    """PostgreSQL is on a disk of its own, which keeps its promises."""
+    rows = [
+        reliability(
+            f"the power, index in PostgreSQL, {setting.name}",
+            "all that was acknowledged is stored with its pixels, all that is served is whole"
+            + ("; so is the tuning" if setting.has_plugin else ""),
+        )
+        for setting in SETTINGS
+    ]
+    images, store = NumberedImages(), StoreCheck()
+    with PostgreSqlServer() as postgresql:
+        for number, (setting, row) in islice(
+            enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS
+        ):
+            server = OrthancServer(
+                tmp_path,
+                plugins=[POSTGRESQL_PLUGIN, *setting.list_plugins(plugin)],
+                options=postgresql.get_options() | find_storage(disk),
+            )
+            with row.attempt(), server:
+                setting.tune(server, 1000 + number)
+                load, _ = cut_power(server, disk, images, moments.uniform(0, EARLY_CUT))
+                server.start()
+                store.check(server, load.acknowledged)
+                setting.check_tuning(server, 1000 + number)
+                row.count("instances acknowledged", len(load.acknowledged))
+
+
+@FORGETTING
+@pytest.mark.skipif(not IS_LONG, reason="takes some 20 s each time: run-tests.sh --long")
+def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed(
+    tmp_path: Path, plugin: Path, moments: random.Random, reliability: AddRow
+) -> None:
+    """Without the plugin as well: Orthanc has SQLite sync every ten seconds only."""
+    rows = [
+        reliability(
+            f"the power, index in SQLite, {setting.name}",
+            "the files of all that was acknowledged are on the disk with their pixels; what was "
+            f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole",
+        )
+        for setting in SETTINGS
+    ]
+    images = NumberedImages()
+    for number, (setting, row) in islice(enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with ForgetfulDisk(folder) as disk:
+            server = OrthancServer(
+                folder, plugins=setting.list_plugins(plugin), options=find_storage(disk)
+            )
+            with row.attempt(), server:
+                setting.tune(server, 1000 + number)
+                load, moment = cut_power(server, disk, images, moments.uniform(0, LATE_CUT))
+                assert set(load.acknowledged) <= set(read_files(disk.kept))
+                server.start()
+                old = [at for at in load.acknowledged if load.times[at] < moment - WRITTEN_BACK]
+                store = StoreCheck()
+                store.check(server, old)
+                listed = store.list_numbers()
+                row.count("instances acknowledged", len(load.acknowledged))
+                row.count("on the disk but not listed", len(set(load.acknowledged) - listed))
+        shutil.rmtree(folder)
+
+
+def find_storage(disk: ForgetfulDisk) -> dict[str, str]:
+    """Orthanc's files, and its SQLite if that is its index, are on the disk."""
+    return {"StorageDirectory": str(disk.point / "storage")}
