@@ -24,6 +24,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import distance
 from harness.certificates import Certificate
 from harness.clients import store
+from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import list_children
@@ -33,6 +34,7 @@ from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
 from lab.growth import FASTER, NOT_FASTER, UNSURE, list_growths, sum_up
+from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
 from lab.own import check_room
 from lab.pages import fill
@@ -399,6 +401,15 @@ def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
     assert "| storescu; base | *report 002* | *25.1* |" in page
     assert "### Where the time of an instance went" in page
     assert ElementTree.parse(tmp_path / "ingest-phases.svg").getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("senders", [1, 2, 3, 16])
+def test_each_sender_may_send_the_whole_series(senders: int) -> None:
+    series = [Image(Path(f"{number}.dcm"), str(number)) for number in range(12)]
+    sent = multiply(series, senders)
+    for sender in range(senders):
+        assert set(sent[sender::senders]) == set(series)
+    assert len(sent) == senders * len(series)
 
 
 def test_no_time_of_an_instance_is_told_twice() -> None:

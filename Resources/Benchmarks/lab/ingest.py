@@ -108,9 +108,9 @@ class Site:
 
     def _measure(self, send: Send, senders: int, preset: str) -> Figures:
         """One series sent, and what the plugin saw of it."""
-        server, count = self._tested, len(self._images)
+        server, count = self._tested, len(self._list_sent(senders))
         tune_sockets(server, Preset=preset)
-        if not self._setup.resends:
+        if not (self._setup.resends or self._arguments.whole):
             server.delete_all()
         before, used = scrape(server), read_processor_times(server.pid)
         seconds = send()
@@ -119,7 +119,7 @@ class Site:
         counted = after.sum(INSTANCES) - before.sum(INSTANCES)
         if counted != count:
             raise ClientError(f"the plugin has counted {counted:.0f} of {count} images")
-        check_stored(server, count)
+        check_stored(server, len(self._images))
         return {
             "throughput": count / seconds,
             "an instance": senders * seconds / count * 1000,
@@ -128,6 +128,9 @@ class Site:
             **share_phases(sum_phases(before, after), count),
         }
 
+    def _list_sent(self, senders: int) -> list[Image]:
+        return multiply(self._images, senders) if self._arguments.whole else self._images
+
     def _choose_engine(self) -> str:
         """Why Orthanc does not transcode by it, or nothing."""
         tuning = {"TransferSyntax": JPEG_LOSSLESS, "Engine": self._setup.engine}
@@ -135,8 +138,8 @@ class Site:
         return "" if answer.ok else "the engine is not there"
 
     def _make_ways(self, senders: int) -> dict[str, Callable[[], Send]]:
-        target, images = Target(self._tested.dicom_port, self._images), self._images
-        source, tested = self._source, self._tested
+        images, source, tested = self._list_sent(senders), self._source, self._tested
+        target = Target(tested.dicom_port, images)
         return {
             STORESCU: lambda: use_storescu(target, senders),
             "dcmsend": lambda: use_dcmsend(target, senders),
@@ -156,7 +159,10 @@ class Site:
             )
         if setup.place == "slow":
             throttle = stack.enter_context(throttle_writes(folder, self._arguments.writes))
-        plugins, options = [self._arguments.plugin], {DICOM_THREADS: SEVERAL, **setup.options}
+        plugins = [self._arguments.plugin]
+        options = {DICOM_THREADS: SEVERAL, **setup.options}
+        if self._arguments.whole:
+            options.setdefault("OverwriteInstances", True)
         if setup.has_postgresql:
             # Its data is where the others have theirs
             database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
@@ -178,6 +184,19 @@ class Site:
         use_http(source, self._images, 2)()
         check_stored(source, len(self._images))
         return source
+
+
+def multiply(images: list[Image], senders: int) -> list[Image]:
+    """The whole series for each sender: the first one's first image, the second one's, and so on.
+
+    Each begins elsewhere, so that they do not meet at one image.
+    """
+    count = len(images)
+    return [
+        images[(place + sender * count // senders) % count]
+        for place in range(count)
+        for sender in range(senders)
+    ]
 
 
 def sum_phases(before: Metrics, after: Metrics) -> dict[str, float]:
@@ -292,6 +311,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--images", type=int, default=373, help="of the series, 525 kB each")
     command.add_argument(
         "--parallel", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="senders at once"
+    )
+    command.add_argument(
+        "--whole",
+        action="store_true",
+        help="each sender sends the whole series, over what is stored, as in report 002",
     )
     command.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
     command.add_argument(
