@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""perf-fleet asks and tunes several Orthancs, and says what each of them did instead."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import MakeSeries
+from harness import advice
+from harness.certificates import Certificate
+from harness.fleet import make_command, run_perf_fleet, write_fleet
+from harness.metrics import scrape_when_counted
+from harness.orthanc import OrthancServer, find_free_port
+
+USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures"}
+PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
+STOCK = '{"DicomSockets": {"Preset": "stock"}}'
+
+Fleet = dict[str, OrthancServer]
+
+
+@pytest.fixture(scope="module")
+def fleet(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Two servers with the plugin, the second with a finding, and one without the plugin."""
+    users = {"AuthenticationEnabled": True, "RegisteredUsers": USERS}
+    with ExitStack() as stack:
+
+        def start(plugins: list[Path], **options: Any) -> OrthancServer:  # noqa: ANN401
+            server = OrthancServer(
+                tmp_path_factory.mktemp("fleet"),
+                plugins=plugins,
+                perf=PERF,
+                options={**users, **options},
+                credentials=("alice", USERS["alice"]),
+            )
+            return stack.enter_context(server)
+
+        yield {
+            "orthanc-a": start([plugin]),
+            "orthanc-b": start([plugin], TcpNoDelay=False),
+            "orthanc-plain": start([]),
+        }
+
+
+@pytest.fixture
+def pair(fleet: Fleet, tmp_path: Path) -> Iterator[Path]:
+    """The file with the two that have the plugin, whose tuning is that of their configuration."""
+    both = [fleet["orthanc-a"], fleet["orthanc-b"]]
+    urls = {name: fleet[name].url for name in ("orthanc-a", "orthanc-b")}
+    yield write_fleet(tmp_path, urls, user="alice")
+    for server in both:
+        server.request("DELETE", "/perf/tuning").raise_for_status()
+
+
+def run(fleet: Path, *words: str, **more: str) -> tuple[int, str, str]:
+    finished = run_perf_fleet(fleet, *words, **{"password": USERS["alice"], **more})
+    return finished.returncode, finished.stdout, finished.stderr
+
+
+def run_json(fleet: Path, *words: str) -> tuple[int, Any]:
+    code, output, _ = run(fleet, "--json", *words)
+    return code, json.loads(output)
+
+
+# ---- What they do
+
+
+def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
+    fleet: Fleet, pair: Path, make_series: MakeSeries
+) -> None:
+    images = make_series("fleet-tool", 5)
+    for name, share in (("orthanc-a", images[:3]), ("orthanc-b", images[3:])):
+        for image in share:
+            fleet[name].request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+        scrape_when_counted(fleet[name], len(share))
+    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
+
+    code, document = run_json(pair, "status")
+    assert code == 0
+    first, second = document["Servers"]
+    assert (first["Name"], second["Name"]) == ("orthanc-a", "orthanc-b")
+    assert first["InstancesPerSecond"] > 0 < second["InstancesPerSecond"]
+    assert second["Findings"] >= 1
+    assert second["Duration"] > 0
+    for key, total in document["Total"].items():
+        assert total == pytest.approx(first[key] + second[key])
+
+    code, table, _ = run(pair, "status")
+    assert code == 0
+    for word in ("orthanc-a", "orthanc-b", "2 of 2", "instances/s"):
+        assert word in table
+
+
+def read_until(terminal: int, pattern: bytes, seconds: float = 60) -> bytes:
+    """What a program has written to its terminal once the pattern is in it."""
+    text = b""
+    deadline = time.monotonic() + seconds
+    while not re.search(pattern, text, re.DOTALL):
+        assert time.monotonic() < deadline, text
+        if select.select([terminal], [], [], 0.5)[0]:
+            text += os.read(terminal, 65536)
+    return text
+
+
+def test_the_table_is_live_until_ctrl_c(pair: Path) -> None:
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(
+        make_command(pair, "status", "--watch", "0.2"),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"], "COLUMNS": "180"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    read_until(terminal, rb"2 of 2.*2 of 2")
+    process.send_signal(signal.SIGINT)
+    with suppress(OSError):  # EIO once nobody has the other side
+        while os.read(terminal, 65536):
+            pass
+    assert process.wait(60) == 0
+    os.close(terminal)
+
+
+def test_a_script_gets_a_line_of_json_each_time(pair: Path) -> None:
+    command = make_command(pair, "--json", "status", "--watch", "0.2")
+    environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"]}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(2):
+            assert len(json.loads(process.stdout.readline())["Servers"]) == 2
+        process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+
+
+def test_all_are_tuned_and_each_answers(fleet: Fleet, pair: Path) -> None:
+    code, answers = run_json(pair, "tuning", "set", STOCK)
+    assert code == 0
+    for answer in answers:
+        assert answer["Tuning"] == fleet[answer["Name"]].get_json("/perf/tuning")
+        assert answer["Tuning"]["DicomSockets"]["Preset"] == "stock"
+        assert answer["Changed"]["DicomSockets.TcpNoDelay"] is False
+
+    code, table, _ = run(pair, "tuning", "set", "-", content=STOCK)
+    assert (code, table.count("nothing: it was so")) == (0, 2)
+
+    code, answers = run_json(pair, "tuning", "reset")
+    assert code == 0
+    assert [a["Changed"]["DicomSockets.Preset"] for a in answers] == ["tuned", "tuned"]
+
+
+def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
+    assert run(pair, "tuning", "diff") == (0, "", "")
+    fleet["orthanc-b"].request("PUT", "/perf/tuning", json={"DicomSockets": {"TcpQuickAck": False}})
+
+    code, document = run_json(pair, "tuning", "diff")
+    assert code == 1
+    quick = {"orthanc-a": True, "orthanc-b": False}
+    preset = {"orthanc-a": "tuned", "orthanc-b": "custom"}
+    assert document["Different"] == {
+        "DicomSockets.Preset": preset,
+        "DicomSockets.TcpQuickAck": quick,
+    }
+    code, table, _ = run(pair, "tuning", "diff")
+    assert code == 1
+    assert "DicomSockets.TcpQuickAck" in table
+    assert "TcpNoDelay" not in table
+
+    # Or from what is wanted, which one of them has
+    assert run(pair, "tuning", "diff", '{"DicomSockets": {"TcpNoDelay": true}}')[0] == 0
+    wanted = '{"DicomSockets": {"TcpQuickAck": false}}'
+    assert run_json(pair, "tuning", "diff", wanted)[1]["Different"] == {
+        "DicomSockets.TcpQuickAck": quick
+    }
+    assert run(pair, "--only", "orthanc-b", "tuning", "diff", wanted)[0] == 0
+
+
+def test_what_one_refuses_is_changed_nowhere(fleet: Fleet, pair: Path) -> None:
+    before = [fleet[name].get_json("/perf/tuning") for name in ("orthanc-a", "orthanc-b")]
+    code, answers = run_json(pair, "tuning", "set", '{"DicomSockets": {"Presett": "stock"}}')
+    assert code == 2
+    assert 'did you mean "DicomSockets.Preset"' in answers[0]["Error"]
+    assert answers[1]["Error"].startswith("not asked")
+    assert before == [fleet[name].get_json("/perf/tuning") for name in ("orthanc-a", "orthanc-b")]
+
+
+def test_without_one_of_them_none_is_tuned_unless_that_is_asked_for(
+    fleet: Fleet, tmp_path: Path, pair: Path
+) -> None:
+    gone = f"http://127.0.0.1:{find_free_port()}"
+    path = write_fleet(tmp_path, {"gone": gone, "orthanc-a": fleet["orthanc-a"].url}, user="alice")
+    code, answers = run_json(path, "tuning", "set", STOCK)
+    assert code == 2
+    assert "Connection refused" in answers[0]["Error"]
+    assert answers[1]["Error"].startswith("not asked")
+    assert fleet["orthanc-a"].get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
+
+    code, answers = run_json(path, "tuning", "set", STOCK, "--anyway")
+    assert code == 2
+    assert answers[1]["Changed"]["DicomSockets.Preset"] == "stock"
+    assert fleet["orthanc-a"].get_json("/perf/tuning")["DicomSockets"]["Preset"] == "stock"
+
+
+def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
+    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
+    code, answers = run_json(pair, "findings")
+    assert code == 1
+    assert "http-tcp-no-delay" in [finding["ID"] for finding in answers[1]["Findings"]]
+    assert "http-tcp-no-delay" not in [finding["ID"] for finding in answers[0]["Findings"]]
+    _, table, _ = run(pair, "findings")
+    assert re.search(r"orthanc-b +. http-tcp-no-delay", table)
+
+
+# ---- What servers do instead
+
+
+@pytest.fixture
+def strange_page() -> Iterator[str]:
+    """An HTTP server that is no Orthanc, and would like to write to a terminal."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html\x1b[31m")
+            self.end_headers()
+            self.wfile.write(b"<html></html>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def strange_json() -> Iterator[str]:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b'{"Windows": []}')
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A server that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def complain_about(folder: Path, url: str, user: str | None = "alice", password: str = "") -> str:
+    """What is said of this server, which has to be the same in both forms."""
+    path = write_fleet(folder, {"server": url}, user=user)
+    finished = run_perf_fleet(
+        path, "--timeout", "1", "--json", "status", password=password or USERS["alice"]
+    )
+    assert finished.returncode == 2, finished
+    (answer,) = json.loads(finished.stdout)["Servers"]
+    error = answer["Error"]
+    _, output, errors = run(path, "--timeout", "1", "findings", password=password or USERS["alice"])
+    assert f"server: {error}\n".replace("/perf/status", "/perf/advice") in errors
+    assert "Traceback" not in output + errors
+    assert "\x1b" not in error
+    return error
+
+
+def test_a_server_that_is_gone_is_said_to_be(tmp_path: Path, silent: str) -> None:
+    gone = f"http://127.0.0.1:{find_free_port()}"
+    assert complain_about(tmp_path, gone) == "no connection: Connection refused"
+    assert complain_about(tmp_path, silent) == "no answer within 1 s"
+
+
+def test_who_asks_without_the_right_is_told_which(fleet: Fleet, tmp_path: Path) -> None:
+    url = fleet["orthanc-a"].url
+    assert "asks for a user and a password" in complain_about(tmp_path, url, user=None)
+    assert 'refuses the user "alice"' in complain_about(tmp_path, url, password="wrong")
+    error = complain_about(tmp_path, url, "prometheus", USERS["prometheus"])
+    assert error.startswith("does not allow that (403)")
+
+    path = write_fleet(tmp_path, {"server": url}, user="viewer")
+    code, output, _ = run(path, "--json", "tuning", "set", STOCK, password=USERS["viewer"])
+    assert code == 2
+    assert "AllowTuning" in json.loads(output)[0]["Error"]
+
+
+def test_an_orthanc_without_the_plugin_is_said_to_be_one(fleet: Fleet, tmp_path: Path) -> None:
+    error = complain_about(tmp_path, fleet["orthanc-plain"].url)
+    assert "(404): the plugin is not loaded, not enabled" in error
+
+
+def test_what_is_no_orthanc_is_said_to_be_none(
+    tmp_path: Path, strange_page: str, strange_json: str
+) -> None:
+    assert "no JSON" in complain_about(tmp_path, strange_page)
+    assert "not this plugin's" in complain_about(tmp_path, strange_json)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    tmp_path: Path, certificate: Certificate
+) -> None:
+    port = find_free_port()
+    server = ["openssl", "s_server", "-quiet", "-www", "-accept", str(port)]
+    keys = ["-cert", str(certificate.certificate), "-key", str(certificate.key)]
+    process = subprocess.Popen([*server, *keys], stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+                break
+            time.sleep(0.02)
+        url = f"https://127.0.0.1:{port}"
+        assert "HTTPS fails: self-signed certificate" in complain_about(tmp_path, url)
+        path = write_fleet(tmp_path, {"server": url}, user="alice")
+        path.write_text(f'certificates = "{certificate.certificate}"\n' + path.read_text())
+        _, _, errors = run(path, "findings")
+        assert "no JSON" in errors  # so it was asked
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+# ---- Passwords, and files that are wrong
+
+
+def test_a_password_comes_from_a_file_that_nobody_else_can_read(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    path = write_fleet(tmp_path, {"orthanc-a": fleet["orthanc-a"].url}, user="alice")
+    path.write_text('password_file = "password"\n' + path.read_text())
+    (tmp_path / "password").write_text(USERS["alice"] + "\n")
+    (tmp_path / "password").chmod(0o644)
+    finished = run_perf_fleet(path, "status")
+    assert (finished.returncode, finished.stdout) == (3, "")
+    assert "chmod 600" in finished.stderr
+    (tmp_path / "password").chmod(0o600)
+    assert run_perf_fleet(path, "status").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "has no servers"),
+        ("[servers", "is no TOML"),
+        ('[servers]\na = "10.0.0.1:8042"', "no http:// or https:// address"),
+        ('[servers]\na = "http://alice:secret@10.0.0.1:8042"', "a password in its address"),
+        ('pasword_file = "x"\n[servers]\na = "http://10.0.0.1:8042"', "known: user, password_file"),
+        ('user = "alice"\n[servers]\na = "http://10.0.0.1:8042"', "no password for alice"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_before_anything_is_asked(
+    text: str, error: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "fleet.toml"
+    path.write_text(text)
+    finished = run_perf_fleet(path, "status")
+    assert finished.returncode == 3
+    assert error in finished.stderr
+    assert "secret" not in finished.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["status", "--watch", "soon"], ["tuning"], ["tuning", "set", "stock"], ["--only", "x"]],
+)
+def test_a_command_that_is_wrong_is_told_apart_from_a_server_that_is(
+    words: list[str], pair: Path
+) -> None:
+    code, output, errors = run(pair, *words)
+    assert (code, output) == (3, "")
+    assert errors.startswith("perf-fleet: ")
