@@ -13,7 +13,7 @@ from conftest import MakeSeries
 from harness import clients
 from harness.metrics import INSTANCES, PREFIX, scrape, scrape_when_counted, wait_until
 from harness.orthanc import OrthancServer
-from harness.prometheus import PrometheusServer
+from harness.prometheus import PrometheusServer, list_jobs
 
 INGEST_FAMILIES = {
     "build_info",
@@ -101,7 +101,7 @@ def test_json_says_the_same_as_the_text(busy_orthanc: OrthancServer) -> None:
 def test_prometheus_scrapes_and_answers_a_query_of_each_family(
     busy_orthanc: OrthancServer, tmp_path: Path
 ) -> None:
-    with PrometheusServer(tmp_path, busy_orthanc) as prometheus:
+    with PrometheusServer(tmp_path, list_jobs(busy_orthanc)) as prometheus:
         assert wait_until(lambda: bool(prometheus.query(INSTANCES))), prometheus.log.read_text()
 
         for family in scrape(busy_orthanc).families:

@@ -12,7 +12,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness.clients import get_output, store
 from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.prometheus import PrometheusServer
+from harness.prometheus import PrometheusServer, list_jobs
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 from harness.tuning import tune_sockets
 
@@ -26,6 +26,7 @@ VARIABLES = {
     "$instance": ".*",
     "$peer": ".*",
     "$__rate_interval": "1m",
+    "$__range": "5m",
 }
 
 
@@ -92,7 +93,7 @@ def test_a_prometheus_server_answers_every_query_of_the_dashboard(
     busy_orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
 ) -> None:
     images = make_series("advice", 60)
-    with PrometheusServer(tmp_path, busy_orthanc, RULE_FILES) as prometheus:
+    with PrometheusServer(tmp_path, list_jobs(busy_orthanc), RULE_FILES) as prometheus:
         assert wait_until(lambda: bool(prometheus.query("up == 1"))), prometheus.log.read_text()
         store(busy_orthanc, images, "GRAFANA")  # so that rates have two points
         unanswered = set(list_expressions())
@@ -126,7 +127,8 @@ def test_the_alert_about_the_plugins_absence_is_about_orthanc_only(
     rules = tmp_path / "alerting.yml"
     text = (RULES / "alerting.yml").read_text("utf-8")
     rules.write_text(re.sub(r"for: \d+m", "for: 1s", text), "utf-8")
-    with PrometheusServer(tmp_path, orthanc, [RULES / "recording.yml", rules]) as prometheus:
+    jobs = list_jobs(orthanc)
+    with PrometheusServer(tmp_path, jobs, [RULES / "recording.yml", rules]) as prometheus:
         others = {"orthanc-own", "prometheus"}
 
         def list_up() -> set[str]:

@@ -12,29 +12,37 @@ import requests
 from harness.orthanc import OrthancServer, find_free_port
 
 
-class PrometheusServer:
-    """A real Prometheus on loopback that scrapes one Orthanc every second, and evaluates rules.
+def list_jobs(target: OrthancServer) -> list[dict[str, Any]]:
+    """The jobs of one Orthanc: as in a hospital, its own metrics are scraped, too."""
+    return [
+        {
+            "job_name": job,
+            "metrics_path": path,
+            "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
+        }
+        for job, path in (
+            ("orthanc", "/perf/metrics"),
+            ("orthanc-own", "/tools/metrics-prometheus"),
+        )
+    ]
 
-    As in a hospital, it has other jobs, too: itself, and Orthanc's own metrics.
+
+class PrometheusServer:
+    """A real Prometheus on loopback with these jobs, each every second, and itself.
+
+    `rules` are evaluated as often, unless they say otherwise.
     """
 
-    def __init__(self, folder: Path, target: OrthancServer, rules: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, folder: Path, jobs: Sequence[dict[str, Any]], rules: Sequence[Path] = ()
+    ) -> None:
         self.port = find_free_port()
         self.log = folder / "prometheus.log"
         configuration = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(path) for path in rules],
             "scrape_configs": [
-                {
-                    "job_name": "orthanc",
-                    "metrics_path": "/perf/metrics",
-                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
-                },
-                {
-                    "job_name": "orthanc-own",
-                    "metrics_path": "/tools/metrics-prometheus",
-                    "static_configs": [{"targets": [f"127.0.0.1:{target.http_port}"]}],
-                },
+                *jobs,
                 {
                     "job_name": "prometheus",
                     "static_configs": [{"targets": [f"127.0.0.1:{self.port}"]}],
