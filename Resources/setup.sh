@@ -19,6 +19,7 @@ readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 iperf3 e2fsprogs postgresql orthanc-postgresql libgdcm-tools strace fuse3
+  haproxy
 )
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
@@ -71,7 +72,7 @@ disable_services()
   for package in "$@"
   do
     case $package in
-      orthanc | prometheus | nginx | vsftpd | postgresql)
+      orthanc | prometheus | nginx | vsftpd | postgresql | haproxy)
         if [[ -d /run/systemd/system ]]
         then
           as_root systemctl disable "$package"

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real HAProxy, with the configuration of Resources/Fleet."""
+
+import base64
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import requests
+
+from harness.fleet import FLEET
+from harness.orthanc import OrthancServer, find_free_port
+
+START_SECONDS = 30
+
+
+class HaProxyServer:
+    """HAProxy as a context manager, in front of these Orthancs, each by its name in the file.
+
+    `credentials` are those of its health checks. DICOM is at `dicom_port` of 127.0.0.1, HTTP at
+    `url`. The configuration is the project's own but for addresses, and for servers that it has
+    and that are not given.
+    """
+
+    def __init__(
+        self, folder: Path, servers: Mapping[str, OrthancServer], credentials: tuple[str, str]
+    ) -> None:
+        self.dicom_port = find_free_port()
+        self.http_port = find_free_port()
+        self.metrics_port = find_free_port()
+        self.url = f"http://127.0.0.1:{self.http_port}"
+        self._names = list(servers)
+        self._log_path = folder / "haproxy.log"
+        self._socket_path = folder / "haproxy.sock"
+        check = base64.b64encode(":".join(credentials).encode()).decode()
+        self._environment = {**os.environ, "PERF_CHECK": check}
+        path = folder / "haproxy.cfg"
+        path.write_text(self._adapt((FLEET / "haproxy.cfg").read_text("utf-8"), servers), "utf-8")
+        self._command = ["haproxy", "-W", "-db", "-f", str(path)]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        """Returns once it has found all servers up."""
+        with self._log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=log, stderr=log, env=self._environment
+            )
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while self.list_up() != self._names:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"HAProxy finds {self.list_up()} up:\n{self.log}")
+                time.sleep(0.1)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(30)
+
+    @property
+    def log(self) -> str:
+        return self._log_path.read_text("utf-8", "replace")
+
+    def order(self, command: str) -> str:
+        """What it answers to a command for its administrator."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self._socket_path))
+            connection.sendall(f"{command}\n".encode())
+            return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+    def list_up(self) -> list[str]:
+        """The servers that get DICOM connections."""
+        return [name for name in self._names if self._read("haproxy_server_check_status", name)]
+
+    def count_connections(self, name: str, backend: str = "dicom") -> int:
+        """How many it has given to this server."""
+        return self._read("haproxy_server_sessions_total", name, backend)
+
+    def _read(self, metric: str, name: str, backend: str = "dicom") -> int:
+        url = f"http://127.0.0.1:{self.metrics_port}/metrics"
+        try:
+            text = requests.get(url, timeout=10).text
+        except requests.ConnectionError:
+            return 0
+        if metric == "haproxy_server_check_status":
+            labels = f'proxy="{backend}",server="{name}",state="L7OK"'
+        else:
+            labels = f'proxy="{backend}",server="{name}"'
+        begin = f"{metric}{{{labels}}} "
+        values = [line[len(begin) :] for line in text.splitlines() if line.startswith(begin)]
+        return int(values[0]) if values else 0
+
+    def _adapt(self, text: str, servers: Mapping[str, OrthancServer]) -> str:
+        ports = {4242: self.dicom_port, 8042: self.http_port, 8405: self.metrics_port}
+        lines = []
+        backend = ""
+        for line in text.splitlines():
+            match line.split():
+                case ["backend", name]:
+                    backend = name
+                case ["bind", address]:
+                    line = f"    bind 127.0.0.1:{ports[int(address.removeprefix(':'))]}"
+                case ["stats", "socket", *_]:
+                    line = f"    stats socket {self._socket_path} mode 660 level admin"
+                case ["server", name, *_] if name not in servers:
+                    continue
+                case ["server", name, _, *_]:
+                    server = servers[name]
+                    port = server.dicom_port if backend == "dicom" else server.http_port
+                    line = f"    server {name} 127.0.0.1:{port} port {server.http_port}"
+            lines.append(line)
+        return "\n".join(lines) + "\n"

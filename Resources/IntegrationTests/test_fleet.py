@@ -1,0 +1,547 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several Orthancs on one PostgreSQL and one directory, HAProxy before them, Prometheus beside.
+
+All of it by the files of Resources/Fleet, in which only addresses are replaced. Beside two of this
+machine's Orthanc, one of this machine's and one of each root file system of PERF_ROOTS that has
+Debian's orthanc-postgresql.
+"""
+
+import itertools
+import json
+import os
+import platform
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+from pydicom import dcmread
+from pydicom.uid import generate_uid
+
+from conftest import ROOT, MakeSeries
+from harness.clients import get_output, make_store_command
+from harness.fleet import FLEET, run_perf_fleet, write_fleet
+from harness.haproxy import HaProxyServer
+from harness.images import Image
+from harness.metrics import BYTES, INSTANCES, scrape, wait_until
+from harness.orthanc import OrthancServer, _make_storage
+from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.prometheus import PrometheusServer
+
+RULES = ROOT / "Resources" / "Prometheus"
+NAMES = ["orthanc-a", "orthanc-b"]
+SENDERS = 16
+CHECK = ("prometheus", "figures")
+OPERATOR = ("alice", "a secret")
+
+# Of what a server says when an association begins: by it a sender knows which one it got. Of a PDU,
+# its header and that of the value in it are no value (DICOM PS3.8, section 9.3.5)
+PDU_LENGTHS = {"orthanc-a": 16384, "orthanc-b": 16386}
+PDV_LENGTHS = {length - 12: name for name, length in PDU_LENGTHS.items()}
+
+IMAGES_AN_ASSOCIATION = 5
+
+long = pytest.mark.skipif(not os.environ.get("PERF_LONG"), reason="run-tests.sh --long does it")
+
+
+@dataclass
+class Fleet:
+    servers: dict[str, OrthancServer]
+    database: PostgreSqlServer
+    haproxy: HaProxyServer
+    prometheus: PrometheusServer
+
+    def sum(self, name: str, **labels: str) -> float:
+        """Of all servers, as they say themselves."""
+        return sum(scrape(server).sum(name, **labels) for server in self.servers.values())
+
+    def ask(self, expression: str) -> dict[str, float]:
+        """Prometheus' answer, by the server's name, or "" for what is not about one."""
+        found = self.prometheus.query(expression)
+        return {row["metric"].get("instance", ""): float(row["value"][1]) for row in found}
+
+
+def read_configuration() -> dict[str, Any]:
+    """orthanc.json, without its comments."""
+    text = (FLEET / "orthanc.json").read_text("utf-8")
+    return json.loads(re.sub(r"(?m)^\s*//.*$", "", text))
+
+
+def make_options(folder: Path, database: PostgreSqlServer, name: str) -> dict[str, Any]:
+    options = read_configuration()
+    del options["HttpPort"], options["DicomPort"], options["Perf"]
+    there = {"Host": "127.0.0.1", "Port": database.port}
+    there |= {"Database": "postgres", "Username": "postgres"}
+    return options | {
+        "StorageDirectory": str(folder / "images"),
+        "PostgreSQL": options["PostgreSQL"] | there,
+        "RemoteAccessAllowed": False,
+        "MaximumPduLength": PDU_LENGTHS[name],
+    }
+
+
+def start(
+    folder: Path,
+    database: PostgreSqlServer,
+    name: str,
+    plugin: Path,
+    root: str = "/",
+    lua: list[str] | None = None,
+) -> OrthancServer:
+    (folder / name).mkdir(exist_ok=True)
+    return OrthancServer(
+        folder / name,
+        plugins=[plugin, POSTGRESQL_PLUGIN],
+        perf=read_configuration()["Perf"],
+        options=make_options(folder, database, name),
+        environment={
+            "ORTHANC_NAME": name,
+            "ORTHANC_ALICE": OPERATOR[1],
+            "ORTHANC_PROMETHEUS": CHECK[1],
+            "ORTHANC_POSTGRESQL": "",
+        },
+        launcher=enter(platform.machine(), root, folder),
+        credentials=OPERATOR,
+        lua=lua,
+    )
+
+
+def list_jobs(
+    folder: Path, servers: dict[str, OrthancServer], haproxy: HaProxyServer
+) -> list[dict[str, Any]]:
+    """Those of prometheus.yml."""
+    (folder / "orthanc-password").write_text(CHECK[1])
+    jobs = yaml.safe_load((FLEET / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    for job in jobs:
+        if "basic_auth" in job:
+            job["basic_auth"]["password_file"] = str(folder / "orthanc-password")
+        for group in job["static_configs"]:
+            name = group.get("labels", {}).get("instance")
+            port = servers[name].http_port if name else haproxy.metrics_port
+            group["targets"] = [f"127.0.0.1:{port}"]
+    return jobs
+
+
+def adapt_rules(folder: Path) -> list[Path]:
+    """The rules as they are, but for patience."""
+    paths = []
+    for name in ("recording.yml", "alerting.yml"):
+        text = (RULES / name).read_text("utf-8")
+        text = re.sub(r"for: \d+m", "for: 1s", text).replace("interval: 15s", "interval: 1s")
+        paths.append(folder / name)
+        paths[-1].write_text(text, "utf-8")
+    return paths
+
+
+@pytest.fixture(
+    scope="module", params=["/", *OTHER_ROOTS], ids=lambda root: Path(root).name or "here"
+)
+def fleet(
+    request: pytest.FixtureRequest, plugin: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    root: str = request.param
+    if not Path(root, *POSTGRESQL_PLUGIN.parts[1:]).is_symlink():
+        pytest.skip(f"{root} has no orthanc-postgresql")
+    folder = tmp_path_factory.mktemp("fleet")
+    other = plugin
+    if root != "/":
+        archive = find_archive(platform.machine())
+        if archive is None:
+            pytest.skip("no archive in build/portable for the Orthanc in another root")
+        other = unpack(archive, platform.machine(), folder) / "libOrthancPerf.so"
+    # The first folders are there before two servers would make and remove the same ones at once
+    _make_storage(folder / "images")
+    with ExitStack() as stack:
+        database = stack.enter_context(PostgreSqlServer())
+        servers = {
+            "orthanc-a": stack.enter_context(start(folder, database, "orthanc-a", plugin)),
+            "orthanc-b": stack.enter_context(start(folder, database, "orthanc-b", other, root)),
+        }
+        haproxy = stack.enter_context(HaProxyServer(folder, servers, CHECK))
+        prometheus = stack.enter_context(
+            PrometheusServer(folder, list_jobs(folder, servers, haproxy), adapt_rules(folder))
+        )
+        yield Fleet(servers, database, haproxy, prometheus)
+
+
+# ---- The files as they are
+
+
+def test_haproxy_finds_its_configuration_correct() -> None:
+    command = ["env", "PERF_CHECK=eA==", "haproxy", "-c", "-f", FLEET / "haproxy.cfg"]
+    assert "WARNING" not in get_output(command)
+
+
+def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) -> None:
+    for path in (FLEET / "prometheus.yml", RULES / "recording.yml", RULES / "alerting.yml"):
+        text = path.read_text("utf-8").replace("/etc/prometheus/", f"{tmp_path}/")
+        (tmp_path / path.name).write_text(text, "utf-8")
+    (tmp_path / "orthanc-password").write_text("secret")
+    get_output(["promtool", "check", "config", tmp_path / "prometheus.yml"])
+
+
+def test_all_files_are_of_the_same_servers() -> None:
+    jobs = yaml.safe_load((FLEET / "prometheus.yml").read_text("utf-8"))["scrape_configs"]
+    groups = next(job for job in jobs if job["job_name"] == "orthanc")["static_configs"]
+    scraped = {group["labels"]["instance"]: group["targets"][0] for group in groups}
+    balanced = re.findall(
+        r"server (\S+) (\S+:8042)$", (FLEET / "haproxy.cfg").read_text("utf-8"), re.MULTILINE
+    )
+    asked = re.findall(
+        r'^(\S+) = "http://(\S+)"$', (FLEET / "fleet.toml").read_text(), re.MULTILINE
+    )
+    assert scraped == dict(balanced) == dict(asked)
+    assert list(scraped) == NAMES
+
+
+def test_kubernetes_is_told_of_what_there_is() -> None:
+    documents = list(yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8")))
+    kinds = {(document["kind"], document["metadata"]["name"]): document for document in documents}
+    pods = kinds["StatefulSet", "orthanc"]["spec"]
+    assert (
+        pods["selector"]["matchLabels"]
+        == pods["template"]["metadata"]["labels"]
+        == kinds["Service", "orthanc"]["spec"]["selector"]
+        == kinds["Service", "orthanc-all"]["spec"]["selector"]
+    )
+    assert pods["serviceName"] == "orthanc"
+    (container,) = pods["template"]["spec"]["containers"]
+    (volume,) = pods["template"]["spec"]["volumes"]
+    assert container["volumeMounts"][0]["name"] == volume["name"]
+    assert ("PersistentVolumeClaim", volume["persistentVolumeClaim"]["claimName"]) in kinds
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert ports == {"dicom": 4242, "http": 8042}
+    annotations = pods["template"]["metadata"]["annotations"]
+    assert annotations["prometheus.io/path"] == "/perf/metrics"
+    assert annotations["prometheus.io/port"] == str(ports["http"])
+    # The same as in orthanc.json, by the image's variables
+    known = read_configuration()
+    environment = {entry["name"]: entry.get("value") for entry in container["env"]}
+    assert json.loads(environment["ORTHANC__PERF__ALLOW_TUNING"]) == known["Perf"]["AllowTuning"]
+    assert json.loads(environment["ORTHANC__PERF__METRICS_USERS"]) == known["Perf"]["MetricsUsers"]
+    assert environment["ORTHANC__POSTGRESQL__LOCK"] == "false"
+    assert environment["ORTHANC__DATABASE_SERVER_IDENTIFIER"] == "$(ORTHANC_POD)"
+
+
+# ---- The sums
+
+
+def upload_from(address: str, port: int, content: bytes) -> int:
+    """One file over a connection of its own from this address of the machine."""
+    with requests.Session() as session:
+        session.trust_env = False
+        adapter = requests.adapters.HTTPAdapter()
+        adapter.init_poolmanager(1, 1, source_address=(address, 0))
+        session.mount("http://", adapter)
+        url = f"http://127.0.0.1:{port}/instances"
+        return session.post(url, data=content, auth=OPERATOR, timeout=120).status_code
+
+
+def read_stored(server: OrthancServer, images: Sequence[Image]) -> int:
+    """The size of all files as this server reads them; their pixels have to be what was sent."""
+    total = 0
+    for image in images:
+        content = server.get_file(server.find_instance(image.sop_instance_uid))
+        assert content.endswith(image.read_bytes()[-4096:]), image.sop_instance_uid
+        total += len(content)
+    return total
+
+
+def test_what_is_sent_to_haproxy_adds_up(fleet: Fleet, make_series: MakeSeries) -> None:
+    images = make_series("fleet-sum", 48)
+    by_dicom, by_http = images[:32], images[32:]
+    a, b = fleet.servers.values()
+
+    def send(number: int) -> int:
+        share = by_dicom[number::SENDERS]
+        command = make_store_command(fleet.haproxy.dicom_port, share, f"SENDER{number}")
+        subprocess.run(command, check=True, timeout=300)
+        content = by_http[number].read_bytes()
+        return upload_from(f"127.0.0.{number + 2}", fleet.haproxy.http_port, content)
+
+    with ThreadPoolExecutor(SENDERS) as pool:
+        assert list(pool.map(send, range(SENDERS))) == [200] * SENDERS
+
+    assert fleet.sum(INSTANCES, outcome="stored") == len(images)
+    assert fleet.sum(INSTANCES, outcome="stored", origin="DicomProtocol") == len(by_dicom)
+    assert fleet.sum(INSTANCES) == len(images)
+    for name, server in fleet.servers.items():
+        assert scrape(server).sum(INSTANCES) > 0, f"{name} was sent nothing"
+        assert fleet.haproxy.count_connections(name) > 0
+        assert server.get_json("/statistics")["CountInstances"] == len(images)
+
+    # Whichever took it, the other one has it; and not a byte is counted twice
+    total = read_stored(a, images)
+    assert total == read_stored(b, images)
+    assert fleet.sum(BYTES) == total
+    assert fleet.sum(BYTES, origin="RestApi") == sum(image.get_size() for image in by_http)
+
+    expected = {f"sum({INSTANCES})": len(images), f"sum({BYTES})": total}
+    for expression, value in expected.items():
+        assert wait_until(lambda e=expression, v=value: fleet.ask(e) == {"": v}), fleet.ask(
+            expression
+        )
+    assert fleet.ask(f'sum by (instance) ({INSTANCES}{{job="orthanc"}})') == {
+        name: scrape(server).sum(INSTANCES) for name, server in fleet.servers.items()
+    }
+    assert wait_until(lambda: fleet.ask('up{job="haproxy"}') != {})
+
+
+def test_perf_fleet_sees_all_of_them(fleet: Fleet, tmp_path: Path) -> None:
+    urls = {name: server.url for name, server in fleet.servers.items()}
+    path = write_fleet(tmp_path, urls, user=OPERATOR[0])
+    finished = run_perf_fleet(path, "--json", "status", password=OPERATOR[1])
+    assert finished.returncode == 0, finished
+    status = json.loads(finished.stdout)["Servers"]
+    assert [server["Name"] for server in status] == NAMES
+
+
+def test_a_server_is_drained_by_hand(fleet: Fleet, make_series: MakeSeries) -> None:
+    (image,) = make_series("fleet-drain", 1)
+    connections = fleet.haproxy.count_connections("orthanc-a")
+    assert not fleet.haproxy.order("set server dicom/orthanc-a state drain").strip()
+    for _ in range(2):
+        get_output(make_store_command(fleet.haproxy.dicom_port, [image]))
+    assert fleet.haproxy.count_connections("orthanc-a") == connections
+    assert not fleet.haproxy.order("set server dicom/orthanc-a state ready").strip()
+    for _ in range(2):
+        get_output(make_store_command(fleet.haproxy.dicom_port, [image]))
+    assert fleet.haproxy.count_connections("orthanc-a") > connections
+
+
+# ---- What breaks
+
+
+@dataclass
+class Acknowledged:
+    """What servers have said to have stored: by whom, when, and in which of its lives."""
+
+    entries: list[tuple[str, str, float]] = field(default_factory=list)  # file, server, time
+    refused: Counter[str] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, path: str, name: str, status: str) -> None:
+        with self.lock:
+            if status == "Success":
+                self.entries.append((path, name, time.time()))
+            else:
+                self.refused[f"{name}: {status}"] += 1
+
+    def count(self, name: str, begin: float = 0, end: float = float("inf")) -> int:
+        with self.lock:
+            return sum(who == name and begin <= at < end for _, who, at in self.entries)
+
+
+def send_until_acknowledged(
+    port: int, number: int, images: Sequence[Path], done: Acknowledged
+) -> None:
+    """By storescu, a few images an association, again and again until each is acknowledged."""
+    waiting = list(images)
+    command = ["storescu", "-v", "-aet", f"SENDER{number}", "-aec", "ORTHANC", "127.0.0.1"]
+    while waiting:
+        acknowledged = []
+        name = path = ""
+        with subprocess.Popen(
+            [*command, str(port), *waiting[:IMAGES_AN_ASSOCIATION]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if length := re.search(r"Max Send PDV: (\d+)", line):
+                    name = PDV_LENGTHS[int(length[1])]
+                elif file := re.search(r"Sending file: (.+)", line):
+                    path = file[1]
+                elif status := re.search(r"Received Store Response \((.+)\)", line):
+                    done.add(path, name, status[1])
+                    if status[1] == "Success":
+                        acknowledged.append(Path(path))
+        waiting = [path for path in waiting if path not in acknowledged]
+        if process.returncode != 0:
+            time.sleep(0.2)
+
+
+def make_small(folder: Path, original: Image, count: int) -> list[Path]:
+    """Images of 64 x 64, each of a study of its own."""
+    folder.mkdir()
+    dataset = dcmread(original.path)
+    dataset.Rows = dataset.Columns = 64
+    paths = []
+    for number in range(count):
+        dataset.SOPInstanceUID = dataset.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+        dataset.StudyInstanceUID, dataset.SeriesInstanceUID = generate_uid(), generate_uid()
+        dataset.PixelData = bytes(itertools.islice(itertools.cycle([number % 256, 3, 5]), 8192))
+        paths.append(folder / f"{number}.dcm")
+        dataset.save_as(paths[-1], enforce_file_format=True)
+    return paths
+
+
+def read_samples(fleet: Fleet, expression: str) -> dict[str, list[tuple[float, float]]]:
+    """The raw samples, moment and value, of the series of each server."""
+    found = fleet.prometheus.query(expression)
+    return {
+        row["metric"]["instance"]: [(at, float(value)) for at, value in row["values"]]
+        for row in found
+    }
+
+
+def split_lives(samples: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
+    """Where a counter falls, the server was started anew."""
+    lives: list[list[tuple[float, float]]] = [[]]
+    for sample in samples:
+        if lives[-1] and sample[1] < lives[-1][-1][1]:
+            lives.append([])
+        lives[-1].append(sample)
+    return lives
+
+
+@long
+def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_forgot(
+    fleet: Fleet, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    a, b = fleet.servers.values()
+    (original,) = make_series("fleet-kill", 1)
+    images = make_small(tmp_path / "small", original, SENDERS * 60)
+    stored_before = b.get_json("/statistics")["CountInstances"]
+    a.request("PUT", "/perf/tuning", json={"DicomSockets": {"Preset": "stock"}}).raise_for_status()
+    done = Acknowledged()
+    counter = f'{INSTANCES}{{job="orthanc", origin="DicomProtocol", outcome="stored"}}'
+    earlier = fleet.ask(counter)
+    firing = 'ALERTS{alertname="OrthancPerfAbsent", alertstate="firing"}'
+
+    with ThreadPoolExecutor(SENDERS) as pool:
+        sending = [
+            pool.submit(
+                send_until_acknowledged, fleet.haproxy.dicom_port, n, images[n::SENDERS], done
+            )
+            for n in range(SENDERS)
+        ]
+        assert wait_until(lambda: done.count("orthanc-a") >= 100, 300), done.refused
+        os.kill(a.pid, signal.SIGKILL)
+        killed = time.time()
+        os.waitpid(a.pid, 0)
+        assert wait_until(lambda: fleet.haproxy.list_up() == ["orthanc-b"])
+        assert wait_until(lambda: fleet.ask(firing) == {"orthanc-a": 1}), fleet.ask("up")
+        restarted = time.time()
+        a.start()
+        assert a.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "stock"
+        assert b.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
+        assert wait_until(lambda: fleet.haproxy.list_up() == NAMES)
+        for sender in sending:
+            sender.result(600)
+    assert wait_until(lambda: fleet.ask(firing) == {})
+
+    # All is there, on either server, as it was sent
+    assert sorted(path for path, _, _ in done.entries) == sorted(map(str, images))
+    sent = {dcmread(path, stop_before_pixels=True).SOPInstanceUID: path for path in images}
+    assert b.get_json("/statistics")["CountInstances"] == stored_before + len(sent)
+    for uid, path in sent.items():
+        server = a if int(path.stem) % 2 else b
+        stored = server.get_file(server.find_instance(uid))
+        assert stored.endswith(path.read_bytes()[-8192:]), uid
+
+    # The server that was not killed counts exactly what it acknowledged, and so does the other one
+    # in each of its lives, but for what it did between Prometheus' last visit and its end
+    mine = {"origin": "DicomProtocol", "outcome": "stored"}
+    since = {"orthanc-a": 0, "orthanc-b": earlier["orthanc-b"]}
+    for name, server in fleet.servers.items():
+        begin = restarted if name == "orthanc-a" else 0
+        expected = done.count(name, begin)
+        assert scrape(server).sum(INSTANCES, **mine) - since[name] == expected
+        assert wait_until(lambda n=name, e=expected: fleet.ask(counter)[n] - since[n] == e)
+    samples = read_samples(fleet, counter.replace("}", "}[1h]"))
+    assert len(split_lives(samples["orthanc-b"])) == 1
+    first, second = split_lives(samples["orthanc-a"])
+    last_visit, last_value = first[-1]
+    counted = last_value - earlier["orthanc-a"]
+    forgotten = done.count("orthanc-a", end=killed + 5) - counted
+    # An acknowledgement is on its way while the server has counted the instance already
+    assert counted >= done.count("orthanc-a", end=last_visit)
+    assert -SENDERS <= forgotten <= done.count("orthanc-a", last_visit - 1, killed + 5)
+    assert second[-1][1] == done.count("orthanc-a", restarted)
+    total = counted + second[-1][1] + fleet.ask(counter)["orthanc-b"] - earlier["orthanc-b"]
+    assert total + forgotten == len(done.entries)
+    assert fleet.ask(f"resets({counter}[1h])")["orthanc-a"] == 1
+    print(
+        f"{len(done.entries)} acknowledged; {forgotten:.0f} forgotten by Prometheus, which asked"
+        f" {killed - last_visit:.2f} s before the end; refused: {dict(done.refused)}"
+    )
+
+
+@long
+def test_without_the_database_no_server_gets_connections_until_it_is_back(fleet: Fleet) -> None:
+    fleet.database.stop()
+    try:
+        assert wait_until(lambda: fleet.haproxy.list_up() == [])
+        for server in fleet.servers.values():
+            assert server.get("/tools/metrics-prometheus").status_code == 503
+            assert server.get("/perf/metrics").status_code == 200  # which asks nobody
+        with (
+            suppress(OSError),
+            socket.create_connection(
+                ("127.0.0.1", fleet.haproxy.dicom_port), timeout=10
+            ) as connection,
+        ):
+            assert connection.recv(1) == b""
+    finally:
+        fleet.database.start()
+    assert wait_until(lambda: fleet.haproxy.list_up() == NAMES)
+
+
+SLOW = """
+function ReceivedInstanceFilter(dicom, origin)
+  os.execute("sleep 0.4")
+  return true
+end
+"""
+
+
+@long
+def test_the_alert_names_the_server_that_is_slower(
+    fleet: Fleet, plugin: Path, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    """Two servers of the same kind, one of which waits for a script at each instance."""
+    images = make_series("fleet-slow", 8)
+    _make_storage(tmp_path / "images")
+    with ExitStack() as stack:
+        database = stack.enter_context(PostgreSqlServer())
+
+        def enter_server(name: str, lua: list[str]) -> OrthancServer:
+            return stack.enter_context(start(tmp_path, database, name, plugin, lua=lua))
+
+        servers = {
+            "orthanc-a": enter_server("orthanc-a", []),
+            "orthanc-b": enter_server("orthanc-b", [SLOW]),
+        }
+        haproxy = stack.enter_context(HaProxyServer(tmp_path, servers, CHECK))
+        prometheus = stack.enter_context(
+            PrometheusServer(tmp_path, list_jobs(tmp_path, servers, haproxy), adapt_rules(tmp_path))
+        )
+        slow = Fleet(servers, database, haproxy, prometheus)
+        assert wait_until(lambda: len(slow.ask("orthanc_perf_build_info")) == 2)
+        firing = 'ALERTS{alertname="OrthancServerIsSlower", alertstate="firing"}'
+
+        def is_named() -> bool:
+            for server in servers.values():
+                for image in images:
+                    content = image.read_bytes()
+                    server.request("POST", "/instances", data=content).raise_for_status()
+            return slow.ask(firing) == {"orthanc-b": 1}
+
+        assert wait_until(is_named, 180), slow.ask(
+            "instance:orthanc_perf_ingest_own_seconds:mean5m"
+        )
