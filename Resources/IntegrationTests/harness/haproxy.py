@@ -114,7 +114,10 @@ class HaProxyServer:
                     continue
                 case ["server", name, _, *_]:
                     server = servers[name]
-                    port = server.dicom_port if backend == "dicom" else server.http_port
-                    line = f"    server {name} 127.0.0.1:{port} port {server.http_port}"
+                    if backend == "dicom":
+                        found = f"127.0.0.1:{server.dicom_port} check port {server.http_port}"
+                    else:
+                        found = f"127.0.0.1:{server.http_port} track dicom/{name}"
+                    line = f"    server {name} {found}"
             lines.append(line)
         return "\n".join(lines) + "\n"
