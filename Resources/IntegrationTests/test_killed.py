@@ -58,23 +58,19 @@ class TuningLoad:
     All three follow from one number, so that a half of a change would be seen.
     """
 
-    def __init__(self) -> None:
-        self._number = 1
-        self._acknowledged = 0
+    def __init__(self, server: OrthancServer) -> None:
+        self._number = self._acknowledged = 1
+        self._put(server, 1)
 
     @contextmanager
     def go_on(self, server: OrthancServer) -> Iterator[None]:
         is_over = threading.Event()
-        self._acknowledged = 0
 
         def put() -> None:
-            with requests.Session() as session, suppress(requests.RequestException):
-                session.trust_env = False
+            with suppress(requests.RequestException):
                 while not is_over.is_set():
                     self._number += 1
-                    document = self._make_document(self._number)
-                    url = f"{server.url}/perf/tuning"
-                    session.put(url, json=document, timeout=60).raise_for_status()
+                    self._put(server, self._number)
                     self._acknowledged = self._number
 
         thread = threading.Thread(target=put)
@@ -93,6 +89,14 @@ class TuningLoad:
         for section, keys in expected.items():
             assert tuning[section].items() >= keys.items(), f"half of change {number}: {tuning}"
         assert number in (self._acknowledged, self._number), (number, self._acknowledged)
+        self._acknowledged = number
+
+    def _put(self, server: OrthancServer, number: int) -> None:
+        document = self._make_document(number)
+        with requests.Session() as session:  # the server's belongs to another thread
+            session.trust_env = False
+            url = f"{server.url}/perf/tuning"
+            session.put(url, json=document, timeout=60).raise_for_status()
 
     @staticmethod
     def _make_document(number: int) -> dict[str, dict[str, int]]:
@@ -124,7 +128,7 @@ def test_orthanc_killed(
     if engine:
         list_engines(server)
         tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
-    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad()
+    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
     for _ in range(KILLS):
         with row.attempt():
             with AcknowledgedLoad(server, images) as load, tuning.go_on(server):

@@ -29,7 +29,6 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.strace import Trace, find_failure
 from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, decode, list_engines, read, tune
-from harness.tuning import tune_sockets
 
 CUTS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = CUTS > 1
@@ -37,6 +36,8 @@ IS_LONG = CUTS > 1
 TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS}
 
 TRACED = 12  # instances
+
+DEFAULT_QUALITY = 90
 
 # Seconds after the first instances are acknowledged
 EARLY_CUT, LATE_CUT = 0.7, 20
@@ -167,15 +168,24 @@ class Setting:
         """The engine, and a setting that tells this change from others."""
         if self.has_plugin:
             list_engines(server)
-            tune_sockets(server, UserTimeoutSeconds=number)
-            syntax = TARGETS.get(self.engine, "")
-            tune(server, Engine=self.engine or "auto", TransferSyntax=syntax)
+            document = {
+                "DicomSockets": {"UserTimeoutSeconds": number},
+                "IngestTranscoding": {
+                    "Engine": self.engine or "auto",
+                    "TransferSyntax": TARGETS.get(self.engine, ""),
+                    "LossyQuality": 1 + number % 80,
+                },
+            }
+            server.request("PUT", "/perf/tuning", json=document).raise_for_status()
 
-    def check_tuning(self, server: OrthancServer, number: int) -> None:
+    def check_tuning(self, server: OrthancServer, *numbers: int) -> None:
+        """One of these is in force, as a whole."""
         if self.has_plugin:
             tuning = server.get_json("/perf/tuning")
-            assert tuning["DicomSockets"]["UserTimeoutSeconds"] == number
-            assert tuning["IngestTranscoding"]["Engine"] == (self.engine or "auto")
+            number = tuning["DicomSockets"]["UserTimeoutSeconds"]
+            assert number in numbers
+            quality = 1 + number % 80 if number else DEFAULT_QUALITY
+            assert tuning["IngestTranscoding"]["LossyQuality"] == quality
 
 
 SETTINGS = [
@@ -245,7 +255,8 @@ def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed
         reliability(
             f"the power, index in SQLite, {setting.name}",
             "the files of all that was acknowledged are on the disk with their pixels; what was "
-            f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole",
+            f"acknowledged {WRITTEN_BACK} s before is stored, all that is served is whole"
+            + ("; the tuning is the latest or the one before" if setting.has_plugin else ""),
         )
         for setting in SETTINGS
     ]
@@ -262,6 +273,7 @@ def test_with_the_index_in_sqlite_files_are_kept_and_the_last_seconds_not_listed
                 load, moment = cut_power(server, disk, images, moments.uniform(0, LATE_CUT))
                 assert set(load.acknowledged) <= set(read_files(disk.kept))
                 server.start()
+                setting.check_tuning(server, 1000 + number, 0)
                 old = [at for at in load.acknowledged if load.times[at] < moment - WRITTEN_BACK]
                 store = StoreCheck()
                 store.check(server, old)

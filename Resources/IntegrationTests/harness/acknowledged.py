@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
-from typing import Self
+from typing import Protocol, Self
 
 import requests
 from pydicom import dcmread
@@ -33,6 +33,14 @@ REFERENCED = "00081199"  # Referenced SOP Sequence
 INSTANCE = "00081155"  # Referenced SOP Instance UID
 
 
+class Reachable(Protocol):
+    """An Orthanc, or what stands before some."""
+
+    dicom_port: int
+    http_port: int
+    url: str
+
+
 class AcknowledgedLoad:
     """Senders of numbered instances within `with`, one for each way; `ways` are its methods' names.
 
@@ -44,18 +52,14 @@ class AcknowledgedLoad:
 
     def __init__(
         self,
-        server: OrthancServer,
+        server: Reachable,
         images: NumberedImages,
         ways: Iterable[str] = WAYS,
-        dicom_port: int | None = None,
-        url: str | None = None,
     ) -> None:
         self.acknowledged: list[int] = []
         self.times: dict[int, float] = {}
         self._server = server
         self._images = images
-        self._dicom_port = dicom_port
-        self._url = url
         self._is_over = threading.Event()
         self._threads = [
             threading.Thread(target=self._go_on, args=[getattr(self, f"_{way}")]) for way in ways
@@ -94,8 +98,7 @@ class AcknowledgedLoad:
         entity = AE("ACKNOWLEDGED")
         entity.acse_timeout = entity.dimse_timeout = entity.network_timeout = DICOM_SECONDS
         entity.add_requested_context(CTImageStorage, ExplicitVRLittleEndian)
-        port = self._dicom_port or self._server.dicom_port
-        association = entity.associate("127.0.0.1", port, ae_title="ORTHANC")
+        association = entity.associate("127.0.0.1", self._server.dicom_port, ae_title="ORTHANC")
         if not association.is_established:
             return
         with keep_reactor_paused(association):
@@ -127,7 +130,7 @@ class AcknowledgedLoad:
             while not self._is_over.is_set():
                 taken = dict(self._images.take() for _ in range(IMAGES_PER_REQUEST))
                 body, headers = clients.make_multipart(taken.values())
-                url = f"{self._url or self._server.url}/dicom-web/studies"
+                url = f"{self._server.url}/dicom-web/studies"
                 response = session.post(url, data=body, headers=headers, timeout=DICOM_SECONDS)
                 if response.status_code in (200, 202):
                     for entry in response.json().get(REFERENCED, {}).get("Value", []):
