@@ -310,7 +310,12 @@ def say_fixed(medians: Medians) -> Iterable[str]:
                 )
 
 
-def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
+def extrapolate(images: int, throughput: float, first: float) -> float:
+    """Seconds for report 000's 1000 images, of which only the first one waits."""
+    return first + (1000 - 1) * (images / throughput - first) / max(1, images - 1)
+
+
+def say_moves(medians: Medians, buffers: list[str], images: int) -> Iterable[str]:
     for buffer in buffers:
         for server in (SHIPPED, TUNED):
             names = [f"{server}, {who}" for who in (ITSELF, OTHER)]
@@ -326,7 +331,8 @@ def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
                     f"after {own:.2f} s where movescu receives, after {other:.2f} s with a "
                     f"storescp: the published wait of {PUBLISHED_WAIT} s is "
                     f"{'there' if is_there else 'not there'}. 1000 images take "
-                    f"{1000 / own_rate:.0f} s and {1000 / other_rate:.0f} s (published: "
+                    f"{extrapolate(images, own_rate, own):.0f} s and "
+                    f"{extrapolate(images, other_rate, other):.0f} s (published: "
                     f"{PUBLISHED_MOVE} s, and {PUBLISHED_STORE} s by storescu)."
                 )
 
@@ -348,7 +354,11 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
     medians = Medians(results)
     buffers = [str(buffer) for buffer in results.options["server_buffers"]]
     lines = [*say_nagle(medians), *say_jump(medians), *say_fixed(medians)]
-    lines += [*say_moves(medians, buffers), *say_receiving(medians, buffers), ""]
+    lines += [
+        *say_moves(medians, buffers, results.options["images"]),
+        *say_receiving(medians, buffers),
+        "",
+    ]
     curves = medians.list_curves()
     if curves:
         path = folder / f"{name}-speed-by-buffer.svg"
