@@ -37,6 +37,7 @@ from lab.senders import use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 FTP = "FTP (vsftpd)"
+ONE_FILE = "study"
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
 CACHED, ON_DISK = "in the page cache", "on the disk only"
@@ -78,7 +79,7 @@ class Store:
         ]
         if not self._is_cached:
             evict(files)
-        return get_cached_share(files) * 100
+        return min(1, get_cached_share(files)) * 100  # whole pages are
 
 
 def count_files(folder: Path) -> tuple[int, int]:
@@ -99,6 +100,13 @@ def count_archive(folder: Path) -> tuple[int, int]:
 def count_parts(folder: Path) -> tuple[int, int]:
     content = (folder / "all").read_bytes()
     return content.count(PART), len(content)
+
+
+def count_one_file(images: list[Image], folder: Path) -> tuple[int, int]:
+    """Of images one after the other: all of them, or none."""
+    (file,) = folder.iterdir()
+    size = file.stat().st_size
+    return len(images) if size == sum(image.get_size() for image in images) else 0, size
 
 
 def use_curl(urls: list[str], connections: int, folder: Path) -> list[str | Path]:
@@ -177,6 +185,14 @@ def copy_files(images: list[Image], folder: Path) -> Path:
     return files
 
 
+def join_files(images: list[Image], files: Path) -> None:
+    """And all in one, as report 003 had it."""
+    with (files / ONE_FILE).open("wb") as joined:
+        for image in images:
+            joined.write(image.read_bytes())
+    (files / ONE_FILE).chmod(0o644)
+
+
 def list_nginx_ways(
     stack: ExitStack, images: list[Image], files: Path, folder: Path
 ) -> dict[str, Way]:
@@ -187,7 +203,12 @@ def list_nginx_ways(
             partial(use_curl, urls, connections), pid, count_files
         )
         for connections in (1, 8)
-    }
+    } | {"nginx, one file": make_one_file_way(url, images, pid)}
+
+
+def make_one_file_way(url: str, images: list[Image], pid: int | None) -> Way:
+    command = partial(use_curl, [f"{url}/{ONE_FILE}"], 1)
+    return Way(command, pid, partial(count_one_file, images))
 
 
 def list_ftp_ways(
@@ -195,7 +216,10 @@ def list_ftp_ways(
 ) -> dict[str, Way]:
     url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
     urls = [f"{url}/{image.path.name}" for image in images]
-    return {FTP: Way(partial(use_curl, urls, 1), None, count_files)}
+    return {
+        FTP: Way(partial(use_curl, urls, 1), None, count_files),
+        f"{FTP}, one file": make_one_file_way(url, images, None),
+    }
 
 
 @contextmanager
@@ -217,6 +241,7 @@ def open_bench(
 
         def enter(_: Factors) -> Entry:
             files = copy_files(images, folder)
+            join_files(images, files)
             obstacle = ftp.find_obstacle()
             ways = {
                 **list_ways(server, port),

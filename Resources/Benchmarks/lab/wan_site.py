@@ -3,6 +3,7 @@
 their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
+import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -43,6 +44,7 @@ SENDER = "FAR"  # the application entity at the far end
 SET_UP = 3  # round trips: TCP connection, association, release
 
 ADVISED = 20  # instances, from which on the advisor speaks
+MEMORY = 30 / math.log(2)  # seconds, of its evidence: half as much after 30 s of traffic
 ADVICE_SECONDS = 4
 LONGEST = 600  # seconds for a client
 FEWEST = 3  # images
@@ -64,6 +66,14 @@ class Way:
     check: Callable[[int], None]
     size: float
     advise: Callable[[int], Figures] = lambda _: {}
+
+
+def count_for_advice(each: float) -> int:
+    """So many images, of so many seconds each, that the advisor still remembers enough of them."""
+    forgotten = (ADVISED + 1) * each / MEMORY
+    if forgotten >= 1:
+        return ADVISED  # it never does
+    return math.ceil(-MEMORY / each * math.log(1 - forgotten))
 
 
 class Site:
@@ -116,7 +126,7 @@ class Site:
         each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], rate)
         count = max(FEWEST, round(self._arguments.transfer_seconds / each))
         if self._line.buffer and protocol == DICOM:
-            count = max(ADVISED + 2, count)
+            count = max(count_for_advice(each), count)
         return min(count, len(self._images))
 
     def _measure(self, protocol: str, way: Way, images: list[Image]) -> Figures:
