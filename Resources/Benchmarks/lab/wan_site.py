@@ -3,7 +3,6 @@
 their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
-import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -43,8 +42,9 @@ RECEIVED, COMPRESSED = "as received", "compressed on ingest"
 SENDER = "FAR"  # the application entity at the far end
 SET_UP = 3  # round trips: TCP connection, association, release
 
-ADVISED = 20  # instances, from which on the advisor speaks
-MEMORY = 30 / math.log(2)  # seconds, of its evidence: half as much after 30 s of traffic
+# Images from which on the advisor speaks: 20, while an image takes up to a second from its memory,
+# of which half is left after 30
+ADVISED = 30
 ADVICE_SECONDS = 4
 LONGEST = 600  # seconds for a client
 FEWEST = 3  # images
@@ -66,14 +66,6 @@ class Way:
     check: Callable[[int], None]
     size: float
     advise: Callable[[int], Figures] = lambda _: {}
-
-
-def count_for_advice(each: float) -> int:
-    """So many images, of so many seconds each, that the advisor still remembers enough of them."""
-    forgotten = (ADVISED + 1) * each / MEMORY
-    if forgotten >= 1:
-        return ADVISED  # it never does
-    return math.ceil(-MEMORY / each * math.log(1 - forgotten))
 
 
 class Site:
@@ -126,7 +118,7 @@ class Site:
         each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], rate)
         count = max(FEWEST, round(self._arguments.transfer_seconds / each))
         if self._line.buffer and protocol == DICOM:
-            count = max(count_for_advice(each), count)
+            count = max(ADVISED, count)
         return min(count, len(self._images))
 
     def _measure(self, protocol: str, way: Way, images: list[Image]) -> Figures:
