@@ -444,6 +444,7 @@ def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path)
     for figures in cell["Rounds"][0][0].values():
         assert figures["speed"] > 0
         assert figures["in memory"] == pytest.approx(100 if is_in_memory else 0, abs=10)
+    assert "the fastest way is " in (tmp_path / "retrieve.md").read_text("utf-8")
 
 
 def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import pydicom
@@ -33,11 +34,13 @@ from lab.processes import (
     read_processor_times,
     run_clients,
 )
+from lab.results import Cell, Results
 from lab.senders import use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 FTP = "FTP (vsftpd)"
 ONE_FILE = "study"
+PLAIN_SERVERS = ("nginx", FTP)
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
 CACHED, ON_DISK = "in the page cache", "on the disk only"
@@ -276,6 +279,40 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     ]
 
 
+def say_fastest(cell: Cell) -> str:
+    """Orthanc's fastest way beside the plain servers'."""
+    speeds = {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
+    plain = {name: speed for name, speed in speeds.items() if name.startswith(PLAIN_SERVERS)}
+    own = {name: speed for name, speed in speeds.items() if name not in plain}
+    best, fastest = (max(ways, key=lambda name: ways[name]) for ways in (own, plain))
+    return (
+        f"- {cell.factors['Server']}, {cell.factors['Files']}: the fastest way is {best} with "
+        f"{own[best]:.3g} MB/s, {own[best] / plain[fastest]:.2f} of {fastest} "
+        f"({plain[fastest]:.3g}); the slowest is {min(own, key=lambda name: own[name])} with "
+        f"{min(own.values()):.3g}. Published: 111 by MINT, 112 by a file server, on a line of "
+        f"1 Gb/s that carries no more."
+    )
+
+
+def say_cold(warm: Cell, cold: Cell) -> str:
+    """What reading from the disk takes away, way by way."""
+    ratios = {
+        name: median(cold.list_values(name, "speed")) / median(warm.list_values(name, "speed"))
+        for name in warm.list_contestants()
+        if name in cold.list_contestants()
+    }
+    ways = "; ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    return f"- {warm.factors['Server']}, {ON_DISK} / {CACHED}: {ways}."
+
+
+def answer(results: Results, _: Path, __: str) -> list[str]:
+    measured = [cell for cell in results.cells if cell.rounds]
+    found = {(cell.factors["Server"], cell.factors["Files"]): cell for cell in measured}
+    pairs = [(found.get((name, CACHED)), found.get((name, ON_DISK))) for name in (SHIPPED, TUNED)]
+    lines = [say_fastest(cell) for cell in measured]
+    return [*lines, *(say_cold(warm, cold) for warm, cold in pairs if warm and cold), ""]
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
     servers = [SHIPPED, TUNED]
     command.add_argument("--servers", nargs="+", choices=servers, default=servers)
@@ -299,4 +336,5 @@ EXPERIMENT = Experiment(
     },
     {"images": 40, "turns": 2, "seconds": 10},
     Path("/var/tmp"),
+    answer,
 )
