@@ -7,7 +7,7 @@ Each sends all images and returns the seconds that it took; it raises ClientErro
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +16,7 @@ from harness.certificates import Certificate
 from harness.clients import upload
 from harness.images import Image
 from harness.orthanc import OrthancServer
-from lab.processes import ClientError, run_clients
+from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 
 # Not by the PATH: pynetdicom brings programs of the same names
 STORESCU = "/usr/bin/storescu"
@@ -40,6 +40,21 @@ class Target:
 
     def list_files(self, share: int = 0, shares: int = 1) -> list[str]:
         return [str(image.path) for image in self.images[share::shares]]
+
+
+def get_limit(images: list[Image]) -> int:
+    """The seconds that sending them may take: some, and then five images in each."""
+    return CLIENT_SECONDS + len(images) // 5
+
+
+def run_senders(
+    commands: Sequence[Sequence[str]],
+    images: list[Image],
+    environment: dict[str, str] | None = None,
+    codes: Collection[int] = (0,),
+) -> tuple[float, list[str]]:
+    """As run_clients, with time for so many images."""
+    return run_clients(commands, environment, get_limit(images), codes)
 
 
 def use_http(server: OrthancServer, images: list[Image], clients: int) -> Send:
@@ -67,20 +82,20 @@ def use_storescu(
         start += target.certificate.get_dcmtk_arguments()
     start += ["127.0.0.1", str(target.port)]
     commands = target.share(start, senders)
-    return lambda: run_clients(commands, environment)[0]
+    return lambda: run_senders(commands, target.images, environment)[0]
 
 
 def use_dcmsend(target: Target, senders: int = 1) -> Send:
     """DCMTK's dcmsend as it comes."""
     commands = target.share([DCMSEND, "-aec", "ORTHANC", "127.0.0.1", str(target.port)], senders)
-    return lambda: run_clients(commands)[0]
+    return lambda: run_senders(commands, target.images)[0]
 
 
 def use_gdcmscu(target: Target, senders: int = 1) -> Send:
     """GDCM's, which may abort when all has been answered, at the release (3.0.21)."""
     start = ["gdcmscu", "--store", "--call", "ORTHANC", "127.0.0.1", str(target.port)]
     commands = target.share(start, senders)
-    return lambda: run_clients(commands, codes=(0, -signal.SIGABRT))[0]
+    return lambda: run_senders(commands, target.images, codes=(0, -signal.SIGABRT))[0]
 
 
 def use_pynetdicom(target: Target, senders: int = 1) -> Send:
@@ -96,7 +111,7 @@ def use_pynetdicom(target: Target, senders: int = 1) -> Send:
         with TemporaryDirectory() as folder:
             together = ["--together", str(senders), folder]
             commands = target.share([*start, *together, str(target.port)], senders)
-            _, said = run_clients(commands)
+            _, said = run_senders(commands, target.images)
         return max(float(text.splitlines()[-1]) for text in said)
 
     return send
@@ -106,7 +121,7 @@ def use_dicom_rs(program: Path, target: Target, senders: int = 1) -> Send:
     """dicom-rs's dicom-storescu, without TLS."""
     start = [str(program), "--called-ae-title", "ORTHANC", "--fail-first"]
     commands = target.share([*start, f"127.0.0.1:{target.port}"], senders)
-    return lambda: run_clients(commands)[0]
+    return lambda: run_senders(commands, target.images)[0]
 
 
 def use_curl(server: OrthancServer, images: list[Image], clients: int, folder: Path) -> Send:
@@ -120,21 +135,26 @@ def use_curl(server: OrthancServer, images: list[Image], clients: int, folder: P
         commands.append(
             ["curl", "--disable", "--silent", "--show-error", "--config", str(configuration)]
         )
-    return lambda: run_clients(commands)[0]
+    return lambda: run_senders(commands, images)[0]
 
 
 def use_movescu(
     sender: OrthancServer, title: str, destination: str, images: list[Image], clients: int
 ) -> Send:
-    """Each client, of this title, has an Orthanc send its share of a study to the destination."""
-    start = [MOVESCU, "-S", "-aet", title, "-aec", "ORTHANC", "-aem", destination]
+    """Each client, of this title, has an Orthanc send its share of a study to the destination.
+
+    One DICOM thread answers a client's release only when it has served all others: movescu's own
+    30 s (-ta) do not suffice for that.
+    """
+    patience = str(get_limit(images))
+    start = [MOVESCU, "-S", "-ta", patience, "-aet", title, "-aec", "ORTHANC", "-aem", destination]
     start += ["127.0.0.1", str(sender.dicom_port), "-k", "QueryRetrieveLevel=IMAGE", "-k"]
     shares = [images[client::clients] for client in range(clients)]
     commands = [
         [*start, "SOPInstanceUID=" + "\\".join(image.sop_instance_uid for image in share)]
         for share in shares
     ]
-    return lambda: run_clients(commands)[0]
+    return lambda: run_senders(commands, images)[0]
 
 
 def use_orthanc(sender: OrthancServer, modality: str, images: int) -> Send:
