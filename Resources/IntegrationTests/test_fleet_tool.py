@@ -82,12 +82,12 @@ def run_json(fleet: Path, *words: str) -> tuple[int, Any]:
 def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
     fleet: Fleet, pair: Path, make_series: MakeSeries
 ) -> None:
+    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
     images = make_series("fleet-tool", 5)
     for name, share in (("orthanc-a", images[:3]), ("orthanc-b", images[3:])):
         for image in share:
             fleet[name].request("POST", "/instances", data=image.read_bytes()).raise_for_status()
         scrape_when_counted(fleet[name], len(share))
-    advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
 
     code, document = run_json(pair, "status")
     assert code == 0
@@ -276,16 +276,19 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
-def complain_about(folder: Path, url: str, user: str | None = "alice", password: str = "") -> str:
+def complain_about(
+    folder: Path, url: str, user: str | None = "alice", password: str = "", seconds: int = 60
+) -> str:
     """What is said of this server, which has to be the same in both forms."""
     path = write_fleet(folder, {"server": url}, user=user)
+    password = password or USERS["alice"]
     finished = run_perf_fleet(
-        path, "--timeout", "1", "--json", "status", password=password or USERS["alice"]
+        path, "--timeout", str(seconds), "--json", "status", password=password
     )
     assert finished.returncode == 2, finished
     (answer,) = json.loads(finished.stdout)["Servers"]
     error = answer["Error"]
-    _, output, errors = run(path, "--timeout", "1", "findings", password=password or USERS["alice"])
+    _, output, errors = run(path, "--timeout", str(seconds), "findings", password=password)
     assert f"server: {error}\n".replace("/perf/status", "/perf/advice") in errors
     assert "Traceback" not in output + errors
     assert "\x1b" not in error
@@ -295,7 +298,7 @@ def complain_about(folder: Path, url: str, user: str | None = "alice", password:
 def test_a_server_that_is_gone_is_said_to_be(tmp_path: Path, silent: str) -> None:
     gone = f"http://127.0.0.1:{find_free_port()}"
     assert complain_about(tmp_path, gone) == "no connection: Connection refused"
-    assert complain_about(tmp_path, silent) == "no answer within 1 s"
+    assert complain_about(tmp_path, silent, seconds=1) == "no answer within 1 s"
 
 
 def test_who_asks_without_the_right_is_told_which(fleet: Fleet, tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ def write_fleet(folder: Path, servers: Mapping[str, str], user: str | None = Non
 
 
 def make_command(fleet: Path, *words: str) -> list[str]:
-    return [sys.executable, str(PERF_FLEET), "--fleet", str(fleet), *words]
+    """The command; a busy machine's servers may take longer to answer than a hospital's."""
+    return [sys.executable, str(PERF_FLEET), "--fleet", str(fleet), "--timeout", "60", *words]
 
 
 def run_perf_fleet(

@@ -15,7 +15,7 @@ import requests
 from harness.fleet import FLEET
 from harness.orthanc import OrthancServer, find_free_port
 
-START_SECONDS = 30
+START_SECONDS = 120  # of a machine that is busy with much else
 
 
 class HaProxyServer:
