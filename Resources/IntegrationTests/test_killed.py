@@ -20,6 +20,7 @@ import requests
 
 from conftest import AddRow, StartOrthanc
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
+from harness.haproxy import HaProxyServer
 from harness.metrics import INSTANCES, PREFIX, scrape, wait_until
 from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
@@ -217,3 +218,26 @@ def test_postgresql_killed(
                 load.wait_for(3)
             store.check(server, load.acknowledged)
             row.count("instances acknowledged", len(load.acknowledged))
+
+
+# ---- HAProxy ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
+def test_haproxy_killed(
+    start_orthanc: StartOrthanc, tmp_path: Path, moments: random.Random, reliability: AddRow
+) -> None:
+    row = reliability("HAProxy killed", f"{KEPT}; through a new HAProxy, Orthanc stores on")
+    server = start_orthanc(options=DICOM_OPTIONS)
+    images, store = NumberedImages(), StoreCheck()
+    with HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks")) as haproxy:
+        for _ in range(KILLS):
+            with row.attempt():
+                with AcknowledgedLoad(haproxy, images) as load:
+                    load.wait_for(3)
+                    time.sleep(moments.uniform(0, LATEST_KILL))
+                    haproxy.kill()
+                    haproxy.start()
+                    load.wait_for(3)
+                store.check(server, load.acknowledged)
+                row.count("instances acknowledged", len(load.acknowledged))

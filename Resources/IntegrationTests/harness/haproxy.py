@@ -3,10 +3,12 @@
 
 import base64
 import os
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -14,6 +16,7 @@ import requests
 
 from harness.fleet import FLEET
 from harness.orthanc import OrthancServer, find_free_port
+from harness.process import list_children
 
 START_SECONDS = 120  # of a machine that is busy with much else
 
@@ -44,8 +47,15 @@ class HaProxyServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
         """Returns once it has found all servers up."""
-        with self._log_path.open("wb") as log:
+        with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, env=self._environment
             )
@@ -56,14 +66,23 @@ class HaProxyServer:
                     raise RuntimeError(f"HAProxy finds {self.list_up()} up:\n{self.log}")
                 time.sleep(0.1)
         except BaseException:
-            self.__exit__()
+            self.stop()
             raise
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         assert self._process is not None
         self._process.terminate()
         self._process.wait(30)
+
+    def kill(self) -> None:
+        """Ends both its processes at once; start() starts it anew."""
+        assert self._process is not None
+        workers = list_children(self._process.pid)
+        self._process.kill()
+        self._process.wait()
+        for pid in workers:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     @property
     def log(self) -> str:
