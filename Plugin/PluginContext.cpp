@@ -153,6 +153,9 @@ namespace OrthancPerf
       WarnOfProbe();
     }
 
+    // The key is there since Orthanc 1.2.0; a release without it has no such plugins
+    recorder_.FollowDatabase(
+        orthanc_.GetFromRestApi("/system")["DatabaseBackendPlugin"].isString());
     advisorSources_.Start();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
                                                    [this]

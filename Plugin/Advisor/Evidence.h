@@ -63,6 +63,13 @@ namespace OrthancPerf
     std::vector<std::string> alternatives;
   };
 
+  // The database, where it is a server
+  struct DatabaseEvidence
+  {
+    std::string server;           // its address; empty: not known
+    std::size_t connections = 0;  // that threads which ingest have used lately
+  };
+
   // All that rules judge. A value.
   struct Evidence
   {
@@ -73,6 +80,7 @@ namespace OrthancPerf
     TrafficSums starved;  // and while Orthanc waited for it most of the time (ProcessorPressure)
     double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
     LoadEvidence load;
+    DatabaseEvidence database;
     TranscodingEvidence transcoding;
     ServerFacts facts;
     Tuning tuning;

@@ -15,6 +15,9 @@ namespace OrthancPerf
     // Looks without an instance that finishes: 2 s
     constexpr int LONGEST_INSTANCE = 4;
 
+    // Descriptors of connections to a database; a pool has 50 by default
+    constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
+
     // Instances that an engine has worked on
     constexpr double ENGINE_HALF_LIFE = 100;
 
@@ -274,6 +277,7 @@ namespace OrthancPerf
     evidence.starved = starved_;
     evidence.processorPressure = pressureOfStarved_;
     evidence.load = load_;
+    evidence.database = GatherDatabase(now);
     evidence.transcoding.engines = engines_;
     return evidence;
   }
@@ -341,8 +345,35 @@ namespace OrthancPerf
       totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
     }
 
+    if (instance.database)
+    {
+      CountConnection(*instance.database, now);
+    }
+
     latest_.Add(instance, now);
     ingestThreads_.insert(instance.thread);
+  }
+
+
+  void EvidenceCollector::CountConnection(const DatabaseRecord& database, TimePoint now)
+  {
+    databaseServer_ = database.server;
+
+    if (connections_.size() < MAXIMUM_CONNECTIONS || connections_.count(database.connection) > 0)
+    {
+      connections_[database.connection] = now;
+    }
+  }
+
+
+  DatabaseEvidence EvidenceCollector::GatherDatabase(TimePoint now) const
+  {
+    const auto isUsed = [now](const auto& connection)
+    {
+      return now - connection.second <= TrafficSums::MAXIMUM_AGE;
+    };
+    const auto used = std::count_if(connections_.begin(), connections_.end(), isUsed);
+    return {databaseServer_, static_cast<std::size_t>(used)};
   }
 
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -74,6 +75,8 @@ namespace OrthancPerf
     using Record = std::array<Way, DIRECTION_COUNT>;
 
     void CountReceived(const FinishedInstance& instance, TimePoint now);
+    void CountConnection(const DatabaseRecord& database, TimePoint now);
+    DatabaseEvidence GatherDatabase(TimePoint now) const;
     void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction);
@@ -96,6 +99,8 @@ namespace OrthancPerf
     int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;
+    std::string databaseServer_;
+    std::map<int, TimePoint> connections_;  // to the database, by descriptor: last used
     TimePoint latestLook_;
     std::vector<EngineEvidence> engines_;
     std::optional<Tuning> tuning_;

@@ -17,6 +17,11 @@ namespace OrthancPerf
     stallSeconds += ToSeconds(instance.stallTime);
     firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
 
+    if (instance.database)
+    {
+      AddDatabase(*instance.database);
+    }
+
     for (const Phase phase : GetAllPhases())
     {
       const std::optional<Duration> duration = instance.phases.Get(phase);
@@ -47,6 +52,9 @@ namespace OrthancPerf
     stalls += later.stalls;
     stallSeconds += later.stallSeconds;
     repeated += later.repeated;
+    roundTrips += later.roundTrips;
+    latencySeconds += later.latencySeconds;
+    queuedSeconds += later.queuedSeconds;
 
     for (std::size_t i = 0; i < PHASE_COUNT; i++)
     {
@@ -107,8 +115,8 @@ namespace OrthancPerf
     const double factor = std::exp2(-active / ToSeconds(HALF_LIFE));
     latest_ = std::max(latest_, now);
 
-    for (double* sum :
-         {&instances, &bytes, &firstMessages, &stalls, &stallSeconds, &activeSeconds, &repeated})
+    for (double* sum : {&instances, &bytes, &firstMessages, &stalls, &stallSeconds, &activeSeconds,
+                        &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
     {
       *sum *= factor;
     }
@@ -127,5 +135,13 @@ namespace OrthancPerf
   {
     seconds_[static_cast<std::size_t>(phase)] += ToSeconds(duration);
     counts_[static_cast<std::size_t>(phase)] += 1;
+  }
+
+
+  void TrafficSums::AddDatabase(const DatabaseRecord& database) noexcept
+  {
+    roundTrips += database.roundTrips;
+    latencySeconds += database.roundTrips * ToSeconds(database.shortest);
+    queuedSeconds += ToSeconds(database.queued.value_or(Duration::zero()));
   }
 }

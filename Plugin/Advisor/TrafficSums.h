@@ -36,8 +36,11 @@ namespace OrthancPerf
     double firstMessages = 0;  // instances that came first over their connection
     double stalls = 0;
     double stallSeconds = 0;
-    double activeSeconds = 0;  // of the clock on the wall, silence left out
-    double repeated = 0;       // instances that had come before: to be told by the owner
+    double activeSeconds = 0;   // of the clock on the wall, silence left out
+    double repeated = 0;        // instances that had come before: to be told by the owner
+    double roundTrips = 0;      // to the database's server
+    double latencySeconds = 0;  // of these, if each had been as short as an instance's shortest
+    double queuedSeconds = 0;   // see DatabaseRecord
 
     // Seconds of all instances together
     double GetSeconds(Phase phase) const
@@ -68,6 +71,7 @@ namespace OrthancPerf
   private:
     void Decay(TimePoint now) noexcept;
     void AddPhase(Phase phase, Duration duration) noexcept;
+    void AddDatabase(const DatabaseRecord& database) noexcept;
 
     TimePoint latest_;
     std::array<double, PHASE_COUNT> seconds_ = {};

@@ -89,6 +89,20 @@ namespace OrthancPerf
   constexpr std::size_t MAXIMUM_TRANSCODING_REASON = 200;
 
 
+  // What an instance needed of a database's server; the time is Phase::Database. A value.
+  struct DatabaseRecord
+  {
+    std::string server;   // "10.0.0.1:5432", "/run/postgresql/.s.PGSQL.5432"; empty: not known
+    int connection = -1;  // a descriptor, to tell connections apart
+    std::uint32_t roundTrips = 0;
+    Duration shortest = Duration::zero();  // of the round trips: what the way there and back takes
+
+    // Of the index, neither waiting for the server nor computing: for a free connection, or for
+    // the processor. Nothing: the index could not be told from the storage.
+    std::optional<Duration> queued;
+  };
+
+
   // The line of the journal for one instance: what came in, from whom, what became of it, and
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
@@ -111,6 +125,7 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
+    std::optional<DatabaseRecord> database;        // nothing: it was not seen
     int thread = 0;  // that received it, gettid(2); the one that reports it may be another
   };
 }

@@ -322,6 +322,7 @@ namespace OrthancPerf
   {
     Timeline& timeline = inFlight_->timeline;
     const std::optional<StoredFile> file = source_.TakeStoredFile();
+    MarkDatabase(source_.TakeDatabaseWork(), file ? now - file->closed : Duration::zero());
 
     if (!file)
     {
@@ -337,6 +338,27 @@ namespace OrthancPerf
     }
 
     timeline.Mark(Phase::Index, now);
+  }
+
+
+  void IngestThread::MarkDatabase(const std::optional<DatabaseWork>& work, Duration index)
+  {
+    if (!work)
+    {
+      return;
+    }
+
+    inFlight_->timeline.AddBeside(Phase::Database, work->waited);
+    DatabaseRecord& record = inFlight_->instance.database.emplace();
+    record.server = work->server;
+    record.connection = work->connection;
+    record.roundTrips = work->roundTrips;
+    record.shortest = work->roundTrips > 0 ? work->shortest : Duration::zero();
+
+    if (work->computed)
+    {
+      record.queued = std::max(index - work->waited - *work->computed, Duration::zero());
+    }
   }
 
 

@@ -122,6 +122,7 @@ namespace OrthancPerf
     void MarkReceived(TimePoint now);
     void MarkMessage(const Message& message, TimePoint now);
     void MarkStored(TimePoint now);
+    void MarkDatabase(const std::optional<DatabaseWork>& work, Duration index);
     Response GetResponse() const;
     bool HasEnded(TimePoint now, Duration quiet) const;
     TimePoint GetLastSign() const;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -58,6 +59,19 @@ namespace OrthancPerf
   };
 
 
+  // What a thread has asked of the database for an instance, as far as that is a server. All times
+  // are the thread's.
+  struct DatabaseWork
+  {
+    std::string server;   // "10.0.0.1:5432", "/run/postgresql/.s.PGSQL.5432"; empty: not known
+    int connection = -1;  // the descriptor of the first one
+    std::uint32_t roundTrips = 0;
+    Duration waited = Duration::zero();   // for answers
+    Duration shortest = Duration::max();  // from a question to its answer
+    std::optional<Duration> computed;     // processor time since the last file was closed
+  };
+
+
   // What a view of the sockets and files adds to Orthanc's callbacks. Implemented by what the probe
   // tells; where that is not installed, there is nothing.
   class IMessageSource
@@ -71,8 +85,9 @@ namespace OrthancPerf
     // Any thread
     virtual Response GetResponse(const MessageId& id) const noexcept = 0;
 
-    // What the calling thread writes from now on, until TakeStoredFile(), is its instance's
+    // What the calling thread writes and asks from now on is its instance's, until it is taken
     virtual void BeginStorage() noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
+    virtual std::optional<DatabaseWork> TakeDatabaseWork() = 0;
   };
 }

@@ -20,6 +20,7 @@ namespace OrthancPerf
         {"storage", "Storage"},
         {"sync", "Sync"},
         {"index", "Index"},
+        {"database", "Database"},
         {"commit", "Commit"},
         {"respond", "Respond"},
         {"connect", "Connect"},
@@ -37,9 +38,9 @@ namespace OrthancPerf
   const std::array<Phase, PHASE_COUNT>& GetAllPhases()
   {
     static const std::array<Phase, PHASE_COUNT> ALL = {
-        Phase::Idle,    Phase::Receive,   Phase::Parse, Phase::Transcode, Phase::Prepare,
-        Phase::Storage, Phase::Sync,      Phase::Index, Phase::Commit,    Phase::Respond,
-        Phase::Connect, Phase::Associate, Phase::Send,  Phase::Wait};
+        Phase::Idle,    Phase::Receive, Phase::Parse,     Phase::Transcode, Phase::Prepare,
+        Phase::Storage, Phase::Sync,    Phase::Index,     Phase::Database,  Phase::Commit,
+        Phase::Respond, Phase::Connect, Phase::Associate, Phase::Send,      Phase::Wait};
     return ALL;
   }
 
@@ -55,7 +56,7 @@ namespace OrthancPerf
 
   bool IsPartOfDuration(Phase phase)
   {
-    return phase != Phase::Idle && phase != Phase::Sync;
+    return phase != Phase::Idle && phase != Phase::Sync && phase != Phase::Database;
   }
 
   void PhaseDurations::Add(Phase phase, Duration duration)

@@ -22,6 +22,8 @@ namespace OrthancPerf
   //   storage    the first file created -> the last one closed
   //   sync       the time in fsync, inside "storage": not a further share of the duration
   //   index      then -> stored callback: the database
+  //   database   the time in waiting for the database's server, inside "index" (or "commit"): not a
+  //              further share of the duration
   //   commit     storage and index together, where they cannot be told apart
   //   respond    stored callback -> response handed to the kernel
   //
@@ -43,6 +45,7 @@ namespace OrthancPerf
     Storage,
     Sync,
     Index,
+    Database,
     Commit,
     Respond,
     Connect,
@@ -51,7 +54,7 @@ namespace OrthancPerf
     Wait
   };
 
-  constexpr std::size_t PHASE_COUNT = 14;
+  constexpr std::size_t PHASE_COUNT = 15;
 
   // All phases, in the order above
   const std::array<Phase, PHASE_COUNT>& GetAllPhases();
@@ -62,7 +65,8 @@ namespace OrthancPerf
   // The phase as a key of Orthanc's JSON: "Receive"
   const char* ToKey(Phase phase);
 
-  // Whether the phase counts towards the duration of an instance ("idle" and "sync" do not)
+  // Whether the phase counts towards the duration of an instance ("idle" does not, nor does what is
+  // inside another phase: "sync", "database")
   bool IsPartOfDuration(Phase phase);
 
   // The time of one instance, or of many together, by phase. A value; not thread-safe.

@@ -9,7 +9,7 @@
 
 namespace OrthancPerf
 {
-  // What went in one direction during one second, or one minute. 88 bytes, so that a day fits into
+  // What went in one direction during one second, or one minute. 96 bytes, so that a day fits into
   // a megabyte; times are seconds of all instances together.
   struct TrafficPoint
   {
@@ -17,6 +17,7 @@ namespace OrthancPerf
     std::uint32_t instances = 0;
     std::uint32_t failed = 0;
     std::uint32_t stalls = 0;
+    std::uint32_t databaseRoundTrips = 0;
     std::uint32_t observedPhases = 0;  // one bit a phase, by its place in GetAllPhases()
     float stallSeconds = 0;
     std::array<float, PHASE_COUNT> phaseSeconds = {};

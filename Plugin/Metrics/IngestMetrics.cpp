@@ -59,7 +59,13 @@ namespace OrthancPerf
                 .Name("orthanc_perf_ingest_phase_seconds")
                 .Help("Time of a received instance in each phase of its ingest.")
                 .Register(registry_),
-            ORIGIN_COUNT * PHASE_COUNT, &MakePhaseLabels, GetPhaseBuckets())
+            ORIGIN_COUNT * PHASE_COUNT, &MakePhaseLabels, GetPhaseBuckets()),
+    databaseRoundTrips_(prometheus::BuildCounter()
+                            .Name("orthanc_perf_ingest_database_round_trips_total")
+                            .Help("Questions to the database's server for received instances, "
+                                  "each of which its answer was waited for.")
+                            .Register(registry_),
+                        ORIGIN_COUNT, &MakeOriginLabels)
   {
     // The counters exist from the start, at zero: Prometheus can then tell the first increment
     for (std::size_t i = 0; i < ORIGIN_COUNT * OUTCOME_COUNT; i++)
@@ -79,6 +85,11 @@ namespace OrthancPerf
     const auto origin = static_cast<std::size_t>(instance.origin);
     instances_.Get(origin * OUTCOME_COUNT + static_cast<std::size_t>(instance.outcome)).Increment();
     bytes_.Get(origin).Increment(static_cast<double>(instance.size));
+
+    if (instance.database)
+    {
+      databaseRoundTrips_.Get(origin).Increment(instance.database->roundTrips);
+    }
 
     for (const Phase phase : GetAllPhases())
     {

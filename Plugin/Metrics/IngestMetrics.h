@@ -39,5 +39,6 @@ namespace OrthancPerf
     ChildCache<prometheus::Counter> instances_;
     ChildCache<prometheus::Counter> bytes_;
     ChildCache<prometheus::Histogram> phases_;
+    ChildCache<prometheus::Counter> databaseRoundTrips_;
   };
 }

@@ -11,6 +11,12 @@ namespace OrthancPerf
     areStallsObserved = areStallsObserved || instance.areStallsObserved;
     stalls += instance.stalls;
     stallTime += instance.stallTime;
+
+    if (instance.database)
+    {
+      isDatabaseObserved = true;
+      databaseRoundTrips += instance.database->roundTrips;
+    }
   }
 
 
@@ -21,6 +27,8 @@ namespace OrthancPerf
     areStallsObserved = areStallsObserved || other.areStallsObserved;
     stalls += other.stalls;
     stallTime += other.stallTime;
+    isDatabaseObserved = isDatabaseObserved || other.isDatabaseObserved;
+    databaseRoundTrips += other.databaseRoundTrips;
 
     for (std::size_t i = 0; i < OUTCOME_COUNT; i++)
     {

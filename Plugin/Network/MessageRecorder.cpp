@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
+#include "Network/AskedServers.h"
 #include "Network/TcpInfo.h"
 #include "Network/WrittenFiles.h"
 
@@ -105,12 +106,23 @@ namespace OrthancPerf
   void MessageRecorder::BeginStorage() noexcept
   {
     WrittenFiles::OfThisThread().Begin();
+
+    if (isDatabaseFollowed_.load(std::memory_order_relaxed))
+    {
+      AskedServers::OfThisThread().Begin();
+    }
   }
 
 
   std::optional<StoredFile> MessageRecorder::TakeStoredFile() noexcept
   {
     return WrittenFiles::OfThisThread().Take();
+  }
+
+
+  std::optional<DatabaseWork> MessageRecorder::TakeDatabaseWork()
+  {
+    return AskedServers::OfThisThread().Take();
   }
 
 

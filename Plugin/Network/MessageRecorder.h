@@ -36,6 +36,14 @@ namespace OrthancPerf
     Response GetResponse(const MessageId& id) const noexcept override;
     void BeginStorage() noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
+    std::optional<DatabaseWork> TakeDatabaseWork() override;
+
+    // Whether the index is kept by a plugin, whose database may be a server: until then nothing
+    // that a thread asks is taken for it
+    void FollowDatabase(bool isPlugin) noexcept
+    {
+      isDatabaseFollowed_.store(isPlugin, std::memory_order_relaxed);
+    }
 
     // Publishes what is over. Any thread, one at a time.
     void Drain(const Journal& journal);
@@ -77,5 +85,6 @@ namespace OrthancPerf
     const std::unique_ptr<MessagePlace[]> places_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
+    std::atomic<bool> isDatabaseFollowed_{false};
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/WatchedFunctions.h"
 
+#include "Network/AskedServers.h"
 #include "Network/HookActions.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/ErrnoKeeper.h"
@@ -37,6 +38,50 @@ namespace OrthancPerf
     // What does not take the next bytes of the stream, or does not give them: recv(2), tcp(7)
     constexpr int NO_READING = MSG_PEEK | MSG_TRUNC | MSG_OOB | MSG_ERRQUEUE;
 
+    // Of a connection that is not watched. Only a thread that stores an instance pays for more than
+    // the question.
+    template <typename Original>
+    ssize_t ReceiveAnswer(int fd, const Original& original) noexcept
+    {
+      AskedServers& servers = AskedServers::OfThisThread();
+
+      if (!servers.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const ssize_t result = original();
+      servers.OnRead(fd, result, from, Clock::now());
+      return result;
+    }
+
+    template <typename Original>
+    int WaitForAnswer(int fd, const Original& original) noexcept
+    {
+      AskedServers& servers = AskedServers::OfThisThread();
+
+      if (!servers.IsFollowing())
+      {
+        return original();
+      }
+
+      const TimePoint from = Clock::now();
+      const int result = original();
+      servers.OnWaited(fd, Clock::now() - from);
+      return result;
+    }
+
+    void AfterQuestion(int fd) noexcept
+    {
+      AskedServers& servers = AskedServers::OfThisThread();
+
+      if (servers.IsFollowing() && !WrittenFiles::OfThisThread().IsOpen(fd))
+      {
+        servers.OnWritten(fd, Clock::now());
+      }
+    }
+
     template <typename Original>
     ssize_t Receive(int fd, void* buffer, std::size_t size, int flags,
                     const Original& original) noexcept
@@ -46,7 +91,7 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return original();
+        return ReceiveAnswer(fd, original);
       }
 
       std::optional<TimePoint> from;
@@ -91,6 +136,10 @@ namespace OrthancPerf
       if (isWatched && result > 0)
       {
         AfterWrite(fd, buffer, static_cast<std::size_t>(result));
+      }
+      else if (result > 0)
+      {
+        AfterQuestion(fd);
       }
 
       return result;
@@ -147,7 +196,7 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return original(timeout);
+        return WaitForAnswer(fd, [&] { return original(timeout); });
       }
 
       const auto wait = [&](Duration time)
@@ -251,9 +300,10 @@ namespace OrthancPerf
       const int result = original();
       WrittenFiles& files = WrittenFiles::OfThisThread();
 
-      if (files.IsFollowing())
+      if (files.IsFollowing() && files.OnClosed(fd, Clock::now()) &&
+          AskedServers::OfThisThread().IsFollowing())
       {
-        files.OnClosed(fd, Clock::now());
+        AskedServers::OfThisThread().OnFileClosed();
       }
 
       return result;

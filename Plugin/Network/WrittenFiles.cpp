@@ -54,13 +54,17 @@ namespace OrthancPerf
   }
 
 
-  void WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
+  bool WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
   {
-    if (int* found = Find(fd))
+    int* const found = Find(fd);
+
+    if (found != nullptr)
     {
       *found = open_[--openCount_];
       closed_ = now;
     }
+
+    return found != nullptr;
   }
 
 

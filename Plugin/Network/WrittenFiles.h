@@ -38,7 +38,13 @@ namespace OrthancPerf
     void OnCreated(int fd, TimePoint from) noexcept;
 
     void OnSynced(int fd, TimePoint from, TimePoint now) noexcept;
-    void OnClosed(int fd, TimePoint now) noexcept;
+    bool OnClosed(int fd, TimePoint now) noexcept;  // whether it counts
+
+    // Whether it counts, and is open
+    bool IsOpen(int fd) noexcept
+    {
+      return Find(fd) != nullptr;
+    }
 
     // What was written since Begin(); nothing if no file was closed
     std::optional<StoredFile> Take() noexcept;

@@ -43,23 +43,24 @@ namespace OrthancPerf
     }
 
 
+    bool IsObserved(const HistoryExcerpt& excerpt, std::size_t direction, Phase phase)
+    {
+      return std::any_of(
+          excerpt.points.begin(), excerpt.points.end(),
+          [=](const HistoryPoint& point)
+          { return point.directions[direction].IsObserved(static_cast<std::size_t>(phase)); });
+    }
+
+
     Json::Value DescribePhases(const HistoryExcerpt& excerpt, std::size_t direction)
     {
-      std::uint32_t observed = 0;
-
-      for (const HistoryPoint& point : excerpt.points)
-      {
-        observed |= point.directions[direction].observedPhases;
-      }
-
       Json::Value json = Json::objectValue;
 
       for (const Phase phase : GetAllPhases())
       {
-        const auto place = static_cast<std::size_t>(phase);
-
-        if (((observed >> place) & 1) != 0)
+        if (IsObserved(excerpt, direction, phase))
         {
+          const auto place = static_cast<std::size_t>(phase);
           json[ToKey(phase)] =
               ListJson(excerpt.points, [=](const HistoryPoint& point)
                        { return Json::Value(point.directions[direction].phaseSeconds[place]); });
@@ -87,6 +88,12 @@ namespace OrthancPerf
       json["StallSeconds"] =
           ListJson(excerpt.points, [=](const HistoryPoint& point)
                    { return Json::Value(point.directions[place].stallSeconds); });
+
+      if (IsObserved(excerpt, place, Phase::Database))
+      {
+        json["DatabaseRoundTrips"] = list(&TrafficPoint::databaseRoundTrips);
+      }
+
       json["Phases"] = DescribePhases(excerpt, place);
       return json;
     }

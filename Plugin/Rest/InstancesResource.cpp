@@ -113,6 +113,12 @@ namespace OrthancPerf
         json["StallTime"] = ToJson(instance.stallTime);
       }
 
+      if (instance.database)
+      {
+        json["Database"]["RoundTrips"] = instance.database->roundTrips;
+        AddText(json["Database"], "Server", instance.database->server);
+      }
+
       if (instance.transcoding)
       {
         json["Transcoding"] = Describe(*instance.transcoding);

@@ -52,6 +52,11 @@ namespace OrthancPerf
     json["Stalls"] = ToJson(traffic.stalls);
     json["StallTime"] = ToJson(traffic.stallTime);
 
+    if (traffic.isDatabaseObserved)
+    {
+      json["DatabaseRoundTrips"] = ToJson(traffic.databaseRoundTrips);
+    }
+
     for (const Outcome outcome : GetAllOutcomes())
     {
       json["Outcomes"][ToKey(ToLabel(outcome))] =

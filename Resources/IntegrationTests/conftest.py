@@ -13,6 +13,7 @@ import pytest
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image, make_ct_series
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
+from harness.postgresql import PostgreSqlServer
 from harness.reliability import Row, keep_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +92,13 @@ def reliability() -> Iterator[AddRow]:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     """A certificate for 127.0.0.1 that a server and its clients can share."""
     return make_certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="module")
+def postgresql(certificate: Certificate) -> Iterator[PostgreSqlServer]:
+    """A server that offers TLS with that certificate."""
+    with PostgreSqlServer(certificate) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

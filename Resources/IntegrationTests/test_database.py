@@ -1,36 +1,182 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Orthanc with its index in PostgreSQL."""
+"""The database, seen: what an instance asks its server, how long that takes, and what is said."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
 
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
-from harness.certificates import Certificate
-from harness.clients import store
-from harness.orthanc import DICOMWEB_PLUGIN
+from harness import advice
+from harness.clients import store, upload
+from harness.delay import DelayingProxy
+from harness.images import Image
+from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 
 COUNT = 5
+ROUND_TRIPS = "orthanc_perf_ingest_database_round_trips_total"
+PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds"
+
+# Of what a server that is further away costs, what "database" must explain
+EXPLAINED = 0.95
 
 
-@pytest.fixture(scope="module")
-def postgresql(certificate: Certificate) -> Iterator[PostgreSqlServer]:
-    with PostgreSqlServer(certificate) as server:
-        yield server
+@pytest.fixture
+def proxy(postgresql: PostgreSqlServer) -> Iterator[DelayingProxy]:
+    with DelayingProxy(postgresql.port) as proxy:
+        yield proxy
 
 
-def test_the_index_is_in_the_database(
-    start_orthanc: StartOrthanc, postgresql: PostgreSqlServer, make_series: MakeSeries, plugin: Path
+# The proxy first, so that it ends last: Orthanc needs its database until it has stopped
+@pytest.fixture
+def start_with_database(
+    proxy: DelayingProxy,
+    start_orthanc: StartOrthanc,
+    postgresql: PostgreSqlServer,
+    plugin: Path,
+) -> StartOrthanc:
+    """Starts Orthanc with an empty database; arguments as those of the plugin's options."""
+
+    def start(**options: Any) -> OrthancServer:  # noqa: ANN401
+        postgresql.query("DROP DATABASE IF EXISTS orthanc")
+        postgresql.create_database("orthanc")
+        return start_orthanc(
+            plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+            options=postgresql.get_options("orthanc", **options),
+        )
+
+    return start
+
+
+def sum_history(server: OrthancServer) -> int:
+    return sum(server.get_json("/perf/history")["Receive"].get("DatabaseRoundTrips", []))
+
+
+@pytest.mark.parametrize("way", ["TCP", "TLS", "Unix socket"])
+def test_an_instance_says_what_it_asked_of_the_database(
+    start_with_database: StartOrthanc,
+    postgresql: PostgreSqlServer,
+    make_series: MakeSeries,
+    way: str,
 ) -> None:
-    images = make_series("database", COUNT)
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN], options=postgresql.get_options()
-    )
-    store(server, images)
-
-    assert server.get_json("/statistics")["CountInstances"] == COUNT
-    assert postgresql.query("SELECT COUNT(*) FROM Resources WHERE resourceType = 3") == [
+    options = {"TLS": {"EnableSsl": True}, "Unix socket": {"host": str(postgresql.folder)}}
+    server = start_with_database(**options.get(way, {}))
+    store(server, make_series("database", COUNT))
+    metrics = scrape_when_counted(server, COUNT)
+    assert postgresql.query("SELECT COUNT(*) FROM Resources WHERE resourceType = 3", "orthanc") == [
         [str(COUNT)]
     ]
+
+    address = f"127.0.0.1:{postgresql.port}"
+    if way == "Unix socket":
+        address = f"{postgresql.folder}/.s.PGSQL.{postgresql.port}"
+    instances = server.get_json("/perf/instances")
+    assert len(instances) == COUNT
+    for instance in instances:
+        phases = instance["Phases"]
+        assert 0 < phases["Database"] < phases["Index"]
+        assert instance["Database"]["Server"] == address
+        assert instance["Database"]["RoundTrips"] > COUNT
+
+    round_trips = sum(instance["Database"]["RoundTrips"] for instance in instances)
+    assert metrics.sum(ROUND_TRIPS, origin="DicomProtocol") == round_trips
+    assert metrics.sum(PHASE_SECONDS + "_count", phase="database") == COUNT
+    (peer,) = server.get_json("/perf/peers")
+    assert peer["Receive"]["DatabaseRoundTrips"] == round_trips
+    assert "Database" not in peer["Receive"]["PhaseShares"]
+    longest = server.get_json("/perf/status")["Windows"][-1]
+    assert longest["Receive"]["DatabaseRoundTrips"] == round_trips
+    assert wait_until(lambda: sum_history(server) == round_trips)  # once the second is over
+
+
+def test_sqlite_is_no_server(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    store(orthanc, make_series("database", COUNT))
+    metrics = scrape_when_counted(orthanc, COUNT)
+    for instance in orthanc.get_json("/perf/instances"):
+        assert "Database" not in instance
+        assert "Database" not in instance["Phases"]
+    assert ROUND_TRIPS not in metrics.list_names()
+
+
+class Times(NamedTuple):
+    """Of some instances, the medians in seconds."""
+
+    duration: float
+    database: float
+
+
+def measure(
+    server: OrthancServer, proxy: DelayingProxy, images: Sequence[Image], round_trip: float = 0
+) -> Times:
+    """Stores images that Orthanc does not have, with a database that is so far away."""
+    proxy.round_trip = 0
+    server.delete_all()
+    before = scrape(server).sum(INSTANCES)
+    proxy.round_trip = round_trip
+    store(server, images)
+    proxy.round_trip = 0
+    assert wait_until(lambda: scrape(server).sum(INSTANCES) == before + len(images))
+    instances = server.get_json(f"/perf/instances?limit={len(images)}")
+    return Times(
+        median(instance["Duration"] for instance in instances),
+        median(instance["Phases"]["Database"] for instance in instances),
+    )
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("is_encrypted", [False, True])
+def test_the_database_explains_what_a_distant_server_costs(
+    start_with_database: StartOrthanc,
+    proxy: DelayingProxy,
+    make_series: MakeSeries,
+    is_encrypted: bool,
+) -> None:
+    images = make_series("database-distance", 10)
+    server = start_with_database(port=proxy.port, EnableSsl=is_encrypted)
+
+    def explain(round_trip: float) -> float:
+        """Of what an instance loses by the latency, the part that "database" explains."""
+        near = measure(server, proxy, images)
+        far = measure(server, proxy, images[:4], round_trip)
+        print(f"{1000 * round_trip:.0f} ms: from {near} to {far}")
+        return (far.database - near.database) / (far.duration - near.duration)
+
+    explain(0.001)  # to be seen: what is lost is hardly more than two instances differ
+    for round_trip in (0.005, 0.02):
+        assert any(
+            EXPLAINED < explain(round_trip) < 1 / EXPLAINED for _ in range(advice.ATTEMPTS)
+        ), f"at {round_trip} s"
+
+    finding = advice.find_under_load(
+        server, "database-latency", lambda: measure(server, proxy, images, 0.01)
+    )
+    assert finding["Evidence"]["Server"] == f"127.0.0.1:{proxy.port}"
+    assert "index" not in advice.list_kinds(server)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("connections", [1, 8])
+def test_threads_that_wait_for_a_connection_are_found(
+    start_with_database: StartOrthanc,
+    proxy: DelayingProxy,
+    make_series: MakeSeries,
+    connections: int,
+) -> None:
+    images = make_series("database-connections", 40)
+    proxy.round_trip = 0.001
+    server = start_with_database(port=proxy.port, connections=connections)
+    answers = upload(server, [image.read_bytes() for image in images], clients=4)
+    assert {status for status, _ in answers} == {200}
+    scrape_when_counted(server, len(images))
+
+    if connections == 1:
+        finding = advice.find(server, "database-connections")
+        assert finding["Evidence"]["Connections"] == 1
+        proposed = finding["Remedy"]["Configuration"]["PostgreSQL"]
+        assert proposed["IndexConnectionsCount"] > 1
+    else:
+        assert "database-connections" not in advice.list_kinds(server)

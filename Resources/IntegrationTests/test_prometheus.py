@@ -12,6 +12,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness.clients import get_output, store
 from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer, list_jobs
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 from harness.tuning import tune_sockets
@@ -54,10 +55,19 @@ def find_names(text: str) -> set[str]:
 
 
 @pytest.fixture
-def busy_orthanc(start_orthanc: StartOrthanc, make_series: MakeSeries) -> Iterator[OrthancServer]:
-    """Orthanc that has seen all there is: stalls, a finding, sending, transcoding."""
+def busy_orthanc(
+    postgresql: PostgreSqlServer, start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries
+) -> Iterator[OrthancServer]:
+    """Orthanc that has seen all there is: a database, stalls, a finding, sending, transcoding."""
     port = find_free_port()
-    orthanc = start_orthanc(options={"DicomModalities": {"receiver": describe_modality(port)}})
+    postgresql.create_database(f"orthanc{port}")
+    orthanc = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN],
+        options={
+            "DicomModalities": {"receiver": describe_modality(port)},
+            **postgresql.get_options(f"orthanc{port}"),
+        },
+    )
     images = make_series("advice", 60)
     tune_sockets(orthanc, Preset="stock")
     transcoding = {"IngestTranscoding": {"TransferSyntax": "1.2.840.10008.1.2.4.70"}}

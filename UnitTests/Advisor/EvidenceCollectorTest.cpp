@@ -198,6 +198,28 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, CountsTheConnectionsToTheDatabaseThatAreUsed)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, std::chrono::milliseconds(1),
+                                       std::chrono::milliseconds(5)};
+    collector_.OnInstanceFinished(instance);
+    instance.database->connection = 14;
+    collector_.OnInstanceFinished(instance);
+    collector_.OnInstanceFinished(instance);
+
+    const Evidence evidence = collector_.Gather();
+    EXPECT_EQ("10.0.0.9:5432", evidence.database.server);
+    EXPECT_EQ(2U, evidence.database.connections);
+    const TrafficSums& received = evidence.GetTotal(Direction::Receive);
+    EXPECT_NEAR(90, received.roundTrips, 1e-6);
+    EXPECT_NEAR(0.09, received.latencySeconds, 1e-6);
+    EXPECT_NEAR(0.015, received.queuedSeconds, 1e-6);
+
+    now_ += std::chrono::minutes(6);
+    EXPECT_EQ(0U, collector_.Gather().database.connections);
+  }
+
   TEST_F(EvidenceCollectorTest, LooksAtNothingAreNoEvidence)
   {
     collector_.Look({});

@@ -28,6 +28,7 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     double stallTime = 0;
     double gap = 10;  // since the instance before, in milliseconds
+    std::optional<DatabaseRecord> database = {};
   };
 
   inline FinishedInstance ToInstance(const Sample& sample)
@@ -37,6 +38,7 @@ namespace OrthancPerf
     instance.size = sample.size;
     instance.stalls = sample.stalls;
     instance.stallTime = ToDuration(Milliseconds(sample.stallTime));
+    instance.database = sample.database;
 
     for (const auto& [phase, time] : sample.phases)
     {

@@ -338,9 +338,15 @@ namespace OrthancPerf
         return std::exchange(file, std::nullopt);
       }
 
+      std::optional<DatabaseWork> TakeDatabaseWork() override
+      {
+        return std::exchange(database, std::nullopt);
+      }
+
       std::optional<Message> message;
       std::optional<TimePoint> response;
       std::optional<StoredFile> file;
+      std::optional<DatabaseWork> database;
     };
 
 
@@ -389,6 +395,49 @@ namespace OrthancPerf
     EXPECT_EQ(phases.Get(Phase::Respond), milliseconds(2));
     EXPECT_FALSE(phases.Get(Phase::Commit));
     EXPECT_EQ(phases.GetTotal(), milliseconds(19));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatTheDatabaseTakesIsInsideTheIndex)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    source_.file = StoredFile{At(111), At(114), {}};
+    source_.database =
+        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(3)};
+    Store(thread_, At(134), FromModality("CT1"));
+    source_.response = At(135);
+    const auto finished = thread_.TakeEnded(At(235), QUIET);
+
+    ASSERT_TRUE(finished);
+    const FinishedInstance& instance = finished->instance;
+    EXPECT_EQ(instance.phases.Get(Phase::Index), milliseconds(20));
+    EXPECT_EQ(instance.phases.Get(Phase::Database), milliseconds(8));
+    EXPECT_EQ(instance.phases.GetTotal(), milliseconds(35));
+    ASSERT_TRUE(instance.database);
+    EXPECT_EQ(instance.database->server, "10.0.0.9:5432");
+    EXPECT_EQ(instance.database->roundTrips, 4U);
+    EXPECT_EQ(instance.database->shortest, milliseconds(1));
+    EXPECT_EQ(instance.database->queued, milliseconds(9));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    source_.database = DatabaseWork{"", 12, 0, milliseconds(8), Duration::max(), {}};
+    Store(thread_, At(130), FromModality("CT1"));
+    source_.response = At(131);
+    const auto finished = thread_.TakeEnded(At(231), QUIET);
+
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Commit), milliseconds(20));
+    EXPECT_EQ(finished->instance.phases.Get(Phase::Database), milliseconds(8));
+    EXPECT_EQ(finished->instance.database->shortest, Duration::zero());
+    EXPECT_FALSE(finished->instance.database->queued);
   }
 
 

@@ -252,6 +252,11 @@ namespace OrthancPerf
         return std::nullopt;
       }
 
+      std::optional<DatabaseWork> TakeDatabaseWork() override
+      {
+        return std::nullopt;
+      }
+
       Message message;
       TimePoint response;
     };

@@ -27,5 +27,10 @@ namespace OrthancPerf
     {
       return std::nullopt;
     }
+
+    std::optional<DatabaseWork> TakeDatabaseWork() override
+    {
+      return std::nullopt;
+    }
   };
 }

@@ -58,6 +58,17 @@ namespace OrthancPerf
     EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("phase=\"idle\""));
   }
 
+  TEST_F(IngestMetricsTest, RoundTripsToTheDatabaseAreCountedWhereTheyWereSeen)
+  {
+    metrics_.OnInstanceFinished(MakeInstance("CT1"));
+    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("round_trips_total{"));
+    FinishedInstance asked = MakeInstance("CT1");
+    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    metrics_.OnInstanceFinished(asked);
+    metrics_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("database_round_trips_total{origin=\"DicomProtocol\"} 60"));
+  }
+
   TEST_F(IngestMetricsTest, WhatOrthancSendsIsNotIngest)
   {
     FinishedInstance sent = MakeInstance("PACS");

@@ -116,6 +116,19 @@ namespace OrthancPerf
     EXPECT_EQ(Duration(milliseconds(80)), summary.stallTime);
   }
 
+  TEST_F(RecentTrafficTest, RoundTripsToTheDatabaseAreAddedUp)
+  {
+    traffic_.OnInstanceFinished(MakeInstance("CT1"));
+    EXPECT_FALSE(Get(TEN_SECONDS).isDatabaseObserved);
+
+    FinishedInstance asked = MakeInstance("CT1");
+    asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    traffic_.OnInstanceFinished(asked);
+    traffic_.OnInstanceFinished(asked);
+    EXPECT_TRUE(Get(TEN_SECONDS).isDatabaseObserved);
+    EXPECT_EQ(60U, Get(TEN_SECONDS).databaseRoundTrips);
+  }
+
   TEST_F(RecentTrafficTest, DirectionsAreKeptApart)
   {
     FinishedInstance sent = MakeInstance("PACS");

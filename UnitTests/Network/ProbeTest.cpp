@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Probe.h"
 
+#include "Network/AskedServers.h"
 #include "Network/RecordingObserver.h"
 #include "Network/SocketTuning.h"
 #include "Network/StockSockets.h"
@@ -480,6 +481,37 @@ namespace OrthancPerf
     EXPECT_EQ(nullptr, open((root_ + "/no/folder").c_str(), "wb"));
     EXPECT_EQ(ENOENT, errno);
     EXPECT_FALSE(files_.Take());
+  }
+
+  TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfADatabaseServer)
+  {
+    TcpPair database;
+    AskedServers& servers = AskedServers::OfThisThread();
+    const auto ask = [&](int poll)
+    {
+      EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+      EXPECT_EQ(0, Poll(database.GetClient(), poll));
+      SendAll(database.GetServer(), "done");
+      EXPECT_EQ(1, Poll(database.GetClient(), 1000));
+      EXPECT_EQ(4, Read(database.GetClient(), 100));
+    };
+
+    files_.Begin();
+    servers.Begin();
+    Store(root_ + "/instance", true);
+    ask(30);
+    ask(20);
+    const std::optional<DatabaseWork> work = servers.Take();
+    ASSERT_TRUE(work);
+    EXPECT_EQ(2U, work->roundTrips);
+    EXPECT_LE(std::chrono::milliseconds(50), work->waited);
+    EXPECT_LE(std::chrono::milliseconds(20), work->shortest);
+    EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), work->server);
+    EXPECT_TRUE(work->computed);
+
+    ask(1);  // for nobody
+    EXPECT_FALSE(servers.Take());
+    EXPECT_TRUE(files_.Take());
   }
 
   // The index: a transaction of a real SQLite, with a journal that it creates and syncs

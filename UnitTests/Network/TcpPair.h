@@ -130,6 +130,11 @@ namespace OrthancPerf
       close(fd_);
     }
 
+    int Get() const
+    {
+      return fd_;
+    }
+
   private:
     const int fd_;
   };

@@ -51,7 +51,10 @@ namespace OrthancPerf
 
   TEST_F(HistoryResourceTest, ListsOneValueAPointForEverySeries)
   {
-    history_.OnInstanceFinished(MakeInstance("CT1"));
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.phases.Add(Phase::Database, std::chrono::microseconds(500));
+    instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    history_.OnInstanceFinished(instance);
     now_ += std::chrono::seconds(2);
 
     EXPECT_EQ(Parse(R"({
@@ -63,11 +66,13 @@ namespace OrthancPerf
         "Failed": [0, 0],
         "Stalls": [0, 0],
         "StallSeconds": [0.0, 0.0],
+        "DatabaseRoundTrips": [30, 0],
         "Phases": {
           "Receive": [0.04, 0.0],
           "Parse": [0.0001, 0.0],
           "Storage": [0.002, 0.0],
-          "Index": [0.001, 0.0]
+          "Index": [0.001, 0.0],
+          "Database": [0.0005, 0.0]
         }
       },
       "Send": {

@@ -5,7 +5,9 @@ namespace OrthancPerf
 {
   std::vector<Rule> MakeAllRules()
   {
-    const std::vector<Rule> ofElapsedTime = {&JudgeFsync, &JudgeStorage, &JudgeIndex, &JudgeCommit};
+    const std::vector<Rule> ofElapsedTime = {&JudgeFsync,           &JudgeStorage,
+                                             &JudgeIndex,           &JudgeCommit,
+                                             &JudgeDatabaseLatency, &JudgeDatabaseConnections};
     const auto judgeProcessor = [ofElapsedTime](const Evidence& evidence)
     {
       return JudgeProcessor(ofElapsedTime, evidence);

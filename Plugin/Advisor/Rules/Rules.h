@@ -24,6 +24,8 @@ namespace OrthancPerf
   std::optional<Finding> JudgeStorage(const Evidence& evidence);
   std::optional<Finding> JudgeIndex(const Evidence& evidence);
   std::optional<Finding> JudgeCommit(const Evidence& evidence);
+  std::optional<Finding> JudgeDatabaseLatency(const Evidence& evidence);
+  std::optional<Finding> JudgeDatabaseConnections(const Evidence& evidence);
   std::optional<Finding> JudgeMd5(const Evidence& evidence);
   std::optional<Finding> JudgeStorageCompression(const Evidence& evidence);
   std::optional<Finding> JudgeOverwrite(const Evidence& evidence);

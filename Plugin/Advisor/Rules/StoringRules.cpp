@@ -144,6 +144,12 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
+    // Which say why
+    if (JudgeDatabaseLatency(evidence) || JudgeDatabaseConnections(evidence))
+    {
+      return std::nullopt;
+    }
+
     const ServerFacts& facts = evidence.facts;
 
     Finding finding;

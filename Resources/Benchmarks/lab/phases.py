@@ -19,10 +19,10 @@ from lab.results import Cell, Results
 # As /perf/instances names them, in their order
 PHASES = [
     *("Idle", "Receive", "Parse", "Transcode", "Prepare"),
-    *("Storage", "Sync", "Index", "Commit", "Respond"),
+    *("Storage", "Sync", "Index", "Database", "Commit", "Respond"),
 ]
 PAUSE = "Idle"  # the sender's, before an image
-INSIDE = {"Sync": "Storage"}  # parts of others
+INSIDE = {"Sync": "Storage", "Database": "Index"}  # parts of others
 PREFIX = "phase "
 
 

@@ -13,6 +13,7 @@ export type PhaseName =
   | 'Storage'
   | 'Sync'
   | 'Index'
+  | 'Database'
   | 'Commit'
   | 'Respond'
   | 'Connect'
@@ -43,6 +44,7 @@ export interface Traffic {
   Outcomes: { Stored: number; Discarded: number; Failed: number };
   Stalls: number;
   StallTime: number;
+  DatabaseRoundTrips?: number;
   Duration?: Latency;
   Phases: Partial<Record<PhaseName, Latency>>;
 }
@@ -96,6 +98,7 @@ export interface Instance {
   Phases: PhaseTimes;
   Stalls?: number;
   StallTime?: number;
+  Database?: { RoundTrips: number; Server?: string };
   Transcoding?: {
     Engine: string | null;
     Target: string;
@@ -122,6 +125,7 @@ export interface PeerTraffic {
   PhaseTimes: PhaseTimes;
   Stalls: number;
   StallTime: number;
+  DatabaseRoundTrips?: number;
   Associations?: { Open?: number };
   ImplementationVersion?: string;
   MaximumPduLength?: number;
@@ -192,6 +196,7 @@ export interface HistoryTraffic {
   Failed: number[];
   Stalls: number[];
   StallSeconds: number[];
+  DatabaseRoundTrips?: number[];
   Phases: Partial<Record<PhaseName, number[]>>;
 }
 

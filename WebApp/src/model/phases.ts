@@ -16,6 +16,7 @@ const RECEIVING: readonly PhaseInfo[] = [
   { name: 'Storage', label: 'Storage', explanation: 'writing the DICOM file' },
   { name: 'Sync', label: 'Sync', explanation: 'waiting for the disk (fsync)' },
   { name: 'Index', label: 'Index', explanation: "Orthanc's database" },
+  { name: 'Database', label: 'Database', explanation: "waiting for the database's server" },
   { name: 'Commit', label: 'Commit', explanation: 'storage and database in one' },
   { name: 'Respond', label: 'Respond', explanation: 'handing over the answer' },
 ];
@@ -42,15 +43,24 @@ export interface PhasePart {
   time: number;
 }
 
-// The observed phases in order, without the idle time. Sync is a part of Storage: what is left of
-// Storage comes before it, so that the parts sum to the duration.
+// A phase's time without what is inside it and shown by itself: Sync is a part of Storage, and
+// Database one of Index, or of Commit where that could not be told from Storage. Of many instances
+// together, Commit has what Index is too short for.
+export function getOwnTime(times: PhaseTimes, name: PhaseName): number | undefined {
+  const inside: Partial<Record<PhaseName, number | undefined>> = {
+    Storage: times.Sync,
+    Index: times.Database,
+    Commit: Math.max(0, (times.Database ?? 0) - (times.Index ?? 0)),
+  };
+  const time = times[name];
+  return time === undefined ? undefined : Math.max(0, time - (inside[name] ?? 0));
+}
+
+// The observed phases in order, without the idle time, so that the parts sum to the duration
 export function splitPhases(times: PhaseTimes, direction: Direction): PhasePart[] {
   const parts: PhasePart[] = [];
   for (const info of getPhases(direction)) {
-    let time = times[info.name];
-    if (time !== undefined && info.name === 'Storage') {
-      time = Math.max(0, time - (times.Sync ?? 0));
-    }
+    const time = getOwnTime(times, info.name);
     if (time !== undefined) {
       parts.push({ info, time });
     }

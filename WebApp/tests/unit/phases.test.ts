@@ -9,6 +9,13 @@ test('sync is taken out of storage, and the parts sum to the duration', () => {
   expect(sumParts(parts)).toBe(6);
 });
 
+test('the database is taken out of the index, or of commit where there is none', () => {
+  const indexed = splitPhases({ Index: 5, Database: 3, Respond: 1 }, 'Receive');
+  expect(indexed.map(({ info, time }) => [info.name, time])).toEqual([['Index', 2], ['Database', 3], ['Respond', 1]]);
+  expect(sumParts(splitPhases({ Commit: 7, Database: 3 }, 'Receive'))).toBe(7);
+  expect(sumParts(splitPhases({ Index: 5, Commit: 7, Database: 8 }, 'Receive'))).toBe(12);
+});
+
 test('sending has phases of its own', () => {
   const parts = splitPhases({ Wait: 2, Connect: 1 }, 'Send');
   expect(parts.map(({ info }) => info.name)).toEqual(['Connect', 'Wait']);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    class DatabaseRulesTest : public RuleTest
+    {
+    protected:
+      DatabaseRulesTest()
+      {
+        evidence_.database = {"10.0.0.9:5432", 1};
+        evidence_.facts.hasDatabasePlugin = true;
+      }
+
+      // Round trips in the index, whose shortest takes so long, and other times in it
+      static Sample MakeAsked(std::uint32_t roundTrips, double latency, double work, double queued)
+      {
+        const double database = roundTrips * latency + work;
+        Sample sample = MakeHealthy();
+        sample.phases[6].second = database + queued;
+        sample.phases.emplace_back(Phase::Database, database);
+        sample.database =
+            DatabaseRecord{"10.0.0.9:5432", 12, roundTrips, ToDuration(Milliseconds(latency)),
+                           ToDuration(Milliseconds(queued))};
+        sample.gap = 50;
+        return sample;
+      }
+
+      // Several at once over as many connections as the evidence has: with one, and 4 senders,
+      // three of four wait
+      static Sample MakeQueued(double queued)
+      {
+        Sample sample = MakeAsked(10, 0.1, 9, queued);
+        sample.gap = 10;
+        return sample;
+      }
+    };
+
+    using DatabaseLatencyRuleTest = DatabaseRulesTest;
+    using DatabaseConnectionsRuleTest = DatabaseRulesTest;
+  }
+
+
+  TEST_F(DatabaseLatencyRuleTest, ADistantServerIsFoundByItsRoundTrips)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    const Finding finding = Judge(&JudgeDatabaseLatency);
+    EXPECT_EQ("database-latency", finding.id);
+    EXPECT_NEAR(20, finding.evidence["RoundTrips"].asDouble(), 1e-9);
+    EXPECT_NEAR(0.005, finding.evidence["Latency"].asDouble(), 1e-9);
+    EXPECT_NEAR(0.1 / 0.1138, finding.evidence["LatencyShare"].asDouble(), 1e-6);
+    EXPECT_EQ("10.0.0.9:5432", finding.evidence["Server"].asString());
+    EXPECT_NEAR(1138.0 / 138, *finding.cost.gain, 0.1);
+    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+    EXPECT_FALSE(IsFound(&JudgeIndex));
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, AServerThatWorksForLongIsNotFarAway)
+  {
+    SetTraffic(MakeAsked(20, 0.6, 100, 0));
+    EXPECT_FALSE(IsFound(&JudgeDatabaseLatency));
+    EXPECT_TRUE(IsFound(&JudgeIndex));
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, AServerOnTheSameMachineCannotBeNearer)
+  {
+    SetTraffic(MakeAsked(100, 0.3, 0, 0));
+    EXPECT_FALSE(IsFound(&JudgeDatabaseLatency));
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, FewInstancesSayNothing)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0), FEW);
+    EXPECT_FALSE(IsFound(&JudgeDatabaseLatency));
+    SetTraffic(MakeHealthy());
+    EXPECT_FALSE(IsFound(&JudgeDatabaseLatency));
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, TheRemedyFitsTheRelease)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    evidence_.facts.orthancVersion = "1.10.1";
+    EXPECT_NE(std::string::npos,
+              Judge(&JudgeDatabaseLatency).remedy.text.find("From Orthanc 1.12.5"));
+    evidence_.facts.orthancVersion = "1.12.7";
+    EXPECT_EQ(std::string::npos, Judge(&JudgeDatabaseLatency).remedy.text.find("From Orthanc"));
+  }
+
+
+  TEST_F(DatabaseConnectionsRuleTest,
+         ThreadsThatNeitherWaitForTheServerNorComputeWaitForAConnection)
+  {
+    evidence_.facts.configuration["PostgreSQL"]["EnableIndex"] = true;
+    SetTraffic(MakeQueued(30));
+    const Finding finding = Judge(&JudgeDatabaseConnections);
+    EXPECT_EQ("database-connections", finding.id);
+    EXPECT_EQ(1, finding.evidence["Connections"].asInt());
+    EXPECT_NEAR(1, finding.evidence["ConnectionsInUse"].asDouble(), 0.1);
+    EXPECT_NEAR(0.03, finding.evidence["MeanQueued"].asDouble(), 1e-9);
+    EXPECT_LE(4, finding.remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
+    EXPECT_FALSE(IsFound(&JudgeIndex));
+  }
+
+  TEST_F(DatabaseConnectionsRuleTest, WhereConnectionsAreFreeNobodyWaitsForOne)
+  {
+    SetTraffic(MakeQueued(30));
+    evidence_.database.connections = 4;
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+  }
+
+  TEST_F(DatabaseConnectionsRuleTest, AShortWaitIsNone)
+  {
+    SetTraffic(MakeQueued(0.5));
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+    SetTraffic(MakeQueued(30), FEW);
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+  }
+
+  TEST_F(DatabaseConnectionsRuleTest, AnUnknownPluginIsAdvisedInWords)
+  {
+    SetTraffic(MakeQueued(30));
+    EXPECT_EQ(Remedy::Kind::System, Judge(&JudgeDatabaseConnections).remedy.kind);
+  }
+}
