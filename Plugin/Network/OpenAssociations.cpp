@@ -5,6 +5,7 @@
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -24,11 +25,10 @@ namespace OrthancPerf
     }
 
 
-    OpenConnection Describe(const ConnectionTable::Summary& summary,
-                            const MessageRecorder& recorder, TimePoint now)
+    OpenAssociation Describe(const ConnectionTable::Summary& summary,
+                             const MessageRecorder& recorder, TimePoint now)
     {
-      OpenConnection open;
-      OpenAssociation& association = open.association;
+      OpenAssociation association;
       association.direction =
           summary.kind == ConnectionKind::DicomOutgoing ? Direction::Send : Direction::Receive;
       association.parties = recorder.GetParties(summary.fd);
@@ -48,8 +48,27 @@ namespace OrthancPerf
 
       association.unread = CountUnread(summary.fd);
       association.tcp = ReadTcpInfo(summary.fd);
-      open.options = ReadSocketOptions(summary.fd);
-      return open;
+      return association;
+    }
+
+
+    // What is read of each open connection
+    template <typename Open, typename Read>
+    std::vector<Open> ReadAll(const ConnectionTable& table, Read read)
+    {
+      std::vector<Open> all;
+
+      for (const ConnectionTable::Summary& summary : table.GetOpen())
+      {
+        Open open = read(summary);
+
+        if (table.IsOpen(summary))  // else its descriptor may be another connection's by now
+        {
+          all.push_back(std::move(open));
+        }
+      }
+
+      return all;
     }
   }
 
@@ -57,33 +76,19 @@ namespace OrthancPerf
   std::vector<OpenConnection> GetOpenConnections(const Probe& probe,
                                                  const MessageRecorder& recorder, TimePoint now)
   {
-    const ConnectionTable& table = probe.GetConnections();
-    std::vector<OpenConnection> connections;
-
-    for (const ConnectionTable::Summary& summary : table.GetOpen())
-    {
-      OpenConnection open = Describe(summary, recorder, now);
-
-      if (table.IsOpen(summary))  // else its descriptor may be another connection's by now
-      {
-        connections.push_back(std::move(open));
-      }
-    }
-
-    return connections;
+    return ReadAll<OpenConnection>(
+        probe.GetConnections(),
+        [&](const ConnectionTable::Summary& summary) {
+          return OpenConnection{Describe(summary, recorder, now), ReadSocketOptions(summary.fd)};
+        });
   }
 
 
   std::vector<OpenAssociation> GetOpenAssociations(const Probe& probe,
                                                    const MessageRecorder& recorder, TimePoint now)
   {
-    std::vector<OpenAssociation> associations;
-
-    for (OpenConnection& open : GetOpenConnections(probe, recorder, now))
-    {
-      associations.push_back(std::move(open.association));
-    }
-
-    return associations;
+    return ReadAll<OpenAssociation>(probe.GetConnections(),
+                                    [&](const ConnectionTable::Summary& summary)
+                                    { return Describe(summary, recorder, now); });
   }
 }
