@@ -14,7 +14,7 @@ readonly REASON_LINES=30      # of each failed part, on the last screen
 # what it takes on two cores, so that a busy machine alone fails nothing
 declare -rA LIMITS=(
   [build]=3600 [scripts]=300 [python]=300 [layout]=300 [names]=300 [exports]=60 [dashboard]=900
-  [unit]=1200 [integration]=3600 [style]=3600 [sanitized-build]=3600 [sanitizers]=2400
+  [unit]=1200 [integration]=3600 [style]=4800 [sanitized-build]=4800 [sanitizers]=2400
   [threads]=2400 [alone]=3600
 )
 readonly FIRST=(scripts python layout names exports dashboard unit integration)
@@ -83,18 +83,6 @@ part_layout()
 }
 
 
-# run_tidy CHECKS [FILE...]
-run_tidy()
-{
-  local checks=$1
-  shift
-  [[ $# -gt 0 ]] || return 0  # else printf would make one empty name of none
-  printf '%s\0' "$@" \
-    | xargs -0 -r -n 1 -P "$(nproc)" clang-tidy -quiet -p "$LOGS/tidy" --checks="$checks" 2>&1 \
-    | { grep -vE 'warnings? generated|^$|^Suppressed|^Use -' || true; }
-}
-
-
 # The set of checks grows with each release: .clang-tidy is written for Debian 12's. The analyzer
 # takes as long as all other checks together: by itself it looks at what is new only.
 part_style()
@@ -105,13 +93,6 @@ part_style()
     echo "Left out: .clang-tidy is written for clang-tidy 14"
     return
   fi
-  # What several programs are built from is looked at once
-  mkdir -p "$LOGS/tidy"
-  "$VENV/python" -c 'import json, sys
-commands = {command["file"]: command for command in json.load(sys.stdin)}
-json.dump(list(commands.values()), sys.stdout)' \
-    < build/compile_commands.json > "$LOGS/tidy/compile_commands.json"
-
   mapfile -t all < <(git ls-files --cached --others --exclude-standard 'Plugin/*.cpp')
   if [[ -n ${PERF_LONG:-} ]]
   then
@@ -120,9 +101,9 @@ json.dump(list(commands.values()), sys.stdout)' \
   then
     mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- 'Plugin/*.cpp')
   fi
-  run_tidy '-clang-analyzer-*' "${all[@]}"
+  Resources/run-clang-tidy.py build '-clang-analyzer-*' "${all[@]}"
   echo "Files that the analyzer looks at: ${#changed[@]}"
-  run_tidy '-*,clang-analyzer-*' "${changed[@]}"
+  Resources/run-clang-tidy.py build '-*,clang-analyzer-*' "${changed[@]}"
 }
 
 
