@@ -33,7 +33,7 @@ from harness.receivers import upload_to_send
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
 from lab.compare import adjust, compare, find_probability
-from lab.growth import FASTER, NOT_FASTER, UNSURE, list_growths, sum_up
+from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
 from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
 from lab.machine import describe_storage
@@ -662,7 +662,7 @@ def make_axis(name: str, costs: dict[float, tuple[float, float]], turns: int = 6
     return results
 
 
-def test_growth_tells_the_plugins_from_orthancs() -> None:
+def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
     steps = [1, 10, 100, 1000]
     (slower,) = list_growths(make_axis("slower", {x: (x, 0.1 * x**0.5) for x in steps}))
     assert slower.judge() == NOT_FASTER
@@ -675,22 +675,23 @@ def test_growth_tells_the_plugins_from_orthancs() -> None:
     assert free.judge() == NOT_FASTER
     (few,) = list_growths(make_axis("few", {x: (x, x) for x in steps}, turns=5))
     assert few.judge() == UNSURE
+    lines = answer(make_axis("drawn", {x: (x + 1, 0.1) for x in [0, 10]}), tmp_path, "made")
+    assert ElementTree.parse(tmp_path / "made-growth.svg").getroot().tag.endswith("svg")
+    assert any(line.startswith("- drawn, processor time: the plugin adds") for line in lines)
     assert sum_up([slower, faster]).startswith(
         "**The plugin's own cost grows faster than Orthanc's on faster (processor time)**, of 2"
     )
 
 
 def test_scale_measures_each_axis_and_keeps_the_store(plugin: Path, tmp_path: Path) -> None:
-    places = ["--stored", "60", "--peers", "1", "3", "--idle", "3", "--size", "0.05"]
+    places = ["--stored", "60", "--peers", "3", "--idle", "3", "--size", "1.1"]
     axes = ["--axes", "stored", "peers", "idle", "size"]  # "senders" are those of other experiments
     arguments = [*axes, *places, "--images", "3", "--rounds", "1", "--turns", "1"]
     report = run_lab(plugin, tmp_path, "scale", *arguments)
-    assert list_names(report, "Axis") == ["stored", "peers", "peers", "idle", "size"]
+    assert list_names(report, "Axis") == ["stored", "peers", "idle", "size"]
     for cell in report["Cells"]:
         ((turn,),) = cell["Rounds"]
         assert list(turn) == ["Orthanc", "Orthanc with the plugin"]
         assert all(figures["memory"] > 10 for figures in turn.values())
         assert turn["Orthanc with the plugin"]["scrape of /perf/metrics"] > 0
-    page = (tmp_path / "scale.md").read_text("utf-8")
-    assert "- peers, memory: the plugin adds" in page
     assert find_kept()[60].exists()
