@@ -75,7 +75,7 @@ class AcknowledgedLoad:
         for thread in self._threads:
             thread.join()
 
-    def wait_for(self, count: int, seconds: float = 60) -> None:
+    def wait_for(self, count: int, seconds: float = 180) -> None:
         """Until so many more are acknowledged."""
         count += len(self.acknowledged)
         deadline = time.monotonic() + seconds
