@@ -76,7 +76,7 @@ class ForgetfulDisk:
         assert self._process is not None
         # Lazily: where a test has failed, Orthanc still runs, and lets go of the disk at its end
         subprocess.run(["umount", "--lazy", self.point], check=True, timeout=60)
-        # It would end by itself, but not while somebody's copy of all mounts (unshare(1)) has it, too
+        # It would end by itself, but not while another namespace's copy of the mounts has it
         self._process.kill()
         self._process.wait()
 
