@@ -11,7 +11,9 @@ from schemathesis.schemas import BaseSchema
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice, clients
+from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.tuning import tune_sockets
 
 DESCRIPTION = ROOT / "Resources" / "Documentation" / "openapi.yaml"
@@ -79,6 +81,22 @@ def test_answers_that_are_not_empty_are_as_described(
     assert response.headers["Content-Type"] == "application/json"
     assert response.json()
     description[path]["GET"].validate_response(response)
+
+
+def test_what_a_database_adds_to_answers_is_as_described(
+    postgresql: PostgreSqlServer,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    make_series: MakeSeries,
+    description: BaseSchema,
+) -> None:
+    orthanc = start_orthanc(plugins=[plugin, POSTGRESQL_PLUGIN], options=postgresql.get_options())
+    clients.store(orthanc, make_series("store", 3))
+    assert wait_until(lambda: "RoundTrips" in orthanc.get("/perf/history").text)
+    for path in ("/perf/status", "/perf/instances", "/perf/peers", "/perf/history"):
+        response = orthanc.get(path)
+        assert "RoundTrips" in response.text
+        description[path]["GET"].validate_response(response)
 
 
 def test_advice_with_findings_is_as_described(
