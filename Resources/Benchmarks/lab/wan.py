@@ -170,7 +170,7 @@ def say_loss(results: Results) -> Iterable[str]:
     for cell in results.cells:
         for name in cell.list_contestants():
             limits = cell.list_values(name, "Mathis")
-            if limits:
+            if limits and not name.startswith(COMPRESSED):  # whose speed is not the line's
                 measured, limit = median(cell.list_values(name, "speed")), median(limits)
                 yield (
                     f"- {results.name_cell(cell)}, {name}: {measured:.3g} Mb/s, "
