@@ -317,10 +317,10 @@ def draw_phases(cells: list[Cell], path: Path) -> None:
     with mpl.rc_context(SETTINGS):
         chart, axes = plt.subplots(figsize=(WIDTH, 1.2 + 0.2 * len(rows)), layout="constrained")
         places = [index + 0.12 * (index % 2 == 0) for index in range(len(rows))]
-        left, colours = [0.0] * len(rows), plt.get_cmap("tab10")
+        left, colours = [0.0] * len(rows), plt.get_cmap("Paired")  # without grey
         for phase in list_phases(drawn):
             widths = [find_phases(cell, preset).get(phase, 0) for cell, preset in rows]
-            colour = GREYS.get(phase) or colours(PHASES.index(phase) - 1)  # the 8th is grey, too
+            colour = GREYS.get(phase) or colours(PHASES.index(phase))
             axes.barh(places, widths, left=left, color=colour, label=name_phase(phase), height=0.8)
             left = [before + width for before, width in zip(left, widths, strict=True)]
         names = [f"{name_row(cell)}, {preset.split()[-1]}" for cell, preset in rows]
