@@ -471,10 +471,11 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
         for name, server in fleet.servers.items():
             begin = restarted if name == "orthanc-a" else 0
             expected = done.count(name, begin)
-            assert wait_until(
+            wait_until(
                 lambda s=server, e=since[name] + expected: scrape(s).sum(INSTANCES, **mine) >= e
             )
-            assert scrape(server).sum(INSTANCES, **mine) == since[name] + expected
+            counted = scrape(server).sum(INSTANCES, **mine)
+            assert counted == since[name] + expected, f"{name}: {scrape(server).text[:3000]}"
             assert wait_until(lambda n=name, e=expected: fleet.ask(counter)[n] - since[n] == e)
         samples = read_samples(fleet, counter.replace("}", "}[1h]"))
         assert len(split_lives(samples["orthanc-b"])) == 1
