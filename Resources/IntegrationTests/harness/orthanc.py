@@ -185,6 +185,10 @@ class OrthancServer:
         self._process.kill()
         self._process.wait()
 
+    def configure(self, **options: Any) -> None:  # noqa: ANN401
+        """Other options, from the next start on."""
+        self._configuration.update(options)
+
     def restart(self) -> None:
         self.stop()
         self.start()
