@@ -46,7 +46,8 @@ namespace OrthancPerf
     // How many associations are open now; to be told at least once a second
     void SetOpenAssociations(std::size_t count) noexcept;
 
-    // All points that are kept and begin at "since" (0: all) or later
+    // All points that are kept and begin at "since" (0: all) or later. All of them, too, if that is
+    // in the future: the reader has points from before the clock was set back.
     HistoryExcerpt Read(HistoryResolution resolution, UnixSeconds since);
 
   private:

@@ -53,6 +53,11 @@ namespace OrthancPerf
 
   UnixSeconds HistorySeries::GetBegin(UnixSeconds since) const
   {
+    if (since > (newest_ + 1) * resolution_.count() + CLOCK_TOLERANCE)
+    {
+      return GetOldest() * resolution_.count();
+    }
+
     const std::int64_t wanted = DivideUp(std::max<UnixSeconds>(since, 0), resolution_.count());
     return std::max(wanted, GetOldest()) * resolution_.count();
   }

@@ -25,7 +25,8 @@ namespace OrthancPerf
     // because it would lie in the future.
     HistoryPoint& At(UnixSeconds time) noexcept;
 
-    // The begin of the first point that is kept, or comes, at "since" or later
+    // The begin of the first point that is kept, or comes, at "since" or later; of the oldest if
+    // that is later than any reader can have asked for, unless the clock has been set back
     UnixSeconds GetBegin(UnixSeconds since) const;
 
     // The points from "begin" on whose time is over at "now", the oldest first

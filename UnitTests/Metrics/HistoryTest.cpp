@@ -162,11 +162,11 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(HistoryTest, SinceInTheFutureGivesNoPoint)
+  TEST_F(HistoryTest, SinceTheNextPointGivesNone)
   {
     now_ += 10;
-    EXPECT_TRUE(ReadSeconds(START + 100).points.empty());
-    EXPECT_EQ(START + 100, ReadSeconds(START + 100).begin);
+    EXPECT_TRUE(ReadSeconds(START + 11).points.empty());
+    EXPECT_EQ(START + 11, ReadSeconds(START + 11).begin);
   }
 
 
@@ -209,6 +209,20 @@ namespace OrthancPerf
     now_++;
     EXPECT_EQ(START + 100, ReadSeconds().begin);
     EXPECT_EQ(std::vector<std::uint32_t>{2}, ListInstances(ReadSeconds()));
+  }
+
+
+  // Or else it would wait for as long as the clock was set back
+  TEST_F(HistoryTest, AReaderWithPointsFromBeforeAClockWasSetBackGetsAllThereAreSince)
+  {
+    now_ += 1000;
+    const HistoryExcerpt known = ReadSeconds();
+    const UnixSeconds next = known.begin + static_cast<UnixSeconds>(known.points.size());
+    now_ -= 900;
+    Receive(2);
+    now_++;
+    EXPECT_EQ(START + 100, ReadSeconds(next).begin);
+    EXPECT_EQ(std::vector<std::uint32_t>{2}, ListInstances(ReadSeconds(next)));
   }
 
 
