@@ -19,7 +19,7 @@ readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 iperf3 e2fsprogs postgresql orthanc-postgresql libgdcm-tools strace fuse3
-  haproxy
+  haproxy bindfs libfaketime
 )
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils

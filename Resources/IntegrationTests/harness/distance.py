@@ -115,7 +115,9 @@ class Distance:
 
     `loss` is the share of packets that is lost in each direction, `rate` what the path carries in
     each, in bits a second; without one, it is as fast as the machine. `congestion` is the
-    congestion control of all connections on it; without one, it is the machine's.
+    congestion control of all connections on it; without one, it is the machine's. `duplication` is
+    the share of packets that come twice, `variation` how many seconds one may take more or less in
+    each direction: they overtake each other then.
     """
 
     def __init__(
@@ -125,7 +127,11 @@ class Distance:
         mtu: int = VDE_MTU,
         rate: float | None = None,
         congestion: str | None = None,
+        duplication: float = 0,
+        variation: float = 0,
     ) -> None:
+        self._duplication = duplication
+        self._variation = variation
         self._delay = round_trip / 2
         self._needs_vde = needs_vde(round_trip, loss)
         self._loss = loss
@@ -191,6 +197,10 @@ class Distance:
         """Whether somebody at the far end listens to this port."""
         return bool(get_output(self._far("ss", "-tlnH", f"sport = :{port}")).strip())
 
+    def get_launcher(self) -> list[str]:
+        """A command that executes another one at the far end."""
+        return self._far()
+
     def _far(self, *command: str) -> list[str]:
         return ["ip", "netns", "exec", self._name, *command]
 
@@ -203,7 +213,14 @@ class Distance:
             self._start(stack, "vde_switch", "-s", str(name), "-tap", device)
             assert wait_until((name / "ctl").exists, START_SECONDS)
         run(*self._far("ip", "link", "set", tap, "netns", str(os.getpid())))
-        wire = ["wirefilter", "-v", f"{near}:{far}", "-d", f"{self._delay * 1000:g}"]
+        wire = ["wirefilter", "-v", f"{near}:{far}"]
+        delay = f"{self._delay * 1000:g}"
+        wire += (
+            ["-d", f"{delay}+{self._variation * 1000:g}", "-N"]
+            if self._variation
+            else ["-d", delay]
+        )
+        wire += ["-D", f"{self._duplication * 100:g}"] if self._duplication else []
         self._start(stack, *wire, *(["-l", f"{self._loss * 100:g}"] if self._loss else []))
 
     def _start(self, stack: ExitStack, *command: str) -> None:
@@ -236,6 +253,8 @@ class Distance:
         delays = not self._needs_vde and (self._delay >= SHORTEST_DELAY or self._loss > 0)
         if delays:
             netem = ["netem", "limit", "100000", "delay", f"{self._delay * 1e6:.0f}us"]
+            netem += [f"{self._variation * 1e6:.0f}us"] if self._variation else []
+            netem += ["duplicate", f"{self._duplication * 100:g}%"] if self._duplication else []
             netem += ["loss", f"{self._loss * 100:g}%"] if self._loss else []
             return [*netem, *(["rate", f"{self._rate:.0f}bit"] if self._rate else [])]
         if self._rate is None:

@@ -198,6 +198,9 @@ class OrthancServer:
         assert self._process is not None
         return self._process.pid
 
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
     @property
     def log(self) -> str:
         return self._log_path.read_text("utf-8", "replace")

@@ -1,0 +1,444 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What breaks under a server, and is mended again while it runs: disks, limits, its clock.
+
+Each fault is a context manager for what has to be there before Orthanc starts, with what Orthanc is
+to be started with, and strike() is one for the time in which it is in force.
+"""
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness import distance, wire
+from harness.clients import get_output
+from harness.ledger import HERE, Place
+from harness.metrics import wait_until
+from harness.orthanc import OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.process import list_children
+from harness.slow_disk import MEBIBYTE
+
+DISK_MEGABYTES = 64
+START_SECONDS = 20
+
+FAKETIME = list(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+
+MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # of control groups of version 1
+
+# In the group before it executes Orthanc
+ENTER = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"'
+
+
+def run(*command: str | Path) -> None:
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+
+
+def find_obstacle(*programs: str, device: str = "/dev/null") -> str | None:
+    """Why a fault that needs root, these programs and this device can't be made; None if it can."""
+    if os.geteuid() != 0:
+        return "needs root"
+    missing = [name for name in programs if shutil.which(name) is None]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    return None if Path(device).exists() else f"there is no {device}"
+
+
+class Fault:
+    """Nothing breaks."""
+
+    obstacle: str | None = None
+    may_end = False  # Orthanc, and it takes the kernel a moment
+
+    def __init__(self) -> None:
+        self.options: dict[str, Any] = {}
+        self.plugins: list[Path] = []
+        self.environment: dict[str, str] = {}
+        self.launcher: list[str] = []
+        self.place = HERE  # of senders during the fault
+
+    def prepare(self, folder: Path) -> AbstractContextManager[None]:
+        """Within this the server runs. Sets the members above; the folder is empty."""
+        return contextlib.nullcontext()
+
+    def strike(self, server: OrthancServer) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+
+# ---- Disks -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def mount_memory(point: Path) -> Iterator[None]:
+    point.mkdir()
+    run("mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", point)
+    try:
+        yield
+    finally:
+        run("umount", "--lazy", point)
+
+
+class FullDisk(Fault):
+    """The disk of the images, or that of the database, or both, takes no byte more."""
+
+    obstacle = find_obstacle("mount")
+
+    def __init__(self, storage: bool = True, index: bool = False) -> None:
+        super().__init__()
+        self._storage = storage
+        self._index = index
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._point = folder / "small-disk"
+        with mount_memory(self._point):
+            if self._storage:
+                self.options["StorageDirectory"] = str(self._point)
+            self.options["IndexDirectory"] = str(self._point if self._index else folder)
+            yield
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        filler = self._point / "filler"
+        with filler.open("wb", buffering=0) as file:
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(65536))
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(bytes(4096))
+        try:
+            yield
+        finally:
+            filler.unlink()
+
+
+class ReadOnlyDisk(Fault):
+    """The disk of the images, as a kernel remounts one that has failed."""
+
+    obstacle = find_obstacle("mount")
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._point = folder / "disk"
+        with mount_memory(self._point):
+            self.options = {"StorageDirectory": str(self._point), "IndexDirectory": str(folder)}
+            yield
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        # A file that is being written at this moment keeps it busy
+        assert wait_until(lambda: self._remount("ro"), START_SECONDS)
+        try:
+            yield
+        finally:
+            self._remount("rw")
+
+    def _remount(self, mode: str) -> bool:
+        command = ["mount", "-o", f"remount,{mode}", self._point]
+        return subprocess.run(command, timeout=60, capture_output=True).returncode == 0
+
+
+class RemoteFolder(Fault):
+    """The images are in another program's hands (bindfs, FUSE), as those on a network drive are."""
+
+    obstacle = find_obstacle("bindfs", device="/dev/fuse")
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._source, self._point = folder / "far", folder / "drive"
+        for path in (self._source, self._point):
+            path.mkdir()
+        self.options = {"StorageDirectory": str(self._point), "IndexDirectory": str(folder)}
+        self._mount()
+        try:
+            yield
+        finally:
+            self._unmount()
+
+    def _mount(self) -> None:
+        self._process = subprocess.Popen(["bindfs", "-f", self._source, self._point])
+        assert wait_until(self._point.is_mount, START_SECONDS)
+
+    def _unmount(self) -> None:
+        subprocess.run(["umount", "--lazy", self._point], timeout=60)
+        self._process.kill()
+        self._process.wait()
+
+
+class HangingFolder(RemoteFolder):
+    """It answers nothing any more, and then goes on."""
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
+
+class LostFolder(RemoteFolder):
+    """It is gone, and then mounted anew."""
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        self._process.kill()
+        self._process.wait()
+        try:
+            yield
+        finally:
+            self._unmount()
+            self._mount()
+
+
+# ---- Limits ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def limit(pid: int, kind: int, most: int) -> Iterator[None]:
+    before = resource.prlimit(pid, kind)
+    resource.prlimit(pid, kind, (min(most, before[1]), before[1]))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, kind, before)
+
+
+class NoDescriptor(Fault):
+    def strike(self, server: OrthancServer) -> AbstractContextManager[None]:
+        return limit(server.pid, resource.RLIMIT_NOFILE, 0)
+
+
+class NoAddressSpace(Fault):
+    """No more than the process has now: what Orthanc has freed, it can use again."""
+
+    def strike(self, server: OrthancServer) -> AbstractContextManager[None]:
+        statm = Path(f"/proc/{server.pid}/statm").read_text("ascii").split()
+        return limit(server.pid, resource.RLIMIT_AS, int(statm[0]) * resource.getpagesize())
+
+
+class NoMemory(Fault):
+    """A control group that gives nothing more: the kernel ends a process of it."""
+
+    obstacle = find_obstacle() or (
+        None
+        if (MEMORY_GROUPS / "memory.limit_in_bytes").exists()
+        else "there are no control groups of version 1 here that limit memory"
+    )
+    may_end = True
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._group = MEMORY_GROUPS / f"orthanc-perf-{folder.name}-{os.getpid()}"
+        self._group.mkdir()
+        self.launcher = ["sh", "-c", ENTER, "sh", str(self._group)]
+        try:
+            yield
+        finally:
+            assert wait_until(lambda: not (self._group / "cgroup.procs").read_text(), START_SECONDS)
+            self._group.rmdir()
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        most = self._group / "memory.limit_in_bytes"
+        used = int((self._group / "memory.usage_in_bytes").read_text("ascii"))
+        most.write_text(str(used + MEBIBYTE), "ascii")
+        try:
+            yield
+        finally:
+            most.write_text("-1", "ascii")
+
+
+class NoProcess(Fault):
+    """No process and no thread more: as another user, since root has no such limit."""
+
+    obstacle = find_obstacle("setpriv", "prlimit")
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._user = 100_000 + os.getpid() % 100_000
+        self.launcher = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}"]
+        self.launcher += ["--clear-groups"]
+        home = folder / "home"
+        home.mkdir()
+        os.chown(home, self._user, self._user)
+        self.options = {"StorageDirectory": str(home), "IndexDirectory": str(home)}
+        yield
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        self._allow(server, "1")
+        for child in list_children(server.pid):  # the programs of engines: new ones are needed
+            os.kill(child, signal.SIGKILL)
+        try:
+            yield
+        finally:
+            most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+            self._allow(server, "unlimited" if most == resource.RLIM_INFINITY else str(most))
+
+    def _allow(self, server: OrthancServer, count: str) -> None:
+        """The soft limit. As that user: root of a container may not do it to others."""
+        run(*self.launcher, "prlimit", f"--pid={server.pid}", f"--nproc={count}:")
+
+
+# ---- The clock -------------------------------------------------------------------------------
+
+
+class ClockSetBack(Fault):
+    """The wall clock of Orthanc and its programs (libfaketime); the monotonic one goes on."""
+
+    obstacle = None if FAKETIME else "not installed: libfaketime"
+
+    def __init__(self, seconds: int = 3600) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._offset = 0
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._clock = folder / "clock"
+        self._clock.write_text("+0", "ascii")
+        self.environment = {
+            "LD_PRELOAD": str(FAKETIME[0]),
+            "FAKETIME_TIMESTAMP_FILE": str(self._clock),
+            "FAKETIME_CACHE_DURATION": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        }
+        yield
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        """It stays so: nobody sets a clock forward again."""
+        self._offset -= self._seconds
+        self._clock.write_text(str(self._offset), "ascii")
+        time.sleep(2)  # until Orthanc has noticed
+        yield
+
+
+# ---- The database ----------------------------------------------------------------------------
+
+
+class LostDatabase(Fault):
+    """PostgreSQL is stopped with all its connections, and started again."""
+
+    obstacle = None if POSTGRESQL_PLUGIN.exists() else "not installed: orthanc-postgresql"
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        with PostgreSqlServer() as self._database:
+            self.options = self._database.get_options(connections=4)
+            self.plugins = [POSTGRESQL_PLUGIN]
+            yield
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        self._database.stop()
+        try:
+            yield
+        finally:
+            self._database.start()
+
+
+# ---- The network -----------------------------------------------------------------------------
+
+
+class BadNetwork(Fault):
+    """Senders are where frames are lost, come twice, and overtake each other."""
+
+    obstacle = distance.find_obstacle()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.options = {"RemoteAccessAllowed": True}
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        # Their round trip is 4 ms, give or take 4
+        with distance.Distance(0.004, 0.03, duplication=0.03, variation=0.002) as path:
+            self.place = Place(path.get_launcher(), distance.NEAR)
+            try:
+                yield
+                # What is cut off in mid-connection, Orthanc waits for, as it ends, too
+                assert wait_until(lambda: not list_connections(distance.FAR))
+            finally:
+                self.place = HERE
+
+
+def list_connections(address: str) -> str:
+    return get_output(["ss", "-tnH", "state", "established", "dst", address]).strip()
+
+
+# ---- Peers -----------------------------------------------------------------------------------
+
+# Orthanc gives up a peer that says nothing, and one whose message does not go on
+TIMEOUTS = {"DicomScpTimeout": 5, "DicomThreadsCount": 4}
+
+
+class SilentPeers(Fault):
+    """As many associations as Orthanc has threads for, whose peers never say anything more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.options = dict(TIMEOUTS)
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        peers = [wire.associate(server, b"SILENT") for _ in range(TIMEOUTS["DicomThreadsCount"])]
+        try:
+            yield
+        finally:
+            for peer in peers:
+                peer.close()
+
+
+class SlowPeers(Fault):
+    """Peers that send one byte a second: half of them a C-STORE, half of them an upload."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.options = dict(TIMEOUTS)
+        self._count = count
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        head = b"POST /instances HTTP/1.1\r\nHost: slow\r\nContent-Length: 500000\r\n\r\n"
+        request = wire.make_associate_request(b"SLOW", wire.CT_IMAGE_STORAGE)
+        store = wire.make_command(
+            wire.C_STORE, wire.CT_IMAGE_STORAGE, wire.HAS_DATA_SET, "1.2.3"
+        ) + wire.make_data(bytes(16000), 0)
+        peers = []
+        for number in range(self._count):
+            is_web = number % 2 == 0
+            peer = wire.connect(server.http_port if is_web else server.dicom_port)
+            peer.sendall(head if is_web else request)
+            peers.append((peer, bytes(1000) if is_web else store))
+        is_over = threading.Event()
+        thread = threading.Thread(target=_trickle, args=(peers, is_over))
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+            for peer, _ in peers:
+                peer.close()
+
+
+def _trickle(peers: list[tuple[socket.socket, bytes]], is_over: threading.Event) -> None:
+    for position in range(1000):
+        for peer, message in peers:
+            with contextlib.suppress(OSError):  # Orthanc has had enough of it
+                peer.send(message[position : position + 1])
+        if is_over.wait(1):
+            return
