@@ -35,7 +35,7 @@ HOSTILE_TITLES = [
 MANY_PEERS = 200
 
 # One file of tests in the browser takes 10 to 40 s on a quiet machine
-LOOK_SECONDS = 400
+LOOK_SECONDS = 900
 
 
 def look(url: str, test: str, **environment: str) -> None:

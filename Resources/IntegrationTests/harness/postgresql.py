@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.certificates import Certificate
+from harness.metrics import wait_until
 from harness.orthanc import find_free_port
-from harness.process import list_children
+from harness.process import is_running, list_children
 
 POSTGRESQL_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancPostgreSQLIndex.so")
 
@@ -114,12 +115,15 @@ class PostgreSqlServer:
     def kill(self) -> None:
         """Ends all its processes at once, as the kernel does where memory is short."""
         assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)  # so that it starts no other meanwhile
         processes = list_children(self._process.pid)
         self._process.kill()
         self._process.wait()
         for pid in processes:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        # A new server refuses to start as long as one of them has the shared memory
+        wait_until(lambda: not any(is_running(pid) for pid in processes), STOP_SECONDS)
         self._process = None
 
     @property
