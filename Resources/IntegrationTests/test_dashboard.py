@@ -7,14 +7,15 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 
 import pytest
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients, wire
 from harness.images import Image
+from harness.load import meanwhile
 from harness.orthanc import OrthancServer
 from harness.proxy import serve_below
 from harness.tuning import tune_sockets
@@ -63,22 +64,16 @@ def look(url: str, test: str, **environment: str) -> None:
         assert end == "ended with 0", f"{end}:\n{said.read()}"
 
 
-@contextmanager
-def keep_storing(server: OrthancServer, images: Sequence[Image], title: str) -> Iterator[None]:
+def keep_storing(
+    server: OrthancServer, images: Sequence[Image], title: str
+) -> AbstractContextManager[None]:
     """storescu, again and again, while the body runs."""
-    is_over = threading.Event()
 
-    def store() -> None:
+    def store(is_over: threading.Event) -> None:
         while not is_over.is_set():
             clients.store(server, images, title=title)
 
-    thread = threading.Thread(target=store)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+    return meanwhile(store)
 
 
 def has_route(server: OrthancServer, route: str) -> bool:

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -228,16 +228,17 @@ def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
 # ---- What servers do instead
 
 
-@pytest.fixture
-def strange_page() -> Iterator[str]:
-    """An HTTP server that is no Orthanc, and would like to write to a terminal."""
+@contextmanager
+def serve(body: bytes, kind: str | None = None) -> Iterator[str]:
+    """An HTTP server whose answer is always the same."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
-            self.send_header("Content-Type", "text/html\x1b[31m")
+            if kind is not None:
+                self.send_header("Content-Type", kind)
             self.end_headers()
-            self.wfile.write(b"<html></html>")
+            self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -248,25 +249,19 @@ def strange_page() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def strange_page() -> Iterator[str]:
+    """An HTTP server that is no Orthanc, and would like to write to a terminal."""
+    with serve(b"<html></html>", "text/html\x1b[31m") as url:
+        yield url
 
 
 @pytest.fixture
 def strange_json() -> Iterator[str]:
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b'{"Windows": []}')
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serve(b'{"Windows": []}') as url:
+        yield url
 
 
 @pytest.fixture

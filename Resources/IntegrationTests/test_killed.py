@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ import requests
 from conftest import AddRow, StartOrthanc
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
 from harness.haproxy import HaProxyServer
+from harness.load import meanwhile
 from harness.metrics import INSTANCES, PREFIX, scrape, wait_until
 from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
@@ -63,24 +64,15 @@ class TuningLoad:
         self._number = self._acknowledged = 1
         self._put(server, 1)
 
-    @contextmanager
-    def go_on(self, server: OrthancServer) -> Iterator[None]:
-        is_over = threading.Event()
-
-        def put() -> None:
+    def go_on(self, server: OrthancServer) -> AbstractContextManager[None]:
+        def put(is_over: threading.Event) -> None:
             with suppress(requests.RequestException):
                 while not is_over.is_set():
                     self._number += 1
                     self._put(server, self._number)
                     self._acknowledged = self._number
 
-        thread = threading.Thread(target=put)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
+        return meanwhile(put)
 
     def check(self, server: OrthancServer) -> None:
         """The latest that was answered is in force, or the one that was on its way."""

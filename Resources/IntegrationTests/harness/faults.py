@@ -16,12 +16,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness import distance, wire
 from harness.clients import get_output
 from harness.ledger import HERE, Place
+from harness.load import meanwhile
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
@@ -423,14 +425,10 @@ class SlowPeers(Fault):
             peer = wire.connect(server.http_port if is_web else server.dicom_port)
             peer.sendall(head if is_web else request)
             peers.append((peer, bytes(1000) if is_web else store))
-        is_over = threading.Event()
-        thread = threading.Thread(target=_trickle, args=(peers, is_over))
-        thread.start()
         try:
-            yield
+            with meanwhile(partial(_trickle, peers)):
+                yield
         finally:
-            is_over.set()
-            thread.join()
             for peer, _ in peers:
                 peer.close()
 

@@ -3,7 +3,7 @@
 
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import requests
@@ -14,6 +14,19 @@ from harness.metrics import INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer
 
 CLIENTS = 2
+
+
+@contextmanager
+def meanwhile(work: Callable[[threading.Event], None]) -> Iterator[None]:
+    """Another thread works while the body runs, until the event that it is given is set."""
+    is_over = threading.Event()
+    thread = threading.Thread(target=work, args=(is_over,))
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 @contextmanager
