@@ -153,9 +153,6 @@ namespace OrthancPerf
       WarnOfProbe();
     }
 
-    // The key is there since Orthanc 1.2.0; a release without it has no such plugins
-    recorder_.FollowDatabase(
-        orthanc_.GetFromRestApi("/system")["DatabaseBackendPlugin"].isString());
     advisorSources_.Start();
     housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
                                                    [this]
@@ -175,6 +172,11 @@ namespace OrthancPerf
                                                      ThreadName::Lifetime::OfOrthanc);
                                                  Advise();
                                                });
+
+    // Last, as Orthanc asks its database for this, which may fail just now. The key is there since
+    // Orthanc 1.2.0; a release without it has no such plugins.
+    recorder_.FollowDatabase(
+        orthanc_.GetFromRestApi("/system")["DatabaseBackendPlugin"].isString());
   }
 
 
