@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace OrthancPerf
@@ -366,14 +367,16 @@ namespace OrthancPerf
   }
 
 
-  DatabaseEvidence EvidenceCollector::GatherDatabase(TimePoint now) const
+  // Connections that are closed make room for others: a pool may renew its own
+  DatabaseEvidence EvidenceCollector::GatherDatabase(TimePoint now)
   {
-    const auto isUsed = [now](const auto& connection)
+    for (auto connection = connections_.begin(); connection != connections_.end();)
     {
-      return now - connection.second <= TrafficSums::MAXIMUM_AGE;
-    };
-    const auto used = std::count_if(connections_.begin(), connections_.end(), isUsed);
-    return {databaseServer_, static_cast<std::size_t>(used)};
+      const bool isUsed = now - connection->second <= TrafficSums::MAXIMUM_AGE;
+      connection = isUsed ? std::next(connection) : connections_.erase(connection);
+    }
+
+    return {databaseServer_, connections_.size()};
   }
 
 

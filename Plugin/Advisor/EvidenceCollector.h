@@ -76,7 +76,7 @@ namespace OrthancPerf
 
     void CountReceived(const FinishedInstance& instance, TimePoint now);
     void CountConnection(const DatabaseRecord& database, TimePoint now);
-    DatabaseEvidence GatherDatabase(TimePoint now) const;
+    DatabaseEvidence GatherDatabase(TimePoint now);
     void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction);
