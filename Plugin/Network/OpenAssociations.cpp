@@ -3,6 +3,7 @@
 
 #include "Network/TcpInfo.h"
 
+#include <algorithm>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <utility>
@@ -42,7 +43,7 @@ namespace OrthancPerf
         association.peer.name = association.peer.address;
       }
 
-      association.age = now - summary.openedAt;
+      association.age = std::max(now - summary.openedAt, Duration::zero());  // opened since
       association.bytesReceived = summary.bytesRead;
       association.bytesSent = summary.bytesWritten;
 

@@ -2,6 +2,7 @@
 #include "Network/Probe.h"
 
 #include "Network/AskedServers.h"
+#include "Network/OpenAssociations.h"
 #include "Network/RecordingObserver.h"
 #include "Network/SocketTuning.h"
 #include "Network/StockSockets.h"
@@ -90,6 +91,20 @@ namespace OrthancPerf
     EXPECT_EQ(Events({"opened", "request", "<6", "<94", ">150", "closed incomplete"}),
               observer_.Take());
     EXPECT_TRUE(probe.GetConnections().GetOpen().empty());
+  }
+
+  TEST_F(ProbeTest, AnAssociationThatIsOpenedWhileItIsLookedHasNoAge)
+  {
+    TcpPair pair(accept_);
+    MessageRecorder recorder;
+    Probe probe(MakePlaces(pair), recorder, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install()) << probe.GetProblem();
+
+    const TimePoint before = Clock::now();
+    pair.GetServer();
+    const std::vector<OpenAssociation> open = GetOpenAssociations(probe, recorder, before);
+    ASSERT_EQ(1U, open.size());
+    EXPECT_EQ(Duration::zero(), open[0].age);
   }
 
   TEST_F(ProbeTest, FollowsAnOutgoingAssociationAndTunesItBeforeItsFirstByte)
