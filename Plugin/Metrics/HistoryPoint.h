@@ -9,7 +9,7 @@
 
 namespace OrthancPerf
 {
-  // What went in one direction during one second, or one minute. 96 bytes, so that a day fits into
+  // What went in one direction during one second, or one minute. 96 bytes, so that a day takes
   // a megabyte; times are seconds of all instances together.
   struct TrafficPoint
   {

@@ -14,7 +14,7 @@ namespace OrthancPerf
   constexpr std::size_t WINDOW_COUNT = 3;
 
   // Rates and phase percentiles over the last 10 seconds, minute and 5 minutes, for
-  // GET /perf/status. Owned by the plugin's context; any thread may call it. About a megabyte.
+  // GET /perf/status. Owned by the plugin's context; any thread may call it. 1.5 MB.
   class RecentTraffic : public IJournalObserver
   {
   public:

@@ -29,7 +29,7 @@ namespace OrthancPerf
   };
 
   // Rates and phase percentiles over the last stretch of time. Owned by RecentTraffic; any thread
-  // may call it. Memory: some 20 kB a slot, fixed.
+  // may call it. Memory: some 30 kB a slot, fixed.
   class RollingWindow
   {
   public:
