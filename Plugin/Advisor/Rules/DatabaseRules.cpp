@@ -83,12 +83,10 @@ namespace OrthancPerf
   namespace
   {
     constexpr double MINIMUM_QUEUED_SHARE = 0.25;
+    constexpr double MINIMUM_QUEUED = 0.001;  // an instance
 
-    // The plugins look for a free connection every millisecond
-    constexpr double MINIMUM_QUEUED = 0.001;
-
-    // Of the connections, those that are in use on average: above, all of them are most of the time
-    constexpr double FEW_FREE = 0.7;
+    // Of the connections, those that are in use on average: below, something else is waited for
+    constexpr double HARDLY_USED = 0.25;
 
     // What the PostgreSQL plugin has by default since its release 7.0
     constexpr double MANY_CONNECTIONS = 50;
@@ -131,7 +129,9 @@ namespace OrthancPerf
 
 
   // A thread that neither waits for the server nor computes while it is in the index waits for a
-  // connection, if they are all in use; where the processor is short, ProcessorRule speaks
+  // connection, if more threads are there than connections: each has one at the most. They need not
+  // be in use all the time: since release 9.0 of the PostgreSQL plugin, a thread that finds none
+  // sleeps for 100 ms. Where the processor is short, ProcessorRule speaks.
   std::optional<Finding> JudgeDatabaseConnections(const Evidence& evidence)
   {
     const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
@@ -147,9 +147,10 @@ namespace OrthancPerf
     }
 
     // Little's law: the mean number is the time of all over the time on the wall
+    const double threads = index / traffic.activeSeconds;
     const double inUse = (index - queued) / traffic.activeSeconds;
 
-    if (inUse < FEW_FREE * connections)
+    if (threads <= connections || inUse < HARDLY_USED * connections)
     {
       return std::nullopt;
     }
@@ -162,16 +163,17 @@ namespace OrthancPerf
     finding.explanation =
         "In the index, an instance takes " + SayTime(queued / traffic.instances) +
         " in which it neither waits for " + DescribeServer(evidence) +
-        " nor computes, while all connections are in use: other instances have them.";
+        " nor computes, while more instances are there than connections: it waits for one.";
     finding.evidence["Server"] = evidence.database.server;
     finding.evidence["Connections"] = connections;
     finding.evidence["ConnectionsInUse"] = inUse;
+    finding.evidence["InstancesInIndex"] = threads;
     finding.evidence["MeanQueued"] = queued / traffic.instances;
     finding.evidence["QueuedShare"] = queued / total;
     finding.cost = EstimateShare(queued, traffic);
-    finding.remedy = AdviseOnConnections(
-        evidence.facts, std::clamp(std::ceil(index / traffic.activeSeconds), connections + 1,
-                                   std::max(MANY_CONNECTIONS, connections + 1)));
+    finding.remedy = AdviseOnConnections(evidence.facts,
+                                         std::clamp(std::ceil(threads), connections + 1,
+                                                    std::max(MANY_CONNECTIONS, connections + 1)));
     return finding;
   }
 }

@@ -98,6 +98,7 @@ namespace OrthancPerf
     EXPECT_EQ("database-connections", finding.id);
     EXPECT_EQ(1, finding.evidence["Connections"].asInt());
     EXPECT_NEAR(1, finding.evidence["ConnectionsInUse"].asDouble(), 0.1);
+    EXPECT_NEAR(4, finding.evidence["InstancesInIndex"].asDouble(), 0.1);
     EXPECT_NEAR(0.03, finding.evidence["MeanQueued"].asDouble(), 1e-9);
     EXPECT_LE(4, finding.remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
     EXPECT_FALSE(IsFound(&JudgeIndex));
@@ -106,7 +107,25 @@ namespace OrthancPerf
   TEST_F(DatabaseConnectionsRuleTest, WhereConnectionsAreFreeNobodyWaitsForOne)
   {
     SetTraffic(MakeQueued(30));
-    evidence_.database.connections = 4;
+    evidence_.database.connections = 5;
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+  }
+
+  // Four senders at one connection, of release 9.0 of the PostgreSQL plugin or newer
+  TEST_F(DatabaseConnectionsRuleTest, ThreadsThatSleepWhileAConnectionIsFreeWaitForOneToo)
+  {
+    Sample sample = MakeQueued(50);
+    sample.gap = 18;
+    SetTraffic(sample);
+    EXPECT_TRUE(IsFound(&JudgeDatabaseConnections));
+  }
+
+  // Another plugin's stored callback, say
+  TEST_F(DatabaseConnectionsRuleTest, WhereTheConnectionIsHardlyUsedSomethingElseIsWaitedFor)
+  {
+    Sample sample = MakeQueued(500);
+    sample.gap = 130;
+    SetTraffic(sample);
     EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
   }
 
