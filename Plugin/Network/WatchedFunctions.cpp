@@ -38,37 +38,21 @@ namespace OrthancPerf
     // What does not take the next bytes of the stream, or does not give them: recv(2), tcp(7)
     constexpr int NO_READING = MSG_PEEK | MSG_TRUNC | MSG_OOB | MSG_ERRQUEUE;
 
-    // Of a connection that is not watched. Only a thread that stores an instance pays for more than
-    // the question.
-    template <typename Original>
-    ssize_t ReceiveAnswer(int fd, const Original& original) noexcept
+    // Only a thread that stores an instance pays for more than the question: "tell" gets this
+    // thread's AskedServers or WrittenFiles, what the original answered, and when it was called.
+    template <typename Followed, typename Original, typename Tell>
+    auto Follow(const Original& original, const Tell& tell) noexcept
     {
-      AskedServers& servers = AskedServers::OfThisThread();
+      Followed& followed = Followed::OfThisThread();
 
-      if (!servers.IsFollowing())
+      if (!followed.IsFollowing())
       {
         return original();
       }
 
       const TimePoint from = Clock::now();
-      const ssize_t result = original();
-      servers.OnRead(fd, result, from, Clock::now());
-      return result;
-    }
-
-    template <typename Original>
-    int WaitForAnswer(int fd, const Original& original) noexcept
-    {
-      AskedServers& servers = AskedServers::OfThisThread();
-
-      if (!servers.IsFollowing())
-      {
-        return original();
-      }
-
-      const TimePoint from = Clock::now();
-      const int result = original();
-      servers.OnWaited(fd, Clock::now() - from);
+      const auto result = original();
+      tell(followed, result, from);
       return result;
     }
 
@@ -91,7 +75,9 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return ReceiveAnswer(fd, original);
+        return Follow<AskedServers>(original,
+                                    [fd](AskedServers& servers, ssize_t result, TimePoint from)
+                                    { servers.OnRead(fd, result, from, Clock::now()); });
       }
 
       std::optional<TimePoint> from;
@@ -196,7 +182,9 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return WaitForAnswer(fd, [&] { return original(timeout); });
+        return Follow<AskedServers>([&] { return original(timeout); },
+                                    [fd](AskedServers& servers, int, TimePoint from)
+                                    { servers.OnWaited(fd, Clock::now() - from); });
       }
 
       const auto wait = [&](Duration time)
@@ -259,38 +247,22 @@ namespace OrthancPerf
       return found;
     }
 
-    // What an ingesting thread creates; other threads only pay for the question. "original" answers
-    // with what was opened, "getFile" makes its descriptor of that.
+    // "original" answers with what was opened, "getFile" makes its descriptor of that
     template <typename Original, typename GetFile>
     auto Create(bool isWritten, const Original& original, const GetFile& getFile) noexcept
     {
-      WrittenFiles& files = WrittenFiles::OfThisThread();
-
-      if (!isWritten || !files.IsFollowing())
+      const auto tell = [&getFile](WrittenFiles& files, auto result, TimePoint from)
       {
-        return original();
-      }
-
-      const TimePoint from = Clock::now();
-      const auto result = original();
-      files.OnCreated(getFile(result), from);
-      return result;
+        files.OnCreated(getFile(result), from);
+      };
+      return isWritten ? Follow<WrittenFiles>(original, tell) : original();
     }
 
     template <typename Original>
     int Sync(int fd, const Original& original) noexcept
     {
-      WrittenFiles& files = WrittenFiles::OfThisThread();
-
-      if (!files.IsFollowing())
-      {
-        return original();
-      }
-
-      const TimePoint from = Clock::now();
-      const int result = original();
-      files.OnSynced(fd, from, Clock::now());
-      return result;
+      return Follow<WrittenFiles>(original, [fd](WrittenFiles& files, int, TimePoint from)
+                                  { files.OnSynced(fd, from, Clock::now()); });
     }
 
     // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
