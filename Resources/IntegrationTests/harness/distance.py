@@ -8,6 +8,7 @@ wirefilter between them, which delays every frame. Needs root.
 
 import ctypes
 import functools
+import math
 import os
 import shutil
 import subprocess
@@ -48,20 +49,26 @@ def find_obstacle() -> str | None:
     """Why there can be no distance on this machine; None if there can."""
     if os.geteuid() != 0:
         return "a network namespace needs root"
-    if not Path("/dev/net/tun").exists():
-        return "there is no /dev/net/tun"
-    missing = [name for name in ("vde_switch", "wirefilter", "ip") if shutil.which(name) is None]
-    if missing:
-        return f"not installed: {', '.join(missing)} (vde2, iproute2)"
+    if shutil.which("ip") is None:
+        return "not installed: ip (iproute2)"
     if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
         return "network namespaces are not allowed here"
-    return None
+    return None if has_netem() else _find_vde_obstacle()
+
+
+def _find_vde_obstacle() -> str | None:
+    if not Path("/dev/net/tun").exists():
+        return "there is no /dev/net/tun"
+    missing = [name for name in ("vde_switch", "wirefilter") if shutil.which(name) is None]
+    return f"not installed: {', '.join(missing)} (vde2)" if missing else None
 
 
 @functools.cache
 def has_netem() -> bool:
     """Whether the kernel can delay and lose packets by itself (tc-netem(8))."""
-    script = "ip link add a type veth peer name b && tc qdisc add dev a root netem delay 1ms"
+    # No short names: ip(8) would take "a" for "address"
+    device = "ip link add name veth0 type veth peer name veth1"
+    script = f"{device} && tc qdisc add dev veth0 root netem delay 1ms"
     command = ["unshare", "--net", "sh", "-c", script]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -134,6 +141,7 @@ class Distance:
         self._variation = variation
         self._delay = round_trip / 2
         self._needs_vde = needs_vde(round_trip, loss)
+        self._has_netem = not self._needs_vde and (self._delay >= SHORTEST_DELAY or loss > 0)
         self._loss = loss
         self._mtu = mtu
         self._rate = rate
@@ -240,6 +248,9 @@ class Distance:
         for device, address, place in ((tap, NEAR, []), ("tap0", FAR, self._far())):
             run(*place, "ip", "address", "add", f"{address}/30", "dev", device)
             run(*place, "ip", "link", "set", device, "mtu", str(self._mtu), "up")
+            if self._has_netem and (self._loss or self._rate):
+                # Or else what netem counts, and loses, are pieces of 64 KiB, not packets
+                run(*place, "ip", "link", "set", device, "gso_max_segs", "1")
             if self._congestion:  # the sysctl may be set to some of those that there are, only
                 network = f"{_FIRST}/30"
                 control = ["congctl", self._congestion]
@@ -250,9 +261,9 @@ class Distance:
 
     def _choose_discipline(self) -> list[str]:
         """How packets leave: later, and not all, by netem; at a rate by either."""
-        delays = not self._needs_vde and (self._delay >= SHORTEST_DELAY or self._loss > 0)
-        if delays:
-            netem = ["netem", "limit", "100000", "delay", f"{self._delay * 1e6:.0f}us"]
+        if self._has_netem:
+            netem = ["netem", "limit", str(self._count_queue()), "delay"]
+            netem += [f"{self._delay * 1e6:.0f}us"]
             netem += [f"{self._variation * 1e6:.0f}us"] if self._variation else []
             netem += ["duplicate", f"{self._duplication * 100:g}%"] if self._duplication else []
             netem += ["loss", f"{self._loss * 100:g}%"] if self._loss else []
@@ -261,6 +272,12 @@ class Distance:
             return []
         bucket = ["burst", str(10 * self._mtu), "latency", f"{QUEUE}s"]
         return ["tbf", "rate", f"{self._rate:.0f}bit", *bucket]
+
+    def _count_queue(self) -> int:
+        """Packets that netem holds at most: those on their way, and those that wait for it."""
+        if not self._rate:
+            return 100_000
+        return math.ceil((self._delay + QUEUE) * self._rate / 8 / self._mtu)
 
     def _is_reachable(self) -> bool:
         probe = self._far(
