@@ -151,8 +151,8 @@ class Distance:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
+            stack.callback(self._delete_namespace)  # also one that was interrupted as it was made
             run("ip", "netns", "add", self._name)
-            stack.callback(run, "ip", "netns", "delete", self._name)
             run(*self._far("ip", "link", "set", "lo", "up"))
             tap = f"near{os.getpid()}"
             if self._needs_vde:
@@ -162,8 +162,8 @@ class Distance:
                 run("ip", "link", "add", tap, "type", "veth", *peer)
                 stack.callback(run, "ip", "link", "delete", tap)
             self._configure(tap)
+            assert wait_until(self._is_reachable, START_SECONDS), "the far end does not answer"
             self._stack = stack.pop_all()
-        assert wait_until(self._is_reachable, START_SECONDS), "the far end does not answer"
         return self
 
     def __exit__(
@@ -211,6 +211,10 @@ class Distance:
 
     def _far(self, *command: str) -> list[str]:
         return ["ip", "netns", "exec", self._name, *command]
+
+    def _delete_namespace(self) -> None:
+        if Path(f"/run/netns/{self._name}").exists():
+            run("ip", "netns", "delete", self._name)
 
     def _lay_wire(self, stack: ExitStack, tap: str) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))

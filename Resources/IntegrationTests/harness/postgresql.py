@@ -69,7 +69,7 @@ class PostgreSqlServer:
             self._initialize()
             self.start()
         except BaseException:
-            shutil.rmtree(self.folder)
+            self.__exit__()
             raise
         return self
 

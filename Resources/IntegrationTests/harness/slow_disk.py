@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -82,5 +82,6 @@ def throttle_writes(path: Path, per_second: int) -> Iterator[Path]:
         yield group / "cgroup.procs"
     finally:
         for pid in (group / "cgroup.procs").read_text("ascii").split():
-            (group.parent / "cgroup.procs").write_text(pid, "ascii")
+            with suppress(ProcessLookupError):  # it has ended meanwhile
+                (group.parent / "cgroup.procs").write_text(pid, "ascii")
         group.rmdir()
