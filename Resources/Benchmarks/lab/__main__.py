@@ -2,7 +2,6 @@
 """The lab's command line: python -m lab --help."""
 
 import argparse
-import hashlib
 import os
 import shlex
 import sys
@@ -27,13 +26,14 @@ from lab import (
     transcoding,
     wan,
 )
-from lab.cells import Experiment
-from lab.machine import describe_machine, describe_storage
+from lab.cells import Experiment, Stage
+from lab.machine import describe_machine, describe_plugin, describe_storage
 from lab.options import ROOT
 from lab.pages import fill
-from lab.processes import ClientError
+from lab.places import hide_path, hide_words, identify_path
+from lab.processes import ClientError, adopt_orphans, end_children, forget_switches
 from lab.report import write_report
-from lab.results import ResultError, Results
+from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
 
 # A file system in memory keeps the disk's noise out, and makes the plugin's share the largest
@@ -58,9 +58,11 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 # Where, not what: a run may go on with others
 PLACES = (
-    *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs"),
+    *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs", "disk"),
     *("user", "password_file", "headers", "cacert", "yes", "no_limit"),
 )
+
+OTHER_ORTHANC = "PERF_ORTHANC"  # of the harness
 
 
 def make_common(is_default: bool) -> argparse.ArgumentParser:
@@ -115,32 +117,42 @@ def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, object]:
-    if not EXPERIMENTS[arguments.command].is_local:
+    experiment = EXPERIMENTS[arguments.command]
+    if not experiment.is_local:
         machine = {key: fact for key, fact in describe_machine().items() if key != "Orthanc"}
         return {"Client": "this machine", **machine}
-    digest = hashlib.sha256(arguments.plugin.read_bytes()).hexdigest()
     return {
         **describe_machine(),
         "Storage": describe_storage(storage),
-        "Plugin": f"SHA-256 {digest[:12]}",
+        "Plugin": describe_plugin(arguments.plugin),
+        **experiment.facts(arguments),
     }
+
+
+def describe_command(words: Sequence[str]) -> str:
+    """The one that repeats this run, from the project's folder."""
+    command = ["Resources/Benchmarks/run.sh", *hide_words(words)]
+    if OTHER_ORTHANC in os.environ:
+        command.insert(0, f"{OTHER_ORTHANC}={hide_path(Path(os.environ[OTHER_ORTHANC]))}")
+    return shlex.join(command)
 
 
 def to_json(option: object) -> object:
     if isinstance(option, list):
         return [to_json(value) for value in option]
-    return str(option) if isinstance(option, Path) else option
+    return identify_path(option) if isinstance(option, Path) else option
 
 
-def start(arguments: argparse.Namespace, storage: Path) -> Results:
+def start(arguments: argparse.Namespace, storage: Path, stages: Sequence[Stage]) -> Results:
     """A run in which nothing is measured yet."""
     return Results(
         arguments.command,
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        shlex.join(["Resources/Benchmarks/run.sh", *sys.argv[1:]]),
+        describe_command(sys.argv[1:]),
         {key: to_json(value) for key, value in vars(arguments).items() if key not in PLACES},
         describe_here(arguments, storage),
         EXPERIMENTS[arguments.command].figures,
+        [Cell(factors) for stage in stages for factors in stage.cells],
     )
 
 
@@ -155,6 +167,8 @@ def find_difference(old: Results, new: Results) -> str:
         for key in before | now:
             if before.get(key) != now.get(key):
                 return f"its {kind} {key} was {before.get(key)}, and is {now.get(key)} now"
+    if [cell.factors for cell in old.cells] != [cell.factors for cell in new.cells]:
+        return "its cells are others"
     return ""
 
 
@@ -188,15 +202,18 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     storage.mkdir(parents=True, exist_ok=True)
     path = arguments.resume or arguments.output / f"{arguments.command}.json"
     console = Console()
+    adopt_orphans()
     try:
-        results = choose(arguments, start(arguments, storage), path)
         with interruptible():
             stages = experiment.make_stages(arguments)
+            results = choose(arguments, start(arguments, storage, stages), path)
             Runner(stages, results, path, storage, console).run()
     except Interrupted:
         print(f"\nEnded. What was measured is in {path}; the same command goes on.")
         print(f"The page of what there is: run.sh report {path}")
         return 130
+    finally:
+        end_children()
     pages = write_report(results, path.parent, path.stem, answer)
     print(f"\n{pages[0].read_text('utf-8')}\nWritten: {path}, {', '.join(map(str, pages))}")
     failures = [
@@ -219,6 +236,7 @@ def make_report(path: Path, folder: Path) -> list[Path]:
 
 def main() -> None:
     arguments = parse_arguments(sys.argv[1:])
+    forget_switches()
     try:
         if arguments.command == "report":
             path = arguments.results

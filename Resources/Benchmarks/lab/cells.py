@@ -64,7 +64,8 @@ class Stage:
     """Cells that share their processes, which `open` starts in a folder, anew for each round.
 
     Each cell gets so many rounds of so many turns, and no turn begins after so many seconds, but
-    one there is. `note` says in words what a cell's figures tell.
+    one there is. A round goes on as long as its turns are in doubt, for as many as `most_turns`.
+    `note` says in words what a cell's figures tell.
     """
 
     cells: list[Factors]
@@ -73,13 +74,16 @@ class Stage:
     seconds: float
     rounds: int = 1
     note: Callable[[Factors, Rounds], str] = lambda *_: ""
+    is_in_doubt: Callable[[list[Turn]], bool] = lambda _: False
+    most_turns: int = 0
 
 
 @dataclass(frozen=True)
 class Experiment:
     """One question that the lab answers; `quick` are the options of its short form.
 
-    Where not `is_local`, neither a plugin nor a storage of here is measured.
+    `facts` are versions and the like of what takes part beside Orthanc, the plugin and DCMTK. Where
+    not `is_local`, neither a plugin nor a storage of here is measured.
     """
 
     question: str
@@ -90,19 +94,26 @@ class Experiment:
     storage: Path | None = None  # other than in memory
     answer: Answer = lambda *_: []
     is_local: bool = True
+    facts: Callable[[argparse.Namespace], dict[str, str]] = lambda _: {}
 
 
 def take_turns(
     contestants: list[Contestant],
-    turns: int,
+    stage: Stage,
     seconds: float,
+    number: int = 0,
     after_turn: Callable[[], None] = lambda: None,
 ) -> list[Turn]:
-    """A B C, C B A, A B C, …: what drifts, or depends on who comes first, cancels out."""
+    """A B C, C B A, A B C, …: what drifts, or depends on who comes first, cancels out.
+
+    In rounds of odd numbers, the last one comes first.
+    """
     deadline = time.monotonic() + seconds
     found: list[Turn] = []
-    while len(found) < turns and (not found or time.monotonic() < deadline):
-        order = contestants if len(found) % 2 == 0 else contestants[::-1]
+    while len(found) < stage.turns or (len(found) < stage.most_turns and stage.is_in_doubt(found)):
+        if found and time.monotonic() >= deadline:
+            break
+        order = contestants if (number + len(found)) % 2 == 0 else contestants[::-1]
         measured = {contestant.name: contestant.measure() for contestant in order}
         found.append({contestant.name: measured[contestant.name] for contestant in contestants})
         after_turn()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run was measured on: the class of the machine, not its name."""
 
+import hashlib
 import os
 import platform
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from harness.orthanc import ORTHANC
@@ -40,11 +42,42 @@ def describe_machine() -> dict[str, str | int | float]:
     }
 
 
+def describe_file(path: Path) -> str:
+    return f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+
+
+def describe_plugin(path: Path) -> str:
+    """Its version, and which build of it. It is loaded by a process of its own."""
+    script = (
+        "import ctypes, sys; get = ctypes.CDLL(sys.argv[1]).OrthancPluginGetVersion;"
+        " get.restype = ctypes.c_char_p; print(get().decode())"
+    )
+    command = [sys.executable, "-c", script, path]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    version = finished.stdout.strip() or "of an unknown version"
+    return f"{version}, {describe_file(path)}"
+
+
+def describe_packages(*names: str) -> dict[str, str]:
+    """The versions of Debian's packages."""
+    command = ["dpkg-query", "--show", "--showformat", "${Package} ${Version}\n", *names]
+    try:
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        found = dict(line.split(" ", 1) for line in finished.stdout.splitlines())
+    except FileNotFoundError:
+        found = {}
+    return {name: found.get(name) or "not installed" for name in names}
+
+
 def describe_storage(folder: Path) -> str:
     """The kind of file system that a folder is on, such as "ext4", or "tmpfs" in memory."""
     command = ["findmnt", "--first-only", "--noheadings", "--output", "FSTYPE", "--target", folder]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     return finished.stdout.strip()
+
+
+def is_in_memory(folder: Path) -> bool:
+    return describe_storage(folder) in ("tmpfs", "ramfs")
 
 
 def get_load() -> float:

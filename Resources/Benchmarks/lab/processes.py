@@ -3,22 +3,59 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from harness.images import Image
 from harness.orthanc import OrthancServer
 from harness.process import list_children
 
 CLIENT_SECONDS = 180
+END_SECONDS = 30  # for what is asked to end; longer than the harness gives a server
+
+# What DCMTK's programs take from the environment of whoever starts them (its envvars.txt)
+DCMTK_SWITCHES = ("TCP_NODELAY", "TCP_BUFFER_LENGTH")
+
+SAME_PIXELS = 0.99  # of an image's bytes: heads may differ
+
+PR_SET_CHILD_SUBREAPER = 36  # sys/prctl.h
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 class ClientError(RuntimeError):
     """A client failed, was not done in time, or an image was lost; the message says what."""
+
+
+def forget_switches() -> None:
+    """What is measured as it comes has none that its user has set."""
+    for name in DCMTK_SWITCHES:
+        os.environ.pop(name, None)
+
+
+def adopt_orphans() -> None:
+    """What was started by somebody who ends before it is this process's child then (prctl(2))."""
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_children() -> None:
+    """Whatever this process, or what it has started, has left running."""
+    begin = time.monotonic()
+    asked: set[int] = set()
+    while (children := list_children(os.getpid())) and time.monotonic() < begin + 2 * END_SECONDS:
+        for child in children:
+            with suppress(OSError):  # it has ended meanwhile, or is another user's
+                if child not in asked:
+                    asked.add(child)
+                    os.kill(child, signal.SIGTERM)
+                elif time.monotonic() > begin + END_SECONDS:
+                    os.kill(child, signal.SIGKILL)
+                os.waitpid(child, os.WNOHANG)
+        time.sleep(0.05)
 
 
 class ProcessorClock:
@@ -95,10 +132,29 @@ def run_clients(
     return duration, said
 
 
-def check_stored(server: OrthancServer, count: int) -> None:
-    stored = count_instances(server)
+def check_stored(server: OrthancServer, count: int, size: int = 0) -> None:
+    """All are stored, with so many bytes or more."""
+    statistics = server.get_json("/statistics")
+    stored, bytes_stored = statistics["CountInstances"], int(statistics["TotalUncompressedSize"])
     if stored != count:
         raise ClientError(f"{stored} of {count} images are stored")
+    if bytes_stored < SAME_PIXELS * size:
+        raise ClientError(f"{bytes_stored} of {size} bytes are stored")
+
+
+def check_images(server: OrthancServer, images: Sequence[Image]) -> None:
+    """All of these are stored, as they are."""
+    check_stored(server, len(images), sum(image.get_size() for image in images))
+
+
+def check_syntax(
+    server: OrthancServer, syntax: str, instances: Sequence[str] | None = None
+) -> None:
+    """Of these, or of all that are stored, some are looked at: whether they have this one."""
+    for instance in (instances or server.get_json("/instances"))[::20]:
+        found = server.get(f"/instances/{instance}/metadata/TransferSyntax").text
+        if found != syntax:
+            raise ClientError(f"an image is stored as {found}")
 
 
 def count_instances(server: OrthancServer) -> int:

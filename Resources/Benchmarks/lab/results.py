@@ -30,11 +30,19 @@ class Cell:
     is_complete: bool = False
 
     def list_contestants(self) -> list[str]:
-        return list(self.rounds[0][0]) if self.rounds else []
+        """All who took part in any turn: in some they may have declined."""
+        turns = [turn for turns in self.rounds for turn in turns]
+        return list(dict.fromkeys(name for turn in turns for name in turn))
 
     def list_values(self, contestant: str, figure: str) -> list[float]:
-        turns = [turn for turns in self.rounds for turn in turns]
-        return [turn[contestant][figure] for turn in turns if figure in turn[contestant]]
+        figures = [turn.get(contestant, {}) for turns in self.rounds for turn in turns]
+        return [found[figure] for found in figures if figure in found]
+
+    def forget(self) -> None:
+        """Nothing is measured yet."""
+        self.rounds, self.declined = [], {}
+        self.failure = self.note = ""
+        self.seconds, self.is_complete = 0, False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -105,11 +113,12 @@ class Results:
                     [
                         (turn[base][figure], turn[other][figure])
                         for turn in turns
-                        if turn[base].get(figure) and figure in turn[other]
+                        if turn.get(base, {}).get(figure) and figure in turn.get(other, {})
                     ]
                     for turns in cell.rounds
                 ]
-                if all(pairs):
+                pairs = [found for found in pairs if found]
+                if pairs:
                     name = self.name_cell(cell)
                     yield Comparison(name, figure, kind.unit, base, other, pairs, cell.note)
 

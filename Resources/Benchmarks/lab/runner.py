@@ -7,24 +7,36 @@ processes are ended, and the same command goes on.
 
 import signal
 import time
+import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from lab.cells import Bench, Stage, take_turns
 from lab.machine import get_load
+from lab.places import hide_places
 from lab.processes import ClientError
 from lab.report import describe_cell
 from lab.results import Cell, Results
 
+LONGEST_FAILURE = 600  # characters: a server's log would be its whole life
+
 
 class Interrupted(BaseException):
     """Somebody wishes it to end."""
+
+
+class _Interruption:
+    """A signal that came, and whether it has to wait."""
+
+    is_held = False
+    has_come = False
 
 
 @contextmanager
@@ -35,14 +47,53 @@ def interruptible() -> Iterator[None]:
     def interrupt(*_: object) -> None:
         for kind in kinds:
             signal.signal(kind, signal.SIG_IGN)
-        raise Interrupted
+        if not _Interruption.is_held:
+            raise Interrupted
+        _Interruption.has_come = True
 
     before = {kind: signal.signal(kind, interrupt) for kind in kinds}
     try:
         yield
     finally:
+        _Interruption.has_come = False
         for kind, handler in before.items():
             signal.signal(kind, handler)
+
+
+class Unhurried:
+    """As the manager, but no signal disturbs its end: all that it has started has ended then."""
+
+    def __init__(self, manager: AbstractContextManager[Bench]) -> None:
+        self._manager = manager
+
+    def __enter__(self) -> Bench:
+        return self._manager.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        _Interruption.is_held = True
+        try:
+            return self._manager.__exit__(kind, error, trace)
+        finally:
+            _Interruption.is_held = False
+            if _Interruption.has_come:
+                raise Interrupted
+
+
+def describe_failure(error: Exception, storage: Path) -> str:
+    """In one line, which ends with what was said last."""
+    text = " ".join(str(error).split())
+    if not isinstance(error, ClientError):
+        text = f"{type(error).__name__}: {text}"
+    text = hide_places(text, storage)
+    if len(text) > LONGEST_FAILURE:
+        half = LONGEST_FAILURE // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return text
 
 
 class Clock:
@@ -79,7 +130,7 @@ class Clock:
 
 
 class Runner:
-    """One run of an experiment into one file."""
+    """One run of an experiment into one file; what failed in an earlier one is measured anew."""
 
     def __init__(
         self, stages: list[Stage], results: Results, path: Path, storage: Path, console: Console
@@ -89,6 +140,9 @@ class Runner:
         self._path = path
         self._storage = storage
         self._console = console
+        for cell in results.cells:
+            if cell.failure:
+                cell.forget()
         self._clock = Clock(stages, results)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -102,8 +156,6 @@ class Runner:
 
     def run(self) -> None:
         """All that was measured is in the file also if something, or somebody, ends it."""
-        for cell in self._results.cells:
-            cell.failure = ""
         with self._progress:
             try:
                 for stage in self._stages:
@@ -120,30 +172,47 @@ class Runner:
                 if not (cell.is_complete or cell.failure) and len(cell.rounds) <= number
             ]
             if missing:
-                with (
-                    TemporaryDirectory(prefix="lab-", dir=self._storage) as folder,
-                    stage.open(Path(folder), number) as bench,
-                ):
-                    for cell in missing:
-                        self._show(cell)
-                        self._measure(stage, bench, cell)
-                        self._keep(stage, cell)
+                self._run_round(stage, number, missing)
 
-    def _measure(self, stage: Stage, bench: Bench, cell: Cell) -> None:
+    def _run_round(self, stage: Stage, number: int, cells: list[Cell]) -> None:
+        """Whatever happens in a cell is its own failure; what servers do at their end, is all's."""
+        try:
+            with Unhurried(self._open(stage, number)) as bench:
+                for cell in cells:
+                    self._show(cell)
+                    self._measure(stage, bench, cell, number)
+                    self._keep(stage, cell)
+        except Exception as error:
+            for cell in cells:
+                if not cell.failure:
+                    self._fail(cell, error)
+                    self._keep(stage, cell)
+
+    @contextmanager
+    def _open(self, stage: Stage, number: int) -> Iterator[Bench]:
+        with (
+            TemporaryDirectory(prefix="lab-", dir=self._storage) as folder,
+            stage.open(Path(folder), number) as bench,
+        ):
+            yield bench
+
+    def _measure(self, stage: Stage, bench: Bench, cell: Cell, number: int) -> None:
         begin = time.monotonic()
         try:
             entry = bench(cell.factors)
             cell.declined = entry.declined
             if entry.contestants:
                 limit = stage.seconds - cell.seconds
-                cell.rounds.append(
-                    take_turns(
-                        entry.contestants, stage.turns, limit, partial(self._count_turn, cell)
-                    )
-                )
-        except ClientError as error:
-            cell.failure = " ".join(str(error).split())
+                after_turn = partial(self._count_turn, cell)
+                cell.rounds.append(take_turns(entry.contestants, stage, limit, number, after_turn))
+        except Exception as error:
+            self._fail(cell, error)
         cell.seconds += time.monotonic() - begin
+
+    def _fail(self, cell: Cell, error: Exception) -> None:
+        cell.failure = describe_failure(error, self._storage)
+        if not isinstance(error, ClientError):
+            traceback.print_exception(error)  # to be looked for in the lab, or in what it uses
 
     def _keep(self, stage: Stage, cell: Cell) -> None:
         is_last = len(cell.rounds) >= stage.rounds or cell.seconds >= stage.seconds

@@ -20,6 +20,7 @@ import pydicom
 
 from harness.images import list_pydicom_files, make_explicit
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.machine import describe_file, describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import ClientError
 from lab.transcoding import TARGETS
@@ -72,6 +73,10 @@ def measure(
     }
 
 
+def find_program(arguments: argparse.Namespace) -> Path:
+    return arguments.plugin.parent / "TranscodeFiles"
+
+
 def describe(reasons: dict[str, str]) -> str:
     """How many files were declined, and why; which, where there are few."""
     counts = Counter(reason for reason in reasons.values() if reason)
@@ -86,7 +91,7 @@ def describe(reasons: dict[str, str]) -> str:
 def enter(arguments: argparse.Namespace, sets: dict[str, list[Path]], factors: Factors) -> Entry:
     """The engines that transcode any of the files; measured are those that all of these do."""
     files, target = sets[factors["Files"]], factors["Target"]
-    program = arguments.plugin.parent / "TranscodeFiles"
+    program = find_program(arguments)
     if not program.exists():
         why = f"it is not beside the plugin: Resources/build.sh build {program.name}"
         return Entry([], {program.name: why})
@@ -170,6 +175,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_plan(command, 9, 300)
 
 
+def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+    """What is measured is that program, not the plugin beside it."""
+    program = find_program(arguments)
+    measured = describe_file(program) if program.exists() else "not built"
+    return {program.name: measured, **describe_packages("libgdcm3.0")}
+
+
 EXPERIMENT = Experiment(
     "engines and transfer syntaxes on a folder of files: speed, ratio, what is declined",
     add_options,
@@ -180,4 +192,5 @@ EXPERIMENT = Experiment(
         "files": Figure("", is_compared=False),
     },
     {"images": 2, "milliseconds": 1, "turns": 2, "seconds": 10},
+    facts=describe_here,
 )
