@@ -18,7 +18,7 @@ from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.options import add_plan, make_series
-from lab.processes import ProcessorClock, check_stored
+from lab.processes import check_images, get_time_since, read_processor_times
 from lab.senders import Send, Target, use_http, use_storescu
 
 # DCMTK's own switch: 1 turns Nagle's algorithm off, so that no stall covers up what is measured
@@ -97,17 +97,16 @@ def compare_equals(_: Path) -> Setups:
     )
 
 
-def measure(server: OrthancServer, send: Send, instances: int) -> Figures:
-    """One block of uploads into an empty store."""
+def measure(server: OrthancServer, send: Send, images: list[Image]) -> Figures:
+    """One block of uploads into an empty store; the plugin's own processes are counted, too."""
     server.delete_all()
-    clock = ProcessorClock(server.pid)
-    before = clock.read()
+    before = read_processor_times(server.pid)
     seconds = send()
-    processor_seconds = clock.read() - before
-    check_stored(server, instances)
+    processor_seconds = get_time_since(before, server.pid)
+    check_images(server, images)
     return {
-        "throughput": instances / seconds,
-        "processor time of Orthanc": processor_seconds / instances * 1000,
+        "throughput": len(images) / seconds,
+        "processor time of Orthanc": processor_seconds / len(images) * 1000,
     }
 
 
@@ -128,7 +127,7 @@ def open_bench(
         contestants = []
         for setup, server in zip(setups, servers, strict=True):
             send = makers[factors["Load"]](server, images)
-            contestants.append(Contestant(setup.name, partial(measure, server, send, len(images))))
+            contestants.append(Contestant(setup.name, partial(measure, server, send, images)))
         for contestant in contestants:
             contestant.measure()  # to warm up
         return Entry(contestants)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import pydicom
@@ -22,8 +23,9 @@ from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
-from lab.processes import ClientError, ProcessorClock, check_stored
+from lab.processes import SAME_PIXELS, ClientError, ProcessorClock, check_images
 from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -60,7 +62,7 @@ def make_orthanc_peer(server: OrthancServer) -> Peer:
         server.pid,
         server.storage,
         server.delete_all,
-        lambda images: check_stored(server, len(images)),
+        partial(check_images, server),
     )
 
 
@@ -86,7 +88,7 @@ def check_files(folder: Path, images: list[Image]) -> None:
         sum(path.stat().st_size for path in paths)
         for paths in (files, [image.path for image in images])
     )
-    if received < 0.99 * sent:  # other heads, but the same pixels
+    if received < SAME_PIXELS * sent:
         raise ClientError(f"{received} of {sent} bytes are stored")
 
 
@@ -171,4 +173,5 @@ EXPERIMENT = Experiment(
     },
     {"images": 30, "turns": 2, "seconds": 60},
     Path("/var/tmp"),
+    facts=lambda _: {"pynetdicom": version("pynetdicom"), "dicom-rs": get_version(DICOM_RS)},
 )

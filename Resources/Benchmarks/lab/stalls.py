@@ -19,7 +19,7 @@ from harness.tuning import tune_sockets
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.kinds import describe_kind
 from lab.options import ROOT, add_plan, make_series
-from lab.processes import check_stored, count_instances
+from lab.processes import check_images, count_instances
 from lab.senders import (
     Send,
     Target,
@@ -92,6 +92,7 @@ class Site:
         if name == SCENARIOS["dicom-rs"] and (obstacle := self._find_obstacle()):
             return Entry([], {"dicom-rs": obstacle})
         scenario = self._make_scenarios()[name]()
+        measure(self, scenario, PRESETS[TUNED])  # to warm up: the faster one
         return Entry(
             [Contestant(who, partial(measure, self, scenario, PRESETS[who])) for who in PRESETS]
         )
@@ -151,7 +152,7 @@ def measure(site: Site, scenario: Scenario, preset: str) -> Figures:
     before = scrape(site.tested)
     seconds = scenario.send()
     after = scrape(site.tested)
-    check_stored(site.tested, count)
+    check_images(site.tested, site.images)
     return {
         "throughput": count / seconds,
         "stalls": (after.sum(STALLS) - before.sum(STALLS)) / count,

@@ -18,7 +18,13 @@ from harness.images import Image
 from harness.orthanc import OrthancServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.options import add_plan, make_series
-from lab.processes import ClientError, check_stored, get_time_since, read_processor_times
+from lab.processes import (
+    ClientError,
+    check_stored,
+    check_syntax,
+    get_time_since,
+    read_processor_times,
+)
 from lab.senders import Target, use_storescu
 
 # As Orthanc calls them
@@ -58,10 +64,7 @@ class Store:
     def check(self, images: int) -> None:
         """All are stored, and an instance is what it ought to be."""
         check_stored(self.server, images)
-        for instance in self.server.get_json("/instances")[::20]:
-            found = self.server.get(f"/instances/{instance}/metadata/TransferSyntax").text
-            if found != self.stored_as:
-                raise ClientError(f"an image is stored as {found}")
+        check_syntax(self.server, self.stored_as)
 
     def find_transcode_time(self, images: int) -> float:
         """The phase's median, in seconds; Orthanc's own transcoding is none of the phases."""
