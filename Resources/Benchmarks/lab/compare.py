@@ -27,17 +27,19 @@ LEVEL = 0.05
 
 
 @cache
-def count_ways(a: int, b: int, statistic: int) -> int:
-    """In how many orders of a and b values the statistic of Mann and Whitney is this.
+def count_ways(a: int, b: int) -> list[int]:
+    """In how many orders of a and b values the statistic of Mann and Whitney is 0, 1, 2, …
 
-    By the recurrence of their paper (Annals of Mathematical Statistics 18, 1947): the largest
-    value is one of A's, which is above all of B's, or one of B's.
+    They are the coefficients of the Gaussian binomial in q, the product of (1 - q^(b + i)) /
+    (1 - q^i) for i from 1 to a (Andrews, The Theory of Partitions, section 3.2).
     """
-    if statistic < 0:
-        return 0
-    if a == 0 or b == 0:
-        return int(statistic == 0)
-    return count_ways(a - 1, b, statistic - b) + count_ways(a, b - 1, statistic)
+    ways = [1] + [0] * (a * b)
+    for number in range(1, a + 1):
+        for place in range(a * b, b + number - 1, -1):
+            ways[place] -= ways[place - b - number]
+        for place in range(number, a * b + 1):
+            ways[place] += ways[place - number]
+    return ways
 
 
 def find_probability(a: list[float], b: list[float]) -> float:
@@ -47,7 +49,7 @@ def find_probability(a: list[float], b: list[float]) -> float:
     """
     above = sum((x > y) + (x == y) / 2 for x, y in product(a, b))
     smaller = math.ceil(min(above, len(a) * len(b) - above))
-    ways = sum(count_ways(len(a), len(b), statistic) for statistic in range(smaller + 1))
+    ways = sum(count_ways(len(a), len(b))[: smaller + 1])
     return min(1.0, 2 * ways / math.comb(len(a) + len(b), len(a)))
 
 

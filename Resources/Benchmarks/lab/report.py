@@ -11,6 +11,10 @@ from lab.ratios import Comparison
 from lab.results import Cell, Results
 
 UNSURE = "too few"  # for an interval
+ONE_ROUND = (
+    "Where there is one round, the interval is of turns with the same processes. Two servers of the"
+    " same program may differ by some per cent for as long as they live, which it does not tell."
+)
 
 
 def format_number(value: float) -> str:
@@ -28,6 +32,13 @@ def format_values(values: list[float]) -> str:
 def format_sureness(comparison: Comparison) -> str:
     ratio = comparison.get_ratio()
     return UNSURE if ratio.low is None else f"{ratio.low:.3f} to {ratio.high:.3f}"
+
+
+def format_count(comparison: Comparison) -> str:
+    """Rounds x turns: an odd one may have ended sooner, or be in doubt for longer."""
+    turns = {len(pairs) for pairs in comparison.rounds}
+    most = f" to {max(turns)}" if len(turns) > 1 else ""
+    return f"{len(comparison.rounds)} x {min(turns)}{most}"
 
 
 def format_table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
@@ -75,7 +86,7 @@ def list_ratio_rows(comparisons: Iterable[Comparison]) -> Iterable[list[str]]:
             f"**{ratio.median:.3f}**",
             format_sureness(comparison),
             f"{ratio.minimum:.3f} to {ratio.maximum:.3f}",
-            f"{len(comparison.rounds)} x {len(comparison.rounds[0])}",
+            format_count(comparison),
         ]
 
 
@@ -86,6 +97,8 @@ def list_ratios(results: Results) -> Iterable[str]:
         rows = list(list_ratio_rows(found for found in comparisons if found.figure == figure))
         if rows:
             yield from [f"### Ratios: {figure}", "", *format_table(head, rows)]
+    if any(len(comparison.rounds) == 1 for comparison in comparisons):
+        yield from [ONE_ROUND, ""]
 
 
 def list_remarks(results: Results) -> Iterable[str]:
