@@ -4,7 +4,9 @@
 A cost c that grows as x^k is a line of slope k in a plane of logarithms: the exponent is that of
 the least squares through the medians of all places on the axis. Its interval is that of the
 bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, section 13.3): pairs are drawn
-again from those measured at each place.
+again from those measured at each place. A pair is what a round showed, by its turns' medians: turns
+of one round share their processes, which differ for as long as they live, and are no independent
+witnesses. Where there is one round, its turns have to do.
 
 The plugin's own cost is the difference B - A of a pair, which noise makes negative where it is
 small: then it has no exponent. Whether it grows faster than Orthanc's is told without: by its
@@ -15,6 +17,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -26,7 +29,7 @@ from lab.report import format_number, format_table, format_values
 from lab.results import Cell, Results
 
 DRAWS = 2000
-FEWEST = 6  # pairs at each place, for an interval
+FEWEST = 6  # rounds at each place, for an interval
 CONFIDENCE = (2.5, 97.5)  # per cent
 
 # What the plugin's share must have grown by from end to end of an axis, of Orthanc's cost: less is
@@ -34,7 +37,7 @@ CONFIDENCE = (2.5, 97.5)  # per cent
 MATTERS = {"processor time": 0.02, "memory": 0.1}
 
 FASTER, NOT_FASTER = "**grows faster than Orthanc's**", "does not grow faster than Orthanc's"
-UNSURE = f"fewer than {FEWEST} turns do not tell whether it grows faster than Orthanc's"
+UNSURE = f"fewer than {FEWEST} rounds do not tell whether it grows faster than Orthanc's"
 
 
 Places = list[tuple[float, np.ndarray]]  # x, and pairs as rows of A and B
@@ -99,12 +102,18 @@ def find_place(cell: Cell) -> float:
 
 
 def list_pairs(cell: Cell, figure: str) -> list[Pair]:
-    turns = [turn for turns in cell.rounds for turn in turns]
-    return [
-        (a[figure], b[figure])
-        for a, b in (tuple(turn.values()) for turn in turns if len(turn) == 2)
-        if a.get(figure) and figure in b
+    """Of each round, or of each turn where there is one round."""
+    rounds = [
+        [
+            (a[figure], b[figure])
+            for a, b in (tuple(turn.values()) for turn in turns if len(turn) == 2)
+            if a.get(figure) and figure in b
+        ]
+        for turns in cell.rounds
     ]
+    if len(rounds) == 1:
+        return rounds[0]
+    return [(median(a for a, _ in pairs), median(b for _, b in pairs)) for pairs in rounds if pairs]
 
 
 def group_axes(results: Results) -> dict[str, list[Cell]]:
@@ -185,7 +194,7 @@ def sum_up(growths: list[Growth]) -> str:
     ]
     told = sum(verdict != UNSURE for verdict in verdicts)
     if not told:
-        return "There are too few turns to tell whose cost grows faster."
+        return "There are too few rounds to tell whose cost grows faster."
     where = f"on {', '.join(faster)}" if faster else "on no axis"
     return (
         f"**The plugin's own cost grows faster than Orthanc's {where}**, of {told} that can tell."
@@ -238,11 +247,20 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
     plot.grid(alpha=0.3)
 
 
+def list_own(cell: Cell, who: str, figure: str) -> list[float]:
+    """As list_pairs, of one contestant."""
+    rounds = [
+        [turn[who][figure] for turn in turns if figure in turn.get(who, {})]
+        for turns in cell.rounds
+    ]
+    return rounds[0] if len(rounds) == 1 else [median(values) for values in rounds if values]
+
+
 def describe_own(results: Results, figure: str) -> Iterator[str]:
     """What the plugin alone has, in a line for each axis."""
     for axis, cells in group_axes(results).items():
         who = cells[0].list_contestants()[-1]
-        found = [(find_place(cell), cell.list_values(who, figure)) for cell in cells]
+        found = [(find_place(cell), list_own(cell, who, figure)) for cell in cells]
         places = [
             (x, np.array([(value, value) for value in values])) for x, values in found if values
         ]
@@ -276,7 +294,7 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
         "",
         *format_table(head, (growth.make_row() for growth in growths)),
         "Costs are medians at the first and the last place of each axis; exponents have the 95 %"
-        f" interval of the bootstrap, from {FEWEST} turns on. An axis that begins at 0 is shifted"
+        f" interval of the bootstrap, from {FEWEST} rounds on. An axis that begins at 0 is shifted"
         f" by one. Of {len(growths)} rows, noise alone makes {len(growths) * 0.025:.2g} that seem"
         " to grow faster.",
         "",

@@ -197,9 +197,9 @@ AXES = {
     "peers": Axis(
         "calling names", "that have sent before", [1, 100, 1_000, 10_000], [1, 100], prepare_peers
     ),
-    "idle": Axis("idle associations", "that are open", [0, 10, 100, 1_000], [0, 50], prepare_idle),
-    "size": Axis("MB an image", "of 1e6 bytes", [0.05, 0.5, 5, 50, 500], [0.05, 5], prepare_size),
-    "senders": Axis("storescu", "at once", [1, 4, 16, 64], [1, 4], prepare_senders),
+    "idle": Axis("idle associations", "that are open", [0, 100, 1_000], [0, 50], prepare_idle),
+    "size": Axis("MB an image", "of 1e6 bytes", [0.05, 5, 500], [0.05, 5], prepare_size),
+    "senders": Axis("storescu", "at once", [1, 8, 64], [1, 4], prepare_senders),
 }
 
 
@@ -309,8 +309,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--maximum-peers", type=int, default=256, help="names that the plugin tells apart"
     )
-    command.add_argument("--rounds", type=int, default=3, help="with servers started anew")
-    add_plan(command, 4, 110)
+    command.add_argument("--rounds", type=int, default=6, help="with servers started anew")
+    add_plan(command, 2, 180)
 
 
 EXPERIMENT = Experiment(
@@ -324,6 +324,7 @@ EXPERIMENT = Experiment(
         SCRAPE: Figure("ms of processor time", is_compared=False),
     },
     {
+        "axes": ["stored", "peers", "idle", "size"],
         **{name: axis.quick for name, axis in AXES.items()},
         "images": 6,
         "rounds": 1,
