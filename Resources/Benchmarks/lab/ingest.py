@@ -3,7 +3,8 @@
 
 Around a base (4 storescu; Orthanc with SQLite, 4 DICOM threads, no transcoding), one or two things
 are other at a time. Each cell is measured with stock and with tuned sockets, and beside its speed
-stands where the plugin saw the time of an instance go.
+stands where the plugin saw the time of an instance go. Report 002's senders and settings get all
+numbers in parallel that tell something, others fewer.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,9 +27,17 @@ from harness.tuning import tune_sockets
 from lab import ingest_page
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.ingest_page import BASE, DCMTK, GDCM, HTTP, MOVE, NATIVE, SLOW, SLOW_ONE, STORESCU
+from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
 from lab.phases import PHASES, share_phases
-from lab.processes import ClientError, check_stored, get_time_since, read_processor_times
+from lab.processes import (
+    ClientError,
+    check_images,
+    check_stored,
+    check_syntax,
+    get_time_since,
+    read_processor_times,
+)
 from lab.senders import (
     Send,
     Target,
@@ -45,6 +55,8 @@ from lab.stalls import DICOM_RS, PRESETS
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds_sum"
 JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70"
 SEVERAL = 4  # senders of the base
+SLOW_SHARE = 1 / 4  # of the series, for a disk that takes few writes
+WARM_UP = 2  # images
 TESTED, MOVER = "TESTED", "MOVER"
 
 SENDERS = [STORESCU, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
@@ -57,7 +69,7 @@ class Setup:
 
     `options` are Orthanc's, `source_threads` those of the Orthanc that sends. `resends`: the images
     are there already. `place`, of its files: "base", where the others are, "disk", or "slow", a
-    disk that takes few writes.
+    disk that takes few writes. `share`: of the series, as much as is sent.
     """
 
     name: str
@@ -69,6 +81,7 @@ class Setup:
     resends: bool = False
     log_level: str = "default"
     place: str = "base"
+    share: float = 1
 
 
 class Site:
@@ -80,13 +93,16 @@ class Site:
         self._arguments = arguments
         self._folder = folder
         self._setup = setup
-        self._images: list[Image] = arguments.series
+        most = max(count for _, count in setup.cells)
+        count = max(WARM_UP * most, round(setup.share * len(arguments.series)))
+        self._images: list[Image] = arguments.series[:count]
         self._tested = self._start_tested(stack)
         self._source = None
         if any(sender == MOVE for sender, _ in setup.cells):
             self._source = self._start_source(stack)
         use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
         scrape_when_counted(self._tested, len(self._images))
+        self._warm = {HTTP}
 
     def enter(self, factors: Factors) -> Entry:
         """Both presets, by one kind of sender."""
@@ -98,7 +114,8 @@ class Site:
             return Entry([], {sender: reason})
         if self._setup.engine and (refusal := self._choose_engine()):
             return Entry([], {self._setup.engine: refusal})
-        send = self._make_ways(count)[sender]()
+        self._warm_up(sender)
+        send = self._make_ways(count, self._list_sent(count))[sender]()
         return Entry(
             [
                 Contestant(name, partial(self._measure, send, count, preset))
@@ -106,12 +123,25 @@ class Site:
             ]
         )
 
+    def _warm_up(self, sender: str) -> None:
+        """So that the first turn does not read the sender's program from the disk."""
+        if sender in self._warm:
+            return
+        self._clear()
+        before = int(scrape(self._tested).sum(INSTANCES))
+        self._make_ways(1, self._images[:WARM_UP])[sender]()()
+        scrape_when_counted(self._tested, before + WARM_UP)
+        self._warm.add(sender)
+
+    def _clear(self) -> None:
+        if not (self._setup.resends or self._arguments.whole):
+            self._tested.delete_all()
+
     def _measure(self, send: Send, senders: int, preset: str) -> Figures:
         """One series sent, and what the plugin saw of it."""
         server, count = self._tested, len(self._list_sent(senders))
         tune_sockets(server, Preset=preset)
-        if not (self._setup.resends or self._arguments.whole):
-            server.delete_all()
+        self._clear()
         before, used = scrape(server), read_processor_times(server.pid)
         seconds = send()
         processor = get_time_since(used, server.pid)
@@ -119,7 +149,11 @@ class Site:
         counted = after.sum(INSTANCES) - before.sum(INSTANCES)
         if counted != count:
             raise ClientError(f"the plugin has counted {counted:.0f} of {count} images")
-        check_stored(server, len(self._images))
+        if self._setup.engine:
+            check_stored(server, len(self._images))
+            check_syntax(server, JPEG_LOSSLESS)
+        else:
+            check_images(server, self._images)
         return {
             "throughput": count / seconds,
             "an instance": senders * seconds / count * 1000,
@@ -137,8 +171,8 @@ class Site:
         answer = self._tested.request("PUT", "/perf/tuning", json={"IngestTranscoding": tuning})
         return "" if answer.ok else "the engine is not there"
 
-    def _make_ways(self, senders: int) -> dict[str, Callable[[], Send]]:
-        images, source, tested = self._list_sent(senders), self._source, self._tested
+    def _make_ways(self, senders: int, images: list[Image]) -> dict[str, Callable[[], Send]]:
+        source, tested = self._source, self._tested
         target = Target(tested.dicom_port, images)
         return {
             STORESCU: lambda: use_storescu(target, senders),
@@ -182,7 +216,7 @@ class Site:
         options = {"DicomModalities": remotes, DICOM_THREADS: self._setup.source_threads}
         source = stack.enter_context(OrthancServer(self._folder / "source", options=options))
         use_http(source, self._images, 2)()
-        check_stored(source, len(self._images))
+        check_images(source, self._images)
         return source
 
 
@@ -213,6 +247,10 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
     """Why this machine cannot have such an Orthanc."""
     if setup.has_postgresql and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
         return "not installed: postgresql, orthanc-postgresql"
+    if setup.place == "base":
+        return None
+    if is_in_memory(arguments.disk):
+        return "its folder is in memory; --disk names one on a disk"
     if setup.place != "slow":
         return None
     if obstacle := find_throttle_obstacle():
@@ -221,7 +259,7 @@ def find_obstacle(arguments: argparse.Namespace, setup: Setup) -> str | None:
         with throttle_writes(arguments.disk, arguments.writes):
             return None
     except OSError as error:
-        return f"the kernel cannot throttle the disk of {arguments.disk}: {error.strerror}"
+        return f"the kernel cannot throttle the disk: {error.strerror}"
 
 
 @contextmanager
@@ -236,34 +274,61 @@ def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int)
 
 def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
     """Along the axes that were asked for."""
+    parallel: list[int] = arguments.parallel
 
-    def cross(*senders: str, most: int = max(arguments.parallel)) -> list[tuple[str, int]]:
+    def few(*counts: int) -> list[int]:
+        chosen = [count for count in parallel if count in counts]
+        return parallel if arguments.full or not chosen else chosen
+
+    def up_to(most: int) -> list[int]:
+        return [count for count in parallel if count <= most]
+
+    def cross(counts: list[int], *senders: str) -> list[tuple[str, int]]:
         chosen = [sender for sender in senders if sender in arguments.senders]
-        return [
-            (sender, count) for sender in chosen for count in arguments.parallel if count <= most
-        ]
+        return [(sender, count) for sender in chosen for count in counts]
 
-    base = [(STORESCU, count) for _, count in cross(STORESCU, most=SEVERAL)][-1:]
+    of_base = {STORESCU: parallel, HTTP: parallel, MOVE: parallel}
+    base = cross(up_to(SEVERAL), STORESCU)[-1:]
+    slow = 1 if arguments.full else SLOW_SHARE
     axes: dict[str, list[Setup]] = {
-        "senders": [Setup(BASE, cross(*SENDERS))],
+        "senders": [
+            Setup(
+                BASE,
+                [cell for name in SENDERS for cell in cross(of_base.get(name, few(4)), name)],
+            )
+        ],
         "threads": [
-            Setup(f"{DICOM_THREADS} {threads}", cross(STORESCU), {DICOM_THREADS: threads})
-            for threads in (1, 16)
+            Setup(f"{DICOM_THREADS} {threads}", cross(counts, STORESCU), {DICOM_THREADS: threads})
+            for threads, counts in ((1, few(1, 4)), (16, few(4, 16)))
         ],
         "moves": [
             Setup(
                 ingest_page.name_threads(threads, source),
-                cross(MOVE),
+                cross(counts, MOVE),
                 {DICOM_THREADS: threads},
                 source_threads=source,
             )
-            for threads, source in ((1, 4), (16, 1), (16, 16))
+            for threads, source, counts in (
+                (1, 4, few(1, 4)),
+                (16, 1, few(1, 4)),
+                (16, 16, few(1, 4, 16)),
+            )
         ],
         "transcoding": [
-            Setup(name, cross(STORESCU, HTTP), engine=engine)
-            for name, engine in ((DCMTK, "dcmtk"), (GDCM, "gdcm"), (NATIVE, "native"))
+            Setup(name, [*cross(counts, STORESCU), *cross(few(1, 4), HTTP)], engine=engine)
+            for name, engine, counts in (
+                (DCMTK, "dcmtk", few(1, 4, 16)),
+                (GDCM, "gdcm", few(1, 4)),
+                (NATIVE, "native", few(1, 4)),
+            )
         ],
-        "database": [Setup("PostgreSQL", cross(STORESCU, HTTP, most=SEVERAL), has_postgresql=True)],
+        "database": [
+            Setup(
+                "PostgreSQL",
+                [*cross(few(1, 4), STORESCU), *cross(few(4), HTTP)],
+                has_postgresql=True,
+            )
+        ],
         "overwriting": [
             Setup(
                 f"sent again, OverwriteInstances {str(overwrites).lower()}",
@@ -275,9 +340,15 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         ],
         "log": [Setup("log level trace", base, log_level="trace")],
         "storage": [
-            Setup("disk", cross(STORESCU, HTTP, most=SEVERAL), place="disk"),
-            Setup(SLOW, cross(STORESCU, most=SEVERAL), place="slow"),
-            Setup(SLOW_ONE, cross(STORESCU, most=SEVERAL), {DICOM_THREADS: 1}, place="slow"),
+            Setup("disk", cross(few(1, 4), STORESCU, HTTP), place="disk"),
+            Setup(SLOW, cross(up_to(SEVERAL), STORESCU), place="slow", share=slow),
+            Setup(
+                SLOW_ONE,
+                cross(up_to(SEVERAL if arguments.full else 2), STORESCU),
+                {DICOM_THREADS: 1},
+                place="slow",
+                share=slow,
+            ),
         ],
     }
     for axis in arguments.axes:
@@ -288,6 +359,7 @@ AXES = ["senders", "threads", "moves", "transcoding", "database", "overwriting",
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
+    arguments.disk.mkdir(parents=True, exist_ok=True)
     arguments = argparse.Namespace(
         **vars(arguments), series=make_series("ingest", arguments.images)
     )
@@ -317,12 +389,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="each sender sends the whole series, over what is stored, as in report 002",
     )
+    command.add_argument(
+        "--full",
+        action="store_true",
+        help="each of --parallel for every sender and setting, and all images on the slow disk",
+    )
     command.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="for the axis storage")
     command.add_argument(
         "--writes", type=int, default=100, help="that the slow disk takes in a second"
     )
     command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
-    add_plan(command, 3, 20)
+    add_plan(command, 3, 25)
+
+
+def describe_here(arguments: argparse.Namespace) -> dict[str, str]:
+    return {
+        "Disk": describe_storage(arguments.disk),
+        "pynetdicom": version("pynetdicom"),
+        **describe_packages("libgdcm-tools", "curl", "postgresql", "orthanc-postgresql"),
+    }
 
 
 EXPERIMENT = Experiment(
@@ -336,11 +421,13 @@ EXPERIMENT = Experiment(
         "processor time": Figure("ms/image", is_compared=False),
     },
     {
+        "axes": ["senders", "transcoding", "database"],
         "images": 12,
         "parallel": [1, 4],
-        "senders": [STORESCU, "pynetdicom", HTTP, MOVE],
+        "senders": [STORESCU, HTTP, MOVE],
         "turns": 1,
         "seconds": 5,
     },
     answer=ingest_page.answer,
+    facts=describe_here,
 )

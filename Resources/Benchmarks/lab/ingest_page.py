@@ -47,6 +47,9 @@ PUBLISHED: dict[tuple[str, str], dict[int, float]] = {
     (STORESCU, SLOW): {1: 91.5, 2: 128.8, 4: 261.7},
 }
 
+# A ratio in every turn, from which on phases may explain it: few turns tell no smaller one
+CLEAR = 1.25
+
 # What no phase holds: programs that start, associations that are made
 REST = "rest"
 GREYS = {PAUSE: "0.8", REST: "0.92"}
@@ -184,6 +187,13 @@ def tell_phases(cells: list[Cell]) -> list[str]:
     ]
 
 
+def compare_cells(cell: Cell, base: Cell, preset: str) -> str:
+    """How the first one's throughput is to the second one's, and what their extremes allow."""
+    values, others = (one.list_values(preset, "throughput") for one in (cell, base))
+    low, high = min(values) / max(others), max(values) / min(others)
+    return f"{median(values) / median(others):.2f} ({low:.2f} to {high:.2f})"
+
+
 def list_effects(cells: list[Cell]) -> Iterator[list[str]]:
     """Each server beside the base, by the same senders."""
     for cell in cells:
@@ -193,11 +203,10 @@ def list_effects(cells: list[Cell]) -> Iterator[list[str]]:
             continue
         row = [f"{cell.factors['Senders']}; {cell.factors['Server']}"]
         for preset in PRESETS:
-            speed, basis = (get_middle(one, preset, "throughput") for one in (cell, base))
             before, after = find_phases(base, preset), find_phases(cell, preset)
             change = {phase: after.get(phase, 0) - before.get(phase, 0) for phase in before | after}
             most = max(change, key=lambda phase: abs(change[phase]))
-            row += [f"{speed / basis:.2f}", f"{name_phase(most)} {change[most]:+.1f} ms"]
+            row += [compare_cells(cell, base, preset), f"{name_phase(most)} {change[most]:+.1f} ms"]
         yield row
 
 
@@ -210,7 +219,8 @@ def tell_effects(cells: list[Cell]) -> list[str]:
         "### What a setting of the server does",
         "",
         "Images a second relative to the same senders and an Orthanc with SQLite, 4 DICOM threads,"
-        " no transcoding; and the phase of an instance that it changed most.",
+        " no transcoding; and the phase of an instance that it changed most. They were not measured"
+        " in turn: in brackets is what the extremes of both allow.",
         "",
         *format_table(head, rows),
     ]
@@ -218,15 +228,27 @@ def tell_effects(cells: list[Cell]) -> list[str]:
 
 def tell_sender(cell: Cell) -> str:
     """What tuning its sockets gave one kind of sender, and in which phases."""
-    stock, tuned = (get_middle(cell, preset, "throughput") for preset in PRESETS)
+    stock, tuned = (cell.list_values(preset, "throughput") for preset in PRESETS)
+    ratios = [new / old for old, new in zip(stock, tuned, strict=True)]
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f} in {len(ratios)} turns"
+    text = (
+        f"- {cell.factors['Senders']}: {median(stock):.0f} images/s with stock sockets,"
+        f" {median(tuned):.0f} with tuned ones ({median(ratios):.1f} times;"
+        f" {spread if len(ratios) > 1 else 'one turn, which tells nothing of noise'})."
+    )
+    if len(ratios) == 1:
+        return text
+    if min(ratios) < CLEAR and max(ratios) > 1 / CLEAR:
+        return f"{text} That is no clear difference."
     before, after = find_phases(cell, STOCK), find_phases(cell, TUNED)
-    saved = {phase: before[phase] - after.get(phase, 0) for phase in before}
-    phases = sorted(saved, key=saved.__getitem__, reverse=True)[:2]
-    parts = " and ".join(f"{saved[phase]:.1f} ms in *{name_phase(phase)}*" for phase in phases)
+    is_faster = median(ratios) > 1
+    most, least = (before, after) if is_faster else (after, before)
+    change = {phase: most[phase] - least.get(phase, 0) for phase in most}
+    phases = sorted(change, key=change.__getitem__, reverse=True)[:2]
+    parts = " and ".join(f"{change[phase]:.1f} ms in *{name_phase(phase)}*" for phase in phases)
     return (
-        f"- {cell.factors['Senders']}: {stock:.0f} images/s with stock sockets, {tuned:.0f} with"
-        f" tuned ones ({tuned / stock:.1f} times). An instance took {sum(before.values()):.1f} ms,"
-        f" and takes {sum(after.values()):.1f}: {parts} less."
+        f"{text} An instance took {sum(before.values()):.1f} ms, and takes"
+        f" {sum(after.values()):.1f}: {parts} {'less' if is_faster else 'more'}."
     )
 
 
