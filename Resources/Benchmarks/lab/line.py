@@ -83,6 +83,11 @@ class Line:
         return round_trips * self.round_trip + size * 8 / min(self.get_window_limit(), rate)
 
     def write_settings(self) -> None:
-        """In this thread's network namespace, for what is started from now on."""
+        """In this thread's network namespace, for what is started from now on.
+
+        What the kernel remembers of a connection that has ended is no other one's (ip-sysctl):
+        whoever comes second would begin with the slow start that the first one had found out.
+        """
+        (SETTINGS / "tcp_no_metrics_save").write_text("1", "ascii")
         if self.buffer:
             (SETTINGS / "tcp_rmem").write_text(f"4096 {2 * self.buffer} {2 * self.buffer}", "ascii")

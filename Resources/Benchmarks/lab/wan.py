@@ -8,6 +8,7 @@ those of the images as they were made: what is not sent counts.
 """
 
 import argparse
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -15,10 +16,12 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage
+from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
+from lab.compare import LEVEL, adjust
 from lab.curves import Curves, draw_curves
 from lab.line import AUTO, Line, list_congestion_controls
+from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.ratios import Comparison
 from lab.results import Cell, Results
@@ -38,9 +41,17 @@ from lab.wan_site import (
 )
 
 NEAREST = 0.1  # ms
+FEW = [DICOM, HTTP, FTP, FORWARD]  # protocols of lines that are far, or other than in distance
+FAR = 0.5  # seconds
 STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
-NOISE = 0.05  # of a ratio, where there are too few turns for an interval
+NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
+MOST_TURNS = 12  # of a cell whose first turns all say that tuned is worse
+
+
+def is_tuned(name: str, other: str) -> bool:
+    """Whether they are the two presets of the same."""
+    return name != other and name.replace(STOCK, TUNED) == other
 
 
 def find_line_obstacle(line: Line) -> str | None:
@@ -62,8 +73,12 @@ def open_site(
         yield Site(stack, arguments, line, findings, folder).enter
 
 
+def make_base(arguments: argparse.Namespace) -> Line:
+    return Line(arguments.base / 1000, 0, VDE_MTU, None, arguments.congestion[0])
+
+
 def list_lines(arguments: argparse.Namespace) -> list[Line]:
-    base = Line(arguments.base / 1000, 0, VDE_MTU, None, arguments.congestion[0])
+    base = make_base(arguments)
     trips = [replace(base, round_trip=trip / 1000) for trip in arguments.round_trips]
     losses = [
         replace(base, loss=loss / 100, congestion=name)
@@ -84,12 +99,33 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     stages = []
     for line in list_lines(arguments):
-        cells = [{**line.to_factors(), "Protocol": name} for name in arguments.protocols]
+        protocols = list_protocols(arguments, line)
+        cells = [{**line.to_factors(), "Protocol": name} for name in protocols]
         findings: Findings = {}
         bench = partial(open_site, arguments, line, findings)
         note = partial(explain, findings)
-        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds, note=note))
+        plan = (arguments.turns, arguments.seconds)
+        doubt = {"is_in_doubt": seems_worse, "most_turns": MOST_TURNS}
+        stages.append(Stage(cells, bench, *plan, note=note, **doubt))
     return stages
+
+
+def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
+    """Those that were asked for; or all along the round trips, but few where they take long."""
+    is_usual = line == replace(make_base(arguments), round_trip=line.round_trip)
+    is_near = line.round_trip < FAR
+    return arguments.protocols or (PROTOCOLS if is_usual and is_near else FEW)
+
+
+def seems_worse(turns: list[Turn]) -> bool:
+    """Whether tuned was worse than stock in each turn so far, as in one of eight by mere noise."""
+    names = list(turns[0])
+    return any(
+        all(turn[tuned]["speed"] < (1 - NOISE) * turn[stock]["speed"] for turn in turns)
+        for stock in names
+        for tuned in names
+        if is_tuned(stock, tuned)
+    )
 
 
 def explain(findings: Findings, factors: Factors, _: Rounds) -> str:
@@ -103,21 +139,24 @@ def explain(findings: Findings, factors: Factors, _: Rounds) -> str:
 def list_presets(results: Results) -> Iterable[tuple[Cell, Comparison]]:
     """Tuned beside stock, wherever both were measured."""
     for cell in results.cells:
-        for stock in cell.list_contestants():
-            tuned = stock.replace(STOCK, TUNED)
-            if tuned != stock:
-                pairs = [
-                    [(turn[stock]["speed"], turn[tuned]["speed"]) for turn in turns]
-                    for turns in cell.rounds
-                ]
-                name = results.name_cell(cell)
-                yield cell, Comparison(name, "speed", "Mb/s", stock, tuned, pairs)
+        names = cell.list_contestants()
+        for stock, tuned in ((a, b) for a in names for b in names if is_tuned(a, b)):
+            pairs = [
+                [(turn[stock]["speed"], turn[tuned]["speed"]) for turn in turns]
+                for turns in cell.rounds
+            ]
+            name = results.name_cell(cell)
+            yield cell, Comparison(name, "speed", "Mb/s", stock, tuned, pairs)
 
 
-def is_worse(comparison: Comparison) -> bool:
-    """Beyond the noise: the whole interval, or, of fewer turns, each one clearly."""
-    ratio = comparison.get_ratio()
-    return ratio.maximum < 1 - NOISE if ratio.high is None else ratio.high < 1
+def find_noise(comparison: Comparison) -> float:
+    """The probability of so many turns in which tuned is clearly worse, if it is not.
+
+    The sign test, in one direction (Conover, Practical Nonparametric Statistics, section 3.4).
+    """
+    ratios = comparison.get_units()
+    better = sum(ratio >= 1 - NOISE for ratio in ratios)
+    return sum(math.comb(len(ratios), count) for count in range(better + 1)) / 2 ** len(ratios)
 
 
 def say_presets(results: Results) -> Iterable[str]:
@@ -125,16 +164,25 @@ def say_presets(results: Results) -> Iterable[str]:
     if not compared:
         return
     ratios = [comparison.get_ratio().median for comparison in compared]
-    worse = [
-        f"{comparison.scenario}, {comparison.b}: {comparison.get_ratio().median:.2f}"
-        for comparison in compared
-        if is_worse(comparison)
-    ]
-    yield (
+    found: dict[bool, list[str]] = {True: [], False: []}
+    probabilities = adjust([find_noise(comparison) for comparison in compared])
+    for comparison, probability in zip(compared, probabilities, strict=True):
+        ratio = comparison.get_ratio()
+        if ratio.maximum < 1 - NOISE or probability <= LEVEL:
+            text = f"{comparison.scenario}, {comparison.b}: {ratio.median:.2f}"
+            found[probability <= LEVEL].append(f"{text} ({len(comparison.get_pairs())} turns)")
+    worse, perhaps = (f": {'; '.join(names)}" if names else "" for names in found.values())
+    text = (
         f"- Tuned / stock is {min(ratios):.2f} to {max(ratios):.2f}, median {median(ratios):.2f}, "
         f"in {len(ratios)} comparisons. Tuned is worse than stock beyond the noise in "
-        f"{len(worse)} of them{': ' + '; '.join(worse) if worse else ''}."
+        f"{len(found[True])} of them{worse}."
     )
+    if perhaps:
+        text += (
+            f" In {len(found[False])} more, each turn was below {1 - NOISE:g}, but there are too "
+            f"few to tell that from noise{perhaps}."
+        )
+    yield text
 
 
 def say_advice(results: Results) -> Iterable[str]:
@@ -229,21 +277,31 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--base", type=float, default=50, help="round trip of the base line, ms")
-    trips = [NEAREST, 25, 50, 100, 200, 400, 800]
+    trips = [NEAREST, 25, 50, 200, 800]
     command.add_argument("--round-trips", type=float, nargs="*", default=trips, help="ms")
-    command.add_argument("--losses", type=float, nargs="*", default=[0, 0.1], help="per cent")
+    command.add_argument("--losses", type=float, nargs="*", default=[0.1], help="per cent")
     command.add_argument("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
     command.add_argument(
         "--buffers", nargs="*", default=[AUTO, "16384", "65536"], help="bytes, or auto"
     )
     command.add_argument("--congestion", nargs="+", default=["cubic", "bbr"])
-    command.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=PROTOCOLS)
-    command.add_argument("--rate", type=float, default=155, help="what the line carries, Mb/s")
-    command.add_argument("--images", type=int, default=100, help="at most, in each transfer")
     command.add_argument(
-        "--transfer-seconds", type=float, default=4, help="for each transfer, about, as predicted"
+        "--protocols",
+        nargs="+",
+        choices=PROTOCOLS,
+        help="on every line; by itself, all up to 500 ms, and four there and on the other lines",
     )
-    add_plan(command, 3, 180)
+    command.add_argument("--rate", type=float, default=155, help="what the line carries, Mb/s")
+    command.add_argument("--images", type=int, default=50, help="at most, in each transfer")
+    command.add_argument(
+        "--transfer-seconds", type=float, default=2, help="for each transfer, about, as predicted"
+    )
+    add_plan(command, 3, 110)
+
+
+def describe_here(_: argparse.Namespace) -> dict[str, str]:
+    packages = describe_packages("curl", "nginx", "vsftpd", "vde2")
+    return {"Lines": "netem" if has_netem() else "vde2", **packages}
 
 
 EXPERIMENT = Experiment(
@@ -261,17 +319,18 @@ EXPERIMENT = Experiment(
         "advisor": Figure("Mb/s", is_compared=False),
     },
     {
-        "base": 20,
-        "round_trips": [NEAREST, 20],
+        "base": 10,
+        "round_trips": [NEAREST, 10],
         "losses": [],
         "mtus": [],
         "buffers": ["65536"],
         "congestion": ["cubic"],
-        "protocols": [DICOM, HTTP, FTP, FORWARD],
-        "transfer_seconds": 0.7,
+        "protocols": FEW,
+        "transfer_seconds": 0.5,
         "images": 30,
         "turns": 2,
-        "seconds": 10,
+        "seconds": 3,
     },
     answer=answer,
+    facts=describe_here,
 )

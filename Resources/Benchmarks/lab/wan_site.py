@@ -23,9 +23,10 @@ from harness.tuning import tune_sockets
 from lab.cells import Contestant, Entry, Factors, Figures
 from lab.line import Line
 from lab.options import make_series
-from lab.processes import ClientError, check_stored, run_clients
+from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
 from lab.retrieve import IN_MEMORY, copy_files, count_files, use_curl
 from lab.senders import STORESCU
+from lab.transcoding import EXPLICIT
 
 DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
 FTP, FILES, FORWARD = "FTP (vsftpd)", "HTTP files (nginx)", "Orthanc → Orthanc"
@@ -102,9 +103,9 @@ class Site:
             return Entry([], {protocol: obstacle})
         images = self._images[: self._count_images(protocol)]
         ways = self._list_ways(protocol)
-        for way in ways.values():  # to warm up
-            way.prepare()
-            way.send(images[:1])
+        first = next(iter(ways.values()))  # to warm up; the others have the same programs
+        first.prepare()
+        first.send(images[:1])
         return Entry(
             [
                 Contestant(name, partial(self._measure, protocol, way, images))
@@ -175,12 +176,17 @@ class Site:
             name: Way(
                 partial(prepare, preset),
                 send_images,
-                partial(check_stored, server),
+                self._make_check(server, self._size),
                 self._size,
                 partial(self._ask_for_advice, protocol, [server]),
             )
             for name, preset in PRESETS.items()
         }
+
+    @staticmethod
+    def _make_check(server: OrthancServer, size: float) -> Callable[[int], None]:
+        """So many images have come, each with about this many bytes."""
+        return lambda count: check_stored(server, count, round(count * size))
 
     def _tune(self, server: OrthancServer, preset: str) -> None:
         buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
@@ -228,7 +234,7 @@ class Site:
                 send(self._far, "near", identifiers[: len(images)])
                 return time.monotonic() - begin
 
-        check = partial(check_stored, self._near)
+        check = self._make_check(self._near, size)
         advise = partial(self._ask_for_advice, FORWARD, [self._near])
         return Way(prepare, send_images, check, size, advise)
 
@@ -251,6 +257,7 @@ class Site:
         if refused:
             raise ClientError(f"the far Orthanc answered {refused[0]}")
         identifiers = [far.find_instance(image.sop_instance_uid) for image in images]
+        check_syntax(far, syntax or EXPLICIT, identifiers)
         sizes = [
             int(far.get(f"/instances/{identifier}/attachments/dicom/size").text)
             for identifier in identifiers
@@ -271,11 +278,10 @@ class Site:
                 for image in images
             ]
             configuration.write_text("\nnext\n".join(parts), "utf-8")
-            return self._run_afar(["curl", "--config", configuration])
+            return self._run_afar(["curl", "--disable", "--config", configuration])
 
-        return Way(
-            self._near.delete_all, send_images, partial(check_stored, self._near), self._size
-        )
+        check = self._make_check(self._near, self._size)
+        return Way(self._near.delete_all, send_images, check, self._size)
 
     def _make_https_upload(self) -> Way:
         certificate = self._certificate
@@ -301,7 +307,7 @@ class Site:
 
         def check(count: int) -> None:
             ((files, size),) = counted
-            if files != count or size < 0.99 * count * self._size:
+            if files != count or size < SAME_PIXELS * count * self._size:
                 raise ClientError(f"{files} of {count} files came, {size} bytes")
 
         return Way(lambda: None, send_images, check, self._size)
