@@ -8,21 +8,22 @@ the same here. iperf3 shows what the path carries with such buffers.
 import argparse
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from harness.distance import NEAR, Distance, find_obstacle, private_network
+from harness.distance import NEAR, Distance, find_obstacle, has_netem, private_network
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver, StoreScp, describe_modality
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.curves import Curves, draw_curves
+from lab.machine import describe_packages
 from lab.options import add_plan, make_series
-from lab.processes import ClientError, check_stored, run_clients
+from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
 from lab.results import Results
 from lab.retrieve import IN_MEMORY, MOVER, count_files
 from lab.senders import STORESCU, use_http
@@ -30,13 +31,17 @@ from lab.senders import STORESCU, use_http
 NONE = "none"
 BEFORE, AFTER = 129075, 129076  # report 000: slow with the one, fast with the other
 BUFFERS = [NONE, 4096, 16384, 65536, BEFORE, AFTER, 262144, 1048576, 4194304]
+OF_PAIR = [NONE, 65536, BEFORE, AFTER, 4194304]  # which is like loopback, but for its packets
 SERVER_BUFFERS = [NONE, 65536, BEFORE, AFTER]
 
 # The last one is slower than 10 Gb/s, and further away: as much is under way
 LOOPBACK, PAIR, AWAY = "loopback", "veth, between two network namespaces", "5 ms away"
 PATHS = [LOOPBACK, PAIR, AWAY]
 ROUND_TRIPS = {PAIR: 0, AWAY: 0.005}
-TRANSFER_SECONDS = 10  # about, where a buffer holds it back
+TRIAL = 10  # images that say how long one takes, where the first is sent soon
+LIMITS = Path("/proc/sys/net/core")  # of buffers that a program asks for (socket(7))
+LIMITED = ("rmem_max", "wmem_max")
+USUAL_LIMIT = 212992  # before Linux 6.18
 
 STORE, MOVE, TO_ORTHANC = "storescu → storescp", "C-MOVE by movescu", "storescu → Orthanc"
 TRANSFERS = [STORE, MOVE, TO_ORTHANC]
@@ -86,13 +91,21 @@ class Route:
         return seconds, said
 
 
+def describe(images: list[Image], seconds: float) -> Figures:
+    return {
+        "speed": get_bits(images) / seconds / 1e6,
+        "throughput": len(images) / seconds,
+        "images": len(images),
+    }
+
+
 def store(
     path: Route, images: list[Image], receiver: Receiver, environment: dict[str, str]
 ) -> Figures:
     files = [image.path for image in images]
     command = [STORESCU, path.address, str(receiver.port), *files]
     seconds, _ = path.run(command, environment)
-    return {"speed": get_bits(images) / seconds / 1e6, "throughput": len(images) / seconds}
+    return describe(images, seconds)
 
 
 def use_iperf(path: Route, buffer: str, seconds: float, receiver: Receiver) -> Figures:
@@ -102,11 +115,34 @@ def use_iperf(path: Route, buffer: str, seconds: float, receiver: Receiver) -> F
     return {"speed": json.loads(said)["end"]["sum_received"]["bits_per_second"] / 1e6}
 
 
-def count_images(path: str, buffer: str) -> int | None:
-    """Fewer where one buffer in each round trip is little (525 kB an image); None: all."""
-    if path != AWAY or buffer == NONE:
+def choose_images(
+    images: list[Image], seconds: float, send: Callable[[list[Image]], Figures]
+) -> list[Image]:
+    """As many as take about so long, found out by trials, which warm up, too.
+
+    Loopback's packets are larger than a small buffer: 4 KiB take ten seconds for an image there.
+    """
+    each = 1 / send(images[:1])["throughput"]
+    if TRIAL * each < seconds and len(images) > TRIAL:
+        whole = TRIAL / send(images[:TRIAL])["throughput"]
+        each = max(whole - each, whole / TRIAL) / (TRIAL - 1)  # without the program's start
+    return images[: max(1, round(seconds / each))]
+
+
+def find_iperf_obstacle(buffer: str, limit: int) -> str | None:
+    """iperf3 ends where the kernel gives less than it asks for; DCMTK goes on with what it gets."""
+    if buffer == NONE or int(buffer) <= 2 * limit:
         return None
-    return max(3, round(TRANSFER_SECONDS * int(buffer) / ROUND_TRIPS[AWAY] / 525e3))
+    return f"the kernel gives no buffers of {buffer} bytes (net.core.wmem_max, rmem_max: {limit})"
+
+
+def read_limits() -> dict[str, int]:
+    """In bytes; the kernel doubles what it gives. Some kernels show them to the machine only."""
+    paths = {name: LIMITS / name for name in LIMITED}
+    return {
+        name: int(path.read_text("ascii")) if path.exists() else USUAL_LIMIT
+        for name, path in paths.items()
+    }
 
 
 @contextmanager
@@ -117,6 +153,7 @@ def open_path(
     if obstacle:
         yield lambda factors: Entry([], {factors["Path"]: obstacle})
         return
+    limit = min(read_limits().values())
     with ExitStack() as stack:
         path = Route(stack, name)
         port = find_free_port()
@@ -127,13 +164,16 @@ def open_path(
         def enter(factors: Factors) -> Entry:
             buffer = factors["TCP_BUFFER_LENGTH"]
             contestants = []
+            obstacle = find_iperf_obstacle(buffer, limit)
             for nagle, no_delay in NAGLE.items():
                 environment = make_environment(buffer, no_delay)
                 receiver = StoreScp(find_free_port(), environment=environment)
                 stack.enter_context(receiver)
-                some = images[: count_images(name, buffer)]
-                measure = partial(store, path, some, receiver, environment)
-                contestants.append(Contestant(nagle, measure))
+                send = partial(store, path, receiver=receiver, environment=environment)
+                some = choose_images(images, arguments.transfer_seconds, send)
+                contestants.append(Contestant(nagle, partial(send, some)))
+            if obstacle:
+                return Entry(contestants, {IPERF: obstacle})
             measure = partial(use_iperf, path, buffer, arguments.iperf_seconds, iperf)
             return Entry([*contestants, Contestant(IPERF, measure)])
 
@@ -162,15 +202,11 @@ def move(
     command += ["-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port)]
     begin = time.time()
     seconds, _ = run_clients([command], environment)
-    count, _ = count_files(folder)
-    if count != len(images):
-        raise ClientError(f"{count} of {len(images)} images came")
+    count, size = count_files(folder)
+    if count != len(images) or 8 * size < SAME_PIXELS * get_bits(images):
+        raise ClientError(f"{count} of {len(images)} images came, {size} bytes")
     first = min(file.stat().st_mtime for file in folder.iterdir()) - begin
-    return {
-        "speed": get_bits(images) / seconds / 1e6,
-        "throughput": len(images) / seconds,
-        "first image": max(0, first),
-    }
+    return {**describe(images, seconds), "first image": max(0, first)}
 
 
 def store_in_orthanc(
@@ -179,8 +215,8 @@ def store_in_orthanc(
     server.delete_all()
     command = [STORESCU, "-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port)]
     seconds, _ = run_clients([[*command, *(image.path for image in images)]], environment)
-    check_stored(server, len(images))
-    return {"speed": get_bits(images) / seconds / 1e6, "throughput": len(images) / seconds}
+    check_images(server, images)
+    return describe(images, seconds)
 
 
 @contextmanager
@@ -238,9 +274,10 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     plan = (arguments.turns, arguments.seconds)
     stages = []
     for name in arguments.paths if STORE in arguments.transfers else []:
+        buffers = arguments.buffers or (OF_PAIR if name == PAIR else BUFFERS)
         cells = [
             {"Path": name, "Transfer": STORE, "TCP_BUFFER_LENGTH": str(buffer)}
-            for buffer in arguments.buffers
+            for buffer in buffers
         ]
         stages.append(Stage(cells, partial(open_path, arguments, name, images), *plan))
     for buffer in map(str, arguments.server_buffers):
@@ -250,7 +287,8 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
             if transfer in arguments.transfers
         ]
         if cells:
-            stages.append(Stage(cells, partial(open_servers, arguments, buffer, images), *plan))
+            some = images[: arguments.server_images]
+            stages.append(Stage(cells, partial(open_servers, arguments, buffer, some), *plan))
     return stages
 
 
@@ -321,21 +359,21 @@ def say_fixed(medians: Medians) -> Iterable[str]:
                 )
 
 
-def extrapolate(images: int, throughput: float, first: float) -> float:
+def extrapolate(images: float, throughput: float, first: float) -> float:
     """Seconds for report 000's 1000 images, of which only the first one waits."""
     return first + (1000 - 1) * (images / throughput - first) / max(1, images - 1)
 
 
-def say_moves(medians: Medians, buffers: list[str], images: int) -> Iterable[str]:
+def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
     for buffer in buffers:
         for server in (SHIPPED, TUNED):
             names = [f"{server}, {who}" for who in (ITSELF, OTHER)]
             found = [
                 [medians.get(LOOPBACK, MOVE, buffer, name, figure) for name in names]
-                for figure in ("first image", "throughput")
+                for figure in ("first image", "throughput", "images")
             ]
-            (own, other), (own_rate, other_rate) = found
-            if own_rate and other_rate and own is not None and other is not None:
+            (own, other), (own_rate, other_rate), (images, _) = found
+            if own_rate and other_rate and images and own is not None and other is not None:
                 is_there = own - other > PUBLISHED_WAIT / 2
                 yield (
                     f"- C-MOVE, TCP_BUFFER_LENGTH {buffer}, {server}: the first image is there "
@@ -366,7 +404,7 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
     buffers = [str(buffer) for buffer in results.options["server_buffers"]]
     lines = [*say_nagle(medians), *say_jump(medians), *say_fixed(medians)]
     lines += [
-        *say_moves(medians, buffers, results.options["images"]),
+        *say_moves(medians, buffers),
         *say_receiving(medians, buffers),
         "",
     ]
@@ -383,14 +421,30 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--paths", nargs="+", choices=PATHS, default=PATHS)
     command.add_argument("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
     command.add_argument(
-        "--buffers", nargs="+", default=BUFFERS, help="TCP_BUFFER_LENGTH between DCMTK's programs"
+        "--buffers",
+        nargs="+",
+        help="TCP_BUFFER_LENGTH between DCMTK's programs; by itself, fewer over veth",
     )
     command.add_argument(
         "--server-buffers", nargs="+", default=SERVER_BUFFERS, help="the same, with Orthanc"
     )
-    command.add_argument("--images", type=int, default=200, help="in each transfer")
-    command.add_argument("--iperf-seconds", type=int, default=2)
-    add_plan(command, 6, 120)
+    command.add_argument(
+        "--images", type=int, default=200, help="at most, in each transfer between DCMTK's programs"
+    )
+    command.add_argument(
+        "--transfer-seconds", type=float, default=2, help="of each of these, about"
+    )
+    command.add_argument(
+        "--server-images", type=int, default=100, help="in each transfer with Orthanc"
+    )
+    command.add_argument("--iperf-seconds", type=int, default=1)
+    add_plan(command, 6, 45)
+
+
+def describe_here(_: argparse.Namespace) -> dict[str, str]:
+    limits = {f"net.core.{name}": str(limit) for name, limit in read_limits().items()}
+    lines = "netem" if has_netem() else "vde2"
+    return {"Lines": lines, **limits, **describe_packages("iperf3", "vde2")}
 
 
 EXPERIMENT = Experiment(
@@ -401,15 +455,18 @@ EXPERIMENT = Experiment(
         "speed": Figure("Mb/s", is_drawn=False),
         "throughput": Figure("images/s"),
         "first image": Figure("s", is_compared=False),
+        "images": Figure("", is_compared=False),
     },
     {
         "paths": [LOOPBACK, AWAY],
         "buffers": [NONE, "65536", str(BEFORE), str(AFTER)],
         "server_buffers": [NONE],
         "images": 20,
-        "iperf_seconds": 1,
+        "server_images": 20,
+        "transfer_seconds": 0.7,
         "turns": 2,
-        "seconds": 8,
+        "seconds": 6,
     },
     answer=answer,
+    facts=describe_here,
 )
