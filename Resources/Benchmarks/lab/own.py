@@ -103,6 +103,10 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
     return Sample(names.patient, names.study_uid, names.series_uid, files, contents)
 
 
+class StrangerError(ClientError):
+    """What was sent went to another server than the one that was named."""
+
+
 class Site:
     """The server, and what this run has sent to it."""
 
@@ -130,9 +134,14 @@ class Site:
         return ways
 
     def try_way(self, way: Callable[[int], float]) -> str:
-        """Whether it works, and what it sends can be removed again, by one image: or why not."""
+        """Whether it works, and what it sends can be removed again, by one image: or why not.
+
+        A stranger gets no second one.
+        """
         try:
             self._send(way, 1)
+        except StrangerError:
+            raise
         except ClientError as error:
             self.remove(QUIET_SECONDS)
             return str(error)
@@ -191,12 +200,20 @@ class Site:
         return upload_all(self._access, self._sample.contents[:count], min(connections, count))
 
     def _store(self, dicom: "Dicom", associations: int, count: int) -> float:
+        """Raises StrangerError if somebody else has taken them."""
         files = self._sample.files[:count]
         start = [STORESCU, "-to", "20", "-aet", TITLE, "-aec", dicom.title, dicom.host]
         start += [str(dicom.port)]
         shares = [files[share::associations] for share in range(associations)]
         commands = [[*start, *map(str, share)] for share in shares if share]
-        return run_clients(commands, seconds=max(CLIENT_SECONDS, self._arguments.seconds))[0]
+        seconds, _ = run_clients(commands, seconds=max(CLIENT_SECONDS, self._arguments.seconds))
+        if self.writer.get(f"/series/{self._sample.series}").status_code == 404:
+            raise StrangerError(
+                f"{dicom.title} at {dicom.host}:{dicom.port} has taken an image that is NOT in"
+                f" {self._access.url}: it drops it, or it is another server, from which the lab"
+                f" removes nothing (--dicom-host, --dicom-port): {self._sample.describe()}"
+            )
+        return seconds
 
     def _list_recent(self) -> list[Json]:
         if not self._has_perf:
@@ -317,7 +334,7 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
 
 @contextmanager
 def open_site(
-    arguments: argparse.Namespace, access: Access, names: Names, folder: Path, number: int
+    arguments: argparse.Namespace, access: Access, names: Names, folder: Path, _: int
 ) -> Iterator[Bench]:
     site = Site(arguments, access, make_sample(names, arguments.images, folder))
 
@@ -332,7 +349,7 @@ def open_site(
                 declined[name] = problem
             else:
                 contestants.append(Contestant(name, partial(site.measure, way)))
-        return Entry(contestants if number % 2 == 0 else contestants[::-1], declined)
+        return Entry(contestants, declined)
 
     try:
         yield enter
