@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,13 @@ from harness.clients import store
 from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
-from harness.process import list_children
+from harness.process import is_running, list_children
 from harness.proxy import serve_locations
-from harness.receivers import upload_to_send
+from harness.receivers import StoreScp, upload_to_send
 from lab.__main__ import choose
-from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, take_turns
-from lab.compare import adjust, compare, find_probability
+from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
+from lab.compare import adjust, compare, count_ways, find_probability
+from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
 from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
@@ -40,12 +42,14 @@ from lab.machine import describe_storage
 from lab.own import check_room
 from lab.pages import fill
 from lab.peers import RECEIVERS
+from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
 from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
-from lab.runner import Interrupted, Runner
+from lab.runner import Interrupted, Runner, interruptible
 from lab.stores import find_kept
+from lab.wan import say_presets, seems_worse
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
 SECONDS = 300
@@ -66,6 +70,9 @@ def run_lab(plugin: Path, output: Path, *arguments: str) -> dict[str, Any]:
     subprocess.run(command, env=make_environment(), check=True, timeout=SECONDS)
     page = (output / f"{arguments[0]}.md").read_text("utf-8")
     assert page.startswith(f"## {arguments[0]}")
+    # What may be published says nothing of its user's folders
+    for text in (page, (output / f"{arguments[0]}.json").read_text("utf-8")):
+        assert str(output) not in text and str(BENCHMARKS.parents[1]) not in text
     for chart in re.findall(r"!\[.*\]\((.*)\)", page):
         assert ElementTree.parse(output / chart).getroot().tag.endswith("svg")
     report = json.loads((output / f"{arguments[0]}.json").read_text("utf-8"))
@@ -82,9 +89,14 @@ def list_contestants(cell: dict[str, Any]) -> list[str]:
     return list(cell["Rounds"][0][0])
 
 
-def make_results() -> Results:
+def make_results(*cells: str) -> Results:
     figures = {"speed": Figure("MB/s"), "note": Figure("", is_compared=False)}
-    return Results("made", "2026-01-01", "run.sh made", {}, {}, figures)
+    made = [Cell({"Cell": name}) for name in cells]
+    return Results("made", "2026-01-01", "run.sh made", {}, {}, figures, made)
+
+
+def make_stage(turns: int, **plan: Any) -> Stage:  # noqa: ANN401
+    return Stage([], lambda _, __: nullcontext(lambda _: Entry([])), turns, 60, **plan)
 
 
 class Site:
@@ -95,11 +107,22 @@ class Site:
         self.measured: list[str] = []
         self.results = Results.read(path) if path.exists() else make_results()
         cells = [{"Cell": name} for name in "ABC"]
-        self.stage = Stage(cells, self._open, turns=2, seconds=60, rounds=rounds)
+        self.stages = [
+            Stage(part, self._open, turns=2, seconds=60, rounds=rounds)
+            for part in (cells[:1], cells[1:])
+        ]
 
     @contextmanager
-    def _open(self, _: Path, __: int) -> Iterator[Bench]:
+    def _open(self, _: Path, number: int) -> Iterator[Bench]:
+        self.begin(number)
         yield self._enter
+        self.end()
+
+    def begin(self, number: int) -> None:
+        """What servers do as they start."""
+
+    def end(self) -> None:
+        """And as they end."""
 
     def _enter(self, factors: Factors) -> Entry:
         name = factors["Cell"]
@@ -117,7 +140,7 @@ class Site:
         """What comes between."""
 
     def run(self) -> Results:
-        Runner([self.stage], self.results, self.path, self.path.parent, Console()).run()
+        Runner(self.stages, self.results, self.path, self.path.parent, Console()).run()
         return Results.read(self.path)
 
 
@@ -131,14 +154,28 @@ def test_the_order_alternates() -> None:
 
         return Contestant(name, measure)
 
-    turns = take_turns([make(name) for name in "ABC"], 3, 60)
+    turns = take_turns([make(name) for name in "ABC"], make_stage(3), 60)
     assert "".join(order) == "ABC" + "CBA" + "ABC"
     assert [turn["A"]["place"] for turn in turns] == [1, 6, 7]
     assert list(turns[1]) == ["A", "B", "C"]
 
+    order.clear()
+    (turn,) = take_turns([make(name) for name in "ABC"], make_stage(1), 60, number=1)
+    assert "".join(order) == "CBA"  # or else A would come first in each round of one turn
+    assert list(turn) == ["A", "B", "C"]
+
 
 def test_no_turn_begins_when_time_is_up() -> None:
-    assert len(take_turns([Contestant("A", dict)], 10, 0)) == 1
+    assert len(take_turns([Contestant("A", dict)], make_stage(10), 0)) == 1
+
+
+def test_a_round_goes_on_as_long_as_its_turns_are_in_doubt() -> None:
+    contestants = [Contestant("A", dict)]
+    stage = make_stage(2, is_in_doubt=lambda turns: len(turns) < 5, most_turns=9)
+    assert len(take_turns(contestants, stage, 60)) == 5
+    assert len(take_turns(contestants, stage, 0)) == 1
+    stage = make_stage(2, is_in_doubt=lambda _: True, most_turns=4)
+    assert len(take_turns(contestants, stage, 60)) == 4
 
 
 # As tabulated for the sign test, at 95 % (5 values do not suffice)
@@ -190,6 +227,102 @@ def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_pat
     assert "**B: failed: 1 of 2 images are stored**" in page.read_text("utf-8")
 
 
+def test_whatever_fails_in_a_cell_costs_no_other(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+
+    def fail(cell: str) -> None:
+        if cell == "B":
+            raise ConnectionError(f"nobody answers {Path.cwd()}")
+
+    site.happen = fail
+    results = site.run()
+    assert [bool(cell.failure) for cell in results.cells] == [False, True, False]
+    assert results.cells[1].failure.startswith("ConnectionError: nobody answers ")
+    assert [cell.is_complete for cell in results.cells] == [True, False, True]
+
+
+def test_servers_that_do_not_start_cost_their_own_cells(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+    opened: list[int] = []
+
+    def fail(number: int) -> None:
+        opened.append(number)
+        if len(opened) == 1:
+            raise RuntimeError("no port is free")
+
+    site.begin = fail
+    results = site.run()
+    assert [cell.failure for cell in results.cells] == ["RuntimeError: no port is free", "", ""]
+    assert Site(site.path).run().is_complete()
+
+
+def test_servers_that_end_badly_have_measured_nothing(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+
+    def fail() -> None:
+        if len(site.measured) == 4:
+            raise RuntimeError("Orthanc ended with -11")
+
+    site.end = fail
+    results = site.run()
+    assert [bool(cell.failure) for cell in results.cells] == [True, False, False]
+    again = Site(site.path)
+    assert again.run().is_complete()
+    assert again.measured == ["A"] * 4
+
+
+def test_a_signal_waits_until_all_servers_have_ended(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+    ended: list[bool] = []
+
+    def interrupt() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.append(True)
+
+    site.end = interrupt
+    with pytest.raises(Interrupted), interruptible():
+        site.run()
+    assert ended == [True]
+    assert [cell.is_complete for cell in Results.read(site.path).cells] == [True, False, False]
+
+
+def test_nothing_that_the_lab_has_started_outlives_it() -> None:
+    orphan = "sleep 600 > /dev/null & echo $!"  # whose parent ends at once
+    script = (
+        "import subprocess, sys; from lab.processes import adopt_orphans, end_children;"
+        "adopt_orphans(); subprocess.Popen(['sleep', '600']);"
+        f"print(subprocess.check_output(['sh', '-c', {orphan!r}], text=True)); end_children()"
+    )
+    command = [sys.executable, "-c", script]
+    said = subprocess.run(
+        command, env=make_environment(), stdout=subprocess.PIPE, text=True, timeout=60, check=True
+    ).stdout
+    assert not is_running(int(said))
+
+
+def test_who_declines_in_one_round_is_compared_in_the_others() -> None:
+    results = make_results("A")
+    both = {"x": {"speed": 1.0}, "y": {"speed": 2.0}}
+    results.cells[0].rounds = [[{"x": {"speed": 1.0}}], [both]]
+    assert results.cells[0].list_contestants() == ["x", "y"]
+    (comparison,) = results.list_comparisons()
+    assert comparison.rounds == [[(1.0, 2.0)]]
+    assert "| A | y / x |" in format_report(results, {})
+
+
+def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
+    file = tmp_path / "ct.dcm"
+    file.touch()
+    words = ["--output", str(tmp_path), "own", "http://pacs", "--user", "alice", "--quick"]
+    assert list(hide_words(words)) == ["own", "http://pacs", "--user", "USER", "--quick"]
+    words = [f"--plugin={file}", "--storage", str(tmp_path), f"--files={file}", "--turns", "3"]
+    hidden = ["--storage", "FOLDER", "--files=FOLDER/ct.dcm", "--turns", "3"]
+    assert list(hide_words(words)) == hidden
+    assert hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
+    assert hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
+    assert hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path) == "FOLDER/x: Resources/Benchmarks"
+
+
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     results = Site(tmp_path / "made.json", rounds=2).run()
     again = tmp_path / "again.json"
@@ -219,7 +352,7 @@ def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path
 def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
     by_itself = argparse.Namespace(resume=None)
-    new = make_results()
+    new = make_results(*"ABC")
     assert choose(by_itself, new, path) is new
 
     old = Site(path).run()
@@ -228,6 +361,8 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     assert choose(by_itself, new, path) == old
     assert choose(argparse.Namespace(resume=path), new, tmp_path / "other.json") == old
 
+    with pytest.raises(ResultError, match="its cells are others"):
+        choose(argparse.Namespace(resume=path), make_results(*"ABD"), path)
     new.options["images"] = 3
     with pytest.raises(ResultError, match="its option images was None, and is 3 now"):
         choose(argparse.Namespace(resume=path), new, path)
@@ -259,6 +394,11 @@ def test_a_result_of_an_older_lab_is_put_aside(tmp_path: Path) -> None:
 def test_the_rank_sum_is_exact(a: list[float], b: list[float], probability: float) -> None:
     assert find_probability(a, b) == pytest.approx(probability)
     assert find_probability(b, a) == pytest.approx(probability)
+
+
+def test_many_values_are_ranked_as_exactly() -> None:
+    assert sum(count_ways(3, 4)) == math.comb(7, 3)
+    assert sum(count_ways(100, 100)) == math.comb(200, 100)
 
 
 def test_many_rows_are_judged_together() -> None:
@@ -391,8 +531,8 @@ def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
     assert list_names(report, "Senders") == [*of_base, *["2 x storescu"] * len(others)]
     assert list_names(report, "Server") == [*["base"] * len(senders), *others]
     for cell in report["Cells"]:
-        if cell["Declined"]:  # no disk to throttle
-            assert cell["Factors"]["Server"].startswith("slow disk")
+        if cell["Declined"]:  # no disk, or none to throttle
+            assert "disk" in cell["Factors"]["Server"]
             continue
         assert list_contestants(cell) == ["preset stock", "preset tuned"]
         for figures in cell["Rounds"][0][0].values():
@@ -469,6 +609,37 @@ def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path)
     assert "Tuned is worse than stock" in (tmp_path / "wan.md").read_text("utf-8")
 
 
+def make_presets(*ratios: float) -> list[Turn]:
+    return [{"preset stock": {"speed": 1}, "preset tuned": {"speed": ratio}} for ratio in ratios]
+
+
+def test_tuned_is_called_worse_only_where_noise_does_not_say_so() -> None:
+    assert seems_worse(make_presets(0.9, 0.8, 0.7))
+    assert not seems_worse(make_presets(0.9, 1.1, 0.7))
+    assert not seems_worse([{"as it is": {"speed": 1}}])
+
+    results = make_results()
+    for number, turns in enumerate([[1.2, 1.1, 1.3], [0.9, 0.8, 0.7], [0.5] * 12]):
+        results.find({"Cell": f"line {number}"}).rounds = [make_presets(*turns)]
+    (text,) = say_presets(results)
+    assert "beyond the noise in 1 of them: line 2, preset tuned: 0.50 (12 turns)." in text
+    assert "too few to tell that from noise: line 1, preset tuned: 0.80 (3 turns)." in text
+
+
+def test_as_many_images_are_sent_as_take_about_so_long() -> None:
+    series = [Image(Path(), str(number)) for number in range(200)]
+
+    def count(each: float) -> int:
+        def send(images: list[Image]) -> Figures:
+            return {"throughput": len(images) / (0.03 + each * len(images))}
+
+        return len(choose_images(series, 2, send))
+
+    assert count(0.05) == 40
+    assert count(0.0001) == 200
+    assert count(9.5) == 1
+
+
 def test_a_line_that_this_machine_cannot_make_is_left_out_with_the_reason(
     plugin: Path, tmp_path: Path
 ) -> None:
@@ -476,6 +647,12 @@ def test_a_line_that_this_machine_cannot_make_is_left_out_with_the_reason(
     arguments += ["--congestion", "none-such", "--protocols", "DICOM", "--images", "1"]
     (cell,) = run_lab(plugin, tmp_path, "wan", *arguments)["Cells"]
     assert "this kernel has " in cell["Declined"]["DICOM"]
+
+
+@pytest.mark.skipif(distance.find_obstacle() is not None, reason=str(distance.find_obstacle()))
+def test_netem_is_tried_on_a_device_that_can_be_made() -> None:
+    command = ["unshare", "--net", "sh", "-c", distance.TRIAL_DEVICE]
+    subprocess.run(command, check=True, timeout=60)
 
 
 def test_dcmtk_sockets_measures_each_buffer_and_each_receiver(plugin: Path, tmp_path: Path) -> None:
@@ -590,6 +767,20 @@ def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path
     assert count_instances(server) == 1  # it tries with one image first
 
 
+def test_own_sends_a_stranger_one_image_and_says_so(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    before = describe_state(server)
+    with StoreScp(find_free_port()) as stranger:
+        arguments = ["own", server.url, *OWN, "--images", "3", "--dicom-port", str(stranger.port)]
+        command = make_command(Path("no plugin"), tmp_path, *arguments)
+        finished = subprocess.run(command, env=make_environment(), capture_output=True, text=True)
+    assert finished.returncode == 1
+    assert re.search(r"has taken an image that is NOT in .*PatientID PERF-LAB-", finished.stderr)
+    assert describe_state(server) == before
+
+
 def test_own_would_not_push_others_out() -> None:
     statistics = {"CountPatients": 10, "TotalDiskSize": str(90 * 2**20)}
     limits = {"MaximumStorageMode": "Recycle", "MaximumStorageSize": 0, "MaximumPatientCount": 0}
@@ -675,6 +866,13 @@ def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
     assert free.judge() == NOT_FASTER
     (few,) = list_growths(make_axis("few", {x: (x, x) for x in steps}, turns=5))
     assert few.judge() == UNSURE
+    # Turns of the same processes are one witness, however many they are
+    rounds = make_axis("rounds", {x: (x**0.5, 0.1 * x) for x in steps}, turns=12)
+    for cell in rounds.cells:
+        (turns,) = cell.rounds
+        cell.rounds = [turns[:6], turns[6:]]
+    (few_rounds,) = list_growths(rounds)
+    assert few_rounds.judge() == UNSURE
     lines = answer(make_axis("drawn", {x: (x + 1, 0.1) for x in [0, 10]}), tmp_path, "made")
     assert ElementTree.parse(tmp_path / "made-growth.svg").getroot().tag.endswith("svg")
     assert any(line.startswith("- drawn, processor time: the plugin adds") for line in lines)

@@ -37,6 +37,9 @@ FRAMES = 4096  # in a queue of vde2's; the kernel's own limit may be 10
 # What may wait where a path has a rate, in seconds of it: a router's queue
 QUEUE = 0.1
 
+# No short names: ip(8) would take "a" for "address"
+TRIAL_DEVICE = "ip link add name veth0 type veth peer name veth1"
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 # RFC 2544 reserves 198.18.0.0/15 for tests of networks; each process takes four addresses of it
@@ -66,9 +69,7 @@ def _find_vde_obstacle() -> str | None:
 @functools.cache
 def has_netem() -> bool:
     """Whether the kernel can delay and lose packets by itself (tc-netem(8))."""
-    # No short names: ip(8) would take "a" for "address"
-    device = "ip link add name veth0 type veth peer name veth1"
-    script = f"{device} && tc qdisc add dev veth0 root netem delay 1ms"
+    script = f"{TRIAL_DEVICE} && tc qdisc add dev veth0 root netem delay 1ms"
     command = ["unshare", "--net", "sh", "-c", script]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
