@@ -299,7 +299,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         ],
         "threads": [
             Setup(f"{DICOM_THREADS} {threads}", cross(counts, STORESCU), {DICOM_THREADS: threads})
-            for threads, counts in ((1, few(1, 4)), (16, few(4, 16)))
+            for threads, counts in ((1, few(4, 16)), (16, few(4, 16)))
         ],
         "moves": [
             Setup(

@@ -159,7 +159,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--receivers", nargs="+", choices=RECEIVERS, default=RECEIVERS)
     command.add_argument("--images", type=int, default=200, help="in each turn")
-    add_plan(command, 9, 600)
+    add_plan(command, 7, 400)
 
 
 EXPERIMENT = Experiment(

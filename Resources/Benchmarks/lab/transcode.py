@@ -172,7 +172,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--targets", nargs="+", choices=TARGETS, default=list(TARGETS))
     command.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
     command.add_argument("--milliseconds", type=int, default=30, help="for each file, at least")
-    add_plan(command, 9, 300)
+    add_plan(command, 7, 120)
 
 
 def describe_here(arguments: argparse.Namespace) -> dict[str, str]:

@@ -46,7 +46,7 @@ FAR = 0.5  # seconds
 STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
-MOST_TURNS = 12  # of a cell whose first turns all say that tuned is worse
+FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
 
 
 def is_tuned(name: str, other: str) -> bool:
@@ -120,7 +120,7 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
 def seems_worse(turns: list[Turn]) -> bool:
     """Whether tuned was worse than stock in each turn so far, as in one of eight by mere noise."""
     names = list(turns[0])
-    return any(
+    return len(turns) >= FIRST_TURNS and any(
         all(turn[tuned]["speed"] < (1 - NOISE) * turn[stock]["speed"] for turn in turns)
         for stock in names
         for tuned in names
