@@ -38,7 +38,7 @@ from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
 from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
-from lab.machine import describe_storage
+from lab.machine import describe_machine, describe_storage
 from lab.own import check_room
 from lab.pages import fill
 from lab.peers import RECEIVERS
@@ -321,6 +321,17 @@ def test_a_result_names_no_folder_and_no_user(tmp_path: Path) -> None:
     assert hide_path(BENCHMARKS / "run.sh") == "Resources/Benchmarks/run.sh"
     assert hide_path(Path("/usr/lib/program")) == "/usr/lib/program"
     assert hide_places(f"{tmp_path}/x: {BENCHMARKS}", tmp_path) == "FOLDER/x: Resources/Benchmarks"
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [("6.18.44-whose+", "6.18.44"), ("6.1.0-35-amd64", "6.1.0"), ("7.0", "7.0")],
+)
+def test_a_result_names_the_kernels_version_and_not_whose_it_is(
+    release: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.release", lambda: release)
+    assert describe_machine()["Kernel"] == version
 
 
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:

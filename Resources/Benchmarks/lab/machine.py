@@ -36,7 +36,8 @@ def describe_machine() -> dict[str, str | int | float]:
             r"^model name\s*:(.*)", Path("/proc/cpuinfo").read_text("utf-8")
         ),
         "MemoryGigabytes": round(int(memory) / 2**20),
-        "Kernel": platform.release(),
+        # Without its build, which may tell whose machine it is
+        "Kernel": read_first_match(r"^(\d+(?:\.\d+){0,2})", platform.release()),
         "Orthanc": get_version(ORTHANC),
         "Dcmtk": get_version("/usr/bin/storescu"),
     }
