@@ -40,7 +40,7 @@ from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
 from lab.machine import describe_machine, describe_storage
 from lab.own import check_room
-from lab.pages import fill
+from lab.pages import fill, keep
 from lab.peers import RECEIVERS
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
@@ -358,6 +358,35 @@ def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path
     page.write_text("Nothing to fill", "utf-8")
     with pytest.raises(ResultError, match="has no line <!-- lab"):
         fill(page)
+
+
+def test_a_page_may_hold_some_sections_and_their_charts_only(tmp_path: Path) -> None:
+    Site(tmp_path / "made.json", rounds=2).run()
+    page = tmp_path / "page.md"
+    page.write_text("<!-- lab: made.json; machine; Remarks -->\n<!-- lab: end -->\n", "utf-8")
+    assert fill(page) == [page]
+    text = page.read_text("utf-8")
+    assert "run.sh made" in text and "### Remarks\n\nAll was measured.\n" in text
+    assert "### Figures" not in text and "## made" not in text
+
+    page.write_text("<!-- lab: made.json; Chart: speed -->\n<!-- lab: end -->\n", "utf-8")
+    assert fill(page) == [page, tmp_path / "made-speed.svg"]
+    assert "![speed](made-speed.svg)" in page.read_text("utf-8")
+
+    page.write_text("<!-- lab: made.json; Nothing -->\n<!-- lab: end -->\n", "utf-8")
+    with pytest.raises(ResultError, match="no section Nothing; there are: machine; Chart: speed"):
+        fill(page)
+
+
+def test_what_is_kept_for_a_page_is_smaller_and_says_the_same(tmp_path: Path) -> None:
+    made, kept = tmp_path / "made.json", tmp_path / "kept.json"
+    results = Site(made, rounds=2).run()
+    results.cells[0].rounds[0][0]["1"]["speed"] = 1.00000001
+    results.write(made)
+    keep(made, kept)
+    assert kept.stat().st_size < made.stat().st_size / 2
+    results.cells[0].rounds[0][0]["1"]["speed"] = 1
+    assert Results.read(kept) == results
 
 
 def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: Path) -> None:

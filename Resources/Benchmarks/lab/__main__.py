@@ -29,7 +29,7 @@ from lab import (
 from lab.cells import Experiment, Stage
 from lab.machine import describe_machine, describe_plugin, describe_storage
 from lab.options import ROOT
-from lab.pages import fill
+from lab.pages import fill, keep
 from lab.places import hide_path, hide_words, identify_path
 from lab.processes import ClientError, adopt_orphans, end_children, forget_switches
 from lab.report import write_report
@@ -102,6 +102,9 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         "results", type=Path, help="a JSON, or a page (.md) whose results are to be made anew"
     )
     report.add_argument("--output", type=Path, help="another folder")
+    command = commands.add_parser("keep", help="a JSON for a page, smaller, under another name")
+    command.add_argument("results", type=Path)
+    command.add_argument("target", type=Path)
     command = commands.add_parser("compare", help="two JSON side by side: what is noise, what not")
     command.add_argument("a", type=Path)
     command.add_argument("b", type=Path)
@@ -241,6 +244,8 @@ def main() -> None:
         if arguments.command == "report":
             path = arguments.results
             print(*make_report(path, arguments.output or path.parent), sep="\n")
+        elif arguments.command == "keep":
+            keep(arguments.results, arguments.target)
         elif arguments.command == "compare":
             print(compare.compare(Results.read(arguments.a), Results.read(arguments.b)))
         else:

@@ -24,6 +24,7 @@ from lab.curves import Curves, draw_curves
 from lab.machine import describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
+from lab.report import format_parts
 from lab.results import Results
 from lab.retrieve import IN_MEMORY, MOVER, count_files
 from lab.senders import STORESCU, use_http
@@ -359,31 +360,45 @@ def say_fixed(medians: Medians) -> Iterable[str]:
                 )
 
 
-def extrapolate(images: float, throughput: float, first: float) -> float:
-    """Seconds for report 000's 1000 images, of which only the first one waits."""
+def find_thousand(medians: Medians, buffer: str, name: str) -> float | None:
+    """Seconds for report 000's 1000 images by C-MOVE, of which only the first one waits."""
+    throughput, images, first = (
+        medians.get(LOOPBACK, MOVE, buffer, name, figure)
+        for figure in ("throughput", "images", "first image")
+    )
+    if throughput is None or images is None or first is None:
+        return None
     return first + (1000 - 1) * (images / throughput - first) / max(1, images - 1)
 
 
-def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
+def list_moves(
+    find: Callable[[str, str], float | None], buffers: list[str]
+) -> Iterable[tuple[str, float, float]]:
+    """By buffer and server: where movescu receives, and where a storescp does."""
     for buffer in buffers:
         for server in (SHIPPED, TUNED):
-            names = [f"{server}, {who}" for who in (ITSELF, OTHER)]
-            found = [
-                [medians.get(LOOPBACK, MOVE, buffer, name, figure) for name in names]
-                for figure in ("first image", "throughput", "images")
-            ]
-            (own, other), (own_rate, other_rate), (images, _) = found
-            if own_rate and other_rate and images and own is not None and other is not None:
-                is_there = own - other > PUBLISHED_WAIT / 2
-                yield (
-                    f"- C-MOVE, TCP_BUFFER_LENGTH {buffer}, {server}: the first image is there "
-                    f"after {own:.2f} s where movescu receives, after {other:.2f} s with a "
-                    f"storescp: the published wait of {PUBLISHED_WAIT} s is "
-                    f"{'there' if is_there else 'not there'}. 1000 images take "
-                    f"{extrapolate(images, own_rate, own):.0f} s and "
-                    f"{extrapolate(images, other_rate, other):.0f} s (published: "
-                    f"{PUBLISHED_MOVE} s, and {PUBLISHED_STORE} s by storescu)."
-                )
+            own, other = (find(buffer, f"{server}, {who}") for who in (ITSELF, OTHER))
+            if own is not None and other is not None:
+                yield f"TCP_BUFFER_LENGTH {buffer}, {server}", own, other
+
+
+def say_first_images(medians: Medians, buffers: list[str]) -> Iterable[str]:
+    find = partial(medians.get, LOOPBACK, MOVE, figure="first image")
+    for name, own, other in list_moves(find, buffers):
+        is_there = own - other > PUBLISHED_WAIT / 2
+        yield (
+            f"- {name}: the first image is there after {own:.2f} s where movescu receives, after "
+            f"{other:.2f} s with a storescp: the published wait of {PUBLISHED_WAIT} s is "
+            f"{'there' if is_there else 'not there'}."
+        )
+
+
+def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
+    for name, own, other in list_moves(partial(find_thousand, medians), buffers):
+        yield (
+            f"- {name}: 1000 images take {own:.0f} s where movescu receives, {other:.0f} s with a "
+            f"storescp (published: {PUBLISHED_MOVE} s, and {PUBLISHED_STORE} s by storescu)."
+        )
 
 
 def say_receiving(medians: Medians, buffers: list[str]) -> Iterable[str]:
@@ -402,19 +417,20 @@ def say_receiving(medians: Medians, buffers: list[str]) -> Iterable[str]:
 def answer(results: Results, folder: Path, name: str) -> list[str]:
     medians = Medians(results)
     buffers = [str(buffer) for buffer in results.options["server_buffers"]]
-    lines = [*say_nagle(medians), *say_jump(medians), *say_fixed(medians)]
-    lines += [
-        *say_moves(medians, buffers),
-        *say_receiving(medians, buffers),
-        "",
-    ]
+    said = {
+        "Nagle's algorithm": [*say_nagle(medians), *say_receiving(medians, buffers)],
+        f"The jump at {AFTER:,} bytes": [*say_jump(medians)],
+        "Buffers of 64 KiB": [*say_fixed(medians)],
+        "The first image of a C-MOVE": [*say_first_images(medians, buffers)],
+        "1000 images by C-MOVE": [*say_moves(medians, buffers)],
+    }
     curves = medians.list_curves()
     if curves:
         path = folder / f"{name}-speed-by-buffer.svg"
         title = f"{STORE}, {results.date}"
         draw_curves(title, ("TCP_BUFFER_LENGTH, bytes", "Mb/s: median"), curves, {}, path)
-        lines += [f"![Speed by TCP_BUFFER_LENGTH]({path.name})", ""]
-    return lines
+        said["Speed by TCP_BUFFER_LENGTH"] = [f"![Speed by TCP_BUFFER_LENGTH]({path.name})"]
+    return format_parts(said)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

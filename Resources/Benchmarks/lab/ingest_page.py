@@ -132,7 +132,7 @@ WHOLE = "As published: each of N senders in parallel sends the series, over what
 SHARES = (
     "As published: N senders in parallel send N times the series. Measured was one series,"
     " of which each sender sent its share; this is its throughput, in the published unit."
-    " Programs that start are in it: the smaller a share, the more they count (*rest*, below)."
+    " Programs that start are in it, as *rest*: the smaller a share, the more they count."
 )
 
 

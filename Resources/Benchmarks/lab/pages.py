@@ -2,37 +2,91 @@
 """Pages written by hand that hold results: tables and charts are made from the JSON beside them.
 
 Between the lines "<!-- lab: NAME.json -->" and "<!-- lab: end -->" of a page stands what the
-report of that result says; the rest of the page is its author's.
+report of that result says; the rest of the page is its author's. "<!-- lab: NAME.json; machine;
+In short -->" takes these sections of it only, by their headings: "machine" is what stands before
+the first one.
 """
 
+import json
 import re
+import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lab.cells import Answer
 from lab.report import draw_charts, format_report
 from lab.results import ResultError, Results
 
 BLOCK = re.compile(
-    r"^(?P<begin><!-- lab: (?P<name>[\w.-]+)\.json -->\n)"
-    r"(?P<body>.*?)"
-    r"(?P<end>^<!-- lab: end -->$)",
+    r"^(?P<begin><!-- lab: (?P<source>[\w.-]+)(?P<sections>(?:; [^;\n]+)*) -->)\n"
+    r".*?"
+    r"^(?P<end><!-- lab: end -->)$",
     re.MULTILINE | re.DOTALL,
 )
+CHART = re.compile(r"!\[[^\]]*\]\(([\w.-]+\.svg)\)")
+MACHINE = "machine"
+
+# What can be made of the rest
+COMPUTED = ("Comparisons", "LoadAverages", "Skipped")
+DIGITS = 5  # of a figure: more than anything here is sure of
+
+
+def list_sections(report: str) -> dict[str, str]:
+    """By their headings."""
+    head, *parts = re.split(r"^### ", report, flags=re.MULTILINE)
+    sections = {part.partition("\n")[0]: f"### {part}".strip() for part in parts}
+    return {MACHINE: head.partition("\n")[2].strip(), **sections}
+
+
+def choose_sections(report: str, chosen: list[str]) -> str:
+    """All of it, or these."""
+    if not chosen:
+        return report
+    sections = list_sections(report)
+    if unknown := [name for name in chosen if name not in sections]:
+        raise ResultError(f"no section {unknown[0]}; there are: {'; '.join(sections)}")
+    return "\n\n".join(sections[name] for name in chosen) + "\n"
 
 
 def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
     """Makes the blocks of a page anew, and their charts: all that was written."""
-    charts: list[Path] = []
+    with TemporaryDirectory(prefix="lab-") as drawn:
 
-    def make(block: re.Match[str]) -> str:
-        results = Results.read(page.with_name(f"{block['name']}.json"))
-        drawn = draw_charts(results, page.parent, block["name"])
-        charts.extend(drawn.values())
-        report = format_report(results, drawn, answer(results, page.parent, block["name"]))
-        return f"{block['begin']}\n{report}\n{block['end']}"
+        @cache
+        def make_report(name: str) -> str:
+            results = Results.read(page.with_name(name))
+            charts = draw_charts(results, Path(drawn), Path(name).stem)
+            return format_report(results, charts, answer(results, Path(drawn), Path(name).stem))
 
-    text, count = BLOCK.subn(make, page.read_text("utf-8"))
-    if not count:
-        raise ResultError(f"{page} has no line <!-- lab: NAME.json --> with an end")
+        def make_block(block: re.Match[str]) -> str:
+            chosen = block["sections"].split("; ")[1:]
+            text = choose_sections(make_report(block["source"]), chosen)
+            return f"{block['begin']}\n\n{text}\n{block['end']}"
+
+        text, count = BLOCK.subn(make_block, page.read_text("utf-8"))
+        if not count:
+            raise ResultError(f"{page} has no line <!-- lab: NAME.json --> with an end")
+        charts = [
+            shutil.copyfile(path, page.with_name(path.name))
+            for path in map(Path(drawn).joinpath, dict.fromkeys(CHART.findall(text)))
+            if path.exists()
+        ]
     page.write_text(text, "utf-8")
     return [page, *charts]
+
+
+def shorten(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: shorten(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [shorten(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def keep(source: Path, target: Path) -> None:
+    """A result for a page, smaller: a line a cell, no more digits than can be read."""
+    document = Results.read(source).to_json()
+    kept = {key: shorten(value) for key, value in document.items() if key not in COMPUTED}
+    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    target.write_text(text.replace('{"Factors":', '\n{"Factors":') + "\n", "utf-8")

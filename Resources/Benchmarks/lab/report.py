@@ -11,6 +11,7 @@ from lab.ratios import Comparison
 from lab.results import Cell, Results
 
 UNSURE = "too few"  # for an interval
+ANSWER = "In short"
 ONE_ROUND = (
     "Where there is one round, the interval is of turns with the same processes. Two servers of the"
     " same program may differ by some per cent for as long as they live, which it does not tell."
@@ -44,6 +45,15 @@ def format_count(comparison: Comparison) -> str:
 def format_table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(line) + " |" for line in lines] + [""]
+
+
+def format_parts(parts: dict[str, list[str]]) -> list[str]:
+    """Those that say something, below their headings."""
+    lines: list[str] = []
+    for heading, part in parts.items():
+        if part:
+            lines += [f"### {heading}", "", *part, ""]
+    return lines
 
 
 def list_declined(cell: Cell) -> Iterable[str]:
@@ -131,16 +141,20 @@ def describe_circumstances(results: Results) -> list[str]:
 
 
 def format_report(results: Results, charts: dict[str, Path], answer: Sequence[str] = ()) -> str:
-    """The charts are by their figures; the answer comes first."""
-    lines = [f"## {results.experiment}", "", *describe_circumstances(results), *answer]
-    lines += [f"![{figure}]({path.name})\n" for figure, path in charts.items()]
+    """The charts are by their figures; the answer comes first. Each part has a heading."""
+    lines = [f"## {results.experiment}", "", *describe_circumstances(results)]
+    if answer and not answer[0].startswith("### "):
+        lines += [f"### {ANSWER}", ""]
+    lines += answer
+    for figure, path in charts.items():
+        lines += [f"### Chart: {figure}", "", f"![{figure}]({path.name})", ""]
     head = ["cell", "contestant"]
     head += [
         f"{name}, {kind.unit}" if kind.unit else name for name, kind in results.figures.items()
     ]
     lines += ["### Figures: median (range)", "", *format_table(head, list_figure_rows(results))]
     lines += list_ratios(results)
-    lines += list_remarks(results)
+    lines += ["### Remarks", "", *(list(list_remarks(results)) or ["All was measured."])]
     return "\n".join(lines).rstrip() + "\n"
 
 

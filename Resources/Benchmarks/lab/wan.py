@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from statistics import median
 
@@ -24,13 +25,16 @@ from lab.line import AUTO, Line, list_congestion_controls
 from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.ratios import Comparison
+from lab.report import format_number, format_parts, format_table
 from lab.results import Cell, Results
 from lab.wan_site import (
     COMPRESSED,
     DICOM,
+    FILES,
     FORWARD,
     FTP,
     HTTP,
+    HTTPS,
     PLAIN,
     PROTOCOLS,
     RECEIVED,
@@ -47,6 +51,14 @@ STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
 FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
+
+# Report 004, tables 3 and 4: Mb/s by round trip in ms, with an MTU of 1500
+PUBLISHED = {
+    DICOM: {0.1: 85.8, 25: 9.39, 50: 4.95, 100: 2.55, 200: 1.05, 400: 0.522, 800: 0.301},
+    HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
+    FTP: {0.1: 41.0, 25: 7.51, 50: 3.95, 100: 2.02, 200: 1.05, 400: 0.539, 800: 0.279},
+    FILES: {0.1: 237, 25: 9.73, 50: 7.47, 100: 4.30, 200: 2.26, 400: 1.12, 800: 0.589},
+}
 
 
 def is_tuned(name: str, other: str) -> bool:
@@ -242,6 +254,21 @@ def list_curves(results: Results) -> Curves:
     return {label: sorted(points) for label, points in curves.items()}
 
 
+def tell_trips(curves: Curves, trips: list[float]) -> list[str]:
+    """Report 004's tables: each protocol's speeds, and below them the published ones."""
+
+    def make_row(name: str, speeds: dict[float, float], mark: str = "") -> list[str]:
+        figures = {trip: f"{mark}{format_number(speed)}{mark}" for trip, speed in speeds.items()}
+        return [name, *(figures.get(trip, "") for trip in trips)]
+
+    rows = []
+    for protocol, labels in groupby(curves, key=lambda label: label.partition(", ")[0]):
+        rows += [make_row(label, dict(curves[label])) for label in labels]
+        if protocol in PUBLISHED:
+            rows.append(make_row(f"{protocol}, *report 004*", PUBLISHED[protocol], "*"))
+    return format_table(["Mb/s", *(f"{trip:g} ms" for trip in trips)], rows)
+
+
 def list_usual(results: Results) -> Line:
     """What lines have in common that differ in the round trip: automatic buffers, no loss."""
     congestion = results.options["congestion"][0]
@@ -262,8 +289,12 @@ def list_limits(results: Results, trips: list[float]) -> Curves:
 
 
 def answer(results: Results, folder: Path, name: str) -> list[str]:
-    lines = [*say_presets(results), *say_advice(results)]
-    lines += [*say_compression(results), *say_loss(results), ""]
+    said = {
+        "Tuned and stock": [*say_presets(results)],
+        "What the advisor computes": [*say_advice(results)],
+        "Compressed on ingest": [*say_compression(results)],
+        "With loss": [*say_loss(results)],
+    }
     curves = list_curves(results)
     trips = sorted({trip for points in curves.values() for trip, _ in points})
     if len(trips) > 1:
@@ -271,8 +302,9 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
         limits = list_limits(results, trips)
         title = f"{results.experiment}, {results.date}"
         draw_curves(title, ("round trip, ms", "Mb/s: median"), curves, limits, path)
-        lines += [f"![Speed by round trip]({path.name})", ""]
-    return lines
+        chart = [f"![Speed by round trip]({path.name})", ""]
+        said["Speed by round trip"] = [*chart, *tell_trips(curves, trips)]
+    return format_parts(said)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
