@@ -17,7 +17,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -101,8 +100,14 @@ def find_place(cell: Cell) -> float:
     return float(cell.factors["At"].split()[0])
 
 
-def list_pairs(cell: Cell, figure: str) -> list[Pair]:
-    """Of each round, or of each turn where there is one round."""
+def take_witnesses(rounds: list[list[Pair]] | list[list[float]]) -> np.ndarray:
+    """The medians of each round; where there is one, what each of its turns has."""
+    return np.array(
+        rounds[0] if len(rounds) == 1 else [np.median(turns, axis=0) for turns in rounds if turns]
+    )
+
+
+def take_pairs(cell: Cell, figure: str) -> np.ndarray:
     rounds = [
         [
             (a[figure], b[figure])
@@ -111,9 +116,7 @@ def list_pairs(cell: Cell, figure: str) -> list[Pair]:
         ]
         for turns in cell.rounds
     ]
-    if len(rounds) == 1:
-        return rounds[0]
-    return [(median(a for a, _ in pairs), median(b for _, b in pairs)) for pairs in rounds if pairs]
+    return take_witnesses(rounds)
 
 
 def group_axes(results: Results) -> dict[str, list[Cell]]:
@@ -126,7 +129,7 @@ def group_axes(results: Results) -> dict[str, list[Cell]]:
 
 
 def find_places(cells: Sequence[Cell], figure: str) -> Places:
-    pairs = [(find_place(cell), np.array(list_pairs(cell, figure))) for cell in cells]
+    pairs = [(find_place(cell), take_pairs(cell, figure)) for cell in cells]
     return [(x, found) for x, found in pairs if len(found)]
 
 
@@ -247,23 +250,21 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
     plot.grid(alpha=0.3)
 
 
-def list_own(cell: Cell, who: str, figure: str) -> list[float]:
-    """As list_pairs, of one contestant."""
+def take_own(cell: Cell, who: str, figure: str) -> np.ndarray:
+    """What one contestant has."""
     rounds = [
         [turn[who][figure] for turn in turns if figure in turn.get(who, {})]
         for turns in cell.rounds
     ]
-    return rounds[0] if len(rounds) == 1 else [median(values) for values in rounds if values]
+    return take_witnesses(rounds)
 
 
 def describe_own(results: Results, figure: str) -> Iterator[str]:
     """What the plugin alone has, in a line for each axis."""
     for axis, cells in group_axes(results).items():
         who = cells[0].list_contestants()[-1]
-        found = [(find_place(cell), list_own(cell, who, figure)) for cell in cells]
-        places = [
-            (x, np.array([(value, value) for value in values])) for x, values in found if values
-        ]
+        found = [(find_place(cell), take_own(cell, who, figure)) for cell in cells]
+        places = [(x, np.column_stack((values, values))) for x, values in found if len(values)]
         slope = fit(places, middle_of_a) if len(places) > 1 else None
         if slope:
             (first, begin), (last, end) = places[0], places[-1]
