@@ -298,8 +298,12 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
             )
         ],
         "threads": [
-            Setup(f"{DICOM_THREADS} {threads}", cross(counts, STORESCU), {DICOM_THREADS: threads})
-            for threads, counts in ((1, few(4, 16)), (16, few(4, 16)))
+            Setup(
+                f"{DICOM_THREADS} {threads}",
+                cross(few(4, 16), STORESCU),
+                {DICOM_THREADS: threads},
+            )
+            for threads in (1, 16)
         ],
         "moves": [
             Setup(
