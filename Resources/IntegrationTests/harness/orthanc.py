@@ -40,17 +40,29 @@ def _handles_sigterm(pid: int) -> bool:
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
-def find_free_port() -> int:
-    """A port that nobody listens on, and that no connection of anybody's is given.
+# Linux takes the port of an outgoing connection from 32768 on. What the system would pick there as
+# free could be another test's connection by the time a server wants it.
+_PORTS = range(10_000, 32_768)
 
-    Linux takes the port of an outgoing connection from 32768 on. What the system would pick there
-    as free could be another test's connection by the time a server wants it.
+# pytest-xdist: each worker has ports of its own, as nobody listens yet on what another was given
+_WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _WORKERS
+
+_given_ports: set[int] = set()
+
+
+def find_free_port() -> int:
+    """A port that nobody listens on, that no connection of anybody's is given, nor anybody again.
+
+    One port would do for both of a server's otherwise, once in some thousand servers.
     """
     while True:
-        port = random.randrange(10_000, 32_768)
+        port = random.choice(_PORTS[_WORKER::_WORKERS])
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("", port))
-            return port
+            if port not in _given_ports:
+                _given_ports.add(port)
+                return port
 
 
 def _make_storage(storage: Path) -> None:
