@@ -33,6 +33,7 @@ from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
 from lab.__main__ import choose
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
+from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
@@ -42,6 +43,7 @@ from lab.machine import describe_machine, describe_storage
 from lab.own import check_room
 from lab.pages import fill, keep
 from lab.peers import RECEIVERS
+from lab.phases import separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
@@ -350,7 +352,7 @@ def test_a_page_holds_what_its_results_say_and_its_author_says_the_rest(tmp_path
     assert written[0] == page and all(path.stat().st_size for path in written)
     filled = page.read_text("utf-8")
     assert filled.startswith("Before\n") and filled.endswith("\nAfter\n")
-    assert format_report(results, {"speed": tmp_path / "made-speed.svg"}) in filled
+    assert format_report(results, {"speed": "made-speed.svg"}) in filled
     assert "old" not in filled
     fill(page)
     assert page.read_text("utf-8") == filled
@@ -368,6 +370,7 @@ def test_a_page_may_hold_some_sections_and_their_charts_only(tmp_path: Path) -> 
     text = page.read_text("utf-8")
     assert "run.sh made" in text and "### Remarks\n\nAll was measured.\n" in text
     assert "### Figures" not in text and "## made" not in text
+    assert not list(tmp_path.glob("*.svg"))
 
     page.write_text("<!-- lab: made.json; Chart: speed -->\n<!-- lab: end -->\n", "utf-8")
     assert fill(page) == [page, tmp_path / "made-speed.svg"]
@@ -487,6 +490,15 @@ def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
 
 
+def test_overhead_has_both_servers_on_postgresql(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--images", "4", "--pairs", "1", "--rounds", "2", "--loads", "http-4"]
+    arguments += ["--databases", "sqlite", "postgresql"]
+    report = run_lab(plugin, tmp_path, "overhead", *arguments)
+    assert set(list_names(report, "Database")) == {"SQLite", "PostgreSQL"}
+    assert not report["Skipped"]
+    assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
+
+
 @pytest.mark.parametrize("options", [[], ["--tls"]], ids=["plain", "tls"])
 def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: list[str]) -> None:
     arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
@@ -597,6 +609,21 @@ def test_no_time_of_an_instance_is_told_twice() -> None:
     figures = {"an instance": 10, "phase Storage": 4, "phase Sync": 3, "phase Index": 2}
     cell = Cell({}, [[{"preset stock": figures}]])
     assert find_phases(cell, "preset stock") == {"Storage": 1, "Sync": 3, "Index": 2, "rest": 4}
+
+
+@pytest.mark.parametrize(
+    ("seen", "alone"),
+    [
+        ({"Index": 5, "Database": 3}, {"Index": 2, "Database": 3}),
+        ({"Commit": 5, "Database": 3}, {"Commit": 2, "Database": 3}),
+        ({"Index": 1, "Commit": 5, "Database": 3}, {"Index": 0, "Commit": 3, "Database": 3}),
+        ({"Prepare": 5, "Sync": 3}, {"Prepare": 5, "Sync": 3}),
+    ],
+)
+def test_the_database_is_part_of_whichever_phase_holds_it(
+    seen: dict[str, float], alone: dict[str, float]
+) -> None:
+    assert separate(seen) == alone
 
 
 def test_seconds_are_those_of_as_many_images_as_published() -> None:
@@ -913,7 +940,9 @@ def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
         cell.rounds = [turns[:6], turns[6:]]
     (few_rounds,) = list_growths(rounds)
     assert few_rounds.judge() == UNSURE
-    lines = answer(make_axis("drawn", {x: (x + 1, 0.1) for x in [0, 10]}), tmp_path, "made")
+    charts = Charts("made")
+    lines = answer(make_axis("drawn", {x: (x + 1, 0.1) for x in [0, 10]}), charts)
+    assert charts.write(tmp_path) == [tmp_path / "made-growth.svg"]
     assert ElementTree.parse(tmp_path / "made-growth.svg").getroot().tag.endswith("svg")
     assert any(line.startswith("- drawn, processor time: the plugin adds") for line in lines)
     assert sum_up([slower, faster]).startswith(

@@ -27,6 +27,7 @@ from lab import (
     wan,
 )
 from lab.cells import Experiment, Stage
+from lab.charts import Charts
 from lab.machine import describe_machine, describe_plugin, describe_storage
 from lab.options import ROOT
 from lab.pages import fill, keep
@@ -225,10 +226,10 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     return "\n".join(failures) or None
 
 
-def answer(results: Results, folder: Path, name: str) -> list[str]:
+def answer(results: Results, charts: Charts) -> list[str]:
     """What the result's experiment adds to its page."""
     experiment = EXPERIMENTS.get(results.experiment)
-    return experiment.answer(results, folder, name) if experiment else []
+    return experiment.answer(results, charts) if experiment else []
 
 
 def make_report(path: Path, folder: Path) -> list[Path]:

@@ -54,9 +54,9 @@ class Entry:
 Bench = Callable[[Factors], Entry]
 
 
-# What is computed over all cells, as lines of Markdown: of the Results, a folder for charts of its
-# own, and the name that theirs begin with
-Answer = Callable[[Any, Path, str], list[str]]
+# What is computed over all cells, as lines of Markdown: of the Results, and the Charts of the page,
+# which get those of its own
+Answer = Callable[[Any, Any], list[str]]
 
 
 @dataclass(frozen=True)

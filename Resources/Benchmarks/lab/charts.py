@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Charts as SVG: a row for each cell, a dot for each contestant's median, a line for its range."""
 
+from collections.abc import Callable, Container
 from pathlib import Path
 from statistics import median
 
@@ -10,7 +11,7 @@ mpl.use("svg")
 
 from matplotlib import pyplot as plt
 
-from lab.results import Results
+from lab.results import Cell, Results
 
 # The same result makes the same file; text stays text
 SETTINGS = {"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}
@@ -19,20 +20,54 @@ ROW = 0.22  # for each contestant
 MOST_CELLS = 40  # a chart of more is not read
 LOGARITHMIC_FROM = 10  # so many times the smallest value
 
+Draw = Callable[[Path], None]
+Values = dict[tuple[int, str], list[float]]  # by the number of a cell, and a contestant
 
-def draw(results: Results, figure: str, path: Path) -> bool:
-    """Whether there was anything to draw, in one chart."""
-    cells = [cell for cell in results.cells if cell.rounds]
-    names = list(dict.fromkeys(name for cell in cells for name in cell.list_contestants()))
-    values = {
+
+class Charts:
+    """The charts of a page. Drawing takes a second or so: only those are drawn that it shows."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._draw: dict[str, Draw] = {}
+
+    def add(self, kind: str, draw: Draw) -> str:
+        """The name of its file, NAME-KIND.svg, which is not there yet."""
+        file = f"{self._name}-{kind}.svg"
+        self._draw[file] = draw
+        return file
+
+    def write(self, folder: Path, files: Container[str] | None = None) -> list[Path]:
+        """All of them, or those of these that are here."""
+        paths = [folder / file for file in self._draw if files is None or file in files]
+        for path in paths:
+            self._draw[path.name](path)
+        return paths
+
+
+def list_measured(results: Results) -> list[Cell]:
+    return [cell for cell in results.cells if cell.rounds]
+
+
+def find_values(cells: list[Cell], figure: str) -> Values:
+    return {
         (number, name): found
         for number, cell in enumerate(cells)
         for name in cell.list_contestants()
         if (found := cell.list_values(name, figure))
     }
-    if not values or len(cells) > MOST_CELLS:
-        return False
 
+
+def can_be_drawn(results: Results, figure: str) -> bool:
+    """Whether there is anything to draw, in one chart."""
+    cells = list_measured(results)
+    return bool(find_values(cells, figure)) and len(cells) <= MOST_CELLS
+
+
+def draw(results: Results, figure: str, path: Path) -> None:
+    cells = list_measured(results)
+    names = list(dict.fromkeys(name for cell in cells for name in cell.list_contestants()))
+    values = find_values(cells, figure)
     with mpl.rc_context(SETTINGS):
         height = 1.2 + ROW * len(cells) * (len(names) + 1)
         chart, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
@@ -64,4 +99,3 @@ def draw(results: Results, figure: str, path: Path) -> bool:
         chart.legend(loc="outside lower center", ncols=3)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
-    return True

@@ -8,56 +8,55 @@ the same here. iperf3 shows what the path carries with such buffers.
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 from harness.distance import NEAR, Distance, find_obstacle, has_netem, private_network
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import Receiver, StoreScp, describe_modality
+from lab import dcmtk_sockets_page
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.curves import Curves, draw_curves
+from lab.dcmtk_sockets_page import (
+    AWAY,
+    IPERF,
+    ITSELF,
+    LOOPBACK,
+    MOVE,
+    NAGLE_OFF,
+    NAGLE_ON,
+    NONE,
+    OTHER,
+    PAIR,
+    PATHS,
+    ROUND_TRIPS,
+    SHIPPED,
+    STORE,
+    TO_ORTHANC,
+    TRANSFERS,
+    TUNED,
+)
 from lab.machine import describe_packages
 from lab.options import add_plan, make_series
 from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
-from lab.report import format_parts
-from lab.results import Results
+from lab.published import AFTER, BEFORE
 from lab.retrieve import IN_MEMORY, MOVER, count_files
 from lab.senders import STORESCU, use_http
 
-NONE = "none"
-BEFORE, AFTER = 129075, 129076  # report 000: slow with the one, fast with the other
 BUFFERS = [NONE, 4096, 16384, 65536, BEFORE, AFTER, 262144, 1048576, 4194304]
 OF_PAIR = [NONE, 65536, BEFORE, AFTER, 4194304]  # which is like loopback, but for its packets
 SERVER_BUFFERS = [NONE, 65536, BEFORE, AFTER]
 
-# The last one is slower than 10 Gb/s, and further away: as much is under way
-LOOPBACK, PAIR, AWAY = "loopback", "veth, between two network namespaces", "5 ms away"
-PATHS = [LOOPBACK, PAIR, AWAY]
-ROUND_TRIPS = {PAIR: 0, AWAY: 0.005}
 TRIAL = 10  # images that say how long one takes, where the first is sent soon
 LIMITS = Path("/proc/sys/net/core")  # of buffers that a program asks for (socket(7))
 LIMITED = ("rmem_max", "wmem_max")
 USUAL_LIMIT = 212992  # before Linux 6.18
 
-STORE, MOVE, TO_ORTHANC = "storescu → storescp", "C-MOVE by movescu", "storescu → Orthanc"
-TRANSFERS = [STORE, MOVE, TO_ORTHANC]
-
-NAGLE_ON, NAGLE_OFF, IPERF = "Nagle on", "Nagle off", "iperf3"
 NAGLE = {NAGLE_ON: "0", NAGLE_OFF: "1"}
-
-SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
-ITSELF, OTHER = "movescu receives", "storescp receives"
 RECEIVER = "RECEIVER"
-
-# Report 000: seconds for 1000 CT images by movescu, which receives, and by storescu; report 001:
-# the gain without fixed buffers, and seconds before the first image
-PUBLISHED_MOVE, PUBLISHED_STORE, PUBLISHED_GAIN, PUBLISHED_WAIT = 300, 1, 5.2 / 1.5, 1
-JUMP = 2  # a factor that is one
 
 
 def make_environment(buffer: str, no_delay: str | None = None) -> dict[str, str]:
@@ -293,146 +292,6 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return stages
 
 
-# The answer
-
-
-class Medians:
-    """Each cell's figures, by its factors."""
-
-    def __init__(self, results: Results) -> None:
-        self._found = {
-            (*cell.factors.values(), name): {
-                figure: median(values)
-                for figure in results.figures
-                if (values := cell.list_values(name, figure))
-            }
-            for cell in results.cells
-            for name in cell.list_contestants()
-        }
-
-    def get(
-        self, path: str, transfer: str, buffer: int | str, name: str, figure: str = "speed"
-    ) -> float | None:
-        return self._found.get((path, transfer, str(buffer), name), {}).get(figure)
-
-    def list_curves(self) -> Curves:
-        """Speed by buffer; none is no point."""
-        curves: Curves = {}
-        for (path, transfer, buffer, name), figures in self._found.items():
-            if transfer == STORE and buffer != NONE:
-                label = f"{name}, {path.partition(',')[0]}"
-                curves.setdefault(label, []).append((int(buffer), figures["speed"]))
-        return {name: sorted(points) for name, points in curves.items() if len(points) > 1}
-
-
-def say_jump(medians: Medians) -> Iterable[str]:
-    for path in PATHS:
-        for name in NAGLE:
-            before, after = (medians.get(path, STORE, it, name) for it in (BEFORE, AFTER))
-            if before and after:
-                verdict = "still there" if after > JUMP * before else "no longer there"
-                yield (
-                    f"- {path}, {name}: {BEFORE:,} bytes give {before:.0f} Mb/s, {AFTER:,} give "
-                    f"{after:.0f}, {after / before:.2f} times as much. Published: slow and fast. "
-                    f"The jump is {verdict}."
-                )
-
-
-def say_nagle(medians: Medians) -> Iterable[str]:
-    for path in PATHS:
-        on, off = (medians.get(path, STORE, NONE, name, "throughput") for name in NAGLE)
-        if on and off:
-            yield (
-                f"- {path}, buffers as they come: {on:.0f} images/s with Nagle's algorithm, "
-                f"{off:.0f} without: {off / on:.1f} times as many."
-            )
-
-
-def say_fixed(medians: Medians) -> Iterable[str]:
-    for path in PATHS:
-        for name in (NAGLE_OFF, IPERF):
-            free, fixed = (medians.get(path, STORE, it, name) for it in (NONE, 65536))
-            if free and fixed:
-                yield (
-                    f"- {path}, {name}: {fixed:.0f} Mb/s with fixed buffers of 64 KiB, {free:.0f} "
-                    f"without: {free / fixed:.2f} times as much. Published for 10 Gb/s: "
-                    f"{PUBLISHED_GAIN:.1f} times."
-                )
-
-
-def find_thousand(medians: Medians, buffer: str, name: str) -> float | None:
-    """Seconds for report 000's 1000 images by C-MOVE, of which only the first one waits."""
-    throughput, images, first = (
-        medians.get(LOOPBACK, MOVE, buffer, name, figure)
-        for figure in ("throughput", "images", "first image")
-    )
-    if throughput is None or images is None or first is None:
-        return None
-    return first + (1000 - 1) * (images / throughput - first) / max(1, images - 1)
-
-
-def list_moves(
-    find: Callable[[str, str], float | None], buffers: list[str]
-) -> Iterable[tuple[str, float, float]]:
-    """By buffer and server: where movescu receives, and where a storescp does."""
-    for buffer in buffers:
-        for server in (SHIPPED, TUNED):
-            own, other = (find(buffer, f"{server}, {who}") for who in (ITSELF, OTHER))
-            if own is not None and other is not None:
-                yield f"TCP_BUFFER_LENGTH {buffer}, {server}", own, other
-
-
-def say_first_images(medians: Medians, buffers: list[str]) -> Iterable[str]:
-    find = partial(medians.get, LOOPBACK, MOVE, figure="first image")
-    for name, own, other in list_moves(find, buffers):
-        is_there = own - other > PUBLISHED_WAIT / 2
-        yield (
-            f"- {name}: the first image is there after {own:.2f} s where movescu receives, after "
-            f"{other:.2f} s with a storescp: the published wait of {PUBLISHED_WAIT} s is "
-            f"{'there' if is_there else 'not there'}."
-        )
-
-
-def say_moves(medians: Medians, buffers: list[str]) -> Iterable[str]:
-    for name, own, other in list_moves(partial(find_thousand, medians), buffers):
-        yield (
-            f"- {name}: 1000 images take {own:.0f} s where movescu receives, {other:.0f} s with a "
-            f"storescp (published: {PUBLISHED_MOVE} s, and {PUBLISHED_STORE} s by storescu)."
-        )
-
-
-def say_receiving(medians: Medians, buffers: list[str]) -> Iterable[str]:
-    for buffer in buffers:
-        shipped, tuned = (
-            medians.get(LOOPBACK, TO_ORTHANC, buffer, name, "throughput")
-            for name in (SHIPPED, TUNED)
-        )
-        if shipped and tuned:
-            yield (
-                f"- {TO_ORTHANC}, TCP_BUFFER_LENGTH {buffer}: {shipped:.0f} images/s as shipped, "
-                f"{tuned:.0f} with the plugin: {tuned / shipped:.1f} times as many."
-            )
-
-
-def answer(results: Results, folder: Path, name: str) -> list[str]:
-    medians = Medians(results)
-    buffers = [str(buffer) for buffer in results.options["server_buffers"]]
-    said = {
-        "Nagle's algorithm": [*say_nagle(medians), *say_receiving(medians, buffers)],
-        f"The jump at {AFTER:,} bytes": [*say_jump(medians)],
-        "Buffers of 64 KiB": [*say_fixed(medians)],
-        "The first image of a C-MOVE": [*say_first_images(medians, buffers)],
-        "1000 images by C-MOVE": [*say_moves(medians, buffers)],
-    }
-    curves = medians.list_curves()
-    if curves:
-        path = folder / f"{name}-speed-by-buffer.svg"
-        title = f"{STORE}, {results.date}"
-        draw_curves(title, ("TCP_BUFFER_LENGTH, bytes", "Mb/s: median"), curves, {}, path)
-        said["Speed by TCP_BUFFER_LENGTH"] = [f"![Speed by TCP_BUFFER_LENGTH]({path.name})"]
-    return format_parts(said)
-
-
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--paths", nargs="+", choices=PATHS, default=PATHS)
     command.add_argument("--transfers", nargs="+", choices=TRANSFERS, default=TRANSFERS)
@@ -483,6 +342,6 @@ EXPERIMENT = Experiment(
         "turns": 2,
         "seconds": 6,
     },
-    answer=answer,
+    answer=dcmtk_sockets_page.answer,
     facts=describe_here,
 )

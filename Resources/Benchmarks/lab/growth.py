@@ -16,13 +16,14 @@ share, B / A - 1, and the slope of that over the logarithm of x.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-from lab.charts import SETTINGS
+from lab.charts import SETTINGS, Charts
 from lab.ratios import Pair
 from lab.report import format_number, format_table, format_values
 from lab.results import Cell, Results
@@ -275,13 +276,12 @@ def describe_own(results: Results, figure: str) -> Iterator[str]:
             )
 
 
-def answer(results: Results, folder: Path, name: str) -> list[str]:
+def answer(results: Results, charts: Charts) -> list[str]:
     """The section of an experiment whose cells lie on axes."""
     growths = list_growths(results)
     if not growths:
         return []
-    path = folder / f"{name}-growth.svg"
-    draw(growths, results, path)
+    file = charts.add("growth", partial(draw, growths, results))
     head = ["axis", "cost", "Orthanc's, first", "last", "exponent"]
     head += ["the plugin's own, first", "last", "exponent"]
     return [
@@ -289,7 +289,7 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
         "",
         sum_up(growths),
         "",
-        f"![growth]({path.name})\n",
+        f"![growth]({file})\n",
         *(f"- {growth.describe()}." for growth in growths),
         *describe_own(results, "scrape of /perf/metrics"),
         "",

@@ -24,7 +24,7 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
-from lab import ingest_page
+from lab import ingest_page, ingest_report
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.ingest_page import BASE, DCMTK, GDCM, HTTP, MOVE, NATIVE, SLOW, SLOW_ONE, STORESCU
 from lab.machine import describe_packages, describe_storage, is_in_memory
@@ -432,6 +432,6 @@ EXPERIMENT = Experiment(
         "turns": 1,
         "seconds": 5,
     },
-    answer=ingest_page.answer,
+    answer=ingest_report.answer,
     facts=describe_here,
 )

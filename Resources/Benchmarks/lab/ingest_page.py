@@ -3,14 +3,16 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from lab.charts import SETTINGS, WIDTH
+from lab.charts import SETTINGS, WIDTH, Charts, list_measured
 from lab.phases import INSIDE, PAUSE, PHASES, find_medians, separate
+from lab.published import UPLOAD_IMAGES, UPLOADS
 from lab.report import format_number, format_table
 from lab.results import Cell, Results
 from lab.stalls import STOCK, TUNED
@@ -23,29 +25,28 @@ DCMTK, GDCM, NATIVE = (
 )
 SLOW, SLOW_ONE = "slow disk", "slow disk, DicomThreadsCount 1"
 
-# Report 002: as many images, which each of so many senders in parallel sends. In seconds.
-PUBLISHED_IMAGES = 373
-
 
 def name_threads(threads: int, source: int) -> str:
     return f"DICOM threads {threads} / {source} (destination / source)"
 
 
-PUBLISHED: dict[tuple[str, str], dict[int, float]] = {
-    (STORESCU, "DicomThreadsCount 1"): {1: 27.7, 2: 24.5, 4: 26.8, 8: 30.5, 16: 60.4},
-    (STORESCU, BASE): {1: 25.9, 2: 25.1, 4: 25.1, 8: 25.6, 16: 37.5},
-    (STORESCU, DCMTK): {1: 28.3, 2: 27.3, 8: 27.3, 16: 41.3},
-    (STORESCU, GDCM): {1: 28.8, 2: 27.4, 8: 27.1, 16: 41.6},
-    (HTTP, BASE): {1: 6.8, 2: 7.1, 4: 8.8, 8: 18.0, 16: 38.4},
-    (HTTP, DCMTK): {1: 9.6, 2: 9.6, 4: 12.0, 8: 18.7, 16: 40.7},
-    (HTTP, GDCM): {1: 9.9, 2: 9.9, 4: 11.7, 8: 19.9, 16: 39.2},
-    (MOVE, name_threads(1, 4)): {1: 4.1, 2: 7.6, 4: 15.0, 8: 30.4},
-    (MOVE, BASE): {1: 4.3, 2: 4.8, 4: 7.3, 8: 14.5},
-    (MOVE, name_threads(16, 1)): {1: 3.8, 2: 7.6, 4: 15.2, 8: 32.2},
-    (MOVE, name_threads(16, 16)): {1: 4.1, 2: 3.9, 4: 6.8, 8: 13.8, 16: 27.3},
-    (STORESCU, SLOW_ONE): {1: 89.5, 2: 168.8},
-    (STORESCU, SLOW): {1: 91.5, 2: 128.8, 4: 261.7},
+# Report 002's rows: sender and server
+ROWS = {
+    (STORESCU, "DicomThreadsCount 1"): "storescu, one thread",
+    (STORESCU, BASE): "storescu",
+    (STORESCU, DCMTK): "storescu, DCMTK",
+    (STORESCU, GDCM): "storescu, GDCM",
+    (HTTP, BASE): "HTTP",
+    (HTTP, DCMTK): "HTTP, DCMTK",
+    (HTTP, GDCM): "HTTP, GDCM",
+    (MOVE, name_threads(1, 4)): "C-MOVE, 1 / 4",
+    (MOVE, BASE): "C-MOVE, 4 / 4",
+    (MOVE, name_threads(16, 1)): "C-MOVE, 16 / 1",
+    (MOVE, name_threads(16, 16)): "C-MOVE, 16 / 16",
+    (STORESCU, SLOW_ONE): "slow disk, one thread",
+    (STORESCU, SLOW): "slow disk",
 }
+PUBLISHED = {row: UPLOADS[key] for row, key in ROWS.items()}
 
 # A ratio in every turn, from which on phases may explain it: few turns tell no smaller one
 CLEAR = 1.25
@@ -56,7 +57,7 @@ GREYS = {PAUSE: "0.8", REST: "0.92"}
 
 
 def name_phase(phase: str) -> str:
-    return f"{INSIDE[phase]}: {phase}".lower() if phase in INSIDE else phase.lower()
+    return f"{INSIDE[phase][0]}: {phase}".lower() if phase in INSIDE else phase.lower()
 
 
 def name_senders(count: int, sender: str) -> str:
@@ -84,10 +85,6 @@ def find_phases(cell: Cell, preset: str) -> dict[str, float]:
     return {phase: time for phase, time in {**spent, REST: rest}.items() if time > 0}
 
 
-def list_measured(results: Results) -> list[Cell]:
-    return [cell for cell in results.cells if cell.rounds]
-
-
 def find_cell(cells: Iterable[Cell], server: str, sender: str, count: int) -> Cell | None:
     wanted = {"Server": server, "Senders": name_senders(count, sender)}
     return next((cell for cell in cells if cell.factors == wanted), None)
@@ -99,7 +96,7 @@ def list_counts(cells: Iterable[Cell]) -> list[int]:
 
 def get_seconds(cell: Cell, preset: str) -> float:
     """That this cell's senders take if each sends as many images as the published ones."""
-    images = get_senders(cell)[0] * PUBLISHED_IMAGES
+    images = get_senders(cell)[0] * UPLOAD_IMAGES
     return images / get_middle(cell, preset, "throughput")
 
 
@@ -140,7 +137,7 @@ def tell_seconds(cells: list[Cell], is_whole: bool) -> list[str]:
     counts = list_counts(cells)
     head = ["sender; server", "sockets", *(f"{count} in parallel" for count in counts)]
     return [
-        f"### Seconds until each sender has sent {PUBLISHED_IMAGES} images",
+        f"### Seconds until each sender has sent {UPLOAD_IMAGES} images",
         "",
         f"{WHOLE if is_whole else SHARES} The slow disk of report 002 was one on USB, the others an"
         " SSD.",
@@ -152,11 +149,9 @@ def tell_seconds(cells: list[Cell], is_whole: bool) -> list[str]:
 def list_phase_rows(cells: list[Cell], phases: list[str]) -> Iterator[list[str]]:
     for cell in cells:
         for preset in PRESETS:
-            spent = find_phases(cell, preset)
-            whole = sum(spent.values())
-            for part, outer in INSIDE.items():
-                if part in spent:
-                    spent[outer] = spent.get(outer, 0) + spent[part]
+            alone = find_phases(cell, preset)
+            whole = sum(alone.values())
+            spent = {**alone, **find_medians(cell, preset)}  # with what is inside
             yield [
                 f"{cell.factors['Senders']}; {cell.factors['Server']}",
                 preset.removeprefix("preset "),
@@ -281,12 +276,14 @@ def name_row(cell: Cell) -> str:
     return f"{cell.factors['Senders']}; {cell.factors['Server']}"
 
 
-def draw_speeds(cells: list[Cell], path: Path) -> bool:
+def list_base(cells: list[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.factors["Server"] == BASE]
+
+
+def draw_speeds(cells: list[Cell], title: str, path: Path) -> None:
     """Images a second by senders in parallel, a line for each kind of sender into the base."""
-    base = [cell for cell in cells if cell.factors["Server"] == BASE]
+    base = list_base(cells)
     counts = list_counts(base)
-    if len(counts) < 2:
-        return False
     with mpl.rc_context(SETTINGS):
         chart, panels = plt.subplots(1, 2, figsize=(WIDTH, 4), sharey=True, layout="constrained")
         for axes, preset in zip(panels, PRESETS, strict=True):
@@ -308,11 +305,11 @@ def draw_speeds(cells: list[Cell], path: Path) -> bool:
             axes.set_ylim(bottom=0)
             axes.grid(alpha=0.3)
         panels[0].set_ylabel("images/s: median and range")
+        chart.suptitle(title)
         handles, names = panels[0].get_legend_handles_labels()
         chart.legend(handles, names, loc="outside lower center", ncols=4)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
-    return True
 
 
 def list_drawn(cells: list[Cell]) -> list[Cell]:
@@ -332,7 +329,7 @@ def list_drawn(cells: list[Cell]) -> list[Cell]:
     return [single, *rest] if single else rest
 
 
-def draw_phases(cells: list[Cell], path: Path) -> None:
+def draw_phases(cells: list[Cell], title: str, path: Path) -> None:
     """An instance's time as a bar of its phases, stock above tuned."""
     drawn = list_drawn(cells)
     rows = [(cell, preset) for cell in drawn for preset in PRESETS]
@@ -349,13 +346,14 @@ def draw_phases(cells: list[Cell], path: Path) -> None:
         axes.set_yticks(places, names, fontsize=7)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xlabel("an instance as its sender saw it, ms")
+        axes.set_title(title)
         axes.grid(axis="x", alpha=0.3)
         chart.legend(loc="outside lower center", ncols=6)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
 
 
-def answer(results: Results, folder: Path, name: str) -> list[str]:
+def answer(results: Results, charts: Charts) -> list[str]:
     cells = list_measured(results)
     if not cells:
         return []
@@ -365,10 +363,12 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
     for count in counts:
         lines += tell_storescu_and_http(cells, count)
     lines += [tell_extremes(cells), ""]
-    speeds, phases = folder / f"{name}-speeds.svg", folder / f"{name}-phases.svg"
-    if draw_speeds(cells, speeds):
-        lines.append(f"![images a second by senders in parallel]({speeds.name})\n")
-    draw_phases(cells, phases)
-    lines.append(f"![where the time of an instance went]({phases.name})\n")
+    if len(list_counts(list_base(cells))) > 1:
+        title = f"{results.experiment}, {results.date}"
+        speeds = charts.add("speeds", partial(draw_speeds, cells, title))
+        lines.append(f"![images a second by senders in parallel]({speeds})\n")
+    title = f"{results.experiment}: where the time goes, {results.date}"
+    phases = charts.add("phases", partial(draw_phases, cells, title))
+    lines.append(f"![where the time of an instance went]({phases})\n")
     seconds = tell_seconds(cells, bool(results.options.get("whole")))
     return [*lines, *seconds, *tell_effects(cells), *tell_phases(cells)]

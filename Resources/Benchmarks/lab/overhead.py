@@ -3,7 +3,8 @@
 
 Small blocks of uploads, each into an empty store: what else the machine does hits both
 alike. Beside the throughput, the processor time that Orthanc spends on an instance: it is far
-more stable than the clock on the wall where others share the machine.
+more stable than the clock on the wall where others share the machine. With PostgreSQL, both have a
+database of the same server, which is none of Orthanc's processes.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import Any
 
 from harness.images import Image
 from harness.orthanc import OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.options import add_plan, make_series
 from lab.processes import check_images, get_time_since, read_processor_times
@@ -44,6 +46,10 @@ LOADS: dict[str, tuple[str, Callable[[OrthancServer, list[Image]], Send]]] = {
         lambda server, images: use_storescu(Target(server.dicom_port, images), 1, NO_DELAY),
     ),
 }
+
+SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+DATABASES = {"sqlite": SQLITE, "postgresql": POSTGRESQL}
+CONNECTIONS = 4  # to PostgreSQL: as many as clients
 
 FIGURES = {
     "throughput": Figure("instances/s"),
@@ -110,17 +116,25 @@ def measure(server: OrthancServer, send: Send, images: list[Image]) -> Figures:
     }
 
 
+def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -> OrthancServer:
+    plugins, options = setup.plugins, {}
+    if database is not None:
+        database.create_database(folder.name)
+        plugins = [*plugins, POSTGRESQL_PLUGIN]
+        options = database.get_options(folder.name, connections=CONNECTIONS)
+    return OrthancServer(
+        folder, plugins=plugins, perf=setup.perf, environment=setup.environment, options=options
+    )
+
+
 @contextmanager
 def open_bench(
-    setups: Setups, loads: list[str], images: list[Image], folder: Path, number: int
+    setups: Setups, loads: list[str], images: list[Image], database: str, folder: Path, number: int
 ) -> Iterator[Bench]:
     """Both servers, started anew; who is started first changes from round to round."""
-    servers = [
-        OrthancServer(
-            folder / name, plugins=setup.plugins, perf=setup.perf, environment=setup.environment
-        )
-        for name, setup in zip("ab", setups, strict=True)
-    ]
+    if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
+        yield lambda _: Entry([], {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
+        return
     makers = dict(LOADS[load] for load in loads)
 
     def make_contestants(factors: Factors) -> Entry:
@@ -133,6 +147,13 @@ def open_bench(
         return Entry(contestants)
 
     with ExitStack() as stack:
+        common = None
+        if database == POSTGRESQL:  # its data is where Orthanc has its own
+            common = stack.enter_context(PostgreSqlServer(parent=folder.parent))
+        servers = [
+            make_server(setup, folder / name, common)
+            for name, setup in zip("ab", setups, strict=True)
+        ]
         for server in servers if number % 2 == 0 else reversed(servers):
             stack.enter_context(server)
         yield make_contestants
@@ -140,6 +161,9 @@ def open_bench(
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--loads", nargs="+", choices=LOADS, default=list(LOADS))
+    command.add_argument(
+        "--databases", nargs="+", choices=DATABASES, default=["sqlite"], help="of the index"
+    )
     command.add_argument("--images", type=int, default=25, help="in each block")
     command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
     add_plan(command, 12, 130)
@@ -155,9 +179,21 @@ def add_probe_options(command: argparse.ArgumentParser) -> None:
 def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace) -> list[Stage]:
     setups = compare(arguments.plugin)
     images = make_series("overhead", arguments.images)
-    cells = [{"Load": LOADS[load][0]} for load in arguments.loads]
-    bench = partial(open_bench, setups, arguments.loads, images)
-    return [Stage(cells, bench, arguments.turns, arguments.seconds, arguments.rounds)]
+    # A result of SQLite alone is one as before there was a choice
+    is_varied = arguments.databases != ["sqlite"]
+    return [
+        Stage(
+            [
+                {"Load": LOADS[load][0], **({"Database": database} if is_varied else {})}
+                for load in arguments.loads
+            ],
+            partial(open_bench, setups, arguments.loads, images, database),
+            arguments.turns,
+            arguments.seconds,
+            arguments.rounds,
+        )
+        for database in (DATABASES[name] for name in arguments.databases)
+    ]
 
 
 def make_probe_stages(arguments: argparse.Namespace) -> list[Stage]:

@@ -9,13 +9,12 @@ the first one.
 
 import json
 import re
-import shutil
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lab.cells import Answer
-from lab.report import draw_charts, format_report
+from lab.charts import Charts
+from lab.report import make_report
 from lab.results import ResultError, Results
 
 BLOCK = re.compile(
@@ -49,31 +48,34 @@ def choose_sections(report: str, chosen: list[str]) -> str:
     return "\n\n".join(sections[name] for name in chosen) + "\n"
 
 
+def fill_text(text: str, folder: Path, answer: Answer) -> tuple[str, list[Charts]]:
+    """The text with its blocks made anew from the results in the folder, and all their charts."""
+    found: list[Charts] = []
+
+    @cache
+    def report(name: str) -> str:
+        made, charts = make_report(Results.read(folder / name), Path(name).stem, answer)
+        found.append(charts)
+        return made
+
+    def make_block(block: re.Match[str]) -> str:
+        chosen = block["sections"].split("; ")[1:]
+        text = choose_sections(report(block["source"]), chosen)
+        return f"{block['begin']}\n\n{text}\n{block['end']}"
+
+    return BLOCK.sub(make_block, text), found
+
+
 def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
-    """Makes the blocks of a page anew, and their charts: all that was written."""
-    with TemporaryDirectory(prefix="lab-") as drawn:
-
-        @cache
-        def make_report(name: str) -> str:
-            results = Results.read(page.with_name(name))
-            charts = draw_charts(results, Path(drawn), Path(name).stem)
-            return format_report(results, charts, answer(results, Path(drawn), Path(name).stem))
-
-        def make_block(block: re.Match[str]) -> str:
-            chosen = block["sections"].split("; ")[1:]
-            text = choose_sections(make_report(block["source"]), chosen)
-            return f"{block['begin']}\n\n{text}\n{block['end']}"
-
-        text, count = BLOCK.subn(make_block, page.read_text("utf-8"))
-        if not count:
-            raise ResultError(f"{page} has no line <!-- lab: NAME.json --> with an end")
-        charts = [
-            shutil.copyfile(path, page.with_name(path.name))
-            for path in map(Path(drawn).joinpath, dict.fromkeys(CHART.findall(text)))
-            if path.exists()
-        ]
+    """Makes the blocks of a page anew, and the charts that it shows: all that was written."""
+    before = page.read_text("utf-8")
+    if not BLOCK.search(before):
+        raise ResultError(f"{page} has no line <!-- lab: NAME.json --> with an end")
+    text, found = fill_text(before, page.parent, answer)
+    shown = CHART.findall(text)
+    drawn = [path for charts in found for path in charts.write(page.parent, shown)]
     page.write_text(text, "utf-8")
-    return [page, *charts]
+    return [page, *drawn]
 
 
 def shorten(value: object) -> object:

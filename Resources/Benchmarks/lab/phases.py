@@ -5,6 +5,7 @@ The phases of a turn stand among its figures, in ms an image; the page has a tab
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -12,17 +13,20 @@ from typing import Any
 from matplotlib import pyplot as plt
 
 from lab.cells import Figures
-from lab.charts import ROW, SETTINGS, WIDTH
+from lab.charts import ROW, SETTINGS, WIDTH, Charts
 from lab.report import format_number, format_table
 from lab.results import Cell, Results
 
 # As /perf/instances names them, in their order
 PHASES = [
     *("Idle", "Receive", "Parse", "Transcode", "Prepare"),
-    *("Storage", "Sync", "Index", "Database", "Commit", "Respond"),
+    *("Storage", "Sync", "Remote", "Index", "Database", "Commit", "Respond"),
 ]
 PAUSE = "Idle"  # the sender's, before an image
-INSIDE = {"Sync": "Storage", "Database": "Index"}  # parts of others
+
+# Parts of others: of the first of these that was seen. Where storage and index cannot be told
+# apart, both are "Commit"; of several instances, some may have the one and some the other.
+INSIDE = {"Sync": ("Storage",), "Remote": ("Storage",), "Database": ("Index", "Commit")}
 PREFIX = "phase "
 
 
@@ -62,9 +66,13 @@ def list_work(phases: dict[str, float]) -> dict[str, float]:
 def separate(phases: dict[str, float]) -> dict[str, float]:
     """None is inside another: what syncing takes is not in what storing takes."""
     alone = dict(phases)
-    for part, whole in INSIDE.items():
-        if part in phases and whole in phases:
-            alone[whole] -= phases[part]
+    for part, wholes in INSIDE.items():
+        left = phases.get(part, 0)
+        for whole in wholes:
+            taken = min(left, alone.get(whole, 0))
+            if taken:
+                alone[whole] -= taken
+                left -= taken
     return alone
 
 
@@ -137,15 +145,14 @@ def draw(results: Results, path: Path) -> None:
         plt.close(chart)
 
 
-def answer(results: Results, folder: Path, name: str) -> list[str]:
+def answer(results: Results, charts: Charts) -> list[str]:
     """The section of an experiment whose turns have phases; nothing where none has."""
     rows = list(list_rows(results))
     if not rows:
         return []
-    path = folder / f"{name}-phases.svg"
-    draw(results, path)
+    file = charts.add("phases", partial(draw, results))
     lines = ["### Where the time goes: ms an image (share without the sender's pauses)", ""]
-    lines += [f"![phases]({path.name})\n"]
+    lines += [f"![phases]({file})\n"]
     for cell, contestant, phases in rows:
         who = f"{results.name_cell(cell)}, {contestant}" if len(results.cells) > 1 else contestant
         lines += [f"- {who}: {describe_largest(phases)}."]

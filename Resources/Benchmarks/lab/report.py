@@ -2,11 +2,12 @@
 """A result as a page of Markdown with charts, made from its JSON."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from lab.cells import Answer
-from lab.charts import draw
+from lab.charts import Charts, can_be_drawn, draw
 from lab.ratios import Comparison
 from lab.results import Cell, Results
 
@@ -140,14 +141,14 @@ def describe_circumstances(results: Results) -> list[str]:
     return lines
 
 
-def format_report(results: Results, charts: dict[str, Path], answer: Sequence[str] = ()) -> str:
-    """The charts are by their figures; the answer comes first. Each part has a heading."""
+def format_report(results: Results, charts: dict[str, str], answer: Sequence[str] = ()) -> str:
+    """The charts are files, by their figures; the answer comes first. Each part has a heading."""
     lines = [f"## {results.experiment}", "", *describe_circumstances(results)]
     if answer and not answer[0].startswith("### "):
         lines += [f"### {ANSWER}", ""]
     lines += answer
-    for figure, path in charts.items():
-        lines += [f"### Chart: {figure}", "", f"![{figure}]({path.name})", ""]
+    for figure, file in charts.items():
+        lines += [f"### Chart: {figure}", "", f"![{figure}]({file})", ""]
     head = ["cell", "contestant"]
     head += [
         f"{name}, {kind.unit}" if kind.unit else name for name, kind in results.figures.items()
@@ -158,14 +159,22 @@ def format_report(results: Results, charts: dict[str, Path], answer: Sequence[st
     return "\n".join(lines).rstrip() + "\n"
 
 
-def draw_charts(results: Results, folder: Path, name: str) -> dict[str, Path]:
-    """NAME-FIGURE.svg, for each figure that contestants are compared by."""
-    charts = {}
-    for figure, kind in results.figures.items():
-        path = folder / f"{name}-{figure.replace(' ', '-').replace('/', '-')}.svg"
-        if kind.is_compared and kind.is_drawn and draw(results, figure, path):
-            charts[figure] = path
-    return charts
+def list_charts(results: Results, charts: Charts) -> dict[str, str]:
+    """A chart for each figure that contestants are compared by."""
+    return {
+        figure: charts.add(
+            figure.replace(" ", "-").replace("/", "-"), partial(draw, results, figure)
+        )
+        for figure, kind in results.figures.items()
+        if kind.is_compared and kind.is_drawn and can_be_drawn(results, figure)
+    }
+
+
+def make_report(results: Results, name: str, answer: Answer = lambda *_: []) -> tuple[str, Charts]:
+    """The text, and the charts that it shows, whose files begin with the name."""
+    charts = Charts(name)
+    by_figure = list_charts(results, charts)
+    return format_report(results, by_figure, answer(results, charts)), charts
 
 
 def write_report(
@@ -173,7 +182,7 @@ def write_report(
 ) -> list[Path]:
     """NAME.md and its charts."""
     folder.mkdir(parents=True, exist_ok=True)
-    charts = draw_charts(results, folder, name)
+    text, charts = make_report(results, name, answer)
     page = folder / f"{name}.md"
-    page.write_text(format_report(results, charts, answer(results, folder, name)), "utf-8")
-    return [page, *charts.values()]
+    page.write_text(text, "utf-8")
+    return [page, *charts.write(folder)]

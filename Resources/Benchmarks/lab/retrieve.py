@@ -9,7 +9,7 @@ import argparse
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +26,7 @@ from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.charts import Charts, list_measured
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
 from lab.page_cache import evict, get_cached_share
@@ -37,12 +38,14 @@ from lab.processes import (
     read_processor_times,
     run_clients,
 )
+from lab.published import PLAIN_SERVED, REPORT_003, SERVED, Found
 from lab.results import Cell, Results
 from lab.senders import get_limit, use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 FTP = "FTP (vsftpd)"
 ONE_FILE = "study"
+NGINX_FILE = "nginx, one file"
 PLAIN_SERVERS = ("nginx", FTP)
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
@@ -213,7 +216,7 @@ def list_nginx_ways(
             partial(use_curl, urls, connections), pid, count_files
         )
         for connections in (1, 8)
-    } | {"nginx, one file": make_one_file_way(url, images, pid)}
+    } | {NGINX_FILE: make_one_file_way(url, images, pid)}
 
 
 def make_one_file_way(url: str, images: list[Image], pid: int | None) -> Way:
@@ -294,7 +297,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 def say_fastest(cell: Cell) -> str:
     """Orthanc's fastest way beside the plain servers'."""
-    speeds = {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
+    speeds = list_speeds(cell)
     plain = {name: speed for name, speed in speeds.items() if name.startswith(PLAIN_SERVERS)}
     own = {name: speed for name, speed in speeds.items() if name not in plain}
     best, fastest = (max(ways, key=lambda name: ways[name]) for ways in (own, plain))
@@ -309,8 +312,8 @@ def say_fastest(cell: Cell) -> str:
         f"- {cell.factors['Server']}, {cell.factors['Files']}: the fastest way is {best}{others} "
         f"with {own[best]:.3g} MB/s, {own[best] / plain[fastest]:.2f} of {fastest} "
         f"({plain[fastest]:.3g}); the slowest is {min(own, key=lambda name: own[name])} with "
-        f"{min(own.values()):.3g}. Published: 111 by MINT, 112 by a file server, on a line of "
-        f"1 Gb/s that carries no more."
+        f"{min(own.values()):.3g}. Published: {SERVED} by MINT, {PLAIN_SERVED} by a file server, on"
+        f" a line of 1 Gb/s that carries no more."
     )
 
 
@@ -325,12 +328,41 @@ def say_cold(warm: Cell, cold: Cell) -> str:
     return f"- {warm.factors['Server']}, {ON_DISK} / {CACHED}: {ways}."
 
 
-def answer(results: Results, _: Path, __: str) -> list[str]:
-    measured = [cell for cell in results.cells if cell.rounds]
+def list_speeds(cell: Cell) -> dict[str, float]:
+    return {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
+
+
+def find_served(cell: Cell, ways: Collection[str]) -> Found:
+    """The fastest of these ways, beside nginx with all in one file, as the report had it."""
+    speeds = list_speeds(cell)
+    best = max(ways, key=lambda name: speeds[name])
+    figure = f"{speeds[best]:.3g} MB/s by {best}"
+    if best != NGINX_FILE:
+        figure += f", {speeds[best] / speeds[NGINX_FILE]:.2f} of {NGINX_FILE}"
+    return Found(figure, f"{cell.factors['Server']}, {cell.factors['Files']}")
+
+
+def tell_report(cells: list[Cell]) -> list[str]:
+    """Report 003, of which all files were in the page cache, claim by claim."""
+    cell = next((cell for cell in cells if cell.factors["Files"] == CACHED), None)
+    if cell is None:
+        return []
+    names = cell.list_contestants()
+    own = [name for name in names if not name.startswith(PLAIN_SERVERS)]
+    ftp_file = f"{FTP}, one file"
+    found = {"study": find_served(cell, own), "web": find_served(cell, [NGINX_FILE])}
+    if ftp_file in names:
+        found["ftp"] = find_served(cell, [ftp_file])
+    return [f"### {REPORT_003.get_heading()}", "", *REPORT_003.tell(found)]
+
+
+def answer(results: Results, _: Charts) -> list[str]:
+    measured = list_measured(results)
     found = {(cell.factors["Server"], cell.factors["Files"]): cell for cell in measured}
     pairs = [(found.get((name, CACHED)), found.get((name, ON_DISK))) for name in (SHIPPED, TUNED)]
     lines = [say_fastest(cell) for cell in measured]
-    return [*lines, *(say_cold(warm, cold) for warm, cold in pairs if warm and cold), ""]
+    lines += [say_cold(warm, cold) for warm, cold in pairs if warm and cold]
+    return [*lines, "", *tell_report(measured)]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

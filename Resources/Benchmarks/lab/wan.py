@@ -18,12 +18,15 @@ from pathlib import Path
 from statistics import median
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
+from lab import wan_report
 from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
+from lab.charts import Charts
 from lab.compare import LEVEL, adjust
 from lab.curves import Curves, draw_curves
 from lab.line import AUTO, Line, list_congestion_controls
 from lab.machine import describe_packages
 from lab.options import add_plan
+from lab.published import DISTANCES, REPORT_004
 from lab.ratios import Comparison
 from lab.report import format_number, format_parts, format_table
 from lab.results import Cell, Results
@@ -52,12 +55,12 @@ CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
 FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
 
-# Report 004, tables 3 and 4: Mb/s by round trip in ms, with an MTU of 1500
+# Report 004's rows; of HTTP it had a file server
 PUBLISHED = {
-    DICOM: {0.1: 85.8, 25: 9.39, 50: 4.95, 100: 2.55, 200: 1.05, 400: 0.522, 800: 0.301},
-    HTTPS: {0.1: 18.9, 25: 4.05, 50: 1.79, 100: 1.34, 200: 0.733, 400: 0.358, 800: 0.173},
-    FTP: {0.1: 41.0, 25: 7.51, 50: 3.95, 100: 2.02, 200: 1.05, 400: 0.539, 800: 0.279},
-    FILES: {0.1: 237, 25: 9.73, 50: 7.47, 100: 4.30, 200: 2.26, 400: 1.12, 800: 0.589},
+    DICOM: DISTANCES["DICOM"],
+    HTTPS: DISTANCES["HTTPS"],
+    FTP: DISTANCES["FTP"],
+    FILES: DISTANCES["HTTP"],
 }
 
 
@@ -288,7 +291,7 @@ def list_limits(results: Results, trips: list[float]) -> Curves:
     }
 
 
-def answer(results: Results, folder: Path, name: str) -> list[str]:
+def answer(results: Results, charts: Charts) -> list[str]:
     said = {
         "Tuned and stock": [*say_presets(results)],
         "What the advisor computes": [*say_advice(results)],
@@ -298,12 +301,13 @@ def answer(results: Results, folder: Path, name: str) -> list[str]:
     curves = list_curves(results)
     trips = sorted({trip for points in curves.values() for trip, _ in points})
     if len(trips) > 1:
-        path = folder / f"{name}-speed-by-round-trip.svg"
         limits = list_limits(results, trips)
         title = f"{results.experiment}, {results.date}"
-        draw_curves(title, ("round trip, ms", "Mb/s: median"), curves, limits, path)
-        chart = [f"![Speed by round trip]({path.name})", ""]
+        names = ("round trip, ms", "Mb/s: median")
+        draw = partial(draw_curves, title, names, curves, limits)
+        chart = [f"![Speed by round trip]({charts.add('speed-by-round-trip', draw)})", ""]
         said["Speed by round trip"] = [*chart, *tell_trips(curves, trips)]
+        said[REPORT_004.get_heading()] = wan_report.tell(results)
     return format_parts(said)
 
 

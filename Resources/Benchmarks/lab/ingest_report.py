@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run of "ingest" says of each experiment of report 002."""
+
+from collections.abc import Callable
+from functools import partial
+
+from lab import ingest_page
+from lab.charts import Charts, list_measured
+from lab.ingest_page import (
+    BASE,
+    GDCM,
+    HTTP,
+    PRESETS,
+    ROWS,
+    STORESCU,
+    compare_cells,
+    find_cell,
+    find_phases,
+    get_middle,
+    get_seconds,
+    get_senders,
+    list_counts,
+    name_phase,
+    name_row,
+)
+from lab.phases import PAUSE, find_medians
+from lab.published import REPORT_002, Found
+from lab.report import format_number
+from lab.results import Cell, Results
+
+
+def tell_presets(tell: Callable[[str], str]) -> str:
+    """The same of stock sockets and of tuned ones."""
+    return "; ".join(f"{preset.removeprefix('preset ')} {tell(preset)}" for preset in PRESETS)
+
+
+def find_uploads(cells: list[Cell], sender: str, server: str) -> Found | None:
+    """A row of the report's tables, from its fewest senders in parallel to its most."""
+    row = [
+        cell
+        for cell in cells
+        if get_senders(cell)[1] == sender and cell.factors["Server"] == server
+    ]
+    if not row:
+        return None
+    counts = list_counts(row)
+    ends = list(dict.fromkeys((counts[0], counts[-1])))
+
+    def tell(preset: str) -> str:
+        found = [find_cell(row, server, sender, count) for count in ends]
+        return f"{' … '.join(format_number(get_seconds(cell, preset)) for cell in found)} s"
+
+    return Found(tell_presets(tell), f"{' to '.join(map(str, ends))} x {sender}; {server}")
+
+
+def find_best(cells: list[Cell]) -> Found:
+    def find(preset: str) -> Cell:
+        return max(cells, key=lambda cell: get_middle(cell, preset, "throughput"))
+
+    def tell(preset: str) -> str:
+        return f"{get_middle(find(preset), preset, 'throughput'):.0f} images/s"
+
+    return Found(tell_presets(tell), tell_presets(lambda preset: name_row(find(preset))))
+
+
+def tell_faster(one: Cell, other: Cell, preset: str) -> str:
+    return f"{compare_cells(one, other, preset)} times as fast"
+
+
+def find_pynetdicom(cells: list[Cell]) -> Found | None:
+    """How much faster storescu is, with as many in parallel."""
+    for count in list_counts(cells):
+        one, other = (find_cell(cells, BASE, name, count) for name in (STORESCU, "pynetdicom"))
+        if one and other:
+            figure = tell_presets(partial(tell_faster, one, other))
+            return Found(figure, f"{count} x {STORESCU} and pynetdicom; {BASE}")
+    return None
+
+
+def find_shares(cells: list[Cell], sender: str, server: str, *phases: str) -> Found | None:
+    """What an image of a single sender spends in these phases."""
+    cell = find_cell(cells, server, sender, 1)
+    if cell is None:
+        return None
+
+    def tell(preset: str) -> str:
+        spent = {**find_phases(cell, preset), **find_medians(cell, preset)}
+        return ", ".join(f"{spent.get(phase, 0):.1f} ms {name_phase(phase)}" for phase in phases)
+
+    return Found(tell_presets(tell), name_row(cell))
+
+
+def tell_report(results: Results) -> list[str]:
+    cells = list_measured(results)
+    if not cells:
+        return []
+    found = {key: find_uploads(cells, *row) for row, key in ROWS.items()}
+    found |= {
+        "best": find_best(cells),
+        "pynetdicom": find_pynetdicom(cells),
+        "phases, storescu": find_shares(cells, STORESCU, BASE, PAUSE, "Receive", "Index"),
+        "phases, HTTP": find_shares(cells, HTTP, GDCM, "Receive", "Transcode", "Respond"),
+    }
+    return [f"### {REPORT_002.get_heading()}", "", *REPORT_002.tell(found)]
+
+
+def answer(results: Results, charts: Charts) -> list[str]:
+    return [*ingest_page.answer(results, charts), *tell_report(results)]

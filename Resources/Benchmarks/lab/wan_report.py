@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run of "wan" says of each experiment of report 004."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from statistics import median
+
+from harness.distance import VDE_MTU
+from lab.line import Line
+from lab.published import REPORT_004, Found
+from lab.report import format_number
+from lab.results import Results
+from lab.wan_site import (
+    COMPRESSED,
+    DICOM,
+    FILES,
+    FORWARD,
+    FTP,
+    HTTP,
+    HTTPS,
+    PLAIN,
+    RECEIVED,
+    STOCK,
+    TUNED,
+)
+
+JUMBO = 9000  # bytes
+SMALL = (16384, 65536)  # bytes, of report 004's buffers
+
+
+class Speeds:
+    """Medians, by line, protocol and contestant."""
+
+    def __init__(self, results: Results) -> None:
+        congestion = results.options["congestion"][0]
+        self.base = Line(results.options["base"] / 1000, 0, VDE_MTU, None, congestion)
+        self._cells = {tuple(cell.factors.values()): cell for cell in results.cells}
+
+    def get(self, line: Line, protocol: str, name: str, figure: str = "speed") -> float | None:
+        cell = self._cells.get((*line.to_factors().values(), protocol))
+        values = cell.list_values(name, figure) if cell else []
+        return median(values) if values else None
+
+    def list_trips(self, protocol: str, name: str) -> list[Line]:
+        """Lines that differ from the base in nothing else, from the nearest to the farthest."""
+        trips = {Line.from_factors(self._name(key)).round_trip for key in self._cells}
+        lines = [replace(self.base, round_trip=trip) for trip in sorted(trips)]
+        return [line for line in lines if self.get(line, protocol, name) is not None]
+
+    def _name(self, key: tuple[str, ...]) -> dict[str, str]:
+        return dict(zip(self.base.to_factors(), key, strict=False))
+
+
+def name_trip(line: Line) -> str:
+    return f"{line.round_trip * 1000:g} ms"
+
+
+def name_preset(name: str) -> str:
+    return "" if name == PLAIN else f"{name.removeprefix('preset ')} "
+
+
+def join(told: Iterable[str], cell: str) -> Found | None:
+    """Nothing where nothing was measured."""
+    text = ", ".join(told)
+    return Found(text, cell) if text else None
+
+
+def find_spans(speeds: Speeds, protocol: str, *names: str) -> Found | None:
+    """From the nearest line to the farthest."""
+    told, where = [], ""
+    for name in names:
+        lines = speeds.list_trips(protocol, name)
+        if lines:
+            ends = [format_number(speeds.get(line, protocol, name)) for line in lines]
+            told.append(f"{name_preset(name)}{ends[0]} … {ends[-1]} Mb/s")
+            where = f"{name_trip(lines[0])} to {name_trip(lines[-1])}"
+    return join(told, f"{where}, {protocol}")
+
+
+def find_throughput(speeds: Speeds) -> Found | None:
+    found = {name: speeds.get(speeds.base, DICOM, name, "throughput") for name in (STOCK, TUNED)}
+    told = (
+        f"{name_preset(name)}{format_number(value)} images/s"
+        for name, value in found.items()
+        if value
+    )
+    return join(told, f"{name_trip(speeds.base)}, {DICOM}")
+
+
+def find_slowness(speeds: Speeds) -> Found | None:
+    """How many times slower the base line is than the nearest one."""
+    told = []
+    for name in (STOCK, TUNED):
+        lines = speeds.list_trips(DICOM, name)
+        base = speeds.get(speeds.base, DICOM, name)
+        if lines and base:
+            ratio = speeds.get(lines[0], DICOM, name) / base
+            told.append(f"{name_preset(name)}{ratio:.1f} times slower than {name_trip(lines[0])}")
+    return join(told, f"{name_trip(speeds.base)}, {DICOM}")
+
+
+def find_buffers(speeds: Speeds) -> Found | None:
+    told = []
+    for name in (STOCK, TUNED):
+        lines = [replace(speeds.base, buffer=size) for size in SMALL]
+        found = [speeds.get(line, DICOM, name) for line in lines]
+        if None not in found:
+            told.append(f"{name_preset(name)}{' and '.join(map(format_number, found))} Mb/s")
+    return join(told, f"{name_trip(speeds.base)}, 16 and 64 KiB, {DICOM}")
+
+
+def find_jumbo(speeds: Speeds) -> Found | None:
+    """On the nearest line that had both."""
+    told, where = [], ""
+    for protocol, name in ((DICOM, TUNED), (HTTP, TUNED), (HTTP, PLAIN), (FTP, PLAIN)):
+        for line in speeds.list_trips(protocol, name):
+            large = speeds.get(replace(line, mtu=JUMBO), protocol, name)
+            if large is not None:
+                ratio = large / speeds.get(line, protocol, name)
+                told.append(f"{protocol} {ratio:.2f}")
+                where = name_trip(line)
+                break
+    return join(told, f"{where}, MTU {JUMBO} / {VDE_MTU}")
+
+
+def find_compression(speeds: Speeds) -> Found | None:
+    received, compressed = (f"{form}, {TUNED}" for form in (RECEIVED, COMPRESSED))
+    lines = speeds.list_trips(FORWARD, received)
+    before, after = (speeds.get(speeds.base, FORWARD, name) for name in (received, compressed))
+    if not (lines and before and after):
+        return None
+    near = speeds.get(lines[0], FORWARD, received)
+    figure = (
+        f"{after / before:.2f} times as fast as uncompressed, {near / after:.1f} times slower than"
+        f" uncompressed {name_trip(lines[0])} away"
+    )
+    return Found(figure, f"{name_trip(speeds.base)}, {FORWARD}, {TUNED}")
+
+
+def tell(results: Results) -> list[str]:
+    speeds = Speeds(results)
+    return REPORT_004.tell(
+        {
+            "base": find_throughput(speeds),
+            "LAN": find_slowness(speeds),
+            "DICOM": find_spans(speeds, DICOM, STOCK, TUNED),
+            "HTTPS": find_spans(speeds, HTTPS, PLAIN),
+            "FTP": find_spans(speeds, FTP, PLAIN),
+            "HTTP": find_spans(speeds, FILES, PLAIN),
+            "buffers": find_buffers(speeds),
+            "MTU": find_jumbo(speeds),
+            "compression": find_compression(speeds),
+        }
+    )
