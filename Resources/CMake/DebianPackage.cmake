@@ -32,20 +32,32 @@ if(PERF_DEB)
   install(FILES ${DEBIAN}/perf.json DESTINATION ${CMAKE_INSTALL_FULL_SYSCONFDIR}/orthanc)
   install(FILES ${DEBIAN}/copyright ${DEBIAN}/README.Debian DESTINATION ${DOC})
   install(DIRECTORY Resources/Documentation DESTINATION ${DOC}
-    FILES_MATCHING PATTERN *.md PATTERN *.yaml)
+    FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN *.svg)
   install(FILES Resources/Configuration/perf.json DESTINATION ${DOC}/examples)
   set(SHARED ${CMAKE_INSTALL_DATADIR}/orthanc-perf)
   install(FILES Resources/Grafana/orthanc-perf.json DESTINATION ${SHARED}/grafana)
   install(FILES Resources/Prometheus/recording.yml Resources/Prometheus/alerting.yml
     DESTINATION ${SHARED}/prometheus)
 
+  # For several servers. As Debian's own scripts, with Debian's Python (Debian Python Policy, 2.4.2);
+  # its file with servers is not beside it
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS Resources/Fleet/perf-fleet)
+  file(READ Resources/Fleet/perf-fleet FLEET)
+  string(REPLACE "#!/usr/bin/env python3" "#!/usr/bin/python3" FLEET "${FLEET}")
+  file(WRITE ${MADE}/perf-fleet "${FLEET}")
+  install(PROGRAMS ${MADE}/perf-fleet DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY Resources/Fleet/ DESTINATION ${DOC}/examples/fleet
+    FILES_MATCHING PATTERN *.* PATTERN __pycache__ EXCLUDE)
+
   set(CPACK_DEBIAN_PACKAGE_MAINTAINER ${PERF_MAINTAINER})
   configure_file(${DEBIAN}/changelog.in ${MADE}/changelog.Debian @ONLY)
   configure_file(NEWS ${MADE}/NEWS COPYONLY)
-  foreach(text changelog.Debian NEWS)
+  configure_file(${DEBIAN}/perf-fleet.1 ${MADE}/perf-fleet.1 @ONLY)
+  foreach(text changelog.Debian NEWS perf-fleet.1)
     execute_process(COMMAND gzip -9nf ${MADE}/${text} COMMAND_ERROR_IS_FATAL ANY)
-    install(FILES ${MADE}/${text}.gz DESTINATION ${DOC})
   endforeach()
+  install(FILES ${MADE}/changelog.Debian.gz ${MADE}/NEWS.gz DESTINATION ${DOC})
+  install(FILES ${MADE}/perf-fleet.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
   set(CPACK_GENERATOR DEB)
   set(CPACK_SET_DESTDIR ON)  # /etc is not below the prefix
@@ -57,8 +69,9 @@ if(PERF_DEB)
   set(CPACK_DEBIAN_PACKAGE_SECTION science)
   set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS "orthanc (>= 1.10.1)")
-  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "prometheus")
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "orthanc (>= 1.10.1), python3 (>= 3.11)")
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-requests, python3-rich")  # for perf-fleet alone
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS "haproxy, prometheus")
   set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${DEBIAN}/conffiles ${DEBIAN}/triggers)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,15 +20,16 @@ from typing import Any
 
 import pytest
 
-from conftest import MakeSeries
+from conftest import ROOT, MakeSeries
 from harness import advice
 from harness.certificates import Certificate
-from harness.fleet import make_command, run_perf_fleet, write_fleet
+from harness.fleet import PERF_FLEET, make_command, run_perf_fleet, write_fleet
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer, find_free_port
 
 USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures"}
 PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
+PACKAGING = ROOT / "Resources" / "Packaging"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
 
 Fleet = dict[str, OrthancServer]
@@ -381,6 +383,86 @@ def test_a_file_that_is_wrong_is_refused_before_anything_is_asked(
     assert finished.returncode == 3
     assert error in finished.stderr
     assert "secret" not in finished.stderr
+
+
+def test_the_file_is_the_first_of_its_places(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / ".config").mkdir(parents=True)
+    alone = tmp_path / "perf-fleet"  # as in /usr/bin, without its sample
+    alone.write_bytes(PERF_FLEET.read_bytes())
+    for name in ("PERF_FLEET", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PERF_FLEET_PASSWORD", USERS["alice"])
+
+    def list_names() -> list[str] | str:
+        command = [sys.executable, str(alone), "--json", "--timeout", "60", "status"]
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        if finished.returncode == 3:
+            return finished.stderr
+        return [server["Name"] for server in json.loads(finished.stdout)["Servers"]]
+
+    if not Path("/etc/perf-fleet.toml").exists():  # the last place, which a machine may have
+        assert str(home / ".config" / "perf-fleet.toml") in list_names()  # which is not there
+    url = fleet["orthanc-a"].url
+    own = write_fleet(home, {"own": url}, user="alice")
+    own.rename(home / ".config" / "perf-fleet.toml")
+    assert list_names() == ["own"]
+    write_fleet(tmp_path, {"beside": url}, user="alice")
+    assert list_names() == ["beside"]
+    (tmp_path / "named").mkdir()
+    monkeypatch.setenv(
+        "PERF_FLEET", str(write_fleet(tmp_path / "named", {"named": url}, user="alice"))
+    )
+    assert list_names() == ["named"]
+
+
+def test_a_home_that_cannot_be_looked_into_has_no_file(tmp_path: Path) -> None:
+    alone = tmp_path / "perf-fleet"
+    alone.write_bytes(PERF_FLEET.read_bytes())
+    home = tmp_path / ("x" * 300)  # longer than a name may be (NAME_MAX): root, too, gets an error
+    environment = {
+        name: os.environ[name] for name in os.environ.keys() - {"PERF_FLEET", "XDG_CONFIG_HOME"}
+    }
+    finished = subprocess.run(
+        [sys.executable, alone, "--help"],
+        env={**environment, "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.startswith("usage: perf-fleet")
+
+
+def test_without_its_modules_it_says_which_and_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "rich.py").write_text("")  # no package: it has no rich.console
+    finished = subprocess.run(
+        [sys.executable, PERF_FLEET, "status"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 3
+    assert "needs Python's module rich" in finished.stderr
+    assert "python3-rich" in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:
+    page = PACKAGING / "debian" / "perf-fleet.1"
+    manual = page.read_text("utf-8").replace(r"\-", "-")  # groff_man(7)
+    commands = [["status"], ["findings"], *(["tuning", w] for w in ("get", "diff", "set", "reset"))]
+    for words in commands:
+        assert " ".join(words) in manual
+        helped = run_perf_fleet(tmp_path, *words, "--help").stdout
+        for option in re.findall(r"--[a-z]+", helped + run_perf_fleet(tmp_path, "--help").stdout):
+            assert option in manual
+    for word in ("PERF_FLEET", "PERF_FLEET_PASSWORD", "/etc/perf-fleet.toml"):
+        assert word in manual
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ Needs root and Debian's mirror.
 """
 
 import configparser
+import json
 import os
 import re
 import shlex
@@ -29,6 +30,7 @@ ROOTS = [*filter(None, os.environ.get("PERF_PACKAGE_ROOTS", "").split(":"))]
 PACKAGES = Path(os.environ.get("PERF_PACKAGES", ROOT / "build" / "deb"))
 CONFFILE = "etc/orthanc/perf.json"
 LIBRARY = "usr/share/orthanc/plugins/libOrthancPerf.so"
+FLEET = "usr/share/doc/orthanc-perf/examples/fleet/fleet.toml"
 RESTART = "orthanc-restart-trigger: restarting the Orthanc service"
 
 # The root file system with what was changed in it before
@@ -159,6 +161,7 @@ def test_its_life(root: str, make_series: MakeSeries, tmp_path: Path) -> None:
         tune_sockets(server, Preset="stock", KeepAliveSeconds=33)
         tune(server, Engine="dcmtk", TransferSyntax=JPEG_LS)
         tuning = server.get_json("/perf/tuning")
+        assert list_names_of_fleet(machine, server) == ["orthanc-a"]
 
     # The next version keeps what was tuned over REST, and what the configuration has become
     conffile = machine.folder / "upper" / CONFFILE
@@ -194,6 +197,15 @@ def test_its_life(root: str, make_series: MakeSeries, tmp_path: Path) -> None:
     assert [path for path in own if machine.has(path.lstrip("/"))] == []
     with machine.start_service() as server:
         assert "perf" not in server.get_json("/plugins")
+
+
+def list_names_of_fleet(machine: Machine, server: OrthancServer) -> list[str]:
+    """The servers that answer the command perf-fleet, of a file made of the sample."""
+    change = rf"/^orthanc-b/d; s|^\(orthanc-a = \).*|\1\"{server.url}\"|"
+    machine.run("sh", "-c", f"sed '{change}' /{FLEET} > /etc/perf-fleet.toml")
+    status = json.loads(machine.run("perf-fleet", "--json", "--timeout", "60", "status"))
+    machine.run("rm", "/etc/perf-fleet.toml")
+    return [answer["Name"] for answer in status["Servers"] if "Error" not in answer]
 
 
 def list_sources(tuning: Any) -> list[str]:  # noqa: ANN401

@@ -15,6 +15,7 @@ from pathlib import Path
 
 LIBRARY = "libOrthancPerf.so"
 PROGRAMS = ("OrthancPerfDcmtk", "OrthancPerfGdcm")
+SCRIPT = "fleet/perf-fleet"
 OTHER_FILES = {
     "COPYING",
     "NEWS",
@@ -27,6 +28,12 @@ OTHER_FILES = {
     "docker/grafana-datasource.yml",
     "docker/plugins-def-perf.json",
     "docker/prometheus.yml",
+    "fleet/fleet.toml",
+    "fleet/haproxy.cfg",
+    "fleet/kubernetes.yaml",
+    "fleet/orthanc.json",
+    SCRIPT,
+    "fleet/prometheus.yml",
     "grafana/orthanc-perf.json",
     "prometheus/alerting.yml",
     "prometheus/recording.yml",
@@ -139,9 +146,9 @@ def judge_archive(archive: Path, folder: Path) -> Iterator[str]:
 
     licences = {f"licences/{part}.txt" for part in LINKED_IN}
     pages = {
-        f"documentation/{path.name}"
-        for path in DOCUMENTATION.iterdir()
-        if path.suffix in {".md", ".yaml"}
+        f"documentation/{path.relative_to(DOCUMENTATION)}"
+        for path in DOCUMENTATION.rglob("*")
+        if path.suffix in {".md", ".yaml", ".svg"}
     }
     expected = {LIBRARY, *PROGRAMS} | OTHER_FILES | licences | pages
     found = {member.name.removeprefix(f"{name}/") for member in members if member.isfile()}
@@ -151,10 +158,11 @@ def judge_archive(archive: Path, folder: Path) -> Iterator[str]:
         if not (folder / name / part).stat().st_size:
             yield f"{part} is empty"
 
+    for part in sorted({LIBRARY, *PROGRAMS, SCRIPT} & found):
+        if not os.access(folder / name / part, os.X_OK):
+            yield f"{part} is not executable"
     for part in sorted({LIBRARY, *PROGRAMS} & found):
         path = folder / name / part
-        if not os.access(path, os.X_OK):
-            yield f"{part} is not executable"
         yield from (f"{part} {fault}" for fault in judge_elf(path, architecture))
 
 
