@@ -8,7 +8,10 @@
 #include "Tuning/SettingError.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace
 {
@@ -66,6 +69,22 @@ namespace
   }
 
 
+  // The names of headers are in lower case. Nothing: the body comes in chunks, or has no length
+  // that Orthanc would take
+  std::optional<std::uint64_t> FindBodyLength(std::uint32_t headersCount,
+                                              const char* const* headersKeys,
+                                              const char* const* headersValues) noexcept
+  {
+    const auto end = headersKeys + headersCount;
+    const auto header = std::find(headersKeys, end, std::string_view("content-length"));
+    const std::string_view text = header == end ? "" : headersValues[header - headersKeys];
+    std::uint64_t length = 0;
+    const std::from_chars_result result =
+        std::from_chars(text.data(), text.data() + text.size(), length);
+    return result.ec == std::errc() ? std::optional<std::uint64_t>(length) : std::nullopt;
+  }
+
+
   std::int32_t OnHttpRequest(OrthancPluginHttpMethod method, const char* uri, const char* ip,
                              std::uint32_t headersCount, const char* const* headersKeys,
                              const char* const* headersValues, std::uint32_t, const char* const*,
@@ -79,7 +98,29 @@ namespace
     NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
           [ip](PluginContext& context) { context.GetTracker().OnRequest(Clock::now(), ip); });
+
     return 1;
+  }
+
+
+  // A filter of its own behind those of other plugins: it may wait, which who is refused need not,
+  // and only who was let in may take memory. Orthanc holds a lock of its filters meanwhile, shared
+  // (1.10.1: incomingHttpRequestFilterMutex_), so nobody is to register another one from now on.
+  std::int32_t OnUpload(OrthancPluginHttpMethod method, const char*, const char*,
+                        std::uint32_t headersCount, const char* const* headersKeys,
+                        const char* const* headersValues, std::uint32_t, const char* const*,
+                        const char* const*)
+  {
+    bool isLetOn = true;
+
+    if (method == OrthancPluginHttpMethod_Post || method == OrthancPluginHttpMethod_Put)
+    {
+      const std::optional<std::uint64_t> length =
+          FindBodyLength(headersCount, headersKeys, headersValues);
+      Guard("UploadFilter", [&](PluginContext& context) { isLetOn = context.MayUpload(length); });
+    }
+
+    return isLetOn ? 1 : 0;
   }
 
 
@@ -92,6 +133,7 @@ namespace
           [&](PluginContext& context)
           {
             const TimePoint now = Clock::now();
+            context.OnInstanceReceived();
             context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
 
             if (context.GetTranscoding().TranscodeReceived(data, size, *replacement))
@@ -153,6 +195,7 @@ namespace
           [=](PluginContext& context)
           {
             const TimePoint now = Clock::now();
+            context.OnInstanceStored();
             context.GetTracker().OnStored(
                 now,
                 DescribeStoredInstance(context.GetOrthanc().GetContext(), instance, instanceId));
@@ -209,6 +252,8 @@ namespace
     {
       context.Warn(reason);
     }
+
+    OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc, OnUpload);
 
     // First, as what passes the other filter and misses this one was accepted by another plugin's
     OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);

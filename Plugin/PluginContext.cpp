@@ -2,7 +2,9 @@
 #include "PluginContext.h"
 
 #include "Advisor/Rules/Rules.h"
+#include "Ingest/MemoryLimit.h"
 #include "Metrics/MainFigures.h"
+#include "Network/IngestGate.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
@@ -16,6 +18,8 @@
 #include "Sdk/NewerServices.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
+
+#include <algorithm>
 
 namespace OrthancPerf
 {
@@ -84,6 +88,7 @@ namespace OrthancPerf
     findings_("orthanc_perf_findings",
               "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
               [this] { return ToLabelledValues("id", advisor_.CountFindings()); }),
+    budgetMetrics_([this] { return GetBudget().GetFigures(); }),
     evidence_(peers_, server_.dicomThreads),
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
@@ -93,7 +98,8 @@ namespace OrthancPerf
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &tuningInForce_,
-                 &findings_, &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
+                 &findings_, &budgetMetrics_, &transcoding_.GetMetrics(),
+                 &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
@@ -106,6 +112,10 @@ namespace OrthancPerf
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {
     peers_.Reserve(server_.modalityTitles);
+
+    // The other threads serve what does not wait: C-ECHO and small images, /perf and its tuning
+    tuner_.GetBudget().SetPlacesInLine(std::max<std::size_t>(server_.dicomThreads, 1) - 1,
+                                       server_.httpThreads / 2);
 
     if (!isTranscoderRegistered_)
     {
@@ -173,15 +183,18 @@ namespace OrthancPerf
                                                  Advise();
                                                });
 
-    // Last, as Orthanc asks its database for this, which may fail just now. The key is there since
-    // Orthanc 1.2.0; a release without it has no such plugins.
-    recorder_.FollowDatabase(
-        orthanc_.GetFromRestApi("/system")["DatabaseBackendPlugin"].isString());
+    // Last, as Orthanc asks its database for this, which may fail just now. The keys are there
+    // since Orthanc 1.2.0; a release without them has no such plugins.
+    const Json::Value system = orthanc_.GetFromRestApi("/system");
+    recorder_.FollowServers(system["StorageAreaPlugin"].isString(),
+                            system["DatabaseBackendPlugin"].isString());
   }
 
 
   void PluginContext::Stop()
   {
+    // First, as Orthanc ends its servers once all messages are over
+    tuner_.GetBudget().Stop();
     advising_.reset();
     housekeeping_.reset();
 
@@ -235,6 +248,7 @@ namespace OrthancPerf
   {
     try
     {
+      TuneMemory(tuning.memory);  // first, as it cannot fail
       TuneSockets(tuning.dicomSockets);
       transcoding_.SetSettings(tuning.ingestTranscoding);
 
@@ -321,7 +335,10 @@ namespace OrthancPerf
     try
     {
       const std::vector<OpenAssociation> open = ListOpenAssociations();
+      const BudgetFigures budget = GetBudget().GetFigures();
       history_.SetOpenAssociations(open.size());
+      history_.SetBudget(budget);
+      evidence_.OnMemory(memoryWatch_.Look(budget, Clock::now()));
       evidence_.Look(open);
       evidence_.OnProcessorWait(pressure_.Measure());
     }
@@ -352,6 +369,53 @@ namespace OrthancPerf
     for (const std::string& problem : tuner_.GetTrial().problems)
     {
       orthanc_.LogWarning("DicomSockets." + problem);
+    }
+  }
+
+
+  void PluginContext::TuneMemory(const MemoryTuning& memory)
+  {
+    const std::uint64_t limit = memory.ingestBudget.Resolve(ReadMemoryLimit());
+
+    const bool isShareUnknown = limit == 0 && memory.ingestBudget.percent != 0;
+
+    if (isShareUnknown && !isShareUnknown_)
+    {
+      Warn("\"Memory.IngestBudget\" is a share, but how much memory there is cannot be read from "
+           "/proc/meminfo: there is no budget; say it in bytes");
+    }
+
+    isShareUnknown_ = isShareUnknown;
+    tuner_.GetBudget().Set(limit, memory.ingestWait);
+  }
+
+
+  const IngestBudget& PluginContext::GetBudget() const
+  {
+    return tuner_.GetProbe().GetBudget();
+  }
+
+
+  bool PluginContext::MayUpload(std::optional<std::uint64_t> length) const noexcept
+  {
+    return GetBudget().IsIdle() || OrthancPerf::MayUpload(recorder_.GetCurrentConnection(), length);
+  }
+
+
+  void PluginContext::OnInstanceReceived() const noexcept
+  {
+    if (!GetBudget().IsIdle())
+    {
+      OrthancPerf::OnInstanceReceived(recorder_.GetCurrentConnection());
+    }
+  }
+
+
+  void PluginContext::OnInstanceStored() const noexcept
+  {
+    if (!GetBudget().IsIdle())
+    {
+      OrthancPerf::OnInstanceStored(recorder_.GetCurrentConnection());
     }
   }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Advisor/MemoryWatch.h"
 #include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
+#include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/GaugeFamily.h"
 #include "Metrics/History.h"
@@ -30,7 +32,9 @@
 #include "Tuning/TuningStore.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace OrthancPerf
 {
@@ -82,6 +86,14 @@ namespace OrthancPerf
       return transcoding_;
     }
 
+    // The HTTP request on this thread was let in, and its body, whose length may not be known, is
+    // about to be read: waits where there is a budget. False: nobody wants an answer any more.
+    bool MayUpload(std::optional<std::uint64_t> length) const noexcept;
+
+    // The calling thread has an instance in memory, and has stored it
+    void OnInstanceReceived() const noexcept;
+    void OnInstanceStored() const noexcept;
+
     const MetricsUsers& GetMetricsUsers() const
     {
       return metricsUsers_;
@@ -107,6 +119,8 @@ namespace OrthancPerf
     void LookAtAssociations() noexcept;
     void Advise() noexcept;
     void TuneSockets(const DicomSockets& sockets);
+    void TuneMemory(const MemoryTuning& memory);
+    const IngestBudget& GetBudget() const;
     void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
     std::string FindInStore(const InstanceIdentity& instance) const;
@@ -118,6 +132,7 @@ namespace OrthancPerf
     const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
+    bool isShareUnknown_ = false;          // of the memory, and the log has it
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
@@ -129,9 +144,11 @@ namespace OrthancPerf
     const GaugeFamily startTime_;
     const GaugeFamily tuningInForce_;
     const GaugeFamily findings_;
+    const BudgetMetrics budgetMetrics_;
     History history_;
     EvidenceCollector evidence_;
     ProcessorPressure pressure_;  // housekeeping's
+    MemoryWatch memoryWatch_;     // likewise
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;

@@ -16,7 +16,7 @@ readonly BUILD_PACKAGES=(
 )
 readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
 readonly TEST_PACKAGES=(
-  libgtest-dev libbenchmark-dev clang clang-tidy shellcheck
+  libgtest-dev libbenchmark-dev libcurl4-openssl-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 iperf3 e2fsprogs postgresql orthanc-postgresql libgdcm-tools strace fuse3
   haproxy bindfs libfaketime

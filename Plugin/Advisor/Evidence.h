@@ -7,6 +7,7 @@
 #include "Tuning/TuningDocument.h"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,18 @@ namespace OrthancPerf
     std::size_t connections = 0;  // that threads which ingest have used lately
   };
 
+  // What memory has lately been short of (MemoryWatch). In bytes; 0: not known, or not lately.
+  struct MemoryEvidence
+  {
+    std::uint64_t budget = 0;      // of the instances in flight; 0: there is none
+    std::uint64_t waits = 0;       // messages that had to wait for it
+    double waited = 0;             // seconds, all together
+    std::uint64_t givenUp = 0;     // messages that were let on without room
+    std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
+    std::uint64_t used = 0;
+    std::uint64_t kept = 0;  // but not used, for a minute at least
+  };
+
   // All that rules judge. A value.
   struct Evidence
   {
@@ -81,6 +94,7 @@ namespace OrthancPerf
     double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
     LoadEvidence load;
     DatabaseEvidence database;
+    MemoryEvidence memory;
     TranscodingEvidence transcoding;
     ServerFacts facts;
     Tuning tuning;

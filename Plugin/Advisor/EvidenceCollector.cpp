@@ -247,6 +247,13 @@ namespace OrthancPerf
   }
 
 
+  void EvidenceCollector::OnMemory(const MemoryEvidence& memory)
+  {
+    const std::lock_guard lock(mutex_);
+    memory_ = memory;
+  }
+
+
   Evidence EvidenceCollector::Gather()
   {
     const TimePoint now = now_();
@@ -279,6 +286,7 @@ namespace OrthancPerf
     evidence.processorPressure = pressureOfStarved_;
     evidence.load = load_;
     evidence.database = GatherDatabase(now);
+    evidence.memory = memory_;
     evidence.transcoding.engines = engines_;
     return evidence;
   }

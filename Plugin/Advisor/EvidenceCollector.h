@@ -45,6 +45,9 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
+    // What memory has been short of; the latest is the evidence
+    void OnMemory(const MemoryEvidence& memory);
+
     // What Orthanc's threads have waited for a processor since the last call; to be told about
     // twice a second. What those of them waited that received the instances which finished
     // meanwhile says which of Evidence's sums these are added to.
@@ -99,6 +102,7 @@ namespace OrthancPerf
     int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
     LoadEvidence load_;
+    MemoryEvidence memory_;
     std::string databaseServer_;
     std::map<int, TimePoint> connections_;  // to the database, by descriptor: last used
     TimePoint latestLook_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/TrafficSums.h"
 
+#include "Ingest/IngestBudget.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,11 +10,20 @@ namespace OrthancPerf
 {
   void TrafficSums::Add(const FinishedInstance& instance, TimePoint now) noexcept
   {
+    const double taken = ToSeconds(instance.phases.GetTotal());
     Expire(now);
-    Decay(now);
+    Decay(now, taken);
 
+    longest_ = std::max(longest_, taken);
     instances += 1;
     bytes += static_cast<double>(instance.size);
+
+    if (instance.size > IngestBudget::PIECE)
+    {
+      largeInstances += 1;
+      largeBytes += static_cast<double>(instance.size);
+    }
+
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
     firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
@@ -44,10 +55,12 @@ namespace OrthancPerf
       return;
     }
 
-    Decay(later.latest_);  // that the time went by is counted with it
+    Decay(later.latest_, later.longest_);  // that the time went by is counted with it
 
     instances += later.instances;
     bytes += later.bytes;
+    largeInstances += later.largeInstances;
+    largeBytes += later.largeBytes;
     firstMessages += later.firstMessages;
     stalls += later.stalls;
     stallSeconds += later.stallSeconds;
@@ -107,16 +120,17 @@ namespace OrthancPerf
   }
 
 
-  void TrafficSums::Decay(TimePoint now) noexcept
+  void TrafficSums::Decay(TimePoint now, double longestGap) noexcept
   {
     const bool isFirst = latest_ == TimePoint();
     const double gap = isFirst ? 0 : std::max(ToSeconds(now - latest_), 0.0);
-    const double active = std::min(gap, ToSeconds(MAXIMUM_PAUSE));
+    const double active = std::min(gap, std::max(ToSeconds(MAXIMUM_PAUSE), longestGap));
     const double factor = std::exp2(-active / ToSeconds(HALF_LIFE));
     latest_ = std::max(latest_, now);
 
-    for (double* sum : {&instances, &bytes, &firstMessages, &stalls, &stallSeconds, &activeSeconds,
-                        &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
+    for (double* sum :
+         {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls, &stallSeconds,
+          &activeSeconds, &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
     {
       *sum *= factor;
     }

@@ -20,7 +20,8 @@ namespace OrthancPerf
     static constexpr std::chrono::minutes MAXIMUM_AGE{5};
 
     // A longer gap between two instances, or pause of a sender, is silence: a scanner that acquires
-    // images one by one, not a transfer that is slow
+    // images one by one, not a transfer that is slow. But where an instance itself takes longer,
+    // there was none while it did.
     static constexpr std::chrono::seconds MAXIMUM_PAUSE{1};
 
     void Add(const FinishedInstance& instance, TimePoint now) noexcept;
@@ -33,6 +34,8 @@ namespace OrthancPerf
 
     double instances = 0;
     double bytes = 0;
+    double largeInstances = 0;  // those that would count for IngestBudget
+    double largeBytes = 0;
     double firstMessages = 0;  // instances that came first over their connection
     double stalls = 0;
     double stallSeconds = 0;
@@ -69,11 +72,12 @@ namespace OrthancPerf
     double GetServiceTime(Phase phase) const;
 
   private:
-    void Decay(TimePoint now) noexcept;
+    void Decay(TimePoint now, double longestGap) noexcept;
     void AddPhase(Phase phase, Duration duration) noexcept;
     void AddDatabase(const DatabaseRecord& database) noexcept;
 
     TimePoint latest_;
+    double longest_ = 0;  // of the instances' own times, in seconds
     std::array<double, PHASE_COUNT> seconds_ = {};
     std::array<double, PHASE_COUNT> counts_ = {};
   };

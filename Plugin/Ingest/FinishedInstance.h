@@ -89,6 +89,14 @@ namespace OrthancPerf
   constexpr std::size_t MAXIMUM_TRANSCODING_REASON = 200;
 
 
+  // What an instance needed of the storage's server; the time is Phase::Remote. A value.
+  struct RemoteRecord
+  {
+    std::string server;  // as in DatabaseRecord
+    std::uint32_t roundTrips = 0;
+  };
+
+
   // What an instance needed of a database's server; the time is Phase::Database. A value.
   struct DatabaseRecord
   {
@@ -125,7 +133,8 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
-    std::optional<DatabaseRecord> database;        // nothing: it was not seen
+    std::optional<RemoteRecord> remote;            // nothing: it was not seen
+    std::optional<DatabaseRecord> database;        // likewise
     int thread = 0;  // that received it, gettid(2); the one that reports it may be another
   };
 }

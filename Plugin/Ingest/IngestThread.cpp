@@ -15,6 +15,11 @@ namespace OrthancPerf
     // (parsing, hashing). While the plugin itself holds it (transcoding), patience does not run.
     constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
     constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
+
+    // With that view, Orthanc is seen to be still at it: it has neither answered nor closed the
+    // connection, while a database or a disk is away for minutes, say. Some end there must be to
+    // it, as an answer may have gone by unseen.
+    constexpr std::chrono::minutes PATIENCE_WITH_UNANSWERED(15);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
 
 
@@ -322,21 +327,32 @@ namespace OrthancPerf
   {
     Timeline& timeline = inFlight_->timeline;
     const std::optional<StoredFile> file = source_.TakeStoredFile();
-    MarkDatabase(source_.TakeDatabaseWork(), file ? now - file->closed : Duration::zero());
+    const AskedWork asked = source_.TakeAskedWork();
 
-    if (!file)
+    if (!file && !asked.storage)
     {
+      MarkDatabase(asked.database, Duration::zero());
       return timeline.Mark(Phase::Commit, now);
     }
 
-    timeline.Mark(Phase::Prepare, file->created);
-    timeline.Mark(Phase::Storage, file->closed);
+    const TimePoint begin = file ? file->created : asked.storage->begin;
+    const TimePoint end = file ? file->closed : asked.storage->end;
+    timeline.Mark(Phase::Prepare, begin);
+    timeline.Mark(Phase::Storage, end);
 
-    if (file->sync)
+    if (file && file->sync)
     {
       timeline.AddBeside(Phase::Sync, *file->sync);
     }
 
+    if (asked.storage)
+    {
+      // What is removed once the index is done (what the instance replaces) is no part of it
+      timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, end - begin));
+      inFlight_->instance.remote = RemoteRecord{asked.storage->server, asked.storage->roundTrips};
+    }
+
+    MarkDatabase(asked.database, now - end);
     timeline.Mark(Phase::Index, now);
   }
 
@@ -416,6 +432,11 @@ namespace OrthancPerf
 
   Duration IngestThread::GetPatience() const
   {
+    if (inFlight_->message && !inFlight_->isStored)
+    {
+      return PATIENCE_WITH_UNANSWERED;
+    }
+
     const std::chrono::seconds base =
         inFlight_->evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
     return base + std::chrono::seconds(inFlight_->instance.size / SLOWEST_BYTES_PER_SECOND);

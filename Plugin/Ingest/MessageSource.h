@@ -42,7 +42,7 @@ namespace OrthancPerf
     {
       Pending,   // nothing was written yet
       Written,   // "lastByte": when what was written so far was handed to the kernel
-      Forgotten  // too much has happened on the connection since
+      Forgotten  // too much has happened on the connection since, or it was closed without one
     };
 
     State state = State::Pending;
@@ -68,7 +68,27 @@ namespace OrthancPerf
     std::uint32_t roundTrips = 0;
     Duration waited = Duration::zero();   // for answers
     Duration shortest = Duration::max();  // from a question to its answer
-    std::optional<Duration> computed;     // processor time since the last file was closed
+    std::optional<Duration> computed;     // processor time since the storage had ended
+  };
+
+
+  // What a thread has asked of the storage area for an instance, where that is a server (an object
+  // storage, say)
+  struct StorageWork
+  {
+    std::string server;  // as above
+    TimePoint begin;     // the first question, or when it was connected to for that
+    TimePoint end;       // the last answer before the database was asked
+    std::uint32_t roundTrips = 0;
+    Duration waited = Duration::zero();  // for answers
+  };
+
+
+  // What a thread has asked of servers for an instance
+  struct AskedWork
+  {
+    std::optional<StorageWork> storage;
+    std::optional<DatabaseWork> database;
   };
 
 
@@ -88,6 +108,6 @@ namespace OrthancPerf
     // What the calling thread writes and asks from now on is its instance's, until it is taken
     virtual void BeginStorage() noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
-    virtual std::optional<DatabaseWork> TakeDatabaseWork() = 0;
+    virtual AskedWork TakeAskedWork() = 0;
   };
 }

@@ -19,6 +19,7 @@ namespace OrthancPerf
         {"prepare", "Prepare"},
         {"storage", "Storage"},
         {"sync", "Sync"},
+        {"remote", "Remote"},
         {"index", "Index"},
         {"database", "Database"},
         {"commit", "Commit"},
@@ -38,9 +39,10 @@ namespace OrthancPerf
   const std::array<Phase, PHASE_COUNT>& GetAllPhases()
   {
     static const std::array<Phase, PHASE_COUNT> ALL = {
-        Phase::Idle,    Phase::Receive, Phase::Parse,     Phase::Transcode, Phase::Prepare,
-        Phase::Storage, Phase::Sync,    Phase::Index,     Phase::Database,  Phase::Commit,
-        Phase::Respond, Phase::Connect, Phase::Associate, Phase::Send,      Phase::Wait};
+        Phase::Idle,    Phase::Receive,   Phase::Parse,  Phase::Transcode,
+        Phase::Prepare, Phase::Storage,   Phase::Sync,   Phase::Remote,
+        Phase::Index,   Phase::Database,  Phase::Commit, Phase::Respond,
+        Phase::Connect, Phase::Associate, Phase::Send,   Phase::Wait};
     return ALL;
   }
 
@@ -56,7 +58,8 @@ namespace OrthancPerf
 
   bool IsPartOfDuration(Phase phase)
   {
-    return phase != Phase::Idle && phase != Phase::Sync && phase != Phase::Database;
+    return phase != Phase::Idle && phase != Phase::Sync && phase != Phase::Remote &&
+           phase != Phase::Database;
   }
 
   void PhaseDurations::Add(Phase phase, Duration duration)

@@ -19,8 +19,10 @@ namespace OrthancPerf
   //   transcode  the transcoder at work, whichever engine
   //   prepare    the rest until the storage begins: tags, hashing, MD5, Lua, other plugins;
   //              without the probe, until the incoming-instance filter
-  //   storage    the first file created -> the last one closed
+  //   storage    the first file created -> the last one closed; where the storage area is a server,
+  //              the first question to it -> its last answer
   //   sync       the time in fsync, inside "storage": not a further share of the duration
+  //   remote     the time in waiting for the storage's server, inside "storage", likewise
   //   index      then -> stored callback: the database
   //   database   the time in waiting for the database's server, inside "index" (or "commit"): not a
   //              further share of the duration
@@ -44,6 +46,7 @@ namespace OrthancPerf
     Prepare,
     Storage,
     Sync,
+    Remote,
     Index,
     Database,
     Commit,
@@ -54,7 +57,7 @@ namespace OrthancPerf
     Wait
   };
 
-  constexpr std::size_t PHASE_COUNT = 15;
+  constexpr std::size_t PHASE_COUNT = 16;
 
   // All phases, in the order above
   const std::array<Phase, PHASE_COUNT>& GetAllPhases();
@@ -66,7 +69,7 @@ namespace OrthancPerf
   const char* ToKey(Phase phase);
 
   // Whether the phase counts towards the duration of an instance ("idle" does not, nor does what is
-  // inside another phase: "sync", "database")
+  // inside another phase: "sync", "remote", "database")
   bool IsPartOfDuration(Phase phase);
 
   // The time of one instance, or of many together, by phase. A value; not thread-safe.

@@ -26,8 +26,8 @@ namespace OrthancPerf
       lastMark_ = mark;
     }
 
-    // Time inside a phase, reported beside it (Phase::Sync, Phase::Database), or before the begin
-    // (Phase::Idle)
+    // Time inside a phase, reported beside it (Phase::Sync, Phase::Remote, Phase::Database), or
+    // before the begin (Phase::Idle)
     void AddBeside(Phase phase, Duration duration)
     {
       phases_.Add(phase, duration);

@@ -47,6 +47,20 @@ namespace OrthancPerf
   }
 
 
+  void History::SetBudget(const BudgetFigures& figures) noexcept
+  {
+    const std::lock_guard lock(mutex_);
+    const UnixSeconds now = GetTime();
+    const Duration waited = figures.waited - budget_.waited;
+    budget_ = figures;
+
+    for (HistorySeries& series : series_)
+    {
+      Advance(series, now).budgetWaited += ToSeconds(waited);
+    }
+  }
+
+
   HistoryExcerpt History::Read(HistoryResolution resolution, UnixSeconds since)
   {
     const std::lock_guard lock(mutex_);
@@ -66,6 +80,9 @@ namespace OrthancPerf
   {
     HistoryPoint& point = series.At(now);
     point.associations = std::max(point.associations, openAssociations_);
+    point.budgetHeld = std::max(point.budgetHeld, budget_.held);
+    point.budgetWaiting =
+        std::max(point.budgetWaiting, static_cast<std::uint32_t>(budget_.waiting));
     return point;
   }
 

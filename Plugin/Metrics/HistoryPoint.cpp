@@ -10,6 +10,7 @@ namespace OrthancPerf
     failed += instance.outcome == Outcome::Failed ? 1 : 0;
     stalls += instance.stalls;
     stallSeconds += static_cast<float>(ToSeconds(instance.stallTime));
+    remoteRoundTrips += instance.remote ? instance.remote->roundTrips : 0;
     databaseRoundTrips += instance.database ? instance.database->roundTrips : 0;
 
     for (const Phase phase : GetAllPhases())

@@ -60,6 +60,12 @@ namespace OrthancPerf
                 .Help("Time of a received instance in each phase of its ingest.")
                 .Register(registry_),
             ORIGIN_COUNT * PHASE_COUNT, &MakePhaseLabels, GetPhaseBuckets()),
+    remoteRoundTrips_(prometheus::BuildCounter()
+                          .Name("orthanc_perf_ingest_remote_round_trips_total")
+                          .Help("Questions to the storage's server for received instances, each "
+                                "of which its answer was waited for.")
+                          .Register(registry_),
+                      ORIGIN_COUNT, &MakeOriginLabels),
     databaseRoundTrips_(prometheus::BuildCounter()
                             .Name("orthanc_perf_ingest_database_round_trips_total")
                             .Help("Questions to the database's server for received instances, "
@@ -85,6 +91,11 @@ namespace OrthancPerf
     const auto origin = static_cast<std::size_t>(instance.origin);
     instances_.Get(origin * OUTCOME_COUNT + static_cast<std::size_t>(instance.outcome)).Increment();
     bytes_.Get(origin).Increment(static_cast<double>(instance.size));
+
+    if (instance.remote)
+    {
+      remoteRoundTrips_.Get(origin).Increment(instance.remote->roundTrips);
+    }
 
     if (instance.database)
     {

@@ -39,6 +39,7 @@ namespace OrthancPerf
     ChildCache<prometheus::Counter> instances_;
     ChildCache<prometheus::Counter> bytes_;
     ChildCache<prometheus::Histogram> phases_;
+    ChildCache<prometheus::Counter> remoteRoundTrips_;
     ChildCache<prometheus::Counter> databaseRoundTrips_;
   };
 }

@@ -12,6 +12,12 @@ namespace OrthancPerf
     stalls += instance.stalls;
     stallTime += instance.stallTime;
 
+    if (instance.remote)
+    {
+      isRemoteObserved = true;
+      remoteRoundTrips += instance.remote->roundTrips;
+    }
+
     if (instance.database)
     {
       isDatabaseObserved = true;
@@ -27,6 +33,8 @@ namespace OrthancPerf
     areStallsObserved = areStallsObserved || other.areStallsObserved;
     stalls += other.stalls;
     stallTime += other.stallTime;
+    isRemoteObserved = isRemoteObserved || other.isRemoteObserved;
+    remoteRoundTrips += other.remoteRoundTrips;
     isDatabaseObserved = isDatabaseObserved || other.isDatabaseObserved;
     databaseRoundTrips += other.databaseRoundTrips;
 

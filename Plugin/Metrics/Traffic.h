@@ -18,6 +18,8 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // of any; without the probe, no stalls does not mean none
     std::uint64_t stalls = 0;
     Duration stallTime = Duration::zero();
+    bool isRemoteObserved = false;  // what any of them asked of the storage's server
+    std::uint64_t remoteRoundTrips = 0;
     bool isDatabaseObserved = false;  // what any of them asked of the database's server
     std::uint64_t databaseRoundTrips = 0;
     double instancesPerSecond = 0;

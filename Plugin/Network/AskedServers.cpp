@@ -21,12 +21,35 @@ namespace OrthancPerf
     __attribute__((tls_model("initial-exec"))) thread_local AskedServers ofThisThread;
 
 
-    bool IsSocket(int fd) noexcept
+    // A place that no server has
+    constexpr std::uint8_t NOBODY = 2;
+
+
+    // Whether it is a connection to a server with an address; that of a Unix socket has no port.
+    // Questions to a name server are no such connection, nor are two ends of one process.
+    bool FindServer(int fd, PeerAddress& server) noexcept
     {
       const ErrnoKeeper keeper;
       int type = 0;
       socklen_t size = sizeof(type);
-      return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+
+      if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
+      {
+        return false;
+      }
+
+      sockaddr_storage storage = {};
+      auto* address = reinterpret_cast<sockaddr*>(&storage);
+      size = sizeof(storage);
+
+      if (getpeername(fd, address, &size) != 0)
+      {
+        return false;
+      }
+
+      server = PeerAddress::From(address, size);
+      return server.port != 0 ||
+             (address->sa_family == AF_UNIX && size > offsetof(sockaddr_un, sun_path));
     }
 
 
@@ -59,30 +82,24 @@ namespace OrthancPerf
     }
 
 
-    // "10.0.0.1:5432", "[::1]:5432", "/run/postgresql/.s.PGSQL.5432"; empty if the kernel does not
-    // know it, as where the connection is closed
-    std::string DescribeServer(int fd)
+    // "/run/postgresql/.s.PGSQL.5432"; empty if the kernel does not know it
+    std::string DescribeUnixSocket(int fd)
     {
-      sockaddr_storage storage = {};
-      auto* address = reinterpret_cast<sockaddr*>(&storage);
-      socklen_t size = sizeof(storage);
+      sockaddr_un address = {};
+      socklen_t size = sizeof(address);
+      const bool isKnown = getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+                           address.sun_family == AF_UNIX;
+      return isKnown ? DescribeUnixAddress(address, std::min(sizeof(address), std::size_t(size)))
+                     : "";
+    }
 
-      if (getpeername(fd, address, &size) != 0)
-      {
-        return "";
-      }
 
-      if (address->sa_family == AF_UNIX)
-      {
-        sockaddr_un local = {};
-        std::memcpy(&local, &storage, std::min(sizeof(local), std::size_t(size)));
-        return DescribeUnixAddress(local, std::min(sizeof(local), std::size_t(size)));
-      }
-
-      const PeerAddress peer = PeerAddress::From(address, size);
+    // "10.0.0.1:5432", "[::1]:5432"
+    std::string DescribeTcp(const PeerAddress& peer)
+    {
       const std::string ip = peer.ToString();
       const bool isV6 = ip.find(':') != std::string::npos;
-      return peer.port == 0 ? "" : (isV6 ? "[" + ip + "]" : ip) + ":" + std::to_string(peer.port);
+      return (isV6 ? "[" + ip + "]" : ip) + ":" + std::to_string(peer.port);
     }
   }
 
@@ -93,109 +110,266 @@ namespace OrthancPerf
   }
 
 
-  void AskedServers::Begin() noexcept
+  void AskedServers::Begin(Served served) noexcept
   {
     *this = {};
     isFollowing_ = true;
+    served_ = served;
   }
 
 
   void AskedServers::OnFileClosed() noexcept
   {
-    Begin();
-    computedBefore_ = GetComputed();
+    const bool isDatabase = served_.isDatabase;
+    *this = {};
+
+    if (isDatabase)
+    {
+      isFollowing_ = true;
+      isAfterFile_ = true;
+      served_.isDatabase = true;
+      computedBefore_ = GetComputed();
+    }
+  }
+
+
+  // One attempt may follow another, as with IPv6 and IPv4: all are the way to what is asked then
+  void AskedServers::OnConnecting(int fd, TimePoint from, TimePoint now) noexcept
+  {
+    if (connecting_ < 0)
+    {
+      connectingSince_ = from;
+      connectWaited_ = Duration::zero();
+    }
+
+    connecting_ = fd;
+    connectWaited_ += now - from;
   }
 
 
   void AskedServers::OnWritten(int fd, TimePoint now) noexcept
   {
-    if (Find(fd) == nullptr)
-    {
-      if (count_ == asked_.size() || !IsSocket(fd))
-      {
-        return;
-      }
+    int* const end = connections_.data() + connectionCount_;
 
-      asked_[count_++].fd = fd;
+    if (std::find(connections_.data(), end, fd) == end && !Add(fd, now))
+    {
+      return;
     }
 
-    last_ = fd;
-    awaited_ = fd;
-    askedAt_ = now;
+    if (FindCounted(fd) != nullptr)
+    {
+      awaited_ = fd;
+      askedAt_ = now;
+    }
   }
 
 
-  void AskedServers::OnWaited(int fd, Duration waited) noexcept
+  bool AskedServers::OnWaited(int fd, Duration waited) noexcept
   {
-    if (Asked* asked = Find(fd))
+    if (Server* server = FindCounted(fd))
     {
-      asked->waited += waited;
+      server->waited += waited;
+      return true;
     }
+
+    const bool isConnecting = fd >= 0 && fd == connecting_;
+    connectWaited_ += isConnecting ? waited : Duration::zero();
+    return isConnecting;
   }
 
 
   void AskedServers::OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept
   {
-    Asked* const asked = Find(fd);
+    Server* const server = FindCounted(fd);
 
-    if (asked == nullptr)
+    if (server == nullptr)
     {
       return;
     }
 
-    asked->waited += now - from;
+    server->waited += now - from;
 
-    if (size > 0 && fd == awaited_)
+    if (size <= 0)
     {
-      asked->roundTrips++;
-      asked->shortest = std::min(asked->shortest, now - askedAt_);
+      return;
+    }
+
+    if (fd == awaited_)
+    {
+      server->roundTrips++;
+      server->shortest = std::min(server->shortest, now - askedAt_);
       awaited_ = -1;
+    }
+
+    // As far as that may have been the storage
+    if (served_.isStorage && serverCount_ == 1)
+    {
+      end_ = now;
+      computedBefore_ = GetComputed();
     }
   }
 
 
-  std::optional<DatabaseWork> AskedServers::Take()
+  void AskedServers::OnClosing(int fd) noexcept
+  {
+    for (std::size_t i = 0; i < connectionCount_; i++)
+    {
+      if (connections_[i] == fd)
+      {
+        connectionCount_--;
+        connections_[i] = connections_[connectionCount_];
+        owners_[i] = owners_[connectionCount_];
+      }
+    }
+
+    awaited_ = awaited_ == fd ? -1 : awaited_;
+  }
+
+
+  AskedWork AskedServers::Take()
   {
     const AskedServers taken = std::exchange(*this, {});
+    const bool isStorage =
+        taken.served_.isStorage && (taken.serverCount_ == 2 || !taken.served_.isDatabase);
+    AskedWork work;
 
-    if (taken.count_ == 0)
+    if (taken.serverCount_ > 0 && isStorage)
     {
-      return std::nullopt;
+      work.storage = taken.DescribeStorage();
     }
 
-    DatabaseWork work;
-    const bool isAfterFile = taken.computedBefore_ != Duration::min();
-    work.connection = isAfterFile ? taken.asked_[0].fd : taken.last_;
-    work.server = DescribeServer(work.connection);
-
-    if (isAfterFile)
+    if (taken.serverCount_ > 0 && taken.served_.isDatabase)
     {
-      work.computed = GetComputed() - taken.computedBefore_;
-    }
-
-    for (std::size_t i = 0; i < taken.count_; i++)
-    {
-      const Asked& asked = taken.asked_[i];
-
-      // A pool may give each transaction another connection
-      if (asked.fd == work.connection || DescribeServer(asked.fd) == work.server)
-      {
-        work.roundTrips += asked.roundTrips;
-        work.waited += asked.waited;
-        work.shortest = std::min(work.shortest, asked.shortest);
-      }
+      work.database = taken.DescribeDatabase();
     }
 
     return work;
   }
 
 
-  // Null: it was not asked
-  AskedServers::Asked* AskedServers::Find(int fd) noexcept
+  // Null: it was not asked, or does not count any more
+  AskedServers::Server* AskedServers::FindCounted(int fd) noexcept
   {
-    Asked* const end = asked_.data() + count_;
-    Asked* const found =
-        std::find_if(asked_.data(), end, [fd](const Asked& asked) { return asked.fd == fd; });
-    return found == end ? nullptr : found;
+    for (std::size_t i = 0; i < connectionCount_; i++)
+    {
+      if (connections_[i] == fd)
+      {
+        return owners_[i] + 1 == serverCount_ ? &servers_[owners_[i]] : nullptr;
+      }
+    }
+
+    return nullptr;
+  }
+
+
+  // False: nothing is asked there, or there is no room
+  bool AskedServers::Add(int fd, TimePoint now) noexcept
+  {
+    PeerAddress address;
+
+    if (connectionCount_ == connections_.size() || !FindServer(fd, address))
+    {
+      return false;
+    }
+
+    connections_[connectionCount_] = fd;
+    owners_[connectionCount_] = Classify(fd, address, now);
+    connectionCount_++;
+
+    if (fd != connecting_)
+    {
+      return true;
+    }
+
+    if (Server* server = FindCounted(fd))
+    {
+      server->waited += connectWaited_;
+    }
+
+    connecting_ = -1;
+    return true;
+  }
+
+
+  // The place of the server with this address, which may be a new one. An object storage may have
+  // several addresses, of one port: those are one server. Those of Unix sockets have none.
+  std::uint8_t AskedServers::Classify(int fd, const PeerAddress& address, TimePoint now) noexcept
+  {
+    for (std::uint8_t i = 0; i < serverCount_; i++)
+    {
+      if (servers_[i].address.port == address.port)
+      {
+        return i;
+      }
+    }
+
+    const bool isOne = isAfterFile_ || !served_.isDatabase;
+
+    if (serverCount_ == (isOne ? 1 : servers_.size()))
+    {
+      return NOBODY;
+    }
+
+    if (serverCount_ == 0)
+    {
+      begin_ = fd == connecting_ ? connectingSince_ : now;
+    }
+
+    servers_[serverCount_].address = address;
+    servers_[serverCount_].connection = fd;
+    return serverCount_++;
+  }
+
+
+  std::string AskedServers::Describe(std::size_t server) const
+  {
+    if (servers_[server].address.port != 0)
+    {
+      return DescribeTcp(servers_[server].address);
+    }
+
+    for (std::size_t i = 0; i < connectionCount_; i++)
+    {
+      if (owners_[i] == server)
+      {
+        return DescribeUnixSocket(connections_[i]);
+      }
+    }
+
+    return "";
+  }
+
+
+  StorageWork AskedServers::DescribeStorage() const
+  {
+    StorageWork work;
+    work.server = Describe(0);
+    work.begin = begin_;
+    work.end = std::max(begin_, end_);
+    work.roundTrips = servers_[0].roundTrips;
+    work.waited = servers_[0].waited;
+    return work;
+  }
+
+
+  DatabaseWork AskedServers::DescribeDatabase() const
+  {
+    const std::size_t place = serverCount_ - std::size_t(1);
+    const Server& server = servers_[place];
+    DatabaseWork work;
+    work.server = Describe(place);
+    work.connection = server.connection;
+    work.roundTrips = server.roundTrips;
+    work.waited = server.waited;
+    work.shortest = server.shortest;
+
+    const bool isAfterStorage = isAfterFile_ || (served_.isStorage && place == 1);
+
+    if (isAfterStorage && computedBefore_ != Duration::min())
+    {
+      work.computed = GetComputed() - computedBefore_;
+    }
+
+    return work;
   }
 }

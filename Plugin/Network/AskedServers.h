@@ -2,22 +2,35 @@
 #pragma once
 
 #include "Ingest/MessageSource.h"
+#include "Network/Connection.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <sys/types.h>
 
 namespace OrthancPerf
 {
-  // The servers that a thread asks over sockets while it stores an instance: a database, whichever
-  // library speaks to it. What is written is a question, what is read next its answer; between the
-  // two the thread waits. No byte is looked at, so that it works under TLS. Connections of DICOM
-  // and of Orthanc's HTTP server are not among them: the hooks know those.
+  // What of Orthanc is kept by a plugin, which may ask a server for it
+  struct Served
+  {
+    bool isStorage = false;
+    bool isDatabase = false;
+  };
+
+
+  // The servers that a thread asks over sockets while it stores an instance: an object storage, a
+  // database, whichever library speaks to it. What is written is a question, what is read next its
+  // answer; between the two the thread waits. No byte is looked at, so that it works under TLS.
+  // Connections of DICOM and of Orthanc's HTTP server are not among them: the hooks know those.
   //
   // Orthanc (1.10.1 to 1.13.0) has its storage area store first and its index then, on the same
-  // thread: where files are written, the database is what is asked after the last one was closed;
-  // where none is, what is asked last.
+  // thread. Where files are written, the database is what is asked after the last one was closed.
+  // Where none is, the server that is asked first is the storage's, and the next one the database;
+  // a single one is the database, if that may be a server: the storage area works on other threads
+  // then, or is in the same database. What else is asked does not count, nor does the storage's
+  // server once the database was asked (what an instance replaces is removed last).
   //
   // Each thread has one, for the hooks of the probe: no lock, no allocation, and small, as the
   // dynamic linker has some 500 bytes of such thread-local storage for all plugins together.
@@ -27,7 +40,7 @@ namespace OrthancPerf
     static AskedServers& OfThisThread() noexcept;
 
     // The thread stores an instance from now on, until Take()
-    void Begin() noexcept;
+    void Begin(Served served) noexcept;
 
     bool IsFollowing() const noexcept
     {
@@ -37,37 +50,57 @@ namespace OrthancPerf
     // A file of the instance is complete: what was asked so far was not the database
     void OnFileClosed() noexcept;
 
+    // connect(2) was called, and has returned
+    void OnConnecting(int fd, TimePoint from, TimePoint now) noexcept;
+
     // Something was written to a descriptor that is no file of the instance
     void OnWritten(int fd, TimePoint now) noexcept;
 
-    // It was waited for something to read
-    void OnWaited(int fd, Duration waited) noexcept;
+    // It was waited for: for something to read, for room to write, or to be connected. False: it is
+    // none of these.
+    bool OnWaited(int fd, Duration waited) noexcept;
 
     // "size" as read(2) answers
     void OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept;
 
-    // What the thread has asked of the database since Begin(); nothing if no server was asked.
-    // Allocates.
-    std::optional<DatabaseWork> Take();
+    // Its number may be that of another connection soon
+    void OnClosing(int fd) noexcept;
+
+    // What the thread has asked since Begin(). Allocates.
+    AskedWork Take();
 
   private:
-    // A connection to a server
-    struct Asked
+    struct Server
     {
-      int fd = -1;
+      PeerAddress address;  // without a port: a Unix socket
+      int connection = -1;  // the first one
       std::uint32_t roundTrips = 0;
       Duration waited = Duration::zero();
       Duration shortest = Duration::max();
     };
 
-    Asked* Find(int fd) noexcept;
+    Server* FindCounted(int fd) noexcept;
+    bool Add(int fd, TimePoint now) noexcept;
+    std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint now) noexcept;
+    std::string Describe(std::size_t server) const;
+    StorageWork DescribeStorage() const;
+    DatabaseWork DescribeDatabase() const;
 
-    std::array<Asked, 6> asked_ = {};  // what is asked beyond that does not count
-    std::uint8_t count_ = 0;
+    std::array<Server, 2> servers_ = {};       // in the order in which they were asked first
+    std::array<int, 6> connections_ = {};      // what is asked beyond that does not count
+    std::array<std::uint8_t, 6> owners_ = {};  // whose they are: a place in servers_, or beyond
+    std::uint8_t connectionCount_ = 0;
+    std::uint8_t serverCount_ = 0;
     bool isFollowing_ = false;
-    int last_ = -1;     // the descriptor that was asked last
-    int awaited_ = -1;  // the one whose answer is to come
+    bool isAfterFile_ = false;
+    Served served_;
+    int awaited_ = -1;     // the connection whose answer is to come
+    int connecting_ = -1;  // the one that is to be made
     TimePoint askedAt_;
-    Duration computedBefore_ = Duration::min();  // by this thread until OnFileClosed()
+    TimePoint connectingSince_;
+    Duration connectWaited_ = Duration::zero();
+    TimePoint begin_;                            // of the first server
+    TimePoint end_;                              // its last answer
+    Duration computedBefore_ = Duration::min();  // by this thread until the storage ended
   };
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -67,6 +68,8 @@ namespace OrthancPerf
   // How far a connection is, for the thread that has it
   struct ConnectionProgress
   {
+    static constexpr std::uint64_t NEVER = std::numeric_limits<std::uint64_t>::max();
+
     ExchangeState state = ExchangeState::Quiet;
     bool isAnswered = false;               // the association: accepted or rejected
     bool isPeerGone = false;               // nothing more will come
@@ -74,6 +77,8 @@ namespace OrthancPerf
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
+    std::uint64_t requestBytes = 0;  // of the request under way, so far
+    std::uint64_t askAt = NEVER;     // with so many of them, IngestBudget is to be asked
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
+#include "Ingest/IngestBudget.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -193,9 +195,16 @@ namespace OrthancPerf
     if (connection.state != ExchangeState::Request)
     {
       connection.state = ExchangeState::Request;
+      connection.requestBytes = 0;
+
+      // What of HTTP requests Orthanc keeps is known once it has let them in
+      connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
+                             ? IngestBudget::PIECE
+                             : Connection::NEVER;
       observer_.OnRequestBegins(connection, now);
     }
 
+    connection.requestBytes += size;
     observer_.OnRequestBytes(connection, data, size, now);
   }
 

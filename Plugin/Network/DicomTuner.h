@@ -41,6 +41,11 @@ namespace OrthancPerf
     // What the kernel makes of the settings in force
     SettingsTrial GetTrial() const;
 
+    IngestBudget& GetBudget()
+    {
+      return probe_.GetBudget();
+    }
+
     const Probe& GetProbe() const
     {
       return probe_;

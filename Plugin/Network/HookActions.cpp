@@ -64,6 +64,15 @@ namespace OrthancPerf
       return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
     }
 
+    // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
+    void ForgetMessage(const ContextUse& use, int fd) noexcept
+    {
+      if (!use->budget.IsIdle())
+      {
+        use->budget.Close(fd, Clock::now());
+      }
+    }
+
     bool IsTcp(int fd) noexcept
     {
       int type = 0;
@@ -75,6 +84,13 @@ namespace OrthancPerf
 
   Watch TurnTo(int fd) noexcept
   {
+    bool isBudgeted = false;
+    return TurnToRead(fd, isBudgeted);
+  }
+
+
+  Watch TurnToRead(int fd, bool& isBudgeted) noexcept
+  {
     const ContextUse use;
     Connection* connection = FindSocketOfServer(use, fd);
 
@@ -84,6 +100,8 @@ namespace OrthancPerf
     }
 
     Tune(use, *connection);
+    isBudgeted = !use->budget.IsIdle() && connection->state == ExchangeState::Request &&
+                 connection->requestBytes >= connection->askAt;
     return connection->IsDicom() ? Watch::Wait : Watch::Duration;
   }
 
@@ -191,6 +209,7 @@ namespace OrthancPerf
 
     if (Connection* connection = use.Find(fd))
     {
+      ForgetMessage(use, fd);
       use->tracker.OnClosing(*connection, Clock::now());
     }
   }
@@ -223,7 +242,14 @@ namespace OrthancPerf
 
     if (Connection* connection = use.Find(fd))
     {
-      use->tracker.OnWritten(*connection, ToBytes(buffer), size, Clock::now());
+      const TimePoint now = Clock::now();
+      use->tracker.OnWritten(*connection, ToBytes(buffer), size, now);
+
+      // Orthanc answers when it is done with the request
+      if (!use->budget.IsIdle() && connection->state == ExchangeState::Response)
+      {
+        use->budget.Close(fd, now);
+      }
     }
   }
 
@@ -240,6 +266,7 @@ namespace OrthancPerf
       return;
     }
 
+    ForgetMessage(use, fd);
     const std::uint16_t localPort = PeerAddress::From(address, size).port;
     size = sizeof(storage);
     const bool isConnected = (getpeername(fd, address, &size) == 0);
@@ -259,6 +286,7 @@ namespace OrthancPerf
 
     if (use && peer.port != 0 && IsTcp(fd))
     {
+      ForgetMessage(use, fd);
       use->tracker.OnConnecting(fd, peer, Clock::now());
     }
   }

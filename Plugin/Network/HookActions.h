@@ -26,6 +26,9 @@ namespace OrthancPerf
   // The thread is about to read or to wait
   Watch TurnTo(int fd) noexcept;
 
+  // The same for a read; "isBudgeted": MayRead (IngestGate.h) is to be asked
+  Watch TurnToRead(int fd, bool& isBudgeted) noexcept;
+
   // The thread has to wait for bytes. After how much of the wait, if it lasts, to look into it;
   // zero: no need to.
   Duration BeforeWait(int fd) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/IngestBudget.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/SharedDicomSockets.h"
 #include "Redirection/ErrnoKeeper.h"
@@ -16,6 +17,7 @@ namespace OrthancPerf
   {
     ConnectionTracker& tracker;
     const SharedDicomSockets& settings;
+    IngestBudget& budget;
     const std::string defaultCongestionControl;
   };
 

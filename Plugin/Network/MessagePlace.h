@@ -62,6 +62,7 @@ namespace OrthancPerf
 
     // Of the message under way. The serial is never reset.
     std::atomic<std::uint64_t> serial = 0;
+    std::atomic<std::uint64_t> closedSerial = 0;  // when a connection was closed last
     std::atomic<std::int64_t> firstByte = 0;
     std::atomic<std::int64_t> lastByte = 0;
     std::atomic<std::int64_t> idle = -1;  // -1: there was no response before

@@ -88,6 +88,13 @@ namespace OrthancPerf
   }
 
 
+  int MessageRecorder::GetCurrentConnection() const noexcept
+  {
+    const auto* place = static_cast<const MessagePlace*>(work.place);
+    return place == nullptr || work.recorder != id_ ? -1 : static_cast<int>(place - places_.get());
+  }
+
+
   Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
     const MessagePlace& place = places_[id.connection];
@@ -99,17 +106,25 @@ namespace OrthancPerf
       return {Response::State::Forgotten, {}};
     }
 
-    return response == 0 ? Response() : Response{Response::State::Written, ToTimePoint(response)};
+    if (response != 0)
+    {
+      return {Response::State::Written, ToTimePoint(response)};
+    }
+
+    const bool isClosed = place.closedSerial.load(std::memory_order_acquire) >= id.serial;
+    return {isClosed ? Response::State::Forgotten : Response::State::Pending, {}};
   }
 
 
   void MessageRecorder::BeginStorage() noexcept
   {
     WrittenFiles::OfThisThread().Begin();
+    const Served served = {isStorageServed_.load(std::memory_order_relaxed),
+                           isDatabaseServed_.load(std::memory_order_relaxed)};
 
-    if (isDatabaseFollowed_.load(std::memory_order_relaxed))
+    if (served.isStorage || served.isDatabase)
     {
-      AskedServers::OfThisThread().Begin();
+      AskedServers::OfThisThread().Begin(served);
     }
   }
 
@@ -120,7 +135,7 @@ namespace OrthancPerf
   }
 
 
-  std::optional<DatabaseWork> MessageRecorder::TakeDatabaseWork()
+  AskedWork MessageRecorder::TakeAskedWork()
   {
     return AskedServers::OfThisThread().Take();
   }
@@ -183,12 +198,14 @@ namespace OrthancPerf
   void MessageRecorder::OnClosed(Connection& connection, AssociationOutcome outcome,
                                  TimePoint now) noexcept
   {
+    MessagePlace& place = GetPlace(connection);
+    place.closedSerial.store(place.serial.load(RELAXED), std::memory_order_release);
+
     if (!connection.IsDicom())
     {
       return;
     }
 
-    MessagePlace& place = GetPlace(connection);
     FinishExchange(connection, place, outcome);
 
     ProbeEvent event = MakeEvent(connection, place);

@@ -36,14 +36,18 @@ namespace OrthancPerf
     Response GetResponse(const MessageId& id) const noexcept override;
     void BeginStorage() noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
-    std::optional<DatabaseWork> TakeDatabaseWork() override;
+    AskedWork TakeAskedWork() override;
 
-    // Whether the index is kept by a plugin, whose database may be a server: until then nothing
-    // that a thread asks is taken for it
-    void FollowDatabase(bool isPlugin) noexcept
+    // Whether the storage area and the index are kept by plugins, which may ask servers: until then
+    // nothing that a thread asks is taken for one of them
+    void FollowServers(bool isStoragePlugin, bool isDatabasePlugin) noexcept
     {
-      isDatabaseFollowed_.store(isPlugin, std::memory_order_relaxed);
+      isStorageServed_.store(isStoragePlugin, std::memory_order_relaxed);
+      isDatabaseServed_.store(isDatabasePlugin, std::memory_order_relaxed);
     }
+
+    // The connection that the calling thread has read last; -1: none that is known
+    int GetCurrentConnection() const noexcept;
 
     // Publishes what is over. Any thread, one at a time.
     void Drain(const Journal& journal);
@@ -85,6 +89,7 @@ namespace OrthancPerf
     const std::unique_ptr<MessagePlace[]> places_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
-    std::atomic<bool> isDatabaseFollowed_{false};
+    std::atomic<bool> isStorageServed_{false};
+    std::atomic<bool> isDatabaseServed_{false};
   };
 }

@@ -12,7 +12,7 @@ namespace OrthancPerf
   Probe::Probe(WatchedPlaces places, IConnectionObserver& observer,
                GotPatcher::ModuleFilter filter) :
     tracker_(table_, observer, std::move(places)),
-    context_{tracker_, settings_, GetDefaultCongestionControl()},
+    context_{tracker_, settings_, budget_, GetDefaultCongestionControl()},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
   {
@@ -50,6 +50,7 @@ namespace OrthancPerf
       patcher_.Restore();
       LeaveContext(context_);
       table_.Clear();  // what is closed from now on is not seen
+      budget_.Clear();
       isEntered_ = false;
     }
   }

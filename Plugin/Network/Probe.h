@@ -11,9 +11,10 @@
 
 namespace OrthancPerf
 {
-  // Watches the connections and stored files of this process, and tunes its DICOM sockets, from
-  // Install() to Remove(). One probe at a time in a process; owned by the plugin's context, which
-  // installs, refreshes and removes it on one thread. Settings and connections: any thread.
+  // Watches the connections and stored files of this process, tunes its DICOM sockets, and holds
+  // its senders back where there is a budget, from Install() to Remove(). One probe at a time in a
+  // process; owned by the plugin's context, which installs, refreshes and removes it on one thread.
+  // Settings and connections: any thread.
   class Probe
   {
   public:
@@ -49,6 +50,16 @@ namespace OrthancPerf
       return settings_.Get();
     }
 
+    IngestBudget& GetBudget()
+    {
+      return budget_;
+    }
+
+    const IngestBudget& GetBudget() const
+    {
+      return budget_;
+    }
+
     const ConnectionTable& GetConnections() const
     {
       return table_;
@@ -58,6 +69,7 @@ namespace OrthancPerf
     ConnectionTable table_;
     ConnectionTracker tracker_;
     SharedDicomSockets settings_;
+    IngestBudget budget_{ConnectionTable::DEFAULT_CAPACITY};
     HookContext context_;
     GotPatcher patcher_;
     std::string problem_;

@@ -3,6 +3,7 @@
 
 #include "Network/AskedServers.h"
 #include "Network/HookActions.h"
+#include "Network/IngestGate.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/ErrnoKeeper.h"
 
@@ -71,7 +72,14 @@ namespace OrthancPerf
                     const Original& original) noexcept
     {
       const bool isReading = size != 0 && (flags & NO_READING) == 0;
-      const Watch watch = isReading ? TurnTo(fd) : Watch::Nothing;
+      bool isBudgeted = false;
+      const Watch watch = isReading ? TurnToRead(fd, isBudgeted) : Watch::Nothing;
+
+      if (isBudgeted && !MayRead(fd))
+      {
+        AfterRead(fd, buffer, -1, {});
+        return -1;
+      }
 
       if (watch == Watch::Nothing)
       {
@@ -153,14 +161,36 @@ namespace OrthancPerf
       return result;
     }
 
+    // All that a library waits for at once; libcurl has a descriptor of its own among it
+    constexpr nfds_t LOOKED_AT = 8;
+
+    // Waits, of which the thread's servers are told
+    template <typename Original>
+    int WaitForServers(const pollfd* fds, nfds_t count, const Original& original) noexcept
+    {
+      const auto tell = [fds, count](AskedServers& servers, int, TimePoint from)
+      {
+        const Duration waited = Clock::now() - from;
+        std::any_of(fds, fds + std::min(count, LOOKED_AT),
+                    [&servers, waited](const pollfd& one)
+                    { return servers.OnWaited(one.fd, waited); });
+      };
+      return Follow<AskedServers>(original, tell);
+    }
+
     // "original": takes the time-out of poll(2)
     template <typename Original>
     int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original) noexcept
     {
-      // All who wait for one of these connections wait for nothing else, or for little.
+      const auto waitForServers = [&]
+      {
+        return WaitForServers(fds, count, [&] { return original(timeout); });
+      };
+
+      // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
       if (count != 1 || timeout == 0)
       {
-        return original(timeout);
+        return timeout == 0 ? original(timeout) : waitForServers();
       }
 
       const int fd = fds->fd;
@@ -168,7 +198,7 @@ namespace OrthancPerf
       if ((fds->events & POLLIN) == 0)
       {
         const bool isConnecting = IsConnectionCandidate(fd);
-        const int result = original(timeout);
+        const int result = waitForServers();
 
         if (isConnecting && result > 0 && (fds->revents & POLLOUT) != 0)
         {
@@ -182,9 +212,7 @@ namespace OrthancPerf
 
       if (watch == Watch::Nothing)
       {
-        return Follow<AskedServers>([&] { return original(timeout); },
-                                    [fd](AskedServers& servers, int, TimePoint from)
-                                    { servers.OnWaited(fd, Clock::now() - from); });
+        return waitForServers();
       }
 
       const auto wait = [&](Duration time)
@@ -314,7 +342,9 @@ namespace OrthancPerf
     int OnConnect(int fd, const sockaddr* address, socklen_t size) noexcept
     {
       BeforeConnect(fd, address, size);
-      const int result = ::connect(fd, address, size);
+      const int result = Follow<AskedServers>([=] { return ::connect(fd, address, size); },
+                                              [fd](AskedServers& servers, int, TimePoint from)
+                                              { servers.OnConnecting(fd, from, Clock::now()); });
 
       if (result == 0)
       {
@@ -425,6 +455,12 @@ namespace OrthancPerf
     int OnClose(int fd) noexcept
     {
       Forget(fd);  // before the original: after it, another thread may get the descriptor
+
+      if (AskedServers::OfThisThread().IsFollowing())
+      {
+        AskedServers::OfThisThread().OnClosing(fd);
+      }
+
       return CloseFile(fd, [=] { return ::close(fd); });
     }
 

@@ -25,9 +25,10 @@ namespace OrthancPerf
   //   fopen, fopen64, fclose               written files: std::ofstream, C
   //   fsync, fdatasync                     written files
   //
-  // poll, read, recv, write and send show the questions to a database, too: libpq (poll, recv,
-  // send, also below its TLS), MariaDB's connector (poll, recv, send; below TLS read and write,
-  // called by OpenSSL).
+  // connect, poll, read, recv, write, send and close show the questions to a database and to an
+  // object storage, too: libpq (poll, recv, send, also below its TLS), MariaDB's connector (poll,
+  // recv, send; below TLS read and write, called by OpenSSL), libcurl (poll on the connection and
+  // on a descriptor to be woken up by, recv, send, also below its TLS).
   //
   // Not watched, because nobody there uses them for these: recvfrom, recvmsg, readv, sendto,
   // sendmsg, writev, ppoll, epoll, creat, openat, mkstemp, syncfs, sync_file_range; nor shutdown,

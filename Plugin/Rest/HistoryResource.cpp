@@ -89,6 +89,11 @@ namespace OrthancPerf
           ListJson(excerpt.points, [=](const HistoryPoint& point)
                    { return Json::Value(point.directions[place].stallSeconds); });
 
+      if (IsObserved(excerpt, place, Phase::Remote))
+      {
+        json["RemoteRoundTrips"] = list(&TrafficPoint::remoteRoundTrips);
+      }
+
       if (IsObserved(excerpt, place, Phase::Database))
       {
         json["DatabaseRoundTrips"] = list(&TrafficPoint::databaseRoundTrips);
@@ -140,6 +145,12 @@ namespace OrthancPerf
       answer["Send"] = Describe(excerpt, Direction::Send);
       answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
                                         { return Json::Value(point.associations); });
+      answer["BudgetHeld"] = ListJson(excerpt.points, [](const HistoryPoint& point)
+                                      { return ToJson(point.budgetHeld); });
+      answer["BudgetWaiting"] = ListJson(excerpt.points, [](const HistoryPoint& point)
+                                         { return Json::Value(point.budgetWaiting); });
+      answer["BudgetWaited"] = ListJson(excerpt.points, [](const HistoryPoint& point)
+                                        { return Json::Value(point.budgetWaited); });
       answer["TuningChanges"] =
           ListJson(changes.GetSince(ToMoment(excerpt.begin)),
                    [](const TuningChange& change) { return Describe(change); });

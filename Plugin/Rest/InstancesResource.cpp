@@ -113,6 +113,12 @@ namespace OrthancPerf
         json["StallTime"] = ToJson(instance.stallTime);
       }
 
+      if (instance.remote)
+      {
+        json["Remote"]["RoundTrips"] = instance.remote->roundTrips;
+        AddText(json["Remote"], "Server", instance.remote->server);
+      }
+
       if (instance.database)
       {
         json["Database"]["RoundTrips"] = instance.database->roundTrips;

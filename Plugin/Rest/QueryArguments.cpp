@@ -5,6 +5,33 @@
 
 namespace OrthancPerf
 {
+  std::string DecodeQuery(const std::string& text)
+  {
+    std::string decoded;
+    std::size_t i = 0;
+
+    while (i < text.size())
+    {
+      unsigned char byte = 0;
+      const char* const digits = text.data() + i + 1;
+
+      if (text[i] == '%' && i + 2 < text.size() &&
+          std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2)
+      {
+        decoded += static_cast<char>(byte);
+        i += 3;
+      }
+      else
+      {
+        decoded += text[i] == '+' ? ' ' : text[i];
+        i++;
+      }
+    }
+
+    return decoded;
+  }
+
+
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name)
   {
     const auto argument = request.arguments.find(name);

@@ -9,6 +9,10 @@
 
 namespace OrthancPerf
 {
+  // A name or a value of a query string without its escapes: "CT%20ROOM" and "CT+ROOM" are "CT
+  // ROOM", as for civetweb (WHATWG URL Standard, section 5.1); what is no escape stays as it is
+  std::string DecodeQuery(const std::string& text);
+
   // The argument of the query string; nothing if the request does not have it
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
 

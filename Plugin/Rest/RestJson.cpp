@@ -52,6 +52,11 @@ namespace OrthancPerf
     json["Stalls"] = ToJson(traffic.stalls);
     json["StallTime"] = ToJson(traffic.stallTime);
 
+    if (traffic.isRemoteObserved)
+    {
+      json["RemoteRoundTrips"] = ToJson(traffic.remoteRoundTrips);
+    }
+
     if (traffic.isDatabaseObserved)
     {
       json["DatabaseRoundTrips"] = ToJson(traffic.databaseRoundTrips);

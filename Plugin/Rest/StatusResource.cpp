@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/StatusResource.h"
 
+#include "Advisor/ProcessMemory.h"
+#include "Ingest/MemoryLimit.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 
@@ -102,6 +104,11 @@ namespace OrthancPerf
         keys.append("IngestTranscoding.TransferSyntax");
       }
 
+      if (!sources.tuner.IsProbeInstalled() && sources.tuner.GetProbe().GetBudget().IsOn())
+      {
+        keys.append("Memory.IngestBudget");
+      }
+
       return keys;
     }
 
@@ -149,6 +156,40 @@ namespace OrthancPerf
     }
 
 
+    Json::Value DescribeMemory(const IngestBudget& budget)
+    {
+      const BudgetFigures figures = budget.GetFigures();
+      const std::uint64_t limit = ReadMemoryLimit();
+      const ProcessMemory process = ProcessMemory::Read();
+
+      Json::Value json;
+      json["IngestBudget"] = ToJson(figures.limit);
+      json["Copies"] = ToJson(IngestBudget::COPIES);
+      json["Held"] = ToJson(figures.held);
+      json["InFlight"] = ToJson(figures.inFlight);
+      json["Waiting"] = ToJson(figures.waiting);
+      json["Waits"] = ToJson(figures.waits);
+      json["Waited"] = ToJson(figures.waited);
+      json["GivenUp"] = ToJson(figures.givenUp);
+      json["BrokenOff"] = ToJson(figures.brokenOff);
+      json["Anonymous"] = ToJson(process.anonymous);
+      json["Peak"] = ToJson(process.peak);
+
+      if (limit != 0)
+      {
+        json["Limit"] = ToJson(limit);
+      }
+
+      if (process.used)
+      {
+        json["Used"] = ToJson(*process.used);
+        json["Kept"] = ToJson(process.GetKept());
+      }
+
+      return json;
+    }
+
+
     Json::Value Describe(const OpenConnection& connection)
     {
       Json::Value json;
@@ -191,6 +232,7 @@ namespace OrthancPerf
       answer["Ingest"] = DescribeIngest(sources.tracker);
       answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
       answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
+      answer["Memory"] = DescribeMemory(sources.tuner.GetProbe().GetBudget());
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
       answer["Windows"] = ListJson(sources.traffic.Summarize(),
                                    [](const WindowSummary& window) { return Describe(window); });

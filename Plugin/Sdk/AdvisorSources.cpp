@@ -2,7 +2,7 @@
 #include "Sdk/AdvisorSources.h"
 
 #include "Advisor/EngineOutlook.h"
-#include "Advisor/MemoryLimit.h"
+#include "Ingest/MemoryLimit.h"
 
 #include <algorithm>
 #include <array>
@@ -59,12 +59,16 @@ namespace OrthancPerf
 
   ServerFacts AdvisorSources::GetFacts()
   {
+    if (IsStarted())
+    {
+      ReadStore();
+    }
+
     const std::lock_guard lock(mutex_);
 
     if (isStarted_)
     {
       ReadLogLevels();
-      ReadStore();
     }
 
     facts_.kernel = KernelLimits::Read();
@@ -100,14 +104,35 @@ namespace OrthancPerf
   }
 
 
+  bool AdvisorSources::IsStarted()
+  {
+    const std::lock_guard lock(mutex_);
+    return isStarted_;
+  }
+
+
+  // While its database is gone, Orthanc takes long to answer, with an error at that: meanwhile
+  // others get what was known before, and so do all if there is no answer
   void AdvisorSources::ReadStore()
   {
-    if (IsDue(storeReadAt_, STORE_PERIOD))
+    const std::unique_lock asking(askingForStore_, std::try_to_lock);
+
+    if (!asking || !IsDue(storeReadAt_, STORE_PERIOD))
+    {
+      return;
+    }
+
+    try
     {
       const Json::Value system = orthanc_.GetFromRestApi("/system");
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
+      const std::lock_guard lock(mutex_);
       facts_.hasDatabasePlugin = system["DatabaseBackendPlugin"].isString();
       facts_.storedInstances = statistics["CountInstances"].asUInt64();
+    }
+    catch (const SdkError&)
+    {
+      // Orthanc's own log has the reason
     }
   }
 }

@@ -27,14 +27,17 @@ namespace OrthancPerf
 
   private:
     void ReadLogLevels();
+    bool IsStarted();
     void ReadStore();
 
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
-    std::mutex mutex_;
+    std::mutex askingForStore_;
+    TimePoint storeReadAt_;
+
+    std::mutex mutex_;  // of all below
     bool isStarted_ = false;
     ServerFacts facts_;
     TimePoint logLevelsReadAt_;
-    TimePoint storeReadAt_;
   };
 }

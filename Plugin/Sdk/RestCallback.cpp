@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/RestCallback.h"
 
+#include "Rest/QueryArguments.h"
 #include "Sdk/PendingRequest.h"
 #include "Tuning/SettingError.h"
-
-#include <charconv>
 
 namespace OrthancPerf
 {
@@ -19,34 +18,6 @@ namespace OrthancPerf
         map[keys[i]] = values[i];
       }
       return map;
-    }
-
-    // "CT%20ROOM" and "CT+ROOM" are "CT ROOM", as for civetweb (WHATWG URL Standard, section 5.1);
-    // what is no escape stays as it is
-    std::string DecodeQuery(const std::string& text)
-    {
-      std::string decoded;
-      std::size_t i = 0;
-
-      while (i < text.size())
-      {
-        unsigned char byte = 0;
-        const char* const digits = text.data() + i + 1;
-
-        if (text[i] == '%' && i + 2 < text.size() &&
-            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2)
-        {
-          decoded += static_cast<char>(byte);
-          i += 3;
-        }
-        else
-        {
-          decoded += text[i] == '+' ? ' ' : text[i];
-          i++;
-        }
-      }
-
-      return decoded;
     }
 
     // Orthanc leaves the decoding of the query string to its HTTP server, and civetweb does it by

@@ -8,6 +8,7 @@ namespace OrthancPerf
     constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
     constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
+    constexpr std::size_t DEFAULT_HTTP_THREADS = 50;
 
 
     std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
@@ -25,10 +26,11 @@ namespace OrthancPerf
     }
 
 
-    std::size_t GetDicomThreads(const Json::Value& configuration)
+    std::size_t GetThreads(const Json::Value& configuration, const char* key,
+                           std::size_t defaultThreads)
     {
-      const Json::Value& threads = configuration["DicomThreadsCount"];
-      return threads.isUInt() ? threads.asUInt() : DEFAULT_DICOM_THREADS;
+      const Json::Value& threads = configuration[key];
+      return threads.isUInt() ? threads.asUInt() : defaultThreads;
     }
 
 
@@ -101,7 +103,8 @@ namespace OrthancPerf
   ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration) :
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
-    dicomThreads(GetDicomThreads(orthancConfiguration)),
+    dicomThreads(GetThreads(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
+    httpThreads(GetThreads(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),

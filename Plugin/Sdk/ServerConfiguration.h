@@ -19,6 +19,7 @@ namespace OrthancPerf
     std::uint16_t dicomPort;  // 0: Orthanc has no DICOM server
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
     std::size_t dicomThreads;
+    std::size_t httpThreads;
 
     std::vector<std::string> modalityTitles;    // the AE titles of all modalities
     std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS

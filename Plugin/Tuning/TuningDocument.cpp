@@ -111,9 +111,30 @@ namespace OrthancPerf
   }
 
 
+  // Divided first, as bytes times 100 may be no number any more
+  std::uint64_t MemoryAmount::Resolve(std::uint64_t memory) const
+  {
+    constexpr std::uint64_t WHOLE = 100;
+    return percent == 0 ? bytes : memory / WHOLE * percent;
+  }
+
+
+  bool MemoryAmount::operator==(const MemoryAmount& other) const
+  {
+    return bytes == other.bytes && percent == other.percent;
+  }
+
+
+  bool MemoryTuning::operator==(const MemoryTuning& other) const
+  {
+    return ingestBudget == other.ingestBudget && ingestWait == other.ingestWait;
+  }
+
+
   bool Tuning::operator==(const Tuning& other) const
   {
-    return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding;
+    return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding &&
+           memory == other.memory;
   }
 
 

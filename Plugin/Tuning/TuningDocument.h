@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -108,12 +109,40 @@ namespace OrthancPerf
   };
 
 
+  // An amount of main memory
+  struct MemoryAmount
+  {
+    std::uint64_t bytes = 0;   // 0 as well if it is a share
+    unsigned int percent = 0;  // of what the process may have; 0: it is no share
+
+    // "memory": what the process may have; 0: not known
+    std::uint64_t Resolve(std::uint64_t memory) const;
+
+    bool operator==(const MemoryAmount& other) const;
+  };
+
+
+  // How much the instances that arrive may take
+  struct MemoryTuning
+  {
+    MemoryAmount ingestBudget;  // none: as much as they want
+
+    // What one message may wait. Orthanc as a client gives up when an upload has taken a minute in
+    // all ("HttpTimeout"), HAProxy as Debian configures it when nothing came for 50 s: large ones
+    // are to be sent and stored in what is left.
+    std::chrono::seconds ingestWait = std::chrono::seconds(30);
+
+    bool operator==(const MemoryTuning& other) const;
+  };
+
+
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.
   struct Tuning
   {
     DicomSockets dicomSockets;
     IngestTranscoding ingestTranscoding;
+    MemoryTuning memory;
 
     bool operator==(const Tuning& other) const;
     bool operator!=(const Tuning& other) const;

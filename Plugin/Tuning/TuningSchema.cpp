@@ -134,6 +134,51 @@ namespace OrthancPerf
     };
 
 
+    // 0, a number of bytes, or a share of what the process may have, "25%"
+    struct MemoryKind
+    {
+      static constexpr const char* TYPE = "string or integer";
+
+      static std::string GetAllowed()
+      {
+        return "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"";
+      }
+
+      static bool Read(const Json::Value& value, MemoryAmount& amount)
+      {
+        if (MEMORY_RANGE.Contains(value) || IntegerRange{0, 0}.Contains(value))
+        {
+          amount = {value.asUInt64(), 0};
+          return true;
+        }
+
+        const unsigned int percent = value.isString() ? ReadShare(value.asString()) : 0;
+        amount = percent != 0 ? MemoryAmount{0, percent} : amount;
+        return percent != 0;
+      }
+
+      static Json::Value Write(const MemoryAmount& amount)
+      {
+        return amount.percent != 0 ? Json::Value(std::to_string(amount.percent) + "%")
+                                   : Json::Value(static_cast<Json::Int64>(amount.bytes));
+      }
+
+      // 0: it is none
+      static unsigned int ReadShare(const std::string& text)
+      {
+        for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
+        {
+          if (text == std::to_string(percent) + "%")
+          {
+            return static_cast<unsigned int>(percent);
+          }
+        }
+
+        return 0;
+      }
+    };
+
+
     struct EngineKind
     {
       static constexpr const char* TYPE = "string";
@@ -195,6 +240,14 @@ namespace OrthancPerf
 
 
     template <typename Kind, typename Value>
+    TuningKey MakeMemoryKey(const char* name, Kind kind, Value MemoryTuning::*member)
+    {
+      return MakeSettingKey<Tuning>(
+          MEMORY, name, kind, [member](auto& tuning) -> auto& { return tuning.memory.*member; });
+    }
+
+
+    template <typename Kind, typename Value>
     TuningKey MakeTranscodingKey(const char* name, Kind kind, Value IngestTranscoding::*member)
     {
       return MakeSettingKey<Tuning>(
@@ -225,6 +278,9 @@ namespace OrthancPerf
                            &Transcoding::lossyQuality),
         MakeTranscodingKey("OfCompressed", SwitchKind(), &Transcoding::ofCompressed),
         MakeTranscodingKey("OrthancTranscoding", SwitchKind(), &Transcoding::orthancTranscoding),
+        MakeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
+        MakeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
+                      &MemoryTuning::ingestWait),
     };
     return ALL;
   }
@@ -232,7 +288,7 @@ namespace OrthancPerf
 
   const std::vector<std::string>& GetTuningSections()
   {
-    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING};
+    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY};
     return ALL;
   }
 

@@ -13,6 +13,7 @@ namespace OrthancPerf
 
   constexpr const char* DICOM_SOCKETS = "DicomSockets";
   constexpr const char* INGEST_TRANSCODING = "IngestTranscoding";
+  constexpr const char* MEMORY = "Memory";
   constexpr const char* PRESET = "Preset";  // sets all the other keys of the first section at once
   constexpr const char* BUFFER_AUTO = "auto";
   constexpr const char* BUFFER_DEFAULT = "default";
@@ -28,6 +29,13 @@ namespace OrthancPerf
   constexpr IntegerRange USER_TIMEOUT_RANGE = {0, 2147483};
 
   constexpr IntegerRange LOSSY_QUALITY_RANGE = {1, 100};
+
+  // Less than a few pieces (IngestBudget::PIECE) would let on one message after the other, and no
+  // machine has more
+  constexpr IntegerRange MEMORY_RANGE = {std::int64_t{16} << 20, std::int64_t{1} << 50};
+  constexpr IntegerRange SHARE_RANGE = {1, 100};
+
+  constexpr IntegerRange INGEST_WAIT_RANGE = {1, 3600};
 
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();

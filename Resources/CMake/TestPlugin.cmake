@@ -2,6 +2,7 @@
 # add_test_plugin(NAME): build/NAME/libNAME.so of NAME.cpp, a plugin of the integration tests'
 function(add_test_plugin name)
   add_library(${name} MODULE ${name}.cpp)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/Resources/IntegrationTests)
   target_include_directories(${name} SYSTEM PRIVATE ${ORTHANC_SDK})
   target_link_libraries(${name} PRIVATE Perf::Settings PkgConfig::JSONCPP)
   target_link_options(${name} PRIVATE

@@ -44,6 +44,12 @@ def storage_plugin(plugin: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def object_plugin(plugin: Path) -> Path:
+    """A storage area that is a server, asked by libcurl."""
+    return plugin.parent / "ObjectStorage" / "libObjectStorage.so"
+
+
+@pytest.fixture(scope="session")
 def make_series(plugin: Path) -> MakeSeries:
     """Makes CT series, kept beside the plugin for the next run."""
     return lambda name, count=200: make_ct_series(plugin.parent / "images", name, count)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Advice about the sizes of Orthanc's caches and pools, from its configuration alone."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,39 +8,31 @@ import pytest
 
 from conftest import StartOrthanc
 from harness import advice
+from harness.memory_group import find_obstacle, limit_memory
 from harness.orthanc import OrthancServer
 
-MEMORY = Path("/sys/fs/cgroup/memory")  # of control groups of version 1
 MEBIBYTE = 1024 * 1024
-
-# In the group before it executes Orthanc
-ENTER = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"'
 
 
 @pytest.fixture
-def small_group() -> Iterator[Path]:
-    """A control group that may have 250 MiB of memory."""
-    if os.geteuid() != 0 or not (MEMORY / "memory.limit_in_bytes").exists():
-        pytest.skip("no control group of version 1 can limit memory here")
-    group = MEMORY / f"orthanc-perf-{os.getpid()}"
-    group.mkdir()
-    try:
-        (group / "memory.limit_in_bytes").write_text(str(250 * MEBIBYTE), "ascii")
-        yield group
-    finally:
-        group.rmdir()
+def small_group() -> Iterator[list[str]]:
+    """What starts a program in a control group that may have 250 MiB of memory."""
+    obstacle = find_obstacle()
+    if obstacle:
+        pytest.skip(obstacle)
+    with limit_memory(250 * MEBIBYTE) as launcher:
+        yield launcher
 
 
 def test_caches_that_outgrow_a_container_are_found_and_the_remedy_ends_it(
-    small_group: Path, plugin: Path, tmp_path: Path
+    small_group: list[str], plugin: Path, tmp_path: Path
 ) -> None:
-    launcher = ["sh", "-c", ENTER, "sh", str(small_group)]
-    with OrthancServer(tmp_path, plugins=[plugin], launcher=launcher) as server:
+    with OrthancServer(tmp_path, plugins=[plugin], launcher=small_group) as server:
         finding = advice.find(server, "memory-limit")
         assert finding["Evidence"]["Memory"] == 250 * MEBIBYTE
         assert finding["Evidence"]["MaximumStorageCacheSize"] == 128 * MEBIBYTE
     options = advice.configure({}, finding)
-    with OrthancServer(tmp_path, plugins=[plugin], launcher=launcher, options=options) as server:
+    with OrthancServer(tmp_path, plugins=[plugin], launcher=small_group, options=options) as server:
         assert "memory-limit" not in advice.list_kinds(server)
 
 

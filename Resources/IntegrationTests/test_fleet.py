@@ -217,8 +217,11 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
         pods["selector"]["matchLabels"]
         == pods["template"]["metadata"]["labels"]
         == kinds["Service", "orthanc"]["spec"]["selector"]
-        == kinds["Service", "orthanc-all"]["spec"]["selector"]
+        == kinds["Service", "orthanc-dicom"]["spec"]["selector"]
+        == kinds["Service", "orthanc-http"]["spec"]["selector"]
+        == kinds["PodDisruptionBudget", "orthanc"]["spec"]["selector"]["matchLabels"]
     )
+    assert kinds["PodDisruptionBudget", "orthanc"]["spec"]["minAvailable"] < pods["replicas"]
     assert pods["serviceName"] == "orthanc"
     (container,) = pods["template"]["spec"]["containers"]
     (volume,) = pods["template"]["spec"]["volumes"]

@@ -14,6 +14,7 @@ from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer, list_jobs
+from harness.proxy import serve_objects
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 from harness.tuning import tune_sockets
 
@@ -55,16 +56,32 @@ def find_names(text: str) -> set[str]:
 
 
 @pytest.fixture
+def objects(tmp_path: Path) -> Iterator[str]:
+    """The address of a server that keeps files."""
+    folder = tmp_path / "objects"
+    folder.mkdir()
+    with serve_objects(folder, tmp_path / "nginx") as url:
+        yield url
+
+
+# The server of the objects first, so that it ends last
+@pytest.fixture
 def busy_orthanc(
-    postgresql: PostgreSqlServer, start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries
+    objects: str,
+    postgresql: PostgreSqlServer,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    object_plugin: Path,
+    make_series: MakeSeries,
 ) -> Iterator[OrthancServer]:
-    """Orthanc that has seen all there is: a database, stalls, a finding, sending, transcoding."""
+    """Orthanc that has seen all there is: servers, stalls, a finding, sending, transcoding."""
     port = find_free_port()
     postgresql.create_database(f"orthanc{port}")
     orthanc = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN],
+        plugins=[plugin, POSTGRESQL_PLUGIN, object_plugin],
         options={
             "DicomModalities": {"receiver": describe_modality(port)},
+            "ObjectStorage": {"Url": objects, "Keep": True},
             **postgresql.get_options(f"orthanc{port}"),
         },
     )

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Storage, sync and index, whatever files are called, wherever they are, whoever writes them."""
+"""Storage, sync and index, whatever files are called, wherever they are, whoever writes them.
+
+And where there are no files but objects of a server: what the thread waits for it.
+"""
 
 import os
 import platform
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 
 from conftest import MakeSeries, StartOrthanc
-from harness import clients
-from harness.metrics import scrape_when_counted
+from harness import advice, clients
+from harness.certificates import Certificate
+from harness.delay import DelayingProxy
+from harness.metrics import scrape_when_counted, wait_until
 from harness.orthanc import OrthancServer
 from harness.portable import ROOTS, enter
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.proxy import serve_objects
 
 PIXELS = 512 * 512 * 2  # bytes, at the end of each image
 HOLD = 0.05  # how long the storage plugin keeps each of its files open, in seconds
@@ -21,6 +30,11 @@ HOLD = 0.05  # how long the storage plugin keeps each of its files open, in seco
 BY_CSTORE = {"Idle", "Receive", "Parse", "Prepare", "Respond"}
 IN_FILES = BY_CSTORE | {"Storage", "Index"}
 SYNCED = IN_FILES | {"Sync"}
+
+APART = {"Idle", "Sync", "Remote", "Database"}
+
+# Of what a server that is further away costs, what "remote" must explain
+EXPLAINED = 0.95
 
 Instance = dict[str, Any]
 
@@ -36,7 +50,7 @@ def store(server: OrthancServer, make_series: MakeSeries) -> list[Instance]:
     instances = server.get_json("/perf/instances")
     assert len(instances) == len(images)
     for instance in instances:
-        parts = [time for name, time in instance["Phases"].items() if name not in {"Idle", "Sync"}]
+        parts = [time for name, time in instance["Phases"].items() if name not in APART]
         assert sum(parts) == pytest.approx(instance["Duration"], abs=1e-6)
     return instances
 
@@ -118,6 +132,136 @@ def test_advanced_storage(
     for instance in store(server, make_series):
         assert set(instance["Phases"]) == (SYNCED if is_synced else IN_FILES)
     assert len(list((tmp_path / "new").rglob("*.dcm"))) == 3
+
+
+@pytest.fixture
+def distance(
+    tmp_path: Path, certificate: Certificate, request: pytest.FixtureRequest
+) -> Iterator[DelayingProxy]:
+    """The way to a server of objects, over HTTPS or, with the parameter "http", HTTP."""
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    is_plain = getattr(request, "param", "https") == "http"
+    serving = serve_objects(objects, tmp_path / "nginx", None if is_plain else certificate)
+    with serving as url, DelayingProxy(int(url.rpartition(":")[2])) as proxy:
+        yield proxy
+
+
+def list_object_options(
+    proxy: DelayingProxy, certificate: Certificate, scheme: str = "https", is_kept: bool = True
+) -> dict[str, Any]:
+    section = {
+        "Url": f"{scheme}://127.0.0.1:{proxy.port}",
+        "Certificates": str(certificate.certificate),
+        "Keep": is_kept,
+    }
+    return {"ObjectStorage": section}
+
+
+@pytest.mark.parametrize("database", ["SQLite", "PostgreSQL"])
+@pytest.mark.parametrize(
+    ("distance", "is_kept"),
+    [("https", True), ("http", False)],
+    indirect=["distance"],
+    ids=["https, kept", "http, new connections"],
+)
+def test_a_storage_area_that_is_a_server(
+    distance: DelayingProxy,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    object_plugin: Path,
+    postgresql: PostgreSqlServer,
+    certificate: Certificate,
+    make_series: MakeSeries,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    is_kept: bool,
+    database: str,
+) -> None:
+    scheme = request.node.callspec.params["distance"]
+    options = list_object_options(distance, certificate, scheme, is_kept)
+    plugins = [plugin, object_plugin]
+    wanted = BY_CSTORE | {"Storage", "Remote", "Index"}
+    if database == "PostgreSQL":
+        postgresql.query("DROP DATABASE IF EXISTS objects")
+        postgresql.create_database("objects")
+        options |= postgresql.get_options("objects")
+        plugins.append(POSTGRESQL_PLUGIN)
+        wanted |= {"Database"}
+
+    server = start_orthanc(plugins=plugins, options=options)
+    instances = store(server, make_series)
+    assert len(list((tmp_path / "objects").iterdir())) == 2 * len(instances)
+    for instance in instances:
+        phases = instance["Phases"]
+        assert set(phases) == wanted
+        assert 0 < phases["Remote"] < phases["Storage"]
+        assert instance["Remote"]["Server"] == f"127.0.0.1:{distance.port}"
+        assert instance["Remote"]["RoundTrips"] >= 2  # two objects
+        if database == "PostgreSQL":
+            assert 0 < phases["Database"] < phases["Index"]
+            assert instance["Database"]["Server"] == f"127.0.0.1:{postgresql.port}"
+        else:
+            assert "Database" not in instance
+
+    round_trips = sum(instance["Remote"]["RoundTrips"] for instance in instances)
+    metrics = scrape_when_counted(server, len(instances))
+    assert metrics.sum("orthanc_perf_ingest_remote_round_trips_total") == round_trips
+    (peer,) = server.get_json("/perf/peers")
+    assert peer["Receive"]["RemoteRoundTrips"] == round_trips
+    assert "Remote" not in peer["Receive"]["PhaseShares"]
+    longest = server.get_json("/perf/status")["Windows"][-1]
+    assert longest["Receive"]["RemoteRoundTrips"] == round_trips
+
+    def sum_history() -> int:
+        return sum(server.get_json("/perf/history")["Receive"].get("RemoteRoundTrips", []))
+
+    assert wait_until(lambda: sum_history() == round_trips)  # once the second is over
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "new connections"])
+def test_remote_explains_what_a_distant_storage_costs(
+    distance: DelayingProxy,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    object_plugin: Path,
+    certificate: Certificate,
+    make_series: MakeSeries,
+    is_kept: bool,
+) -> None:
+    images = make_series("storage", 10)
+    options = list_object_options(distance, certificate, is_kept=is_kept)
+    server = start_orthanc(plugins=[plugin, object_plugin], options=options)
+    count = 0
+
+    def measure(round_trip: float) -> tuple[float, float]:
+        """The medians of an instance's duration, and of its part in waiting for the server."""
+        nonlocal count
+        distance.round_trip = 0
+        server.delete_all()
+        distance.round_trip = round_trip
+        clients.store(server, images)
+        distance.round_trip = 0
+        count += len(images)
+        scrape_when_counted(server, count)
+        instances = server.get_json(f"/perf/instances?limit={len(images)}")
+        return (
+            median(instance["Duration"] for instance in instances),
+            median(instance["Phases"]["Remote"] for instance in instances),
+        )
+
+    def explain() -> float:
+        """Of what an instance loses by the distance, the part that "remote" explains."""
+        near, far = measure(0), measure(0.02)
+        print(f"from {near} to {far}")
+        return (far[1] - near[1]) / (far[0] - near[0])
+
+    assert any(EXPLAINED < explain() < 1 / EXPLAINED for _ in range(advice.ATTEMPTS))
+    if not is_kept:  # once is enough: it asks for some seconds of traffic
+        return
+    finding = advice.find_under_load(server, "slow-storage", lambda: measure(0.02))
+    assert finding["Evidence"]["MeanRemote"] > 0.04  # two objects
 
 
 def start_with_storage(

@@ -3,6 +3,8 @@
 
 #include "Advisor/RuleTest.h"
 
+#include <cmath>
+
 namespace OrthancPerf
 {
   namespace
@@ -76,6 +78,22 @@ namespace OrthancPerf
     sums.Add(INSTANCE, START + std::chrono::minutes(4));
     EXPECT_GT(sums.instances, 1.97);
     EXPECT_NEAR(1, sums.activeSeconds, 0.03);
+  }
+
+
+  TEST(TrafficSums, ThereIsNoSilenceWhileAnInstanceIsAtWork)
+  {
+    const FinishedInstance slow = ToInstance({{{Phase::Storage, 10'000}}});
+    TrafficSums sums;
+    sums.Add(INSTANCE, START);
+    sums.Add(slow, START + std::chrono::seconds(10));
+    EXPECT_NEAR(10, sums.activeSeconds, 1e-9);
+
+    TrafficSums later;
+    later.Add(slow, START + std::chrono::seconds(20));
+    later.Add(INSTANCE, START + std::chrono::seconds(20));
+    sums.Append(later);
+    EXPECT_NEAR(10 + 10 * std::exp2(-10.0 / 30), sums.activeSeconds, 1e-6);
   }
 
 

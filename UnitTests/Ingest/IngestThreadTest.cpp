@@ -338,15 +338,15 @@ namespace OrthancPerf
         return std::exchange(file, std::nullopt);
       }
 
-      std::optional<DatabaseWork> TakeDatabaseWork() override
+      AskedWork TakeAskedWork() override
       {
-        return std::exchange(database, std::nullopt);
+        return std::exchange(asked, {});
       }
 
       std::optional<Message> message;
       std::optional<TimePoint> response;
       std::optional<StoredFile> file;
-      std::optional<DatabaseWork> database;
+      AskedWork asked;
     };
 
 
@@ -364,6 +364,14 @@ namespace OrthancPerf
     class IngestThreadWithProbe : public testing::Test
     {
     protected:
+      // Until it has passed the filters
+      void Receive()
+      {
+        source_.message = MakeMessage(1, 100, 108);
+        thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+        thread_.OnFilter(At(110), FromModality("CT1"));
+      }
+
       ScriptedSource source_;
       IngestThread thread_{source_};
     };
@@ -400,11 +408,9 @@ namespace OrthancPerf
 
   TEST_F(IngestThreadWithProbe, WhatTheDatabaseTakesIsInsideTheIndex)
   {
-    source_.message = MakeMessage(1, 100, 108);
-    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
-    thread_.OnFilter(At(110), FromModality("CT1"));
+    Receive();
     source_.file = StoredFile{At(111), At(114), {}};
-    source_.database =
+    source_.asked.database =
         DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(3)};
     Store(thread_, At(134), FromModality("CT1"));
     source_.response = At(135);
@@ -423,12 +429,37 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(IngestThreadWithProbe, WhatTheServerOfTheStorageTakesIsInsideTheStorage)
+  {
+    Receive();
+    source_.asked.storage = StorageWork{"10.0.0.8:443", At(112), At(130), 3, milliseconds(15)};
+    source_.asked.database =
+        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(3)};
+    Store(thread_, At(150), FromModality("CT1"));
+    source_.response = At(151);
+    const auto finished = thread_.TakeEnded(At(251), QUIET);
+
+    ASSERT_TRUE(finished);
+    const FinishedInstance& instance = finished->instance;
+    EXPECT_EQ(instance.phases.Get(Phase::Prepare), milliseconds(3));
+    EXPECT_EQ(instance.phases.Get(Phase::Storage), milliseconds(18));
+    EXPECT_EQ(instance.phases.Get(Phase::Remote), milliseconds(15));
+    EXPECT_EQ(instance.phases.Get(Phase::Index), milliseconds(20));
+    EXPECT_EQ(instance.phases.Get(Phase::Database), milliseconds(8));
+    EXPECT_FALSE(instance.phases.Get(Phase::Commit));
+    EXPECT_FALSE(instance.phases.Get(Phase::Sync));
+    EXPECT_EQ(instance.phases.GetTotal(), milliseconds(51));
+    ASSERT_TRUE(instance.remote);
+    EXPECT_EQ(instance.remote->server, "10.0.0.8:443");
+    EXPECT_EQ(instance.remote->roundTrips, 3U);
+    EXPECT_EQ(instance.database->queued, milliseconds(9));
+  }
+
+
   TEST_F(IngestThreadWithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
   {
-    source_.message = MakeMessage(1, 100, 108);
-    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
-    thread_.OnFilter(At(110), FromModality("CT1"));
-    source_.database = DatabaseWork{"", 12, 0, milliseconds(8), Duration::max(), {}};
+    Receive();
+    source_.asked.database = DatabaseWork{"", 12, 0, milliseconds(8), Duration::max(), {}};
     Store(thread_, At(130), FromModality("CT1"));
     source_.response = At(131);
     const auto finished = thread_.TakeEnded(At(231), QUIET);
@@ -452,6 +483,29 @@ namespace OrthancPerf
     ASSERT_TRUE(ended);
     EXPECT_FALSE(ended->isStored);
     EXPECT_EQ(ended->instance.peer.name, "CT1");
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatIsUnansweredWhileADiskOrADatabaseIsAwayIsInFlight)
+  {
+    source_.message = MakeMessage(1, 0, 5);
+    thread_.OnReceived(At(6), Received(Origin::DicomProtocol, 1000));
+    thread_.OnFilter(At(7), FromModality("CT1"));
+    EXPECT_FALSE(thread_.TakeEnded(TimePoint(seconds(800)), QUIET));
+    Store(thread_, TimePoint(seconds(801)), FromModality("CT1"));
+    source_.response = TimePoint(seconds(802));
+    const auto finished = thread_.TakeEnded(TimePoint(seconds(803)), QUIET);
+
+    ASSERT_TRUE(finished);
+    EXPECT_TRUE(finished->isStored);
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhoseAnswerWasNotSeenIsGivenUpInTheEnd)
+  {
+    source_.message = MakeMessage(1, 0, 5);
+    thread_.OnReceived(At(6), Received(Origin::DicomProtocol, 1000));
+    EXPECT_TRUE(thread_.TakeEnded(TimePoint(seconds(901)), QUIET));
   }
 
 
@@ -525,9 +579,7 @@ namespace OrthancPerf
   TEST_F(IngestThreadWithProbe, AFileFromAnEarlierInstanceIsNotTakenForThisOne)
   {
     source_.file = StoredFile{At(1), At(2), {}};
-    source_.message = MakeMessage(1, 100, 108);
-    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
-    thread_.OnFilter(At(110), FromModality("CT1"));
+    Receive();
     Store(thread_, At(113), FromModality("CT1"));
     const auto finished = thread_.TakeLast();
 
@@ -539,9 +591,7 @@ namespace OrthancPerf
 
   TEST_F(IngestThreadWithProbe, AStorageThatSyncsNothingHasNoSync)
   {
-    source_.message = MakeMessage(1, 100, 108);
-    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
-    thread_.OnFilter(At(110), FromModality("CT1"));
+    Receive();
     source_.file = StoredFile{At(111), At(114), {}};
     Store(thread_, At(117), FromModality("CT1"));
     const auto finished = thread_.TakeLast();

@@ -252,9 +252,9 @@ namespace OrthancPerf
         return std::nullopt;
       }
 
-      std::optional<DatabaseWork> TakeDatabaseWork() override
+      AskedWork TakeAskedWork() override
       {
-        return std::nullopt;
+        return {};
       }
 
       Message message;

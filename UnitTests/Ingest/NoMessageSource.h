@@ -28,9 +28,9 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    std::optional<DatabaseWork> TakeDatabaseWork() override
+    AskedWork TakeAskedWork() override
     {
-      return std::nullopt;
+      return {};
     }
   };
 }

@@ -29,7 +29,7 @@ namespace OrthancPerf
     protected:
       AskedServersTest()
       {
-        servers_.Begin();
+        servers_.Begin({true, true});
       }
 
       // A question at this time, whose answer takes so long
@@ -63,14 +63,14 @@ namespace OrthancPerf
     servers_.OnRead(fd, 1000, At(113), At(113));
     servers_.OnRead(fd, 1000, At(113), At(114));  // the rest of the answer
 
-    const std::optional<DatabaseWork> work = servers_.Take();
+    const std::optional<DatabaseWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_EQ(milliseconds(8), work->waited);
     EXPECT_EQ(milliseconds(2), work->shortest);
     EXPECT_EQ(Describe(database_), work->server);
     EXPECT_FALSE(work->computed);
-    EXPECT_FALSE(servers_.Take());
+    EXPECT_FALSE(servers_.Take().database);
     EXPECT_FALSE(servers_.IsFollowing());
   }
 
@@ -85,7 +85,9 @@ namespace OrthancPerf
     Ask(-1, 110, 5);
     servers_.OnWaited(database_.GetClient(), milliseconds(5));
     servers_.OnRead(database_.GetClient(), 10, At(120), At(125));
-    EXPECT_FALSE(servers_.Take());
+    const AskedWork work = servers_.Take();
+    EXPECT_FALSE(work.database);
+    EXPECT_FALSE(work.storage);
     close(ends[0]);
     close(ends[1]);
   }
@@ -99,7 +101,7 @@ namespace OrthancPerf
     Ask(database_.GetClient(), 120, 5);
     Ask(other_.GetClient(), 130, 7);  // another plugin's callback, say
 
-    const std::optional<DatabaseWork> work = servers_.Take();
+    const std::optional<DatabaseWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(Describe(database_), work->server);
     EXPECT_EQ(1U, work->roundTrips);
@@ -109,28 +111,168 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(AskedServersTest, WithoutFilesTheDatabaseIsWhatIsAskedLast)
+  TEST_F(AskedServersTest, WithoutFilesTheStorageIsAskedFirstAndThenTheDatabase)
   {
     Ask(other_.GetClient(), 100, 5);  // an object storage
+    Ask(other_.GetClient(), 106, 6);
+    Ask(database_.GetClient(), 120, 3);
+    Ask(other_.GetClient(), 130, 9);  // it removes what is replaced
+    Ask(database_.GetClient(), 140, 2);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(Describe(other_), work.storage->server);
+    EXPECT_EQ(At(100), work.storage->begin);
+    EXPECT_EQ(At(112), work.storage->end);
+    EXPECT_EQ(2U, work.storage->roundTrips);
+    EXPECT_EQ(milliseconds(11), work.storage->waited);
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(Describe(database_), work.database->server);
+    EXPECT_EQ(milliseconds(5), work.database->waited);
+    EXPECT_EQ(2U, work.database->roundTrips);
+    ASSERT_TRUE(work.database->computed);
+    EXPECT_LE(Duration::zero(), *work.database->computed);
+  }
+
+
+  TEST_F(AskedServersTest, WhereTheDatabaseIsNoServerTheStorageIsWhatIsAskedFirst)
+  {
+    servers_.Begin({true, false});
+    Ask(other_.GetClient(), 100, 5);
+    Ask(database_.GetClient(), 110, 3);  // another plugin's callback, say
+
+    const AskedWork work = servers_.Take();
+    EXPECT_FALSE(work.database);
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(Describe(other_), work.storage->server);
+    EXPECT_EQ(At(105), work.storage->end);
+    EXPECT_EQ(1U, work.storage->roundTrips);
+  }
+
+
+  TEST_F(AskedServersTest, WhereFilesAreWrittenTheStorageIsNoServer)
+  {
+    Ask(other_.GetClient(), 100, 5);
+    servers_.OnFileClosed();
+    Ask(database_.GetClient(), 110, 3);
+    const AskedWork work = servers_.Take();
+    EXPECT_FALSE(work.storage);
+    EXPECT_EQ(Describe(database_), work.database->server);
+
+    servers_.Begin({true, false});
+    servers_.OnFileClosed();
+    EXPECT_FALSE(servers_.IsFollowing());
+  }
+
+
+  TEST_F(AskedServersTest, ASingleServerIsTheDatabase)
+  {
+    Ask(database_.GetClient(), 100, 5);
+    const AskedWork work = servers_.Take();
+    EXPECT_FALSE(work.storage);
+    ASSERT_TRUE(work.database);
+    EXPECT_FALSE(work.database->computed);
+  }
+
+
+  // As with IPv6, which nobody answers, and IPv4
+  TEST_F(AskedServersTest, ToConnectIsToWaitForTheServer)
+  {
+    servers_.OnConnecting(1000, At(90), At(91));
+    servers_.OnConnecting(other_.GetClient(), At(92), At(92));
+    EXPECT_TRUE(servers_.OnWaited(other_.GetClient(), milliseconds(7)));
+    EXPECT_FALSE(servers_.OnWaited(database_.GetClient(), milliseconds(7)));
+    Ask(other_.GetClient(), 100, 5);
     Ask(database_.GetClient(), 110, 3);
 
-    const std::optional<DatabaseWork> work = servers_.Take();
-    ASSERT_TRUE(work);
-    EXPECT_EQ(Describe(database_), work->server);
-    EXPECT_EQ(milliseconds(3), work->waited);
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(At(90), work.storage->begin);
+    EXPECT_EQ(milliseconds(1 + 7 + 5), work.storage->waited);
+    EXPECT_EQ(1U, work.storage->roundTrips);
+    EXPECT_EQ(milliseconds(3), work.database->waited);
+  }
+
+
+  TEST_F(AskedServersTest, ANumberThatAnotherConnectionGetsIsNoLongerTheFirstOnes)
+  {
+    ConnectedSocket first(other_.GetPort());
+    const int fd = first.Get();
+    Ask(fd, 100, 5);
+    servers_.OnClosing(fd);
+    const ConnectedSocket second(database_.GetPort());
+    ASSERT_EQ(fd, dup2(second.Get(), fd));
+    Ask(fd, 110, 3);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(Describe(other_), work.storage->server);  // which is closed
+    EXPECT_EQ(milliseconds(5), work.storage->waited);
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(Describe(database_), work.database->server);
+    EXPECT_EQ(milliseconds(3), work.database->waited);
+  }
+
+
+  // Of an object storage, say, by its name: 127.0.0.2 is this machine as well
+  TEST_F(AskedServersTest, TwoAddressesOfTheSamePortAreOneServer)
+  {
+    const int listening = socket(AF_INET, SOCK_STREAM, 0);
+    const int first = socket(AF_INET, SOCK_STREAM, 0);
+    const int second = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    socklen_t size = sizeof(address);
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
+    ASSERT_EQ(0, bind(listening, generic, size));
+    ASSERT_EQ(0, listen(listening, 2));
+    ASSERT_EQ(0, getsockname(listening, generic, &size));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(0, connect(first, generic, size));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    ASSERT_EQ(0, connect(second, generic, size));
+
+    Ask(first, 100, 5);
+    Ask(second, 110, 3);
+    Ask(database_.GetClient(), 120, 2);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(2U, work.storage->roundTrips);
+    EXPECT_EQ(milliseconds(8), work.storage->waited);
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(Describe(database_), work.database->server);
+    close(second);
+    close(first);
+    close(listening);
+  }
+
+
+  TEST_F(AskedServersTest, ADatagramIsNoQuestion)
+  {
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0);  // to a name server, say
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(53);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(0, connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
+    Ask(fd, 100, 5);
+    EXPECT_FALSE(servers_.Take().database);
+    close(fd);
   }
 
 
   TEST_F(AskedServersTest, AllConnectionsToTheSameServerCount)
   {
     const ConnectedSocket second(database_.GetPort());
+    servers_.OnFileClosed();
     Ask(database_.GetClient(), 100, 5);
     Ask(second.Get(), 110, 3);
     Ask(other_.GetClient(), 120, 9);
     servers_.OnWritten(database_.GetClient(), At(130));
     servers_.OnRead(database_.GetClient(), 1, At(130), At(134));
 
-    const std::optional<DatabaseWork> work = servers_.Take();
+    const std::optional<DatabaseWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(database_.GetClient(), work->connection);
     EXPECT_EQ(3U, work->roundTrips);
@@ -149,7 +291,7 @@ namespace OrthancPerf
       Ask(sockets.back()->Get(), 100 + i, 1);
     }
 
-    const std::optional<DatabaseWork> work = servers_.Take();
+    const std::optional<DatabaseWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_LT(0U, work->roundTrips);
     EXPECT_GT(20U, work->roundTrips);
@@ -170,7 +312,7 @@ namespace OrthancPerf
     ASSERT_EQ(0, connect(client, generic, sizeof(address)));
 
     Ask(client, 100, 5);
-    const std::optional<DatabaseWork> work = servers_.Take();
+    const std::optional<DatabaseWork> work = servers_.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(path, work->server);
     close(client);

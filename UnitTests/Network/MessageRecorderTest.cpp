@@ -161,6 +161,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, AfterItsConnectionWasClosedAMessageIsNoLongerWaitedFor)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 40);
+    const MessageId id = recorder_.GetCurrentMessage()->id;
+    EXPECT_EQ(Response::State::Pending, recorder_.GetResponse(id).state);
+    tracker_.OnClosing(connection, At(60));
+    EXPECT_EQ(Response::State::Forgotten, recorder_.GetResponse(id).state);
+
+    Connection& next = Accept();
+    Read(next, MakeDimseCommand(1), 140);
+    EXPECT_EQ(Response::State::Pending,
+              recorder_.GetResponse(recorder_.GetCurrentMessage()->id).state);
+  }
+
+
   TEST_F(MessageRecorderTest, AStallBelongsToTheMessageInWhichItIs)
   {
     Connection& connection = Accept();

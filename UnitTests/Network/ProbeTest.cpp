@@ -512,11 +512,11 @@ namespace OrthancPerf
     };
 
     files_.Begin();
-    servers.Begin();
+    servers.Begin({false, true});
     Store(root_ + "/instance", true);
     ask(30);
     ask(20);
-    const std::optional<DatabaseWork> work = servers.Take();
+    const std::optional<DatabaseWork> work = servers.Take().database;
     ASSERT_TRUE(work);
     EXPECT_EQ(2U, work->roundTrips);
     EXPECT_LE(std::chrono::milliseconds(50), work->waited);
@@ -525,8 +525,62 @@ namespace OrthancPerf
     EXPECT_TRUE(work->computed);
 
     ask(1);  // for nobody
-    EXPECT_FALSE(servers.Take());
+    EXPECT_FALSE(servers.Take().database);
     EXPECT_TRUE(files_.Take());
+  }
+
+  // As libcurl does: it waits with a descriptor by which other threads can wake it up
+  TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfAnObjectStorage)
+  {
+    TcpPair database;
+    AskedServers& servers = AskedServers::OfThisThread();
+    std::array<int, 2> wakeup = {};
+    ASSERT_EQ(0, pipe(wakeup.data()));
+    auto* poll = caller_.Get<int(pollfd*, nfds_t, int)>("CallerPoll");
+    const auto wait = [&](int fd, short events, int timeout)
+    {
+      std::array<pollfd, 2> waits = {pollfd{fd, events, 0}, pollfd{wakeup[0], POLLIN, 0}};
+      return poll(waits.data(), waits.size(), timeout);
+    };
+
+    servers.Begin({true, true});
+    TcpPair objects(&::accept, connect_);
+    const int fd = objects.GetClient();
+    EXPECT_EQ(1, wait(fd, POLLOUT, 1000));
+    EXPECT_EQ(3, Write(fd, "PUT"));
+    EXPECT_EQ(0, wait(fd, POLLIN, 30));
+    SendAll(objects.GetServer(), "201");
+    EXPECT_EQ(1, wait(fd, POLLIN, 1000));
+    EXPECT_EQ(3, Read(fd, 100));
+    EXPECT_EQ(6, Write(database.GetClient(), "COMMIT"));
+    EXPECT_EQ(0, Poll(database.GetClient(), 20));
+    SendAll(database.GetServer(), "done");
+    EXPECT_EQ(4, Read(database.GetClient(), 100));
+
+    const AskedWork work = servers.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(1U, work.storage->roundTrips);
+    EXPECT_LE(std::chrono::milliseconds(30), work.storage->waited);
+    EXPECT_LE(work.storage->waited, work.storage->end - work.storage->begin);
+    EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), work.storage->server);
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(1U, work.database->roundTrips);
+    EXPECT_LE(std::chrono::milliseconds(20), work.database->waited);
+
+    // Closed, its number becomes that of another one
+    servers.Begin({true, true});
+    EXPECT_EQ(3, Write(fd, "PUT"));
+    Close(fd);
+    ASSERT_EQ(fd, dup2(database.GetClient(), fd));
+    EXPECT_EQ(6, Write(fd, "COMMIT"));
+    const AskedWork both = servers.Take();
+    ASSERT_TRUE(both.storage);
+    EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), both.storage->server);
+    ASSERT_TRUE(both.database);
+    EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), both.database->server);
+    EXPECT_FALSE(both.database->computed);  // as it is not known when the storage had ended
+    Close(wakeup[0]);
+    Close(wakeup[1]);
   }
 
   // The index: a transaction of a real SQLite, with a journal that it creates and syncs

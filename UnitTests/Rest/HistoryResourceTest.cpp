@@ -55,7 +55,14 @@ namespace OrthancPerf
     instance.phases.Add(Phase::Database, std::chrono::microseconds(500));
     instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     history_.OnInstanceFinished(instance);
-    now_ += std::chrono::seconds(2);
+    BudgetFigures budget;
+    budget.held = 3000;
+    budget.waiting = 2;
+    budget.waited = std::chrono::milliseconds(1500);
+    history_.SetBudget(budget);
+    now_ += std::chrono::seconds(1);
+    history_.SetBudget(budget);
+    now_ += std::chrono::seconds(1);
 
     EXPECT_EQ(Parse(R"({
       "Resolution": 1,
@@ -84,6 +91,9 @@ namespace OrthancPerf
         "Phases": {}
       },
       "Associations": [0, 0],
+      "BudgetHeld": [3000, 3000],
+      "BudgetWaiting": [2, 2],
+      "BudgetWaited": [1.5, 0.0],
       "TuningChanges": []
     })"),
               GetJson());

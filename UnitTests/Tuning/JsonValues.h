@@ -53,7 +53,7 @@ namespace OrthancPerf
             Json::Value(std::numeric_limits<Json::Int64>::max()),
             Json::Value(std::numeric_limits<Json::Int64>::min()),
             Json::Value(std::numeric_limits<Json::UInt64>::max()),
-            Json::Value(4294967296.0),
+            Json::Value(4503599627370496.0),
             Json::Value(std::numeric_limits<double>::infinity()),
             Json::Value(std::numeric_limits<double>::quiet_NaN()),
             Json::Value("No Such Value"),

@@ -34,7 +34,8 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                         "KeepAliveSeconds": 60, "UserTimeoutSeconds": 0, "CongestionControl": ""},
                       "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
                         "Verify": false, "LossyQuality": 90,
-                        "OfCompressed": false, "OrthancTranscoding": false}})"),
+                        "OfCompressed": false, "OrthancTranscoding": false},
+                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30}})"),
             ToJson(Tuning()));
 }
 

@@ -31,7 +31,7 @@ TEST(TuningSchema, HasEveryKeyOnce)
     EXPECT_FALSE(key.allowed.empty());
   }
 
-  EXPECT_EQ(14u, paths.size());
+  EXPECT_EQ(16u, paths.size());
   EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
 }
 
@@ -90,6 +90,8 @@ TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
       {FindTuningKey(DICOM_SOCKETS, "KeepAliveSeconds"), KEEP_ALIVE_RANGE},
       {FindTuningKey(DICOM_SOCKETS, "UserTimeoutSeconds"), USER_TIMEOUT_RANGE},
       {FindTuningKey(INGEST_TRANSCODING, "LossyQuality"), LOSSY_QUALITY_RANGE},
+      {FindTuningKey(MEMORY, "IngestBudget"), MEMORY_RANGE},
+      {FindTuningKey(MEMORY, "IngestWaitSeconds"), INGEST_WAIT_RANGE},
   };
 
   for (const auto& [key, range] : cases)
@@ -109,6 +111,34 @@ TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
     EXPECT_FALSE(Accepts(key->section, key->name, static_cast<double>(range.minimum) + 0.5));
     EXPECT_FALSE(Accepts(key->section, key->name, std::to_string(range.minimum)));
   }
+}
+
+
+TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
+{
+  for (const char* share : {"1%", "25%", "100%"})
+  {
+    Tuning tuning;
+    EXPECT_TRUE(FindTuningKey(MEMORY, "IngestBudget")->read(share, tuning)) << share;
+    EXPECT_EQ(share, FindTuningKey(MEMORY, "IngestBudget")->write(tuning).asString());
+  }
+
+  for (const char* wrong : {"0%", "101%", "025%", "25", "25 %", "%", "-1%", "2.5%", "25%%", ""})
+  {
+    EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", wrong)) << wrong;
+  }
+
+  EXPECT_TRUE(Accepts(MEMORY, "IngestBudget", 0));
+  EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", 25));
+  EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", -1));
+}
+
+
+TEST(TuningSchema, SharesAreOfWhatThereIs)
+{
+  EXPECT_EQ(750U, (MemoryAmount{0, 25}.Resolve(3000)));
+  EXPECT_EQ(0U, (MemoryAmount{0, 25}.Resolve(0)));
+  EXPECT_EQ(7U, (MemoryAmount{7, 0}.Resolve(3000)));
 }
 
 

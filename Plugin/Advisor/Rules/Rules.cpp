@@ -35,6 +35,8 @@ namespace OrthancPerf
             &JudgeLogLevel,
             &JudgeAssertions,
             &JudgeMemory,
+            &JudgeIngestMemory,
+            &JudgeKeptMemory,
             &JudgeOptions,
             Rule(&JudgeChecklist)};
   }

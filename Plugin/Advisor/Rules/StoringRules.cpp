@@ -56,6 +56,26 @@ namespace OrthancPerf
 
     constexpr double SLOW_STORAGE = 0.005;
     constexpr double MINIMUM_STORAGE_SHARE = 0.4;
+
+    // Of the time of writing, from which on it is a server's
+    constexpr double MINIMUM_REMOTE_SHARE = 0.5;
+
+
+    // Where the storage area is a server, such as an object storage
+    void SpeakOfServer(Finding& finding, const TrafficSums& traffic, double writing)
+    {
+      const double share = traffic.GetSeconds(Phase::Remote) / writing;
+      finding.explanation =
+          "Handing an image to the storage's server takes " + SayTime(writing / traffic.instances) +
+          ", " + SayShare(writing / traffic.GetTotalSeconds()) + " of its time; " +
+          SayShare(share) + " of that is spent in waiting for the server and the way to it.";
+      finding.evidence["MeanRemote"] = traffic.GetMean(Phase::Remote);
+      finding.remedy = Remedy::ChangeSystem(
+          "Put the storage's server nearer to Orthanc, or Orthanc nearer to it: each file is sent "
+          "and acknowledged before the next step. Several senders at once wait beside each other. "
+          "Orthanc's object-storage plugins can write new files to a local disk first "
+          "(\"HybridMode\" : \"WriteToFileSystem\").");
+    }
   }
 
 
@@ -93,6 +113,12 @@ namespace OrthancPerf
     finding.remedy =
         Remedy::ChangeSystem("Put \"StorageDirectory\" on a local, faster disk, and leave that "
                              "folder out of antivirus scans and on-access indexing.");
+
+    if (traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
+    {
+      SpeakOfServer(finding, traffic, writing);
+    }
+
     return finding;
   }
 

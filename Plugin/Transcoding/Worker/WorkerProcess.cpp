@@ -86,16 +86,11 @@ namespace OrthancPerf
         break;
     }
 
-    if (hello_.magic != WORKER_MAGIC || GetText(hello_.version) != PERF_VERSION)
-    {
-      throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
-    }
-
-    const std::string problem = GetText(hello_.problem);
+    const std::string problem = FindProblem(hello_);
 
     if (!problem.empty())
     {
-      throw WorkerFailure("does not work: " + problem);
+      throw WorkerFailure(problem);
     }
   }
 
@@ -146,9 +141,7 @@ namespace OrthancPerf
         break;
     }
 
-    if (response.magic != WORKER_MAGIC ||
-        response.outcome > static_cast<std::uint32_t>(TranscodingOutcome::Failed) ||
-        response.resultSize > limits.result)
+    if (!IsPlausible(response, limits))
     {
       throw WorkerFailure("has given an answer that makes no sense");
     }

@@ -50,4 +50,24 @@ namespace OrthancPerf
 
     return false;
   }
+
+
+  std::string FindProblem(const WorkerHello& hello)
+  {
+    if (hello.magic != WORKER_MAGIC || GetText(hello.version) != PERF_VERSION)
+    {
+      return "is of another version than the plugin (" PERF_VERSION ")";
+    }
+
+    const std::string problem = GetText(hello.problem);
+    return problem.empty() ? "" : "does not work: " + problem;
+  }
+
+
+  bool IsPlausible(const WorkerResponse& response, const WorkerLimits& limits) noexcept
+  {
+    return response.magic == WORKER_MAGIC &&
+           response.outcome <= static_cast<std::uint32_t>(TranscodingOutcome::Failed) &&
+           response.resultSize <= limits.result;
+  }
 }

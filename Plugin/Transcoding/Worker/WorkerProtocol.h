@@ -83,6 +83,13 @@ namespace OrthancPerf
   bool ListsSyntax(const WorkerHello& hello, const std::string& transferSyntax);
 
 
+  // Why a worker that says this is of no use, as the end of a sentence; empty: it is of use
+  std::string FindProblem(const WorkerHello& hello);
+
+  // Whether a worker may have answered this to a request with these limits
+  bool IsPlausible(const WorkerResponse& response, const WorkerLimits& limits) noexcept;
+
+
   // Texts are cut to what fits, and end with a zero
   template <std::size_t Size>
   void SetText(std::array<char, Size>& field, const std::string& text)

@@ -14,6 +14,8 @@
 //
 // An error to take a hook is logged, and keeps Orthanc from starting, as in many plugins.
 
+#include "PluginSection.h"
+
 #include <orthanc/OrthancCPlugin.h>
 
 #include <json/json.h>
@@ -22,7 +24,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <thread>
 
@@ -42,16 +43,6 @@ namespace
   {
     static State state;
     return state;
-  }
-
-
-  Json::Value ReadSection(OrthancPluginContext* context)
-  {
-    char* const text = OrthancPluginGetConfiguration(context);
-    Json::Value configuration;
-    std::istringstream(text) >> configuration;
-    OrthancPluginFreeString(context, text);
-    return configuration["OtherPlugin"];
   }
 
 
@@ -147,7 +138,7 @@ extern "C"
   {
     State& state = GetState();
     state.context = context;
-    const Json::Value section = ReadSection(context);
+    const Json::Value section = ReadSection(context, "OtherPlugin");
     state.discardTitle = section["DiscardTitle"].asString();
     state.storeAfter = std::chrono::milliseconds(section["StoreAfter"].asInt());
 

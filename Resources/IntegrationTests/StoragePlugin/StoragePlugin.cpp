@@ -13,6 +13,8 @@
 //     "Hold" : 50                         // milliseconds for which each file stays open
 //   }
 
+#include "PluginSection.h"
+
 #include <orthanc/OrthancCPlugin.h>
 
 #include <json/json.h>
@@ -187,12 +189,7 @@ extern "C"
     State& state = GetState();
     state.context = context;
 
-    char* const text = OrthancPluginGetConfiguration(context);
-    Json::Value configuration;
-    std::istringstream(text) >> configuration;
-    OrthancPluginFreeString(context, text);
-
-    const Json::Value& section = configuration["StoragePlugin"];
+    const Json::Value section = ReadSection(context, "StoragePlugin");
     state.writer = section["Writer"].asString();
     state.isSynced = section["Sync"].asBool();
     state.hold = std::chrono::milliseconds(section["Hold"].asInt());

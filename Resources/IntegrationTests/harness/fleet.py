@@ -63,5 +63,6 @@ def _load() -> ModuleType:
     loader = SourceFileLoader("perf_fleet", str(PERF_FLEET))
     module = module_from_spec(spec_from_loader(loader.name, loader))
     sys.modules[loader.name] = module  # where its data classes look
-    loader.exec_module(module)
+    with mock.patch("sys.dont_write_bytecode", True):  # the folder is what packages are made of
+        loader.exec_module(module)
     return module

@@ -142,6 +142,25 @@ def make_grey_image(
     return image
 
 
+def write_multi_frame(path: Path, name: str, frames: int) -> Image:
+    """A file of so many frames of noise, 525 kB each, whose UIDs and pixels follow from the name.
+
+    It is written frame by frame: it may be larger than what memory there is for it.
+    """
+    image = make_slice(name, 0, 1, np.zeros(0, "<u2"))
+    image.SOPClassUID = MultiFrameGrayscaleWordSecondaryCaptureImageStorage
+    image.file_meta.MediaStorageSOPClassUID = image.SOPClassUID
+    image.NumberOfFrames = frames
+    image.save_as(path, enforce_file_format=True)
+    generator = np.random.default_rng(list(name.encode()))
+    with path.open("r+b") as file:
+        file.seek(-4, os.SEEK_END)  # the length of the pixel data, which is the last element
+        file.write((frames * SIZE * SIZE * 2).to_bytes(4, "little"))
+        for _ in range(frames):
+            file.write(generator.integers(0, 2**BITS, SIZE * SIZE, "<u2").tobytes())
+    return Image(path, image.SOPInstanceUID)
+
+
 def list_pydicom_files() -> list[Path]:
     """The files that pydicom brings along (others it would download: those are left out)."""
     data = Path(pydicom.__file__).parent / "data"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nginx: a reverse proxy in front of Orthanc with a path prefix, as hospitals have it, or files."""
+"""nginx: a reverse proxy in front of Orthanc with a path prefix, files, an object storage."""
 
 import getpass
 import socket
@@ -58,6 +58,16 @@ def serve_files(files: Path, folder: Path, address: str = LOCAL) -> Iterator[tup
     """The address of a folder's files, and the number of the process."""
     with _run_nginx(f"location / {{ root {files}; }}", folder, address) as running:
         yield running
+
+
+@contextmanager
+def serve_objects(
+    objects: Path, folder: Path, certificate: Certificate | None = None
+) -> Iterator[str]:
+    """The address of a server that keeps what is PUT there as files of a folder, until DELETE."""
+    location = f"location / {{ root {objects}; dav_methods PUT DELETE; }}"
+    with _run_nginx(location, folder, certificate=certificate) as (url, _):
+        yield url
 
 
 @contextmanager

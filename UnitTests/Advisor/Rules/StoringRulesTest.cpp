@@ -105,6 +105,19 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(StorageRuleTest, ASlowServerIsNoSlowDisk)
+  {
+    Sample sample = MakeStored(21);
+    sample.phases.emplace_back(Phase::Remote, 18);
+    SetTraffic(sample);
+    const Finding finding = Judge(&JudgeStorage);
+    EXPECT_EQ("slow-storage", finding.id);
+    EXPECT_NEAR(0.018, finding.evidence["MeanRemote"].asDouble(), 1e-6);
+    EXPECT_NE(std::string::npos, finding.explanation.find("the storage's server"));
+    EXPECT_EQ(std::string::npos, finding.remedy.text.find("antivirus"));
+  }
+
+
   TEST_F(StorageRuleTest, FindsAStorageThatIsSlowWithoutFsync)
   {
     SetTraffic(MakeStored(21));  // 20 ms without sync for 500 kB

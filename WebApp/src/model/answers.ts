@@ -12,6 +12,7 @@ export type PhaseName =
   | 'Prepare'
   | 'Storage'
   | 'Sync'
+  | 'Remote'
   | 'Index'
   | 'Database'
   | 'Commit'
@@ -44,6 +45,7 @@ export interface Traffic {
   Outcomes: { Stored: number; Discarded: number; Failed: number };
   Stalls: number;
   StallTime: number;
+  RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Duration?: Latency;
   Phases: Partial<Record<PhaseName, Latency>>;
@@ -66,6 +68,22 @@ export interface Status {
   DicomSockets: { Problems: string[]; Connections: unknown[] };
   Windows: TrafficWindow[];
   Transcoding: TranscodingStatus;
+  Memory: MemoryStatus;
+}
+
+// Of large images on their way in
+export interface MemoryStatus {
+  Limit?: number; // that the process may have
+  IngestBudget: number; // in force; 0: off
+  Held: number; // counted now, each byte as often as Orthanc holds it
+  InFlight: number; // messages that count now
+  Waiting: number;
+  Waits: number; // since Orthanc started, as all below
+  Waited: number;
+  GivenUp: number; // waits that reached their bound
+  BrokenOff: number; // waits whose sender went away
+  Used?: number; // of what the process has, where malloc can be asked
+  Kept?: number; // the rest
 }
 
 export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
@@ -84,6 +102,12 @@ export interface TranscodingStatus {
   Failures: { Engine: string | null; Target: string; Reason: string; Count: number }[];
 }
 
+// What was asked of a server for an instance
+export interface Asked {
+  RoundTrips: number;
+  Server?: string;
+}
+
 export interface Instance {
   ID: string | null;
   Direction: Direction;
@@ -98,7 +122,8 @@ export interface Instance {
   Phases: PhaseTimes;
   Stalls?: number;
   StallTime?: number;
-  Database?: { RoundTrips: number; Server?: string };
+  Remote?: Asked;
+  Database?: Asked;
   Transcoding?: {
     Engine: string | null;
     Target: string;
@@ -125,6 +150,7 @@ export interface PeerTraffic {
   PhaseTimes: PhaseTimes;
   Stalls: number;
   StallTime: number;
+  RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Associations?: { Open?: number };
   ImplementationVersion?: string;
@@ -160,9 +186,15 @@ export interface IngestTranscoding {
   OrthancTranscoding: boolean;
 }
 
+export interface MemoryTuning {
+  IngestBudget: number | string; // bytes, or a share such as "25%"; 0: off
+  IngestWaitSeconds: number;
+}
+
 export interface Tuning {
   DicomSockets: DicomSockets;
   IngestTranscoding: IngestTranscoding;
+  Memory: MemoryTuning;
 }
 
 // Where a value of the tuning comes from, and what it would be without the changes over REST
@@ -196,6 +228,7 @@ export interface HistoryTraffic {
   Failed: number[];
   Stalls: number[];
   StallSeconds: number[];
+  RemoteRoundTrips?: number[];
   DatabaseRoundTrips?: number[];
   Phases: Partial<Record<PhaseName, number[]>>;
 }
@@ -206,6 +239,8 @@ export interface HistoryAnswer {
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
   Associations: number[];
+  BudgetHeld: number[]; // the most bytes of large images at once
+  BudgetWaiting: number[]; // the most of them that waited at once
   TuningChanges: TuningChange[];
 }
 

@@ -12,8 +12,8 @@ interface Item {
 const FORMS: readonly (readonly [RegExp, (value: number) => string])[] = [
   [/(Share|Busy)$/, formatShare],
   [/(Rate|WindowLimit|BytesPerSecond)$/, formatRate],
-  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|^Limit|^Memory)$/, formatSize],
-  [/(Time|RoundTrip|Duration|Seconds)$|^(Mean|Median|Estimated)/, formatTime],
+  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|Budget|LargestInstance|^(Limit|Memory|Peak|Used|Kept))$/, formatSize],
+  [/(Time|RoundTrip|Duration|Seconds|^Waited)$|^(Mean|Median|Estimated)/, formatTime],
 ];
 
 function formatFigure(name: string, value: number): string {

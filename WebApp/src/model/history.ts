@@ -2,7 +2,7 @@
 // What charts are drawn from: one point for each second or minute.
 import type { Direction, HistoryAnswer, HistoryTraffic, PhaseName, PhaseTimes } from './answers';
 
-// Everything is "a second", whatever the resolution
+// Rates are "a second", whatever the resolution
 export interface Point {
   time: number; // seconds since 1970
   instances: number;
@@ -11,6 +11,8 @@ export interface Point {
   stalls: number;
   stallTime: number;
   phases: PhaseTimes;
+  held: number; // not "a second": the most bytes of large images at once
+  waiting: number; // nor this: the most of them that waited at once
 }
 
 export type Points = Record<Direction, Point[]>;
@@ -31,6 +33,8 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer):
     stalls: rate(traffic.Stalls),
     stallTime: rate(traffic.StallSeconds),
     phases,
+    held: answer.BudgetHeld[index] ?? 0,
+    waiting: answer.BudgetWaiting[index] ?? 0,
   };
 }
 
@@ -48,7 +52,8 @@ export function mergePoints(known: readonly Point[], newer: readonly Point[], ke
   return merged.filter((point) => point.time >= oldest);
 }
 
-function mean(points: readonly Point[]): Point {
+// The mean of rates, and the most of what counts at once
+function summarize(points: readonly Point[]): Point {
   const average = (get: (point: Point) => number) =>
     points.reduce((sum, point) => sum + get(point), 0) / points.length;
   const phases: PhaseTimes = {};
@@ -63,10 +68,12 @@ function mean(points: readonly Point[]): Point {
     stalls: average((point) => point.stalls),
     stallTime: average((point) => point.stallTime),
     phases,
+    held: Math.max(...points.map((point) => point.held)),
+    waiting: Math.max(...points.map((point) => point.waiting)),
   };
 }
 
-// No more points than a chart has pixels: neighbours are averaged. Groups begin at multiples of
+// No more points than a chart has pixels: neighbours become one. Groups begin at multiples of
 // their length, so that a chart does not flicker as it moves on.
 export function thinOut(points: readonly Point[], most: number): Point[] {
   const size = Math.ceil(points.length / most);
@@ -84,7 +91,7 @@ export function thinOut(points: readonly Point[], most: number): Point[] {
       group.push(point);
     }
   }
-  return [...groups.values()].map(mean);
+  return [...groups.values()].map(summarize);
 }
 
 export interface Speed {
@@ -96,7 +103,7 @@ export interface Speed {
 // How fast it went while anything went at all
 function measure(points: readonly Point[]): Speed | null {
   const busy = points.filter((point) => point.instances > 0);
-  return busy.length === 0 ? null : mean(busy);
+  return busy.length === 0 ? null : summarize(busy);
 }
 
 export interface BeforeAfter {

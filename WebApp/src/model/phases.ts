@@ -15,6 +15,7 @@ const RECEIVING: readonly PhaseInfo[] = [
   { name: 'Prepare', label: 'Prepare', explanation: 'tags, MD5, Lua, other plugins' },
   { name: 'Storage', label: 'Storage', explanation: 'writing the DICOM file' },
   { name: 'Sync', label: 'Sync', explanation: 'waiting for the disk (fsync)' },
+  { name: 'Remote', label: 'Remote', explanation: "waiting for the storage's server" },
   { name: 'Index', label: 'Index', explanation: "Orthanc's database" },
   { name: 'Database', label: 'Database', explanation: "waiting for the database's server" },
   { name: 'Commit', label: 'Commit', explanation: 'storage and database in one' },
@@ -43,12 +44,12 @@ export interface PhasePart {
   time: number;
 }
 
-// A phase's time without what is inside it and shown by itself: Sync is a part of Storage, and
+// A phase's time without what is inside it and shown by itself: Sync and Remote are parts of Storage,
 // Database one of Index, or of Commit where that could not be told from Storage. Of many instances
 // together, Commit has what Index is too short for.
 export function getOwnTime(times: PhaseTimes, name: PhaseName): number | undefined {
   const inside: Partial<Record<PhaseName, number | undefined>> = {
-    Storage: times.Sync,
+    Storage: (times.Sync ?? 0) + (times.Remote ?? 0),
     Index: times.Database,
     Commit: Math.max(0, (times.Database ?? 0) - (times.Index ?? 0)),
   };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of /perf/tuning in plain words.
 import type { Json, JsonObject, Tuning, TuningSource } from './answers';
+import { formatSize } from './format';
 
 interface SettingBase {
-  section: 'DicomSockets' | 'IngestTranscoding';
+  section: keyof Tuning;
   key: string;
   label: string;
   explanation: string;
@@ -21,6 +22,7 @@ export type Setting = SettingBase &
     | { kind: 'switch' }
     | { kind: 'number'; unit: string; minimum: number; maximum: number; zero: string }
     | { kind: 'buffer' }
+    | { kind: 'budget' }
     | { kind: 'choice'; choices: readonly Choice[] }
     | { kind: 'text'; placeholder: string }
   );
@@ -122,7 +124,22 @@ export const TRANSCODING_SETTINGS: readonly Setting[] = [
   },
 ];
 
-const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS];
+export const SMALLEST_BUDGET = 16777216;
+export const LARGEST_BUDGET = 2 ** 50;
+
+export const MEMORY_SETTINGS: readonly Setting[] = [
+  {
+    section: 'Memory', key: 'IngestBudget', kind: 'budget', label: 'Ingest budget',
+    explanation: 'While large images on their way in take more memory than this, the oldest is read on and the others wait at their sockets; none is refused',
+  },
+  {
+    section: 'Memory', key: 'IngestWaitSeconds', kind: 'number', label: 'Longest wait',
+    explanation: 'An image that has waited for so long gets on slowly, whatever the budget: less than senders wait for an answer',
+    unit: 's', minimum: 1, maximum: 3600, zero: '',
+  },
+];
+
+const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS];
 
 export function nameSyntax(uid: string): string {
   return TRANSFER_SYNTAXES.find((choice) => choice.value === uid)?.label ?? uid;
@@ -145,6 +162,8 @@ export function describeValue(setting: Setting | undefined, value: Json | undefi
       return value === 0 ? setting.zero : `${String(value)} ${setting.unit}`.trim();
     case 'buffer':
       return value === 'auto' ? 'by the kernel' : value === 'default' ? 'DCMTK’s' : `${String(value)} bytes`;
+    case 'budget':
+      return value === 0 ? 'off' : typeof value === 'number' ? formatSize(value) : `${String(value)} of the memory`;
     case 'choice':
       return setting.choices.find((choice) => choice.value === value)?.label ?? String(value);
     case 'text':

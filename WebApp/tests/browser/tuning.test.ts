@@ -123,6 +123,37 @@ test('numbers and names are taken', async () => {
   await expect.poll(() => getSetting(page, 'DicomSockets', 'KeepAliveSeconds')).toBe(60);
 });
 
+test('the budget for large images is a share or a size, and its chart comes with it', async () => {
+  const { page } = current;
+  const chart = page.getByRole('img', { name: /^Memory of large images/ });
+  const figures = page.locator('.memory');
+  await figures.getByText(/^off/).waitFor();
+  expect(await chart.count()).toBe(0);
+  await page.getByLabel('Ingest budget', { exact: true }).selectOption('Share of the memory');
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe('25%');
+  const share = page.getByLabel('Ingest budget in percent');
+  await share.fill('101');
+  await share.press('Tab');
+  await page.waitForTimeout(500);
+  expect(await getSetting(page, 'Memory', 'IngestBudget')).toBe('25%');
+  await share.fill('50');
+  await share.press('Tab');
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe('50%');
+  await chart.waitFor();
+  await figures.getByText('Held').waitFor();
+  await page.getByLabel('Ingest budget', { exact: true }).selectOption('Fixed size');
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(1000000000);
+  const size = page.getByLabel('Ingest budget in megabytes');
+  await size.fill('16.777216');
+  await size.press('Tab');
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(16777216);
+  expect(await findBarriers(page)).toEqual([]);
+  await (await findUndo(page, 'Ingest budget: 16.8 MB')).click();
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(1000000000);
+  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(0);
+});
+
 test('what a change did stands in figures before and after it', async () => {
   const { page } = current;
   await page.waitForTimeout(6000); // since the change of the test before

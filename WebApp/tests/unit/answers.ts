@@ -39,6 +39,8 @@ export function makeHistory(begin: number, instances: number[], resolution = 1):
     Receive: makeTraffic(instances),
     Send: makeTraffic(instances.map(() => 0)),
     Associations: instances.map(() => 1),
+    BudgetHeld: instances.map((count) => count * 1e6),
+    BudgetWaiting: instances,
     TuningChanges: [],
   };
 }
@@ -60,5 +62,6 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
       TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90, OfCompressed: false,
       OrthancTranscoding: false,
     },
+    Memory: { IngestBudget: 0, IngestWaitSeconds: 30 },
   };
 }

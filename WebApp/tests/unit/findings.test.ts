@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/model/answers';
-import { groupFindings } from '../../src/model/findings';
+import { describeEvidence, groupFindings } from '../../src/model/findings';
 
 function make(id: string, peer: string, share: number, text = 'Do this'): Finding {
   return {
@@ -26,4 +26,11 @@ test('the same finding of several peers is one, the costliest first', () => {
 
 test('where the remedies differ, the findings do', () => {
   expect(groupFindings([make('small', 'A', 0.2), make('small', 'B', 0.2, 'Do that')])).toHaveLength(2);
+});
+
+test('memory is told in bytes, waiting in seconds, and what is counted as it is', () => {
+  const evidence = { IngestBudget: 805306368, Memory: 3221225472, Waits: 12, Waited: 34.5, GivenUp: 1, LargestInstance: 5e8 };
+  expect(describeEvidence(evidence).map(({ name, value }) => `${name}: ${value}`)).toEqual([
+    'Ingest budget: 805 MB', 'Memory: 3.22 GB', 'Waits: 12', 'Waited: 34.5 s', 'Given up: 1', 'Largest instance: 500 MB',
+  ]);
 });

@@ -12,6 +12,12 @@ test('a point of a minute is a rate a second', () => {
   expect(point).toMatchObject({ time: 0, instances: 2, bytes: 2000, phases: { Receive: 0.002 } });
 });
 
+test('what large images hold and how many wait is no rate, and keeps its peaks', () => {
+  const points = toPoints(makeHistory(0, [60, 120, 0, 180], 60), 'Send');
+  expect(points[1]).toMatchObject({ held: 120e6, waiting: 120 });
+  expect(thinOut(points, 2).map(({ held, waiting }) => [held, waiting])).toEqual([[120e6, 120], [180e6, 180]]);
+});
+
 test('newer points follow, replace those of the same time, and push out the old ones', () => {
   const merged = mergePoints(makePoints(10, [1, 2, 3]), makePoints(12, [30, 40]), 2);
   expect(merged.map(({ time, instances }) => [time, instances])).toEqual([[11, 2], [12, 30], [13, 40]]);

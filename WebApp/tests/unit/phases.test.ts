@@ -9,6 +9,12 @@ test('sync is taken out of storage, and the parts sum to the duration', () => {
   expect(sumParts(parts)).toBe(6);
 });
 
+test('what is waited for the storage is taken out of storage, as sync is', () => {
+  const parts = splitPhases({ Storage: 9, Sync: 2, Remote: 4, Index: 1 }, 'Receive');
+  expect(parts.map(({ info, time }) => [info.name, time])).toEqual([['Storage', 3], ['Sync', 2], ['Remote', 4], ['Index', 1]]);
+  expect(sumParts(parts)).toBe(10);
+});
+
 test('the database is taken out of the index, or of commit where there is none', () => {
   const indexed = splitPhases({ Index: 5, Database: 3, Respond: 1 }, 'Receive');
   expect(indexed.map(({ info, time }) => [info.name, time])).toEqual([['Index', 2], ['Database', 3], ['Respond', 1]]);

@@ -12,6 +12,13 @@ test('changes are told in the words of the settings', () => {
   expect(describeChange({ DicomSockets: null })).toContain('back to the configuration');
 });
 
+test('a budget is off, a share, or a size', () => {
+  const describe = (budget: number | string) => describeChange({ Memory: { IngestBudget: budget } });
+  expect(describe(0)).toBe('Ingest budget: off');
+  expect(describe('25%')).toBe('Ingest budget: 25% of the memory');
+  expect(describe(805306368)).toBe('Ingest budget: 805 MB');
+});
+
 test('a preset stands for all that it sets', () => {
   expect(describeChange({ DicomSockets: { Preset: 'stock', TcpNoDelay: false, TcpQuickAck: false } })).toBe('Preset: stock');
   expect(describeChange({ DicomSockets: { Preset: 'custom', TcpNoDelay: false } })).toBe('Send at once: off');

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/MemoryWatch.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace OrthancPerf
+{
+  MemoryWatch::MemoryWatch(ReadProcess read) : read_(std::move(read))
+  {
+  }
+
+
+  MemoryEvidence MemoryWatch::Look(const BudgetFigures& budget, TimePoint now)
+  {
+    if (samples_.empty() || now - samples_.back().time >= PERIOD)
+    {
+      samples_.push_back({now, budget, read_()});
+    }
+
+    while (now - samples_.front().time > REMEMBERED)
+    {
+      samples_.pop_front();
+    }
+
+    const Sample& oldest = samples_.front();
+    const ProcessMemory& process = samples_.back().process;
+
+    MemoryEvidence evidence;
+    evidence.budget = budget.limit;
+    evidence.waits = budget.waits - oldest.budget.waits;
+    evidence.waited = ToSeconds(budget.waited - oldest.budget.waited);
+    evidence.givenUp = budget.givenUp - oldest.budget.givenUp;
+    evidence.recentPeak = process.peak > oldest.process.peak ? process.peak : 0;
+    evidence.used = process.used.value_or(0);
+    evidence.kept = GetLastingKept();
+    return evidence;
+  }
+
+
+  // Orthanc gives memory back by itself (malloc_trim(3)), but now and then only
+  std::uint64_t MemoryWatch::GetLastingKept() const
+  {
+    const TimePoint since = samples_.back().time - LASTING;
+
+    if (samples_.front().time > since)
+    {
+      return 0;
+    }
+
+    std::uint64_t kept = samples_.back().process.GetKept();
+
+    for (const Sample& sample : samples_)
+    {
+      kept = sample.time < since ? kept : std::min(kept, sample.process.GetKept());
+    }
+
+    return kept;
+  }
+}

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/IngestBudget.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::uint64_t HAS_LIMIT = 1;  // in work_
+    constexpr std::uint64_t ONE_MESSAGE = 2;
+
+
+    std::uint64_t CountBytes(std::uint64_t bytesInASecond, Duration duration)
+    {
+      return static_cast<std::uint64_t>(static_cast<double>(bytesInASecond) *
+                                        std::chrono::duration<double>(duration).count());
+    }
+  }
+
+
+  IngestBudget::IngestBudget(std::size_t places) :
+    places_(places),
+    tickets_(std::make_unique<Ticket[]>(places))
+  {
+    constexpr std::uint64_t ANY_NUMBER = std::numeric_limits<std::uint64_t>::max();
+    SetPlacesInLine(ANY_NUMBER, ANY_NUMBER);
+  }
+
+
+  void IngestBudget::Set(std::uint64_t limit, Duration bound)
+  {
+    bound_.store(bound.count());
+    limit_.store(limit);
+
+    if (limit == 0)
+    {
+      work_.fetch_and(~HAS_LIMIT);
+    }
+    else
+    {
+      work_.fetch_or(HAS_LIMIT);
+    }
+  }
+
+
+  void IngestBudget::SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept
+  {
+    placesInLine_[DICOM].store(ofDicom);
+    placesInLine_[HTTP].store(ofHttp);
+  }
+
+
+  void IngestBudget::Stop() noexcept
+  {
+    isStopped_.store(true);
+  }
+
+
+  void IngestBudget::Clear() noexcept
+  {
+    for (std::size_t place = 0; place < used_.load(); place++)
+    {
+      Close(static_cast<int>(place), Clock::now());
+    }
+  }
+
+
+  IngestBudget::Reply IngestBudget::AskForPiece(int place, std::uint64_t bytes,
+                                                TimePoint now) noexcept
+  {
+    return AskForPiece(place, bytes, now, Sender());
+  }
+
+
+  IngestBudget::Reply IngestBudget::AskForPiece(int place, std::uint64_t bytes, TimePoint now,
+                                                const Sender& sender) noexcept
+  {
+    Ticket* const ticket = Find(place);
+    const std::uint64_t wanted = bytes + PIECE;
+
+    if (!IsToAsk(ticket, bytes, now))
+    {
+      return {Answer::Go, wanted};
+    }
+
+    if (waiting_.load() != 0)
+    {
+      LeavePlaceIfSlow(*ticket, bytes, now);
+    }
+
+    if (ticket->isAnnounced)
+    {
+      return Give(*ticket, wanted, now);
+    }
+
+    ticket->isComplete.store(false);
+    return Ask(*ticket, {wanted, bytes, sender}, now);
+  }
+
+
+  IngestBudget::Reply IngestBudget::AskForAll(int place, std::uint64_t bytes,
+                                              TimePoint now) noexcept
+  {
+    Ticket* const ticket = Find(place);
+
+    if (bytes <= PIECE || !IsToAsk(ticket, 0, now))
+    {
+      return {Answer::Go, bytes};
+    }
+
+    Sender sender;
+    sender.isHttp = true;
+    const Reply reply = Ask(*ticket, {bytes, 0, sender}, now);
+    ticket->isAnnounced = (reply.answer == Answer::Go);
+    return reply;
+  }
+
+
+  void IngestBudget::MarkComplete(int place) noexcept
+  {
+    Ticket* const ticket = Find(place);
+
+    if (ticket != nullptr && ticket->age.load() != 0)
+    {
+      ticket->isComplete.store(true);
+    }
+  }
+
+
+  void IngestBudget::BreakOff(int place, TimePoint now) noexcept
+  {
+    Ticket* const ticket = Find(place);
+
+    if (ticket != nullptr && ticket->isWaiting.load())
+    {
+      const std::lock_guard<std::mutex> lock(line_);
+      Break(*ticket, now);
+    }
+  }
+
+
+  bool IngestBudget::CloseParts(int place, TimePoint now) noexcept
+  {
+    Ticket* const ticket = Find(place);
+    const bool isPart = ticket != nullptr && !ticket->isAnnounced;
+
+    if (isPart && ticket->age.load() != 0)
+    {
+      Release(*ticket);
+      ticket->placeSince = now;
+      ticket->bytesAtPlace = 0;
+    }
+
+    return isPart;
+  }
+
+
+  void IngestBudget::Close(int place, TimePoint now) noexcept
+  {
+    Ticket* const ticket = Find(place);
+
+    if (ticket == nullptr || ticket->age.load() == 0)
+    {
+      return;
+    }
+
+    if (ticket->isWaiting.load())
+    {
+      const std::lock_guard<std::mutex> lock(line_);
+      EndWait(*ticket, now);
+    }
+
+    ticket->age.store(0);
+    Release(*ticket);
+    ticket->isAnnounced = false;
+    ticket->isBroken = false;
+    ticket->hasWaited = false;
+    ticket->hasGivenUp = false;
+    ticket->sips = 0;
+    ticket->waited = Duration::zero();
+    work_.fetch_sub(ONE_MESSAGE);
+  }
+
+
+  BudgetFigures IngestBudget::GetFigures(TimePoint now) const noexcept
+  {
+    BudgetFigures figures;
+    figures.limit = limit_.load();
+    figures.held = held_.load();
+    figures.inFlight = work_.load() / ONE_MESSAGE;
+    figures.givenUp = givenUp_.load();
+    figures.brokenOff = brokenOff_.load();
+
+    const std::lock_guard<std::mutex> lock(line_);
+    figures.waiting = waiting_.load();
+    figures.waits = waits_.load();
+    figures.waited = waited_;
+
+    for (std::size_t place = 0; figures.waiting != 0 && place < used_.load(); place++)
+    {
+      const Ticket& ticket = tickets_[place];
+      figures.waited += ticket.isWaiting.load() ? std::max(now - ticket.waitingSince, Duration(0))
+                                                : Duration::zero();
+    }
+
+    return figures;
+  }
+
+
+  IngestBudget::Ticket* IngestBudget::Find(int place) noexcept
+  {
+    const auto index = static_cast<std::size_t>(place);  // negative: beyond the end
+    return index < places_ ? &tickets_[index] : nullptr;
+  }
+
+
+  // Where it is not, nothing that comes from now on counts
+  bool IngestBudget::IsToAsk(Ticket* ticket, std::uint64_t received, TimePoint now) noexcept
+  {
+    if (ticket == nullptr)
+    {
+      return false;
+    }
+
+    const bool isOn = IsOn();
+
+    if (isOn)
+    {
+      Enter(*ticket, received, now);
+    }
+    else if (ticket->isWaiting.load())
+    {
+      const std::lock_guard<std::mutex> lock(line_);
+      EndWait(*ticket, now);
+    }
+
+    return isOn;
+  }
+
+
+  void IngestBudget::Enter(Ticket& ticket, std::uint64_t received, TimePoint now) noexcept
+  {
+    if (ticket.age.load() != 0)
+    {
+      return;
+    }
+
+    const auto end = static_cast<std::size_t>(&ticket - tickets_.get()) + 1;
+    std::size_t used = used_.load();
+
+    while (used < end && !used_.compare_exchange_weak(used, end))
+    {
+      // "used" is what it is now
+    }
+
+    work_.fetch_add(ONE_MESSAGE);
+    ticket.placeSince = now;
+    ticket.bytesAtPlace = received;
+    ticket.progressAt.store(ToCount(now));
+    ticket.age.store(nextAge_.fetch_add(1));
+  }
+
+
+  // What it has of the budget stays counted
+  void IngestBudget::LeavePlaceIfSlow(Ticket& ticket, std::uint64_t received,
+                                      TimePoint now) noexcept
+  {
+    const Duration held = now - ticket.placeSince;
+
+    if (!ticket.isWaiting.load() && held.count() >= bound_.load() &&
+        received - std::min(received, ticket.bytesAtPlace) < CountBytes(SLOW, held))
+    {
+      ticket.placeSince = now;
+      ticket.bytesAtPlace = received;
+      ticket.age.store(nextAge_.fetch_add(1));
+    }
+  }
+
+
+  IngestBudget::Reply IngestBudget::Ask(Ticket& ticket, const Demand& demand,
+                                        TimePoint now) noexcept
+  {
+    if (!ticket.isBroken &&
+        (demand.bytes <= ticket.bytes ||
+         (waiting_.load() == 0 && TryTake(ticket, demand.bytes, limit_.load()))))
+    {
+      return Give(ticket, demand.bytes, now);
+    }
+
+    const std::lock_guard<std::mutex> lock(line_);
+
+    if (ticket.isBroken || (ticket.isWaiting.load() && isStopped_.load()))
+    {
+      return Break(ticket, now);
+    }
+
+    return AskInLine(ticket, demand, now);
+  }
+
+
+  IngestBudget::Reply IngestBudget::AskInLine(Ticket& ticket, const Demand& demand,
+                                              TimePoint now) noexcept
+  {
+    if (IsOverdue(ticket, now))
+    {
+      GiveUp(ticket);
+    }
+
+    if (IsTurnOf(ticket, demand.bytes, now))
+    {
+      ticket.sips = 0;
+      return Give(ticket, demand.bytes, now);
+    }
+
+    if (isStopped_.load())
+    {
+      return Break(ticket, now);
+    }
+
+    if (const std::uint64_t sip = FindSip(ticket, demand, now); sip != 0)
+    {
+      ticket.sips++;
+      Take(ticket, sip);
+      return Give(ticket, sip, now);
+    }
+
+    if (IsLineFull(ticket, demand.sender.isHttp ? HTTP : DICOM))
+    {
+      GiveUp(ticket);
+      Take(ticket, demand.bytes);
+      return Give(ticket, demand.bytes, now);
+    }
+
+    BeginWait(ticket, demand, now);
+    return {Answer::Wait, 0};
+  }
+
+
+  // If so, it has what it asked for
+  bool IngestBudget::IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept
+  {
+    const std::uint64_t limit = limit_.load();
+    const bool isNext = IsNext(ticket);
+
+    if (isNext && TryTake(ticket, bytes, limit))
+    {
+      return true;
+    }
+
+    const bool isTurn =
+        limit == 0 || (isNext && IsFirst(ticket, now)) || MayAdvance(ticket, bytes, now);
+
+    if (isTurn)
+    {
+      Take(ticket, bytes);
+    }
+
+    return isTurn;
+  }
+
+
+  // Whether it gets on without room, as it has waited for so long
+  bool IngestBudget::MayAdvance(const Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept
+  {
+    TimePoint& next = nextAdvance_[ticket.lane];
+
+    if (now < next || !IsOverdue(ticket, now) ||
+        HasOlder(ticket, [this, &ticket, now](const Ticket& other)
+                 { return IsOverdue(other, now) && other.lane == ticket.lane; }))
+    {
+      return false;
+    }
+
+    const double rate = ticket.lane == UPLOADS ? UPLOADS_WITHOUT_ROOM : PIECES_WITHOUT_ROOM;
+    const std::chrono::duration<double> gap(static_cast<double>(bytes - ticket.bytes) / rate);
+    next = now + std::chrono::duration_cast<Duration>(
+                     std::min<std::chrono::duration<double>>(gap, LONGEST_GAP));
+    return true;
+  }
+
+
+  // Up to where it may be read, room or not, so that its sender hears something; 0: not now
+  std::uint64_t IngestBudget::FindSip(const Ticket& ticket, const Demand& demand,
+                                      TimePoint now) noexcept
+  {
+    const bool isEarly = ticket.sips < FIRST_SIPS;
+    const bool isRest = demand.sender.rest != 0;
+    Duration silence = SILENCE;
+
+    if (isEarly)
+    {
+      silence = isRest ? Duration::zero() : FIRST_SILENCE * (1U << ticket.sips);
+    }
+
+    if (demand.received == 0 || !ticket.isWaiting.load() || now - ticket.waitingSince < silence)
+    {
+      return 0;
+    }
+
+    const std::uint64_t sip = isEarly ? std::max(SIP, demand.sender.sip) : demand.sender.sip;
+    return std::max(ticket.bytes, demand.received) + (isRest ? demand.sender.rest : sip);
+  }
+
+
+  // Whether it waits, and has done so for as long as a message may
+  bool IngestBudget::IsOverdue(const Ticket& ticket, TimePoint now) const noexcept
+  {
+    return ticket.isWaiting.load() &&
+           (ticket.waited + (now - ticket.waitingSince)).count() >= bound_.load();
+  }
+
+
+  void IngestBudget::GiveUp(Ticket& ticket) noexcept
+  {
+    if (!ticket.hasGivenUp)
+    {
+      ticket.hasGivenUp = true;
+      givenUp_.fetch_add(1);
+    }
+  }
+
+
+  void IngestBudget::Take(Ticket& ticket, std::uint64_t bytes) noexcept
+  {
+    held_.fetch_add((bytes - ticket.bytes) * COPIES);
+    ticket.bytes = bytes;
+  }
+
+
+  bool IngestBudget::TryTake(Ticket& ticket, std::uint64_t bytes, std::uint64_t limit) noexcept
+  {
+    const std::uint64_t more = (bytes - ticket.bytes) * COPIES;
+    std::uint64_t held = held_.load();
+
+    do
+    {
+      if (held + more > limit)
+      {
+        return false;
+      }
+    } while (!held_.compare_exchange_weak(held, held + more));
+
+    ticket.bytes = bytes;
+    return true;
+  }
+
+
+  IngestBudget::Reply IngestBudget::Give(Ticket& ticket, std::uint64_t bytes,
+                                         TimePoint now) noexcept
+  {
+    if (ticket.isWaiting.load())
+    {
+      EndWait(ticket, now);
+    }
+
+    ticket.progressAt.store(ToCount(now));
+    return {Answer::Go, bytes};
+  }
+
+
+  IngestBudget::Reply IngestBudget::Break(Ticket& ticket, TimePoint now) noexcept
+  {
+    if (!ticket.isBroken)
+    {
+      ticket.isBroken = true;
+      brokenOff_.fetch_add(1);
+    }
+
+    EndWait(ticket, now);
+    return {Answer::BreakOff, 0};
+  }
+
+
+  void IngestBudget::Release(Ticket& ticket) noexcept
+  {
+    held_.fetch_sub(ticket.bytes * COPIES);
+    ticket.bytes = 0;
+    ticket.isComplete.store(false);
+  }
+
+
+  // Whether one that is older than this message is as the judge says
+  template <typename Judge>
+  bool IngestBudget::HasOlder(const Ticket& ticket, const Judge& judge) const noexcept
+  {
+    const std::size_t used = used_.load();
+    const std::uint64_t age = ticket.age.load();
+
+    for (std::size_t place = 0; place < used; place++)
+    {
+      const Ticket& other = tickets_[place];
+      const std::uint64_t otherAge = other.age.load();
+
+      if (otherAge != 0 && otherAge < age && judge(other))
+      {
+        return true;
+      }
+    }
+
+    return false;
+  }
+
+
+  bool IngestBudget::IsNext(const Ticket& ticket) const noexcept
+  {
+    return !HasOlder(ticket, [](const Ticket& other) { return other.isWaiting.load(); });
+  }
+
+
+  // A message that is all here is at work until it is over, however long that takes
+  bool IngestBudget::IsFirst(const Ticket& ticket, TimePoint now) const noexcept
+  {
+    return !HasOlder(ticket,
+                     [now](const Ticket& other) {
+                       return other.isComplete.load() ||
+                              now - ToTimePoint(other.progressAt.load()) <= PATIENCE;
+                     });
+  }
+
+
+  bool IngestBudget::IsLineFull(const Ticket& ticket, Server server) const noexcept
+  {
+    return !ticket.isWaiting.load() && inLine_[server] >= placesInLine_[server].load();
+  }
+
+
+  void IngestBudget::BeginWait(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
+  {
+    if (ticket.isWaiting.load())
+    {
+      return;
+    }
+
+    ticket.waitingSince = now;
+    ticket.lane = demand.received == 0 ? UPLOADS : PIECES;
+    ticket.server = demand.sender.isHttp ? HTTP : DICOM;
+    ticket.isWaiting.store(true);
+    inLine_[ticket.server]++;
+    waiting_.fetch_add(1);
+
+    if (!ticket.hasWaited)
+    {
+      ticket.hasWaited = true;
+      waits_.fetch_add(1);
+    }
+  }
+
+
+  void IngestBudget::EndWait(Ticket& ticket, TimePoint now) noexcept
+  {
+    if (ticket.isWaiting.load())
+    {
+      const Duration waited = now - ticket.waitingSince;
+      ticket.waited += waited;
+      ticket.placeSince += waited;
+      waited_ += waited;
+      ticket.isWaiting.store(false);
+      inLine_[ticket.server]--;
+      waiting_.fetch_sub(1);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/BudgetMetrics.h"
+
+#include "Metrics/GaugeFamily.h"
+
+#include <string>
+#include <utility>
+
+namespace OrthancPerf
+{
+  BudgetMetrics::BudgetMetrics(Read read) : read_(std::move(read))
+  {
+  }
+
+
+  std::vector<prometheus::MetricFamily> BudgetMetrics::Collect() const
+  {
+    using prometheus::MetricType;
+
+    const BudgetFigures figures = read_();
+    std::vector<prometheus::MetricFamily> families;
+
+    const auto add = [&families](MetricType type, const char* name, const char* help, auto value)
+    {
+      families.push_back(MakeFamily(type, std::string("orthanc_perf_ingest_budget_") + name, help,
+                                    {{{}, static_cast<double>(value)}}));
+    };
+
+    add(MetricType::Gauge, "bytes", "What the messages in flight may take of memory; 0: no limit.",
+        figures.limit);
+    add(MetricType::Gauge, "held_bytes", "What the large messages in flight take of memory.",
+        figures.held);
+    add(MetricType::Gauge, "waiting", "Messages that wait at their sockets until there is room.",
+        figures.waiting);
+    add(MetricType::Counter, "waits_total", "Messages that had to wait for room.", figures.waits);
+    add(MetricType::Counter, "waited_seconds_total", "What they waited, all together.",
+        ToSeconds(figures.waited));
+    add(MetricType::Counter, "given_up_total",
+        "Messages that had waited as long as they may, and were let on without room.",
+        figures.givenUp);
+    add(MetricType::Counter, "broken_off_total",
+        "Messages whose sender went away while they waited, or Orthanc stopped.",
+        figures.brokenOff);
+    return families;
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/IngestBudget.h"
+
+#include <prometheus/collectable.h>
+
+#include <functional>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // What the instances in flight take of memory, and wait for it: asked at each scrape, on its
+  // thread. Owned by the plugin's context; any thread may call it.
+  class BudgetMetrics : public prometheus::Collectable
+  {
+  public:
+    using Read = std::function<BudgetFigures()>;
+
+    explicit BudgetMetrics(Read read);
+
+    std::vector<prometheus::MetricFamily> Collect() const override;
+
+  private:
+    const Read read_;
+  };
+}

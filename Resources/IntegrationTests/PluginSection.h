@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <json/json.h>
+#include <orthanc/OrthancCPlugin.h>
+#include <sstream>
+#include <string>
+
+// A section of Orthanc's configuration, which each plugin of the tests has by its own name; null if
+// there is none. Throws Json::Exception. Called while Orthanc initializes the plugin.
+inline Json::Value ReadSection(OrthancPluginContext* context, const std::string& name)
+{
+  char* const text = OrthancPluginGetConfiguration(context);
+  Json::Value configuration;
+  std::istringstream(text) >> configuration;
+  OrthancPluginFreeString(context, text);
+  return configuration[name];
+}

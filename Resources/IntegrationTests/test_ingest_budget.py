@@ -1,0 +1,670 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Memory.IngestBudget: large images wait for each other at their sockets, and all are stored.
+
+One message goes on slowly and takes all of a small budget ("hold"): whatever is large waits then,
+and what becomes of it is no matter of chance.
+"""
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from pydicom import dcmread
+
+from conftest import MakeSeries, StartOrthanc
+from harness import advice, clients, memory_group, wire
+from harness.images import Image, write_multi_frame
+from harness.large import (
+    HELD,
+    MEBIBYTE,
+    WAYS,
+    LargeMessage,
+    Sender,
+    get_memory,
+    hold,
+    tune_memory,
+    wait_for_waiting,
+)
+from harness.ledger import Answer
+from harness.load import meanwhile
+from harness.metrics import PREFIX, scrape, wait_until
+from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
+from harness.process import forget_peak, get_peak_bytes
+
+TUNING = "/perf/tuning"
+METRIC = PREFIX + "ingest_budget_"
+
+BUDGET = 32 * MEBIBYTE
+FRAMES = 48  # of 525 kB: 25 MB
+LARGE_FRAMES = 115  # 60 MB
+SENDERS = 6
+
+# Each association takes one of these threads, also while it waits; and a sender under a test's hand
+# may say nothing for a while
+THREADS = {"DicomThreadsCount": 16, "DicomScpTimeout": 300}
+
+# What a message may be ahead of its turn: its first piece, and what keeps its sender patient
+AHEAD = 8 * MEBIBYTE
+
+LONG = bool(os.environ.get("PERF_LONG"))
+GROUP_BYTES = 3 << 30
+HUGE_FRAMES = 954  # 500 MB
+HUGE_SENDERS = 10
+
+LOOK_SECONDS = 0.02
+PATIENCE = 60.0  # for what is to happen at once, on a machine that is busy with much else
+
+Start = StartOrthanc
+Break = Trickle = Callable[[OrthancServer], AbstractContextManager[None]]
+
+
+def limit(budget: Json = BUDGET, seconds: int = 600) -> dict[str, Any]:
+    """The section "Perf" of the configuration."""
+    return {"Tuning": {"Memory": {"IngestBudget": budget, "IngestWaitSeconds": seconds}}}
+
+
+@pytest.fixture
+def orthanc(start_orthanc: Start) -> OrthancServer:
+    """With a small budget, for which a message waits as long as it takes."""
+    return start_orthanc(perf=limit(), options=THREADS)
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[Image]:
+    return make_large(tmp_path, 4, FRAMES)
+
+
+def make_large(folder: Path, count: int, frames: int) -> list[Image]:
+    names = [f"large-{number}" for number in range(count)]
+    return [write_multi_frame(folder / f"{name}.dcm", name, frames) for name in names]
+
+
+def is_stored(server: OrthancServer, image: Image) -> bool:
+    found = server.request("POST", "/tools/lookup", data=image.sop_instance_uid).json()
+    return bool(found)
+
+
+def check_stored(server: OrthancServer, image: Image, way: str = "C-STORE") -> None:
+    """Byte for byte; with C-STORE, Orthanc writes the file's header."""
+    stored = server.get_file(server.find_instance(image.sop_instance_uid))
+    if way == "C-STORE":
+        assert dcmread(BytesIO(stored)) == dcmread(image.path)
+    else:
+        assert stored == image.read_bytes()
+
+
+def cut(content: bytes) -> Iterator[bytes]:
+    """In pieces, which requests sends as chunks."""
+    for place in range(0, len(content), MEBIBYTE):
+        yield content[place : place + MEBIBYTE]
+
+
+def check_all_over(server: OrthancServer) -> Json:
+    """Nothing counts or waits any more; what there has been."""
+    assert wait_until(lambda: get_memory(server)["InFlight"] == 0), get_memory(server)
+    memory = get_memory(server)
+    assert memory["Held"] == memory["Waiting"] == 0
+    return memory
+
+
+def find_most(server: OrthancServer, series: str) -> float:
+    """Of all looks twice a second."""
+    return max(server.get_json("/perf/history")[series])
+
+
+@contextlib.contextmanager
+def watch_held(server: OrthancServer) -> Iterator[list[int]]:
+    """What counts, again and again."""
+    held = [0]
+
+    def look(is_over: threading.Event) -> None:
+        with requests.Session() as session:
+            session.trust_env = False
+            while not is_over.wait(LOOK_SECONDS):
+                status = session.get(f"{server.url}/perf/status", timeout=60).json()
+                held.append(status["Memory"]["Held"])
+
+    with meanwhile(look):
+        yield held
+
+
+def store_beside(server: OrthancServer, small: Sequence[Image]) -> None:
+    """Ordinary images, in all ways; none of them waits."""
+    before = get_memory(server)
+    clients.store(server, small)
+    for status, _ in clients.upload(server, [image.read_bytes() for image in small]):
+        assert status == 200
+    clients.store_over_web(server, small[:5])  # one request is one message, unless it is chunked
+    wait_for_waiting(server, before["Waiting"])
+    assert get_memory(server)["Waits"] == before["Waits"]
+
+
+# ---- Many at once --------------------------------------------------------------------------------
+
+
+def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
+    orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    images = make_large(tmp_path, SENDERS, LARGE_FRAMES)
+    small = make_series("store", 20)
+    with ExitStack() as stack, watch_held(orthanc) as all_held:
+        with hold(orthanc) as held:
+            senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
+            wait_for_waiting(orthanc, SENDERS)
+            store_beside(orthanc, small)
+            time.sleep(1)  # which the history looks at twice
+        for sender in senders:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+
+    memory = check_all_over(orthanc)
+    assert memory["IngestBudget"] == BUDGET
+    assert memory["Waits"] == SENDERS
+    assert memory["Waited"] > 0
+    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+    for image in images:
+        check_stored(orthanc, image)
+
+    largest = max(held.sent, *(image.get_size() for image in images))
+    most = BUDGET + memory["Copies"] * (largest + SENDERS * AHEAD)
+    assert wait_until(lambda: find_most(orthanc, "BudgetWaiting") == SENDERS)
+    assert HELD < find_most(orthanc, "BudgetHeld") <= most
+    assert HELD < max(all_held) <= most
+
+    metrics = scrape(orthanc)
+    assert metrics.sum(METRIC + "bytes") == BUDGET
+    assert metrics.sum(METRIC + "held_bytes") == metrics.sum(METRIC + "waiting") == 0
+    assert metrics.sum(METRIC + "waits_total") == SENDERS
+    assert metrics.sum(METRIC + "waited_seconds_total") == pytest.approx(memory["Waited"], rel=0.01)
+
+
+def store_huge(server: OrthancServer, images: Sequence[Image]) -> list[Answer]:
+    with ExitStack() as stack:
+        senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
+        return [sender.wait(3600) for sender in senders]
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(not LONG, reason="run-tests.sh --long does it")
+def test_a_memory_in_which_orthanc_is_killed_is_enough_with_the_budget(
+    plugin: Path, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    """Ten senders of 500 MB, and ordinary traffic beside them."""
+    obstacle = memory_group.find_obstacle()
+    if obstacle:
+        pytest.skip(obstacle)
+    images = make_large(tmp_path, HUGE_SENDERS, HUGE_FRAMES)
+    small = make_series("store", 20)
+    folders = [tmp_path / "plain", tmp_path / "budget"]
+    for folder in folders:
+        folder.mkdir()
+
+    with memory_group.limit_memory(GROUP_BYTES) as launcher:
+        server = OrthancServer(folders[0], options=THREADS, launcher=launcher)
+        with pytest.raises(RuntimeError, match="ended with -9"), server:
+            answers = store_huge(server, images)
+            assert answers.count(Answer.ACKNOWLEDGED) < HUGE_SENDERS
+
+    with memory_group.limit_memory(GROUP_BYTES) as launcher:
+        server = OrthancServer(
+            folders[1],
+            plugins=[plugin],
+            perf=limit("25%"),
+            options=THREADS,
+            launcher=launcher,
+        )
+        stored = 0
+
+        def store_on(is_over: threading.Event) -> None:
+            nonlocal stored
+            while not is_over.wait(1):
+                clients.store(server, small)
+                stored += 1
+
+        with server:
+            assert get_memory(server)["Limit"] == GROUP_BYTES
+            assert get_memory(server)["IngestBudget"] == pytest.approx(GROUP_BYTES / 4, abs=100)
+            with meanwhile(store_on):
+                assert store_huge(server, images) == [Answer.ACKNOWLEDGED] * HUGE_SENDERS
+            memory = check_all_over(server)
+            print(f"{memory}, {stored} times {len(small)} images beside them")
+            assert memory["Waits"] == HUGE_SENDERS - 1
+            assert memory["GivenUp"] == memory["BrokenOff"] == 0
+            assert stored > 0
+            for image in images:
+                check_stored(server, image)
+
+
+# ---- Each way in ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_large_image_waits_in_each_way_and_is_stored(
+    orthanc: OrthancServer, images: list[Image], way: str
+) -> None:
+    image = images[0]
+    with ExitStack() as stack:
+        with hold(orthanc):
+            sender = stack.enter_context(Sender(orthanc, way, image))
+            wait_for_waiting(orthanc, 1)
+            assert not is_stored(orthanc, image)
+            assert sender.is_running()
+        assert sender.wait() is Answer.ACKNOWLEDGED
+    check_stored(orthanc, image, way)
+    memory = check_all_over(orthanc)
+    assert memory["Waits"] == 1
+    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_large_image_that_comes_alone_does_not_wait(
+    orthanc: OrthancServer, tmp_path: Path, way: str
+) -> None:
+    """Even if it takes more than the budget."""
+    (image,) = make_large(tmp_path, 1, LARGE_FRAMES)
+    with Sender(orthanc, way, image) as sender:
+        assert sender.wait() is Answer.ACKNOWLEDGED
+    check_stored(orthanc, image, way)
+    memory = check_all_over(orthanc)
+    assert memory["Waits"] == 0
+
+
+def test_what_is_stored_of_a_chunked_request_is_free(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    """DICOMweb takes the images of 10 MB out at once: Orthanc never has the whole request."""
+    small = make_series("history", 80)
+    body, headers = clients.make_multipart(image.read_bytes() for image in small)
+    with watch_held(orthanc) as held:
+        answer = orthanc.request("POST", "/dicom-web/studies", data=cut(body), headers=headers)
+        assert answer.status_code == 200
+    assert len(orthanc.get_json("/instances")) == len(small)
+    memory = check_all_over(orthanc)
+    assert memory["Waits"] == 0
+    assert max(held) < memory["Copies"] * len(body) / 2
+
+
+# ---- What goes wrong -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_sender_that_dies_while_it_waits_lets_nobody_else_on(
+    orthanc: OrthancServer, images: list[Image], way: str
+) -> None:
+    """Its kernel still has megabytes to send, and tells Orthanc of its end only behind them."""
+    with ExitStack() as stack:
+        with hold(orthanc):
+            first = stack.enter_context(Sender(orthanc, way, images[0]))
+            wait_for_waiting(orthanc, 1)
+            others = [
+                stack.enter_context(Sender(orthanc, *sender))
+                for sender in zip(("C-STORE", "upload"), images[1:3], strict=True)
+            ]
+            wait_for_waiting(orthanc, 3)
+            first.kill()
+            time.sleep(1)
+            assert get_memory(orthanc)["Waiting"] >= 1
+            assert not any(is_stored(orthanc, image) for image in images)
+        for sender in others:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+    memory = check_all_over(orthanc)
+    assert memory["Waits"] == 3
+    assert memory["GivenUp"] == 0
+    assert not is_stored(orthanc, images[0])
+    for image, kind in zip(images[1:3], ("C-STORE", "upload"), strict=True):
+        check_stored(orthanc, image, kind)
+
+
+@contextlib.contextmanager
+def break_store(server: OrthancServer) -> Iterator[None]:
+    with LargeMessage(server, 5) as message:
+        message.send_until_held(1)
+        yield
+
+
+@contextlib.contextmanager
+def break_upload(server: OrthancServer, head: str = "Content-Length: 100000000") -> Iterator[None]:
+    with connect(server) as client:
+        client.sendall(f"POST /instances HTTP/1.1\r\nHost: test\r\n{head}\r\n\r\n".encode())
+        send_body(client, head, 32 * MEBIBYTE)
+        yield
+        wire.reset(client)
+
+
+def break_chunked_upload(server: OrthancServer) -> AbstractContextManager[None]:
+    return break_upload(server, "Transfer-Encoding: chunked")
+
+
+@pytest.mark.parametrize("make_broken", [break_store, break_upload, break_chunked_upload])
+def test_a_connection_that_breaks_while_it_waits_is_no_longer_waited_for(
+    orthanc: OrthancServer, images: list[Image], make_broken: Break
+) -> None:
+    with ExitStack() as stack:
+        with hold(orthanc):
+            with make_broken(orthanc):
+                wait_for_waiting(orthanc, 1)
+                sender = stack.enter_context(Sender(orthanc, "C-STORE", images[0]))
+                wait_for_waiting(orthanc, 2)
+            assert wait_until(lambda: get_memory(orthanc)["BrokenOff"] == 1), get_memory(orthanc)
+            wait_for_waiting(orthanc, 1)
+            assert sender.is_running()
+        assert sender.wait() is Answer.ACKNOWLEDGED
+    assert check_all_over(orthanc)["BrokenOff"] == 1
+    check_stored(orthanc, images[0])
+    assert len(orthanc.get_json("/instances")) == 1
+
+
+def test_orthanc_stops_while_large_images_wait_and_takes_none_of_them_in(
+    start_orthanc: Start, tmp_path: Path
+) -> None:
+    server = start_orthanc(perf=limit(), options={**THREADS, "DicomScpTimeout": 2})
+    images = make_large(tmp_path, len(WAYS), LARGE_FRAMES)
+    with ExitStack() as stack:
+        held = stack.enter_context(hold(server))
+        senders = [
+            stack.enter_context(Sender(server, way, image))
+            for way, image in zip(WAYS, images, strict=True)
+        ]
+        wait_for_waiting(server, len(WAYS))
+        forget_peak(server.pid)
+        begun = peak = get_peak_bytes(server.pid)
+        server.ask_to_stop()
+        deadline = time.monotonic() + PATIENCE
+        while any(sender.is_running() for sender in senders):
+            assert time.monotonic() < deadline, server.log
+            with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended
+                peak = max(peak, get_peak_bytes(server.pid))
+            time.sleep(0.01)
+        held.vanish()
+        assert server.stop() == 0, server.log
+        assert all(sender.wait() is not Answer.ACKNOWLEDGED for sender in senders)
+    assert peak - begun < 2 * images[0].get_size(), f"{(peak - begun) / 1e6:.0f} MB more"
+    server.start()
+    assert server.get_json("/instances") == []
+
+
+def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[Image]) -> None:
+    """And who has waited for so long is stored, as is what comes after it. A finding says so."""
+    server = start_orthanc(perf=limit(seconds=1), options=THREADS)
+    with hold(server):
+        for way, image in zip(("C-STORE", "upload", "STOW-RS"), images[:3], strict=True):
+            with Sender(server, way, image) as sender:
+                assert sender.wait() is Answer.ACKNOWLEDGED
+        memory = get_memory(server)
+        assert memory["Waits"] == memory["GivenUp"] == 3
+        assert memory["Waited"] >= 3 * 0.9
+    finding = advice.find(server, "ingest-memory")
+    assert finding["Evidence"]["IngestBudget"] == BUDGET
+    assert finding["Evidence"]["GivenUp"] == 3
+    for way, image in zip(("C-STORE", "upload", "STOW-RS"), images[:3], strict=True):
+        check_stored(server, image, way)
+
+
+# ---- Strangers -----------------------------------------------------------------------------------
+
+ROUTES = ["/instances", "/dicom-web/studies", "/tools/find", "/perf/tuning", "/nowhere"]
+HEADS = ["Content-Length: 1000000000", "Transfer-Encoding: chunked"]
+
+
+def test_a_stranger_without_a_password_takes_nothing_of_the_budget(
+    start_orthanc: Start, images: list[Image]
+) -> None:
+    server = start_orthanc(
+        perf=limit(),
+        options={**THREADS, "AuthenticationEnabled": True, "RegisteredUsers": {"user": "secret"}},
+        credentials=("user", "secret"),
+    )
+    with ExitStack() as stack:
+        for route in ROUTES:
+            for head in HEADS:
+                stranger = stack.enter_context(connect(server))
+                stranger.sendall(f"POST {route} HTTP/1.1\r\nHost: test\r\n{head}\r\n\r\n".encode())
+                send_body(stranger, head, 8 * MEBIBYTE)
+                assert get_memory(server)["InFlight"] == 0, route
+        answer = server.request("POST", "/instances", data=images[0].read_bytes())
+        assert answer.status_code == 200
+    server.session.auth = None
+    assert server.request("POST", "/instances", data=bytes(100)).status_code == 401
+    server.session.auth = ("user", "secret")
+    memory = check_all_over(server)
+    assert memory["Waits"] == 0
+    check_stored(server, images[0], "upload")
+
+
+def connect(server: OrthancServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.http_port), timeout=1)
+
+
+def send_body(stranger: socket.socket, head: str, size: int) -> None:
+    """As much of it as Orthanc takes."""
+    body = bytes(size)
+    if "chunked" in head:
+        body = f"{size:x}\r\n".encode() + body
+    with contextlib.suppress(OSError):  # it hangs up, or reads nothing any more
+        stranger.sendall(body)
+
+
+@contextlib.contextmanager
+def trickle_store(server: OrthancServer) -> Iterator[None]:
+    """24 MiB of a C-STORE, and then a byte a second."""
+    with LargeMessage(server, 2) as message:
+        message.send(HELD)
+
+        def go_on(is_over: threading.Event) -> None:
+            with contextlib.suppress(OSError):
+                while not is_over.wait(1):
+                    message.send_byte()
+
+        with meanwhile(go_on):
+            yield
+
+
+@contextlib.contextmanager
+def trickle_upload(server: OrthancServer) -> Iterator[None]:
+    """What says that it is to be 100 MB, and then is a byte a second."""
+    with connect(server) as stranger:
+        head = "POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: 100000000\r\n\r\n"
+        stranger.sendall(head.encode())
+
+        def go_on(is_over: threading.Event) -> None:
+            with contextlib.suppress(OSError):
+                while not is_over.wait(1):
+                    stranger.sendall(b"D")
+
+        with meanwhile(go_on):
+            yield
+
+
+@pytest.mark.parametrize("trickle", [trickle_store, trickle_upload])
+def test_a_stranger_that_trickles_does_not_hold_the_others(
+    orthanc: OrthancServer, images: list[Image], trickle: Trickle
+) -> None:
+    """Who sends less than 4 MiB in ten seconds is no longer waited for, long before the bound."""
+    with trickle(orthanc):
+        assert wait_until(lambda: get_memory(orthanc)["Held"] >= BUDGET), get_memory(orthanc)
+        with ExitStack() as stack:
+            senders = [
+                stack.enter_context(Sender(orthanc, *sender))
+                for sender in zip(("C-STORE", "upload"), images[:2], strict=True)
+            ]
+            for sender in senders:
+                assert sender.wait() is Answer.ACKNOWLEDGED
+        assert wait_until(lambda: get_memory(orthanc)["InFlight"] == 1), get_memory(orthanc)
+        assert get_memory(orthanc)["GivenUp"] == 0
+    check_stored(orthanc, images[0])
+    check_stored(orthanc, images[1], "upload")
+    check_all_over(orthanc)
+
+
+# ---- Its switch ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [0, 1 << 40, "100%"])
+def test_who_waits_gets_on_at_once_when_the_budget_is_switched_off_or_raised(
+    orthanc: OrthancServer, images: list[Image], budget: Json
+) -> None:
+    with hold(orthanc), ExitStack() as stack:
+        senders = [
+            stack.enter_context(Sender(orthanc, *sender))
+            for sender in zip(("C-STORE", "upload"), images[:2], strict=True)
+        ]
+        wait_for_waiting(orthanc, 2)
+        assert tune_memory(orthanc, IngestBudget=budget)["IngestBudget"] == budget
+        for sender in senders:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+        assert get_memory(orthanc)["GivenUp"] == 0
+    check_all_over(orthanc)
+
+
+def test_it_is_switched_on_while_images_come(start_orthanc: Start, images: list[Image]) -> None:
+    server = start_orthanc(options=THREADS)
+    with LargeMessage(server, 3, 64 * MEBIBYTE) as early:
+        early.send(HELD)
+        tune_memory(server, IngestBudget=BUDGET, IngestWaitSeconds=600)
+        with ExitStack() as stack:
+            with hold(server):
+                sender = stack.enter_context(Sender(server, "C-STORE", images[0]))
+                wait_for_waiting(server, 1)
+            assert sender.wait() is Answer.ACKNOWLEDGED
+        assert early.finish() == 0
+    check_all_over(server)
+    check_stored(server, images[0])
+
+
+def test_a_change_is_saved_and_undone(orthanc: OrthancServer) -> None:
+    tune_memory(orthanc, IngestBudget="25%", IngestWaitSeconds=40)
+    orthanc.restart()
+    memory = orthanc.get_json(TUNING)["Memory"]
+    assert memory == {"IngestBudget": "25%", "IngestWaitSeconds": 40}
+    share = get_memory(orthanc)
+    assert share["IngestBudget"] == pytest.approx(share["Limit"] / 4, abs=100)
+    assert scrape(orthanc).sum(METRIC + "bytes") == share["IngestBudget"]
+
+    # What the history offers as the undoing of a change does so
+    tune_memory(orthanc, IngestBudget=2 * BUDGET)
+    change = orthanc.get_json("/perf/history")["TuningChanges"][-1]
+    assert change["Change"] == {"Memory": {"IngestBudget": 2 * BUDGET}}
+    orthanc.request("PUT", TUNING, json=change["Undo"]).raise_for_status()
+    assert orthanc.get_json(TUNING)["Memory"] == memory
+
+    sources = orthanc.get_json(f"{TUNING}?sources")["Memory"]["IngestBudget"]
+    assert sources == {"Value": "25%", "Source": "REST", "Configured": BUDGET}
+    assert orthanc.request("DELETE", TUNING).json()["Memory"]["IngestBudget"] == BUDGET
+    assert get_memory(orthanc)["IngestBudget"] == BUDGET
+
+
+def test_a_share_is_one_of_the_control_group(plugin: Path, tmp_path: Path) -> None:
+    obstacle = memory_group.find_obstacle()
+    if obstacle:
+        pytest.skip(obstacle)
+    with (
+        memory_group.limit_memory(1 << 30) as launcher,
+        OrthancServer(tmp_path, [plugin], perf=limit("25%"), launcher=launcher) as server,
+    ):
+        memory = get_memory(server)
+        assert memory["Limit"] == 1 << 30
+        assert memory["IngestBudget"] == pytest.approx(1 << 28, abs=100)
+        assert server.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
+        # A number of bytes would be the group's as well as the machine's
+        assert scrape(server).sum(PREFIX + "tuning", setting="Memory.IngestBudget") == 0
+
+
+WRONG_BUDGETS = [-1, 1, 16 * MEBIBYTE - 1, (1 << 50) + 1, 1e30, 0.5, True, "", "25", "0%", "101%"]
+WRONG_BUDGETS += ["-5%", "2.5%", "25 %", "25%%", "%", "1e1%", "25%\n", "٢%", [], {}]
+WRONG: list[tuple[str, Json]] = [("IngestBudget", value) for value in WRONG_BUDGETS]
+WRONG += [("IngestWaitSeconds", value) for value in (0, -1, 3601, 1.5, "50", True)]
+WRONG += [("Budget", 0)]
+
+
+def test_wrong_values_are_refused_and_change_nothing(orthanc: OrthancServer) -> None:
+    before = orthanc.get_json(TUNING)
+    for key, value in WRONG:
+        answer = orthanc.request("PUT", TUNING, json={"Memory": {key: value}})
+        assert answer.status_code == 400, (key, value)
+        error = answer.json()
+        assert error["Key"] == f"Memory.{key}", (key, value)
+        assert error["Error"] and error["Allowed"]
+    assert orthanc.get_json(TUNING) == before
+    assert get_memory(orthanc)["IngestBudget"] == BUDGET
+
+
+def test_the_ends_of_what_is_allowed(orthanc: OrthancServer) -> None:
+    for budget in (16 * MEBIBYTE, 1 << 50, "1%", "100%", 0):
+        assert tune_memory(orthanc, IngestBudget=budget)["IngestBudget"] == budget
+    for seconds in (1, 3600):
+        assert tune_memory(orthanc, IngestWaitSeconds=seconds)["IngestWaitSeconds"] == seconds
+
+
+def test_without_the_probe_it_is_named_as_without_effect(start_orthanc: Start) -> None:
+    orthanc = start_orthanc(perf={"SocketProbe": False, **limit()})
+    status = orthanc.get_json("/perf/status")
+    assert "Memory.IngestBudget" in status["Tuning"]["NotYetInEffect"]
+    tune_memory(orthanc, IngestBudget=0)
+    status = orthanc.get_json("/perf/status")
+    assert "Memory.IngestBudget" not in status["Tuning"]["NotYetInEffect"]
+
+
+# ---- Off, it is as if it were not there ----------------------------------------------------------
+
+
+def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:
+    """What clients are told of large images, and of what is none."""
+    answers: list[Json] = []
+    for content in [images[0].read_bytes(), images[0].read_bytes(), bytes(8 * MEBIBYTE)]:
+        response = server.request("POST", "/instances", data=content)
+        answers.append((response.status_code, response.json()))
+    response = server.request("POST", "/instances", data=cut(images[1].read_bytes()))
+    answers.append((response.status_code, response.json()))
+    for method, path in [("PUT", "/instances"), ("POST", "/nowhere"), ("POST", "/tools/find")]:
+        response = server.request(method, path, data=bytes(8 * MEBIBYTE))
+        answers.append((response.status_code, response.text))
+    with Sender(server, "C-STORE", images[2]) as sender:
+        answers.append(sender.wait())
+    return answers
+
+
+def test_orthanc_answers_the_same_without_it_with_it_off_and_with_it_on(
+    plugin: Path, images: list[Image], tmp_path: Path
+) -> None:
+    answers = []
+    for name, plugins, perf in [
+        ("without", [], None),
+        ("off", [plugin], None),
+        ("on", [plugin], limit()),
+    ]:
+        folder = tmp_path / name
+        folder.mkdir()
+        with OrthancServer(folder, [*plugins, DICOMWEB_PLUGIN], perf, THREADS) as server:
+            answers.append(list_answers(server, images))
+    assert answers[0] == answers[1]
+    assert answers[0] == answers[2]
+
+
+def test_it_is_off_by_default(start_orthanc: Start, images: list[Image]) -> None:
+    server = start_orthanc(options=THREADS)
+    assert server.get_json(TUNING)["Memory"]["IngestBudget"] == 0
+    with LargeMessage(server, 4, 64 * MEBIBYTE) as early:
+        early.send(HELD)
+        with ExitStack() as stack:
+            senders = [
+                stack.enter_context(Sender(server, way, image))
+                for way, image in zip(("C-STORE", "upload"), images[:2], strict=True)
+            ]
+            for sender in senders:
+                assert sender.wait() is Answer.ACKNOWLEDGED
+        assert early.finish() == 0
+    memory = check_all_over(server)
+    assert (
+        memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == memory["BrokenOff"] == 0
+    )
+    assert find_most(server, "BudgetWaiting") == find_most(server, "BudgetWaited") == 0
+    assert scrape(server).sum(METRIC + "bytes") == 0
+    assert not {"ingest-memory"} & advice.list_kinds(server)

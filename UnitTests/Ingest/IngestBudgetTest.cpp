@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/IngestBudget.h"
+
+#include "Allocations.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <thread>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+    using std::chrono::seconds;
+    using Answer = IngestBudget::Answer;
+
+    constexpr std::uint64_t PIECE = IngestBudget::PIECE;
+    constexpr std::uint64_t COST = PIECE * IngestBudget::COPIES;  // of a piece
+
+    class IngestBudgetTest : public testing::Test
+    {
+    protected:
+      static constexpr seconds BOUND{60};
+
+      // With room for so many pieces
+      void SetRoom(std::uint64_t pieces)
+      {
+        budget_.Set(pieces * COST, BOUND);
+      }
+
+      // A message that has so many pieces asks for the next one
+      Answer Ask(int place, std::uint64_t pieces)
+      {
+        return budget_.AskForPiece(place, pieces * PIECE, now_).answer;
+      }
+
+      // The same, where a sip is not enough
+      Answer AskForMore(int place, std::uint64_t pieces)
+      {
+        const std::uint64_t upTo = budget_.AskForPiece(place, pieces * PIECE, now_).upTo;
+        return upTo > pieces * PIECE + IngestBudget::SIP ? Answer::Go : Ask(place, pieces);
+      }
+
+      // A message that takes so many pieces
+      void Take(int place, std::uint64_t pieces)
+      {
+        ASSERT_EQ(Answer::Go, Ask(place, pieces - 1));
+      }
+
+      // One that is all here then, and being stored
+      void TakeForGood(int place, std::uint64_t pieces)
+      {
+        Take(place, pieces);
+        budget_.MarkComplete(place);
+      }
+
+      std::uint64_t CountHeld() const
+      {
+        return budget_.GetFigures().held / COST;
+      }
+
+      IngestBudget budget_{100};
+      TimePoint now_ = TimePoint(std::chrono::hours(1));
+    };
+  }
+
+
+  TEST_F(IngestBudgetTest, IsIdleUntilThereIsALimitAndOnceNothingIsInFlight)
+  {
+    EXPECT_TRUE(budget_.IsIdle());
+    EXPECT_EQ(Answer::Go, Ask(1, 1000));
+    EXPECT_TRUE(budget_.IsIdle());
+
+    SetRoom(10);
+    EXPECT_FALSE(budget_.IsIdle());
+    Take(1, 2);
+    SetRoom(0);
+    EXPECT_FALSE(budget_.IsIdle());  // or nobody would tell its end
+    EXPECT_EQ(2U, CountHeld());
+    budget_.Close(1, now_);
+    EXPECT_TRUE(budget_.IsIdle());
+    EXPECT_EQ(0U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, CountsWhatAMessageHasAndItsNextPiece)
+  {
+    SetRoom(10);
+    Take(1, 2);
+    EXPECT_EQ(2U, CountHeld());
+    Take(1, 3);
+    EXPECT_EQ(3U, CountHeld());
+    EXPECT_EQ(1U, budget_.GetFigures().inFlight);
+    EXPECT_EQ(0U, budget_.GetFigures().waits);
+
+    // Switched on while it was under way
+    Take(2, 6);
+    EXPECT_EQ(9U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, LetsTheOldestGoOnWhateverItTakes)
+  {
+    SetRoom(4);
+    Take(1, 3);
+    Take(1, 100);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    Take(1, 101);
+    EXPECT_EQ(1U, budget_.GetFigures().waiting);
+    EXPECT_EQ(0U, budget_.GetFigures().brokenOff);
+  }
+
+
+  TEST_F(IngestBudgetTest, LetsOnOneAfterTheOtherInTheOrderOfTheirAge)
+  {
+    SetRoom(4);
+    Take(1, 4);
+
+    for (int place = 2; place <= 5; place++)
+    {
+      EXPECT_EQ(Answer::Wait, Ask(place, 1));
+    }
+
+    budget_.Close(1, now_);
+
+    // There is room for two of them, which take two pieces each
+    EXPECT_EQ(Answer::Wait, Ask(5, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+    EXPECT_EQ(Answer::Go, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(4, 1));
+    EXPECT_EQ(Answer::Go, Ask(3, 1));
+    EXPECT_EQ(Answer::Wait, Ask(4, 1));
+    EXPECT_EQ(Answer::Wait, Ask(5, 1));
+    EXPECT_EQ(4U, CountHeld());
+    EXPECT_EQ(2U, budget_.GetFigures().waiting);
+    EXPECT_EQ(4U, budget_.GetFigures().waits);
+  }
+
+
+  TEST_F(IngestBudgetTest, NobodyOvertakesThoseWhoWait)
+  {
+    SetRoom(4);
+    Take(1, 3);
+    EXPECT_EQ(Answer::Wait, Ask(2, 10));
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, PIECE + 1, now_).answer);
+    EXPECT_EQ(3U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, AWaitEndsWithTheLimit)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+
+    SetRoom(4);
+    EXPECT_EQ(Answer::Go, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+
+    SetRoom(0);
+    now_ += seconds(2);
+    EXPECT_EQ(Answer::Go, Ask(3, 1));
+    EXPECT_EQ(0U, budget_.GetFigures().waiting);
+    EXPECT_EQ(seconds(2), budget_.GetFigures().waited);
+    EXPECT_EQ(4U, CountHeld());  // the third is free
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoHasWaitedForLongEnoughGetsOnByAPieceASecond)
+  {
+    budget_.Set(2 * COST, seconds(5));
+    TakeForGood(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    now_ += milliseconds(4999);
+    EXPECT_EQ(Answer::Wait, AskForMore(2, 1));
+    now_ += milliseconds(1);
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+    EXPECT_EQ(4U, CountHeld());  // it counts nevertheless
+
+    // It had a quarter of that piece by a sip
+    EXPECT_EQ(Answer::Wait, AskForMore(2, 2));
+    now_ += milliseconds(749);
+    EXPECT_EQ(Answer::Wait, AskForMore(2, 2));
+    now_ += milliseconds(1);
+    EXPECT_EQ(Answer::Go, AskForMore(2, 2));
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+
+    budget_.Close(2, now_);
+    EXPECT_EQ(Answer::Wait, AskForMore(2, 1));  // the next message on its connection
+    now_ += seconds(4);
+    EXPECT_EQ(Answer::Wait, AskForMore(2, 1));
+  }
+
+
+  // Ten that began together would take the machine's memory together
+  TEST_F(IngestBudgetTest, WhoHasWaitedForLongEnoughIsNotLetOnBesideOthersThatHave)
+  {
+    budget_.Set(4 * COST, seconds(5));
+    TakeForGood(1, 4);
+
+    for (int place = 2; place <= 11; place++)
+    {
+      EXPECT_EQ(Answer::Wait, Ask(place, 1));
+    }
+
+    now_ += seconds(5);
+
+    for (int place = 11; place > 2; place--)
+    {
+      EXPECT_EQ(Answer::Wait, AskForMore(place, 1)) << place;
+    }
+
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));  // the oldest
+
+    for (int place = 3; place <= 11; place++)
+    {
+      EXPECT_EQ(Answer::Wait, AskForMore(place, 1)) << place;
+    }
+
+    EXPECT_EQ(10U, budget_.GetFigures(now_).givenUp);
+    EXPECT_EQ(17U, CountHeld());  // nine have their first piece and a sip
+  }
+
+
+  TEST_F(IngestBudgetTest, UploadsThatHaveWaitedForLongEnoughGetOnOneAfterTheOther)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    constexpr std::uint64_t HUGE_ONE = std::uint64_t{1} << 40;
+    budget_.Set(4 * COST, seconds(5));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));  // stands in no upload's way
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(4, HUGE_ONE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, LARGE, now_).answer);
+    now_ += seconds(5);
+
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(4, HUGE_ONE, now_).answer);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += milliseconds(3999);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(4, HUGE_ONE, now_).answer);
+    now_ += milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(4, HUGE_ONE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, LARGE, now_).answer);
+    now_ += IngestBudget::LONGEST_GAP;
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(5, LARGE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, SeveralWaitsOfAMessageAddUpToTheBound)
+  {
+    budget_.Set(4 * COST, seconds(5));
+    Take(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    now_ += seconds(3);
+    budget_.Set(6 * COST, seconds(5));
+    EXPECT_EQ(Answer::Go, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(2, 2));
+    now_ += seconds(2);
+    EXPECT_EQ(seconds(5), budget_.GetFigures(now_).waited);  // while it waits, too
+    EXPECT_EQ(Answer::Go, AskForMore(2, 2));
+    EXPECT_EQ(1U, budget_.GetFigures().givenUp);
+    EXPECT_EQ(1U, budget_.GetFigures().waits);
+    EXPECT_EQ(seconds(5), budget_.GetFigures().waited);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoseSenderIsGoneGetsNothing)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+
+    budget_.BreakOff(2, now_);
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::BreakOff, Ask(2, 1));
+    EXPECT_EQ(Answer::BreakOff, Ask(2, 1));
+    EXPECT_EQ(1U, budget_.GetFigures().brokenOff);
+    EXPECT_EQ(0U, CountHeld());
+    EXPECT_EQ(Answer::Go, Ask(3, 1));
+
+    budget_.Close(2, now_);
+    EXPECT_EQ(1U, budget_.GetFigures().inFlight);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhenOrthancStopsWhoWaitsGetsNothingAndTheOthersGoOn)
+  {
+    SetRoom(2);
+    Take(1, 2);
+
+    for (int place = 2; place <= 10; place++)
+    {
+      EXPECT_EQ(Answer::Wait, Ask(place, 1));
+    }
+
+    budget_.Stop();
+    budget_.Close(1, now_);
+
+    for (int place = 2; place <= 10; place++)
+    {
+      EXPECT_EQ(Answer::BreakOff, Ask(place, 1));
+      budget_.Close(place, now_);
+    }
+
+    EXPECT_EQ(0U, CountHeld());
+    EXPECT_EQ(0U, budget_.GetFigures().waiting);
+    EXPECT_EQ(9U, budget_.GetFigures().brokenOff);
+
+    Take(11, 2);
+    Take(11, 3);  // the oldest
+    EXPECT_EQ(Answer::BreakOff, Ask(12, 1));
+  }
+
+
+  TEST_F(IngestBudgetTest, AnUploadWaitsForAllOfItAtOnce)
+  {
+    SetRoom(10);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(1, PIECE, now_).answer);
+    EXPECT_EQ(0U, budget_.GetFigures().inFlight);
+
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(1, 6 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    now_ += seconds(10);  // it gets no sip
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    EXPECT_EQ(6U, CountHeld());
+
+    // Its pieces are paid for, also where the header has made it a little larger
+    EXPECT_EQ(Answer::Go, Ask(1, 6));
+    EXPECT_EQ(6U, CountHeld());
+
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    EXPECT_EQ(5U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, AnUploadThatIsLargerThanTheBudgetGetsOnByItself)
+  {
+    SetRoom(4);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(1, 50 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 50 * PIECE, now_).answer);
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 50 * PIECE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, TheOldestLosesItsRightWithoutProgress)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, 2 * PIECE, now_).answer);
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, 2 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+    EXPECT_EQ(Answer::Go, Ask(2, 2));
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, 2 * PIECE, now_).answer);  // one at a time
+
+    EXPECT_EQ(Answer::Go, Ask(1, 2));  // there it is again
+  }
+
+
+  TEST_F(IngestBudgetTest, AMessageThatIsAllHereIsAtWorkHoweverLongThatTakes)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    budget_.MarkComplete(1);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    now_ += std::chrono::seconds(50);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    budget_.Close(2, now_);
+
+    // A small one does not count, and says nothing about the next one on its connection
+    budget_.MarkComplete(3);
+    Take(3, 2);
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(4, 5 * PIECE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoWaitsIsReadASipNowAndThen)
+  {
+    constexpr std::uint64_t SIP = IngestBudget::SIP;
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+    std::uint64_t received = PIECE;
+    IngestBudget::Sender sender;
+    sender.sip = SIP / 4;
+
+    const auto wait = [&](Duration silence, std::uint64_t sip)
+    {
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      now_ += silence - milliseconds(1);
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      now_ += milliseconds(1);
+      EXPECT_EQ(Answer::Go, budget_.AskForPiece(2, received, now_, sender).answer);
+      received += sip;
+      EXPECT_EQ(4 * COST + received * IngestBudget::COPIES, budget_.GetFigures().held);
+    };
+
+    // Before Orthanc as a sender gives up (10 s), and pynetdicom (30 s)
+    wait(seconds(1), SIP);
+    wait(seconds(2), SIP);
+    wait(seconds(4), SIP);
+    wait(seconds(8), SIP);
+
+    // And seldom: they count as anything else does
+    wait(IngestBudget::SILENCE, SIP / 4);
+    wait(IngestBudget::SILENCE, SIP / 4);
+    EXPECT_EQ(1U, budget_.GetFigures().waits);
+    EXPECT_EQ(0U, budget_.GetFigures().givenUp);
+  }
+
+
+  // It would wait for its answer, and give up
+  TEST_F(IngestBudgetTest, WhoseRestIsAllHereIsReadToItsEnd)
+  {
+    constexpr std::uint64_t REST = 5'000'000;
+    SetRoom(4);
+    Take(1, 4);
+    IngestBudget::Sender sender;
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, PIECE, now_, sender).answer);
+    sender.rest = REST;
+    const IngestBudget::Reply reply = budget_.AskForPiece(2, PIECE, now_, sender);
+    EXPECT_EQ(Answer::Go, reply.answer);
+    EXPECT_EQ(PIECE + REST, reply.upTo);
+  }
+
+
+  TEST_F(IngestBudgetTest, OnlySoManyWaitAtOnce)
+  {
+    budget_.SetPlacesInLine(2, 1);
+    SetRoom(4);
+    Take(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+    EXPECT_EQ(Answer::Go, Ask(4, 1));
+    EXPECT_EQ(Answer::Go, Ask(4, 2));
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+
+    // By HTTP, others are Orthanc's threads
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(6, 2 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
+    EXPECT_EQ(3U, budget_.GetFigures(now_).waiting);
+
+    budget_.Close(2, now_);
+    EXPECT_EQ(Answer::Wait, Ask(4, 3));
+  }
+
+
+  // A stranger that keeps the oldest message's place by as little as is progress
+  TEST_F(IngestBudgetTest, WhoIsSlowerThanItMayBeGoesToTheEndOfTheLine)
+  {
+    SetRoom(4);
+    Take(1, 4);
+    std::uint64_t pieces = 4;
+
+    for (Duration held = seconds(15); held < BOUND; held += seconds(15))
+    {
+      now_ += seconds(15);
+      EXPECT_EQ(Answer::Go, Ask(1, pieces++));
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 8 * PIECE, now_).answer);
+    }
+
+    now_ += seconds(15);
+    EXPECT_EQ(Answer::Wait, Ask(1, pieces));
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 8 * PIECE, now_).answer);
+    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoIsFastEnoughKeepsItsPlace)
+  {
+    SetRoom(4);
+    Take(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 2 * PIECE, now_).answer);
+
+    for (std::uint64_t pieces = 4; pieces < 64; pieces++)
+    {
+      now_ += seconds(4);
+      EXPECT_EQ(Answer::Go, Ask(1, pieces));
+      budget_.Close(2, now_);
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 2 * PIECE, now_).answer);
+    }
+  }
+
+
+  TEST_F(IngestBudgetTest, PartsThatAreStoredAreFree)
+  {
+    SetRoom(4);
+    Take(1, 4);
+    EXPECT_TRUE(budget_.CloseParts(1, now_));
+    EXPECT_EQ(0U, CountHeld());
+
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(1, 4 * PIECE, now_).answer);
+    EXPECT_FALSE(budget_.CloseParts(1, now_));
+    EXPECT_EQ(4U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, ARequestOfManyPartsWaitsNoLongerThanOtherMessages)
+  {
+    budget_.Set(4 * COST, seconds(5));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+    now_ += seconds(4);
+    budget_.Set(6 * COST, seconds(5));
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+    EXPECT_TRUE(budget_.CloseParts(2, now_));
+    EXPECT_EQ(Answer::Go, AskForMore(3, 1));
+
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));  // its next part
+    now_ += seconds(1);
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+  }
+
+
+  TEST_F(IngestBudgetTest, APartThatIsAllHereIsAtWorkUntilTheNextOneComes)
+  {
+    SetRoom(4);
+    Take(1, 4);
+    budget_.MarkComplete(1);
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    Take(1, 5);
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhatIsClosedWhileItWaitsStandsInNobodysWay)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+    budget_.Close(2, now_);
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::Go, Ask(3, 1));
+    budget_.Clear();
+    EXPECT_EQ(0U, CountHeld());
+    EXPECT_EQ(0U, budget_.GetFigures().inFlight);
+  }
+
+
+  TEST_F(IngestBudgetTest, DescriptorsBeyondItsEndAreNotBudgeted)
+  {
+    SetRoom(2);
+    EXPECT_EQ(Answer::Go, Ask(100, 1000));
+    EXPECT_EQ(Answer::Go, Ask(-1, 1000));
+    budget_.Close(100, now_);
+    budget_.Close(-1, now_);
+    EXPECT_EQ(0U, CountHeld());
+  }
+
+
+#if !defined(PERF_SANITIZED)
+  TEST_F(IngestBudgetTest, AllocatesNothing)
+  {
+    SetRoom(2);
+    const std::size_t before = Allocations::count;
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    budget_.Close(1, now_);
+    budget_.Close(2, now_);
+    EXPECT_EQ(before, Allocations::count);
+  }
+#endif
+
+
+  // With threads as Orthanc's: they never hold more than the limit and what the oldest takes
+  TEST(IngestBudgetThreads, KeepToTheLimitAndAllEnd)
+  {
+    constexpr int THREADS = 8;
+    constexpr int MESSAGES = 50;
+    constexpr std::uint64_t PIECES = 6;
+    constexpr std::uint64_t ROOM = 10;
+
+    IngestBudget budget(THREADS + 1);
+    budget.Set(ROOM * COST, seconds(600));
+    std::atomic<std::uint64_t> most = 0;
+    ASSERT_EQ(Answer::Go, budget.AskForAll(THREADS, ROOM * PIECE, Clock::now()).answer);
+    std::vector<std::thread> threads;
+    threads.reserve(THREADS);
+
+    for (int place = 0; place < THREADS; place++)
+    {
+      threads.emplace_back(
+          [&budget, &most, place]
+          {
+            for (int message = 0; message < MESSAGES; message++)
+            {
+              for (std::uint64_t piece = 1; piece < PIECES; piece++)
+              {
+                while (budget.AskForPiece(place, piece * PIECE, Clock::now()).answer != Answer::Go)
+                {
+                  std::this_thread::yield();
+                }
+
+                const std::uint64_t held = budget.GetFigures().held;
+                std::uint64_t known = most.load();
+
+                while (held > known && !most.compare_exchange_weak(known, held))
+                {
+                  // "known" is what it is now
+                }
+              }
+
+              budget.Close(place, Clock::now());
+            }
+          });
+    }
+
+    while (budget.GetFigures().waiting != THREADS)
+    {
+      std::this_thread::yield();
+    }
+
+    budget.Close(THREADS, Clock::now());
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+
+    const BudgetFigures figures = budget.GetFigures();
+    EXPECT_EQ(0U, figures.held);
+    EXPECT_EQ(0U, figures.inFlight);
+    EXPECT_EQ(0U, figures.waiting);
+    EXPECT_EQ(0U, figures.givenUp);
+    EXPECT_LE(std::uint64_t{THREADS}, figures.waits);
+
+    // Whoever is the oldest next may have to go beyond, too
+    EXPECT_LE(most.load(), (ROOM + 2 * PIECES) * COST);
+  }
+}

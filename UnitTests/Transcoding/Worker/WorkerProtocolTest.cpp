@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Worker/WorkerProtocol.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  TEST(WorkerProtocol, AWorkerOfThisVersionWithoutAProblemIsOfUse)
+  {
+    WorkerHello hello;
+    SetText(hello.version, PERF_VERSION);
+    EXPECT_EQ("", FindProblem(hello));
+
+    SetText(hello.problem, "no\ncodec");
+    EXPECT_EQ("does not work: no?codec", FindProblem(hello));
+
+    SetText(hello.version, "0.0.1");
+    EXPECT_EQ("is of another version than the plugin (" PERF_VERSION ")", FindProblem(hello));
+
+    SetText(hello.version, PERF_VERSION);
+    hello.magic++;
+    EXPECT_EQ("is of another version than the plugin (" PERF_VERSION ")", FindProblem(hello));
+  }
+
+
+  TEST(WorkerProtocol, AnAnswerIsWithinTheLimits)
+  {
+    WorkerLimits limits;
+    limits.result = 100;
+    WorkerResponse response;
+    response.resultSize = 100;
+    EXPECT_TRUE(IsPlausible(response, limits));
+
+    response.resultSize++;
+    EXPECT_FALSE(IsPlausible(response, limits));
+  }
+
+
+  TEST(WorkerProtocol, AnAnswerOfNoKnownKindIsNone)
+  {
+    WorkerResponse response;
+    response.outcome = static_cast<std::uint32_t>(TranscodingOutcome::Failed);
+    EXPECT_TRUE(IsPlausible(response, {}));
+
+    response.outcome++;
+    EXPECT_FALSE(IsPlausible(response, {}));
+
+    response.outcome = 0;
+    response.magic = 0;
+    EXPECT_FALSE(IsPlausible(response, {}));
+  }
+
+
+  TEST(WorkerProtocol, ATextEndsWithItsField)
+  {
+    WorkerText field;
+    field.fill('x');
+    EXPECT_EQ(std::string(field.size(), 'x'), GetText(field));
+
+    SetText(field, std::string(1000, 'y'));
+    EXPECT_EQ(std::string(WORKER_TEXT_LENGTH, 'y'), GetText(field));
+  }
+}
