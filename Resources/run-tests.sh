@@ -15,11 +15,13 @@ readonly REASON_LINES=30      # of each failed part, on the last screen
 declare -rA LIMITS=(
   [build]=3600 [scripts]=300 [python]=300 [layout]=300 [names]=300 [exports]=60 [dashboard]=900
   [unit]=1200 [integration]=3600 [style]=4800 [sanitized-build]=4800 [sanitizers]=2400
-  [threads]=2400 [alone]=3600
+  [threads]=2400 [alone]=3600 [fuzz]=7200 [soak]=3600
 )
+readonly LONG_FACTOR=8  # of each, with --long
 readonly FIRST=(scripts python layout names exports dashboard unit integration)
 readonly BESIDE=(style sanitized-build)
 readonly LAST=(sanitizers threads alone)
+readonly LONG=(fuzz soak)  # with --long, or by name
 readonly OF_SOURCES=(scripts python layout names dashboard)  # they need nothing that is built
 
 
@@ -44,11 +46,13 @@ of them; the five parts marked with * are not preceded by a build:
   threads          unit tests of what threads share, with the thread sanitizer
   integration      a real Orthanc, tests side by side
   alone            a real Orthanc, tests that measure time, one after the other
+  fuzz             only with --long, or by name: each fuzz target for an hour, or a minute by name
+  soak             only with --long, or by name: everything at once, for two hours, or 20 minutes
 
-  --long       as before a release, hours: the analyzer for all files, all unit tests with the
-               thread sanitizer, classes compared by the linker, ten times as many runs of each
-               fuzz target, 1,000 live switches of the engine, hundreds of kills and power cuts,
-               whose outcome is kept in build/test-run/reliability
+  --long       as before a release, a day: the analyzer for all files, all unit tests with the
+               thread sanitizer, classes compared by the linker, 1,000 live switches of the engine,
+               hundreds of kills and power cuts, whose outcome is kept in
+               build/test-run/reliability, and the last two parts
 END
 }
 
@@ -205,18 +209,56 @@ part_sanitized-build()
 }
 
 
+list_fuzz_targets()
+{
+  basename --multiple --suffix=.cpp UnitTests/Fuzz/Fuzz*.cpp
+}
+
+
+# run_fuzz_target TARGET CORPUS OPTIONS...: begins with what is kept, and adds to the folder CORPUS
+run_fuzz_target()
+{
+  local target=$1 corpus=$2
+  shift 2
+  mkdir -p "$corpus/$target"
+  "build/asan/$target" -max_len=65536 -verbosity=0 -print_final_stats=1 \
+    -artifact_prefix="build/asan/$target-" "$@" "$corpus/$target"
+}
+
+
 part_sanitizers()
 {
-  local source target runs=${PERF_FUZZ_RUNS:-20000}
+  local target corpus=build/asan/corpus
   build_sanitized all
   run_shards build/asan/UnitTests
-  for source in UnitTests/Fuzz/Fuzz*.cpp
+  rm -rf "$corpus"  # so that each run is the same
+  "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
+  for target in $(list_fuzz_targets)
   do
-    target=$(basename "$source" .cpp)
-    echo "$target: $runs runs"
-    "build/asan/$target" -runs="$runs" -seed=1 -max_len=65536 -verbosity=0 -print_final_stats=1 \
-      -artifact_prefix="build/asan/$target-"
+    echo "$target:"
+    run_fuzz_target "$target" "$corpus" -runs="${PERF_FUZZ_RUNS:-20000}" -max_total_time=20 -seed=1
   done
+}
+
+
+# Each target for so many seconds, as many at once as there are processors. What they find stays in
+# build/fuzz for the next time, without what is of no more use.
+part_fuzz()
+{
+  local corpus=build/fuzz small=build/fuzz-small
+  build_sanitized FuzzTargets
+  "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
+  export -f run_fuzz_target
+  # shellcheck disable=SC2016 # the inner shell's
+  list_fuzz_targets | xargs -P "$(nproc)" -I TARGET bash -c '
+    set -euo pipefail
+    run_fuzz_target TARGET "$1" -max_total_time="$2" 2>&1 | sed "s/^/TARGET: /"
+    rm -rf "$3/TARGET"
+    mkdir -p "$3/TARGET"
+    build/asan/TARGET -merge=1 -verbosity=0 "$3/TARGET" "$1/TARGET" 2> /dev/null
+    rm -rf "$1/TARGET"
+    mv "$3/TARGET" "$1/TARGET"
+  ' - "$corpus" "${PERF_FUZZ_SECONDS:-60}" "$small"
 }
 
 
@@ -231,22 +273,35 @@ part_threads()
 run_pytest()
 {
   # Wide enough for the reasons in its summary
-  COLUMNS=200 PERF_PLUGIN=$PWD/build/libOrthancPerf.so \
-    "$VENV/pytest" --durations=10 "$@" Resources/IntegrationTests
+  COLUMNS=200 PERF_PLUGIN=$PWD/build/libOrthancPerf.so "$VENV/pytest" --durations=10 "$@"
 }
 
 
 # They wait more than they compute: two for each processor
 part_integration()
 {
-  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope
+  unset PERF_SOAK  # which is for the part of that name
+  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope \
+    Resources/IntegrationTests
 }
 
 
 part_alone()
 {
   build_sanitized OrthancPerf  # for test_sanitized.py
-  run_pytest -m alone
+  run_pytest -m alone Resources/IntegrationTests
+}
+
+
+part_soak()
+{
+  local seconds=1200
+  if [[ -n ${PERF_LONG:-} ]]
+  then
+    seconds=7200
+  fi
+  PERF_SOAK=${PERF_SOAK:-$seconds} PERF_SOAK_RESULTS=${PERF_SOAK_RESULTS:-$PWD/$LOGS/soak} \
+    run_pytest Resources/IntegrationTests/test_soak.py
 }
 
 
@@ -257,18 +312,23 @@ part_alone()
 begin()
 {
   local part=$1 priority=${2:-0}
+  local limit=${LIMITS[$part]}
+  if [[ -n ${PERF_LONG:-} ]]
+  then
+    limit=$((limit * LONG_FACTOR))
+  fi
   rm -f "$LOGS/$part.result"
   : > "$LOGS/$part.log"
   (
     trap - EXIT
     begin=$SECONDS code=0
-    nice -n "$priority" timeout --kill-after=20 "${LIMITS[$part]}" "$0" --inside "$part" \
+    nice -n "$priority" timeout --kill-after=20 "$limit" "$0" --inside "$part" \
       >> "$LOGS/$part.log" 2>&1 < /dev/null &
     echo $! > "$LOGS/$part.pid"
     wait $! || code=$?
     if [[ $code -eq 124 || $code -eq 137 ]]
     then
-      echo "$part has not ended within ${LIMITS[$part]} s, and was ended" >> "$LOGS/$part.log"
+      echo "$part has not ended within $limit s, and was ended" >> "$LOGS/$part.log"
     fi
     echo "$code $((SECONDS - begin))" > "$LOGS/$part.result"
   ) &
@@ -411,13 +471,14 @@ do
       exit 0
       ;;
     --long)
-      export PERF_LONG=1 PERF_FUZZ_RUNS=${PERF_FUZZ_RUNS:-200000} PERF_SWITCHES=${PERF_SWITCHES:-1000}
+      export PERF_LONG=1 PERF_SWITCHES=${PERF_SWITCHES:-1000}
+      export PERF_FUZZ_SECONDS=${PERF_FUZZ_SECONDS:-3600}
       export PERF_MUTANTS=${PERF_MUTANTS:-10000} PERF_KILLS=${PERF_KILLS:-50}
       export PERF_FAULTS=${PERF_FAULTS:-20}
       export PERF_RELIABILITY=${PERF_RELIABILITY:-$PWD/$LOGS/reliability}
       ;;
     *)
-      if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}"
+      if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}" "${LONG[@]}"
       then
         echo "$0: there is no part $1 (--help names them)" >&2
         exit 2
@@ -473,9 +534,14 @@ do
 done
 printf '\n==== %s\n' "Waiting for: ${BESIDE[*]}"
 wait "${JOBS[beside]}" || true
-for part in "${LAST[@]}"
+AFTER=("${LAST[@]}")
+if [[ -n ${PERF_LONG:-} ]]
+then
+  AFTER+=("${LONG[@]}")
+fi
+for part in "${AFTER[@]}"
 do
   begin "$part"
   follow "$part"
 done
-summarize build "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}"
+summarize build "${FIRST[@]}" "${BESIDE[@]}" "${AFTER[@]}"

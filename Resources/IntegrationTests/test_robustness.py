@@ -9,7 +9,6 @@ come in small numbers here, and in large ones once they have an association.
 
 import random
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from conftest import MakeSeries
-from harness import clients, wire
+from harness import abuse, clients, wire
 from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.process import allow_descriptors, count_descriptors, get_resident_bytes
@@ -41,21 +40,6 @@ TOLERATED_DESCRIPTORS = 4
 
 # Measured: below 12 MB for each kind, most of it Orthanc's own threads and their heaps
 TOLERATED_BYTES = 32 << 20
-
-# The title takes 16 bytes; some of these can't be written in a name that is printed. None is empty:
-# Orthanc 1.10.1 never answers such a request nor closes its connection (also without the plugin).
-NONSENSE = [
-    b'"><script>alert(',
-    b'a"b\\c\n# HELP x y',
-    b"peer\r\n\r\nHTTP/1.1",
-    b'{a="b",}\t\x01\x02\x7f',
-    "ÄÖÜ€ß日本".encode()[:16],
-    b"\xff\xfe\xfd\xfc" * 4,
-    b"other",
-    b"../../etc/passwd",
-    b"' OR 1=1; --",
-    b"%s%n%x%p%d",
-]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +109,8 @@ def count_outcomes(server: OrthancServer) -> dict[tuple[str, ...], int]:
 
 @contextmanager
 def expect_outcomes(server: OrthancServer, outcome: str, count: int) -> Iterator[None]:
-    """So many more associations end so, within this."""
+    """So many more associations end so, within this; all before have ended."""
+    assert wait_until(lambda: scrape(server).sum(OPEN) == 0)
     before = count_outcomes(server).get((outcome,), 0)
     yield
     wait_until(lambda: count_outcomes(server).get((outcome,), 0) >= before + count, 20)
@@ -144,29 +129,15 @@ def test_short_associations(server: OrthancServer) -> None:
 
 
 def test_associations_that_are_half_open(server: OrthancServer) -> None:
-    request = wire.make_associate_request(b"HALF")
-
-    def visit(server: OrthancServer, number: int) -> None:
-        with wire.connect(server.dicom_port) as connection:
-            connection.sendall(request[: number % len(request)])
-            time.sleep(0.001 * (number % 20))
-            if number % 3 == 0:
-                wire.reset(connection)
-
     with expect_outcomes(server, "released", 1):
-        run_at_once(visit, server, 500)
+        run_at_once(abuse.break_off_request, server, 500)
         echo_briefly(server, 0)  # the accepting thread is through with them all
 
 
 def test_associations_that_are_reset_in_mid_message(server: OrthancServer) -> None:
-    def visit(server: OrthancServer, number: int) -> None:
-        association = wire.associate(server, b"RESET", wire.CT_IMAGE_STORAGE)
-        wire.store_half(association, f"1.2.3.{number}")
-        wire.reset(association)
-
     before = scrape(server).sum(INSTANCES)
     with expect_outcomes(server, "lost", 100):
-        run_at_once(visit, server, 100)
+        run_at_once(abuse.reset_in_mid_message, server, 100)
     assert scrape(server).sum(INSTANCES) == before
     (peer,) = [peer for peer in server.get_json("/perf/peers") if peer["Name"] == "RESET"]
     assert peer["Receive"]["Associations"]["Lost"] == 100
@@ -188,61 +159,16 @@ def test_senders_that_are_killed_in_mid_message(
     assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
 
 
-def make_garbage(number: int) -> bytes:
-    generator = random.Random(number)
-    return [
-        generator.randbytes(generator.randrange(1, 100_000)),
-        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        # A TLS record of a handshake, which announces a ClientHello (RFC 8446 section 5.1)
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + generator.randbytes(506),
-        # PDUs that announce more than there is, or more than may be
-        b"\x01\x00\xff\xff\xff\xff" + generator.randbytes(500),
-        b"\x04\x00\x00\x00\x00\x00" * 20,
-        wire.make_associate_request(b"FUZZ").replace(b"\x50\x00", b"\x50\xff"),
-    ][number % 6]
-
-
 def test_garbage_on_the_dicom_port(server: OrthancServer) -> None:
-    def visit(server: OrthancServer, number: int) -> None:
-        with wire.connect(server.dicom_port) as connection:
-            try:
-                connection.sendall(make_garbage(number))
-                connection.shutdown(socket.SHUT_WR)
-                connection.settimeout(10)
-                while connection.recv(65536):
-                    pass
-            except OSError:
-                pass  # Orthanc had enough of it before
-
-    run_at_once(visit, server, 120)
+    run_at_once(abuse.speak_garbage, server, 120)
 
 
 def test_garbage_within_an_association(server: OrthancServer) -> None:
-    def visit(server: OrthancServer, number: int) -> None:
-        with wire.associate(server, b"GARBAGE") as association:
-            try:
-                association.sendall(make_garbage(number))
-                association.shutdown(socket.SHUT_WR)
-                while association.recv(65536):
-                    pass
-            except OSError:
-                pass
-
-    run_at_once(visit, server, 120)
+    run_at_once(abuse.speak_garbage_when_associated, server, 120)
 
 
 def test_garbage_on_the_http_port(server: OrthancServer) -> None:
-    def visit(server: OrthancServer, number: int) -> None:
-        with wire.connect(server.http_port) as connection:
-            try:
-                connection.sendall(make_garbage(number) + b"\r\n\r\n")
-                connection.shutdown(socket.SHUT_WR)
-                while connection.recv(65536):
-                    pass
-            except OSError:
-                pass
-
-    run_at_once(visit, server, 120)
+    run_at_once(abuse.ask_garbage, server, 120)
 
 
 def test_idle_associations(server: OrthancServer) -> None:
@@ -262,12 +188,7 @@ def test_idle_connections_to_the_http_port(server: OrthancServer) -> None:
 
 def test_nonsense_for_a_title(server: OrthancServer) -> None:
     for number in range(100):
-        title = NONSENSE[number % len(NONSENSE)]
-        if number >= len(NONSENSE):
-            title = (str(number).encode() + title)[:16]
-        with wire.connect(server.dicom_port) as connection:
-            connection.sendall(wire.make_associate_request(title))
-            wire.receive_pdu(connection)
+        abuse.call_itself_nonsense(server, number)
 
     names = [peer["Name"] for peer in server.get_json("/perf/peers")]
     assert len(names) == len(set(names)) <= MAXIMUM_PEERS + 1

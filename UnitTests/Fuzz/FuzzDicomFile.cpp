@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
@@ -12,6 +13,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   if (std::memchr(check.sopInstanceUid.data(), 0, check.sopInstanceUid.size()) == nullptr ||
       std::memchr(check.transferSyntaxUid.data(), 0, check.transferSyntaxUid.size()) == nullptr)
+  {
+    std::abort();
+  }
+
+  const std::string id = check.hasher.GetInstanceId();
+
+  if (!id.empty() && id.size() != 44)  // five groups of eight digits
   {
     std::abort();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any text as the body of PUT /perf/tuning: it is refused with a SettingError, or accepted, and
-// then shown, put again, and saved and loaded without a change.
+// then shown, put again, and saved and loaded without a change. Any text as what the database kept
+// of an earlier release: it is in force, or is ignored with a warning.
 #include "Tuning/ParseJson.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/SettingError.h"
@@ -73,11 +74,25 @@ namespace
     Require(*store.Reset().tuning == Tuning());
     Require(!persistence.Load());
   }
+
+
+  void TryAsSaved(const std::string& text)
+  {
+    MemoryPersistence persistence;
+    persistence.Save(text);
+    TuningStore store(Tuning(), &persistence, {});
+    const TuningOutcome loaded = store.Load();
+    Require(*store.Merge(ToJson(*loaded.tuning)).tuning == *loaded.tuning);
+    Require(*TuningStore(Tuning(), &persistence, {}).Load().tuning == *loaded.tuning);
+    Require(*store.Reset().tuning == Tuning());
+  }
 }
 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
+  TryAsSaved(std::string(reinterpret_cast<const char*>(data), size));
+
   try
   {
     const Json::Value json = ParseJson(data, size);

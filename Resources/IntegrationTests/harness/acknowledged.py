@@ -45,7 +45,8 @@ class AcknowledgedLoad:
     """Senders of numbered instances within `with`, one for each way; `ways` are its methods' names.
 
     `acknowledged` are the numbers that the server said it has stored, in that order, and `times`
-    when it did, by time.monotonic().
+    when it did, by time.monotonic(). `sent` are all: what is
+    neither acknowledged nor `refused` got no answer, and may be stored, too.
     """
 
     WAYS = ("store", "upload", "store_over_web")
@@ -57,6 +58,8 @@ class AcknowledgedLoad:
         ways: Iterable[str] = WAYS,
     ) -> None:
         self.acknowledged: list[int] = []
+        self.refused: set[int] = set()
+        self.sent: set[int] = set()
         self.times: dict[int, float] = {}
         self._server = server
         self._images = images
@@ -83,6 +86,11 @@ class AcknowledgedLoad:
             assert time.monotonic() < deadline, f"no {count} instances within {seconds} s"
             time.sleep(0.005)
 
+    def _take(self) -> tuple[int, bytes]:
+        number, content = self._images.take()
+        self.sent.add(number)
+        return number, content
+
     def _note(self, number: int) -> None:
         self.times[number] = time.monotonic()
         self.acknowledged.append(number)
@@ -104,11 +112,14 @@ class AcknowledgedLoad:
         with keep_reactor_paused(association):
             is_accepted = True
             while is_accepted and not self._is_over.is_set():
-                number, content = self._images.take()
+                number, content = self._take()
                 status = association.send_c_store(dcmread(io.BytesIO(content)))
-                is_accepted = getattr(status, "Status", None) == 0
+                code = getattr(status, "Status", None)
+                is_accepted = code == 0
                 if is_accepted:
                     self._note(number)
+                elif code is not None:
+                    self.refused.add(number)
         if is_accepted:
             association.release()
         else:
@@ -118,23 +129,29 @@ class AcknowledgedLoad:
         """POST /instances over one connection, until it ends."""
         with closing(clients.Uploader(self._server)) as uploader:
             while not self._is_over.is_set():
-                number, content = self._images.take()
+                number, content = self._take()
                 status, body = uploader.upload(content)
                 if status == 200 and json.loads(body)["Status"] == "Success":
                     self._note(number)
+                else:
+                    self.refused.add(number)
 
     def _store_over_web(self) -> None:
         """STOW-RS, several instances a request."""
         with requests.Session() as session:
             session.trust_env = False
             while not self._is_over.is_set():
-                taken = dict(self._images.take() for _ in range(IMAGES_PER_REQUEST))
+                taken = dict(self._take() for _ in range(IMAGES_PER_REQUEST))
                 body, headers = clients.make_multipart(taken.values())
                 url = f"{self._server.url}/dicom-web/studies"
                 response = session.post(url, data=body, headers=headers, timeout=DICOM_SECONDS)
+                stored: list[int] = []
                 if response.status_code in (200, 202):
                     for entry in response.json().get(REFERENCED, {}).get("Value", []):
-                        self._note(find_number(entry[INSTANCE]["Value"][0]))
+                        stored.append(find_number(entry[INSTANCE]["Value"][0]))
+                for number in stored:
+                    self._note(number)
+                self.refused |= taken.keys() - set(stored)
 
 
 class StoreCheck:

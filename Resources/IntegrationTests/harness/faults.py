@@ -33,6 +33,9 @@ from harness.slow_disk import MEBIBYTE
 DISK_MEGABYTES = 64
 START_SECONDS = 20
 
+# For images of half a megabyte
+ADDRESS_SPACE_LEFT = 32 * MEBIBYTE
+
 FAKETIME = list(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 
 MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # of control groups of version 1
@@ -209,7 +212,9 @@ class LostFolder(RemoteFolder):
 @contextmanager
 def limit(pid: int, kind: int, most: int) -> Iterator[None]:
     before = resource.prlimit(pid, kind)
-    resource.prlimit(pid, kind, (min(most, before[1]), before[1]))
+    hard = before[1]
+    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)  # infinity is -1
+    resource.prlimit(pid, kind, (soft, hard))
     try:
         yield
     finally:
@@ -223,11 +228,17 @@ class NoDescriptor(Fault):
 
 
 class NoAddressSpace(Fault):
-    """No more than the process has now: what Orthanc has freed, it can use again."""
+    """Little more than the process has now.
+
+    What Orthanc has freed, it can use again. Of malloc's arenas, one for each of some threads, each
+    has 64 MiB of address space by itself (HEAP_MAX_SIZE of glibc's arena.c): what is to meet the
+    limit has to be larger.
+    """
 
     def strike(self, server: OrthancServer) -> AbstractContextManager[None]:
-        statm = Path(f"/proc/{server.pid}/statm").read_text("ascii").split()
-        return limit(server.pid, resource.RLIMIT_AS, int(statm[0]) * resource.getpagesize())
+        pages = int(Path(f"/proc/{server.pid}/statm").read_text("ascii").split()[0])
+        most = pages * resource.getpagesize() + ADDRESS_SPACE_LEFT
+        return limit(server.pid, resource.RLIMIT_AS, most)
 
 
 class NoMemory(Fault):

@@ -2,9 +2,11 @@
 """What clients were told of each image, held against what the store has afterwards."""
 
 import subprocess
+import threading
+import time
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from enum import Enum
 
@@ -16,6 +18,8 @@ from harness.transcoding import decode, read, read_stored
 
 SENDERS = 8
 TITLE = "LEDGER"
+
+LOOK_SECONDS = 0.2  # between two looks whether a client is to wait on
 
 
 class Answer(Enum):
@@ -50,22 +54,26 @@ class Ledger:
         images: Sequence[Image],
         patience: float,
         place: Place = HERE,
+        is_enough: Callable[[], bool] = lambda: False,
     ) -> Counter[Answer]:
-        """Sends several at once; a client waits for its answer until its patience has ended."""
+        """Sends several at once; a client waits for its answer until its patience has ended, or all
+        have waited enough."""
+        is_over = threading.Event()
 
         def send_one(number: int) -> Answer:
             make = make_store_command if number % 2 == 0 else make_upload_command
             command = make(server, images[number], place.host)
-            try:
-                finished = subprocess.run(
-                    [*place.launcher, *command], timeout=patience, capture_output=True
-                )
-            except subprocess.TimeoutExpired:
+            finished = run([*place.launcher, *command], patience, is_over)
+            if finished is None:
                 return Answer.NONE
             return judge_store(finished) if number % 2 == 0 else judge_upload(finished)
 
         with ThreadPoolExecutor(SENDERS) as pool:
-            answers = list(pool.map(send_one, range(len(images))))
+            sending = [pool.submit(send_one, number) for number in range(len(images))]
+            while wait(sending, LOOK_SECONDS).not_done:
+                if is_enough():
+                    is_over.set()
+            answers = [future.result() for future in sending]
         for image, answer in zip(images, answers, strict=True):
             if answer is Answer.ACKNOWLEDGED:
                 self.acknowledged[image.sop_instance_uid] = image
@@ -79,6 +87,21 @@ class Ledger:
 
 
 Finished = subprocess.CompletedProcess[bytes]
+
+
+def run(command: Sequence[str], patience: float, is_over: threading.Event) -> Finished | None:
+    """None: it was ended, as it was still at work after so many seconds, or when it was over."""
+    deadline = time.monotonic() + patience
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while True:
+            try:
+                output, errors = process.communicate(timeout=LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                if is_over.is_set() or time.monotonic() > deadline:
+                    process.kill()
+                    return None
+            else:
+                return Finished(command, process.returncode, output, errors)
 
 
 def make_store_command(server: OrthancServer, image: Image, host: str) -> list[str]:

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from pydicom.uid import UID
 
-from harness.images import BITS, make_slice
+from harness.images import BITS, identify, make_slice
 
 SIZE = 192
 NAME = "numbered"
@@ -26,6 +26,13 @@ def make_pixels(number: int) -> np.ndarray:
 
 def name_instance(number: int) -> UID:
     return UID(f"{ROOT}{FIRST + number}")
+
+
+def identify_numbered(number: int) -> str:
+    """Orthanc's identifier of that instance."""
+    image = make_slice(NAME, 0, 1, np.zeros(0, "<u2"))
+    series = (image.PatientID, image.StudyInstanceUID, image.SeriesInstanceUID)
+    return identify(*series, name_instance(number))
 
 
 def find_number(sop_instance_uid: str) -> int:

@@ -7,7 +7,6 @@ kept there, a file for each test, for make-reliability.py.
 
 import json
 import os
-import re
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -18,10 +17,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from harness.orthanc import ORTHANC
+from harness.tables import fill_table
 
 LONGEST_FAILURE = 200  # characters
-
-TABLE = re.compile(r"(?<=^<!-- table -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -112,8 +110,4 @@ def fill_page(text: str, rows: dict[str, Row]) -> str:
     heads = ["what breaks", "what was seen each time", "tried", "Orthanc", "last"]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
     lines += [rows[name].format() for name in sorted(rows)]
-    table = "\n".join(["", *lines, "", ""])
-    filled, count = TABLE.subn(lambda _: table, text)
-    if count != 1:
-        raise ValueError("the page has no table between <!-- table --> and <!-- end -->")
-    return filled
+    return fill_table(text, lines)

@@ -117,6 +117,11 @@ def store(connection: socket.socket, instance: str, data_set: bytes) -> int:
     request = make_command(C_STORE, CT_IMAGE_STORAGE, HAS_DATA_SET, instance)
     connection.sendall(request + make_data(data_set, IS_LAST))
     _, response = receive_pdu(connection)
+    return find_status(response)
+
+
+def find_status(response: bytes) -> int:
+    """That of a response, as receive_pdu() returns it."""
     _, found, value = response.partition(struct.pack("<HHI", 0, 0x0900, 2))
     assert found, f"Orthanc's response has no status: {response!r}"
     return int.from_bytes(value[:2], "little")

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What fuzz targets begin with, a folder for each, and where it is kept: UnitTests/Fuzz/Corpus.
+
+    fuzz-corpus.py unpack FOLDER    # what is kept
+    fuzz-corpus.py pack FOLDER      # keeps what fuzzing has found there, the small ones of it
+
+With what fuzzing has found are kept small ones of what real files and messages look like, which are
+made here.
+
+The kept files are text: a line for each input, in base64, in the order of their digests.
+"""
+
+import argparse
+import base64
+import hashlib
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+RESOURCES = Path(__file__).resolve().parent
+KEPT = RESOURCES.parent / "UnitTests" / "Fuzz" / "Corpus"
+
+LARGEST_CORPUS = 30_000  # bytes of a target, beside what is made here; the smallest ones are kept
+LARGEST_FRAME = 512  # bytes; its headers are at its begin
+
+sys.path.insert(0, str(RESOURCES / "IntegrationTests"))
+
+Seeds = Iterator[bytes]
+
+
+def put(folder: Path, content: bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / hashlib.sha1(content).hexdigest()).write_bytes(content)
+
+
+def unpack(folder: Path) -> None:
+    for path in KEPT.glob("*.txt"):
+        for line in path.read_text("ascii").splitlines():
+            put(folder / path.stem, base64.b64decode(line))
+
+
+def pack(folder: Path) -> None:
+    for target, make in SEEDS.items():
+        chosen = set(make())
+        found = {path.read_bytes() for path in (folder / target).glob("*")} - chosen
+        size = 0
+        for content in sorted(found, key=lambda content: (len(content), content)):
+            size += len(content)
+            if size <= LARGEST_CORPUS:
+                chosen.add(content)
+        ordered = sorted(chosen, key=lambda content: hashlib.sha1(content).digest())
+        lines = [base64.b64encode(content).decode() for content in ordered]
+        KEPT.mkdir(exist_ok=True)
+        (KEPT / f"{target}.txt").write_text("".join(f"{line}\n" for line in lines), "ascii")
+        print(f"{target}: {len(chosen)} inputs, of {len(found)} that were found")
+
+
+# ---- What is made here -----------------------------------------------------------------------
+
+
+def make_associate_requests() -> Seeds:
+    from harness import wire
+
+    yield wire.make_associate_request(b"CT_ROOM_1")
+    yield wire.make_associate_request(b"MR", wire.CT_IMAGE_STORAGE, b"OFFIS_DCMTK_367")
+
+
+def make_messages() -> Seeds:
+    """DIMSE: requests, and a response with its status."""
+    from harness import wire
+
+    yield wire.make_command(wire.C_ECHO, wire.VERIFICATION, wire.NO_DATA_SET)
+    store = wire.make_command(wire.C_STORE, wire.CT_IMAGE_STORAGE, wire.HAS_DATA_SET, "1.2.3.4")
+    yield store
+    yield store + wire.make_data(bytes(40), 0) + wire.make_data(bytes(10), wire.IS_LAST)
+    yield make_store_response() + store
+
+
+def make_store_response() -> bytes:
+    from harness import wire
+
+    body = wire.make_element(0x0100, struct.pack("<H", 0x8001))
+    body += wire.make_element(0x0900, struct.pack("<H", 0))
+    body = wire.make_element(0x0000, struct.pack("<I", len(body))) + body
+    return wire.make_data(body, wire.IS_COMMAND | wire.IS_LAST)
+
+
+OPEN_ACCEPTED, OPEN_HTTP, OPEN_OUTGOING = 0, 1, 2
+READ, WRITE, WAIT, END = 0, 1, 2, 3
+
+
+def make_scenes() -> Seeds:
+    """What FuzzConnection.cpp reads: steps of an action, a time, and bytes."""
+    from harness import wire
+
+    def do(action: int, content: bytes = b"") -> bytes:
+        pieces = [content[begin : begin + 255] for begin in range(0, len(content), 255)] or [b""]
+        return b"".join(bytes([action * 4 + 16, len(piece)]) + piece for piece in pieces)
+
+    accept = struct.pack(">BxI", 2, 10) + bytes(10)
+    release, released = wire.RELEASE_REQUEST, struct.pack(">BxI4x", 6, 4)
+    store = wire.make_command(wire.C_STORE, wire.CT_IMAGE_STORAGE, wire.HAS_DATA_SET, "1.2.3.4")
+    store += wire.make_data(bytes(100), wire.IS_LAST)
+    for opened, sent, answered in (
+        (OPEN_ACCEPTED, READ, WRITE),
+        (OPEN_OUTGOING, WRITE, READ),
+    ):
+        yield (
+            do(opened)
+            + do(sent, wire.make_associate_request(b"CT_ROOM_1", wire.CT_IMAGE_STORAGE))
+            + do(answered, accept)
+            + (do(sent, store) + do(WAIT) + do(answered, make_store_response())) * 2
+            + do(sent, release)
+            + do(answered, released)
+            + do(END)
+        )
+    upload = b"POST /instances HTTP/1.1\r\nContent-Length: 9\r\n\r\n"
+    yield do(OPEN_HTTP) + do(READ, upload) + do(READ, b"No DICOM.") + do(WRITE, bytes(120))
+
+
+def make_files() -> Seeds:
+    """The same small image in each way of writing it."""
+    import numpy as np
+    from pydicom.uid import RLELossless
+
+    from harness.images import make_slice
+    from harness.transcoding import DEFLATED, IMPLICIT, change, write
+
+    image = make_slice("seed", 0, 1, np.arange(16, dtype="<u2").reshape(4, 4))
+    image.Rows = image.Columns = 4
+    plain = write(image)
+    yield plain
+    for syntax in (IMPLICIT, DEFLATED):
+        image.file_meta.TransferSyntaxUID = syntax
+        yield write(image)
+    yield change(plain, lambda edited: edited.compress(RLELossless))
+
+
+def make_codestreams() -> Seeds:
+    """Elements of encapsulated Pixel Data, and frames of them."""
+    from pydicom import dcmread
+    from pydicom.encaps import encapsulate, generate_frames
+
+    from harness.images import list_pydicom_files
+
+    for path in list_pydicom_files():
+        image = dcmread(path, force=True)
+        if not getattr(image.get("file_meta"), "TransferSyntaxUID", None):
+            continue
+        if image.file_meta.TransferSyntaxUID.is_encapsulated and "PixelData" in image:
+            frames = generate_frames(image.PixelData, number_of_frames=1)
+            frame = next(iter(frames), b"")[:LARGEST_FRAME]
+            yield frame
+            yield b"\xe0\x7f\x10\x00OB\0\0\xff\xff\xff\xff" + encapsulate([frame])
+
+
+def make_requests() -> Seeds:
+    """What FuzzRestRequest.cpp reads."""
+    yield b"\x00\x00\nlimit=10&peer=CT%20ROOM&origin=RestApi\nhost:pacs\n\n"
+    yield b"\x00\x02\nsince=1700000000&resolution=minute&token=x\nx-forwarded-for:10.0.0.1\n\n"
+    headers = b"authorization:Basic YWxpY2U6c2VjcmV0\nx-forwarded-for:10.9.8.7, 192.168.1.5\n"
+    origin = b"origin:https://pacs.example\nhost:pacs.example\nsec-fetch-site:same-origin\n"
+    tuning = b'{"DicomSockets": {"Preset": "stock", "ReceiveBuffer": 65536}}'
+    yield b"\x02\x03\nsources\n" + headers + origin + b"\n" + tuning
+    yield b"\x03\x03\n_method=PUT\n" + headers + b"\n"
+    compare = b'{"Resource": "0123abcd-0123abcd-0123abcd-0123abcd-0123abcd", "Priority": 1}'
+    yield b"\x01\x04\n\n" + headers + b"\n" + compare
+
+
+def make_tunings() -> Seeds:
+    yield (RESOURCES / "Configuration" / "perf.json").read_bytes()
+    yield b'{"DicomSockets": {"Preset": "stock", "TcpNoDelay": null}}'
+    yield b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}'
+
+
+SEEDS = {
+    "FuzzAssociateRequest": make_associate_requests,
+    "FuzzCodestream": make_codestreams,
+    "FuzzCommandField": make_messages,
+    "FuzzConnection": make_scenes,
+    "FuzzDataSetEditor": make_files,
+    "FuzzDicomFile": make_files,
+    "FuzzImageDescription": make_files,
+    "FuzzNativeEngine": make_files,
+    "FuzzRestRequest": make_requests,
+    "FuzzTuning": make_tunings,
+    "FuzzWorkerMessages": lambda: iter([b"0.2.0"]),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["unpack", "pack"])
+    parser.add_argument("folder", type=Path)
+    arguments = parser.parse_args()
+    commands = {"unpack": unpack, "pack": pack}
+    commands[arguments.command](arguments.folder)
+
+
+if __name__ == "__main__":
+    main()

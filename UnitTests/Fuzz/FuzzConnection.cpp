@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any bytes as what is read and written on connections, and when: in whatever pieces they come, the
+// same associations and instances come out, and metrics and JSON can say who had them.
+#include "Metrics/Exposition.h"
+#include "Metrics/PeerMetrics.h"
+#include "Network/ConnectionTracker.h"
+#include "Network/MessageRecorder.h"
+#include "Tuning/ParseJson.h"
+
+#include <json/json.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  constexpr std::uint16_t DICOM_PORT = 4242;
+  constexpr std::uint16_t HTTP_PORT = 8042;
+  constexpr std::uint16_t TLS_PORT = 2762;
+  constexpr std::size_t MAXIMUM_PEERS = 4;
+  constexpr int FD = 63;  // no socket: the kernel knows nothing of it
+
+
+  void Require(bool condition)
+  {
+    if (!condition)
+    {
+      std::abort();
+    }
+  }
+
+
+  // Whether a text is fit for a label, a log and a page: what MakePrintable() promises
+  bool IsPrintable(const std::string& text)
+  {
+    return text.size() <= MAXIMUM_PEER_NAME &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
+
+
+  // What came out, a line for each
+  class Collector : public IJournalObserver
+  {
+  public:
+    void OnInstanceFinished(const FinishedInstance& instance) override
+    {
+      Require(IsPrintable(instance.peer.name) && instance.sentUid.back() == '\0');
+      lines_.push_back(instance.peer.name + " " + std::to_string(instance.size) + " " +
+                       instance.sentUid.data() + " " + ToLabel(instance.outcome));
+    }
+
+    void OnAssociationFinished(const FinishedAssociation& association) override
+    {
+      const AssociationParties& parties = association.parties;
+      Require(IsPrintable(association.peer.name) && IsPrintable(parties.callingTitle) &&
+              IsPrintable(parties.calledTitle) && IsPrintable(parties.implementationVersion));
+      isEncrypted_ = isEncrypted_ || association.outcome == AssociationOutcome::Encrypted;
+      lines_.push_back(
+          parties.callingTitle + ">" + parties.calledTitle + " " + parties.implementationVersion +
+          " " + ToLabel(association.outcome) + " " + std::to_string(association.instances) + " " +
+          std::to_string(association.bytesReceived) + " " + std::to_string(association.bytesSent));
+    }
+
+    const std::vector<std::string>& GetLines() const
+    {
+      return lines_;
+    }
+
+    // TLS is recognised by the begin of each piece
+    bool IsEncrypted() const
+    {
+      return isEncrypted_;
+    }
+
+  private:
+    std::vector<std::string> lines_;
+    bool isEncrypted_ = false;
+  };
+
+
+  // For all inputs, as it takes megabytes, and as the plugin has one, too: what an earlier
+  // connection has left in the place of its descriptor must not show
+  struct Probed
+  {
+    ConnectionTable table{FD + 1};
+    MessageRecorder recorder;
+    ConnectionTracker tracker{table, recorder, {DICOM_PORT, HTTP_PORT, {TLS_PORT}}};
+  };
+
+
+  // A connection after the other, by a script: each step is a byte that says what happens, how long
+  // after the last one, and to how many bytes, which are the next ones
+  class Scene
+  {
+  public:
+    // "pieces": into how many each read and write falls
+    Scene(Probed& probed, std::size_t pieces) :
+      recorder_(probed.recorder),
+      tracker_(probed.tracker),
+      pieces_(pieces)
+    {
+    }
+
+    void Play(const std::uint8_t* data, std::size_t size)
+    {
+      std::size_t position = 0;
+
+      while (position + 2 <= size)
+      {
+        const std::uint8_t step = data[position];
+        const std::size_t length = step % 4 == 3 ? 256U * data[position + 1] : data[position + 1];
+        now_ += std::chrono::milliseconds(step / 16);
+        position += 2;
+        const std::size_t count = std::min(length, size - position);
+        position += Act(step / 4 % 4, step % 4, data + position, count);
+      }
+
+      Close();
+      recorder_.Drain(journal_);
+      Require(recorder_.CountDropped() == 0);
+    }
+
+    const Collector& GetCollector() const
+    {
+      return collector_;
+    }
+
+    void CheckMetrics() const
+    {
+      const Exposition exposition({&metrics_});
+      const std::string text = exposition.ToText();
+      Require(std::all_of(text.begin(), text.end(),
+                          [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
+      const std::string json = Json::writeString(Json::StreamWriterBuilder(), exposition.ToJson());
+      ParseJson(json.data(), json.size());
+    }
+
+  private:
+    // How many of the bytes are used up
+    std::size_t Act(unsigned int action, unsigned int variant, const std::uint8_t* data,
+                    std::size_t count)
+    {
+      if (connection_ == nullptr)
+      {
+        Open(action);
+        return 0;
+      }
+
+      switch (action)
+      {
+        case 0:
+          Read(data, count);
+          return count;
+        case 1:
+          Write(data, count);
+          return count;
+        case 2:
+          Wait(variant);
+          return 0;
+        default:
+          variant == 0 ? Close() : recorder_.Drain(journal_);
+          return 0;
+      }
+    }
+
+    void Open(unsigned int kind)
+    {
+      PeerAddress peer;
+      peer.port = kind == 3 ? TLS_PORT : 104;
+      isDicom_ = kind != 1;
+      connection_ = kind < 2
+                        ? tracker_.OnAccepted(FD, isDicom_ ? DICOM_PORT : HTTP_PORT, peer, now_)
+                        : tracker_.OnConnecting(FD, peer, now_);
+      isCandidate_ = kind >= 2;
+      Require(connection_ != nullptr);
+    }
+
+    void Close()
+    {
+      if (connection_ != nullptr)
+      {
+        tracker_.OnClosing(*connection_, now_);
+        connection_ = nullptr;
+        recorder_.Drain(journal_);  // the ring has room for 2,048 events
+      }
+    }
+
+    template <typename Function>
+    void InPieces(const std::uint8_t* data, std::size_t count, const Function& function) const
+    {
+      // Interim responses of HTTP are told by their size
+      const std::size_t pieces = isDicom_ ? pieces_ : 1;
+
+      for (std::size_t i = 0; i < pieces; i++)
+      {
+        const std::size_t begin = i * count / pieces;
+        function(data + begin, (i + 1) * count / pieces - begin);
+      }
+    }
+
+    void Read(const std::uint8_t* data, std::size_t count)
+    {
+      if (!isCandidate_)
+      {
+        InPieces(data, count,
+                 [this](const std::uint8_t* piece, std::size_t size)
+                 { tracker_.OnRead(*connection_, piece, size, now_); });
+      }
+    }
+
+    // As the hooks do it: the first bytes that Orthanc writes say whether it is DICOM
+    void Write(const std::uint8_t* data, std::size_t count)
+    {
+      if (isCandidate_ && !tracker_.RecogniseOutgoing(*connection_, data, count, now_))
+      {
+        connection_ = nullptr;
+        return;
+      }
+
+      isCandidate_ = false;
+      InPieces(data, count,
+               [this](const std::uint8_t* piece, std::size_t size)
+               { tracker_.OnWritten(*connection_, piece, size, now_); });
+    }
+
+    void Wait(unsigned int variant)
+    {
+      const TimePoint from = now_;
+      now_ += std::chrono::milliseconds(25);
+
+      switch (variant)
+      {
+        case 0:
+          tracker_.OnWaited(*connection_, from, now_);
+          break;
+        case 1:
+          ConnectionTracker::OnHeldBack(*connection_, from);
+          break;
+        case 2:
+          ConnectionTracker::OnLetGo(*connection_, now_);
+          break;
+        default:
+          ConnectionTracker::OnPeerGone(*connection_);
+      }
+    }
+
+    MessageRecorder& recorder_;
+    ConnectionTracker& tracker_;
+    const std::size_t pieces_;
+    Collector collector_;
+    PeerDirectory directory_{MAXIMUM_PEERS};
+    PeerStatistics statistics_{directory_};
+    PeerMetrics metrics_{statistics_};
+    Journal journal_{{&collector_, &statistics_, &metrics_}};
+    TimePoint now_{std::chrono::seconds(1)};
+    Connection* connection_ = nullptr;
+    bool isDicom_ = true;
+    bool isCandidate_ = false;
+  };
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  static Probed probed;
+  Scene whole(probed, 1);
+  whole.Play(data, size);
+  whole.CheckMetrics();
+
+  Scene pieces(probed, 3);
+  pieces.Play(data, size);
+
+  if (!whole.GetCollector().IsEncrypted() && !pieces.GetCollector().IsEncrypted())
+  {
+    Require(whole.GetCollector().GetLines() == pieces.GetCollector().GetLines());
+  }
+
+  return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any packets from a worker, whose codec libraries read the files of strangers, and any contents of
+// the memory that it shares: the plugin takes them for what they are, or for no answer.
+#include "Transcoding/Worker/MessageSocket.h"
+#include "Transcoding/Worker/SharedMemory.h"
+#include "Transcoding/Worker/WorkerProtocol.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  void Require(bool condition)
+  {
+    if (!condition)
+    {
+      std::abort();
+    }
+  }
+
+
+  template <std::size_t Size>
+  void CheckText(const std::array<char, Size>& field)
+  {
+    const std::string text = GetText(field);
+    Require(text.size() <= Size &&
+            std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+  }
+
+
+  // What the other end sends, as far as one packet holds it, is received as a whole, or not at all
+  template <typename Message>
+  bool Receive(const std::uint8_t* data, std::size_t size, Message& message)
+  {
+    auto [own, workers] = MessageSocket::MakePair();
+    MessageSocket socket(std::move(own));
+    Require(send(workers.Get(), data, size, 0) == static_cast<ssize_t>(size));
+    const auto receipt = socket.Receive(message, std::chrono::milliseconds(0));
+    const bool isReceived = receipt == MessageSocket::Receipt::Received;
+    Require(isReceived == (size == sizeof(message)));
+    return isReceived;
+  }
+
+
+  void TryAsHello(const std::uint8_t* data, std::size_t size)
+  {
+    WorkerHello hello;
+
+    if (Receive(data, size, hello))
+    {
+      CheckText(hello.version);
+      CheckText(hello.problem);
+      Require(!FindProblem(hello).empty() || GetText(hello.version) == PERF_VERSION);
+      std::size_t count = 0;
+
+      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      {
+        const bool isListed = ListsSyntax(hello, syntax.uid);
+        Require(isListed == ((hello.writableSyntaxes >> count & 1) != 0));
+        count++;
+      }
+    }
+  }
+
+
+  // "rest": what the shared memory holds
+  void TryAsResponse(const std::uint8_t* data, std::size_t size, const std::uint8_t* rest,
+                     std::size_t restSize)
+  {
+    static SharedMemory memory;
+    WorkerResponse response;
+    WorkerLimits limits;
+    limits.result = 4096;
+
+    if (!Receive(data, size, response))
+    {
+      return;
+    }
+
+    CheckText(response.reason);
+    Require(ftruncate(memory.GetDescriptor(), 0) == 0);
+    memory.Write(rest, restSize);
+
+    if (IsPlausible(response, limits))
+    {
+      try
+      {
+        const std::string file = memory.Read(response.resultSize);
+        Require(file.size() == response.resultSize && file.size() <= restSize &&
+                (file.empty() || std::memcmp(file.data(), rest, file.size()) == 0));
+      }
+      catch (const std::runtime_error&)
+      {
+        Require(response.resultSize > restSize);
+      }
+    }
+
+    memory.Shrink(restSize / 2);
+  }
+
+
+  // So that a run without a corpus comes to the fields, too: the begin is a message of that size,
+  // which is right but for the bytes that follow
+  template <typename Message>
+  std::string MakeMessage(const std::uint8_t* data, std::size_t size)
+  {
+    const Message message;
+    std::string bytes(reinterpret_cast<const char*>(&message), sizeof(message));
+    std::copy_n(data, std::min(size, bytes.size() - sizeof(message.magic)),
+                bytes.begin() + sizeof(message.magic));
+    return bytes;
+  }
+
+
+  const std::uint8_t* ToBytes(const std::string& bytes)
+  {
+    return reinterpret_cast<const std::uint8_t*>(bytes.data());
+  }
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  TryAsHello(data, size);
+  TryAsResponse(data, size, data, size);
+
+  const std::string hello = MakeMessage<WorkerHello>(data, size);
+  TryAsHello(ToBytes(hello), hello.size());
+  const std::string response = MakeMessage<WorkerResponse>(data, size);
+  TryAsResponse(ToBytes(response), response.size(), data, size);
+  return 0;
+}
