@@ -373,7 +373,8 @@ namespace OrthancPerf
       return false;
     }
 
-    const double rate = ticket.lane == UPLOADS ? UPLOADS_WITHOUT_ROOM : PIECES_WITHOUT_ROOM;
+    const auto rate =
+        static_cast<double>(ticket.lane == UPLOADS ? UPLOADS_WITHOUT_ROOM : PIECES_WITHOUT_ROOM);
     const std::chrono::duration<double> gap(static_cast<double>(bytes - ticket.bytes) / rate);
     next = now + std::chrono::duration_cast<Duration>(
                      std::min<std::chrono::duration<double>>(gap, LONGEST_GAP));
