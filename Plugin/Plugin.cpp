@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/ContentLength.h"
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"
@@ -8,10 +9,8 @@
 #include "Tuning/SettingError.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 namespace
 {
@@ -77,11 +76,7 @@ namespace
   {
     const auto end = headersKeys + headersCount;
     const auto header = std::find(headersKeys, end, std::string_view("content-length"));
-    const std::string_view text = header == end ? "" : headersValues[header - headersKeys];
-    std::uint64_t length = 0;
-    const std::from_chars_result result =
-        std::from_chars(text.data(), text.data() + text.size(), length);
-    return result.ec == std::errc() ? std::optional<std::uint64_t>(length) : std::nullopt;
+    return header == end ? std::nullopt : ParseContentLength(headersValues[header - headersKeys]);
   }
 
 

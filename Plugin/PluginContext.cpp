@@ -113,9 +113,11 @@ namespace OrthancPerf
   {
     peers_.Reserve(server_.modalityTitles);
 
-    // The other threads serve what does not wait: C-ECHO and small images, /perf and its tuning
-    tuner_.GetBudget().SetPlacesInLine(std::max<std::size_t>(server_.dicomThreads, 1) - 1,
+    // The other threads serve what does not wait: the oldest message, C-ECHO and small images,
+    // /perf and its tuning
+    tuner_.GetBudget().SetPlacesInLine(std::max<std::size_t>(server_.dicomThreads, 2) - 2,
                                        server_.httpThreads / 2);
+    tuner_.GetBudget().SetReadTimeout(server_.dicomTimeout);
 
     if (!isTranscoderRegistered_)
     {

@@ -52,6 +52,14 @@ namespace OrthancPerf
   }
 
 
+  void IngestBudget::SetReadTimeout(Duration timeout) noexcept
+  {
+    const Duration silence =
+        timeout == Duration::zero() ? SILENCE : std::min(SILENCE, timeout * 2 / 3);
+    silence_.store(silence.count());
+  }
+
+
   void IngestBudget::Stop() noexcept
   {
     isStopped_.store(true);
@@ -118,14 +126,17 @@ namespace OrthancPerf
   }
 
 
-  void IngestBudget::MarkComplete(int place) noexcept
+  bool IngestBudget::MarkComplete(int place) noexcept
   {
     Ticket* const ticket = Find(place);
+    const bool doesCount = ticket != nullptr && ticket->age.load() != 0;
 
-    if (ticket != nullptr && ticket->age.load() != 0)
+    if (doesCount)
     {
       ticket->isComplete.store(true);
     }
+
+    return doesCount && !ticket->isAnnounced;
   }
 
 
@@ -151,9 +162,17 @@ namespace OrthancPerf
       Release(*ticket);
       ticket->placeSince = now;
       ticket->bytesAtPlace = 0;
+      ticket->progressAt.store(ToCount(now));
     }
 
     return isPart;
+  }
+
+
+  bool IngestBudget::CloseCompletePart(int place, TimePoint now) noexcept
+  {
+    const Ticket* const ticket = Find(place);
+    return ticket != nullptr && ticket->isComplete.load() && CloseParts(place, now);
   }
 
 
@@ -178,7 +197,10 @@ namespace OrthancPerf
     ticket->isBroken = false;
     ticket->hasWaited = false;
     ticket->hasGivenUp = false;
+    ticket->hasPassed = false;
+    ticket->isBeyond.store(false);
     ticket->sips = 0;
+    ticket->rests = 0;
     ticket->waited = Duration::zero();
     work_.fetch_sub(ONE_MESSAGE);
   }
@@ -191,6 +213,7 @@ namespace OrthancPerf
     figures.held = held_.load();
     figures.inFlight = work_.load() / ONE_MESSAGE;
     figures.givenUp = givenUp_.load();
+    figures.passedFullLine = passedFullLine_.load();
     figures.brokenOff = brokenOff_.load();
 
     const std::lock_guard<std::mutex> lock(line_);
@@ -205,6 +228,9 @@ namespace OrthancPerf
                                                 : Duration::zero();
     }
 
+    // A wait that ends may have looked at the clock before, and a counter never falls
+    told_ = std::max(told_, figures.waited);
+    figures.waited = told_;
     return figures;
   }
 
@@ -311,6 +337,7 @@ namespace OrthancPerf
     if (IsTurnOf(ticket, demand.bytes, now))
     {
       ticket.sips = 0;
+      ticket.rests = 0;
       return Give(ticket, demand.bytes, now);
     }
 
@@ -319,17 +346,14 @@ namespace OrthancPerf
       return Break(ticket, now);
     }
 
-    if (const std::uint64_t sip = FindSip(ticket, demand, now); sip != 0)
+    if (const std::uint64_t sip = TakeSip(ticket, demand, now); sip != 0)
     {
-      ticket.sips++;
-      Take(ticket, sip);
       return Give(ticket, sip, now);
     }
 
     if (IsLineFull(ticket, demand.sender.isHttp ? HTTP : DICOM))
     {
-      GiveUp(ticket);
-      Take(ticket, demand.bytes);
+      PassFullLine(ticket, demand);
       return Give(ticket, demand.bytes, now);
     }
 
@@ -349,15 +373,16 @@ namespace OrthancPerf
       return true;
     }
 
-    const bool isTurn =
-        limit == 0 || (isNext && IsFirst(ticket, now)) || MayAdvance(ticket, bytes, now);
+    const bool isFirst = limit == 0 || (isNext && IsFirst(ticket, now));
 
-    if (isTurn)
+    if (!isFirst && !MayAdvance(ticket, bytes, now))
     {
-      Take(ticket, bytes);
+      return false;
     }
 
-    return isTurn;
+    ticket.isBeyond.store(!isFirst && ticket.lane == UPLOADS);
+    Take(ticket, bytes);
+    return true;
   }
 
 
@@ -366,7 +391,7 @@ namespace OrthancPerf
   {
     TimePoint& next = nextAdvance_[ticket.lane];
 
-    if (now < next || !IsOverdue(ticket, now) ||
+    if (now < next || !IsOverdue(ticket, now) || IsHeldUp(ticket, now) ||
         HasOlder(ticket, [this, &ticket, now](const Ticket& other)
                  { return IsOverdue(other, now) && other.lane == ticket.lane; }))
     {
@@ -382,34 +407,68 @@ namespace OrthancPerf
   }
 
 
-  // Up to where it may be read, room or not, so that its sender hears something; 0: not now
-  std::uint64_t IngestBudget::FindSip(const Ticket& ticket, const Demand& demand,
-                                      TimePoint now) noexcept
+  // Each upload takes all that it will at once, and keeps it until it is stored, however long that
+  // takes: those that began together are not to be together so
+  bool IngestBudget::IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept
   {
-    const bool isEarly = ticket.sips < FIRST_SIPS;
-    const bool isRest = demand.sender.rest != 0;
-    Duration silence = SILENCE;
+    return ticket.lane == UPLOADS && CountWaited(ticket, now).count() / HARD_END < bound_.load() &&
+           HasAny([now](const Ticket& other)
+                  { return other.isBeyond.load() && IsAtWork(other, now); });
+  }
 
-    if (isEarly)
-    {
-      silence = isRest ? Duration::zero() : FIRST_SILENCE * (1U << ticket.sips);
-    }
 
-    if (demand.received == 0 || !ticket.isWaiting.load() || now - ticket.waitingSince < silence)
+  // Up to where it may be read, room or not, so that its sender hears something; 0: not now
+  std::uint64_t IngestBudget::TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
+  {
+    const bool isRest = demand.sender.rest != 0 && ticket.rests < MOST_RESTS;
+
+    if (demand.received == 0 || !ticket.isWaiting.load() ||
+        now - ticket.waitingSince < FindSilence(ticket, isRest))
     {
       return 0;
     }
 
-    const std::uint64_t sip = isEarly ? std::max(SIP, demand.sender.sip) : demand.sender.sip;
-    return std::max(ticket.bytes, demand.received) + (isRest ? demand.sender.rest : sip);
+    const std::uint64_t least = ticket.sips < FIRST_SIPS ? SIP : LEAST_SIP;
+    const std::uint64_t sip = isRest ? demand.sender.rest : std::max(least, demand.sender.sip);
+    (isRest ? ticket.rests : ticket.sips)++;
+    Take(ticket, std::max(ticket.bytes, demand.received) + sip);
+    return ticket.bytes;
+  }
+
+
+  // In which nothing is read of a message that waits
+  Duration IngestBudget::FindSilence(const Ticket& ticket, bool isRest) const noexcept
+  {
+    const Duration longest(silence_.load());
+
+    if (isRest)
+    {
+      return Duration::zero();
+    }
+
+    return ticket.sips < FIRST_SIPS ? std::min(longest, FIRST_SILENCE * (1U << ticket.sips))
+                                    : longest;
+  }
+
+
+  // In all, by a message that waits
+  Duration IngestBudget::CountWaited(const Ticket& ticket, TimePoint now) noexcept
+  {
+    return ticket.waited + (now - ticket.waitingSince);
   }
 
 
   // Whether it waits, and has done so for as long as a message may
   bool IngestBudget::IsOverdue(const Ticket& ticket, TimePoint now) const noexcept
   {
-    return ticket.isWaiting.load() &&
-           (ticket.waited + (now - ticket.waitingSince)).count() >= bound_.load();
+    return ticket.isWaiting.load() && CountWaited(ticket, now).count() >= bound_.load();
+  }
+
+
+  // A message that is all here is at work until it is over, however long that takes
+  bool IngestBudget::IsAtWork(const Ticket& ticket, TimePoint now) noexcept
+  {
+    return ticket.isComplete.load() || now - ToTimePoint(ticket.progressAt.load()) <= PATIENCE;
   }
 
 
@@ -420,6 +479,19 @@ namespace OrthancPerf
       ticket.hasGivenUp = true;
       givenUp_.fetch_add(1);
     }
+  }
+
+
+  void IngestBudget::PassFullLine(Ticket& ticket, const Demand& demand) noexcept
+  {
+    if (!ticket.hasPassed)
+    {
+      ticket.hasPassed = true;
+      passedFullLine_.fetch_add(1);
+    }
+
+    ticket.isBeyond.store(demand.received == 0);
+    Take(ticket, demand.bytes);
   }
 
 
@@ -482,19 +554,15 @@ namespace OrthancPerf
   }
 
 
-  // Whether one that is older than this message is as the judge says
+  // Whether a message in flight is as the judge says
   template <typename Judge>
-  bool IngestBudget::HasOlder(const Ticket& ticket, const Judge& judge) const noexcept
+  bool IngestBudget::HasAny(const Judge& judge) const noexcept
   {
     const std::size_t used = used_.load();
-    const std::uint64_t age = ticket.age.load();
 
     for (std::size_t place = 0; place < used; place++)
     {
-      const Ticket& other = tickets_[place];
-      const std::uint64_t otherAge = other.age.load();
-
-      if (otherAge != 0 && otherAge < age && judge(other))
+      if (tickets_[place].age.load() != 0 && judge(tickets_[place]))
       {
         return true;
       }
@@ -504,20 +572,29 @@ namespace OrthancPerf
   }
 
 
+  // The same, of those that are older than this message
+  template <typename Judge>
+  bool IngestBudget::HasOlder(const Ticket& ticket, const Judge& judge) const noexcept
+  {
+    const std::uint64_t age = ticket.age.load();
+    return HasAny(
+        [age, &judge](const Ticket& other)
+        {
+          const std::uint64_t otherAge = other.age.load();
+          return otherAge != 0 && otherAge < age && judge(other);
+        });
+  }
+
+
   bool IngestBudget::IsNext(const Ticket& ticket) const noexcept
   {
     return !HasOlder(ticket, [](const Ticket& other) { return other.isWaiting.load(); });
   }
 
 
-  // A message that is all here is at work until it is over, however long that takes
   bool IngestBudget::IsFirst(const Ticket& ticket, TimePoint now) const noexcept
   {
-    return !HasOlder(ticket,
-                     [now](const Ticket& other) {
-                       return other.isComplete.load() ||
-                              now - ToTimePoint(other.progressAt.load()) <= PATIENCE;
-                     });
+    return !HasOlder(ticket, [now](const Ticket& other) { return IsAtWork(other, now); });
   }
 
 

@@ -22,7 +22,8 @@ namespace OrthancPerf
     std::uint64_t waiting = 0;           // of them, at their sockets
     std::uint64_t waits = 0;             // messages that had to wait, since the start
     Duration waited = Duration::zero();  // all of them together, those that wait now as well
-    std::uint64_t givenUp = 0;           // messages that got on without room
+    std::uint64_t givenUp = 0;           // messages that had waited for as long as they may
+    std::uint64_t passedFullLine = 0;    // messages let on as so many waited already as may
     std::uint64_t brokenOff = 0;         // waits that ended with their sender, or with Orthanc
   };
 
@@ -63,20 +64,28 @@ namespace OrthancPerf
     // first that is SIP after 1, 2, 4 and 8 s, for those who have nearly all of it with the kernels
     // (no more than 4 MB with the sender's, tcp_wmem of tcp(7)) and wait for the answer then:
     // Orthanc does so for 10 s (DicomScuTimeout), pynetdicom for 30 s. Afterwards it is less, and
-    // seldom: DCMTK and pynetdicom give up after 60 s in which nothing could be written.
+    // seldom: DCMTK and pynetdicom give up after 60 s in which nothing could be written. A PDU of
+    // up to LEAST_SIP, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), waits no more than once.
     static constexpr std::uint64_t SIP = std::uint64_t{1024} * 1024;
+    static constexpr std::uint64_t LEAST_SIP = SIP / 8;
     static constexpr Duration FIRST_SILENCE = std::chrono::seconds(1);
     static constexpr unsigned FIRST_SIPS = 4;
-    static constexpr Duration SILENCE = std::chrono::seconds(30);
+    static constexpr Duration SILENCE = std::chrono::seconds(20);
+
+    // How often what a sender has sent is read at once, as it may be all: those who send on after
+    // each pause would never be held back
+    static constexpr unsigned MOST_RESTS = 16;
 
     // What messages that have waited for long enough may take in a second, all together, while
     // there is no room. Those that come in pieces: slower than the oldest comes on usual networks,
     // so that it is over before much of the next one is there. Uploads are asked for as a whole,
-    // and their clients have a time-out for all of it: 500 MB every 8 s, which is as long as
-    // Orthanc takes to store them, and no less often than one in LONGEST_GAP.
+    // and their clients have a time-out for all of it: 500 MB every 8 s, no less often than one in
+    // LONGEST_GAP, and one at a time, as Orthanc may take longer than that to store them. Who has
+    // waited for HARD_END times as long as a message may does not wait for the one before it.
     static constexpr std::uint64_t PIECES_WITHOUT_ROOM = PIECE;
     static constexpr std::uint64_t UPLOADS_WITHOUT_ROOM = 16 * PIECE;
-    static constexpr Duration LONGEST_GAP = std::chrono::seconds(10);
+    static constexpr Duration LONGEST_GAP = std::chrono::seconds(30);
+    static constexpr std::int64_t HARD_END = 3;
 
     enum class Answer
     {
@@ -114,6 +123,10 @@ namespace OrthancPerf
     // How many may wait at once, as each keeps a thread of Orthanc's. The next one is let on.
     void SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept;
 
+    // What DCMTK waits for the rest of a PDU, the time in which nothing is read of it included
+    // (DicomScpTimeout); zero: any time. Senders are read a sip in time for that.
+    void SetReadTimeout(Duration timeout) noexcept;
+
     // From now on nobody waits: who would have to is broken off
     void Stop() noexcept;
 
@@ -138,8 +151,9 @@ namespace OrthancPerf
     // So many bytes of an upload will come, for which Orthanc makes room before the first one does
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
-    // An instance of the message is in memory: until more of it comes, Orthanc is at work on it
-    void MarkComplete(int place) noexcept;
+    // An instance of the message is in memory: until more of it comes, Orthanc is at work on it.
+    // True: the message counts, and more of it may come.
+    bool MarkComplete(int place) noexcept;
 
     // The sender of a message that waits is gone
     void BreakOff(int place, TimePoint now) noexcept;
@@ -148,6 +162,10 @@ namespace OrthancPerf
     // keeps its place and how long it has waited. False, and nothing done, if it was asked for as a
     // whole.
     bool CloseParts(int place, TimePoint now) noexcept;
+
+    // More of the message is about to be read: the same, if an instance of it was in memory, as
+    // Orthanc is done with that one. False: nothing done.
+    bool CloseCompletePart(int place, TimePoint now) noexcept;
 
     // The message is over: what it took is free
     void Close(int place, TimePoint now) noexcept;
@@ -185,11 +203,14 @@ namespace OrthancPerf
       std::atomic<std::int64_t> progressAt = 0;
       std::atomic<bool> isComplete = false;
       std::atomic<bool> isWaiting = false;  // written with the line's lock
+      std::atomic<bool> isBeyond = false;   // an upload that was let on without room
       bool isAnnounced = false;             // it has all that it will take
       bool isBroken = false;
       bool hasWaited = false;
       bool hasGivenUp = false;
+      bool hasPassed = false;              // by a full line
       unsigned sips = 0;                   // since there was room for it
+      unsigned rests = 0;                  // the same, of what may have been all
       std::uint64_t bytes = 0;             // that it may have
       Duration waited = Duration::zero();  // before the wait under way; while it waits, the line's
       TimePoint placeSince;                // when it got its place; waits put that off
@@ -207,10 +228,14 @@ namespace OrthancPerf
     Reply AskInLine(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     bool IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     bool MayAdvance(const Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
-    static std::uint64_t FindSip(const Ticket& ticket, const Demand& demand,
-                                 TimePoint now) noexcept;
+    bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
+    std::uint64_t TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
+    Duration FindSilence(const Ticket& ticket, bool isRest) const noexcept;
+    static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;
+    static bool IsAtWork(const Ticket& ticket, TimePoint now) noexcept;
     void GiveUp(Ticket& ticket) noexcept;
+    void PassFullLine(Ticket& ticket, const Demand& demand) noexcept;
     void Take(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool TryTake(Ticket& ticket, std::uint64_t bytes, std::uint64_t limit) noexcept;
     Reply Give(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
@@ -223,6 +248,9 @@ namespace OrthancPerf
     void EndWait(Ticket& ticket, TimePoint now) noexcept;
 
     template <typename Judge>
+    bool HasAny(const Judge& judge) const noexcept;
+
+    template <typename Judge>
     bool HasOlder(const Ticket& ticket, const Judge& judge) const noexcept;
 
     const std::size_t places_;
@@ -232,6 +260,7 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> work_ = 0;  // 1 if there is a limit, and 2 for each message
     std::atomic<std::uint64_t> limit_ = 0;
     std::atomic<std::int64_t> bound_ = 0;
+    std::atomic<std::int64_t> silence_ = SILENCE.count();
     std::atomic<bool> isStopped_ = false;
     std::atomic<std::uint64_t> held_ = 0;
     std::atomic<std::uint64_t> nextAge_ = 1;
@@ -242,8 +271,10 @@ namespace OrthancPerf
     std::array<std::atomic<std::uint64_t>, 2> placesInLine_;
     std::atomic<std::uint64_t> waiting_ = 0;
     std::atomic<std::uint64_t> waits_ = 0;
-    Duration waited_ = Duration::zero();  // by those who wait no more; the line's
+    Duration waited_ = Duration::zero();        // by those who wait no more; the line's
+    mutable Duration told_ = Duration::zero();  // the most that figures said; the line's
     std::atomic<std::uint64_t> givenUp_ = 0;
+    std::atomic<std::uint64_t> passedFullLine_ = 0;
     std::atomic<std::uint64_t> brokenOff_ = 0;
   };
 }

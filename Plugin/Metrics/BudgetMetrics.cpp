@@ -38,6 +38,9 @@ namespace OrthancPerf
     add(MetricType::Counter, "given_up_total",
         "Messages that had waited as long as they may, and were let on without room.",
         figures.givenUp);
+    add(MetricType::Counter, "passed_full_line_total",
+        "Messages that were let on without room as so many waited already as may.",
+        figures.passedFullLine);
     add(MetricType::Counter, "broken_off_total",
         "Messages whose sender went away while they waited, or Orthanc stopped.",
         figures.brokenOff);

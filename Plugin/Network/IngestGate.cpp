@@ -104,6 +104,14 @@ namespace OrthancPerf
     };
 
 
+    // What came so far is done with
+    void BeginPart(Connection& connection) noexcept
+    {
+      connection.requestBytes = 0;
+      connection.askAt = IngestBudget::PIECE;
+    }
+
+
     Answer AskToRead(int fd, const IngestBudget::Sender& sender) noexcept
     {
       const ContextUse use;
@@ -114,8 +122,16 @@ namespace OrthancPerf
         return Answer::Go;
       }
 
+      const TimePoint now = Clock::now();
+
+      if (IsHttp(*connection) && use->budget.CloseCompletePart(fd, now))
+      {
+        BeginPart(*connection);
+        return Answer::Go;
+      }
+
       const IngestBudget::Reply reply =
-          use->budget.AskForPiece(fd, connection->requestBytes, Clock::now(), sender);
+          use->budget.AskForPiece(fd, connection->requestBytes, now, sender);
 
       if (reply.answer == Answer::Go)
       {
@@ -251,10 +267,11 @@ namespace OrthancPerf
   void OnInstanceReceived(int fd) noexcept
   {
     const ContextUse use;
+    Connection* connection = FindRequest(use, fd);
 
-    if (FindRequest(use, fd) != nullptr)
+    if (connection != nullptr && use->budget.MarkComplete(fd) && IsHttp(*connection))
     {
-      use->budget.MarkComplete(fd);
+      connection->askAt = connection->requestBytes;  // at the next read, this part is over
     }
   }
 
@@ -267,8 +284,7 @@ namespace OrthancPerf
     if (connection != nullptr && IsHttp(*connection) && !use->budget.IsIdle() &&
         use->budget.CloseParts(fd, Clock::now()))
     {
-      connection->requestBytes = 0;
-      connection->askAt = IngestBudget::PIECE;
+      BeginPart(*connection);
     }
   }
 }

@@ -171,6 +171,7 @@ namespace OrthancPerf
       json["Waits"] = ToJson(figures.waits);
       json["Waited"] = ToJson(figures.waited);
       json["GivenUp"] = ToJson(figures.givenUp);
+      json["PassedFullLine"] = ToJson(figures.passedFullLine);
       json["BrokenOff"] = ToJson(figures.brokenOff);
       json["Anonymous"] = ToJson(process.anonymous);
       json["Peak"] = ToJson(process.peak);

@@ -9,6 +9,7 @@ namespace OrthancPerf
     constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
     constexpr std::size_t DEFAULT_HTTP_THREADS = 50;
+    constexpr std::size_t DEFAULT_SCP_TIMEOUT = 30;  // seconds
 
 
     std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
@@ -26,11 +27,11 @@ namespace OrthancPerf
     }
 
 
-    std::size_t GetThreads(const Json::Value& configuration, const char* key,
-                           std::size_t defaultThreads)
+    std::size_t GetCount(const Json::Value& configuration, const char* key,
+                         std::size_t defaultCount)
     {
-      const Json::Value& threads = configuration[key];
-      return threads.isUInt() ? threads.asUInt() : defaultThreads;
+      const Json::Value& count = configuration[key];
+      return count.isUInt() ? count.asUInt() : defaultCount;
     }
 
 
@@ -103,8 +104,9 @@ namespace OrthancPerf
   ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration) :
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
-    dicomThreads(GetThreads(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
-    httpThreads(GetThreads(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
+    dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
+    httpThreads(GetCount(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
+    dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),

@@ -3,6 +3,7 @@
 
 #include <json/value.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@ namespace OrthancPerf
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
     std::size_t dicomThreads;
     std::size_t httpThreads;
+    std::chrono::seconds dicomTimeout;  // that Orthanc's DICOM server has patience; zero: any time
 
     std::vector<std::string> modalityTitles;    // the AE titles of all modalities
     std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS

@@ -30,9 +30,9 @@ namespace OrthancPerf
 
   constexpr IntegerRange LOSSY_QUALITY_RANGE = {1, 100};
 
-  // Less than a few pieces (IngestBudget::PIECE) would let on one message after the other, and no
-  // machine has more
-  constexpr IntegerRange MEMORY_RANGE = {std::int64_t{16} << 20, std::int64_t{1} << 50};
+  // A message begins with two pieces (IngestBudget::PIECE), three times: less would let on one
+  // after the other. No machine has more.
+  constexpr IntegerRange MEMORY_RANGE = {std::int64_t{64} << 20, std::int64_t{1} << 50};
   constexpr IntegerRange SHARE_RANGE = {1, 100};
 
   constexpr IntegerRange INGEST_WAIT_RANGE = {1, 3600};

@@ -26,6 +26,7 @@ from harness.images import Image, write_multi_frame
 from harness.large import (
     HELD,
     MEBIBYTE,
+    SMALLEST_BUDGET,
     WAYS,
     LargeMessage,
     Sender,
@@ -43,7 +44,7 @@ from harness.process import forget_peak, get_peak_bytes
 TUNING = "/perf/tuning"
 METRIC = PREFIX + "ingest_budget_"
 
-BUDGET = 32 * MEBIBYTE
+BUDGET = SMALLEST_BUDGET
 FRAMES = 48  # of 525 kB: 25 MB
 LARGE_FRAMES = 115  # 60 MB
 SENDERS = 6
@@ -410,6 +411,30 @@ def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[I
         check_stored(server, image, way)
 
 
+def test_some_threads_stay_for_what_does_not_wait(
+    start_orthanc: Start, images: list[Image], make_series: MakeSeries
+) -> None:
+    """Of Orthanc's four, the oldest message has one, and two wait: who comes next is let on."""
+    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 4})
+    with ExitStack() as stack:
+        with hold(server):
+            senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
+            assert wait_until(lambda: get_memory(server)["PassedFullLine"] == 2), get_memory(server)
+            wait_for_waiting(server, 2)
+            clients.get_output(["echoscu", "-to", "5", "127.0.0.1", str(server.dicom_port)])
+            clients.store(server, make_series("store", 1))
+            assert get_memory(server)["Waiting"] == 2
+            assert wait_until(lambda: sum(sender.is_running() for sender in senders) == 2)
+        for sender in senders:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+    memory = check_all_over(server)
+    assert memory["PassedFullLine"] == memory["Waits"] == 2
+    assert memory["GivenUp"] == 0
+    assert scrape(server).sum(METRIC + "passed_full_line_total") == 2
+    for image in images:
+        check_stored(server, image)
+
+
 # ---- Strangers -----------------------------------------------------------------------------------
 
 ROUTES = ["/instances", "/dicom-web/studies", "/tools/find", "/perf/tuning", "/nowhere"]
@@ -485,11 +510,46 @@ def trickle_upload(server: OrthancServer) -> Iterator[None]:
             yield
 
 
+def test_a_length_with_a_plus_counts_as_any_other(orthanc: OrthancServer) -> None:
+    """CivetWeb and Orthanc take it, and make room for it."""
+    with connect(orthanc) as stranger:
+        head = "POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: +100000000\r\n\r\n"
+        stranger.sendall(head.encode())
+        assert wait_until(lambda: get_memory(orthanc)["InFlight"] == 1), get_memory(orthanc)
+        memory = get_memory(orthanc)
+        assert memory["Held"] == memory["Copies"] * 100_000_000
+    check_all_over(orthanc)
+
+
+def test_a_part_that_is_not_stored_is_free_once_the_request_goes_on(
+    orthanc: OrthancServer, tmp_path: Path
+) -> None:
+    """A first part that Orthanc has already, so that it does not say that it stored it; and then no
+    more for a while."""
+    image, known = make_large(tmp_path, 2, 30)  # of 16 MB: there is room for one
+    assert clients.upload(orthanc, [known.read_bytes()])[0][0] == 200
+    body, headers = clients.make_multipart([known.read_bytes(), bytes(16 * MEBIBYTE)])
+    with connect(orthanc) as stranger:
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        lines = ["POST /dicom-web/studies HTTP/1.1", "Host: test", *lines]
+        lines.append("Transfer-Encoding: chunked")
+        stranger.settimeout(60)
+        stranger.sendall("\r\n".join([*lines, "", ""]).encode())
+        for piece in cut(body[: 22 * MEBIBYTE]):  # Orthanc looks for the end each 10 MiB
+            stranger.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+        with Sender(orthanc, "upload", image) as sender:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+        assert wait_until(lambda: get_memory(orthanc)["Held"] == 0), get_memory(orthanc)
+        assert get_memory(orthanc)["InFlight"] == 1
+    check_stored(orthanc, image, "upload")
+    assert check_all_over(orthanc)["GivenUp"] == 0
+
+
 @pytest.mark.parametrize("trickle", [trickle_store, trickle_upload])
 def test_a_stranger_that_trickles_does_not_hold_the_others(
     orthanc: OrthancServer, images: list[Image], trickle: Trickle
 ) -> None:
-    """Who sends less than 4 MiB in ten seconds is no longer waited for, long before the bound."""
+    """Who sends less than 4 MiB in 20 s is no longer waited for, long before the bound."""
     with trickle(orthanc):
         assert wait_until(lambda: get_memory(orthanc)["Held"] >= BUDGET), get_memory(orthanc)
         with ExitStack() as stack:
@@ -579,7 +639,7 @@ def test_a_share_is_one_of_the_control_group(plugin: Path, tmp_path: Path) -> No
         assert scrape(server).sum(PREFIX + "tuning", setting="Memory.IngestBudget") == 0
 
 
-WRONG_BUDGETS = [-1, 1, 16 * MEBIBYTE - 1, (1 << 50) + 1, 1e30, 0.5, True, "", "25", "0%", "101%"]
+WRONG_BUDGETS = [-1, 1, SMALLEST_BUDGET - 1, (1 << 50) + 1, 1e30, 0.5, True, "", "25", "0%", "101%"]
 WRONG_BUDGETS += ["-5%", "2.5%", "25 %", "25%%", "%", "1e1%", "25%\n", "٢%", [], {}]
 WRONG: list[tuple[str, Json]] = [("IngestBudget", value) for value in WRONG_BUDGETS]
 WRONG += [("IngestWaitSeconds", value) for value in (0, -1, 3601, 1.5, "50", True)]
@@ -599,7 +659,7 @@ def test_wrong_values_are_refused_and_change_nothing(orthanc: OrthancServer) -> 
 
 
 def test_the_ends_of_what_is_allowed(orthanc: OrthancServer) -> None:
-    for budget in (16 * MEBIBYTE, 1 << 50, "1%", "100%", 0):
+    for budget in (SMALLEST_BUDGET, 1 << 50, "1%", "100%", 0):
         assert tune_memory(orthanc, IngestBudget=budget)["IngestBudget"] == budget
     for seconds in (1, 3600):
         assert tune_memory(orthanc, IngestWaitSeconds=seconds)["IngestWaitSeconds"] == seconds

@@ -3,6 +3,7 @@
 
 #include "Allocations.h"
 
+#include <algorithm>
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
@@ -240,13 +241,79 @@ namespace OrthancPerf
 
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(4, HUGE_ONE, now_).answer);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);
+    budget_.Close(3, now_);
     now_ += milliseconds(3999);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(4, HUGE_ONE, now_).answer);
     now_ += milliseconds(1);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(4, HUGE_ONE, now_).answer);
+    budget_.Close(4, now_);
+    now_ += IngestBudget::LONGEST_GAP - milliseconds(1);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, LARGE, now_).answer);
-    now_ += IngestBudget::LONGEST_GAP;
+    now_ += milliseconds(1);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(5, LARGE, now_).answer);
+  }
+
+
+  // Ten that Orthanc stores at once would take the machine's memory, however far apart they began
+  TEST_F(IngestBudgetTest, AnUploadWithoutRoomIsAloneWhileOrthancIsAtWorkOnIt)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    budget_.Set(4 * COST, seconds(30));
+    TakeForGood(1, 4);
+
+    for (int place = 2; place <= 10; place++)
+    {
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(place, LARGE, now_).answer);
+    }
+
+    now_ += seconds(30);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
+    budget_.MarkComplete(2);
+
+    for (int i = 0; i < 2; i++)
+    {
+      now_ += seconds(29);  // longer than any gap
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    }
+
+    budget_.Close(2, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);
+    EXPECT_EQ(4U + 64U, CountHeld());
+  }
+
+
+  // Its client would give up
+  TEST_F(IngestBudgetTest, AnUploadThatHasWaitedThreeTimesTheBoundGetsOnBesideOneWithoutRoom)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    budget_.Set(4 * COST, seconds(30));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, LARGE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += seconds(30);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
+    budget_.MarkComplete(2);
+    now_ += seconds(60) - milliseconds(1);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);
+  }
+
+
+  // Nor does one of which nothing comes keep the others
+  TEST_F(IngestBudgetTest, AnUploadWithoutRoomThatDoesNotComeHoldsNobodyUp)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    budget_.Set(4 * COST, seconds(30));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, LARGE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += seconds(30);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
+    now_ += IngestBudget::PATIENCE;
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);
   }
 
 
@@ -436,6 +503,112 @@ namespace OrthancPerf
   }
 
 
+  // However long it has waited, and what was read of it meanwhile
+  TEST_F(IngestBudgetTest, WhoseRestIsAllHereIsReadToItsEndAfterManySips)
+  {
+    constexpr std::uint64_t REST = 10'000;
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+    std::uint64_t received = PIECE;
+    IngestBudget::Sender sender;
+
+    for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS; sip++)
+    {
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      now_ += seconds(10);
+      received = budget_.AskForPiece(2, received, now_, sender).upTo;
+    }
+
+    const auto readRest = [&]
+    {
+      sender.rest = 0;
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      sender.rest = REST;
+      const IngestBudget::Reply reply = budget_.AskForPiece(2, received, now_, sender);
+      received += reply.answer == Answer::Go ? REST : 0;
+      EXPECT_EQ(reply.answer == Answer::Go ? received : 0, reply.upTo);
+      return reply.answer;
+    };
+
+    // After each of them there was more
+    for (unsigned rest = 0; rest < IngestBudget::MOST_RESTS; rest++)
+    {
+      EXPECT_EQ(Answer::Go, readRest()) << rest;
+    }
+
+    EXPECT_EQ(Answer::Wait, readRest());
+    now_ += IngestBudget::SILENCE;
+    EXPECT_EQ(Answer::Go, budget_.AskForPiece(2, received, now_, sender).answer);
+
+    // What was for one message is for the next one on its connection again
+    budget_.Close(2, now_);
+    received = PIECE;
+    EXPECT_EQ(Answer::Go, readRest());
+  }
+
+
+  // DCMTK breaks off what it has read nothing of in this time
+  TEST_F(IngestBudgetTest, ASipComesInTimeForThoseWhoRead)
+  {
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+    int place = 2;
+
+    const auto findLongestSilence = [&](Duration timeout)
+    {
+      budget_.SetReadTimeout(timeout);
+      Duration longest = Duration::zero();
+      std::uint64_t received = PIECE;
+
+      for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS + 2; sip++)
+      {
+        const TimePoint since = now_;
+        IngestBudget::Reply reply = budget_.AskForPiece(place, received, now_);
+
+        while (reply.answer != Answer::Go)
+        {
+          now_ += milliseconds(100);
+          reply = budget_.AskForPiece(place, received, now_);
+        }
+
+        received = reply.upTo;
+        longest = std::max(longest, now_ - since);
+      }
+
+      budget_.Close(place, now_);
+      return longest;
+    };
+
+    EXPECT_EQ(seconds(20), findLongestSilence(seconds(30)));
+    EXPECT_EQ(seconds(20), findLongestSilence(seconds(300)));
+    EXPECT_EQ(seconds(20), findLongestSilence(seconds(0)));
+    EXPECT_EQ(seconds(10), findLongestSilence(seconds(15)));
+    EXPECT_EQ(seconds(2), findLongestSilence(seconds(3)));
+  }
+
+
+  // Or it would be kept from its end twice, and broken off
+  TEST_F(IngestBudgetTest, ASipIsNoLessThanAPdu)
+  {
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+    std::uint64_t received = PIECE;
+    IngestBudget::Sender sender;
+    sender.sip = 1000;
+    std::uint64_t sip = 0;
+
+    for (unsigned i = 0; i <= IngestBudget::FIRST_SIPS; i++)
+    {
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      now_ += IngestBudget::SILENCE;
+      sip = budget_.AskForPiece(2, received, now_, sender).upTo - received;
+      received += sip;
+    }
+
+    EXPECT_EQ(131072U, sip);
+  }
+
+
   TEST_F(IngestBudgetTest, OnlySoManyWaitAtOnce)
   {
     budget_.SetPlacesInLine(2, 1);
@@ -445,13 +618,20 @@ namespace OrthancPerf
     EXPECT_EQ(Answer::Wait, Ask(3, 1));
     EXPECT_EQ(Answer::Go, Ask(4, 1));
     EXPECT_EQ(Answer::Go, Ask(4, 2));
-    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+    EXPECT_EQ(1U, budget_.GetFigures(now_).passedFullLine);  // one message
 
     // By HTTP, others are Orthanc's threads
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(6, 2 * PIECE, now_).answer);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
     EXPECT_EQ(3U, budget_.GetFigures(now_).waiting);
+    EXPECT_EQ(2U, budget_.GetFigures(now_).passedFullLine);
+    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);  // they have not waited
+
+    budget_.Close(4, now_);
+    EXPECT_EQ(Answer::Go, Ask(4, 1));  // another message
+    EXPECT_EQ(3U, budget_.GetFigures(now_).passedFullLine);
+    Take(4, 3);
 
     budget_.Close(2, now_);
     EXPECT_EQ(Answer::Wait, Ask(4, 3));
@@ -537,6 +717,58 @@ namespace OrthancPerf
     Take(1, 5);
     now_ += IngestBudget::PATIENCE + milliseconds(1);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, APartThatIsOverIsFreeThoughNothingWasStored)
+  {
+    SetRoom(4);
+    Take(1, 4);
+    EXPECT_FALSE(budget_.CloseCompletePart(1, now_));
+    EXPECT_EQ(4U, CountHeld());
+    EXPECT_TRUE(budget_.MarkComplete(1));
+    EXPECT_TRUE(budget_.CloseCompletePart(1, now_));
+    EXPECT_EQ(0U, CountHeld());
+    EXPECT_FALSE(budget_.CloseCompletePart(1, now_));
+    EXPECT_EQ(1U, budget_.GetFigures().inFlight);
+
+    // It is not at work any more
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 4 * PIECE, now_).answer);
+    EXPECT_FALSE(budget_.MarkComplete(2));
+    EXPECT_FALSE(budget_.CloseCompletePart(2, now_));
+    EXPECT_FALSE(budget_.MarkComplete(3));
+    EXPECT_FALSE(budget_.CloseCompletePart(3, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(-1, now_));
+    EXPECT_EQ(4U, CountHeld());
+  }
+
+
+  TEST_F(IngestBudgetTest, APartThatTookLongToStoreLeavesTheOldestItsRight)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    budget_.MarkComplete(1);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    now_ += seconds(50);
+    EXPECT_TRUE(budget_.CloseParts(1, now_));
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+  }
+
+
+  // Prometheus takes one that falls for one that began anew
+  TEST_F(IngestBudgetTest, WhatWasWaitedNeverFalls)
+  {
+    SetRoom(2);
+    Take(1, 2);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    const TimePoint before = now_ + seconds(1);
+    EXPECT_EQ(seconds(2), budget_.GetFigures(now_ + seconds(2)).waited);
+    budget_.Close(2, before);
+    EXPECT_EQ(seconds(2), budget_.GetFigures(before).waited);
+    EXPECT_EQ(Answer::Wait, Ask(3, 1));
+    EXPECT_EQ(seconds(4), budget_.GetFigures(now_ + seconds(3)).waited);
   }
 
 

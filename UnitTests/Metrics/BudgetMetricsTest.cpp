@@ -17,13 +17,14 @@ namespace OrthancPerf
     figures.waits = 5;
     figures.waited = std::chrono::milliseconds(1500);
     figures.givenUp = 3;
+    figures.passedFullLine = 7;
     figures.brokenOff = 4;
     const BudgetMetrics metrics([figures] { return figures; });
     const std::string text = Exposition({&metrics}).ToText();
 
     for (const std::string line :
          {"bytes 1000", "held_bytes 600", "waiting 2", "waits_total 5", "waited_seconds_total 1.5",
-          "given_up_total 3", "broken_off_total 4"})
+          "given_up_total 3", "passed_full_line_total 7", "broken_off_total 4"})
     {
       EXPECT_NE(std::string::npos, text.find("\northanc_perf_ingest_budget_" + line + "\n"))
           << line;

@@ -389,6 +389,45 @@ namespace OrthancPerf
   }
 
 
+  // No DICOM, or refused: nobody says that it is over but the next read
+  TEST_F(IngestGateTest, APartThatIsNotStoredIsFreeOnceTheRequestIsReadOn)
+  {
+    Install(true);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(4 * PIECE);
+    EXPECT_EQ(std::make_pair(std::size_t{PIECE}, 0), Read(PIECE));
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), std::nullopt));
+    EXPECT_EQ(std::make_pair(std::size_t{PIECE}, 0), Read(PIECE));
+    EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
+    EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+
+    OnInstanceReceived(pair_.GetServer());
+    EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    EXPECT_EQ(std::make_pair(std::size_t{1}, 0), Read(1));
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+
+    // The next part counts as the first one did
+    EXPECT_EQ(std::make_pair(std::size_t{PIECE - 1}, 0), Read(PIECE - 1));
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+    EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
+    EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    EXPECT_EQ(1U, GetBudget().GetFigures().inFlight);
+  }
+
+
+  TEST_F(IngestGateTest, AMessageOfDicomIsNotOverBeforeItsAnswer)
+  {
+    Install(false);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(2 * PIECE);
+    EXPECT_EQ(std::make_pair(std::size_t{PIECE}, 0), Read(PIECE));
+    EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
+    OnInstanceReceived(pair_.GetServer());
+    EXPECT_EQ(std::make_pair(std::size_t{PIECE - 100}, 0), Read(PIECE - 100));
+    EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+  }
+
+
   TEST_F(IngestGateTest, WhatIsNotWatchedIsLetOn)
   {
     Install(true);

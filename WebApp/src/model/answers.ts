@@ -81,6 +81,7 @@ export interface MemoryStatus {
   Waits: number; // since Orthanc started, as all below
   Waited: number;
   GivenUp: number; // waits that reached their bound
+  PassedFullLine: number; // that were let on, as so many waited as may
   BrokenOff: number; // waits whose sender went away
   Used?: number; // of what the process has, where malloc can be asked
   Kept?: number; // the rest

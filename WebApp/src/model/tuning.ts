@@ -124,7 +124,7 @@ export const TRANSCODING_SETTINGS: readonly Setting[] = [
   },
 ];
 
-export const SMALLEST_BUDGET = 16777216;
+export const SMALLEST_BUDGET = 67108864;
 export const LARGEST_BUDGET = 2 ** 50;
 
 export const MEMORY_SETTINGS: readonly Setting[] = [

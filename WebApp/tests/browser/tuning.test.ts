@@ -144,11 +144,11 @@ test('the budget for large images is a share or a size, and its chart comes with
   await page.getByLabel('Ingest budget', { exact: true }).selectOption('Fixed size');
   await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(1000000000);
   const size = page.getByLabel('Ingest budget in megabytes');
-  await size.fill('16.777216');
+  await size.fill('67.108864');
   await size.press('Tab');
-  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(16777216);
+  await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(67108864);
   expect(await findBarriers(page)).toEqual([]);
-  await (await findUndo(page, 'Ingest budget: 16.8 MB')).click();
+  await (await findUndo(page, 'Ingest budget: 67.1 MB')).click();
   await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(1000000000);
   await page.getByRole('button', { name: 'Back to the configuration' }).click();
   await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(0);
