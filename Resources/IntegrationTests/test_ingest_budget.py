@@ -522,13 +522,19 @@ def test_a_length_with_a_plus_counts_as_any_other(orthanc: OrthancServer) -> Non
 
 
 def test_a_part_that_is_not_stored_is_free_once_the_request_goes_on(
-    orthanc: OrthancServer, tmp_path: Path
+    start_orthanc: Start, tmp_path: Path
 ) -> None:
-    """A first part that Orthanc has already, so that it does not say that it stored it; and then no
-    more for a while."""
-    image, known = make_large(tmp_path, 2, 30)  # of 16 MB: there is room for one
-    assert clients.upload(orthanc, [known.read_bytes()])[0][0] == 200
-    body, headers = clients.make_multipart([known.read_bytes(), bytes(16 * MEBIBYTE)])
+    """A first part that a script refuses, so that nobody says that it is stored; and then no more
+    for a while."""
+    image, refused = make_large(tmp_path, 2, 30)  # of 16 MB: there is room for one
+    script = tmp_path / "refuse.lua"
+    script.write_text(
+        "function ReceivedInstanceFilter(dicom)\n"
+        f"  return dicom.SOPInstanceUID ~= '{refused.sop_instance_uid}'\n"
+        "end\n"
+    )
+    orthanc = start_orthanc(perf=limit(), options={**THREADS, "LuaScripts": [str(script)]})
+    body, headers = clients.make_multipart([refused.read_bytes(), bytes(16 * MEBIBYTE)])
     with connect(orthanc) as stranger:
         lines = [f"{name}: {value}" for name, value in headers.items()]
         lines = ["POST /dicom-web/studies HTTP/1.1", "Host: test", *lines]
@@ -542,6 +548,7 @@ def test_a_part_that_is_not_stored_is_free_once_the_request_goes_on(
         assert wait_until(lambda: get_memory(orthanc)["Held"] == 0), get_memory(orthanc)
         assert get_memory(orthanc)["InFlight"] == 1
     check_stored(orthanc, image, "upload")
+    assert not is_stored(orthanc, refused)
     assert check_all_over(orthanc)["GivenUp"] == 0
 
 

@@ -389,7 +389,7 @@ namespace OrthancPerf
   }
 
 
-  // No DICOM, or refused: nobody says that it is over but the next read
+  // Refused by a filter: nobody says that it is over but the next read
   TEST_F(IngestGateTest, APartThatIsNotStoredIsFreeOnceTheRequestIsReadOn)
   {
     Install(true);
