@@ -340,7 +340,8 @@ namespace OrthancPerf
       const BudgetFigures budget = GetBudget().GetFigures();
       history_.SetOpenAssociations(open.size());
       history_.SetBudget(budget);
-      evidence_.OnMemory(memoryWatch_.Look(budget, Clock::now()));
+      evidence_.OnMemory(memoryWatch_.Look(
+          {budget, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()}, Clock::now()));
       evidence_.Look(open);
       evidence_.OnProcessorWait(pressure_.Measure());
     }

@@ -74,10 +74,13 @@ namespace OrthancPerf
   // What memory has lately been short of (MemoryWatch). In bytes; 0: not known, or not lately.
   struct MemoryEvidence
   {
-    std::uint64_t budget = 0;      // of the instances in flight; 0: there is none
+    bool canWait = true;           // messages can; not without the socket probe
+    std::uint64_t budget = 0;      // of the instances in flight; 0: there is none in effect
     std::uint64_t waits = 0;       // messages that had to wait for it
     double waited = 0;             // seconds, all together
-    std::uint64_t givenUp = 0;     // messages that were let on without room
+    double received = 0;           // seconds of all that was received meanwhile, with pauses
+    std::uint64_t givenUp = 0;     // messages that waited for as long as they may
+    std::uint64_t passed = 0;      // messages that did not wait, as too many did already
     std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
     std::uint64_t used = 0;
     std::uint64_t kept = 0;  // but not used, for a minute at least

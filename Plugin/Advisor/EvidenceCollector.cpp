@@ -247,6 +247,13 @@ namespace OrthancPerf
   }
 
 
+  double EvidenceCollector::GetSecondsReceived()
+  {
+    const std::lock_guard lock(mutex_);
+    return secondsReceived_;
+  }
+
+
   void EvidenceCollector::OnMemory(const MemoryEvidence& memory)
   {
     const std::lock_guard lock(mutex_);
@@ -348,6 +355,7 @@ namespace OrthancPerf
   void EvidenceCollector::CountReceived(const FinishedInstance& instance, TimePoint now)
   {
     origins_.at(static_cast<std::size_t>(instance.origin)).Add(instance, now);
+    secondsReceived_ += TrafficSums::CountSeconds(instance);
 
     if (instance.outcome == Outcome::Stored && IsKnown(instance))
     {

@@ -45,6 +45,10 @@ namespace OrthancPerf
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
+    // What all instances that were received have taken since the start, in seconds, with the
+    // senders' pauses; unlike the sums, it forgets nothing
+    double GetSecondsReceived();
+
     // What memory has been short of; the latest is the evidence
     void OnMemory(const MemoryEvidence& memory);
 
@@ -93,6 +97,7 @@ namespace OrthancPerf
     std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
     std::array<TrafficSums, DIRECTION_COUNT> totals_;
     std::array<TrafficSums, ORIGIN_COUNT> origins_;
+    double secondsReceived_ = 0;
     TrafficSums calm_;     // see Evidence
     TrafficSums starved_;  // likewise
     double pressureOfStarved_ = 0;

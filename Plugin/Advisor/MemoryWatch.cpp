@@ -11,11 +11,11 @@ namespace OrthancPerf
   }
 
 
-  MemoryEvidence MemoryWatch::Look(const BudgetFigures& budget, TimePoint now)
+  MemoryEvidence MemoryWatch::Look(const Ingest& ingest, TimePoint now)
   {
     if (samples_.empty() || now - samples_.back().time >= PERIOD)
     {
-      samples_.push_back({now, budget, read_()});
+      samples_.push_back({now, ingest, read_()});
     }
 
     while (now - samples_.front().time > REMEMBERED)
@@ -26,11 +26,17 @@ namespace OrthancPerf
     const Sample& oldest = samples_.front();
     const ProcessMemory& process = samples_.back().process;
 
+    const BudgetFigures& budget = ingest.budget;
+    const BudgetFigures& before = oldest.ingest.budget;
+
     MemoryEvidence evidence;
-    evidence.budget = budget.limit;
-    evidence.waits = budget.waits - oldest.budget.waits;
-    evidence.waited = ToSeconds(budget.waited - oldest.budget.waited);
-    evidence.givenUp = budget.givenUp - oldest.budget.givenUp;
+    evidence.canWait = ingest.canWait;
+    evidence.budget = ingest.canWait ? budget.limit : 0;
+    evidence.waits = budget.waits - before.waits;
+    evidence.waited = ToSeconds(budget.waited - before.waited);
+    evidence.received = ingest.received - oldest.ingest.received;
+    evidence.givenUp = budget.givenUp - before.givenUp;
+    evidence.passed = budget.passedFullLine - before.passedFullLine;
     evidence.recentPeak = process.peak > oldest.process.peak ? process.peak : 0;
     evidence.used = process.used.value_or(0);
     evidence.kept = GetLastingKept();
@@ -48,11 +54,11 @@ namespace OrthancPerf
       return 0;
     }
 
-    std::uint64_t kept = samples_.back().process.GetKept();
+    std::uint64_t kept = samples_.back().process.kept;
 
     for (const Sample& sample : samples_)
     {
-      kept = sample.time < since ? kept : std::min(kept, sample.process.GetKept());
+      kept = sample.time < since ? kept : std::min(kept, sample.process.kept);
     }
 
     return kept;

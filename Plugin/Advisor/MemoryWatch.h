@@ -22,16 +22,24 @@ namespace OrthancPerf
     static constexpr std::chrono::minutes REMEMBERED{5};
     static constexpr std::chrono::minutes LASTING{1};
 
+    // As of now; what is counted, is so since the start
+    struct Ingest
+    {
+      BudgetFigures budget;
+      bool canWait = true;  // the socket probe is there, without which no budget is in effect
+      double received = 0;  // EvidenceCollector::GetSecondsReceived
+    };
+
     explicit MemoryWatch(ReadProcess read = [] { return ProcessMemory::Read(); });
 
     // To be called at least once in a period
-    MemoryEvidence Look(const BudgetFigures& budget, TimePoint now);
+    MemoryEvidence Look(const Ingest& ingest, TimePoint now);
 
   private:
     struct Sample
     {
       TimePoint time;
-      BudgetFigures budget;
+      Ingest ingest;
       ProcessMemory process;
     };
 

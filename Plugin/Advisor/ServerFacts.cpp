@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/ServerFacts.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -76,6 +77,13 @@ namespace OrthancPerf
   {
     const Json::Value& value = configuration[option];
     return value.isString() ? value.asString() : defaultValue;
+  }
+
+
+  std::optional<std::uint64_t> ParseArenaLimit(const char* text)
+  {
+    const std::uint64_t limit = text == nullptr ? 0 : std::strtoull(text, nullptr, 0);
+    return limit == 0 ? std::nullopt : std::optional<std::uint64_t>(limit);
   }
 
 

@@ -35,8 +35,9 @@ namespace OrthancPerf
     KernelLimits kernel;
     std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
-    bool hasAssertions = false;      // Orthanc was built without NDEBUG
-    bool hasDatabasePlugin = false;  // else SQLite
+    std::optional<std::uint64_t> arenas;  // that malloc may make (ParseArenaLimit)
+    bool hasAssertions = false;           // Orthanc was built without NDEBUG
+    bool hasDatabasePlugin = false;       // else SQLite
     std::optional<std::uint64_t> storedInstances;
     std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
 
@@ -48,6 +49,10 @@ namespace OrthancPerf
     std::uint64_t GetNumber(const char* option, std::uint64_t defaultValue) const;
     std::string GetText(const char* option, const char* defaultValue) const;
   };
+
+  // How many arenas MALLOC_ARENA_MAX allows (mallopt(3), M_ARENA_MAX), whose value this is;
+  // nothing: any number
+  std::optional<std::uint64_t> ParseArenaLimit(const char* text);
 
   // Whether the file has this text in it. Reads all of it.
   bool ContainsText(const std::string& path, const std::string& text);

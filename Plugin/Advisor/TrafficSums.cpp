@@ -8,6 +8,14 @@
 
 namespace OrthancPerf
 {
+  double TrafficSums::CountSeconds(const FinishedInstance& instance) noexcept
+  {
+    const Duration pause = instance.phases.Get(Phase::Idle).value_or(Duration::zero());
+    return ToSeconds(instance.phases.GetTotal() +
+                     (pause <= MAXIMUM_PAUSE ? pause : Duration::zero()));
+  }
+
+
   void TrafficSums::Add(const FinishedInstance& instance, TimePoint now) noexcept
   {
     const double taken = ToSeconds(instance.phases.GetTotal());

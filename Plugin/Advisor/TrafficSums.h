@@ -24,6 +24,9 @@ namespace OrthancPerf
     // there was none while it did.
     static constexpr std::chrono::seconds MAXIMUM_PAUSE{1};
 
+    // An instance's own time, and the pause before it unless that is silence
+    static double CountSeconds(const FinishedInstance& instance) noexcept;
+
     void Add(const FinishedInstance& instance, TimePoint now) noexcept;
 
     // What was summed up after the latest of these

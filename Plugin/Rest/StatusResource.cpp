@@ -184,7 +184,7 @@ namespace OrthancPerf
       if (process.used)
       {
         json["Used"] = ToJson(*process.used);
-        json["Kept"] = ToJson(process.GetKept());
+        json["Kept"] = ToJson(process.kept);
       }
 
       return json;

@@ -84,6 +84,25 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, CountsTheSecondsOfAllThatWasReceivedAndForgetsNoneOfThem)
+  {
+    FinishedInstance instance = MakeInstance("");
+    const double own = ToSeconds(instance.phases.GetTotal());
+    instance.phases.Add(Phase::Idle, std::chrono::milliseconds(200));
+    collector_.OnInstanceFinished(instance);
+    EXPECT_DOUBLE_EQ(own + 0.2, collector_.GetSecondsReceived());
+
+    instance.phases.Add(Phase::Idle, std::chrono::seconds(2));  // silence
+    now_ += std::chrono::hours(1);
+    collector_.OnInstanceFinished(instance);
+    EXPECT_DOUBLE_EQ(2 * own + 0.2, collector_.GetSecondsReceived());
+
+    instance.direction = Direction::Send;
+    collector_.OnInstanceFinished(instance);
+    EXPECT_DOUBLE_EQ(2 * own + 0.2, collector_.GetSecondsReceived());
+  }
+
+
   TEST_F(EvidenceCollectorTest, PeersAreBounded)
   {
     for (int i = 0; i < 1000; i++)

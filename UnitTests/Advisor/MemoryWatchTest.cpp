@@ -2,7 +2,6 @@
 #include "Advisor/MemoryWatch.h"
 
 #include <gtest/gtest.h>
-#include <memory>
 
 namespace OrthancPerf
 {
@@ -10,19 +9,17 @@ namespace OrthancPerf
   {
     using std::chrono::seconds;
 
-    constexpr std::uint64_t MEBIBYTE = std::uint64_t{1} << 20;
-
     class MemoryWatchTest : public testing::Test
     {
     protected:
       MemoryEvidence LookAfter(seconds time)
       {
         now_ += time;
-        return watch_.Look(budget_, now_);
+        return watch_.Look(ingest_, now_);
       }
 
       ProcessMemory process_;
-      BudgetFigures budget_;
+      MemoryWatch::Ingest ingest_;
       TimePoint now_ = TimePoint(std::chrono::hours(1));
       MemoryWatch watch_{[this]
                          {
@@ -34,14 +31,14 @@ namespace OrthancPerf
 
   TEST_F(MemoryWatchTest, TellsWhatHasWaitedInTheLastMinutes)
   {
-    budget_.limit = 1000;
-    budget_.waits = 5;
-    budget_.waited = seconds(50);
+    ingest_.budget.limit = 1000;
+    ingest_.budget.waits = 5;
+    ingest_.budget.waited = seconds(50);
     EXPECT_EQ(0U, LookAfter(seconds(0)).waits);
 
-    budget_.waits = 7;
-    budget_.waited = seconds(58);
-    budget_.givenUp = 1;
+    ingest_.budget.waits = 7;
+    ingest_.budget.waited = seconds(58);
+    ingest_.budget.givenUp = 1;
     const MemoryEvidence evidence = LookAfter(seconds(1));
     EXPECT_EQ(1000U, evidence.budget);
     EXPECT_EQ(2U, evidence.waits);
@@ -71,8 +68,8 @@ namespace OrthancPerf
 
   TEST_F(MemoryWatchTest, WhatIsKeptCountsIfItIsKeptForAMinute)
   {
-    process_.anonymous = 900;
     process_.used = 100;
+    process_.kept = 800;
 
     for (int i = 0; i < 12; i++)
     {
@@ -80,49 +77,50 @@ namespace OrthancPerf
     }
 
     process_.used = 300;
+    process_.kept = 600;
     EXPECT_EQ(600U, LookAfter(seconds(5)).kept);
     EXPECT_EQ(300U, LookAfter(seconds(5)).used);
 
-    process_.anonymous = 310;
+    process_.kept = 10;
     EXPECT_EQ(10U, LookAfter(seconds(5)).kept);
-    process_.used.reset();
-    EXPECT_EQ(0U, LookAfter(seconds(5)).kept);
   }
 
 
-  TEST(ProcessMemory, IsReadFromProcAndMalloc)
+  TEST_F(MemoryWatchTest, WhatWasReceivedIsOfTheSameMinutesAsTheWaits)
   {
-    const auto block = std::make_unique<char[]>(400 * MEBIBYTE);
+    ingest_.received = 1000;
+    ingest_.budget.waited = seconds(100);
+    EXPECT_EQ(0, LookAfter(seconds(0)).received);
 
-    for (std::size_t i = 0; i < 400 * MEBIBYTE; i += 4096)
-    {
-      block[i] = static_cast<char>(i);
-    }
+    ingest_.received = 1200;
+    ingest_.budget.waited = seconds(110);
+    const MemoryEvidence evidence = LookAfter(seconds(200));
+    EXPECT_EQ(200, evidence.received);
+    EXPECT_EQ(10, evidence.waited);
 
-    const TimePoint now = Clock::now() + std::chrono::hours(1);
-    const ProcessMemory memory = ProcessMemory::Read("/proc", now);
-    EXPECT_LE(400 * MEBIBYTE, memory.anonymous);
-    EXPECT_LE(memory.anonymous, memory.peak);
-
-    if (memory.used)  // glibc 2.33, and no sanitizer's malloc
-    {
-      EXPECT_LE(400 * MEBIBYTE, *memory.used);
-      EXPECT_GT(200 * MEBIBYTE, memory.GetKept());
-
-      // malloc is not asked each time
-      const auto another = std::make_unique<char[]>(100 * MEBIBYTE);
-      EXPECT_EQ(memory.used, ProcessMemory::Read("/proc", now + seconds(29)).used);
-      EXPECT_LE(500 * MEBIBYTE, *ProcessMemory::Read("/proc", now + seconds(30)).used);
-    }
+    LookAfter(seconds(110));  // the first is too old
+    EXPECT_EQ(0, LookAfter(seconds(0)).received);
   }
 
 
-  TEST(ProcessMemory, IsNotKnownWithoutProc)
+  TEST_F(MemoryWatchTest, MessagesThatDidNotWaitAsTheLineWasFullAreTold)
   {
-    const ProcessMemory memory = ProcessMemory::Read("/nowhere");
-    EXPECT_EQ(0U, memory.anonymous);
-    EXPECT_EQ(0U, memory.peak);
-    EXPECT_FALSE(memory.used);
-    EXPECT_EQ(0U, memory.GetKept());
+    ingest_.budget.passedFullLine = 2;
+    EXPECT_EQ(0U, LookAfter(seconds(0)).passed);
+    ingest_.budget.passedFullLine = 5;
+    const MemoryEvidence evidence = LookAfter(seconds(1));
+    EXPECT_EQ(3U, evidence.passed);
+    EXPECT_EQ(0U, evidence.givenUp);
+  }
+
+
+  TEST_F(MemoryWatchTest, WithoutTheProbeNoBudgetIsInEffect)
+  {
+    ingest_.budget.limit = 1000;
+    EXPECT_EQ(1000U, LookAfter(seconds(0)).budget);
+    EXPECT_TRUE(LookAfter(seconds(0)).canWait);
+    ingest_.canWait = false;
+    EXPECT_EQ(0U, LookAfter(seconds(0)).budget);
+    EXPECT_FALSE(LookAfter(seconds(0)).canWait);
   }
 }

@@ -2,6 +2,8 @@
 #include "Advisor/Rules/Rules.h"
 #include "Ingest/IngestBudget.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   namespace
@@ -9,11 +11,18 @@ namespace OrthancPerf
     // The rest of the machine, and what is mapped of files, may take what is left
     constexpr double ALMOST_ALL = 0.75;
 
+    // Of that, what large images took, or to hold them back would not help: the rest is caches and
+    // what else runs in this process
+    constexpr double REAL_PART = 0.25;
+
     // What would be left of it for Orthanc's caches and for the largest message by itself
     constexpr const char* PROPOSED_BUDGET = "25%";
 
     // Less than this is not worth a restart of Orthanc
     constexpr double MUCH_KEPT = 256.0 * 1024 * 1024;
+
+    // What the Orthanc Book proposes and the official images for Docker set (MALLOC_ARENA_MAX)
+    constexpr std::uint64_t FEW_ARENAS = 5;
 
 
     double ToDouble(std::uint64_t number)
@@ -31,39 +40,149 @@ namespace OrthancPerf
     }
 
 
+    std::string SayMessages(std::uint64_t count)
+    {
+      return std::to_string(count) + (count == 1 ? " large message" : " large messages");
+    }
+
+
+    // Messages got on without room
+    bool IsExceeded(const MemoryEvidence& memory)
+    {
+      return memory.givenUp != 0 || memory.passed != 0;
+    }
+
+
+    // Both are of the same minutes, and nothing of them counts for less
+    double GetWaitedShare(const MemoryEvidence& memory)
+    {
+      return memory.received > 0 ? std::min(memory.waited / memory.received, 1.0) : 0;
+    }
+
+
+    // Those that began to wait earlier are no waits of these minutes
+    std::string SayWaits(const MemoryEvidence& memory)
+    {
+      if (memory.waits != 0)
+      {
+        return SayMessages(memory.waits) + " had to wait for it in the last minutes";
+      }
+
+      return IsExceeded(memory) ? SayMessages(memory.givenUp + memory.passed) +
+                                      " got on without room in the last minutes"
+                                : "large messages waited for it for " + SayTime(memory.waited) +
+                                      " in the last minutes";
+    }
+
+
+    std::string SayWithoutRoom(const MemoryEvidence& memory)
+    {
+      std::string text;
+
+      if (memory.givenUp != 0)
+      {
+        text += SayMessages(memory.givenUp) + " waited for as long as is allowed. ";
+      }
+
+      if (memory.passed != 0)
+      {
+        text += SayMessages(memory.passed) +
+                " did not wait, as so many did already as Orthanc's threads allow. ";
+      }
+
+      return text.empty() ? "None got on without room."
+                          : text + "They got on without room: Linux may end Orthanc.";
+    }
+
+
+    std::string AdviseOnWaits(const MemoryEvidence& memory)
+    {
+      std::string text;
+
+      if (memory.passed != 0)
+      {
+        text += "Give Orthanc more threads, so that more can wait: all but one of "
+                "\"DicomThreadsCount\" and half of \"HttpThreadsCount\" may. ";
+      }
+
+      if (memory.givenUp != 0)
+      {
+        text += "Where senders wait longer, \"Memory.IngestWaitSeconds\" may be more. ";
+      }
+
+      return text + "Allow Orthanc more memory and \"Memory.IngestBudget\" with it, or let fewer "
+                    "senders send large images at once.";
+    }
+
+
     // They wait for memory, on purpose; is it worth anybody's while?
     std::optional<Finding> JudgeWaits(const Evidence& evidence)
     {
       const MemoryEvidence& memory = evidence.memory;
-      const TrafficSums& received = evidence.GetTotal(Direction::Receive);
-      const Cost cost = EstimateShare(memory.waited, received);
+      const double share = GetWaitedShare(memory);
 
-      if (memory.waits == 0 || (memory.givenUp == 0 && cost.shareOfIngestTime < MINIMUM_SHARE))
+      if (!IsExceeded(memory) && share < MINIMUM_SHARE)
       {
         return std::nullopt;
       }
 
       Finding finding = MakeFinding(evidence);
-      finding.title = "Memory, not the disk, is the limit: " + std::to_string(memory.waits) +
-                      " large messages had to wait for it in the last minutes";
+      finding.title = "Memory, not the disk, is the limit: " + SayWaits(memory);
       finding.explanation =
           "Orthanc holds each instance several times while it stores it. Together they may take " +
           SaySize(ToDouble(memory.budget)) +
           " (\"Memory.IngestBudget\"); those that come on top are held back at their sockets. " +
-          (memory.givenUp == 0 ? "None of them was let on without room."
-                               : std::to_string(memory.givenUp) +
-                                     " of them waited for as long as they may, and were let on "
-                                     "without room: Linux may end Orthanc.");
+          SayWithoutRoom(memory);
       finding.evidence["IngestBudget"] = static_cast<Json::UInt64>(memory.budget);
       finding.evidence["Waits"] = static_cast<Json::UInt64>(memory.waits);
       finding.evidence["Waited"] = memory.waited;
       finding.evidence["GivenUp"] = static_cast<Json::UInt64>(memory.givenUp);
-      finding.cost = cost;
-      finding.remedy = Remedy::ChangeSystem(
-          "Allow Orthanc more memory and \"Memory.IngestBudget\" with it, or let fewer senders "
-          "send large images at once. Where senders wait longer, \"Memory.IngestWaitSeconds\" may "
-          "be more.");
+      finding.evidence["PassedFullLine"] = static_cast<Json::UInt64>(memory.passed);
+      finding.cost.shareOfIngestTime = share;
+      finding.remedy = Remedy::ChangeSystem(AdviseOnWaits(memory));
       return finding;
+    }
+
+
+    double GetMeanLargeSize(const TrafficSums& received)
+    {
+      return received.largeInstances > 0 ? received.largeBytes / received.largeInstances : 0;
+    }
+
+
+    // What the large images that were there at once took, about: of those that are at work on
+    // average, as many as there were large ones
+    double EstimateTaken(const TrafficSums& received)
+    {
+      const double atOnce = received.activeSeconds > 0
+                                ? received.GetTotalSeconds() / received.activeSeconds
+                                : received.largeInstances;
+      return GetMeanLargeSize(received) * IngestBudget::COPIES *
+             std::max(1.0, std::min(atOnce, received.largeInstances));
+    }
+
+
+    Remedy AdviseOnBudget(const MemoryEvidence& memory)
+    {
+      if (!memory.canWait)
+      {
+        return Remedy::ChangeSystem(
+            "Allow Orthanc more memory, or let fewer senders send large images at once. "
+            "\"Memory.IngestBudget\" would hold them back, but needs the socket probe: \"Probe\" "
+            "of "
+            "/perf/status says why there is none.");
+      }
+
+      return Remedy::Tune(
+          MakeOption("Memory", "IngestBudget", PROPOSED_BUDGET),
+          "Hold senders back, by TCP, while large images take more than a quarter of that.");
+    }
+
+
+    // A few large images are most of what comes, however many small ones come beside them
+    bool AreMostlyLarge(const TrafficSums& received)
+    {
+      return received.largeInstances > 0 && received.largeBytes >= received.bytes / 2;
     }
 
 
@@ -73,27 +192,24 @@ namespace OrthancPerf
       const double peak = ToDouble(evidence.memory.recentPeak);
       const double memory = ToDouble(evidence.facts.memory);
 
-      // A few large images are most of what comes, however many small ones come beside them
-      if (memory == 0 || peak < ALMOST_ALL * memory || received.largeInstances <= 0 ||
-          received.largeBytes < received.bytes / 2)
+      if (memory == 0 || peak < ALMOST_ALL * memory || !AreMostlyLarge(received) ||
+          EstimateTaken(received) < REAL_PART * peak)
       {
         return std::nullopt;
       }
 
-      const double mean = received.largeBytes / received.largeInstances;
+      const double mean = GetMeanLargeSize(received);
 
       Finding finding = MakeFinding(evidence);
-      finding.title = "Large images at once have taken " + SaySize(peak) + " of " +
-                      SaySize(memory) + " of memory";
+      finding.title = "Orthanc has had " + SaySize(peak) + " of " + SaySize(memory) +
+                      " of memory while large images came";
       finding.explanation = "Orthanc holds each instance " + std::to_string(IngestBudget::COPIES) +
                             " times while it stores it; lately a large one had " + SaySize(mean) +
                             ". When nothing is left, Linux ends Orthanc, and all that is under "
                             "way is lost.";
       finding.evidence["Peak"] = peak;
       finding.evidence["MeanSize"] = mean;
-      finding.remedy = Remedy::Tune(
-          MakeOption("Memory", "IngestBudget", PROPOSED_BUDGET),
-          "Hold senders back, by TCP, while large images take more than a quarter of that.");
+      finding.remedy = AdviseOnBudget(evidence.memory);
       return finding;
     }
   }
@@ -105,12 +221,22 @@ namespace OrthancPerf
   }
 
 
+  namespace
+  {
+    // Then nothing is left to propose
+    bool HasFewArenas(const ServerFacts& facts)
+    {
+      return facts.arenas && *facts.arenas <= FEW_ARENAS;
+    }
+  }
+
+
   std::optional<Finding> JudgeKeptMemory(const Evidence& evidence)
   {
     const MemoryEvidence& memory = evidence.memory;
     const double kept = ToDouble(memory.kept);
 
-    if (kept < MUCH_KEPT || memory.kept < memory.used)
+    if (kept < MUCH_KEPT || memory.kept < memory.used || HasFewArenas(evidence.facts))
     {
       return std::nullopt;
     }
@@ -125,7 +251,9 @@ namespace OrthancPerf
     finding.evidence["Used"] = static_cast<Json::UInt64>(memory.used);
     finding.evidence["Memory"] = static_cast<Json::UInt64>(evidence.facts.memory);
     finding.remedy = Remedy::ChangeSystem(
-        "Start Orthanc with MALLOC_ARENA_MAX=5 in its environment, as the Orthanc Book proposes.");
+        "Start Orthanc with MALLOC_ARENA_MAX=5 in its environment, as the Orthanc Book proposes" +
+        (evidence.facts.arenas ? ", instead of " + std::to_string(*evidence.facts.arenas) + "."
+                               : std::string(".")));
     return finding;
   }
 }

@@ -43,6 +43,14 @@ namespace OrthancPerf
   }
 
 
+  bool MayHaveWaitedForMemory(const PeerEvidence& peer, const Evidence& evidence)
+  {
+    const double waited = evidence.memory.waited;
+    return peer.traffic.largeInstances > 0 && waited > 0 &&
+           waited >= MINIMUM_SHARE * peer.traffic.GetSeconds(Phase::Receive);
+  }
+
+
   double GetTransferRate(const PeerEvidence& peer)
   {
     const double seconds = GetTransferSeconds(peer);

@@ -38,6 +38,10 @@ namespace OrthancPerf
   // The part of the peer's time, pauses included, in which its data was under way
   double GetTransferSeconds(const PeerEvidence& peer);
 
+  // Whether that may in part be time in which Orthanc did not read on, for want of memory
+  // (IngestBudget): only large messages wait. Which peer's they were is not known.
+  bool MayHaveWaitedForMemory(const PeerEvidence& peer, const Evidence& evidence);
+
   // The setting of the tuning for the buffer that data goes through in this direction, in bytes as
   // given to setsockopt(2); nothing: the kernel chooses
   std::optional<std::uint64_t> GetFixedBuffer(const Tuning& tuning, Direction direction);

@@ -25,7 +25,8 @@ namespace OrthancPerf
     const double roundTrip = GetRoundTrip(peer);
 
     if (peer.direction != Direction::Receive || traffic.instances < MINIMUM_INSTANCES ||
-        roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow)
+        roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow ||
+        MayHaveWaitedForMemory(peer, evidence))
     {
       return std::nullopt;
     }

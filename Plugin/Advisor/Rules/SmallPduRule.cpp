@@ -28,7 +28,8 @@ namespace OrthancPerf
 
     if (!isDicom || peer.direction != Direction::Receive || pdu >= DEFAULT_PDU ||
         traffic.instances < MINIMUM_INSTANCES || (rate < FAST && roundTrip < MINIMUM_ROUND_TRIP) ||
-        traffic.GetSeconds(Phase::Receive) < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+        traffic.GetSeconds(Phase::Receive) < MINIMUM_SHARE * traffic.GetSecondsWithPauses() ||
+        MayHaveWaitedForMemory(peer, evidence))
     {
       return std::nullopt;
     }

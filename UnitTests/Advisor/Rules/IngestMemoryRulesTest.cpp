@@ -22,6 +22,12 @@ namespace OrthancPerf
         evidence_.memory.budget = 768 * MEBIBYTE;
         evidence_.memory.waits = 3;
         evidence_.memory.waited = seconds;
+        evidence_.memory.received = 10;
+      }
+
+      bool IsAdvised(const std::string& key) const
+      {
+        return Judge(&JudgeIngestMemory).remedy.text.find(key) != std::string::npos;
       }
 
       void Keep(std::uint64_t kept, std::uint64_t used)
@@ -43,8 +49,73 @@ namespace OrthancPerf
     EXPECT_EQ(0U, finding.evidence["GivenUp"].asUInt());
     EXPECT_EQ(768 * MEBIBYTE, finding.evidence["IngestBudget"].asUInt64());
     EXPECT_EQ(3072 * MEBIBYTE, finding.evidence["Memory"].asUInt64());
-    EXPECT_LT(0.2, finding.cost.shareOfIngestTime);
+    EXPECT_EQ(0U, finding.evidence["PassedFullLine"].asUInt());
+    EXPECT_DOUBLE_EQ(0.4, finding.cost.shareOfIngestTime);
     EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+    EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
+    EXPECT_FALSE(IsAdvised("ThreadsCount"));
+  }
+
+
+  // The traffic's sums count for less and less: what is left of them is no measure of five minutes
+  TEST_F(IngestMemoryRulesTest, WaitsAreComparedWithWhatCameInTheSameMinutes)
+  {
+    Wait(4);
+    evidence_.memory.received = 100;
+    EXPECT_FALSE(IsFound(&JudgeIngestMemory));
+    evidence_.memory.received = 50;
+    EXPECT_DOUBLE_EQ(0.08, Judge(&JudgeIngestMemory).cost.shareOfIngestTime);
+    evidence_.memory.received = 2;  // what waits is not over
+    EXPECT_DOUBLE_EQ(1, Judge(&JudgeIngestMemory).cost.shareOfIngestTime);
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WhereTheLineWasFullMoreThreadsHelp)
+  {
+    Wait(0.1);
+    evidence_.memory.passed = 2;
+    const Finding finding = Judge(&JudgeIngestMemory);
+    EXPECT_EQ(2U, finding.evidence["PassedFullLine"].asUInt());
+    EXPECT_EQ(0U, finding.evidence["GivenUp"].asUInt());
+    EXPECT_NE(std::string::npos, finding.explanation.find("2 large messages did not wait"));
+    EXPECT_TRUE(IsAdvised("DicomThreadsCount"));
+    EXPECT_TRUE(IsAdvised("HttpThreadsCount"));
+    EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WhereTheyWaitedForAsLongAsTheyMayALongerWaitHelps)
+  {
+    Wait(0.1);
+    evidence_.memory.givenUp = 1;
+    EXPECT_NE(std::string::npos, Judge(&JudgeIngestMemory)
+                                     .explanation.find("1 large message waited for as long as "
+                                                       "is allowed"));
+    EXPECT_TRUE(IsAdvised("IngestWaitSeconds"));
+    EXPECT_FALSE(IsAdvised("ThreadsCount"));
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WhereNoneBeganToWaitLatelyItTellsWhatHappened)
+  {
+    Wait(0);
+    evidence_.memory.waits = 0;
+    EXPECT_FALSE(IsFound(&JudgeIngestMemory));
+
+    evidence_.memory.passed = 2;  // one thread: there is no line
+    EXPECT_EQ("Memory, not the disk, is the limit: 2 large messages got on without room in the "
+              "last minutes",
+              Judge(&JudgeIngestMemory).title);
+
+    evidence_.memory.passed = 0;
+    evidence_.memory.givenUp = 1;
+    EXPECT_TRUE(IsFound(&JudgeIngestMemory));
+
+    evidence_.memory.givenUp = 0;
+    evidence_.memory.waited = 5;
+    EXPECT_EQ("Memory, not the disk, is the limit: large messages waited for it for 5 s in the "
+              "last minutes",
+              Judge(&JudgeIngestMemory).title);
   }
 
 
@@ -63,6 +134,31 @@ namespace OrthancPerf
     const Finding finding = Judge(&JudgeIngestMemory);
     EXPECT_EQ("ingest-memory", finding.id);
     EXPECT_EQ((MemoryAmount{0, 25}), Apply(finding).memory.ingestBudget);
+    EXPECT_EQ("Orthanc has had 2500.0 MiB of 3072.0 MiB of memory while large images came",
+              finding.title);
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WithoutTheProbeNoBudgetIsProposed)
+  {
+    evidence_.memory.recentPeak = 2500 * MEBIBYTE;
+    evidence_.memory.canWait = false;
+    const Finding finding = Judge(&JudgeIngestMemory);
+    EXPECT_EQ("ingest-memory", finding.id);
+    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+  }
+
+
+  // Caches may have the rest, or other plugins
+  TEST_F(IngestMemoryRulesTest, LargeImagesThatAreASmallPartOfThePeakAreNotBlamed)
+  {
+    evidence_.memory.recentPeak = 2500 * MEBIBYTE;
+    SetTraffic({{{Phase::Receive, 100}}, 5'000'000, 0, 0, 25}, 100);  // four at once
+    EXPECT_FALSE(IsFound(&JudgeIngestMemory));
+    SetTraffic({{{Phase::Receive, 1000}}, 100'000'000, 0, 0, 1000}, 10);  // one after the other
+    EXPECT_FALSE(IsFound(&JudgeIngestMemory));
+    SetTraffic({{{Phase::Receive, 1000}}, 300'000'000, 0, 0, 1000}, 10);
+    EXPECT_TRUE(IsFound(&JudgeIngestMemory));
   }
 
 
@@ -98,6 +194,17 @@ namespace OrthancPerf
     EXPECT_EQ("Orthanc keeps 600.0 MiB of memory that it does not use", finding.title);
     EXPECT_EQ(600 * MEBIBYTE, finding.evidence["Kept"].asUInt64());
     EXPECT_EQ(200 * MEBIBYTE, finding.evidence["Used"].asUInt64());
+    EXPECT_NE(std::string::npos, finding.remedy.text.find("MALLOC_ARENA_MAX=5"));
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WhereMallocHasFewArenasAlreadyNothingIsProposed)
+  {
+    Keep(600, 200);
+    evidence_.facts.arenas = 5;
+    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
+    evidence_.facts.arenas = 16;
+    EXPECT_NE(std::string::npos, Judge(&JudgeKeptMemory).remedy.text.find("MALLOC_ARENA_MAX=5"));
   }
 
 

@@ -49,6 +49,28 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(PeerBufferRuleTest, IsSilentWhereLargeImagesMayHaveWaitedForMemory)
+  {
+    Sample sample = MakeDistant();
+    sample.size = 5'000'000;
+    sample.phases[1].second = 4500;
+    SetTcp(AddPeer(sample), 50, 1'000'000);
+    const double received = evidence_.peers[0].traffic.GetSeconds(Phase::Receive);
+    evidence_.memory.waited = 0.04 * received;
+    EXPECT_TRUE(IsFound(&JudgePeerBuffer));
+    evidence_.memory.waited = 0.06 * received;
+    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+  }
+
+
+  TEST_F(PeerBufferRuleTest, SmallImagesDoNotWaitForMemory)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    evidence_.memory.waited = 1000;
+    EXPECT_TRUE(IsFound(&JudgePeerBuffer));
+  }
+
+
   TEST_F(PeerBufferRuleTest, IsSilentOnALocalNetwork)
   {
     SetTcp(AddPeer(MakeDistant()), 0.2, 1'000'000);

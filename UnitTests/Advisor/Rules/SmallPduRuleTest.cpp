@@ -45,6 +45,18 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(SmallPduRuleTest, IsSilentWhereLargeImagesMayHaveWaitedForMemory)
+  {
+    Sample sample = MakeHealthy();
+    sample.size = 5'000'000;
+    SetTcp(AddPeer(sample), 50, 65536);
+    evidence_.memory.waited = 0.001;
+    EXPECT_TRUE(IsFound(&JudgeSmallPdu));
+    evidence_.memory.waited = 1;
+    EXPECT_FALSE(IsFound(&JudgeSmallPdu));
+  }
+
+
   TEST_F(SmallPduRuleTest, HttpHasNoPdus)
   {
     AddPeer(MakeHealthy()).parties = {};

@@ -84,7 +84,7 @@ export interface MemoryStatus {
   PassedFullLine: number; // that were let on, as so many waited as may
   BrokenOff: number; // waits whose sender went away
   Used?: number; // of what the process has, where malloc can be asked
-  Kept?: number; // the rest
+  Kept?: number; // what malloc had free
 }
 
 export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
