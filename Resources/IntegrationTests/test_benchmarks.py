@@ -655,16 +655,19 @@ def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path)
 
 
 def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path) -> None:
-    protocols = ["DICOM", "HTTPS upload (nginx in front)", "FTP (vsftpd)", "Orthanc → Orthanc"]
+    protocols = ["DICOM", "4 x DICOM", "HTTPS upload (nginx in front)", "FTP (vsftpd)"]
+    protocols.append("Orthanc → Orthanc")
     arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "65536"]
     arguments += ["--congestion", "reno", "--protocols", *protocols, "--images", "3"]
     report = run_lab(plugin, tmp_path, "wan", *arguments, "--turns", "1", "--transfer-seconds", "0")
     assert list_names(report, "Protocol") == protocols
-    assert list_names(report, "Buffers") == ["64 KiB"] * 4
+    assert list_names(report, "Buffers") == ["64 KiB"] * 5
+    assert list_names(report, "Rate") == ["155 Mb/s"] * 5
     presets = ["preset stock", "preset tuned"]
     forms = ("as received", "compressed on ingest")
     assert [list_contestants(cell) for cell in report["Cells"]] == [
         presets,
+        ["preset tuned"],
         ["as it is"],
         ["as it is"],
         [f"{form}, {preset}" for form in forms for preset in presets],
@@ -727,19 +730,28 @@ def test_dcmtk_sockets_measures_each_buffer_and_each_receiver(plugin: Path, tmp_
     arguments += ["--buffers", "129076", "--server-buffers", "129075"]
     arguments += ["--paths", "loopback", "5 ms away"]
     report = run_lab(plugin, tmp_path, "dcmtk-sockets", *arguments)
-    store, move, to_orthanc = "storescu → storescp", "C-MOVE by movescu", "storescu → Orthanc"
-    assert list_names(report, "Transfer") == [*[store] * 2, move, to_orthanc]
+    store, to_orthanc = "storescu → storescp", "storescu → Orthanc"
+    archive, move = "C-MOVE from dcmqrscp", "C-MOVE from Orthanc"
+    assert list_names(report, "Transfer") == [*[store] * 2, archive, move, to_orthanc]
     for cell in report["Cells"][:2]:
         if cell["Declined"]:
             assert list(cell["Declined"].values()) == [distance.find_obstacle()]
         else:
             assert list_contestants(cell) == ["Nagle on", "Nagle off", "iperf3"]
+    own, other = "movescu receives", "storescp receives"
+    clients = [f"Nagle on, {own}", f"Nagle off, {own}", f"Nagle off, {other}"]
+    assert list_contestants(report["Cells"][2])[:3] == clients
+    assert set(list_contestants(report["Cells"][2])[3:]) == set(
+        [] if report["Cells"][2]["Declined"] else ["Nagle off, gdcmscu receives"]
+    )
     servers = ["Orthanc as shipped", "Orthanc with the plugin"]
-    movers = [f"{it}, {who}" for it in servers for who in ("movescu receives", "storescp receives")]
-    assert list_contestants(report["Cells"][2]) == movers
-    assert list_contestants(report["Cells"][3]) == servers
-    for figures in report["Cells"][2]["Rounds"][0][0].values():
-        assert 0 < figures["first image"] < 3 / figures["throughput"]
+    movers = [f"{it}, {who}" for it in servers for who in (own, other)]
+    movers.append(f"Orthanc with TCP_NODELAY=1, {own}")
+    assert list_contestants(report["Cells"][3]) == movers
+    assert list_contestants(report["Cells"][4]) == servers
+    for cell in report["Cells"][2:4]:
+        for figures in cell["Rounds"][0][0].values():
+            assert 0 < figures["first image"] < 3 / figures["throughput"]
     assert "the published wait of 1 s is" in (tmp_path / "dcmtk-sockets.md").read_text("utf-8")
 
 

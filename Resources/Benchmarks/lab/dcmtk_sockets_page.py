@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run of "dcmtk-sockets" says, beside reports 000 and 001."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from statistics import median
 
@@ -19,6 +20,7 @@ from lab.published import (
     GAIN,
     IPERF_RATE,
     MOVE_SECONDS,
+    NAGLE_OFF_SECONDS,
     NAGLE_ON_SECONDS,
     REPORT_000,
     REPORT_001,
@@ -36,26 +38,41 @@ LOOPBACK, PAIR, AWAY = "loopback", "veth, between two network namespaces", "5 ms
 PATHS = [LOOPBACK, PAIR, AWAY]
 ROUND_TRIPS = {PAIR: 0, AWAY: 0.005}
 
-STORE, MOVE, TO_ORTHANC = "storescu → storescp", "C-MOVE by movescu", "storescu → Orthanc"
-TRANSFERS = [STORE, MOVE, TO_ORTHANC]
+STORE, TO_ORTHANC = "storescu → storescp", "storescu → Orthanc"
+FROM_ARCHIVE, MOVE = "C-MOVE from dcmqrscp", "C-MOVE from Orthanc"
+TRANSFERS = [STORE, FROM_ARCHIVE, MOVE, TO_ORTHANC]
 
 NAGLE_ON, NAGLE_OFF, IPERF = "Nagle on", "Nagle off", "iperf3"
 NAGLE = (NAGLE_ON, NAGLE_OFF)
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 SERVERS = (SHIPPED, TUNED)
-ITSELF, OTHER = "movescu receives", "storescp receives"
+NO_DELAY = "Orthanc with TCP_NODELAY=1"
+ITSELF, OTHER, GDCM = "movescu receives", "storescp receives", "gdcmscu receives"
+
+# Who sends by C-MOVE: the transfer, and how its contestants' names begin
+ARCHIVES = {f"dcmqrscp, {nagle}": (FROM_ARCHIVE, nagle) for nagle in NAGLE}
+SOURCES = ARCHIVES | {name: (MOVE, name) for name in (*SERVERS, NO_DELAY)}
+ARCHIVE_ON, ARCHIVE_OFF = ARCHIVES
 
 MANY = 1000  # images, as report 000 had
 SECONDS_FOR_MANY = "seconds for many"
 JUMP = 2  # a factor that is one
 
+AS_THEN = "with DCMTK's settings of then (no Nagle, 64 KiB)"
 
-def reckon_seconds(figures: Figures) -> float:
-    """For as many images by C-MOVE as published, of which only the first one waits."""
+
+def compute_pace(figures: Figures) -> float:
+    """Seconds for each image by C-MOVE, of which only the first one waits."""
     images, first = figures["images"], figures["first image"]
-    others = images / figures["throughput"] - first
-    return first + (MANY - 1) * others / max(1, images - 1)
+    return max(0, images / figures["throughput"] - first) / max(1, images - 1)
+
+
+def compute_seconds(figures: Figures) -> float:
+    """For as many images as published."""
+    if "first image" in figures:
+        return figures["first image"] + (MANY - 1) * compute_pace(figures)
+    return MANY / figures["throughput"]
 
 
 class Medians:
@@ -71,8 +88,8 @@ class Medians:
                     if (values := cell.list_values(name, figure))
                 }
                 turns = [turn[name] for turns in cell.rounds for turn in turns if name in turn]
-                if "first image" in figures:
-                    figures[SECONDS_FOR_MANY] = median(map(reckon_seconds, turns))
+                if "throughput" in figures:
+                    figures[SECONDS_FOR_MANY] = median(map(compute_seconds, turns))
                 self._found[*cell.factors.values(), name] = figures
 
     def get(
@@ -82,8 +99,27 @@ class Medians:
 
     def get_seconds(self, path: str, buffer: int | str, name: str) -> float | None:
         """For as many images by C-STORE between DCMTK's programs as published."""
-        throughput = self.get(path, STORE, buffer, name, "throughput")
-        return MANY / throughput if throughput else None
+        return self.get(path, STORE, buffer, name, SECONDS_FOR_MANY)
+
+    def get_move(
+        self,
+        source: str,
+        who: str,
+        buffer: int | str = NONE,
+        figure: str = SECONDS_FOR_MANY,
+        path: str = LOOPBACK,
+    ) -> float | None:
+        """Of a C-MOVE."""
+        transfer, name = SOURCES[source]
+        return self.get(path, transfer, buffer, f"{name}, {who}", figure)
+
+    def list_jumps(self) -> Iterator[tuple[str, float, float]]:
+        """Seconds for many images with the smaller buffer and the larger one, way by way."""
+        for (path, transfer, buffer, name), figures in self._found.items():
+            before = figures.get(SECONDS_FOR_MANY)
+            after = self.get(path, transfer, AFTER, name, SECONDS_FOR_MANY)
+            if buffer == str(BEFORE) and before and after:
+                yield f"{path}, {transfer}, {name}", before, after
 
     def list_curves(self) -> Curves:
         """Speed by buffer; none is no point."""
@@ -103,22 +139,23 @@ def name_cell(path: str, transfer: str, *buffers: int | str) -> str:
 # In words
 
 
-def list_jumps(medians: Medians) -> Iterator[tuple[str, str, float, float]]:
-    for path in PATHS:
-        for name in NAGLE:
-            before, after = (medians.get(path, STORE, it, name) for it in (BEFORE, AFTER))
-            if before and after:
-                yield path, name, before, after
-
-
 def say_jump(medians: Medians) -> Iterator[str]:
-    for path, name, before, after in list_jumps(medians):
-        verdict = "still there" if after > JUMP * before else "no longer there"
+    for way, before, after in medians.list_jumps():
+        verdict = "there" if before > JUMP * after else "not there"
         yield (
-            f"- {path}, {name}: {BEFORE:,} bytes give {before:.0f} Mb/s, {AFTER:,} give "
-            f"{after:.0f}, {after / before:.2f} times as much. Published: slow and fast. "
+            f"- {way}: {MANY} images take {format_number(before)} s with {BEFORE:,} bytes, "
+            f"{format_number(after)} s with {AFTER:,}: {before / after:.2f} times as fast. "
             f"The jump is {verdict}."
         )
+
+
+def say_published_jump(said: list[str]) -> list[str]:
+    """Beside what was said of this run."""
+    published = (
+        f"Published for {MANY} images by C-MOVE between DCMTK's programs, on loopback, with Nagle's"
+        f" algorithm off: {MOVE_SECONDS} s with {BEFORE:,} bytes, {STORE_SECONDS} s with {AFTER:,}."
+    )
+    return [published, "", *said] if said else []
 
 
 def say_nagle(medians: Medians) -> Iterator[str]:
@@ -126,8 +163,19 @@ def say_nagle(medians: Medians) -> Iterator[str]:
         on, off = (medians.get(path, STORE, NONE, name, "throughput") for name in NAGLE)
         if on and off:
             yield (
-                f"- {path}, buffers as they come: {on:.0f} images/s with Nagle's algorithm, "
-                f"{off:.0f} without: {off / on:.1f} times as many."
+                f"- {path}, {STORE}, buffers as they come: {on:.0f} images/s with Nagle's "
+                f"algorithm, {off:.0f} without: {off / on:.1f} times as many."
+            )
+
+
+def say_nagle_of_moves(medians: Medians, buffers: list[str]) -> Iterator[str]:
+    for buffer in buffers:
+        on, off = (medians.get_move(name, ITSELF, buffer) for name in ARCHIVES)
+        if on and off:
+            yield (
+                f"- {FROM_ARCHIVE}, {ITSELF}, TCP_BUFFER_LENGTH {buffer}: {MANY} images take "
+                f"{format_number(on)} s with Nagle's algorithm, {format_number(off)} s without "
+                f"(published: {NAGLE_ON_SECONDS} s with, {NAGLE_OFF_SECONDS} s without)."
             )
 
 
@@ -152,34 +200,39 @@ def say_fixed(medians: Medians) -> Iterator[str]:
 
 def list_moves(
     medians: Medians, figure: str, buffers: list[str]
-) -> Iterator[tuple[str, float, float]]:
-    """By buffer and server: where movescu receives, and where a storescp does."""
+) -> Iterator[tuple[str, float, float | None]]:
+    """By buffer and source: where movescu receives, and where a storescp does, if it did."""
     for buffer in buffers:
-        for server in SERVERS:
-            own, other = (
-                medians.get(LOOPBACK, MOVE, buffer, f"{server}, {who}", figure)
-                for who in (ITSELF, OTHER)
-            )
-            if own is not None and other is not None:
-                yield f"TCP_BUFFER_LENGTH {buffer}, {server}", own, other
+        for source in SOURCES:
+            own, other = (medians.get_move(source, who, buffer, figure) for who in (ITSELF, OTHER))
+            if own is not None:
+                yield f"TCP_BUFFER_LENGTH {buffer}, {source}", own, other
 
 
 def say_first_images(medians: Medians, buffers: list[str]) -> Iterator[str]:
     for name, own, other in list_moves(medians, "first image", buffers):
-        is_there = own - other > WAIT / 2
-        yield (
-            f"- {name}: the first image is there after {own:.2f} s where movescu receives, after "
-            f"{other:.2f} s with a storescp: the published wait of {WAIT} s is "
-            f"{'there' if is_there else 'not there'}."
-        )
+        if other is not None:
+            is_there = own - other > WAIT / 2
+            yield (
+                f"- {name}: the first image is there after {own:.2f} s where movescu receives, "
+                f"after {other:.2f} s with a storescp: the published wait of {WAIT} s is "
+                f"{'there' if is_there else 'not there'}."
+            )
 
 
 def say_moves(medians: Medians, buffers: list[str]) -> Iterator[str]:
     for name, own, other in list_moves(medians, SECONDS_FOR_MANY, buffers):
-        yield (
-            f"- {name}: {MANY} images take {own:.0f} s where movescu receives, {other:.0f} s with "
-            f"a storescp (published: {MOVE_SECONDS} s, and {STORE_SECONDS} s by storescu)."
-        )
+        with_other = "" if other is None else f", {format_number(other)} s with a storescp"
+        yield f"- {name}: {format_number(own)} s where movescu receives{with_other}."
+
+
+def say_published_moves(said: list[str]) -> list[str]:
+    """Beside what was said of this run."""
+    published = (
+        f"Published for {MANY} images out of a server made with DCMTK: {MOVE_SECONDS} s where "
+        f"movescu receives; by storescu {STORE_SECONDS} s."
+    )
+    return [published, "", *said] if said else []
 
 
 def say_receiving(medians: Medians, buffers: list[str]) -> Iterator[str]:
@@ -197,43 +250,94 @@ def say_receiving(medians: Medians, buffers: list[str]) -> Iterator[str]:
 # Claim by claim
 
 
-def find_stores(medians: Medians, path: str) -> Found | None:
-    on, off = (medians.get_seconds(path, NONE, name) for name in NAGLE)
-    if on is None or off is None:
-        return None
-    figure = f"{format_number(on)} s as DCMTK comes today, {format_number(off)} s without Nagle"
-    then = medians.get_seconds(path, FIXED_BUFFER, NAGLE_OFF)
-    if then is not None:
-        figure += f", {format_number(then)} s with DCMTK's settings of then (no Nagle, 64 KiB)"
-    return Found(figure, name_cell(path, STORE, NONE, FIXED_BUFFER))
+def tell_seconds(told: Mapping[str, float | None], cell: str, digits: str = "") -> Found | None:
+    """Those that are known, each with what it is of."""
+    known = [
+        f"{value:{digits}} s {name}" if digits else f"{format_number(value)} s {name}"
+        for name, value in told.items()
+        if value is not None
+    ]
+    return Found(", ".join(known), cell) if known else None
 
 
-def find_moves(medians: Medians, who: str, figure: str, digits: str) -> Found | None:
-    shipped, tuned = (
-        medians.get(LOOPBACK, MOVE, NONE, f"{server}, {who}", figure) for server in SERVERS
+def find_stores(medians: Medians) -> Found | None:
+    return tell_seconds(
+        {
+            AS_THEN: medians.get_seconds(LOOPBACK, FIXED_BUFFER, NAGLE_OFF),
+            "as DCMTK comes today": medians.get_seconds(LOOPBACK, NONE, NAGLE_ON),
+            "as it comes, but without Nagle": medians.get_seconds(LOOPBACK, NONE, NAGLE_OFF),
+        },
+        name_cell(LOOPBACK, STORE, FIXED_BUFFER, NONE),
     )
-    if shipped is None or tuned is None:
-        return None
-    text = f"{shipped:{digits}} s out of Orthanc as shipped, {tuned:{digits}} s with the plugin"
-    return Found(text, name_cell(LOOPBACK, MOVE, NONE))
+
+
+def find_moves(
+    medians: Medians, who: str, figure: str = SECONDS_FOR_MANY, digits: str = ""
+) -> Found | None:
+    """Out of DCMTK's server and out of Orthanc."""
+    then = medians.get_move(ARCHIVE_OFF, who, FIXED_BUFFER, figure)
+    now = {
+        "out of dcmqrscp as it comes today": medians.get_move(ARCHIVE_ON, who, NONE, figure),
+        "out of dcmqrscp without Nagle": medians.get_move(ARCHIVE_OFF, who, NONE, figure),
+        "out of Orthanc as shipped": medians.get_move(SHIPPED, who, NONE, figure),
+        "out of Orthanc with the plugin": medians.get_move(TUNED, who, NONE, figure),
+    }
+    cells = [name_cell(LOOPBACK, FROM_ARCHIVE, FIXED_BUFFER, NONE), name_cell(LOOPBACK, MOVE, NONE)]
+    found = {f"out of dcmqrscp {AS_THEN}": then, **now}
+    return tell_seconds(found, "; ".join(cells), digits)
+
+
+def find_gdcm(medians: Medians) -> Found | None:
+    return tell_seconds(
+        {
+            f"out of dcmqrscp {AS_THEN}": medians.get_move(ARCHIVE_OFF, GDCM, FIXED_BUFFER),
+            "out of dcmqrscp without Nagle": medians.get_move(ARCHIVE_OFF, GDCM),
+        },
+        name_cell(LOOPBACK, FROM_ARCHIVE, FIXED_BUFFER, NONE),
+    )
+
+
+def find_elsewhere(medians: Medians) -> Found | None:
+    """One machine has no other host."""
+    then = medians.get_move(ARCHIVE_OFF, ITSELF, FIXED_BUFFER, path=PAIR)
+    now = {name: medians.get_move(name, ITSELF, path=PAIR) for name in ARCHIVES}
+    found = tell_seconds(
+        {
+            AS_THEN: then,
+            "as DCMTK comes today": now[ARCHIVE_ON],
+            "as it comes, but without Nagle": now[ARCHIVE_OFF],
+        },
+        name_cell(PAIR, FROM_ARCHIVE, FIXED_BUFFER, NONE),
+    )
+    where = "between two network namespaces, as containers have"
+    return replace(found, figure=f"{where}: {found.figure}") if found else None
 
 
 def find_nagle(medians: Medians) -> Found | None:
+    """From off to on, as in the report, by either transfer."""
     told = []
-    for buffer, name in ((NONE, "buffers as they come"), (FIXED_BUFFER, "64 KiB")):
-        on, off = (medians.get_seconds(LOOPBACK, buffer, it) for it in NAGLE)
-        if on is not None and off is not None:
-            told.append(f"{format_number(off)} s become {format_number(on)} ({name})")
-    figure = f"the reverse, for {MANY} CT by C-STORE: {', '.join(told)}"
-    return Found(figure, name_cell(LOOPBACK, STORE, NONE, FIXED_BUFFER)) if told else None
+    for buffer, name in ((FIXED_BUFFER, "64 KiB"), (NONE, "buffers as they come")):
+        moves = [medians.get_move(source, ITSELF, buffer) for source in ARCHIVES]
+        stores = [medians.get_seconds(LOOPBACK, buffer, nagle) for nagle in NAGLE]
+        for transfer, (on, off) in (("C-MOVE", moves), ("C-STORE", stores)):
+            if on is not None and off is not None:
+                change = f"{format_number(off)} s become {format_number(on)}"
+                told.append(f"{change} ({transfer}, {name})")
+    cells = (name_cell(LOOPBACK, it, FIXED_BUFFER, NONE) for it in (FROM_ARCHIVE, STORE))
+    return Found(", ".join(told), "; ".join(cells)) if told else None
 
 
 def find_jump(medians: Medians) -> Found | None:
-    ratios = [after / before for *_, before, after in list_jumps(medians)]
+    """Where it was seen, and on all other ways."""
+    ratios = [before / after for _, before, after in medians.list_jumps()]
     if not ratios:
         return None
-    figure = f"{min(ratios):.2f} to {max(ratios):.2f} times as fast, on {len(ratios)} ways"
-    return Found(figure, f"each path, {STORE}, {BEFORE} and {AFTER}")
+    told = [f"{min(ratios):.2f} to {max(ratios):.2f} times as fast, on {len(ratios)} ways"]
+    before, after = (medians.get_move(ARCHIVE_OFF, ITSELF, it) for it in (BEFORE, AFTER))
+    if before is not None and after is not None:
+        change = f"{format_number(before)} s become {format_number(after)}"
+        told.insert(0, f"{change} (C-MOVE from dcmqrscp, {NAGLE_OFF})")
+    return Found("; ".join(told), f"each path and transfer, {BEFORE} and {AFTER}")
 
 
 def format_rate(rate: float) -> str:
@@ -249,15 +353,16 @@ def find_rates(medians: Medians, buffer: int | str, name: str) -> Found | None:
 
 
 def tell_loopback(medians: Medians) -> list[str]:
-    stored = find_stores(medians, LOOPBACK)
+    stored = find_stores(medians)
     if stored is None:
         return []
     return REPORT_000.tell(
         {
             "store": stored,
-            "move": find_moves(medians, ITSELF, SECONDS_FOR_MANY, ".0f"),
-            "receiver": find_moves(medians, OTHER, SECONDS_FOR_MANY, ".0f"),
-            "elsewhere": find_stores(medians, PAIR),
+            "move": find_moves(medians, ITSELF),
+            "receiver": find_moves(medians, OTHER),
+            "gdcmscu": find_gdcm(medians),
+            "elsewhere": find_elsewhere(medians),
             "nagle": find_nagle(medians),
             "jump": find_jump(medians),
         }
@@ -291,33 +396,39 @@ def keep_known(groups: dict[str, dict[str, float | None]]) -> Groups:
     return {group: bars for group, bars in known.items() if bars}
 
 
+SETTINGS = {
+    "as DCMTK comes today": (NAGLE_ON, NONE),
+    f"{NAGLE_ON}, 64 KiB": (NAGLE_ON, FIXED_BUFFER),
+    NAGLE_OFF: (NAGLE_OFF, NONE),
+    f"{NAGLE_OFF}, 64 KiB": (NAGLE_OFF, FIXED_BUFFER),
+    f"{NAGLE_OFF}, {BEFORE} bytes": (NAGLE_OFF, BEFORE),
+    f"{NAGLE_OFF}, {AFTER} bytes": (NAGLE_OFF, AFTER),
+}
+
+
 def list_seconds(medians: Medians) -> Groups:
     """For 1000 images, by each way."""
     stores = {
-        f"{STORE}, {name}": medians.get_seconds(LOOPBACK, buffer, nagle)
-        for name, buffer, nagle in (
-            (NAGLE_ON, NONE, NAGLE_ON),
-            (NAGLE_OFF, NONE, NAGLE_OFF),
-            (f"{NAGLE_OFF}, 64 KiB", FIXED_BUFFER, NAGLE_OFF),
-        )
+        name: medians.get_seconds(LOOPBACK, buffer, nagle)
+        for name, (nagle, buffer) in SETTINGS.items()
+    }
+    archive = {
+        f"{who}, {name}": medians.get_move(f"dcmqrscp, {nagle}", who, buffer)
+        for who in (ITSELF, OTHER, GDCM)
+        for name, (nagle, buffer) in SETTINGS.items()
     }
     moves = {
-        server: {
-            f"C-MOVE, {who}": medians.get(
-                LOOPBACK, MOVE, NONE, f"{server}, {who}", SECONDS_FOR_MANY
-            )
-            for who in (ITSELF, OTHER)
-        }
-        for server in SERVERS
+        f"C-MOVE, {server}": {who: medians.get_move(server, who) for who in (ITSELF, OTHER)}
+        for server in (*SERVERS, NO_DELAY)
     }
-    return keep_known({"DCMTK alone": stores, **moves})
+    return keep_known({f"C-STORE, {STORE}": stores, FROM_ARCHIVE: archive, **moves})
 
 
 PUBLISHED_SECONDS = {
     "Report 000": {
-        f"C-MOVE, {ITSELF}": MOVE_SECONDS,
-        f"C-MOVE, {ITSELF}, {NAGLE_ON}": NAGLE_ON_SECONDS,
-        f"C-MOVE, {ITSELF}, buffers of {AFTER} bytes": STORE_SECONDS,
+        f"C-MOVE, {ITSELF}, {NAGLE_OFF}, 64 KiB": MOVE_SECONDS,
+        f"C-MOVE, {ITSELF}, {NAGLE_ON}, 64 KiB": NAGLE_ON_SECONDS,
+        f"C-MOVE, {ITSELF}, {NAGLE_OFF}, {AFTER} bytes": STORE_SECONDS,
         "C-STORE (at most)": STORE_SECONDS,
     }
 }
@@ -368,11 +479,15 @@ def answer(results: Results, charts: Charts) -> list[str]:
     medians = Medians(results)
     buffers = [str(buffer) for buffer in results.options["server_buffers"]]
     said = {
-        "Nagle's algorithm": [*say_nagle(medians), *say_receiving(medians, buffers)],
-        f"The jump at {AFTER:,} bytes": [*say_jump(medians)],
+        "Nagle's algorithm": [
+            *say_nagle(medians),
+            *say_nagle_of_moves(medians, buffers),
+            *say_receiving(medians, buffers),
+        ],
+        f"The jump at {AFTER:,} bytes": say_published_jump([*say_jump(medians)]),
         "Buffers of 64 KiB": [*say_fixed(medians)],
         "The first image of a C-MOVE": [*say_first_images(medians, buffers)],
-        f"{MANY} images by C-MOVE": [*say_moves(medians, buffers)],
+        f"{MANY} images by C-MOVE": say_published_moves([*say_moves(medians, buffers)]),
         REPORT_000.get_heading(): tell_loopback(medians),
         REPORT_001.get_heading(): tell_ten_gigabit(medians),
     }

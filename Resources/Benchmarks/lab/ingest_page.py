@@ -125,22 +125,36 @@ def list_second_rows(cells: list[Cell], counts: list[int]) -> Iterator[list[str]
             yield [name, "*report 002*", *figures]
 
 
-WHOLE = "As published: each of N senders in parallel sends the series, over what is stored."
+WHOLE = (
+    "Seconds are as published: each of N senders in parallel sends the series, over what is stored."
+)
 SHARES = (
-    "As published: N senders in parallel send N times the series. Measured was one series,"
-    " of which each sender sent its share; this is its throughput, in the published unit."
-    " Programs that start are in it, as *rest*: the smaller a share, the more they count."
+    "Seconds are as published, where N senders in parallel send N times the series. Measured was"
+    " one series, of which each sender sent its share; these seconds are computed from its"
+    " throughput. Programs that start are in it, as *rest*: the smaller a share, the more they"
+    " count."
 )
 
 
-def tell_seconds(cells: list[Cell], is_whole: bool) -> list[str]:
+SLOW_PART = "The slow disk got a quarter of the series, from which the whole is computed."
+
+
+def tell_unit(results: Results) -> str:
+    """How these seconds were measured."""
+    has_part = not results.options.get("full") and any(
+        cell.factors["Server"] in (SLOW, SLOW_ONE) for cell in list_measured(results)
+    )
+    unit = WHOLE if results.options.get("whole") else SHARES
+    return f"{unit} {SLOW_PART}" if has_part else unit
+
+
+def tell_seconds(cells: list[Cell], unit: str) -> list[str]:
     counts = list_counts(cells)
     head = ["sender; server", "sockets", *(f"{count} in parallel" for count in counts)]
     return [
         f"### Seconds until each sender has sent {UPLOAD_IMAGES} images",
         "",
-        f"{WHOLE if is_whole else SHARES} The slow disk of report 002 was one on USB, the others an"
-        " SSD.",
+        f"{unit} The slow disk of report 002 was one on USB, the others an SSD.",
         "",
         *format_table(head, list_second_rows(cells, counts)),
     ]
@@ -259,6 +273,22 @@ def tell_storescu_and_http(cells: list[Cell], count: int) -> Iterator[str]:
         )
 
 
+def tell_one_and_many(cells: list[Cell]) -> Iterator[str]:
+    """What one sender does with tuned sockets, beside what more of them do with stock ones."""
+    one = find_cell(cells, BASE, STORESCU, 1)
+    many = [cell for cell in list_base(cells) if get_senders(cell)[1] == STORESCU and cell != one]
+    if one and many:
+        speed = get_middle(one, TUNED, "throughput")
+        speeds = (
+            f"{get_senders(cell)[0]} give {get_middle(cell, STOCK, 'throughput'):.0f}"
+            for cell in many
+        )
+        yield (
+            f"- {one.factors['Senders']} with tuned sockets: {speed:.0f} images/s; with stock ones"
+            f" {', '.join(speeds)}."
+        )
+
+
 def tell_extremes(cells: list[Cell]) -> str:
     speeds = {
         (name_row(cell), preset): get_middle(cell, preset, "throughput")
@@ -360,6 +390,7 @@ def answer(results: Results, charts: Charts) -> list[str]:
     counts = list_counts(cells)
     bases = [find_cell(cells, BASE, sender, counts[0]) for sender in (STORESCU, HTTP, MOVE)]
     lines = [tell_sender(cell) for cell in bases if cell]
+    lines += tell_one_and_many(cells)
     for count in counts:
         lines += tell_storescu_and_http(cells, count)
     lines += [tell_extremes(cells), ""]
@@ -370,5 +401,5 @@ def answer(results: Results, charts: Charts) -> list[str]:
     title = f"{results.experiment}: where the time goes, {results.date}"
     phases = charts.add("phases", partial(draw_phases, cells, title))
     lines.append(f"![where the time of an instance went]({phases})\n")
-    seconds = tell_seconds(cells, bool(results.options.get("whole")))
+    seconds = tell_seconds(cells, tell_unit(results))
     return [*lines, *seconds, *tell_effects(cells), *tell_phases(cells)]

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a run of "ingest" says of each experiment of report 002."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from lab import ingest_page
 from lab.charts import Charts, list_measured
 from lab.ingest_page import (
     BASE,
+    DCMTK,
     GDCM,
     HTTP,
     PRESETS,
@@ -22,11 +23,15 @@ from lab.ingest_page import (
     list_counts,
     name_phase,
     name_row,
+    tell_unit,
 )
 from lab.phases import PAUSE, find_medians
-from lab.published import REPORT_002, Found
+from lab.published import REPORT_002, Found, choose_uploads, find_ends
 from lab.report import format_number
 from lab.results import Cell, Results
+
+# The report's were Orthanc's DCMTK and its plugin GDCM, within Orthanc
+ENGINE = "by the plugin's engine of that name, not by Orthanc's own transcoder"
 
 
 def tell_presets(tell: Callable[[str], str]) -> str:
@@ -34,23 +39,32 @@ def tell_presets(tell: Callable[[str], str]) -> str:
     return "; ".join(f"{preset.removeprefix('preset ')} {tell(preset)}" for preset in PRESETS)
 
 
-def find_uploads(cells: list[Cell], sender: str, server: str) -> Found | None:
-    """A row of the report's tables, from its fewest senders in parallel to its most."""
-    row = [
+def add_engine(figure: str, server: str) -> str:
+    return f"{figure}; {ENGINE}" if server in (DCMTK, GDCM) else figure
+
+
+def list_senders(cells: list[Cell], sender: str, server: str) -> list[int]:
+    """How many of them in parallel were measured."""
+    return list_counts(
         cell
         for cell in cells
         if get_senders(cell)[1] == sender and cell.factors["Server"] == server
-    ]
-    if not row:
+    )
+
+
+def find_uploads(
+    cells: list[Cell], counts: Sequence[int], sender: str, server: str
+) -> Found | None:
+    """A row of the report's tables, for so many senders in parallel."""
+    found = [cell for count in counts if (cell := find_cell(cells, server, sender, count))]
+    if not found:
         return None
-    counts = list_counts(row)
-    ends = list(dict.fromkeys((counts[0], counts[-1])))
 
     def tell(preset: str) -> str:
-        found = [find_cell(row, server, sender, count) for count in ends]
         return f"{' … '.join(format_number(get_seconds(cell, preset)) for cell in found)} s"
 
-    return Found(tell_presets(tell), f"{' to '.join(map(str, ends))} x {sender}; {server}")
+    figure = add_engine(tell_presets(tell), server)
+    return Found(figure, f"{' and '.join(map(str, counts))} x {sender}; {server}")
 
 
 def find_best(cells: list[Cell]) -> Found:
@@ -87,21 +101,23 @@ def find_shares(cells: list[Cell], sender: str, server: str, *phases: str) -> Fo
         spent = {**find_phases(cell, preset), **find_medians(cell, preset)}
         return ", ".join(f"{spent.get(phase, 0):.1f} ms {name_phase(phase)}" for phase in phases)
 
-    return Found(tell_presets(tell), name_row(cell))
+    return Found(add_engine(tell_presets(tell), server), name_row(cell))
 
 
 def tell_report(results: Results) -> list[str]:
     cells = list_measured(results)
     if not cells:
         return []
-    found = {key: find_uploads(cells, *row) for row, key in ROWS.items()}
+    ends = {key: find_ends(key, list_senders(cells, *row)) for row, key in ROWS.items()}
+    found = {key: find_uploads(cells, ends[key], *row) for row, key in ROWS.items()}
     found |= {
         "best": find_best(cells),
         "pynetdicom": find_pynetdicom(cells),
         "phases, storescu": find_shares(cells, STORESCU, BASE, PAUSE, "Receive", "Index"),
         "phases, HTTP": find_shares(cells, HTTP, GDCM, "Receive", "Transcode", "Respond"),
     }
-    return [f"### {REPORT_002.get_heading()}", "", *REPORT_002.tell(found)]
+    table = choose_uploads(ends).tell(found)
+    return [f"### {REPORT_002.get_heading()}", "", *table, tell_unit(results), ""]
 
 
 def answer(results: Results, charts: Charts) -> list[str]:

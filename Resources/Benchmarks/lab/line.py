@@ -2,10 +2,12 @@
 """One path of a wide area network, and what is known of its speed before anything is sent."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from harness.distance import VDE_MTU
 from lab.cells import Factors
 
 AUTO = "auto"
@@ -16,6 +18,8 @@ MATHIS = math.sqrt(3 / 2)
 
 HEADERS = 52  # IPv4 and TCP with time stamps (RFC 791, 9293, 7323)
 
+LAN = 0.001  # seconds: what is nearer is on the same local network
+
 SETTINGS = Path("/proc/sys/net/ipv4")
 
 
@@ -24,19 +28,29 @@ def list_congestion_controls() -> list[str]:
     return (SETTINGS / "tcp_available_congestion_control").read_text("ascii").split()
 
 
+def find_rate(options: Mapping[str, Any], round_trip: float) -> float:
+    """What a line carries, Mb/s: one within a local network has a rate of its own."""
+    return options["lan_rate"] if round_trip < LAN else options["rate"]
+
+
 @dataclass(frozen=True)
 class Line:
-    """Round trip in seconds, loss as a share of the packets; no buffer: the kernel sizes it."""
+    """Round trip in seconds, loss as a share of the packets; no buffer: the kernel sizes it.
+
+    `rate` is what it carries in each direction, in bits a second.
+    """
 
     round_trip: float
     loss: float
     mtu: int
     buffer: int | None
     congestion: str
+    rate: float = math.inf
 
     def to_factors(self) -> Factors:
         return {
             "Round trip": f"{self.round_trip * 1000:g} ms",
+            "Rate": f"{self.rate / 1e6:g} Mb/s",
             "Loss": f"{self.loss * 100:g} %",
             "MTU": str(self.mtu),
             "Buffers": f"{self.buffer // 1024} KiB" if self.buffer else AUTO,
@@ -52,6 +66,7 @@ class Line:
             int(factors["MTU"]),
             None if buffers == AUTO else int(buffers.split()[0]) * 1024,
             factors["Congestion control"],
+            float(factors["Rate"].split()[0]) * 1e6,
         )
 
     def get_window(self) -> float:
@@ -78,9 +93,14 @@ class Line:
         segment = (self.mtu - HEADERS) * 8
         return MATHIS * segment / (self.round_trip * math.sqrt(self.loss))
 
-    def predict(self, size: float, round_trips: float, rate: float) -> float:
-        """Seconds for an image that is answered before the next one is sent."""
-        return round_trips * self.round_trip + size * 8 / min(self.get_window_limit(), rate)
+    def predict(self, size: float, round_trips: float, connections: int = 1) -> float:
+        """Seconds for an image that is answered before the next one of its connection is sent.
+
+        Each connection has a window of its own, and its own losses; the rate is that of all.
+        """
+        limit = min(self.get_window_limit(), self.get_mathis_limit() or math.inf, self.rate)
+        each = round_trips * self.round_trip + size * 8 / limit
+        return max(each / connections, size * 8 / self.rate)
 
     def write_settings(self) -> None:
         """In this thread's network namespace, for what is started from now on.
@@ -91,3 +111,9 @@ class Line:
         (SETTINGS / "tcp_no_metrics_save").write_text("1", "ascii")
         if self.buffer:
             (SETTINGS / "tcp_rmem").write_text(f"4096 {2 * self.buffer} {2 * self.buffer}", "ascii")
+
+
+def make_usual(options: Mapping[str, Any], round_trip: float) -> Line:
+    """The line of this length that differs from the base line in nothing else."""
+    rate = find_rate(options, round_trip) * 1e6
+    return Line(round_trip, 0, VDE_MTU, None, options["congestion"][0], rate)

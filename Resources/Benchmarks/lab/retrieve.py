@@ -9,7 +9,7 @@ import argparse
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -38,14 +38,17 @@ from lab.processes import (
     read_processor_times,
     run_clients,
 )
-from lab.published import PLAIN_SERVED, REPORT_003, SERVED, Found
+from lab.published import CURL_MB, PLAIN_SERVED, REPORT_003, SERVED, UNIT, Found
+from lab.report import format_number
 from lab.results import Cell, Results
 from lab.senders import get_limit, use_http
 
 SHIPPED, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
 FTP = "FTP (vsftpd)"
+FTP_FILE = f"{FTP}, one file"
 ONE_FILE = "study"
 NGINX_FILE = "nginx, one file"
+WADO = "DICOMweb (WADO-RS)"  # one request for a study, as MINT had it
 PLAIN_SERVERS = ("nginx", FTP)
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
@@ -180,7 +183,7 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
     return {
         **ways,
         "archive (ZIP)": Way(archive, server.pid, count_archive),
-        "DICOMweb (WADO-RS)": Way(web, server.pid, count_parts),
+        WADO: Way(web, server.pid, count_parts),
         "C-GET (getscu)": Way(get, server.pid, count_files),
         "C-MOVE (movescu)": Way(
             partial(use_query, move, server.dicom_port, uid), server.pid, count_files
@@ -231,7 +234,7 @@ def list_ftp_ways(
     urls = [f"{url}/{image.path.name}" for image in images]
     return {
         FTP: Way(partial(use_curl, urls, 1), None, count_files),
-        f"{FTP}, one file": make_one_file_way(url, images, None),
+        FTP_FILE: make_one_file_way(url, images, None),
     }
 
 
@@ -310,10 +313,12 @@ def say_fastest(cell: Cell) -> str:
     others = f" (not told apart from {', '.join(as_fast)})" if as_fast else ""
     return (
         f"- {cell.factors['Server']}, {cell.factors['Files']}: the fastest way is {best}{others} "
-        f"with {own[best]:.3g} MB/s, {own[best] / plain[fastest]:.2f} of {fastest} "
-        f"({plain[fastest]:.3g}); the slowest is {min(own, key=lambda name: own[name])} with "
-        f"{min(own.values()):.3g}. Published: {SERVED} by MINT, {PLAIN_SERVED} by a file server, on"
-        f" a line of 1 Gb/s that carries no more."
+        f"with {format_number(own[best])} MB/s, {own[best] / plain[fastest]:.2f} of {fastest} "
+        f"({format_number(plain[fastest])}); the slowest is "
+        f"{min(own, key=lambda name: own[name])} with {format_number(min(own.values()))}. "
+        f"Published: {SERVED} by MINT, {PLAIN_SERVED} by a file server (of our MB, most likely, "
+        f"{SERVED * CURL_MB:.0f} and {PLAIN_SERVED * CURL_MB:.0f}), on a line of 1 Gb/s that "
+        "carries no more."
     )
 
 
@@ -332,14 +337,20 @@ def list_speeds(cell: Cell) -> dict[str, float]:
     return {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
 
 
-def find_served(cell: Cell, ways: Collection[str]) -> Found:
-    """The fastest of these ways, beside nginx with all in one file, as the report had it."""
-    speeds = list_speeds(cell)
-    best = max(ways, key=lambda name: speeds[name])
-    figure = f"{speeds[best]:.3g} MB/s by {best}"
-    if best != NGINX_FILE:
-        figure += f", {speeds[best] / speeds[NGINX_FILE]:.2f} of {NGINX_FILE}"
-    return Found(figure, f"{cell.factors['Server']}, {cell.factors['Files']}")
+def tell_served(speeds: dict[str, float], way: str, remark: str = "") -> str:
+    """A way's speed, and what it is of nginx's with all in one file, as the report had it."""
+    figure = f"{format_number(speeds[way])} MB/s by {way}{remark}"
+    if way == NGINX_FILE:
+        return figure
+    return f"{figure}, {speeds[way] / speeds[NGINX_FILE]:.2f} of {NGINX_FILE}"
+
+
+def tell_study(speeds: dict[str, float]) -> str:
+    """By one request, as in the report; and by the fastest of Orthanc's ways."""
+    own = [name for name in speeds if not name.startswith(PLAIN_SERVERS)]
+    best = max(own, key=lambda name: speeds[name])
+    web = tell_served(speeds, WADO, ", one request")
+    return f"{web}; fastest: {'the same' if best == WADO else tell_served(speeds, best)}"
 
 
 def tell_report(cells: list[Cell]) -> list[str]:
@@ -347,13 +358,13 @@ def tell_report(cells: list[Cell]) -> list[str]:
     cell = next((cell for cell in cells if cell.factors["Files"] == CACHED), None)
     if cell is None:
         return []
-    names = cell.list_contestants()
-    own = [name for name in names if not name.startswith(PLAIN_SERVERS)]
-    ftp_file = f"{FTP}, one file"
-    found = {"study": find_served(cell, own), "web": find_served(cell, [NGINX_FILE])}
-    if ftp_file in names:
-        found["ftp"] = find_served(cell, [ftp_file])
-    return [f"### {REPORT_003.get_heading()}", "", *REPORT_003.tell(found)]
+    speeds = list_speeds(cell)
+    figures = {"study": tell_study(speeds), "web": tell_served(speeds, NGINX_FILE)}
+    if FTP_FILE in speeds:
+        figures["ftp"] = tell_served(speeds, FTP_FILE)
+    where = f"{cell.factors['Server']}, {cell.factors['Files']}"
+    found = {key: Found(figure, where) for key, figure in figures.items()}
+    return [f"### {REPORT_003.get_heading()}", "", *REPORT_003.tell(found), UNIT, ""]
 
 
 def answer(results: Results, _: Charts) -> list[str]:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """CT images over a wide area network, by each protocol: report 004 again, on lines made here.
 
-A base line, and others that differ from it in one thing. "Compressed on ingest" is what the
-report's archive does: an Orthanc at the far end compresses what its modalities send, with the
-plugin, as it stores it, and forwards that. "As received" is the same Orthanc without. Speeds are
-those of the images as they were made: what is not sent counts.
+A base line, and others that differ from it in one thing; the nearest is of a LAN, with a rate of
+its own. "Compressed on ingest" is what the report's archive does: an Orthanc at the far end
+compresses what its modalities send, with the plugin, as it stores it, and forwards that. "As
+received" is the same Orthanc without. Speeds are those of the images as they were made: what is not
+sent counts.
 """
 
 import argparse
@@ -23,13 +24,14 @@ from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, 
 from lab.charts import Charts
 from lab.compare import LEVEL, adjust
 from lab.curves import Curves, draw_curves
-from lab.line import AUTO, Line, list_congestion_controls
+from lab.line import AUTO, Line, find_rate, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.published import DISTANCES, REPORT_004
 from lab.ratios import Comparison
 from lab.report import format_number, format_parts, format_table
 from lab.results import Cell, Results
+from lab.wan_report import Speeds, name_trip
 from lab.wan_site import (
     COMPRESSED,
     DICOM,
@@ -41,6 +43,8 @@ from lab.wan_site import (
     PLAIN,
     PROTOCOLS,
     RECEIVED,
+    SENDERS,
+    SEVERAL,
     STOCK,
     TUNED,
     Findings,
@@ -88,13 +92,10 @@ def open_site(
         yield Site(stack, arguments, line, findings, folder).enter
 
 
-def make_base(arguments: argparse.Namespace) -> Line:
-    return Line(arguments.base / 1000, 0, VDE_MTU, None, arguments.congestion[0])
-
-
 def list_lines(arguments: argparse.Namespace) -> list[Line]:
-    base = make_base(arguments)
-    trips = [replace(base, round_trip=trip / 1000) for trip in arguments.round_trips]
+    options = vars(arguments)
+    base = make_usual(options, arguments.base / 1000)
+    trips = [make_usual(options, trip / 1000) for trip in arguments.round_trips]
     losses = [
         replace(base, loss=loss / 100, congestion=name)
         for loss in arguments.losses
@@ -103,7 +104,7 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     mtus = [
         replace(line, mtu=mtu)
         for mtu in arguments.mtus
-        for line in (base, replace(base, round_trip=NEAREST / 1000))
+        for line in (base, make_usual(options, NEAREST / 1000))
         if mtu != VDE_MTU
     ]
     sizes = [None if size == AUTO else int(size) for size in arguments.buffers]
@@ -126,10 +127,18 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
 
 
 def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
-    """Those that were asked for; or all along the round trips, but few where they take long."""
-    is_usual = line == replace(make_base(arguments), round_trip=line.round_trip)
-    is_near = line.round_trip < FAR
-    return arguments.protocols or (PROTOCOLS if is_usual and is_near else FEW)
+    """Those that were asked for; or all along the round trips, but few where they take long.
+
+    Several associations are only for lines as long as the base or longer.
+    """
+    if arguments.protocols:
+        return arguments.protocols
+    if line.mtu != VDE_MTU:
+        return [*FEW, FILES]  # of which report 004 has MTUs
+    if line.round_trip >= FAR or line != make_usual(vars(arguments), line.round_trip):
+        return FEW
+    is_long = line.round_trip >= arguments.base / 1000
+    return [name for name in PROTOCOLS if is_long or name not in SENDERS]
 
 
 def seems_worse(turns: list[Turn]) -> bool:
@@ -200,6 +209,31 @@ def say_presets(results: Results) -> Iterable[str]:
     yield text
 
 
+def say_gains(results: Results) -> Iterable[str]:
+    """What tuning gives, by round trip, on lines that differ from the base in nothing else."""
+    gains: dict[str, list[str]] = {}
+    for cell, comparison in list_presets(results):
+        line = Line.from_factors(cell.factors)
+        if line == make_usual(results.options, line.round_trip):
+            form = comparison.a.removesuffix(STOCK).rstrip(", ")
+            label = ", ".join(filter(None, (cell.factors["Protocol"], form)))
+            ratio = comparison.get_ratio().median
+            gains.setdefault(label, []).append(f"{ratio:.2f} at {name_trip(line)}")
+    for label, told in gains.items():
+        yield f"- {label}: tuned / stock is {', '.join(told)}."
+
+
+def say_several(results: Results) -> Iterable[str]:
+    speeds = Speeds(results)
+    for line in speeds.list_trips(SEVERAL, TUNED):
+        one, several = (speeds.get(line, protocol, TUNED) for protocol in (DICOM, SEVERAL))
+        if one:
+            yield (
+                f"- {name_trip(line)}: {SENDERS[SEVERAL]} `storescu` at once bring "
+                f"{several:.3g} Mb/s, one {one:.3g}, both tuned: {several / one:.2f} times as much."
+            )
+
+
 def say_advice(results: Results) -> Iterable[str]:
     for cell in results.cells:
         for name in cell.list_contestants():
@@ -241,13 +275,29 @@ def say_loss(results: Results) -> Iterable[str]:
                 )
 
 
+def say_congestion(results: Results) -> Iterable[str]:
+    """Each congestion control beside the first, on lines that lose packets."""
+    speeds = Speeds(results)
+    usual = results.options["congestion"][0]
+    for cell in results.cells:
+        line, protocol = Line.from_factors(cell.factors), cell.factors["Protocol"]
+        if line.loss and line.congestion != usual:
+            for name in cell.list_contestants():
+                before = speeds.get(replace(line, congestion=usual), protocol, name)
+                if before:
+                    ratio = speeds.get(line, protocol, name) / before
+                    yield (
+                        f"- {name_trip(line)}, {line.loss * 100:g} % lost, {protocol}, {name}: "
+                        f"{line.congestion} is {ratio:.2f} times as fast as {usual}."
+                    )
+
+
 def list_curves(results: Results) -> Curves:
     """Speed by round trip in ms, of lines that differ from the base in nothing else."""
-    usual = list_usual(results)
     curves: Curves = {}
     for cell in results.cells:
         line = Line.from_factors(cell.factors)
-        if replace(line, round_trip=0) != usual:
+        if line != make_usual(results.options, line.round_trip):
             continue
         for name in cell.list_contestants():
             protocol = cell.factors["Protocol"]
@@ -272,12 +322,6 @@ def tell_trips(curves: Curves, trips: list[float]) -> list[str]:
     return format_table(["Mb/s", *(f"{trip:g} ms" for trip in trips)], rows)
 
 
-def list_usual(results: Results) -> Line:
-    """What lines have in common that differ in the round trip: automatic buffers, no loss."""
-    congestion = results.options["congestion"][0]
-    return Line(0, 0, VDE_MTU, None, congestion)
-
-
 def list_limits(results: Results, trips: list[float]) -> Curves:
     """A fixed window in each round trip, up to what the line carries."""
     sizes = [int(size) for size in results.options["buffers"] if size != AUTO]
@@ -285,7 +329,8 @@ def list_limits(results: Results, trips: list[float]) -> Curves:
     between = [low * (high / low) ** (step / STEPS) for step in range(STEPS + 1)]
     return {
         f"{size // 1024} KiB / round trip": [
-            (trip, min(results.options["rate"], size * 8 / trip / 1000)) for trip in between
+            (trip, min(find_rate(results.options, trip / 1000), size * 8 / trip / 1000))
+            for trip in between
         ]
         for size in sizes
     }
@@ -293,10 +338,11 @@ def list_limits(results: Results, trips: list[float]) -> Curves:
 
 def answer(results: Results, charts: Charts) -> list[str]:
     said = {
-        "Tuned and stock": [*say_presets(results)],
+        "Tuned and stock": [*say_presets(results), *say_gains(results)],
+        "Several associations": [*say_several(results)],
         "What the advisor computes": [*say_advice(results)],
         "Compressed on ingest": [*say_compression(results)],
-        "With loss": [*say_loss(results)],
+        "With loss": [*say_loss(results), *say_congestion(results)],
     }
     curves = list_curves(results)
     trips = sorted({trip for points in curves.values() for trip, _ in points})
@@ -306,14 +352,16 @@ def answer(results: Results, charts: Charts) -> list[str]:
         names = ("round trip, ms", "Mb/s: median")
         draw = partial(draw_curves, title, names, curves, limits)
         chart = [f"![Speed by round trip]({charts.add('speed-by-round-trip', draw)})", ""]
-        said["Speed by round trip"] = [*chart, *tell_trips(curves, trips)]
+        rates = "Lines below 1 ms carry {lan_rate:g} Mb/s, others {rate:g} Mb/s."
+        table = [rates.format(**results.options), "", *tell_trips(curves, trips)]
+        said["Speed by round trip"] = [*chart, *table]
         said[REPORT_004.get_heading()] = wan_report.tell(results)
     return format_parts(said)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--base", type=float, default=50, help="round trip of the base line, ms")
-    trips = [NEAREST, 25, 50, 200, 800]
+    trips = [NEAREST, 5, 25, 50, 200, 800]
     command.add_argument("--round-trips", type=float, nargs="*", default=trips, help="ms")
     command.add_argument("--losses", type=float, nargs="*", default=[0.1], help="per cent")
     command.add_argument("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
@@ -325,9 +373,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--protocols",
         nargs="+",
         choices=PROTOCOLS,
-        help="on every line; by itself, all up to 500 ms, and four there and on the other lines",
+        help="on every line; by itself, all up to 500 ms, and few on the other lines",
     )
-    command.add_argument("--rate", type=float, default=155, help="what the line carries, Mb/s")
+    command.add_argument("--rate", type=float, default=155, help="what lines carry, Mb/s")
+    command.add_argument(
+        "--lan-rate", type=float, default=1000, help="the same of those below 1 ms, Mb/s"
+    )
     command.add_argument("--images", type=int, default=50, help="at most, in each transfer")
     command.add_argument(
         "--transfer-seconds", type=float, default=2, help="for each transfer, about, as predicted"

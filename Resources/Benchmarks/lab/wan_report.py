@@ -6,8 +6,8 @@ from dataclasses import replace
 from statistics import median
 
 from harness.distance import VDE_MTU
-from lab.line import Line
-from lab.published import REPORT_004, Found
+from lab.line import Line, make_usual
+from lab.published import DISTANCES, REPORT_004, Found, tell_span
 from lab.report import format_number
 from lab.results import Results
 from lab.wan_site import (
@@ -24,6 +24,7 @@ from lab.wan_site import (
     TUNED,
 )
 
+REGION = 25  # ms, which report 004 takes for sites within 300 to 500 miles
 JUMBO = 9000  # bytes
 SMALL = (16384, 65536)  # bytes, of report 004's buffers
 
@@ -32,9 +33,13 @@ class Speeds:
     """Medians, by line, protocol and contestant."""
 
     def __init__(self, results: Results) -> None:
-        congestion = results.options["congestion"][0]
-        self.base = Line(results.options["base"] / 1000, 0, VDE_MTU, None, congestion)
+        self._options = results.options
+        self.base = self.get_line(results.options["base"])
         self._cells = {tuple(cell.factors.values()): cell for cell in results.cells}
+
+    def get_line(self, trip: float) -> Line:
+        """The one of so many ms that differs from the base in nothing else."""
+        return make_usual(self._options, trip / 1000)
 
     def get(self, line: Line, protocol: str, name: str, figure: str = "speed") -> float | None:
         cell = self._cells.get((*line.to_factors().values(), protocol))
@@ -44,7 +49,7 @@ class Speeds:
     def list_trips(self, protocol: str, name: str) -> list[Line]:
         """Lines that differ from the base in nothing else, from the nearest to the farthest."""
         trips = {Line.from_factors(self._name(key)).round_trip for key in self._cells}
-        lines = [replace(self.base, round_trip=trip) for trip in sorted(trips)]
+        lines = [make_usual(self._options, trip) for trip in sorted(trips)]
         return [line for line in lines if self.get(line, protocol, name) is not None]
 
     def _name(self, key: tuple[str, ...]) -> dict[str, str]:
@@ -53,6 +58,10 @@ class Speeds:
 
 def name_trip(line: Line) -> str:
     return f"{line.round_trip * 1000:g} ms"
+
+
+def name_line(line: Line) -> str:
+    return f"{name_trip(line)} and {line.rate / 1e6:g} Mb/s"
 
 
 def name_preset(name: str) -> str:
@@ -65,7 +74,7 @@ def join(told: Iterable[str], cell: str) -> Found | None:
     return Found(text, cell) if text else None
 
 
-def find_spans(speeds: Speeds, protocol: str, *names: str) -> Found | None:
+def find_spans(speeds: Speeds, published: str, protocol: str, *names: str) -> Found | None:
     """From the nearest line to the farthest."""
     told, where = [], ""
     for name in names:
@@ -74,17 +83,41 @@ def find_spans(speeds: Speeds, protocol: str, *names: str) -> Found | None:
             ends = [format_number(speeds.get(line, protocol, name)) for line in lines]
             told.append(f"{name_preset(name)}{ends[0]} … {ends[-1]} Mb/s")
             where = f"{name_trip(lines[0])} to {name_trip(lines[-1])}"
+            told += quote_ends(DISTANCES[published], lines) if name == names[-1] else []
     return join(told, f"{where}, {protocol}")
 
 
+def quote_ends(published: dict[float, float], lines: list[Line]) -> list[str]:
+    """What was published at the ends of these lines, where those are not the ends of the row."""
+    ends = [float(f"{line.round_trip * 1000:g}") for line in (lines[0], lines[-1])]
+    if ends == [min(published), max(published)] or any(end not in published for end in ends):
+        return []
+    return [f"published there: *{tell_span((published[end] for end in ends), 'Mb/s')}*"]
+
+
 def find_throughput(speeds: Speeds) -> Found | None:
-    found = {name: speeds.get(speeds.base, DICOM, name, "throughput") for name in (STOCK, TUNED)}
+    line = speeds.get_line(REGION)
+    found = {name: speeds.get(line, DICOM, name, "throughput") for name in (STOCK, TUNED)}
     told = (
         f"{name_preset(name)}{format_number(value)} images/s"
         for name, value in found.items()
         if value
     )
-    return join(told, f"{name_trip(speeds.base)}, {DICOM}")
+    return join(told, f"{name_trip(line)}, {DICOM}")
+
+
+def find_share(speeds: Speeds, line: Line) -> Found | None:
+    """How much of what the line carries was used."""
+    found = {
+        f"{name_preset(name)}{protocol}": speeds.get(line, protocol, name)
+        for protocol, name in ((DICOM, STOCK), (DICOM, TUNED), (FILES, PLAIN))
+    }
+    told = (
+        f"{name} {format_number(speed * 1e8 / line.rate)} %"
+        for name, speed in found.items()
+        if speed
+    )
+    return join(told, name_line(line))
 
 
 def find_slowness(speeds: Speeds) -> Found | None:
@@ -95,7 +128,7 @@ def find_slowness(speeds: Speeds) -> Found | None:
         base = speeds.get(speeds.base, DICOM, name)
         if lines and base:
             ratio = speeds.get(lines[0], DICOM, name) / base
-            told.append(f"{name_preset(name)}{ratio:.1f} times slower than {name_trip(lines[0])}")
+            told.append(f"{name_preset(name)}{ratio:.1f} times slower than {name_line(lines[0])}")
     return join(told, f"{name_trip(speeds.base)}, {DICOM}")
 
 
@@ -112,7 +145,7 @@ def find_buffers(speeds: Speeds) -> Found | None:
 def find_jumbo(speeds: Speeds) -> Found | None:
     """On the nearest line that had both."""
     told, where = [], ""
-    for protocol, name in ((DICOM, TUNED), (HTTP, TUNED), (HTTP, PLAIN), (FTP, PLAIN)):
+    for protocol, name in ((FILES, PLAIN), (FTP, PLAIN), (HTTP, PLAIN), (DICOM, TUNED)):
         for line in speeds.list_trips(protocol, name):
             large = speeds.get(replace(line, mtu=JUMBO), protocol, name)
             if large is not None:
@@ -132,7 +165,7 @@ def find_compression(speeds: Speeds) -> Found | None:
     near = speeds.get(lines[0], FORWARD, received)
     figure = (
         f"{after / before:.2f} times as fast as uncompressed, {near / after:.1f} times slower than"
-        f" uncompressed {name_trip(lines[0])} away"
+        f" uncompressed over {name_line(lines[0])}"
     )
     return Found(figure, f"{name_trip(speeds.base)}, {FORWARD}, {TUNED}")
 
@@ -141,12 +174,14 @@ def tell(results: Results) -> list[str]:
     speeds = Speeds(results)
     return REPORT_004.tell(
         {
-            "base": find_throughput(speeds),
+            "region": find_throughput(speeds),
+            "share": find_share(speeds, speeds.base),
+            "LAN share": find_share(speeds, speeds.get_line(min(DISTANCES["DICOM"]))),
             "LAN": find_slowness(speeds),
-            "DICOM": find_spans(speeds, DICOM, STOCK, TUNED),
-            "HTTPS": find_spans(speeds, HTTPS, PLAIN),
-            "FTP": find_spans(speeds, FTP, PLAIN),
-            "HTTP": find_spans(speeds, FILES, PLAIN),
+            "DICOM": find_spans(speeds, "DICOM", DICOM, STOCK, TUNED),
+            "HTTPS": find_spans(speeds, "HTTPS", HTTPS, PLAIN),
+            "FTP": find_spans(speeds, "FTP", FTP, PLAIN),
+            "HTTP": find_spans(speeds, "HTTP", FILES, PLAIN),
             "buffers": find_buffers(speeds),
             "MTU": find_jumbo(speeds),
             "compression": find_compression(speeds),

@@ -3,8 +3,9 @@
 their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -25,16 +26,19 @@ from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
 from lab.retrieve import IN_MEMORY, copy_files, count_files, use_curl
-from lab.senders import STORESCU
+from lab.senders import STORESCU, Target
 from lab.transcoding import EXPLICIT
 
 DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
+SEVERAL = "4 x DICOM"
 FTP, FILES, FORWARD = "FTP (vsftpd)", "HTTP files (nginx)", "Orthanc → Orthanc"
 
 # How often an image waits for the other side: the answer; FTP asks for a port, connects to it, and
 # asks for the size and the file
-ROUND_TRIPS = {DICOM: 1, TLS: 1, HTTP: 1, HTTPS: 1, FTP: 4, FILES: 1, FORWARD: 1}
+ROUND_TRIPS = {DICOM: 1, SEVERAL: 1, TLS: 1, HTTP: 1, HTTPS: 1, FTP: 4, FILES: 1, FORWARD: 1}
 PROTOCOLS = list(ROUND_TRIPS)
+
+SENDERS = {SEVERAL: 4}  # at once, each over a connection of its own; of the others, one
 
 STOCK, TUNED, PLAIN = "preset stock", "preset tuned", "as it is"
 PRESETS = {STOCK: "stock", TUNED: "tuned"}
@@ -85,12 +89,11 @@ class Site:
         self._line = line
         self._findings = findings
         self._folder = folder
-        self._rate = arguments.rate * 1e6
         self._images = make_series("wan", arguments.images)
         self._size = sum(image.get_size() for image in self._images) / len(self._images)
         stack.enter_context(private_network())
         self._distance = stack.enter_context(
-            Distance(line.round_trip, line.loss, line.mtu, self._rate, line.congestion)
+            Distance(line.round_trip, line.loss, line.mtu, line.rate, line.congestion)
         )
         line.write_settings()
         with self._distance.at_far_end():
@@ -115,9 +118,9 @@ class Site:
 
     def _count_images(self, protocol: str) -> int:
         """As many as take about the time that a transfer is given."""
-        rate = min(self._rate, self._line.get_mathis_limit() or self._rate)
-        each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], rate)
-        count = max(FEWEST, round(self._arguments.transfer_seconds / each))
+        senders = SENDERS.get(protocol, 1)
+        each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
+        count = max(FEWEST * senders, round(self._arguments.transfer_seconds / each))
         if self._line.buffer and protocol == DICOM:
             count = max(ADVISED, count)
         return min(count, len(self._images))
@@ -126,15 +129,14 @@ class Site:
         way.prepare()
         seconds = way.send(images)
         way.check(len(images))
-        trips = ROUND_TRIPS[protocol]
+        trips, senders = ROUND_TRIPS[protocol], SENDERS.get(protocol, 1)
         mathis = self._line.get_mathis_limit()
-        rate = min(self._rate, mathis or self._rate)
         bits = sum(image.get_size() for image in images) * 8 / 1e6
-        waits = (len(images) * trips + SET_UP) * self._line.round_trip
-        each = self._line.predict(way.size, trips, rate)
+        waits = (len(images) / senders * trips + SET_UP) * self._line.round_trip
+        each = self._line.predict(way.size, trips, senders)
         return {
             "speed": bits / seconds,
-            "without waits": bits / max(seconds - waits, bits / self._rate * 1e6),
+            "without waits": bits / max(seconds - waits, bits * 1e6 / self._line.rate),
             "throughput": len(images) / seconds,
             "images": len(images),
             "window / round trip": self._line.get_window_limit() / 1e6,
@@ -146,6 +148,9 @@ class Site:
     def _list_ways(self, protocol: str) -> dict[str, Way]:
         if protocol == DICOM:
             return self._list_dicom_ways(DICOM, self._near, [])
+        if protocol == SEVERAL:
+            ways = self._list_dicom_ways(SEVERAL, self._near, [])
+            return {TUNED: ways[TUNED]}
         if protocol == TLS:
             arguments = self._certificate.get_dcmtk_arguments()
             return self._list_dicom_ways(TLS, self._near_tls, arguments)
@@ -163,10 +168,12 @@ class Site:
         self, protocol: str, server: OrthancServer, arguments: list[str]
     ) -> dict[str, Way]:
         start = [STORESCU, *arguments, "-aet", SENDER, "-aec", "ORTHANC", NEAR]
+        start.append(str(server.dicom_port))
+        senders = SENDERS.get(protocol, 1)
 
         def send_images(images: list[Image]) -> float:
-            files = [image.path for image in images]
-            return self._run_afar([*start, str(server.dicom_port), *files])
+            target = Target(server.dicom_port, images)
+            return self._run_afar(*target.share(start, min(senders, len(images))))
 
         def prepare(preset: str) -> None:
             server.delete_all()
@@ -300,8 +307,12 @@ class Site:
             with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
                 got = Path(name) / "got"
                 got.mkdir()
-                urls = [f"{url}/{image.path.name}" for image in images]
-                seconds = self._run_afar(use_curl(urls, 1, got))
+                names = [image.path.name for image in images]
+                if server is ftp:
+                    seconds = self._fetch_by_ftp(url, got, names)
+                else:
+                    urls = [f"{url}/{name}" for name in names]
+                    seconds = self._run_afar(use_curl(urls, 1, got))
                 counted[:] = [count_files(got)]
             return seconds
 
@@ -312,9 +323,16 @@ class Site:
 
         return Way(lambda: None, send_images, check, self._size)
 
-    def _run_afar(self, command: list[str | Path]) -> float:
+    def _fetch_by_ftp(self, url: str, folder: Path, names: list[str]) -> float:
+        """By its own clock: starting Python does not count."""
+        command = [sys.executable, "-m", "lab.ftp_receiver", url, folder, *names]
         with self._distance.at_far_end():
-            return run_clients([command], seconds=LONGEST)[0]
+            _, (said,) = run_clients([command], seconds=LONGEST)
+        return float(said.splitlines()[-1])
+
+    def _run_afar(self, *commands: Sequence[str | Path]) -> float:
+        with self._distance.at_far_end():
+            return run_clients(commands, seconds=LONGEST)[0]
 
     # Servers
 

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A study by C-MOVE: out of DCMTK's own server, dcmqrscp, as in report 000, and out of Orthanc.
+
+Each end has the same of DCMTK's switches; Orthanc with the plugin does not go by them.
+"""
+
+import argparse
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pydicom
+
+from harness.images import Image
+from harness.orthanc import OrthancServer, find_free_port
+from harness.receivers import Receiver, describe_modality
+from lab.cells import Bench, Contestant, Entry, Factors, Figures
+from lab.dcmtk_route import (
+    NAGLE,
+    Route,
+    describe,
+    find_route_obstacle,
+    get_bits,
+    make_environment,
+)
+from lab.dcmtk_sockets_page import (
+    GDCM,
+    ITSELF,
+    LOOPBACK,
+    NAGLE_OFF,
+    NAGLE_ON,
+    NO_DELAY,
+    OTHER,
+    PAIR,
+    SERVERS,
+    SHIPPED,
+    TO_ORTHANC,
+    TUNED,
+    compute_pace,
+)
+from lab.processes import SAME_PIXELS, ClientError, check_images, run_clients
+from lab.retrieve import IN_MEMORY, MOVER, count_files
+from lab.senders import MOVESCU, STORESCU, use_http
+
+RECEIVER = "RECEIVER"
+TRIAL = 10  # images that say how long one takes, where the first one waits
+
+# Of dcmqrscp, whose storage areas have a title each: all images, and those of a trial
+ALL, FEW = "ALL", "FEW"
+CONFIGURATION = """\
+MaxPDUSize = 16384
+MaxAssociations = 16
+HostTable BEGIN
+{hosts}
+HostTable END
+AETable BEGIN
+{areas}
+AETable END
+"""
+
+# Who receives what dcmqrscp sends, with which setting; elsewhere, only movescu itself
+CLIENTS = {
+    LOOPBACK: [(NAGLE_ON, ITSELF), (NAGLE_OFF, ITSELF), (NAGLE_OFF, OTHER), (NAGLE_OFF, GDCM)],
+    PAIR: [(NAGLE_ON, ITSELF), (NAGLE_OFF, ITSELF)],
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whom a client asks, and for what."""
+
+    title: str
+    port: int
+    study: str
+    images: list[Image]
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Who receives: its title, its port where it runs, and the folder that it fills."""
+
+    title: str
+    port: int
+    folder: Path
+
+
+def ask_movescu(
+    path: Route, destination: Destination, environment: dict[str, str], source: Source
+) -> Figures:
+    """It receives by itself, or has somebody else receive."""
+    command: list[str | Path] = [MOVESCU, "-S", "-aet", MOVER, "-aem", destination.title]
+    if destination.title == MOVER:
+        command += ["--port", str(destination.port), "-od", destination.folder]
+    command += ["-k", "QueryRetrieveLevel=STUDY", "-k", f"StudyInstanceUID={source.study}"]
+    command += ["-aec", source.title, path.address, str(source.port)]
+    return fetch(partial(path.run, command, environment), source.images, destination.folder)
+
+
+def ask_gdcmscu(
+    path: Route, destination: Destination, environment: dict[str, str], source: Source
+) -> Figures:
+    """It receives by itself; DCMTK's switches are none of its own."""
+    command: list[str | Path] = ["gdcmscu", "--move", "--studyroot", "--study"]
+    command += ["--key", f"20,d={source.study}", "--aetitle", MOVER, "--call", source.title]
+    command += ["--port-scp", str(destination.port), "--output", destination.folder]
+    command += [path.address, str(source.port)]
+    run = partial(path.run, command, environment, codes=(0, -signal.SIGABRT))  # see use_gdcmscu
+    return fetch(run, source.images, destination.folder)
+
+
+def fetch(run: Callable[[], tuple[float, str]], images: list[Image], folder: Path) -> Figures:
+    """All images come into the folder; the first one is there when its file is."""
+    for file in folder.iterdir():
+        file.unlink()
+    begin = time.time()
+    seconds, _ = run()
+    count, size = count_files(folder)
+    if count != len(images) or size * 8 < SAME_PIXELS * get_bits(images):
+        raise ClientError(f"{count} of {len(images)} images came, {size} bytes")
+    first = min(file.stat().st_mtime for file in folder.iterdir()) - begin
+    return {**describe(images, seconds), "first image": max(0, first)}
+
+
+def open_folders(stack: ExitStack) -> dict[str, Destination]:
+    """In memory, by their titles."""
+    received = Path(stack.enter_context(TemporaryDirectory(prefix="lab-", dir=IN_MEMORY)))
+    found = {
+        title: Destination(title, find_free_port(), received / title) for title in (MOVER, RECEIVER)
+    }
+    for destination in found.values():
+        destination.folder.mkdir()
+    return found
+
+
+def start_storescp(destination: Destination, environment: dict[str, str]) -> Receiver:
+    command = ["/usr/bin/storescp", "-od", destination.folder, str(destination.port)]
+    return Receiver(destination.port, command, environment)
+
+
+# Out of dcmqrscp
+
+
+def make_archive(folder: Path, areas: dict[str, list[Image]], hosts: dict[str, str]) -> Path:
+    """Its configuration: images by its titles, and who may be sent to, as (title, host, port)."""
+    for title, images in areas.items():
+        (folder / title).mkdir()
+        command = ["/usr/bin/dcmqridx", folder / title, *(image.path for image in images)]
+        subprocess.run(command, check=True, timeout=60, capture_output=True)
+    text = CONFIGURATION.format(
+        hosts="\n".join(f"{name} = ({host})" for name, host in hosts.items()),
+        areas="\n".join(f"{title} {folder / title} R (1, 1024mb) ANY" for title in areas),
+    )
+    configuration = folder / "dcmqrscp.cfg"
+    configuration.write_text(text, "utf-8")
+    return configuration
+
+
+def start_archive(configuration: Path, environment: dict[str, str]) -> Receiver:
+    port = find_free_port()
+    command = ["/usr/bin/dcmqrscp", "--config", configuration, str(port)]
+    return Receiver(port, command, environment)
+
+
+def choose_source(
+    sources: list[Source], seconds: float, ask: Callable[[Source], Figures]
+) -> Source:
+    """All images, or those of a trial where all would take longer; the trial warms up, too."""
+    few, every = sources
+    return every if compute_pace(ask(few)) * len(every.images) <= seconds else few
+
+
+@contextmanager
+def open_archive(
+    arguments: argparse.Namespace,
+    name: str,
+    buffer: str,
+    images: list[Image],
+    folder: Path,
+    _: int,
+) -> Iterator[Bench]:
+    obstacle = find_route_obstacle(name)
+    if obstacle:
+        yield lambda factors: Entry([], {factors["Path"]: obstacle})
+        return
+    areas = {FEW: images[:TRIAL], ALL: images}
+    study = pydicom.dcmread(images[0].path, stop_before_pixels=True).StudyInstanceUID
+    with ExitStack() as stack:
+        path = Route(stack, name)
+        destinations = open_folders(stack)
+        hosts = {
+            title.lower(): f"{title}, {path.far}, {destination.port}"
+            for title, destination in destinations.items()
+        }
+        configuration = make_archive(folder, areas, hosts)
+        environments = {nagle: make_environment(buffer, value) for nagle, value in NAGLE.items()}
+        ports = {
+            nagle: stack.enter_context(start_archive(configuration, environment)).port
+            for nagle, environment in environments.items()
+        }
+        if name == LOOPBACK:
+            stack.enter_context(start_storescp(destinations[RECEIVER], environments[NAGLE_OFF]))
+
+        def enter(_: Factors) -> Entry:
+            contestants, declined = [], {}
+            for nagle, who in CLIENTS[name]:
+                if who == GDCM and not shutil.which("gdcmscu"):
+                    declined[f"{nagle}, {who}"] = "not installed: gdcmscu (libgdcm-tools)"
+                    continue
+                sources = [
+                    Source(title, ports[nagle], study, some) for title, some in areas.items()
+                ]
+                destination = destinations[RECEIVER if who == OTHER else MOVER]
+                client = ask_gdcmscu if who == GDCM else ask_movescu
+                ask = partial(client, path, destination, environments[nagle])
+                source = choose_source(sources, arguments.transfer_seconds, ask)
+                contestants.append(Contestant(f"{nagle}, {who}", partial(ask, source)))
+            return Entry(contestants, declined)
+
+        yield enter
+
+
+# Orthanc at one end
+
+
+def store_in_orthanc(
+    server: OrthancServer, images: list[Image], environment: dict[str, str]
+) -> Figures:
+    server.delete_all()
+    command = [STORESCU, "-aec", "ORTHANC", "127.0.0.1", str(server.dicom_port)]
+    seconds, _ = run_clients([[*command, *(image.path for image in images)]], environment)
+    check_images(server, images)
+    return describe(images, seconds)
+
+
+def fill(server: OrthancServer, images: list[Image]) -> Source:
+    server.delete_all()
+    use_http(server, images, 1)()
+    (study,) = server.get_json("/studies")
+    uid = server.get_json(f"/studies/{study}")["MainDicomTags"]["StudyInstanceUID"]
+    return Source("ORTHANC", server.dicom_port, uid, images)
+
+
+@contextmanager
+def open_servers(
+    arguments: argparse.Namespace, buffer: str, images: list[Image], folder: Path, _: int
+) -> Iterator[Bench]:
+    usual = make_environment(buffer)
+    environments = {SHIPPED: usual, TUNED: usual, NO_DELAY: make_environment(buffer, "1")}
+    with ExitStack() as stack:
+        path = Route(stack, LOOPBACK)
+        destinations = open_folders(stack)
+        stack.enter_context(start_storescp(destinations[RECEIVER], usual))
+        modalities = {
+            title.lower(): describe_modality(destination.port, title)
+            for title, destination in destinations.items()
+        }
+        servers = {
+            name: stack.enter_context(
+                OrthancServer(
+                    folder / str(number),
+                    plugins=[arguments.plugin] if name == TUNED else [],
+                    options={"DicomModalities": modalities},
+                    environment=environment,
+                )
+            )
+            for number, (name, environment) in enumerate(environments.items())
+        }
+
+        def enter_stores() -> Entry:
+            return Entry(
+                [
+                    Contestant(name, partial(store_in_orthanc, servers[name], images, usual))
+                    for name in SERVERS
+                ]
+            )
+
+        def enter_moves() -> Entry:
+            contestants = []
+            for name, server in servers.items():
+                source = fill(server, images)
+                for title, who in ((MOVER, ITSELF), (RECEIVER, OTHER)):
+                    if (name, who) == (NO_DELAY, OTHER):
+                        continue  # that storescp has Nagle's algorithm
+                    destination = destinations[title]
+                    ask = partial(ask_movescu, path, destination, environments[name], source)
+                    contestants.append(Contestant(f"{name}, {who}", ask))
+            return Entry(contestants)
+
+        yield lambda it: enter_stores() if it["Transfer"] == TO_ORTHANC else enter_moves()
