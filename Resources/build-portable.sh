@@ -435,12 +435,14 @@ pack()
 {
   local folder=$FOLDER/$NAME
   rm -rf "$folder"
-  mkdir -p "$folder"/{docker,documentation,fleet,grafana,prometheus}
+  mkdir -p "$folder"/{docker,documentation/reports,fleet,grafana,prometheus}
   cp "$FOLDER"/plugin/{libOrthancPerf.so,OrthancPerfDcmtk,OrthancPerfGdcm} COPYING NEWS \
     Resources/Configuration/perf.json "$folder"
   cp Resources/Docker/* "$folder/docker"
   cp Resources/Documentation/*.{md,yaml} "$folder/documentation"
   cp Resources/Fleet/{perf-fleet,*.*} "$folder/fleet"
+  find Resources/Documentation/reports '(' -name '*.md' -o -name '*.svg' ')' \
+    -exec cp --target-directory="$folder/documentation/reports" {} +
   cp Resources/Grafana/*.json "$folder/grafana"
   cp Resources/Prometheus/{recording,alerting}.yml "$folder/prometheus"
   sed "s/VERSION/$VERSION/; s/ARCHITECTURE/$ARCHITECTURE/" "$PACKAGING/README.txt" > "$folder/README"

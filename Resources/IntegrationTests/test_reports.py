@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pages of Resources/Documentation/reports say what the results beside them say.
+
+In what is written by hand, a **bold** figure is this project's, and stands in one of the page's
+parts that are made from a result; an *italic* one was published, and is a claim of the page's own
+report in lab.published (of any, in the index).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import ROOT
+from lab.__main__ import answer
+from lab.pages import BLOCK, CHART, fill_text, keep
+from lab.published import NOT_MEASURED, REPORTS, Report, list_figures
+from lab.results import Results
+
+FOLDER = ROOT / "Resources" / "Documentation" / "reports"
+INDEX = FOLDER / "README.md"
+PAGES = sorted(FOLDER.glob("*.md"))
+RESULTS = sorted(FOLDER.glob("*.json"))
+LARGEST = 200_000  # bytes of a result
+PLACES = re.compile(r"--(?:storage|disk)[ =]\S+")  # the options that make a full run no other one
+
+# What is measured. Round trips, sizes and the like are not, where they are in ms, KB, KiB, …
+NUMBER = r"(?<![\w.,])\d[\d.,]*(?: to \d[\d.,]*)? "
+UNITS = r"images/s|[GM]b/s|MB/s|times|min|s"
+FIGURE = re.compile(rf"{NUMBER}(?:{UNITS})\b")
+MARKED_FIGURE = re.compile(rf"{NUMBER}(?:{UNITS}|ms|[kK]B|%)(?!\w)")  # in bold or italics
+LINES = {"1 Gb/s", "10 Gb/s", "155 Mb/s"}  # which have no other names
+CODE = re.compile(r"^ {4}.*$|`[^`]*`|\]\([^)]*\)", re.MULTILINE)
+BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+ITALIC = re.compile(r"\*(.+?)\*", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+every_result = pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+
+
+def find_reports(page: Path) -> Sequence[Report]:
+    """Those that a page is about: its own, or, where it has no number, all."""
+    return [report for report in REPORTS if page.name.startswith(report.number)] or REPORTS
+
+
+def list_faults(text: str, reports: Sequence[Report] = REPORTS) -> Iterator[str]:
+    """The figures of a page that nothing stands behind."""
+    made = " ".join(block.group() for block in BLOCK.finditer(text))
+    published = " | ".join(figure for report in reports for figure in list_figures(report))
+    left = CODE.sub("", BLOCK.sub("", text))
+    for mark, source, name in ((BOLD, made, "measured"), (ITALIC, published, "published")):
+        for span in mark.finditer(left):
+            for figure in MARKED_FIGURE.findall(span[1]):
+                if not re.search(rf"(?<![\w.,]){re.escape(figure)}(?!\w)", source):
+                    yield f"{figure} was not {name}"
+        left = mark.sub("", left)
+    yield from (f"{figure} is nobody's" for figure in FIGURE.findall(left) if figure not in LINES)
+
+
+@every_page
+def test_what_is_made_from_a_result_is_what_it_says_now(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert fill_text(text, FOLDER, answer)[0] == text
+
+
+@every_page
+def test_each_figure_in_the_text_was_measured_or_published(page: Path) -> None:
+    assert list(list_faults(page.read_text("utf-8"), find_reports(page))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("It took **7 s**, *5 min* then, 40 ms away, over 10 Gb/s, as `sleep 3 s` does.", []),
+        ("It took **8 s**.", ["8 s was not measured"]),
+        ("It took *7 s*.", ["7 s was not published"]),
+        ("It took 7 s.", ["7 s is nobody's"]),
+        ("**40 ms**, **5 %**", ["40 ms was not measured", "5 % was not measured"]),
+        ("*60 ms* and *61 ms*, **6 KB**", ["6 KB was not measured", "61 ms was not published"]),
+        (
+            "**All of 17 s**, and 1.5 to 2 times",
+            ["17 s was not measured", "1.5 to 2 times is nobody's"],
+        ),
+    ],
+)
+def test_a_figure_that_nothing_stands_behind_is_found(text: str, faults: list[str]) -> None:
+    block = "<!-- lab: made.json -->\nIt took 7 s, 117 s in all.\n<!-- lab: end -->"
+    assert list(list_faults(f"{text}\n{block}\n")) == faults
+
+
+def test_a_page_quotes_its_own_report() -> None:
+    page = FOLDER / "003-study-in-bulk.md"
+    assert list(list_faults("*111 MB/s*", find_reports(page))) == []
+    assert list(list_faults("*5 min*", find_reports(page))) == ["5 min was not published"]
+    assert list(list_faults("*5 min*, *111 MB/s*", find_reports(INDEX))) == []
+
+
+@every_page
+def test_no_row_is_without_a_figure_and_a_reason(page: Path) -> None:
+    assert NOT_MEASURED not in page.read_text("utf-8")
+
+
+@every_page
+def test_each_chart_is_there_and_of_the_run_that_the_page_is_of(page: Path) -> None:
+    for block in BLOCK.finditer(page.read_text("utf-8")):
+        date = Results.read(FOLDER / block["source"]).date
+        for chart in CHART.findall(block.group()):
+            path = FOLDER / chart
+            assert ElementTree.parse(path).getroot().tag.endswith("svg")
+            assert date in path.read_text("utf-8")
+
+
+def test_nothing_is_kept_that_no_page_shows() -> None:
+    shown = {
+        name
+        for page in PAGES
+        for block in BLOCK.finditer(page.read_text("utf-8"))
+        for name in (block["source"], *CHART.findall(block.group()))
+    }
+    kept = {path.name for path in FOLDER.iterdir() if path.suffix in (".svg", ".json")}
+    assert kept == shown
+
+
+@every_page
+def test_each_link_within_the_project_leads_somewhere(page: Path) -> None:
+    links = LINK.findall(page.read_text("utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@every_page
+def test_the_text_is_about_the_versions_that_were_measured(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for name in {block["source"] for block in BLOCK.finditer(text)}:
+        machine = Results.read(FOLDER / name).machine
+        words = BLOCK.sub("", text)
+        assert f"Orthanc {machine['Orthanc']}" in words
+        assert f"DCMTK {machine['Dcmtk'].removeprefix('v')}" in words
+
+
+@every_result
+def test_a_result_is_of_a_full_run_and_as_small_as_it_can_be(path: Path, tmp_path: Path) -> None:
+    results = Results.read(path)
+    assert path.stem == results.experiment
+    assert results.is_complete() and not any(cell.failure for cell in results.cells)
+    words = PLACES.sub("", results.command).split()
+    assert words == ["Resources/Benchmarks/run.sh", results.experiment]
+    again = tmp_path / path.name
+    keep(path, again)
+    assert again.read_bytes() == path.read_bytes()
+    assert path.stat().st_size < LARGEST
+
+
+WITH_PAGE = [
+    report for report in REPORTS if any(page.name.startswith(report.number) for page in PAGES)
+]
+
+
+@pytest.mark.parametrize("report", WITH_PAGE, ids=lambda report: report.number)
+def test_the_index_has_a_row_for_each_experiment(report: Report) -> None:
+    text = INDEX.read_text("utf-8")
+    for claim in report.claims.values():
+        assert text.count(f"| {claim.experiment} |") == 1
+
+
+def test_the_index_leads_to_each_page() -> None:
+    links = set(LINK.findall(INDEX.read_text("utf-8")))
+    assert {page.name for page in PAGES} - {INDEX.name} <= links
