@@ -259,7 +259,7 @@ def say_compression(results: Results) -> Iterable[str]:
             )
             yield (
                 f"- {results.name_cell(cell)}: compressed on ingest, images come "
-                f"{compressed / received:.2f} times as fast as as received."
+                f"{compressed / received:.2f} times as fast as uncompressed."
             )
 
 
