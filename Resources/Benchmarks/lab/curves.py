@@ -10,6 +10,7 @@ from lab.charts import SETTINGS, WIDTH, mpl, plt
 Curves = dict[str, list[tuple[float, float]]]  # points, by their names
 
 HEIGHT = 5.5  # inches
+COLOURS = 10  # of matplotlib, before they come again
 
 
 def draw_curves(
@@ -20,7 +21,8 @@ def draw_curves(
         chart, axes = plt.subplots(figsize=(WIDTH, HEIGHT), layout="constrained")
         for number, (name, points) in enumerate(measured.items()):
             marker = "osv^D<>P*Xhd"[number % 12]
-            axes.plot(*zip(*points, strict=True), marker=marker, ms=4, lw=1, label=name)
+            style = ("-", "-.", ":")[number // COLOURS % 3]
+            axes.plot(*zip(*points, strict=True), style, marker=marker, ms=4, lw=1, label=name)
         for name, points in predicted.items():
             axes.plot(*zip(*points, strict=True), "--", color="0.5", lw=1)
             axes.annotate(name, points[-1], ha="right", va="bottom", color="0.4", fontsize=7)
