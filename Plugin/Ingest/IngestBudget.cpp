@@ -163,6 +163,7 @@ namespace OrthancPerf
       ticket->placeSince = now;
       ticket->bytesAtPlace = 0;
       ticket->progressAt.store(ToCount(now));
+      Dismiss(*ticket, now);
     }
 
     return isPart;
@@ -185,12 +186,7 @@ namespace OrthancPerf
       return;
     }
 
-    if (ticket->isWaiting.load())
-    {
-      const std::lock_guard<std::mutex> lock(line_);
-      EndWait(*ticket, now);
-    }
-
+    Dismiss(*ticket, now);
     ticket->age.store(0);
     Release(*ticket);
     ticket->isAnnounced = false;
@@ -256,10 +252,9 @@ namespace OrthancPerf
     {
       Enter(*ticket, received, now);
     }
-    else if (ticket->isWaiting.load())
+    else
     {
-      const std::lock_guard<std::mutex> lock(line_);
-      EndWait(*ticket, now);
+      Dismiss(*ticket, now);
     }
 
     return isOn;
@@ -309,8 +304,8 @@ namespace OrthancPerf
                                         TimePoint now) noexcept
   {
     if (!ticket.isBroken &&
-        (demand.bytes <= ticket.bytes ||
-         (waiting_.load() == 0 && TryTake(ticket, demand.bytes, limit_.load()))))
+        (demand.bytes <= ticket.bytes || (!ticket.isInLine && waiting_.load() == 0 &&
+                                          TryTake(ticket, demand.bytes, limit_.load()))))
     {
       return Give(ticket, demand.bytes, now);
     }
@@ -370,6 +365,7 @@ namespace OrthancPerf
 
     if (isNext && TryTake(ticket, bytes, limit))
     {
+      LeaveLine(ticket);
       return true;
     }
 
@@ -380,8 +376,16 @@ namespace OrthancPerf
       return false;
     }
 
-    ticket.isBeyond.store(!isFirst && ticket.lane == UPLOADS);
+    const bool isUpload = ticket.lane == UPLOADS;
+    ticket.isBeyond.store(!isFirst && isUpload);
     Take(ticket, bytes);
+
+    // An upload has all then, and waits no more
+    if (isFirst || isUpload)
+    {
+      LeaveLine(ticket);
+    }
+
     return true;
   }
 
@@ -542,6 +546,7 @@ namespace OrthancPerf
     }
 
     EndWait(ticket, now);
+    LeaveLine(ticket);
     return {Answer::BreakOff, 0};
   }
 
@@ -600,7 +605,7 @@ namespace OrthancPerf
 
   bool IngestBudget::IsLineFull(const Ticket& ticket, Server server) const noexcept
   {
-    return !ticket.isWaiting.load() && inLine_[server] >= placesInLine_[server].load();
+    return !ticket.isInLine && inLine_[server] >= placesInLine_[server].load();
   }
 
 
@@ -613,10 +618,9 @@ namespace OrthancPerf
 
     ticket.waitingSince = now;
     ticket.lane = demand.received == 0 ? UPLOADS : PIECES;
-    ticket.server = demand.sender.isHttp ? HTTP : DICOM;
     ticket.isWaiting.store(true);
-    inLine_[ticket.server]++;
     waiting_.fetch_add(1);
+    EnterLine(ticket, demand.sender.isHttp ? HTTP : DICOM);
 
     if (!ticket.hasWaited)
     {
@@ -635,8 +639,40 @@ namespace OrthancPerf
       ticket.placeSince += waited;
       waited_ += waited;
       ticket.isWaiting.store(false);
-      inLine_[ticket.server]--;
       waiting_.fetch_sub(1);
+    }
+  }
+
+
+  // Without the line's lock, which it takes only for who is in the line
+  void IngestBudget::Dismiss(Ticket& ticket, TimePoint now) noexcept
+  {
+    if (ticket.isInLine)
+    {
+      const std::lock_guard<std::mutex> lock(line_);
+      EndWait(ticket, now);
+      LeaveLine(ticket);
+    }
+  }
+
+
+  void IngestBudget::EnterLine(Ticket& ticket, Server server) noexcept
+  {
+    if (!ticket.isInLine)
+    {
+      ticket.isInLine = true;
+      ticket.server = server;
+      inLine_[server]++;
+    }
+  }
+
+
+  void IngestBudget::LeaveLine(Ticket& ticket) noexcept
+  {
+    if (ticket.isInLine)
+    {
+      ticket.isInLine = false;
+      inLine_[ticket.server]--;
     }
   }
 }

@@ -39,7 +39,7 @@ namespace OrthancPerf
   //
   // A message has the place of its connection: its file descriptor. One thread at a time has it,
   // and asks, marks, breaks off and closes; the rest is for any thread. As long as there is room
-  // and nobody waits, no call takes a lock; none allocates. Owned by the probe.
+  // and nobody is in the line, no call takes a lock; none allocates. Owned by the probe.
   class IngestBudget
   {
   public:
@@ -120,7 +120,9 @@ namespace OrthancPerf
     // message may wait in all.
     void Set(std::uint64_t limit, Duration bound);
 
-    // How many may wait at once, as each keeps a thread of Orthanc's. The next one is let on.
+    // How many may wait at once, as each keeps a thread of Orthanc's. The next one is let on. Who
+    // waits has its place in the line until there is room for it: where a sip or a piece without
+    // room gave it up, all would be let on in turn.
     void SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept;
 
     // What DCMTK waits for the rest of a PDU, the time in which nothing is read of it included
@@ -209,6 +211,7 @@ namespace OrthancPerf
       bool hasWaited = false;
       bool hasGivenUp = false;
       bool hasPassed = false;              // by a full line
+      bool isInLine = false;               // it waits, or has waited and had no room since
       unsigned sips = 0;                   // since there was room for it
       unsigned rests = 0;                  // the same, of what may have been all
       std::uint64_t bytes = 0;             // that it may have
@@ -217,7 +220,7 @@ namespace OrthancPerf
       std::uint64_t bytesAtPlace = 0;      // received by then
       TimePoint waitingSince;              // the line's
       Lane lane = PIECES;                  // the line's
-      Server server = DICOM;               // the line's
+      Server server = DICOM;               // in whose line it is; the line's
     };
 
     Ticket* Find(int place) noexcept;
@@ -246,6 +249,9 @@ namespace OrthancPerf
     bool IsLineFull(const Ticket& ticket, Server server) const noexcept;
     void BeginWait(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     void EndWait(Ticket& ticket, TimePoint now) noexcept;
+    void EnterLine(Ticket& ticket, Server server) noexcept;
+    void LeaveLine(Ticket& ticket) noexcept;
+    void Dismiss(Ticket& ticket, TimePoint now) noexcept;
 
     template <typename Judge>
     bool HasAny(const Judge& judge) const noexcept;

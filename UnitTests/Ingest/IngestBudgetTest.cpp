@@ -638,6 +638,88 @@ namespace OrthancPerf
   }
 
 
+  // Or they would be let on in turn, as much as without a budget
+  TEST_F(IngestBudgetTest, WhoIsReadASipKeepsItsPlaceInAFullLine)
+  {
+    budget_.SetPlacesInLine(1, 1);
+    SetRoom(4);
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    EXPECT_EQ(Answer::Go, Ask(3, 1));
+    now_ += IngestBudget::FIRST_SILENCE;
+
+    const IngestBudget::Reply sip = budget_.AskForPiece(2, PIECE, now_);
+    EXPECT_EQ(Answer::Go, sip.answer);
+    EXPECT_EQ(PIECE + IngestBudget::SIP, sip.upTo);
+    EXPECT_EQ(Answer::Go, Ask(3, 2));
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, sip.upTo, now_).answer);
+    EXPECT_EQ(1U, budget_.GetFigures(now_).passedFullLine);
+    EXPECT_EQ(1U, budget_.GetFigures(now_).waits);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoGetsOnByAPieceASecondKeepsItsPlaceInAFullLine)
+  {
+    budget_.SetPlacesInLine(1, 1);
+    budget_.Set(4 * COST, seconds(5));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    now_ += seconds(5);
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+    EXPECT_EQ(Answer::Go, Ask(3, 1));  // it finds the line full
+    EXPECT_EQ(Answer::Wait, Ask(2, 2));
+    EXPECT_EQ(1U, budget_.GetFigures(now_).passedFullLine);
+  }
+
+
+  TEST_F(IngestBudgetTest, ThePlaceInALineIsFreeOnceThereIsRoomOrTheMessageIsOver)
+  {
+    budget_.SetPlacesInLine(1, 1);
+
+    const auto waitAndSip = [this](int place)
+    {
+      SetRoom(4);
+      EXPECT_EQ(Answer::Wait, Ask(place, 1));
+      now_ += IngestBudget::FIRST_SILENCE;
+      EXPECT_EQ(Answer::Go, Ask(place, 1));
+    };
+
+    const auto isFree = [this]
+    {
+      SetRoom(4);
+      const bool isFree = Ask(10, 1) == Answer::Wait;
+      budget_.Close(10, now_);
+      return isFree;
+    };
+
+    SetRoom(4);
+    TakeForGood(1, 4);
+    waitAndSip(2);
+    EXPECT_FALSE(isFree());
+    budget_.Close(2, now_);
+    EXPECT_TRUE(isFree());
+
+    waitAndSip(2);
+    SetRoom(20);
+    EXPECT_EQ(Answer::Go, Ask(2, 2));
+    EXPECT_TRUE(isFree());
+
+    waitAndSip(3);
+    SetRoom(0);
+    EXPECT_EQ(Answer::Go, Ask(3, 2));
+    EXPECT_TRUE(isFree());
+
+    waitAndSip(4);
+    budget_.CloseParts(4, now_);
+    EXPECT_TRUE(isFree());
+
+    waitAndSip(5);
+    EXPECT_EQ(Answer::Wait, Ask(5, 2));
+    budget_.BreakOff(5, now_);
+    EXPECT_TRUE(isFree());
+  }
+
+
   // A stranger that keeps the oldest message's place by as little as is progress
   TEST_F(IngestBudgetTest, WhoIsSlowerThanItMayBeGoesToTheEndOfTheLine)
   {
