@@ -126,14 +126,16 @@ namespace OrthancPerf
   }
 
 
-  bool IngestBudget::MarkComplete(int place) noexcept
+  bool IngestBudget::MarkComplete(int place, TimePoint now) noexcept
   {
     Ticket* const ticket = Find(place);
     const bool doesCount = ticket != nullptr && ticket->age.load() != 0;
 
-    if (doesCount)
+    if (doesCount && !ticket->isComplete.load())
     {
+      ticket->completeSince = now;
       ticket->isComplete.store(true);
+      Dismiss(*ticket, now);
     }
 
     return doesCount && !ticket->isAnnounced;
@@ -152,17 +154,22 @@ namespace OrthancPerf
   }
 
 
-  bool IngestBudget::CloseParts(int place, TimePoint now) noexcept
+  bool IngestBudget::CloseParts(int place, std::uint64_t bytes, TimePoint now) noexcept
   {
     Ticket* const ticket = Find(place);
     const bool isPart = ticket != nullptr && !ticket->isAnnounced;
 
     if (isPart && ticket->age.load() != 0)
     {
-      Release(*ticket);
-      ticket->placeSince = now;
+      if (ticket->bytes != 0)
+      {
+        ticket->progressAt.store(ToCount(now));
+      }
+
+      ticket->placeSince += ticket->isComplete.load() ? now - ticket->completeSince : Duration(0);
+      ticket->bytesOfParts += bytes - std::min(bytes, ticket->bytesAtPlace);
       ticket->bytesAtPlace = 0;
-      ticket->progressAt.store(ToCount(now));
+      Release(*ticket);
       Dismiss(*ticket, now);
     }
 
@@ -170,10 +177,10 @@ namespace OrthancPerf
   }
 
 
-  bool IngestBudget::CloseCompletePart(int place, TimePoint now) noexcept
+  bool IngestBudget::CloseCompletePart(int place, std::uint64_t bytes, TimePoint now) noexcept
   {
     const Ticket* const ticket = Find(place);
-    return ticket != nullptr && ticket->isComplete.load() && CloseParts(place, now);
+    return ticket != nullptr && ticket->isComplete.load() && CloseParts(place, bytes, now);
   }
 
 
@@ -279,6 +286,7 @@ namespace OrthancPerf
     work_.fetch_add(ONE_MESSAGE);
     ticket.placeSince = now;
     ticket.bytesAtPlace = received;
+    ticket.bytesOfParts = 0;
     ticket.progressAt.store(ToCount(now));
     ticket.age.store(nextAge_.fetch_add(1));
   }
@@ -289,12 +297,14 @@ namespace OrthancPerf
                                       TimePoint now) noexcept
   {
     const Duration held = now - ticket.placeSince;
+    const std::uint64_t came =
+        ticket.bytesOfParts + received - std::min(received, ticket.bytesAtPlace);
 
-    if (!ticket.isWaiting.load() && held.count() >= bound_.load() &&
-        received - std::min(received, ticket.bytesAtPlace) < CountBytes(SLOW, held))
+    if (!ticket.isWaiting.load() && held.count() >= bound_.load() && came < CountBytes(SLOW, held))
     {
       ticket.placeSince = now;
       ticket.bytesAtPlace = received;
+      ticket.bytesOfParts = 0;
       ticket.age.store(nextAge_.fetch_add(1));
     }
   }

@@ -153,21 +153,22 @@ namespace OrthancPerf
     // So many bytes of an upload will come, for which Orthanc makes room before the first one does
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
-    // An instance of the message is in memory: until more of it comes, Orthanc is at work on it.
+    // An instance of the message is in memory: until more of it comes, Orthanc is at work on it,
+    // and it has no place in the line.
     // True: the message counts, and more of it may come.
-    bool MarkComplete(int place) noexcept;
+    bool MarkComplete(int place, TimePoint now) noexcept;
 
     // The sender of a message that waits is gone
     void BreakOff(int place, TimePoint now) noexcept;
 
-    // What came of a message so far is done with, and more may come: what it took is free, but it
-    // keeps its place and how long it has waited. False, and nothing done, if it was asked for as a
-    // whole.
-    bool CloseParts(int place, TimePoint now) noexcept;
+    // What came of a message so far, so many bytes, is done with, and more may come: what it took
+    // is free, but it keeps its age and how long it has waited. Parts that are too small to count
+    // are no progress. False, and nothing done, if it was asked for as a whole.
+    bool CloseParts(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
     // More of the message is about to be read: the same, if an instance of it was in memory, as
     // Orthanc is done with that one. False: nothing done.
-    bool CloseCompletePart(int place, TimePoint now) noexcept;
+    bool CloseCompletePart(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
     // The message is over: what it took is free
     void Close(int place, TimePoint now) noexcept;
@@ -216,8 +217,10 @@ namespace OrthancPerf
       unsigned rests = 0;                  // the same, of what may have been all
       std::uint64_t bytes = 0;             // that it may have
       Duration waited = Duration::zero();  // before the wait under way; while it waits, the line's
-      TimePoint placeSince;                // when it got its place; waits put that off
+      TimePoint completeSince;             // if it is
+      TimePoint placeSince;                // when it got its place; waits and storing put that off
       std::uint64_t bytesAtPlace = 0;      // received by then
+      std::uint64_t bytesOfParts = 0;      // received since then, and done with
       TimePoint waitingSince;              // the line's
       Lane lane = PIECES;                  // the line's
       Server server = DICOM;               // in whose line it is; the line's

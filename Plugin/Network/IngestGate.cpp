@@ -124,7 +124,7 @@ namespace OrthancPerf
 
       const TimePoint now = Clock::now();
 
-      if (IsHttp(*connection) && use->budget.CloseCompletePart(fd, now))
+      if (IsHttp(*connection) && use->budget.CloseCompletePart(fd, connection->requestBytes, now))
       {
         BeginPart(*connection);
         return Answer::Go;
@@ -269,7 +269,7 @@ namespace OrthancPerf
     const ContextUse use;
     Connection* connection = FindRequest(use, fd);
 
-    if (connection != nullptr && use->budget.MarkComplete(fd) && IsHttp(*connection))
+    if (connection != nullptr && use->budget.MarkComplete(fd, Clock::now()) && IsHttp(*connection))
     {
       connection->askAt = connection->requestBytes;  // at the next read, this part is over
     }
@@ -282,7 +282,7 @@ namespace OrthancPerf
     Connection* connection = FindRequest(use, fd);
 
     if (connection != nullptr && IsHttp(*connection) && !use->budget.IsIdle() &&
-        use->budget.CloseParts(fd, Clock::now()))
+        use->budget.CloseParts(fd, connection->requestBytes, Clock::now()))
     {
       BeginPart(*connection);
     }

@@ -54,7 +54,7 @@ namespace OrthancPerf
       void TakeForGood(int place, std::uint64_t pieces)
       {
         Take(place, pieces);
-        budget_.MarkComplete(place);
+        budget_.MarkComplete(place, now_);
       }
 
       std::uint64_t CountHeld() const
@@ -268,7 +268,7 @@ namespace OrthancPerf
 
     now_ += seconds(30);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
-    budget_.MarkComplete(2);
+    budget_.MarkComplete(2, now_);
 
     for (int i = 0; i < 2; i++)
     {
@@ -292,7 +292,7 @@ namespace OrthancPerf
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
     now_ += seconds(30);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
-    budget_.MarkComplete(2);
+    budget_.MarkComplete(2, now_);
     now_ += seconds(60) - milliseconds(1);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
     now_ += milliseconds(1);
@@ -437,7 +437,7 @@ namespace OrthancPerf
   {
     SetRoom(2);
     Take(1, 2);
-    budget_.MarkComplete(1);
+    budget_.MarkComplete(1, now_);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
     now_ += std::chrono::seconds(50);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
@@ -447,7 +447,7 @@ namespace OrthancPerf
     budget_.Close(2, now_);
 
     // A small one does not count, and says nothing about the next one on its connection
-    budget_.MarkComplete(3);
+    budget_.MarkComplete(3, now_);
     Take(3, 2);
     now_ += IngestBudget::PATIENCE + milliseconds(1);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(4, 5 * PIECE, now_).answer);
@@ -710,7 +710,7 @@ namespace OrthancPerf
     EXPECT_TRUE(isFree());
 
     waitAndSip(4);
-    budget_.CloseParts(4, now_);
+    budget_.CloseParts(4, PIECE, now_);
     EXPECT_TRUE(isFree());
 
     waitAndSip(5);
@@ -761,11 +761,11 @@ namespace OrthancPerf
   {
     SetRoom(4);
     Take(1, 4);
-    EXPECT_TRUE(budget_.CloseParts(1, now_));
+    EXPECT_TRUE(budget_.CloseParts(1, 4 * PIECE, now_));
     EXPECT_EQ(0U, CountHeld());
 
     EXPECT_EQ(Answer::Go, budget_.AskForAll(1, 4 * PIECE, now_).answer);
-    EXPECT_FALSE(budget_.CloseParts(1, now_));
+    EXPECT_FALSE(budget_.CloseParts(1, 4 * PIECE, now_));
     EXPECT_EQ(4U, CountHeld());
   }
 
@@ -779,7 +779,7 @@ namespace OrthancPerf
     now_ += seconds(4);
     budget_.Set(6 * COST, seconds(5));
     EXPECT_EQ(Answer::Go, AskForMore(2, 1));
-    EXPECT_TRUE(budget_.CloseParts(2, now_));
+    EXPECT_TRUE(budget_.CloseParts(2, 2 * PIECE, now_));
     EXPECT_EQ(Answer::Go, AskForMore(3, 1));
 
     EXPECT_EQ(Answer::Wait, Ask(2, 1));  // its next part
@@ -793,7 +793,7 @@ namespace OrthancPerf
   {
     SetRoom(4);
     Take(1, 4);
-    budget_.MarkComplete(1);
+    budget_.MarkComplete(1, now_);
     now_ += IngestBudget::PATIENCE + milliseconds(1);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
     Take(1, 5);
@@ -806,21 +806,21 @@ namespace OrthancPerf
   {
     SetRoom(4);
     Take(1, 4);
-    EXPECT_FALSE(budget_.CloseCompletePart(1, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(1, 4 * PIECE, now_));
     EXPECT_EQ(4U, CountHeld());
-    EXPECT_TRUE(budget_.MarkComplete(1));
-    EXPECT_TRUE(budget_.CloseCompletePart(1, now_));
+    EXPECT_TRUE(budget_.MarkComplete(1, now_));
+    EXPECT_TRUE(budget_.CloseCompletePart(1, 4 * PIECE, now_));
     EXPECT_EQ(0U, CountHeld());
-    EXPECT_FALSE(budget_.CloseCompletePart(1, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(1, 4 * PIECE, now_));
     EXPECT_EQ(1U, budget_.GetFigures().inFlight);
 
     // It is not at work any more
     EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 4 * PIECE, now_).answer);
-    EXPECT_FALSE(budget_.MarkComplete(2));
-    EXPECT_FALSE(budget_.CloseCompletePart(2, now_));
-    EXPECT_FALSE(budget_.MarkComplete(3));
-    EXPECT_FALSE(budget_.CloseCompletePart(3, now_));
-    EXPECT_FALSE(budget_.CloseCompletePart(-1, now_));
+    EXPECT_FALSE(budget_.MarkComplete(2, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(2, 4 * PIECE, now_));
+    EXPECT_FALSE(budget_.MarkComplete(3, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(3, PIECE, now_));
+    EXPECT_FALSE(budget_.CloseCompletePart(-1, PIECE, now_));
     EXPECT_EQ(4U, CountHeld());
   }
 
@@ -829,13 +829,72 @@ namespace OrthancPerf
   {
     SetRoom(2);
     Take(1, 2);
-    budget_.MarkComplete(1);
+    budget_.MarkComplete(1, now_);
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
     now_ += seconds(50);
-    EXPECT_TRUE(budget_.CloseParts(1, now_));
+    EXPECT_TRUE(budget_.CloseParts(1, 4 * PIECE, now_));
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
     now_ += IngestBudget::PATIENCE + milliseconds(1);
     EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+  }
+
+
+  // Or a request that holds nothing would keep the others for as long as it lasts
+  TEST_F(IngestBudgetTest, PartsThatAreTooSmallToCountAreNoProgress)
+  {
+    SetRoom(4);
+    Take(1, 2);
+    budget_.MarkComplete(1, now_);
+    EXPECT_TRUE(budget_.CloseParts(1, 2 * PIECE, now_));
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+
+    for (int part = 0; part < 2; part++)
+    {
+      now_ += seconds(19);
+      budget_.MarkComplete(1, now_);
+      EXPECT_TRUE(budget_.CloseParts(1, 1000, now_));
+    }
+
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoseStoredPartsAreSlowerThanTheyMayBeGoesToTheEndOfTheLine)
+  {
+    SetRoom(4);
+    Take(1, 2);
+
+    for (int part = 0; part < 3; part++)
+    {
+      now_ += milliseconds(19'500);
+      EXPECT_EQ(Answer::Go, Ask(1, 1));
+      budget_.MarkComplete(1, now_);
+      EXPECT_TRUE(budget_.CloseParts(1, PIECE + 1000, now_));
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    }
+
+    now_ += milliseconds(19'500);
+    EXPECT_EQ(Answer::Wait, Ask(1, 1));
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);
+  }
+
+
+  TEST_F(IngestBudgetTest, WhosePartsComeFastKeepsItsPlaceHoweverLongTheyTakeToStore)
+  {
+    SetRoom(4);
+    Take(1, 2);
+
+    for (int part = 0; part < 70; part++)
+    {
+      now_ += seconds(1);
+      EXPECT_EQ(Answer::Go, Ask(1, 1)) << part;
+      budget_.MarkComplete(1, now_);
+      now_ += seconds(15);
+      EXPECT_TRUE(budget_.CloseParts(1, 2 * PIECE, now_));
+      budget_.Close(2, now_);
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 5 * PIECE, now_).answer);
+    }
   }
 
 
