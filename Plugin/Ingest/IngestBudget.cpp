@@ -334,11 +334,6 @@ namespace OrthancPerf
   IngestBudget::Reply IngestBudget::AskInLine(Ticket& ticket, const Demand& demand,
                                               TimePoint now) noexcept
   {
-    if (IsOverdue(ticket, now))
-    {
-      GiveUp(ticket);
-    }
-
     if (IsTurnOf(ticket, demand.bytes, now))
     {
       ticket.sips = 0;
@@ -379,24 +374,21 @@ namespace OrthancPerf
       return true;
     }
 
-    const bool isFirst = limit == 0 || (isNext && IsFirst(ticket, now));
-
-    if (!isFirst && !MayAdvance(ticket, bytes, now))
+    if (limit == 0 || (isNext && IsFirst(ticket, now)))
     {
-      return false;
-    }
-
-    const bool isUpload = ticket.lane == UPLOADS;
-    ticket.isBeyond.store(!isFirst && isUpload);
-    Take(ticket, bytes);
-
-    // An upload has all then, and waits no more
-    if (isFirst || isUpload)
-    {
+      Take(ticket, bytes);
       LeaveLine(ticket);
+      return true;
     }
 
-    return true;
+    const bool mayAdvance = MayAdvance(ticket, bytes, now);
+
+    if (mayAdvance)
+    {
+      Advance(ticket, bytes);
+    }
+
+    return mayAdvance;
   }
 
 
@@ -418,6 +410,25 @@ namespace OrthancPerf
     next = now + std::chrono::duration_cast<Duration>(
                      std::min<std::chrono::duration<double>>(gap, LONGEST_GAP));
     return true;
+  }
+
+
+  void IngestBudget::Advance(Ticket& ticket, std::uint64_t bytes) noexcept
+  {
+    Take(ticket, bytes);
+
+    if (!ticket.hasGivenUp)
+    {
+      ticket.hasGivenUp = true;
+      givenUp_.fetch_add(1);
+    }
+
+    // It has all that it will take
+    if (ticket.lane == UPLOADS)
+    {
+      ticket.isBeyond.store(true);
+      LeaveLine(ticket);
+    }
   }
 
 
@@ -483,16 +494,6 @@ namespace OrthancPerf
   bool IngestBudget::IsAtWork(const Ticket& ticket, TimePoint now) noexcept
   {
     return ticket.isComplete.load() || now - ToTimePoint(ticket.progressAt.load()) <= PATIENCE;
-  }
-
-
-  void IngestBudget::GiveUp(Ticket& ticket) noexcept
-  {
-    if (!ticket.hasGivenUp)
-    {
-      ticket.hasGivenUp = true;
-      givenUp_.fetch_add(1);
-    }
   }
 
 

@@ -22,7 +22,7 @@ namespace OrthancPerf
     std::uint64_t waiting = 0;           // of them, at their sockets
     std::uint64_t waits = 0;             // messages that had to wait, since the start
     Duration waited = Duration::zero();  // all of them together, those that wait now as well
-    std::uint64_t givenUp = 0;           // messages that had waited for as long as they may
+    std::uint64_t givenUp = 0;           // messages let on as they had waited for as long as may be
     std::uint64_t passedFullLine = 0;    // messages let on as so many waited already as may
     std::uint64_t brokenOff = 0;         // waits that ended with their sender, or with Orthanc
   };
@@ -154,8 +154,7 @@ namespace OrthancPerf
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
     // An instance of the message is in memory: until more of it comes, Orthanc is at work on it,
-    // and it has no place in the line.
-    // True: the message counts, and more of it may come.
+    // and it has no place in the line. True: the message counts, and more of it may come.
     bool MarkComplete(int place, TimePoint now) noexcept;
 
     // The sender of a message that waits is gone
@@ -234,13 +233,13 @@ namespace OrthancPerf
     Reply AskInLine(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     bool IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     bool MayAdvance(const Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
+    void Advance(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
     std::uint64_t TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     Duration FindSilence(const Ticket& ticket, bool isRest) const noexcept;
     static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;
     static bool IsAtWork(const Ticket& ticket, TimePoint now) noexcept;
-    void GiveUp(Ticket& ticket) noexcept;
     void PassFullLine(Ticket& ticket, const Demand& demand) noexcept;
     void Take(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool TryTake(Ticket& ticket, std::uint64_t bytes, std::uint64_t limit) noexcept;

@@ -222,8 +222,25 @@ namespace OrthancPerf
       EXPECT_EQ(Answer::Wait, AskForMore(place, 1)) << place;
     }
 
-    EXPECT_EQ(10U, budget_.GetFigures(now_).givenUp);
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
     EXPECT_EQ(17U, CountHeld());  // nine have their first piece and a sip
+  }
+
+
+  TEST_F(IngestBudgetTest, WhoHasWaitedForLongEnoughAndGetsRoomHasNotGivenUp)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    budget_.Set(4 * COST, seconds(5));
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, LARGE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    now_ += seconds(5);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, LARGE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(3, LARGE, now_).answer);
+    budget_.Close(1, now_);
+    budget_.Close(2, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(3, LARGE, now_).answer);  // the oldest
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
   }
 
 

@@ -80,7 +80,7 @@ export interface MemoryStatus {
   Waiting: number;
   Waits: number; // since Orthanc started, as all below
   Waited: number;
-  GivenUp: number; // waits that reached their bound
+  GivenUp: number; // that were let on without room, as they had waited for long enough
   PassedFullLine: number; // that were let on, as so many waited as may
   BrokenOff: number; // waits whose sender went away
   Used?: number; // of what the process has, where malloc can be asked
