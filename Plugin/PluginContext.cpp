@@ -44,6 +44,16 @@ namespace OrthancPerf
     }
 
 
+    // Of C-STORE messages. One thread stays for the oldest, and another one, for C-ECHO and small
+    // images, only where there are more than four, Orthanc's default: it lets one large message
+    // after the other on as well, all the time, and of so few that is too much.
+    std::size_t CountPlacesInLine(std::size_t dicomThreads)
+    {
+      const std::size_t free = dicomThreads > 4 ? 2 : 1;
+      return std::max(dicomThreads, free) - free;
+    }
+
+
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -113,9 +123,8 @@ namespace OrthancPerf
   {
     peers_.Reserve(server_.modalityTitles);
 
-    // The other threads serve what does not wait: the oldest message, C-ECHO and small images,
-    // /perf and its tuning
-    tuner_.GetBudget().SetPlacesInLine(std::max<std::size_t>(server_.dicomThreads, 2) - 2,
+    // The other half serves what does not wait, /perf and its tuning among it
+    tuner_.GetBudget().SetPlacesInLine(CountPlacesInLine(server_.dicomThreads),
                                        server_.httpThreads / 2);
     tuner_.GetBudget().SetReadTimeout(server_.dicomTimeout);
 

@@ -412,25 +412,46 @@ def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[I
 
 
 def test_some_threads_stay_for_what_does_not_wait(
-    start_orthanc: Start, images: list[Image], make_series: MakeSeries
+    start_orthanc: Start, make_series: MakeSeries, tmp_path: Path
 ) -> None:
-    """Of Orthanc's four, the oldest message has one, and two wait: who comes next is let on."""
-    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 4})
+    """Of Orthanc's six, the oldest message has one, and four wait: who comes next is let on."""
+    images = make_large(tmp_path, 6, FRAMES)
+    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 6})
     with ExitStack() as stack:
         with hold(server):
             senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
             assert wait_until(lambda: get_memory(server)["PassedFullLine"] == 2), get_memory(server)
-            wait_for_waiting(server, 2)
+            wait_for_waiting(server, 4)
             clients.get_output(["echoscu", "-to", "5", "127.0.0.1", str(server.dicom_port)])
             clients.store(server, make_series("store", 1))
-            assert get_memory(server)["Waiting"] == 2
-            assert wait_until(lambda: sum(sender.is_running() for sender in senders) == 2)
+            assert get_memory(server)["PassedFullLine"] == 2
+            assert wait_until(lambda: sum(sender.is_running() for sender in senders) == 4)
         for sender in senders:
             assert sender.wait() is Answer.ACKNOWLEDGED
     memory = check_all_over(server)
-    assert memory["PassedFullLine"] == memory["Waits"] == 2
+    assert memory["PassedFullLine"] == 2
+    assert memory["Waits"] == 4
     assert memory["GivenUp"] == 0
     assert scrape(server).sum(METRIC + "passed_full_line_total") == 2
+    for image in images:
+        check_stored(server, image)
+
+
+def test_of_four_threads_all_but_the_oldest_messages_may_wait(
+    start_orthanc: Start, images: list[Image]
+) -> None:
+    """No large message has a thread to itself, whatever was read of the others meanwhile."""
+    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 4})
+    with ExitStack() as stack:
+        with hold(server):
+            senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
+            wait_for_waiting(server, 3)
+            time.sleep(4)  # in which each of them is read two sips
+            assert all(sender.is_running() for sender in senders)
+            assert get_memory(server)["PassedFullLine"] == 0
+        for sender in senders:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+    check_all_over(server)
     for image in images:
         check_stored(server, image)
 
