@@ -101,8 +101,9 @@ namespace OrthancPerf
 
       if (memory.passed != 0)
       {
-        text += "Give Orthanc more threads, so that more can wait: all but one of "
-                "\"DicomThreadsCount\" and half of \"HttpThreadsCount\" may. ";
+        text += "Give Orthanc more threads, so that more can wait: all but two of "
+                "\"DicomThreadsCount\" (up to four: all but one) and half of "
+                "\"HttpThreadsCount\" may. ";
       }
 
       if (memory.givenUp != 0)
