@@ -433,12 +433,11 @@ namespace OrthancPerf
 
 
   // Each upload takes all that it will at once, and keeps it until it is stored, however long that
-  // takes: those that began together are not to be together so
+  // takes, or however slowly it comes: those that began together are not to be together so
   bool IngestBudget::IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept
   {
     return ticket.lane == UPLOADS && CountWaited(ticket, now).count() / HARD_END < bound_.load() &&
-           HasAny([now](const Ticket& other)
-                  { return other.isBeyond.load() && IsAtWork(other, now); });
+           HasAny([](const Ticket& other) { return other.isBeyond.load(); });
   }
 
 
