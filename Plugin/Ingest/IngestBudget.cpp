@@ -351,7 +351,8 @@ namespace OrthancPerf
       return Give(ticket, sip, now);
     }
 
-    if (IsLineFull(ticket, demand.sender.isHttp ? HTTP : DICOM))
+    if (ticket.isToPass ||
+        (IsLineFull(ticket, demand.sender.isHttp ? HTTP : DICOM) && !LetFirstUploadOn(demand)))
     {
       PassFullLine(ticket, demand);
       return Give(ticket, demand.bytes, now);
@@ -506,6 +507,33 @@ namespace OrthancPerf
 
     ticket.isBeyond.store(demand.received == 0);
     Take(ticket, demand.bytes);
+    LeaveLine(ticket);
+  }
+
+
+  // For an upload that has its place then: or who comes while the line is full would get on before
+  // those who have waited for long, and hold them up
+  bool IngestBudget::LetFirstUploadOn(const Demand& demand) noexcept
+  {
+    Ticket* first = nullptr;
+
+    for (std::size_t place = 0; demand.received == 0 && place < used_.load(); place++)
+    {
+      Ticket& ticket = tickets_[place];
+
+      if (ticket.isWaiting.load() && ticket.lane == UPLOADS && !ticket.isToPass &&
+          (first == nullptr || ticket.age.load() < first->age.load()))
+      {
+        first = &ticket;
+      }
+    }
+
+    if (first != nullptr)
+    {
+      first->isToPass = true;
+    }
+
+    return first != nullptr;
   }
 
 
@@ -649,6 +677,7 @@ namespace OrthancPerf
       ticket.placeSince += waited;
       waited_ += waited;
       ticket.isWaiting.store(false);
+      ticket.isToPass = false;
       waiting_.fetch_sub(1);
     }
   }

@@ -120,9 +120,10 @@ namespace OrthancPerf
     // message may wait in all.
     void Set(std::uint64_t limit, Duration bound);
 
-    // How many may wait at once, as each keeps a thread of Orthanc's. The next one is let on. Who
-    // waits has its place in the line until there is room for it: where a sip or a piece without
-    // room gave it up, all would be let on in turn.
+    // How many may wait at once, as each keeps a thread of Orthanc's. The next one is let on; for
+    // an upload, the one that has waited longest, in whose place it waits. Who waits has its place
+    // in the line until there is room for it: where a sip or a piece without room gave it up, all
+    // would be let on in turn.
     void SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept;
 
     // What DCMTK waits for the rest of a PDU, the time in which nothing is read of it included
@@ -221,6 +222,7 @@ namespace OrthancPerf
       std::uint64_t bytesAtPlace = 0;      // received by then
       std::uint64_t bytesOfParts = 0;      // received since then, and done with
       TimePoint waitingSince;              // the line's
+      bool isToPass = false;               // while it waits; the line's
       Lane lane = PIECES;                  // the line's
       Server server = DICOM;               // in whose line it is; the line's
     };
@@ -240,6 +242,7 @@ namespace OrthancPerf
     static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;
     static bool IsAtWork(const Ticket& ticket, TimePoint now) noexcept;
+    bool LetFirstUploadOn(const Demand& demand) noexcept;
     void PassFullLine(Ticket& ticket, const Demand& demand) noexcept;
     void Take(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool TryTake(Ticket& ticket, std::uint64_t bytes, std::uint64_t limit) noexcept;

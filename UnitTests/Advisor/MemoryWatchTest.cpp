@@ -103,7 +103,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MemoryWatchTest, MessagesThatDidNotWaitAsTheLineWasFullAreTold)
+  TEST_F(MemoryWatchTest, MessagesThatWereLetOnAsTheLineWasFullAreTold)
   {
     ingest_.budget.passedFullLine = 2;
     EXPECT_EQ(0U, LookAfter(seconds(0)).passed);

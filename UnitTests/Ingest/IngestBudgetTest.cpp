@@ -639,11 +639,11 @@ namespace OrthancPerf
 
     // By HTTP, others are Orthanc's threads
     EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
-    EXPECT_EQ(Answer::Go, budget_.AskForAll(6, 2 * PIECE, now_).answer);
-    EXPECT_EQ(Answer::Wait, budget_.AskForAll(5, 2 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(6, 2 * PIECE, now_).answer);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(5, 2 * PIECE, now_).answer);
     EXPECT_EQ(3U, budget_.GetFigures(now_).waiting);
     EXPECT_EQ(2U, budget_.GetFigures(now_).passedFullLine);
-    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);  // they have not waited
+    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);  // they have not waited for long
 
     budget_.Close(4, now_);
     EXPECT_EQ(Answer::Go, Ask(4, 1));  // another message
@@ -652,6 +652,66 @@ namespace OrthancPerf
 
     budget_.Close(2, now_);
     EXPECT_EQ(Answer::Wait, Ask(4, 3));
+  }
+
+
+  TEST_F(IngestBudgetTest, WhereTheLineIsFullTheUploadThatHasWaitedLongestGetsOn)
+  {
+    const auto askForAll = [this](int place)
+    {
+      return budget_.AskForAll(place, 2 * PIECE, now_).answer;
+    };
+
+    budget_.SetPlacesInLine(0, 2);
+    SetRoom(4);
+    TakeForGood(1, 4);
+
+    for (int place = 2; place <= 5; place++)
+    {
+      EXPECT_EQ(Answer::Wait, askForAll(place));
+    }
+
+    EXPECT_EQ(Answer::Wait, askForAll(5));
+    EXPECT_EQ(Answer::Wait, askForAll(4));
+    EXPECT_EQ(Answer::Go, askForAll(3));
+    EXPECT_EQ(Answer::Go, askForAll(2));
+    EXPECT_EQ(2U, budget_.GetFigures(now_).waiting);
+    EXPECT_EQ(4U, budget_.GetFigures(now_).waits);
+    EXPECT_EQ(2U, budget_.GetFigures(now_).passedFullLine);
+    EXPECT_EQ(0U, budget_.GetFigures(now_).givenUp);
+
+    // One that is to get on is gone
+    EXPECT_EQ(Answer::Wait, askForAll(6));
+    budget_.BreakOff(4, now_);
+    EXPECT_EQ(Answer::BreakOff, askForAll(4));
+    EXPECT_EQ(Answer::Wait, askForAll(5));
+    EXPECT_EQ(Answer::Wait, askForAll(7));
+    EXPECT_EQ(Answer::Go, askForAll(5));
+    EXPECT_EQ(2U, budget_.GetFigures(now_).waiting);
+
+    // Or nobody waits
+    budget_.SetPlacesInLine(0, 0);
+    budget_.Close(6, now_);
+    budget_.Close(7, now_);
+    EXPECT_EQ(Answer::Go, askForAll(8));
+  }
+
+
+  // Those that keep coming would hold it up
+  TEST_F(IngestBudgetTest, AnUploadThatWaitsInAFullLineGetsOnThoughOthersKeepComing)
+  {
+    constexpr std::uint64_t LARGE = 64 * PIECE;
+    budget_.SetPlacesInLine(0, 1);
+    SetRoom(4);
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, LARGE, now_).answer);
+
+    for (int place = 3; place < 10; place++)
+    {
+      now_ += seconds(1);
+      EXPECT_EQ(Answer::Wait, budget_.AskForAll(place, LARGE, now_).answer) << place;
+      EXPECT_EQ(Answer::Go, budget_.AskForAll(place - 1, LARGE, now_).answer) << place;
+    }
   }
 
 

@@ -87,7 +87,7 @@ namespace OrthancPerf
       if (memory.passed != 0)
       {
         text += SayMessages(memory.passed) +
-                " did not wait, as so many did already as Orthanc's threads allow. ";
+                " waited for less or not at all, as so many did as Orthanc's threads allow. ";
       }
 
       return text.empty() ? "None got on without room."

@@ -77,7 +77,8 @@ namespace OrthancPerf
     const Finding finding = Judge(&JudgeIngestMemory);
     EXPECT_EQ(2U, finding.evidence["PassedFullLine"].asUInt());
     EXPECT_EQ(0U, finding.evidence["GivenUp"].asUInt());
-    EXPECT_NE(std::string::npos, finding.explanation.find("2 large messages did not wait"));
+    EXPECT_NE(std::string::npos,
+              finding.explanation.find("2 large messages waited for less or not at all"));
     EXPECT_TRUE(IsAdvised("all but two of \"DicomThreadsCount\" (up to four: all but one) and half "
                           "of \"HttpThreadsCount\" may."));
     EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
