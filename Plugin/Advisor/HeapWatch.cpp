@@ -56,7 +56,7 @@ namespace OrthancPerf
       least_ = anonymous;
     }
 
-    return answer_ ? std::optional<Figures>({answer_->used, GetKept()}) : std::nullopt;
+    return answer_ ? std::optional<Figures>({answer_->used, GetKept(), *askedAt_}) : std::nullopt;
   }
 
 

@@ -32,6 +32,7 @@ namespace OrthancPerf
     {
       std::uint64_t used = 0;
       std::uint64_t kept = 0;
+      TimePoint askedAt;
     };
 
     using Ask = std::function<std::optional<Answer>()>;

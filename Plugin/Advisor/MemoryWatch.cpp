@@ -44,23 +44,24 @@ namespace OrthancPerf
   }
 
 
-  // Orthanc gives memory back by itself (malloc_trim(3)), but now and then only
+  // Orthanc gives memory back by itself (malloc_trim(3)), but now and then only. A single answer of
+  // malloc's says nothing of a minute, however often it was looked at.
   std::uint64_t MemoryWatch::GetLastingKept() const
   {
-    const TimePoint since = samples_.back().time - LASTING;
+    const Sample& newest = samples_.back();
+    std::uint64_t kept = newest.process.kept;
 
-    if (samples_.front().time > since)
+    for (auto sample = samples_.rbegin(); sample != samples_.rend(); ++sample)
     {
-      return 0;
+      kept = std::min(kept, sample->process.kept);
+
+      if (newest.time - sample->time >= LASTING &&
+          sample->process.askedAt != newest.process.askedAt)
+      {
+        return kept;
+      }
     }
 
-    std::uint64_t kept = samples_.back().process.kept;
-
-    for (const Sample& sample : samples_)
-    {
-      kept = sample.time < since ? kept : std::min(kept, sample.process.kept);
-    }
-
-    return kept;
+    return 0;
   }
 }

@@ -35,6 +35,7 @@ namespace OrthancPerf
     {
       memory.used = figures->used;
       memory.kept = figures->kept;
+      memory.askedAt = figures->askedAt;
     }
 
     return memory;

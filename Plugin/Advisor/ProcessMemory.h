@@ -16,6 +16,7 @@ namespace OrthancPerf
     std::uint64_t peak = 0;             // VmHWM: the most that it ever had, files included
     std::optional<std::uint64_t> used;  // what malloc(3) has given out, if HeapWatch knows
     std::uint64_t kept = 0;             // of "anonymous", what malloc keeps for later
+    TimePoint askedAt;                  // when malloc said so
 
     // For any thread. One HeapWatch serves all who call the first.
     static ProcessMemory Read();

@@ -95,9 +95,10 @@ namespace OrthancPerf
   TEST_F(HeapWatchTest, AsksEveryHalfMinute)
   {
     GrowOld();
-    EXPECT_TRUE(LookAfter(seconds(29)));
+    const TimePoint askedAt = now_;
+    EXPECT_EQ(askedAt, LookAfter(seconds(29))->askedAt);
     EXPECT_EQ(1, questions_);
-    EXPECT_TRUE(LookAfter(seconds(1)));
+    EXPECT_EQ(askedAt + seconds(30), LookAfter(seconds(1))->askedAt);
     EXPECT_EQ(2, questions_);
   }
 

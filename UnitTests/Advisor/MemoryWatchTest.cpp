@@ -76,6 +76,7 @@ namespace OrthancPerf
       EXPECT_EQ(0U, LookAfter(seconds(5)).kept);
     }
 
+    process_.askedAt = now_;
     process_.used = 300;
     process_.kept = 600;
     EXPECT_EQ(600U, LookAfter(seconds(5)).kept);
@@ -83,6 +84,26 @@ namespace OrthancPerf
 
     process_.kept = 10;
     EXPECT_EQ(10U, LookAfter(seconds(5)).kept);
+  }
+
+
+  // Where malloc answers slowly, it is asked seldom
+  TEST_F(MemoryWatchTest, OneAnswerOfMallocIsNotKeptForAMinute)
+  {
+    process_.kept = 800;
+
+    for (int i = 0; i < 30; i++)
+    {
+      EXPECT_EQ(0U, LookAfter(seconds(5)).kept);
+    }
+
+    process_.askedAt = now_;
+    process_.kept = 700;
+
+    for (int i = 0; i < 30; i++)
+    {
+      EXPECT_EQ(700U, LookAfter(seconds(5)).kept);
+    }
   }
 
 
