@@ -202,8 +202,7 @@ namespace OrthancPerf
     ticket->hasGivenUp = false;
     ticket->hasPassed = false;
     ticket->isBeyond.store(false);
-    ticket->sips = 0;
-    ticket->rests = 0;
+    ForgetSips(*ticket);
     ticket->waited = Duration::zero();
     work_.fetch_sub(ONE_MESSAGE);
   }
@@ -313,9 +312,7 @@ namespace OrthancPerf
   IngestBudget::Reply IngestBudget::Ask(Ticket& ticket, const Demand& demand,
                                         TimePoint now) noexcept
   {
-    if (!ticket.isBroken &&
-        (demand.bytes <= ticket.bytes || (!ticket.isInLine && waiting_.load() == 0 &&
-                                          TryTake(ticket, demand.bytes, limit_.load()))))
+    if (!ticket.isBroken && (demand.bytes <= ticket.bytes || TakeAtOnce(ticket, demand.bytes)))
     {
       return Give(ticket, demand.bytes, now);
     }
@@ -331,13 +328,27 @@ namespace OrthancPerf
   }
 
 
+  // Without the line's lock
+  bool IngestBudget::TakeAtOnce(Ticket& ticket, std::uint64_t bytes) noexcept
+  {
+    const bool hasRoom =
+        !ticket.isInLine && waiting_.load() == 0 && TryTake(ticket, bytes, limit_.load());
+
+    if (hasRoom)
+    {
+      ForgetSips(ticket);
+    }
+
+    return hasRoom;
+  }
+
+
   IngestBudget::Reply IngestBudget::AskInLine(Ticket& ticket, const Demand& demand,
                                               TimePoint now) noexcept
   {
     if (IsTurnOf(ticket, demand.bytes, now))
     {
-      ticket.sips = 0;
-      ticket.rests = 0;
+      ForgetSips(ticket);
       return Give(ticket, demand.bytes, now);
     }
 
@@ -458,6 +469,13 @@ namespace OrthancPerf
     (isRest ? ticket.rests : ticket.sips)++;
     Take(ticket, std::max(ticket.bytes, demand.received) + sip);
     return ticket.bytes;
+  }
+
+
+  void IngestBudget::ForgetSips(Ticket& ticket) noexcept
+  {
+    ticket.sips = 0;
+    ticket.rests = 0;
   }
 
 

@@ -232,12 +232,14 @@ namespace OrthancPerf
     void Enter(Ticket& ticket, std::uint64_t received, TimePoint now) noexcept;
     void LeavePlaceIfSlow(Ticket& ticket, std::uint64_t received, TimePoint now) noexcept;
     Reply Ask(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
+    bool TakeAtOnce(Ticket& ticket, std::uint64_t bytes) noexcept;
     Reply AskInLine(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     bool IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     bool MayAdvance(const Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     void Advance(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
     std::uint64_t TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
+    static void ForgetSips(Ticket& ticket) noexcept;
     Duration FindSilence(const Ticket& ticket, bool isRest) const noexcept;
     static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;

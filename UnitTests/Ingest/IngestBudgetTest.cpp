@@ -564,6 +564,28 @@ namespace OrthancPerf
   }
 
 
+  // It waits anew
+  TEST_F(IngestBudgetTest, WhoHasHadRoomAtOnceIsReadASipSoon)
+  {
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+
+    for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS; sip++)
+    {
+      EXPECT_EQ(Answer::Wait, Ask(2, 1));
+      now_ += seconds(10);
+      EXPECT_EQ(Answer::Go, Ask(2, 1));
+    }
+
+    budget_.CloseParts(2, PIECE, now_);
+    budget_.Set(6 * COST, seconds(600));
+    EXPECT_EQ(Answer::Go, Ask(2, 1));
+    EXPECT_EQ(Answer::Wait, Ask(2, 2));
+    now_ += IngestBudget::FIRST_SILENCE;
+    EXPECT_EQ(Answer::Go, Ask(2, 2));
+  }
+
+
   // DCMTK breaks off what it has read nothing of in this time
   TEST_F(IngestBudgetTest, ASipComesInTimeForThoseWhoRead)
   {
