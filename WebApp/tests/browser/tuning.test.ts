@@ -3,7 +3,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tuning } from '../../src/model/answers';
-import { ask, closeBrowser, findBarriers, isLive, openBrowser, visit, type Visit } from './page';
+import { ask, closeBrowser, findBarriers, isLive, openBrowser, ORTHANC, visit, type Visit } from './page';
 
 let current: Visit;
 
@@ -121,6 +121,24 @@ test('numbers and names are taken', async () => {
   await expect.poll(() => getSetting(page, 'DicomSockets', 'CongestionControl')).toBe('cubic');
   await page.getByRole('button', { name: 'Back to the configuration' }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'KeepAliveSeconds')).toBe(60);
+});
+
+test('what is being typed outlives the changes of others', async () => {
+  const { page } = current;
+  const field = page.getByRole('textbox', { name: 'Congestion control' });
+  await field.fill('cub');
+  await page.request.put(`${ORTHANC}/perf/tuning`, { data: { IngestTranscoding: { Verify: true } } });
+  await expect.poll(() => page.getByRole('switch', { name: 'Verify' }).getAttribute('aria-checked')).toBe('true');
+  expect(await field.inputValue()).toBe('cub');
+  await field.press('End');
+  await field.pressSequentially('ic');
+  await field.press('Enter');
+  await expect.poll(() => getSetting(page, 'DicomSockets', 'CongestionControl')).toBe('cubic');
+  // What others make of the same comes through
+  await page.request.put(`${ORTHANC}/perf/tuning`, { data: { DicomSockets: { CongestionControl: 'reno' } } });
+  await expect.poll(() => field.inputValue()).toBe('reno');
+  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await expect.poll(() => field.inputValue()).toBe('');
 });
 
 test('the budget for large images is a share or a size, and its chart comes with it', async () => {
