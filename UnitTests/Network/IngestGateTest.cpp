@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/socket.h>
 #include <thread>
 #include <vector>
 
@@ -76,6 +77,7 @@ namespace OrthancPerf
       {
         if (sender_.joinable())
         {
+          shutdown(pair_.GetClient(), SHUT_RDWR);  // what is not read may not fit into the kernel
           sender_.join();
         }
       }
