@@ -700,6 +700,10 @@ namespace OrthancPerf
 
               Close(client);
               failures += (Read(server, 1) == 0) ? 0 : 1;
+
+              // The kernel gives the descriptor away after this only. The thread sanitizer does not
+              // know that, where the probe was removed in between.
+              const std::lock_guard<std::mutex> lock(pairing);
               Close(server);
             }
 
