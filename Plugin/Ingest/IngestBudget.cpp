@@ -75,13 +75,6 @@ namespace OrthancPerf
   }
 
 
-  IngestBudget::Reply IngestBudget::AskForPiece(int place, std::uint64_t bytes,
-                                                TimePoint now) noexcept
-  {
-    return AskForPiece(place, bytes, now, Sender());
-  }
-
-
   IngestBudget::Reply IngestBudget::AskForPiece(int place, std::uint64_t bytes, TimePoint now,
                                                 const Sender& sender) noexcept
   {

@@ -149,7 +149,6 @@ namespace OrthancPerf
 
     // So many bytes of the message at this place are there: may a further piece come?
     Reply AskForPiece(int place, std::uint64_t bytes, TimePoint now, const Sender& sender) noexcept;
-    Reply AskForPiece(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
     // So many bytes of an upload will come, for which Orthanc makes room before the first one does
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;

@@ -34,13 +34,13 @@ namespace OrthancPerf
       // A message that has so many pieces asks for the next one
       Answer Ask(int place, std::uint64_t pieces)
       {
-        return budget_.AskForPiece(place, pieces * PIECE, now_).answer;
+        return budget_.AskForPiece(place, pieces * PIECE, now_, {}).answer;
       }
 
       // The same, where a sip is not enough
       Answer AskForMore(int place, std::uint64_t pieces)
       {
-        const std::uint64_t upTo = budget_.AskForPiece(place, pieces * PIECE, now_).upTo;
+        const std::uint64_t upTo = budget_.AskForPiece(place, pieces * PIECE, now_, {}).upTo;
         return upTo > pieces * PIECE + IngestBudget::SIP ? Answer::Go : Ask(place, pieces);
       }
 
@@ -602,12 +602,12 @@ namespace OrthancPerf
       for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS + 2; sip++)
       {
         const TimePoint since = now_;
-        IngestBudget::Reply reply = budget_.AskForPiece(place, received, now_);
+        IngestBudget::Reply reply = budget_.AskForPiece(place, received, now_, {});
 
         while (reply.answer != Answer::Go)
         {
           now_ += milliseconds(100);
-          reply = budget_.AskForPiece(place, received, now_);
+          reply = budget_.AskForPiece(place, received, now_, {});
         }
 
         received = reply.upTo;
@@ -747,11 +747,11 @@ namespace OrthancPerf
     EXPECT_EQ(Answer::Go, Ask(3, 1));
     now_ += IngestBudget::FIRST_SILENCE;
 
-    const IngestBudget::Reply sip = budget_.AskForPiece(2, PIECE, now_);
+    const IngestBudget::Reply sip = budget_.AskForPiece(2, PIECE, now_, {});
     EXPECT_EQ(Answer::Go, sip.answer);
     EXPECT_EQ(PIECE + IngestBudget::SIP, sip.upTo);
     EXPECT_EQ(Answer::Go, Ask(3, 2));
-    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, sip.upTo, now_).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, sip.upTo, now_, {}).answer);
     EXPECT_EQ(1U, budget_.GetFigures(now_).passedFullLine);
     EXPECT_EQ(1U, budget_.GetFigures(now_).waits);
   }
@@ -1076,7 +1076,8 @@ namespace OrthancPerf
             {
               for (std::uint64_t piece = 1; piece < PIECES; piece++)
               {
-                while (budget.AskForPiece(place, piece * PIECE, Clock::now()).answer != Answer::Go)
+                while (budget.AskForPiece(place, piece * PIECE, Clock::now(), {}).answer !=
+                       Answer::Go)
                 {
                   std::this_thread::yield();
                 }
