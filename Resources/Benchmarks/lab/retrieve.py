@@ -8,6 +8,7 @@ servers read from the page cache, or, where it is emptied before each turn, from
 import argparse
 import re
 import shutil
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,11 +68,13 @@ class Way:
     """A client that writes a study to a folder, the server's process, and what is to be there.
 
     Without a process: its sessions have some of their own, whose times nobody adds up.
+    `is_timed`: the client's last line is the seconds that it took, without its start.
     """
 
     command: Callable[[Path], list[str | Path]]
     pid: int | None
     count: Count
+    is_timed: bool = False
 
 
 class Store:
@@ -135,6 +138,15 @@ def use_curl(urls: list[str], connections: int, folder: Path) -> list[str | Path
     return [*start, *(parallel if connections > 1 else []), "--config", configuration]
 
 
+def use_ftp(url: str, names: list[str], folder: Path) -> list[str | Path]:
+    """What it says is for `read_seconds`."""
+    return [sys.executable, "-m", "lab.ftp_receiver", url, folder, *names]
+
+
+def read_seconds(said: str) -> float:
+    return float(said.splitlines()[-1])
+
+
 def use_curl_once(url: str, accept: str, folder: Path) -> list[str | Path]:
     start = ["curl", "--disable", "--silent", "--show-error", "--fail", "--noproxy", "*"]
     return [*start, "--header", f"Accept: {accept}", "--output", folder / "all", url]
@@ -152,7 +164,9 @@ def measure(way: Way, images: list[Image], store: Store) -> Figures:
         folder = Path(name) / "got"
         folder.mkdir()
         before = read_processor_times(way.pid) if way.pid else {}
-        seconds, _ = run_clients([way.command(folder)], seconds=get_limit(images))
+        seconds, (said,) = run_clients([way.command(folder)], seconds=get_limit(images))
+        if way.is_timed:
+            seconds = read_seconds(said)
         processor = get_time_since(before, way.pid) if way.pid else None
         count, size = way.count(folder)
     sent = sum(image.get_size() for image in images)
@@ -219,22 +233,22 @@ def list_nginx_ways(
             partial(use_curl, urls, connections), pid, count_files
         )
         for connections in (1, 8)
-    } | {NGINX_FILE: make_one_file_way(url, images, pid)}
-
-
-def make_one_file_way(url: str, images: list[Image], pid: int | None) -> Way:
-    command = partial(use_curl, [f"{url}/{ONE_FILE}"], 1)
-    return Way(command, pid, partial(count_one_file, images))
+    } | {
+        NGINX_FILE: Way(
+            partial(use_curl, [f"{url}/{ONE_FILE}"], 1), pid, partial(count_one_file, images)
+        )
+    }
 
 
 def list_ftp_ways(
     stack: ExitStack, images: list[Image], files: Path, folder: Path
 ) -> dict[str, Way]:
     url, _ = stack.enter_context(ftp.serve_files(files, folder / "vsftpd"))
-    urls = [f"{url}/{image.path.name}" for image in images]
+    names = [image.path.name for image in images]
+    count_one = partial(count_one_file, images)
     return {
-        FTP: Way(partial(use_curl, urls, 1), None, count_files),
-        FTP_FILE: make_one_file_way(url, images, None),
+        FTP: Way(partial(use_ftp, url, names), None, count_files, is_timed=True),
+        FTP_FILE: Way(partial(use_ftp, url, [ONE_FILE]), None, count_one, is_timed=True),
     }
 
 

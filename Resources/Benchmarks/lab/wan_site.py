@@ -3,7 +3,6 @@
 their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -25,7 +24,14 @@ from lab.cells import Contestant, Entry, Factors, Figures
 from lab.line import Line
 from lab.options import make_series
 from lab.processes import SAME_PIXELS, ClientError, check_stored, check_syntax, run_clients
-from lab.retrieve import IN_MEMORY, copy_files, count_files, use_curl
+from lab.retrieve import (
+    IN_MEMORY,
+    copy_files,
+    count_files,
+    read_seconds,
+    use_curl,
+    use_ftp,
+)
 from lab.senders import STORESCU, Target
 from lab.transcoding import EXPLICIT
 
@@ -325,10 +331,9 @@ class Site:
 
     def _fetch_by_ftp(self, url: str, folder: Path, names: list[str]) -> float:
         """By its own clock: starting Python does not count."""
-        command = [sys.executable, "-m", "lab.ftp_receiver", url, folder, *names]
         with self._distance.at_far_end():
-            _, (said,) = run_clients([command], seconds=LONGEST)
-        return float(said.splitlines()[-1])
+            _, (said,) = run_clients([use_ftp(url, names, folder)], seconds=LONGEST)
+        return read_seconds(said)
 
     def _run_afar(self, *commands: Sequence[str | Path]) -> float:
         with self._distance.at_far_end():
