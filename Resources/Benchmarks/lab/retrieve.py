@@ -30,7 +30,7 @@ from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Fig
 from lab.charts import Charts, list_measured
 from lab.machine import describe_packages, is_in_memory
 from lab.options import add_plan, make_series
-from lab.page_cache import evict, get_cached_share
+from lab.page_cache import evict, get_cached_share, read_in
 from lab.processes import (
     SAME_PIXELS,
     ClientError,
@@ -78,7 +78,7 @@ class Way:
 
 
 class Store:
-    """The files that are served; in a cell without page cache, they are only there."""
+    """The files that are served: in the page cache, or on the disk only."""
 
     def __init__(self, folders: list[Path], is_cached: bool) -> None:
         self._folders = folders
@@ -93,8 +93,7 @@ class Store:
             # Orthanc's index stays, as it would: it is used all the time
             if path.is_file() and path.stat().st_size > 0 and not path.name.startswith("index")
         ]
-        if not self._is_cached:
-            evict(files)
+        (read_in if self._is_cached else evict)(files)
         return min(1, get_cached_share(files)) * 100  # whole pages are
 
 
