@@ -36,12 +36,13 @@ from harness.fleet import FLEET, run_perf_fleet, write_fleet
 from harness.haproxy import HaProxyServer
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape, wait_until
-from harness.orthanc import OrthancServer, _make_storage
+from harness.orthanc import ORTHANC, OrthancServer, _make_storage
 from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer
 
 RULES = ROOT / "Resources" / "Prometheus"
+DEBIANS = Path("/etc/orthanc")
 NAMES = ["orthanc-a", "orthanc-b"]
 SENDERS = 16
 CHECK = ("prometheus", "figures")
@@ -84,12 +85,12 @@ def read_configuration() -> dict[str, Any]:
 
 def make_options(folder: Path, database: PostgreSqlServer, name: str) -> dict[str, Any]:
     options = read_configuration()
-    del options["HttpPort"], options["DicomPort"], options["Perf"]
-    there = {"Host": "127.0.0.1", "Port": database.port}
-    there |= {"Database": "postgres", "Username": "postgres"}
+    del options["HttpPort"], options["DicomPort"], options["Perf"], options["Plugins"]
+    uri: str = options["PostgreSQL"]["ConnectionUri"]
+    own = f"postgresql://postgres@127.0.0.1:{database.port}/postgres?{uri.partition('?')[2]}"
     return options | {
         "StorageDirectory": str(folder / "images"),
-        "PostgreSQL": options["PostgreSQL"] | there,
+        "PostgreSQL": options["PostgreSQL"] | {"ConnectionUri": own},
         "RemoteAccessAllowed": False,
         "MaximumPduLength": PDU_LENGTHS[name],
     }
@@ -113,7 +114,6 @@ def start(
             "ORTHANC_NAME": name,
             "ORTHANC_ALICE": OPERATOR[1],
             "ORTHANC_PROMETHEUS": CHECK[1],
-            "ORTHANC_POSTGRESQL": "",
         },
         launcher=enter(platform.machine(), root, folder),
         credentials=OPERATOR,
@@ -185,6 +185,49 @@ def fleet(
 def test_haproxy_finds_its_configuration_correct() -> None:
     command = ["env", "PERF_CHECK=eA==", "haproxy", "-c", "-f", FLEET / "haproxy.cfg"]
     assert "WARNING" not in get_output(command)
+
+
+@pytest.mark.skipif(not DEBIANS.exists(), reason="Orthanc is not Debian's")
+@pytest.mark.parametrize("left", ["", "credentials.json", "postgresql.json"])
+def test_it_replaces_three_of_debians_files(left: str, tmp_path: Path) -> None:
+    """With one of the three left as it is, Orthanc says why it does not start."""
+    for path in DEBIANS.glob("*.json"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    for name in {"credentials.json", "postgresql.json"} - {left}:
+        (tmp_path / name).write_text("{}")
+    text = (FLEET / "orthanc.json").read_text("utf-8")
+    text = text.replace("/usr/share/orthanc/plugins", f"{tmp_path}/none")
+    (tmp_path / "orthanc.json").write_text(text.replace("/srv/", f"{tmp_path}/"), "utf-8")
+    # Once it has read all of them, it misses its name, and ends in any case
+    finished = subprocess.run(
+        [ORTHANC, tmp_path],
+        env={name: os.environ[name] for name in os.environ.keys() - {"ORTHANC_NAME"}},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ("in 2 different configuration files" in finished.stderr) == bool(left)
+    assert ('"DatabaseServerIdentifier" cannot be empty' in finished.stderr) == (not left)
+
+
+def test_systemd_does_not_start_it_without_a_password() -> None:
+    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
+    (command,) = re.findall(r"ExecStartPre=/bin/sh -c '(.+)'", page)
+    names = re.findall(r"(?m)^    ([A-Z_]+)='?[^=\s]+$", page)
+    assert set(re.findall(r"\$\{(\w+)\}", (FLEET / "orthanc.json").read_text("utf-8"))) < {*names}
+    environment = dict.fromkeys(names, "x")
+
+    def run(environment: dict[str, str]) -> int:
+        text = command.replace("$$", "$")  # systemd.service(5)
+        return subprocess.run(
+            ["/bin/sh", "-c", text], env=environment, stderr=subprocess.DEVNULL, check=False
+        ).returncode
+
+    assert run(environment) == 0
+    for name in names:
+        assert run({**environment, name: ""}) != 0
+        assert run({key: environment[key] for key in names if key != name}) != 0
 
 
 def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) -> None:
