@@ -371,6 +371,37 @@ def test_a_server_is_drained_by_hand(fleet: Fleet, make_series: MakeSeries) -> N
     assert fleet.haproxy.count_connections("orthanc-a") > connections
 
 
+def read_timers(condition: str) -> list[str]:
+    """Of each established connection, when the kernel will ask whether the other side is there."""
+    lines = get_output(["ss", "-tnoH", "state", "established", condition]).splitlines()
+    return [timer[1] for line in lines if (timer := re.search(r"timer:\(keepalive,(\w+)", line))]
+
+
+def test_who_is_gone_without_a_word_is_looked_for_soon(fleet: Fleet) -> None:
+    """In seconds; the system's own value is hours."""
+    database = read_timers(f"dport = :{fleet.database.port}")
+    assert database
+    with socket.create_connection(("127.0.0.1", fleet.haproxy.dicom_port)):
+        ports = [fleet.haproxy.dicom_port]
+        ports += [server.dicom_port for server in fleet.servers.values()]
+        assert wait_until(lambda: len(read_timers(f"sport = :{ports[0]}")) == 1)
+        to_servers = " or ".join(f"dport = :{port}" for port in ports[1:])
+        assert wait_until(lambda: len(read_timers(f"( {to_servers} )")) == 1)
+        associations = read_timers(f"sport = :{ports[0]}") + read_timers(f"( {to_servers} )")
+    assert all("min" not in timer for timer in database + associations), (database, associations)
+
+
+def test_clients_that_say_nothing_leave_a_thread_for_the_check(fleet: Fleet) -> None:
+    with ExitStack() as stack:
+        address = ("127.0.0.1", fleet.haproxy.http_port)
+        for _ in range(60):
+            stack.enter_context(socket.create_connection(address))
+        assert wait_until(lambda: fleet.haproxy.count_open("http") == 40)
+        for server in fleet.servers.values():
+            url = f"{server.url}/tools/metrics-prometheus"
+            requests.get(url, auth=CHECK, timeout=5).raise_for_status()  # as HAProxy does
+
+
 # ---- What breaks
 
 

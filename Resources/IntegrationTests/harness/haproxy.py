@@ -3,6 +3,7 @@
 
 import base64
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -103,6 +104,11 @@ class HaProxyServer:
         """How many it has given to this server."""
         return self._read("haproxy_server_sessions_total", name, backend)
 
+    def count_open(self, backend: str) -> int:
+        """The connections that all servers of the backend have now."""
+        names = self._names
+        return sum(self._read("haproxy_server_current_sessions", name, backend) for name in names)
+
     def _read(self, metric: str, name: str, backend: str = "dicom") -> int:
         url = f"http://127.0.0.1:{self.metrics_port}/metrics"
         try:
@@ -120,23 +126,20 @@ class HaProxyServer:
     def _adapt(self, text: str, servers: Mapping[str, OrthancServer]) -> str:
         ports = {4242: self.dicom_port, 8042: self.http_port, 8405: self.metrics_port}
         lines = []
-        backend = ""
         for line in text.splitlines():
             match line.split():
-                case ["backend", name]:
-                    backend = name
                 case ["bind", address]:
                     line = f"    bind 127.0.0.1:{ports[int(address.removeprefix(':'))]}"
                 case ["stats", "socket", *_]:
                     line = f"    stats socket {self._socket_path} mode 660 level admin"
                 case ["server", name, *_] if name not in servers:
                     continue
-                case ["server", name, _, *_]:
+                case ["user" | "group" | "chroot", *_] if os.geteuid() != 0:
+                    continue  # only root may
+                case ["server", name, address, *_]:
                     server = servers[name]
-                    if backend == "dicom":
-                        found = f"127.0.0.1:{server.dicom_port} check port {server.http_port}"
-                    else:
-                        found = f"127.0.0.1:{server.http_port} track dicom/{name}"
-                    line = f"    server {name} {found}"
+                    own = {"4242": server.dicom_port, "8042": server.http_port}
+                    line = line.replace(address.partition(":")[0], "127.0.0.1")
+                    line = re.sub(r"\b(4242|8042)\b", lambda port, own=own: str(own[port[0]]), line)
             lines.append(line)
         return "\n".join(lines) + "\n"
