@@ -76,6 +76,11 @@ class Fleet:
         found = self.prometheus.query(expression)
         return {row["metric"].get("instance", ""): float(row["value"][1]) for row in found}
 
+    def list_alerts(self, name: str) -> list[dict[str, str]]:
+        """The labels of those of this name that are firing."""
+        found = self.prometheus.query(f'ALERTS{{alertname="{name}", alertstate="firing"}}')
+        return [row["metric"] for row in found]
+
 
 def read_configuration() -> dict[str, Any]:
     """orthanc.json, without its comments."""
@@ -525,6 +530,9 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
             os.waitpid(a.pid, 0)
             assert wait_until(lambda: fleet.haproxy.list_up() == ["orthanc-b"])
             assert wait_until(lambda: fleet.ask(firing) == {"orthanc-a": 1}), fleet.ask("up")
+            assert wait_until(lambda: len(fleet.list_alerts("OrthancServerIsOut")) == 1)
+            (alert,) = fleet.list_alerts("OrthancServerIsOut")
+            assert alert["server"] == "orthanc-a"
             a.configure(MaximumPduLength=PDU_LENGTHS[AGAIN])
             a.start()
             assert a.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "stock"
@@ -592,9 +600,23 @@ def test_without_the_database_no_server_gets_connections_until_it_is_back(fleet:
             ) as connection,
         ):
             assert connection.recv(1) == b""
+        assert wait_until(lambda: len(fleet.list_alerts("OrthancFleetRefuses")) == 2)
+        assert fleet.list_alerts("OrthancServerIsOut") == []
     finally:
         fleet.database.start()
     assert wait_until(lambda: fleet.haproxy.list_up() == NAMES)
+    assert wait_until(lambda: fleet.list_alerts("OrthancFleetRefuses") == [])
+
+
+@long
+def test_haproxys_end_is_noticed(fleet: Fleet) -> None:
+    assert wait_until(lambda: fleet.ask('up{job="haproxy"} == 1') != {})
+    fleet.haproxy.kill()
+    try:
+        assert wait_until(lambda: len(fleet.list_alerts("OrthancHAProxyAbsent")) == 1)
+    finally:
+        fleet.haproxy.start()
+    assert wait_until(lambda: fleet.list_alerts("OrthancHAProxyAbsent") == [])
 
 
 SLOW = """
