@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from harness.fleet import PERF_FLEET, make_command, run_perf_fleet, write_fleet
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer, find_free_port
 
-USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures"}
+USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jürgen": "ß, €"}
 PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
 PACKAGING = ROOT / "Resources" / "Packaging"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
@@ -273,6 +273,67 @@ def silent() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
+@contextmanager
+def drip(begin: bytes, piece: bytes, pause: float) -> Iterator[str]:
+    """A server whose answers never end."""
+    is_over = threading.Event()
+
+    def answer(connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            connection.sendall(begin)
+            while not is_over.wait(pause):
+                connection.sendall(piece)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            while not is_over.is_set():
+                connection, _ = server.accept()
+                threading.Thread(target=answer, args=[connection]).start()
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        port = server.getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+        is_over.set()
+        socket.create_connection(("127.0.0.1", port)).close()
+        thread.join()
+
+
+@contextmanager
+def serve_tuning(
+    warnings: list[str] | None = None, answers: bool = True, changes: bool = True
+) -> Iterator[tuple[str, threading.Event]]:
+    """A server that has a tuning; the event is that it is asked to change it."""
+    tuning = {"DicomSockets": {"Preset": "tuned"}, "IngestTranscoding": {}}
+    asked, is_over = threading.Event(), threading.Event()
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = tuning if self.path == "/perf/tuning" else {"Warnings": warnings or []}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(content).encode())
+
+        def do_PUT(self) -> None:
+            if changes:
+                tuning["DicomSockets"]["Preset"] = "stock"
+            asked.set()
+            if answers or is_over.wait(60):
+                self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        is_over.set()
+        server.shutdown()
+        thread.join()
+
+
 def complain_about(
     folder: Path, url: str, user: str | None = "alice", password: str = "", seconds: int = 60
 ) -> str:
@@ -323,6 +384,123 @@ def test_what_is_no_orthanc_is_said_to_be_none(
     assert "not this plugin's" in complain_about(tmp_path, strange_json)
 
 
+STATUS = {
+    "Versions": {"Orthanc": "1.10.1", "Plugin": "0.2.0"},
+    "Windows": [{}, {"Receive": {"InstancesPerSecond": "many"}}],
+}
+FINDING = {"ID": "md5", "Title": "slow", "Cost": {"EstimatedGain": 2}, "Remedy": {"Kind": "System"}}
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("status", STATUS),
+        ("findings", [FINDING | {"Cost": [1]}]),
+        ("findings", [FINDING | {"Cost": {"EstimatedGain": "much"}}]),
+        ("findings", [FINDING | {"Cost": {"EstimatedGain": 10**400}}]),
+        ("findings", [FINDING | {"Title": None}]),
+        ("findings", {"Findings": []}),
+        ("tuning get", ["DicomSockets", "IngestTranscoding"]),
+        ("tuning diff", "DicomSockets, IngestTranscoding"),
+    ],
+)
+def test_one_that_answers_strangely_is_named_and_the_others_are_shown(
+    words: str, answer: object, fleet: Fleet, tmp_path: Path
+) -> None:
+    with serve(json.dumps(answer).encode()) as url:
+        path = write_fleet(tmp_path, {"strange": url, "orthanc-a": fleet["orthanc-a"].url}, "alice")
+        code, output, errors = run(path, *words.split())
+        assert code == 2
+        assert "strange: answers with JSON that is not this plugin's" in output + errors
+        assert "orthanc-a:" not in output + errors
+
+
+def test_what_is_nested_without_end_is_no_answer(tmp_path: Path) -> None:
+    for content in (b"[" * 100_000, b"[" * 200 + b"]" * 200):
+        with serve(content) as url:
+            assert "no JSON" in complain_about(tmp_path, url)
+
+
+def test_a_finding_without_a_cost_is_shown(tmp_path: Path) -> None:
+    findings = [FINDING, FINDING | {"Cost": None, "Remedy": None}]
+    with serve(json.dumps(findings).encode()) as url:
+        code, output, _ = run(write_fleet(tmp_path, {"server": url}), "findings")
+    assert (code, output.count("md5")) == (1, 2)
+
+
+@pytest.mark.parametrize("begin", ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n"])
+def test_an_answer_that_never_ends_is_none(begin: str, tmp_path: Path) -> None:
+    with drip(begin.encode(), b"x", 0.1) as url:
+        assert complain_about(tmp_path, url, seconds=1) == "no answer within 1 s"
+
+
+def test_an_answer_that_would_fill_the_memory_is_not_read(tmp_path: Path) -> None:
+    with drip(b"HTTP/1.1 200 OK\r\n\r\n", bytes(1 << 20), 0) as url:
+        assert "too large" in complain_about(tmp_path, url)
+
+
+def test_a_password_is_what_it_is_in_orthancs_configuration(fleet: Fleet, tmp_path: Path) -> None:
+    path = write_fleet(tmp_path, {"orthanc-a": fleet["orthanc-a"].url}, user="jürgen")
+    assert run(path, "status", password=USERS["jürgen"])[0] == 0
+
+
+# ---- Changes of which some are made
+
+
+def test_who_stops_it_is_told_what_is_changed(fleet: Fleet, tmp_path: Path, pair: Path) -> None:
+    with serve_tuning(answers=False) as (url, asked):
+        urls = {"orthanc-a": fleet["orthanc-a"].url, "slow": url, "orthanc-b": url}
+        command = make_command(write_fleet(tmp_path, urls, user="alice"), "tuning", "set", STOCK)
+        environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"]}
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, env=environment, text=True
+        ) as process:
+            assert asked.wait(60)
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert re.search(r"orthanc-a +. done .*stock", output)
+    assert re.search(r"slow +. not known: may be changed", output)
+    assert re.search(r"orthanc-b +. not asked", output)
+
+
+def test_where_nobody_reads_what_is_changed_it_is_an_error(pair: Path) -> None:
+    environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"]}
+    read, write = os.pipe()
+    os.close(read)
+    finished = subprocess.run(
+        make_command(pair, "tuning", "set", STOCK),
+        stdout=write,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert finished.returncode == 2
+    assert finished.stderr.count("done") == 2
+    assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize(("changes", "said"), [(True, "it is changed"), (False, "nothing is")])
+def test_a_change_without_an_answer_is_looked_for(changes: bool, said: str, tmp_path: Path) -> None:
+    with serve_tuning(answers=False, changes=changes) as (url, _):
+        path = write_fleet(tmp_path, {"slow": url})
+        code, output, _ = run(path, "--timeout", "1", "--json", "tuning", "set", STOCK)
+    assert code == 2
+    assert json.loads(output)[0]["Error"].startswith(f"no answer within 1 s; {said}")
+
+
+def test_a_change_that_the_next_start_will_undo_is_an_error(tmp_path: Path) -> None:
+    warning = "The tuning is in force but could not be saved, the next restart of Orthanc will undo"
+    with serve_tuning(["Something else", warning]) as (url, _):
+        path = write_fleet(tmp_path, {"server": url})
+        code, output, _ = run(path, "--json", "tuning", "set", STOCK)
+        assert code == 2
+        assert json.loads(output)[0]["Warnings"] == [warning]
+        assert "could not be saved" in run(path, "tuning", "set", STOCK)[1]
+
+
 def test_a_certificate_that_nobody_vouches_for_is_refused(
     tmp_path: Path, certificate: Certificate
 ) -> None:
@@ -361,6 +539,10 @@ def test_a_password_comes_from_a_file_that_nobody_else_can_read(
     assert "chmod 600" in finished.stderr
     (tmp_path / "password").chmod(0o600)
     assert run_perf_fleet(path, "status").returncode == 0
+    (tmp_path / "password").write_bytes("grün".encode("latin-1"))
+    finished = run_perf_fleet(path, "status")
+    assert (finished.returncode, finished.stdout) == (3, "")
+    assert "is no UTF-8" in finished.stderr
 
 
 @pytest.mark.parametrize(
@@ -370,6 +552,11 @@ def test_a_password_comes_from_a_file_that_nobody_else_can_read(
         ("[servers", "is no TOML"),
         ('[servers]\na = "10.0.0.1:8042"', "no http:// or https:// address"),
         ('[servers]\na = "http://alice:secret@10.0.0.1:8042"', "a password in its address"),
+        ('[servers]\na = "alice:secret@10.0.0.1:8042"', "no http:// or https:// address"),
+        ('[servers]\na = "http://alice:sec/ret@10.0.0.1"', "no http:// or https:// address"),
+        ('[servers]\na = "http://[10.0.0.1"', "no http:// or https:// address"),
+        ('password = "secret"\n[servers]\na = "http://10.0.0.1:8042"', "password_file"),
+        ('[servers]\npassword = "secret"', "no http:// or https:// address"),
         ('pasword_file = "x"\n[servers]\na = "http://10.0.0.1:8042"', "known: user, password_file"),
         ('user = "alice"\n[servers]\na = "http://10.0.0.1:8042"', "no password for alice"),
     ],
