@@ -277,15 +277,17 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     assert ("PersistentVolumeClaim", volume["persistentVolumeClaim"]["claimName"]) in kinds
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     assert ports == {"dicom": 4242, "http": 8042}
-    annotations = pods["template"]["metadata"]["annotations"]
-    assert annotations["prometheus.io/path"] == "/perf/metrics"
-    assert annotations["prometheus.io/port"] == str(ports["http"])
+    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
+    scraped = re.findall(r'\["(\S+)\.orthanc:8042"\]\n +labels: { instance: (\S+) }', page)
+    assert scraped == [(f"orthanc-{n}", f"orthanc-{n}") for n in range(pods["replicas"])]
     # The same as in orthanc.json, by the image's variables
     known = read_configuration()
     environment = {entry["name"]: entry.get("value") for entry in container["env"]}
     assert json.loads(environment["ORTHANC__PERF__ALLOW_TUNING"]) == known["Perf"]["AllowTuning"]
     assert json.loads(environment["ORTHANC__PERF__METRICS_USERS"]) == known["Perf"]["MetricsUsers"]
     assert environment["ORTHANC__POSTGRESQL__LOCK"] == "false"
+    uri = environment["ORTHANC__POSTGRESQL__CONNECTION_URI"]
+    assert uri.partition("?")[2] == known["PostgreSQL"]["ConnectionUri"].partition("?")[2]
     assert environment["ORTHANC__DATABASE_SERVER_IDENTIFIER"] == "$(ORTHANC_POD)"
 
 
