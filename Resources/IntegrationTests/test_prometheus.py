@@ -96,6 +96,16 @@ def busy_orthanc(
     yield orthanc
 
 
+def test_a_share_of_nothing_is_not_shown_as_the_last_one() -> None:
+    """At rest, a ratio is NaN, which "lastNotNull" takes for nothing new."""
+    for panel in json.loads(DASHBOARD.read_text("utf-8"))["panels"]:
+        options = panel.get("options", {}).get("reduceOptions")
+        if options and any(" / " in target["expr"] for target in panel["targets"]):
+            assert options["calcs"] == ["last"]
+            (mapping,) = panel["fieldConfig"]["defaults"]["mappings"]
+            assert mapping["options"]["match"] == "nan"
+
+
 @pytest.mark.alone
 def test_every_metric_that_is_asked_for_is_there(busy_orthanc: OrthancServer) -> None:
     asked = set[str]()
