@@ -6,6 +6,8 @@
 # takes a moment and needs neither root nor a network.
 # setup.sh portable: only what build-portable.sh needs, which brings its own compiler and libraries.
 # setup.sh deb: only what build-deb.sh needs.
+# setup.sh client: only what the lab needs to ask a server that exists already: neither a server nor
+# anything that an installed Orthanc would load.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,6 +27,7 @@ readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
 )
 readonly DEB_PACKAGES=(dpkg-dev file lintian)
+readonly CLIENT_PACKAGES=(python3 python3-venv dcmtk)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
 readonly ORTHANC_GDCM=build/orthanc-gdcm
@@ -53,7 +56,8 @@ is_installed()
 
 
 # Debian starts a service as soon as its package is installed: Orthanc would hold the ports 8042
-# and 4242, Prometheus 9090. The policy is invoke-rc.d(8)'s own way to prevent that.
+# and 4242, Prometheus 9090. The policy is invoke-rc.d(8)'s own way to prevent that; nor are they to
+# start with the machine (disable_units_since).
 forbid_services()
 {
   if [[ ! -e $POLICY ]]
@@ -65,28 +69,32 @@ forbid_services()
 }
 
 
-# Nor are they to start with the machine, unless its owner had installed them before.
-disable_services()
+# What starts with the machine, a unit a line; nothing where there is no systemd
+list_enabled_units()
 {
-  local package
-  for package in "$@"
-  do
-    case $package in
-      orthanc | prometheus | nginx | vsftpd | postgresql | haproxy)
-        if [[ -d /run/systemd/system ]]
-        then
-          as_root systemctl disable "$package"
-        fi
-        ;;
-    esac
-  done
+  if command -v systemctl > /dev/null
+  then
+    systemctl list-unit-files --state=enabled --no-legend | awk '{ print $1 }' | sort
+  fi
+}
+
+
+# What was enabled before is its owner's, also where the package is of another name
+disable_units_since()
+{
+  local added
+  mapfile -t added < <(comm -13 <(echo "$1") <(list_enabled_units))
+  if [[ -n $1 && ${#added[@]} -gt 0 ]]
+  then
+    as_root systemctl disable --quiet "${added[@]}"
+  fi
 }
 
 
 # Of apt-get's hundreds of lines nothing is shown, unless it fails
 install_packages()
 {
-  local missing=() package log
+  local missing=() package log enabled
   for package in "$@"
   do
     is_installed "$package" || missing+=("$package")
@@ -97,6 +105,7 @@ install_packages()
     echo "Installing from Debian: ${missing[*]}"
     forbid_services
     as_root apt-get update -qq
+    enabled=$(list_enabled_units)
     log=$(mktemp)
     if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq \
       -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}" > "$log" 2>&1
@@ -106,7 +115,7 @@ install_packages()
       exit 1
     fi
     rm -f "$log"
-    disable_services "${missing[@]}"
+    disable_units_since "$enabled"
   fi
 }
 
@@ -174,6 +183,11 @@ then
 elif [[ ${1:-} == deb ]]
 then
   install_packages "${BUILD_PACKAGES[@]}" "${DEB_PACKAGES[@]}"
+elif [[ ${1:-} == client ]]
+then
+  install_packages "${CLIENT_PACKAGES[@]}"
+  install_python_packages
+  exit
 else
   install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
   install_packages "$(name_clang_runtime)"
