@@ -31,7 +31,7 @@ from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import is_running, list_children
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
-from lab.__main__ import choose
+from lab.__main__ import choose, parse_arguments, take_fingerprints
 from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
@@ -39,7 +39,13 @@ from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
 from lab.ingest import multiply
 from lab.ingest_page import find_phases, get_seconds
-from lab.machine import describe_machine, describe_storage
+from lab.machine import (
+    describe_machine,
+    describe_storage,
+    fingerprint_lab,
+    fingerprint_place,
+    fingerprint_program,
+)
 from lab.own import check_room
 from lab.pages import fill, keep
 from lab.peers import RECEIVERS
@@ -413,6 +419,58 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     (aside,) = tmp_path.glob("made-*.json")
     assert Results.read(aside) == old
     assert not path.exists()
+
+
+def test_what_no_version_tells_must_be_the_same_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
+    old = make_results("A")
+    old.fingerprints = {"--storage": "0123"}
+    old.write(path)
+    assert Results.read(path) == old
+    assert "0123" not in format_report(old, {})
+
+    by_name = argparse.Namespace(resume=path)
+    new = make_results("A")
+    with pytest.raises(ResultError, match="its fingerprint --storage was 0123, and is None now"):
+        choose(by_name, new, path)
+    new.fingerprints = {"--storage": "4567"}
+    with pytest.raises(ResultError, match="its fingerprint --storage was 0123, and is 4567 now"):
+        choose(by_name, new, path)
+    new.fingerprints = dict(old.fingerprints)
+    assert choose(by_name, new, path) == old
+
+
+def test_builds_disks_and_labs_of_one_name_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = [tmp_path / "shipped", tmp_path / "static"]
+    for program in programs:
+        program.write_text(f"#!/bin/sh\necho 1.13.0 # {program.name}")
+    assert fingerprint_program(programs[0]) != fingerprint_program(programs[1])
+
+    (tmp_path / "folder").mkdir()
+    assert fingerprint_place(tmp_path / "folder") == fingerprint_place(tmp_path)
+    assert fingerprint_place(Path("/dev/shm")) != fingerprint_place(Path("/proc"))
+
+    monkeypatch.setattr("lab.machine.__file__", str(tmp_path / "machine.py"))
+    before = fingerprint_lab()
+    (tmp_path / "notes.txt").touch()
+    assert fingerprint_lab() == before
+    (tmp_path / "peers.py").write_text("changed")
+    assert fingerprint_lab() != before
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["noise"], {"Orthanc's file", "--storage"}),
+        (["ingest"], {"Orthanc's file", "--storage", "--disk"}),
+        (["own", "http://pacs"], set()),
+    ],
+)
+def test_a_fingerprint_is_taken_of_what_takes_part(words: list[str], names: set[str]) -> None:
+    prints = take_fingerprints(parse_arguments(words), Path("/dev/shm"))
+    assert prints.keys() == {"the lab's code", *names}
 
 
 def test_a_result_of_an_older_lab_is_put_aside(tmp_path: Path) -> None:

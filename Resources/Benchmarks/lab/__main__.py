@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from harness.orthanc import ORTHANC
 from lab import (
     compare,
     dashboard,
@@ -28,7 +29,14 @@ from lab import (
 )
 from lab.cells import Experiment, Stage
 from lab.charts import Charts
-from lab.machine import describe_machine, describe_plugin, describe_storage
+from lab.machine import (
+    describe_machine,
+    describe_plugin,
+    describe_storage,
+    fingerprint_lab,
+    fingerprint_place,
+    fingerprint_program,
+)
 from lab.options import ROOT
 from lab.pages import fill, keep
 from lab.places import hide_path, hide_words, identify_path
@@ -57,7 +65,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "own": own.EXPERIMENT,
 }
 
-# Where, not what: a run may go on with others
+# Where, not what: a run may go on with others, if their fingerprints are the same
 PLACES = (
     *("command", "plugin", "output", "storage", "resume", "quick", "dicom_rs", "disk"),
     *("user", "password_file", "headers", "cacert", "yes", "no_limit"),
@@ -133,6 +141,19 @@ def describe_here(arguments: argparse.Namespace, storage: Path) -> dict[str, obj
     }
 
 
+def take_fingerprints(arguments: argparse.Namespace, storage: Path) -> dict[str, str]:
+    """What no version tells, and no option."""
+    prints = {"the lab's code": fingerprint_lab()}
+    if not EXPERIMENTS[arguments.command].is_local:
+        return prints
+    programs = vars(arguments).get("orthanc") or [ORTHANC]
+    prints["Orthanc's file"] = ", ".join(map(fingerprint_program, programs))
+    prints["--storage"] = fingerprint_place(storage)
+    if "disk" in arguments:
+        prints["--disk"] = fingerprint_place(arguments.disk)
+    return prints
+
+
 def describe_command(words: Sequence[str]) -> str:
     """The one that repeats this run, from the project's folder."""
     command = ["Resources/Benchmarks/run.sh", *hide_words(words)]
@@ -157,6 +178,7 @@ def start(arguments: argparse.Namespace, storage: Path, stages: Sequence[Stage])
         describe_here(arguments, storage),
         EXPERIMENTS[arguments.command].figures,
         [Cell(factors) for stage in stages for factors in stage.cells],
+        take_fingerprints(arguments, storage),
     )
 
 
@@ -167,6 +189,7 @@ def find_difference(old: Results, new: Results) -> str:
     for kind, before, now in (
         ("option", old.options, new.options),
         ("machine", old.machine, new.machine),
+        ("fingerprint", old.fingerprints, new.fingerprints),
     ):
         for key in before | now:
             if before.get(key) != now.get(key):

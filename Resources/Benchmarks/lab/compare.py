@@ -130,9 +130,11 @@ def get_constant_factors(results: Results) -> dict[str, str]:
 def list_differences(a: Results, b: Results) -> list[str]:
     """What else than time lies between the two."""
     lines = []
+    both = [name for name in a.fingerprints if name in b.fingerprints]  # an older lab took none
     for name, before, now in (
         ("Option", a.options, b.options),
         ("Machine", a.machine, b.machine),
+        ("Fingerprint", *({key: run.fingerprints[key] for key in both} for run in (a, b))),
         ("All cells", get_constant_factors(a), get_constant_factors(b)),
     ):
         lines += [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import harness
 from harness.orthanc import ORTHANC
 
 
@@ -43,8 +44,12 @@ def describe_machine() -> dict[str, str | int | float]:
     }
 
 
+def take_fingerprint(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
 def describe_file(path: Path) -> str:
-    return f"SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+    return f"SHA-256 {take_fingerprint(path.read_bytes())}"
 
 
 def describe_plugin(path: Path) -> str:
@@ -70,15 +75,38 @@ def describe_packages(*names: str) -> dict[str, str]:
     return {name: found.get(name) or "not installed" for name in names}
 
 
-def describe_storage(folder: Path) -> str:
-    """The kind of file system that a folder is on, such as "ext4", or "tmpfs" in memory."""
-    command = ["findmnt", "--first-only", "--noheadings", "--output", "FSTYPE", "--target", folder]
+def ask_place(folder: Path, columns: str) -> str:
+    """Columns of findmnt(8) for the file system that a folder is on."""
+    command = ["findmnt", "--first-only", "--noheadings", "--output", columns, "--target", folder]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     return finished.stdout.strip()
 
 
+def describe_storage(folder: Path) -> str:
+    """The kind of file system that a folder is on, such as "ext4", or "tmpfs" in memory."""
+    return ask_place(folder, "FSTYPE")
+
+
 def is_in_memory(folder: Path) -> bool:
     return describe_storage(folder) in ("tmpfs", "ramfs")
+
+
+def fingerprint_place(folder: Path) -> str:
+    """Which file system a folder is on: of two of one kind, one may be the faster disk."""
+    return take_fingerprint(ask_place(folder, "SOURCE,TARGET").encode())
+
+
+def fingerprint_program(path: Path) -> str:
+    """Which build: Debian's has the same version as an official one, and is another program."""
+    return take_fingerprint(path.read_bytes()) if path.exists() else "not installed"
+
+
+def fingerprint_lab() -> str:
+    """Its code, the harness' included: what it measures, and how."""
+    folders = [Path(__file__).parent, Path(harness.__file__).parent]
+    files = [path for folder in folders for path in sorted(folder.iterdir())]
+    code = [path.read_bytes() for path in files if path.suffix in (".py", ".mjs")]
+    return take_fingerprint(b"".join(code))
 
 
 def get_load() -> float:

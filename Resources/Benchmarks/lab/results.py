@@ -72,7 +72,11 @@ class Cell:
 
 @dataclass
 class Results:
-    """All cells of one run, where they were measured, and by which command."""
+    """All cells of one run, where they were measured, and by which command.
+
+    `fingerprints`: of what must be the same for a run to be gone on with, but is on no page. An
+    older result has none.
+    """
 
     experiment: str
     date: str
@@ -81,6 +85,7 @@ class Results:
     machine: dict[str, Any]
     figures: dict[str, Figure]
     cells: list[Cell] = field(default_factory=list)
+    fingerprints: dict[str, str] = field(default_factory=dict)
 
     def find(self, factors: Factors) -> Cell:
         """The cell, new where there is none yet."""
@@ -133,6 +138,7 @@ class Results:
             "Machine": self.machine,
             "LoadAverages": [cell.load for cell in self.cells],
             "Options": self.options,
+            **({"Fingerprints": self.fingerprints} if self.fingerprints else {}),
             "IsComplete": self.is_complete(),
             "Figures": {
                 name: {
@@ -164,6 +170,7 @@ class Results:
                 for name, figure in document["Figures"].items()
             },
             [Cell.from_json(cell) for cell in document["Cells"]],
+            document.get("Fingerprints", {}),
         )
 
     @classmethod
