@@ -514,19 +514,47 @@ def make_run(speeds: dict[str, list[float]]) -> Results:
     return results
 
 
+def list_verdicts(page: str) -> dict[str, str]:
+    return dict(re.findall(r"^\| (\w+) \| speed.*\| ([^|]+) \|$", page, re.MULTILINE))
+
+
 def test_compare_tells_a_difference_from_noise() -> None:
     before = make_run({"same": [1, 2, 3, 4, 5, 6], "faster": [1, 2, 3, 4, 5, 6], "few": [1, 2]})
     after = make_run({"same": [2, 1, 4, 3, 6, 5], "faster": [7, 8, 9, 7, 8, 9], "few": [7, 8]})
-    page = compare(before, after)
-    verdicts = dict(re.findall(r"^\| (\w+) \| speed.*\| ([^|]+) \|$", page, re.MULTILINE))
-    assert verdicts == {"same": "noise", "faster": "**differs**", "few": "too few turns"}
+    assert list_verdicts(compare(before, after)) == {
+        "same": "not told apart",
+        "faster": "**differs**",
+        "few": "too few turns",
+    }
+
+
+# The least p of 4 and 4 values is 2/70, of 5 and 5 2/252, of 6 and 6 2/924
+@pytest.mark.parametrize(
+    ("turns", "tested"),
+    [([4], 1), ([4, 4], 0), ([5] * 6, 6), ([5] * 7, 0), ([6] * 23, 23), ([6, 5, 4, 4, 4], 2)],
+    ids=str,
+)
+def test_a_row_that_could_not_differ_among_so_many_is_not_tested(
+    turns: list[int], tested: int
+) -> None:
+    lower = {f"row{place}": list(range(1, 1 + count)) for place, count in enumerate(turns)}
+    higher = {name: [value + 100 for value in values] for name, values in lower.items()}
+    page = compare(make_run(lower), make_run(higher))
+    verdicts = ["**differs**"] * tested
+    verdicts += ["too few turns for so many rows"] * (len(turns) - tested)
+    assert list(list_verdicts(page).values()) == verdicts
+    assert f"for all {tested} rows that have turns enough" in page
+    same = compare(make_run(lower), make_run(lower))
+    assert list(list_verdicts(same).values())[:tested] == ["not told apart"] * tested
 
 
 def test_compare_says_what_else_differs() -> None:
     before, after = make_run({"cell": [1]}), make_run({"cell": [1], "more": [1]})
     after.machine["Kernel"] = "7.0"
+    before.fingerprints, after.fingerprints = {"lab": "01"}, {"lab": "23", "--disk": "45"}
     page = compare(before, after)
     assert "Machine: Kernel: None in A, 7.0 in B" in page
+    assert "Fingerprint: lab: 01 in A, 23 in B" in page and "--disk" not in page
     assert "In one of them only: more" in page
 
 

@@ -114,7 +114,7 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
     command = commands.add_parser("keep", help="a JSON for a page, smaller, under another name")
     command.add_argument("results", type=Path)
     command.add_argument("target", type=Path)
-    command = commands.add_parser("compare", help="two JSON side by side: what is noise, what not")
+    command = commands.add_parser("compare", help="two JSON side by side: what differs")
     command.add_argument("a", type=Path)
     command.add_argument("b", type=Path)
     return parser

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two results of one experiment side by side: what is noise, and what is not.
+"""Two results of one experiment side by side: what differs, and what is not told apart.
 
 What is compared are ratios between the contestants of one cell, not speeds: the two runs had the
 machine at different times, and whatever else it did then is in the speeds, but hits both
@@ -10,7 +10,10 @@ one run tend to be larger than those of the other? It assumes nothing of their d
 has outliers here (a disk that syncs, a neighbour on the machine), and it is exact for the few
 values that a run has, where a t-test would rest on a normal distribution that nobody has seen. As
 many rows are tested at once, the probabilities are adjusted by Holm's method, so that a table of
-pure noise has one false row in it in 5 % of all cases only.
+pure noise has one false row in it in 5 % of all cases only. The fewer values a row has, the larger
+is the least probability that it can show: rows that could not differ among so many are not tested,
+so that they take nothing from the others. That depends on the numbers of values alone, never on
+the values.
 """
 
 import math
@@ -79,17 +82,18 @@ class Row:
     def get_probability(self) -> float:
         return find_probability(self.a.get_units(), self.b.get_units())
 
-    def can_differ(self) -> bool:
-        """Whether there are values enough for any verdict."""
+    def get_least_probability(self) -> float:
+        """That so many values can show, if all of one run are larger."""
         a, b = len(self.a.get_units()), len(self.b.get_units())
-        return 2 / math.comb(a + b, a) <= LEVEL
+        return 2 / math.comb(a + b, a)
 
     def judge(self, adjusted: float | None) -> str:
         if adjusted is None:
-            return "too few turns"
+            is_many = self.get_least_probability() <= LEVEL
+            return "too few turns for so many rows" if is_many else "too few turns"
         if adjusted <= LEVEL:
             return "**differs**"
-        return "perhaps" if self.get_probability() <= LEVEL else "noise"
+        return "perhaps" if self.get_probability() <= LEVEL else "not told apart"
 
     def format(self, adjusted: float | None) -> list[str]:
         a, b = self.a.get_units(), self.b.get_units()
@@ -119,6 +123,15 @@ def find_rows(a: Results, b: Results) -> tuple[list[Row], list[str]]:
                 place[*names, comparison.figure, comparison.a, comparison.b] = comparison
     rows = [Row(found[0][key], found[1][key]) for key in found[0] if key in found[1]]
     return rows, [", ".join(key) for key in found[0].keys() ^ found[1].keys()]
+
+
+def choose_tested(rows: list[Row]) -> list[Row]:
+    """As many as can be tested at once, each of which can differ then; rows alike, all or none."""
+    for limit in sorted({row.get_least_probability() for row in rows}, reverse=True):
+        tested = [row for row in rows if row.get_least_probability() <= limit]
+        if limit * len(tested) <= LEVEL:
+            return tested
+    return []
 
 
 def get_constant_factors(results: Results) -> dict[str, str]:
@@ -152,7 +165,7 @@ def compare(a: Results, b: Results) -> str:
     rows, alone = find_rows(a, b)
     if not rows:
         raise ResultError("the two have no ratio in common")
-    tested = [row for row in rows if row.can_differ()]
+    tested = choose_tested(rows)
     adjusted = adjust([row.get_probability() for row in tested])
     head = ["cell", "ratio", "A (values)", "B (values)", "B / A", "p", "p of all rows", "verdict"]
     lines = [f"## {a.experiment}: A of {a.date}, B of {b.date}", "", *list_differences(a, b)]
