@@ -117,7 +117,7 @@ namespace OrthancPerf
             {this, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
             { CheckChange(current, proposed); }),
-    advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines()),
+    advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines(), tracker_),
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
   {

@@ -89,6 +89,7 @@ namespace OrthancPerf
     Evidence evidence = collector_.Gather();
     evidence.tuning = *getTuning_();
     evidence.facts = sources_.GetFacts();
+    evidence.stuck = sources_.ListStuck();
 
     TranscodingEvidence engines = sources_.GetEngines(evidence.tuning);
     engines.engines = std::move(evidence.transcoding.engines);

@@ -17,14 +17,19 @@
 
 namespace OrthancPerf
 {
-  // Whatever the advisor has to ask for, because it is neither traffic nor tuning. Both on the
-  // thread that asks for advice; may throw std::exception.
+  // Whatever the advisor has to ask for, because it is neither traffic that is over nor
+  // tuning. All on the thread that asks for advice; may throw std::exception.
   class IAdvisorSources
   {
   public:
     virtual ~IAdvisorSources() = default;
 
     virtual ServerFacts GetFacts() = 0;
+
+    virtual std::vector<StuckInstance> ListStuck()
+    {
+      return {};
+    }
 
     // Which engines are switched off, and which could serve the tuning; "engines" is not read
     virtual TranscodingEvidence GetEngines(const Tuning&)

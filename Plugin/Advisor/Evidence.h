@@ -4,6 +4,7 @@
 #include "Advisor/ServerFacts.h"
 #include "Advisor/TrafficSums.h"
 #include "Ingest/Association.h"
+#include "Ingest/IngestThread.h"
 #include "Tuning/TuningDocument.h"
 
 #include <array>
@@ -95,6 +96,8 @@ namespace OrthancPerf
     TrafficSums calm;     // of all that was received: while there was processor time to be had,
     TrafficSums starved;  // and while Orthanc waited for it most of the time (ProcessorPressure)
     double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
+    std::string latestFailure;     // the reason of the latest own failure
+    std::vector<StuckInstance> stuck;
     LoadEvidence load;
     DatabaseEvidence database;
     MemoryEvidence memory;

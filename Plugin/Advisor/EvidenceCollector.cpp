@@ -290,6 +290,7 @@ namespace OrthancPerf
     evidence.origins = origins_;
     evidence.calm = calm_;
     evidence.starved = starved_;
+    evidence.latestFailure = latestFailure_;
     evidence.processorPressure = pressureOfStarved_;
     evidence.load = load_;
     evidence.database = GatherDatabase(now);
@@ -356,6 +357,11 @@ namespace OrthancPerf
   {
     origins_.at(static_cast<std::size_t>(instance.origin)).Add(instance, now);
     secondsReceived_ += TrafficSums::CountSeconds(instance);
+
+    if (instance.isOwnFailure)
+    {
+      latestFailure_ = instance.reason;
+    }
 
     if (instance.outcome == Outcome::Stored && IsKnown(instance))
     {

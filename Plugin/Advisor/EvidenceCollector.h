@@ -57,7 +57,7 @@ namespace OrthancPerf
     // meanwhile says which of Evidence's sums these are added to.
     void OnProcessorWait(const ProcessorPressure::Waits& waits);
 
-    // What there is now; without facts, tuning, and the engines that could be used
+    // What there is now; without facts, tuning, what is stuck, and the engines that could be used
     Evidence Gather();
 
   private:
@@ -98,6 +98,7 @@ namespace OrthancPerf
     std::array<TrafficSums, DIRECTION_COUNT> totals_;
     std::array<TrafficSums, ORIGIN_COUNT> origins_;
     double secondsReceived_ = 0;
+    std::string latestFailure_;
     TrafficSums calm_;     // see Evidence
     TrafficSums starved_;  // likewise
     double pressureOfStarved_ = 0;

@@ -35,6 +35,7 @@ namespace OrthancPerf
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
     firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
+    ownFailures += instance.isOwnFailure ? 1 : 0;
 
     if (instance.database)
     {
@@ -72,6 +73,7 @@ namespace OrthancPerf
     firstMessages += later.firstMessages;
     stalls += later.stalls;
     stallSeconds += later.stallSeconds;
+    ownFailures += later.ownFailures;
     repeated += later.repeated;
     roundTrips += later.roundTrips;
     latencySeconds += later.latencySeconds;
@@ -138,7 +140,7 @@ namespace OrthancPerf
 
     for (double* sum :
          {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls, &stallSeconds,
-          &activeSeconds, &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
+          &activeSeconds, &ownFailures, &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
     {
       *sum *= factor;
     }

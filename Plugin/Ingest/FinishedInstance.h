@@ -124,7 +124,8 @@ namespace OrthancPerf
     Direction direction = Direction::Receive;
     Origin origin = Origin::Unknown;
     Outcome outcome = Outcome::Failed;
-    std::string reason;  // why it was not stored, one text of few; empty where it was
+    std::string reason;         // why it was not stored, one text of few; empty where it was
+    bool isOwnFailure = false;  // received, and failed though Orthanc could read it
     Peer peer;
     std::size_t size = 0;  // bytes of the DICOM file as received
     std::chrono::system_clock::time_point finishedAt;

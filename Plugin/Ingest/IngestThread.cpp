@@ -22,6 +22,15 @@ namespace OrthancPerf
     constexpr std::chrono::minutes PATIENCE_WITH_UNANSWERED(15);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
 
+    // A disk or a database that works answers within this, however busy
+    constexpr std::chrono::seconds LONG_SILENCE(10);
+
+
+    std::chrono::seconds GetSlowest(std::size_t size)
+    {
+      return std::chrono::seconds(size / SLOWEST_BYTES_PER_SECOND);
+    }
+
 
     int GetThreadId()
     {
@@ -235,6 +244,30 @@ namespace OrthancPerf
   }
 
 
+  std::optional<StuckInstance> IngestThread::GetStuck(TimePoint now) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    if (!inFlight_ || !inFlight_->message || inFlight_->isStored || inFlight_->isHeld ||
+        GetResponse().state != Response::State::Pending)
+    {
+      return std::nullopt;
+    }
+
+    const Duration silence = now - GetLastSign();
+
+    if (silence < LONG_SILENCE + GetSlowest(inFlight_->instance.size))
+    {
+      return std::nullopt;
+    }
+
+    return StuckInstance{inFlight_->evidence.filterReached
+                             ? source_.GetStoringPhase(*inFlight_->message)
+                             : Phase::Prepare,
+                         silence};
+  }
+
+
   std::optional<EndedInstance> IngestThread::End()
   {
     if (!inFlight_)
@@ -439,6 +472,6 @@ namespace OrthancPerf
 
     const std::chrono::seconds base =
         inFlight_->evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
-    return base + std::chrono::seconds(inFlight_->instance.size / SLOWEST_BYTES_PER_SECOND);
+    return base + GetSlowest(inFlight_->instance.size);
   }
 }

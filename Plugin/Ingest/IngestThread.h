@@ -41,6 +41,14 @@ namespace OrthancPerf
   };
 
 
+  // An instance in flight of which nothing has been heard for long
+  struct StuckInstance
+  {
+    Phase phase = Phase::Prepare;  // in which it is; Commit: storage or index
+    Duration silence = Duration::zero();
+  };
+
+
   // What one thread of Orthanc is working at: an HTTP request, or a DIMSE message, and in it one
   // instance after the other. Turns the callbacks, in their order, into ended instances. Owned by
   // IngestTracker, through which those events come that end an instance; all the events come from
@@ -102,6 +110,11 @@ namespace OrthancPerf
 
     // The origin of the instance on this thread, if there is one
     std::optional<Origin> GetInFlight() const;
+
+    // The instance on this thread if Orthanc has had it for ten seconds, and what a slow disk takes
+    // for its size, without a sign, and has neither stored it, nor answered, nor closed the
+    // connection. Nothing if that is not seen.
+    std::optional<StuckInstance> GetStuck(TimePoint now) const;
 
   private:
     struct InFlight : EndedInstance

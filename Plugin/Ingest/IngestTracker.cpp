@@ -149,6 +149,24 @@ namespace OrthancPerf
     return static_cast<std::size_t>(inThreads + inDeferred);
   }
 
+
+  std::vector<StuckInstance> IngestTracker::ListStuck(TimePoint now) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<StuckInstance> stuck;
+
+    for (const std::shared_ptr<IngestThread>& thread : threads_)
+    {
+      if (const std::optional<StuckInstance> instance = thread->GetStuck(now))
+      {
+        stuck.push_back(*instance);
+      }
+    }
+
+    return stuck;
+  }
+
+
   std::uint64_t IngestTracker::CountLateOutcomes() const
   {
     return lateOutcomes_.load(std::memory_order_relaxed);
@@ -177,6 +195,7 @@ namespace OrthancPerf
     FinishedInstance finished = ended.instance;
     finished.outcome = verdict.outcome;
     finished.reason = verdict.reason;
+    finished.isOwnFailure = verdict.outcome == Outcome::Failed && *ended.evidence.problem == '\0';
     // Else the identifier that Orthanc would have given it
     finished.instanceId =
         verdict.outcome == Outcome::Stored ? instanceId : ended.identity.hasher.GetInstanceId();

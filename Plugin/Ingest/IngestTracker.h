@@ -44,6 +44,9 @@ namespace OrthancPerf
     // Instances that were received and have no outcome yet
     std::size_t CountInFlight(Origin origin) const;
 
+    // Those of them of which nothing has been heard for long (IngestThread::GetStuck)
+    std::vector<StuckInstance> ListStuck(TimePoint now) const;
+
     // Instances that were stored after they had been given up: counted as discarded or failed
     std::uint64_t CountLateOutcomes() const;
 

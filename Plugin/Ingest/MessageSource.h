@@ -105,6 +105,13 @@ namespace OrthancPerf
     // Any thread
     virtual Response GetResponse(const MessageId& id) const noexcept = 0;
 
+    // Any thread: how far the instance of this message is that is being stored: Storage, Index, or
+    // Commit, where they cannot be told apart yet
+    virtual Phase GetStoringPhase(const MessageId&) const noexcept
+    {
+      return Phase::Commit;
+    }
+
     // What the calling thread writes and asks from now on is its instance's, until it is taken
     virtual void BeginStorage() noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;

@@ -69,6 +69,7 @@ namespace OrthancPerf
     std::array<std::atomic<std::int64_t>, REMEMBERED_RESPONSES> responses = {};
     std::atomic<std::uint32_t> stalls = 0;
     std::atomic<std::int64_t> stallTime = 0;
+    std::atomic<bool> isFileClosed = false;  // of its latest instance
     std::atomic<bool> isHttp = false;
     SharedAddress peer;
 

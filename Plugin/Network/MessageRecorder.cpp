@@ -116,9 +116,22 @@ namespace OrthancPerf
   }
 
 
+  Phase MessageRecorder::GetStoringPhase(const MessageId& id) const noexcept
+  {
+    if (places_[id.connection].isFileClosed.load(RELAXED))
+    {
+      return Phase::Index;
+    }
+
+    return isStorageServed_.load(RELAXED) ? Phase::Commit : Phase::Storage;
+  }
+
+
   void MessageRecorder::BeginStorage() noexcept
   {
-    WrittenFiles::OfThisThread().Begin();
+    const int connection = GetCurrentConnection();
+    WrittenFiles::OfThisThread().Begin(
+        connection < 0 ? nullptr : &places_[static_cast<std::size_t>(connection)].isFileClosed);
     const Served served = {isStorageServed_.load(std::memory_order_relaxed),
                            isDatabaseServed_.load(std::memory_order_relaxed)};
 

@@ -34,6 +34,7 @@ namespace OrthancPerf
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const noexcept override;
     Response GetResponse(const MessageId& id) const noexcept override;
+    Phase GetStoringPhase(const MessageId& id) const noexcept override;
     void BeginStorage() noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
     AskedWork TakeAskedWork() override;

@@ -28,10 +28,12 @@ namespace OrthancPerf
   }
 
 
-  void WrittenFiles::Begin() noexcept
+  void WrittenFiles::Begin(std::atomic<bool>* isClosed) noexcept
   {
     *this = {};
     isFollowing_ = true;
+    isClosed_ = isClosed;
+    TellWhetherClosed(false);
   }
 
 
@@ -41,6 +43,7 @@ namespace OrthancPerf
     {
       open_[openCount_++] = fd;
       created_ = created_.value_or(from);
+      TellWhetherClosed(false);
     }
   }
 
@@ -62,6 +65,7 @@ namespace OrthancPerf
     {
       *found = open_[--openCount_];
       closed_ = now;
+      TellWhetherClosed(openCount_ == 0);
     }
 
     return found != nullptr;
@@ -78,6 +82,15 @@ namespace OrthancPerf
     }
 
     return StoredFile{*taken.created_, *taken.closed_, taken.sync_};
+  }
+
+
+  void WrittenFiles::TellWhetherClosed(bool isClosed) const noexcept
+  {
+    if (isClosed_ != nullptr)
+    {
+      isClosed_->store(isClosed, std::memory_order_relaxed);
+    }
   }
 
 

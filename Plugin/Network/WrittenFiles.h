@@ -4,6 +4,7 @@
 #include "Ingest/MessageSource.h"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <optional>
 
@@ -26,8 +27,9 @@ namespace OrthancPerf
     // Whether a file counts that is opened with these flags of open(2)
     static bool IsWritten(int flags) noexcept;
 
-    // The thread stores an instance from now on, until Take()
-    void Begin() noexcept;
+    // The thread stores an instance from now on, until Take(). "isClosed", which outlives that,
+    // says whether a file was closed and none is open now; null: nobody wants to know.
+    void Begin(std::atomic<bool>* isClosed = nullptr) noexcept;
 
     bool IsFollowing() const noexcept
     {
@@ -51,8 +53,10 @@ namespace OrthancPerf
 
   private:
     int* Find(int fd) noexcept;
+    void TellWhetherClosed(bool isClosed) const noexcept;
 
     bool isFollowing_ = false;
+    std::atomic<bool>* isClosed_ = nullptr;
     std::array<int, 8> open_ = {};  // what is opened beyond that does not count
     std::size_t openCount_ = 0;
     std::optional<TimePoint> created_;

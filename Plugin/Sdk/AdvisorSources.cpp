@@ -40,9 +40,10 @@ namespace OrthancPerf
 
 
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
-                                 const EngineDirectory& engines) :
+                                 const EngineDirectory& engines, const IngestTracker& tracker) :
     orthanc_(orthanc),
-    engines_(engines)
+    engines_(engines),
+    tracker_(tracker)
   {
     facts_.configuration = configuration;
     facts_.orthancVersion = orthanc.GetVersion();
@@ -76,6 +77,12 @@ namespace OrthancPerf
     facts_.kernel = KernelLimits::Read();
     facts_.memory = ReadMemoryLimit();
     return facts_;
+  }
+
+
+  std::vector<StuckInstance> AdvisorSources::ListStuck()
+  {
+    return tracker_.ListStuck(Clock::now());
   }
 
 

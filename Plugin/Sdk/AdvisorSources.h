@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Ingest/IngestTracker.h"
 #include "Sdk/Orthanc.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 
@@ -10,19 +11,21 @@
 namespace OrthancPerf
 {
   // What Orthanc and its machine say of themselves: configuration, log levels, the size of the
-  // store, the kernel's limits. Owned by the plugin's context; any thread may call it. Asks
-  // Orthanc's own REST API, at most every other second, for the size of the store once a minute.
+  // store, the kernel's limits; and what the tracker has in flight. Owned by the plugin's context;
+  // any thread may call it. Asks Orthanc's own REST API, at most every other second, for the size
+  // of the store once a minute.
   class AdvisorSources : public IAdvisorSources
   {
   public:
-    // Both outlive the sources
+    // All but the configuration outlive the sources
     AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
-                   const EngineDirectory& engines);
+                   const EngineDirectory& engines, const IngestTracker& tracker);
 
     // Orthanc's servers and database are up
     void Start();
 
     ServerFacts GetFacts() override;
+    std::vector<StuckInstance> ListStuck() override;
     TranscodingEvidence GetEngines(const Tuning& tuning) override;
 
   private:
@@ -32,6 +35,7 @@ namespace OrthancPerf
 
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
+    const IngestTracker& tracker_;
     std::mutex askingForStore_;
     TimePoint storeReadAt_;
 

@@ -20,7 +20,7 @@ import pytest
 import requests
 
 from conftest import AddRow, MakeSeries
-from harness.advice import list_kinds
+from harness.advice import find, list_kinds
 from harness.faults import (
     TIMEOUTS,
     BadNetwork,
@@ -117,6 +117,7 @@ class Patient:
         self.has_plugin = has_plugin
         self.fault = fault
         self.waited = 0.0  # seconds that all images of the latest fault have at least waited
+        self.failed_share = 1.0  # that the advisor has found during the latest fault
         self._before = Metrics("")  # the latest fault
 
     def undergo(self, images: list[Image], case: "Case") -> Seen:
@@ -147,8 +148,7 @@ class Patient:
         if survived:
             self._check_nothing_left()
         if self.has_plugin:
-            untrue = UNTRUE & list_kinds(self.server)
-            assert not untrue, self.server.get("/perf/advice").text
+            self._check_advice()
         self.server.delete_all()
         return Seen(answers, survived)
 
@@ -224,6 +224,12 @@ class Patient:
         assert not ledger.find_lost(self.server)
         assert self.server.get_json("/statistics")["CountInstances"] == len(images)
 
+    def _check_advice(self) -> None:
+        findings = {finding["ID"]: finding for finding in self.server.get_json("/perf/advice")}
+        assert not findings.keys() & (UNTRUE | {"stuck-instances"}), findings
+        if "failed-instances" in findings:  # it fades
+            assert findings["failed-instances"]["Evidence"]["FailedShare"] < self.failed_share
+
     def _check_nothing_left(self) -> None:
         pid, most = self.server.pid, self._descriptors + TOLERATED_DESCRIPTORS
         assert wait_until(lambda: count_descriptors(pid) <= most), (
@@ -259,6 +265,10 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     assert patient.list_reasons() == {"storage full, or storage or database failed"}
     minute = patient.server.get_json("/perf/status")["Windows"][1]["Receive"]
     assert minute["Outcomes"]["Failed"] >= DURING, minute
+    evidence = find(patient.server, "failed-instances")["Evidence"]
+    assert evidence["Reason"] == "storage full, or storage or database failed"
+    assert evidence["Failed"] >= DURING - 1, evidence
+    patient.failed_share = evidence["FailedShare"]
 
 
 def look_for_transcoded_failures(patient: Patient, answers: Counter[Answer]) -> None:
@@ -282,6 +292,12 @@ def look_for_waiting(patient: Patient, answers: Counter[Answer]) -> None:
     assert metrics.sum(IN_FLIGHT, origin="RestApi") == BY_HTTP
     assert metrics.sum(OPEN, peer=TITLE) == BY_CSTORE
 
+    def find_stuck() -> Json:
+        return find(patient.server, "stuck-instances")["Evidence"]
+
+    assert wait_until(lambda: find_stuck()["Instances"] == DURING)
+    assert find_stuck()["Phase"] == "storage"
+
 
 def look_at_what_waited(patient: Patient, answers: Counter[Answer]) -> None:
     """Orthanc has stored all, though the senders did not wait; /perf knows how long it took."""
@@ -299,6 +315,8 @@ def look_for_answers(patient: Patient, answers: Counter[Answer]) -> None:
         response = patient.server.get(f"/perf/{path}")
         assert response.ok, response.text
         assert response.elapsed.total_seconds() < ANSWER_SECONDS, path
+    named = {"failed-instances", "stuck-instances"}
+    assert wait_until(lambda: bool(named & list_kinds(patient.server)))
 
 
 def look_for_nobody(patient: Patient, answers: Counter[Answer]) -> None:

@@ -103,6 +103,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, WhatIsLostIsCountedWithTheLatestReason)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.outcome = Outcome::Failed;
+    instance.reason = "not DICOM";
+    collector_.OnInstanceFinished(instance);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).ownFailures);
+
+    instance.isOwnFailure = true;
+    instance.reason = "storage full";
+    collector_.OnInstanceFinished(instance);
+    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Receive).ownFailures);
+    EXPECT_EQ("storage full", collector_.Gather().latestFailure);
+  }
+
+
   TEST_F(EvidenceCollectorTest, PeersAreBounded)
   {
     for (int i = 0; i < 1000; i++)

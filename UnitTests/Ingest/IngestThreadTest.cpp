@@ -343,8 +343,14 @@ namespace OrthancPerf
         return std::exchange(asked, {});
       }
 
+      Phase GetStoringPhase(const MessageId&) const noexcept override
+      {
+        return phase;
+      }
+
       std::optional<Message> message;
       std::optional<TimePoint> response;
+      Phase phase = Phase::Storage;
       std::optional<StoredFile> file;
       AskedWork asked;
     };
@@ -403,6 +409,67 @@ namespace OrthancPerf
     EXPECT_EQ(phases.Get(Phase::Respond), milliseconds(2));
     EXPECT_FALSE(phases.Get(Phase::Commit));
     EXPECT_EQ(phases.GetTotal(), milliseconds(19));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatOrthancHasForTenSecondsWithoutASignIsStuck)
+  {
+    Receive();
+    EXPECT_FALSE(thread_.GetStuck(At(10'109)));
+    const std::optional<StuckInstance> stuck = thread_.GetStuck(At(10'110));
+    ASSERT_TRUE(stuck);
+    EXPECT_EQ(Phase::Storage, stuck->phase);
+    EXPECT_EQ(seconds(10), stuck->silence);
+
+    source_.phase = Phase::Index;
+    EXPECT_EQ(Phase::Index, thread_.GetStuck(At(12'000))->phase);
+
+    source_.response = At(12'001);  // it was refused
+    EXPECT_FALSE(thread_.GetStuck(At(12'002)));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatIsStoredOrGoneIsNotStuck)
+  {
+    Receive();
+    Store(thread_, At(120), FromModality("CT1"));
+    EXPECT_FALSE(thread_.GetStuck(At(60'000)));
+
+    Receive();
+    source_.message.reset();
+    EXPECT_FALSE(thread_.GetStuck(At(60'000)));
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatIsStuckBeforeTheFilterIsInPrepareUnlessThePluginHoldsIt)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
+    thread_.OnHeld();
+    EXPECT_FALSE(thread_.GetStuck(At(60'000)));
+    thread_.OnLetGo(At(60'000));
+    EXPECT_FALSE(thread_.GetStuck(At(60'001)));
+    EXPECT_EQ(Phase::Prepare, thread_.GetStuck(At(70'000))->phase);
+  }
+
+
+  TEST_F(IngestThreadWithProbe, AGigabyteMayTakeItsTime)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1'000'000'000));
+    thread_.OnFilter(At(110), FromModality("CT1"));
+    EXPECT_FALSE(thread_.GetStuck(At(240'000)));
+    EXPECT_TRUE(thread_.GetStuck(At(250'000)));
+  }
+
+
+  TEST(IngestThread, WithoutAViewOfItsConnectionNobodyKnowsWhetherItIsStuck)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    thread.OnReceived(At(0), Received(Origin::DicomProtocol, 10));
+    thread.OnFilter(At(1), FromModality("CT1"));
+    EXPECT_FALSE(thread.GetStuck(TimePoint(seconds(29))));
   }
 
 

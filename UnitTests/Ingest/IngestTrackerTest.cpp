@@ -96,6 +96,7 @@ namespace OrthancPerf
     tracker_.OnReceived(now_, Unreadable());
     tracker_.OnRequest(now_, "127.0.0.1");
     EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
+    EXPECT_FALSE(collector_.Get()[0].isOwnFailure);  // nobody could have stored it
   }
 
   TEST_F(IngestTrackerTest, AsksTheStoreBeforeItCallsAnInstanceDiscarded)
@@ -144,6 +145,15 @@ namespace OrthancPerf
     tracker_.OnStored(now_ + seconds(61), {});
     EXPECT_EQ(collector_.Get().size(), 1U);
     EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
+  }
+
+  TEST_F(IngestTrackerTest, WhatOrthancCouldReadAndDidNotStoreIsLost)
+  {
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    tracker_.OnFilter(now_, {});
+    tracker_.OnRequest(now_, "127.0.0.1");
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_TRUE(collector_.Get()[0].isOwnFailure);
   }
 
   // As where another plugin has the received-instance callback: nothing is heard before the filter
@@ -260,6 +270,19 @@ namespace OrthancPerf
       Message message;
       TimePoint response;
     };
+  }
+
+  TEST_F(IngestTrackerTest, ListsWhatIsStuck)
+  {
+    OneConnection source;
+    IngestTracker tracker(journal_, true, source);
+    tracker.OnReceived(now_, Readable("1.2"));
+    tracker.OnFilter(now_, {});
+    EXPECT_TRUE(tracker.ListStuck(now_ + seconds(9)).empty());
+    ASSERT_EQ(1U, tracker.ListStuck(now_ + seconds(10)).size());
+    EXPECT_EQ(Phase::Commit, tracker.ListStuck(now_ + seconds(10))[0].phase);
+    tracker.OnStored(now_ + seconds(11), {});
+    EXPECT_TRUE(tracker.ListStuck(now_ + seconds(30)).empty());
   }
 
   TEST_F(IngestTrackerTest, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)

@@ -3,6 +3,7 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/DimseMessages.h"
+#include "Network/WrittenFiles.h"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -123,6 +124,27 @@ namespace OrthancPerf
     EXPECT_EQ("10.0.0.1", message->peer.address);
 
     std::thread([this] { EXPECT_FALSE(recorder_.GetCurrentMessage()); }).join();
+  }
+
+
+  TEST_F(MessageRecorderTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 40);
+    const MessageId id = recorder_.GetCurrentMessage()->id;
+    WrittenFiles& files = WrittenFiles::OfThisThread();
+
+    recorder_.BeginStorage();
+    EXPECT_EQ(Phase::Storage, recorder_.GetStoringPhase(id));
+    files.OnCreated(5, At(50));
+    files.OnClosed(5, At(51));
+    EXPECT_EQ(Phase::Index, recorder_.GetStoringPhase(id));
+
+    recorder_.FollowServers(true, false);
+    recorder_.BeginStorage();
+    EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
+    recorder_.TakeStoredFile();
+    recorder_.TakeAskedWork();
   }
 
 

@@ -39,6 +39,27 @@ namespace OrthancPerf
   }
 
 
+  TEST(WrittenFiles, OthersMayKnowWhetherAllOfThemAreClosed)
+  {
+    std::atomic<bool> isClosed = true;
+    WrittenFiles files;
+    files.Begin(&isClosed);
+    EXPECT_FALSE(isClosed);
+    files.OnCreated(5, At(1));
+    files.OnCreated(6, At(2));
+    files.OnClosed(6, At(3));
+    EXPECT_FALSE(isClosed);
+    files.OnClosed(5, At(4));
+    EXPECT_TRUE(isClosed);
+    files.OnCreated(5, At(5));
+    EXPECT_FALSE(isClosed);
+    files.OnClosed(5, At(6));
+    files.Take();
+    files.Begin();
+    EXPECT_TRUE(isClosed);  // that is another instance
+  }
+
+
   TEST(WrittenFiles, WhatIsOpenAlreadyDoesNotCount)
   {
     WrittenFiles files;

@@ -14,6 +14,8 @@ namespace OrthancPerf
     };
 
     return {Rule(judgeProcessor),
+            &JudgeFailures,
+            &JudgeStuck,
             &JudgeDelayedAck,
             &JudgeSocketBuffer,
             &JudgeKernelBuffer,

@@ -19,6 +19,10 @@ namespace OrthancPerf
   std::optional<Finding> JudgeAssociationSetup(const PeerEvidence& peer, const Evidence& evidence);
   std::optional<Finding> JudgeSmallPdu(const PeerEvidence& peer, const Evidence& evidence);
 
+  // What does not arrive, or does not go on
+  std::optional<Finding> JudgeFailures(const Evidence& evidence);
+  std::optional<Finding> JudgeStuck(const Evidence& evidence);
+
   // Storing: the whole server
   std::optional<Finding> JudgeFsync(const Evidence& evidence);
   std::optional<Finding> JudgeStorage(const Evidence& evidence);
