@@ -18,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from pydicom import dcmread, dcmwrite
 from pydicom.data import get_testdata_file
 from rich.console import Console
 
@@ -48,7 +49,7 @@ from lab.machine import (
 )
 from lab.own import check_room
 from lab.pages import fill, keep
-from lab.peers import RECEIVERS
+from lab.peers import RECEIVERS, check_files
 from lab.phases import separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
@@ -725,6 +726,34 @@ def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path
     assert set(cell["Declined"]) <= {"dicom-rs storescp"}
     for figures in cell["Rounds"][0][0].values():
         assert figures["throughput"] >= figures["throughput to the disk"] > 0
+
+
+def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
+    make_series: MakeSeries, tmp_path: Path
+) -> None:
+    images = make_series("kept", 2)
+    folder = tmp_path / "01" / "23"  # as Orthanc has them
+    folder.mkdir(parents=True)
+    first, _ = (shutil.copy(image.path, folder / image.path.stem) for image in images)
+    (folder / "keep").touch()
+    (tmp_path / "index").write_bytes(b"SQLite format 3")
+    dcmwrite(folder / "head", dcmread(first, stop_before_pixels=True))
+    check_files(tmp_path, images)
+
+    content = first.read_bytes()
+    first.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):
+        check_files(tmp_path, images)
+    first.write_bytes(content[:-1000])
+    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):
+        check_files(tmp_path, images)
+    first.unlink()
+    with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 0 other"):
+        check_files(tmp_path, images)
+    for name in ("first", "again"):
+        (folder / name).write_bytes(content)
+    with pytest.raises(ClientError, match="2 of 2 images are in files as sent, 1 other"):
+        check_files(tmp_path, images)
 
 
 def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:

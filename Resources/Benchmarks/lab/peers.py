@@ -3,21 +3,25 @@
 
 Orthanc syncs each file before it answers, and indexes it; the others leave their files to the
 kernel. So there are two figures: until the sender has ended, and until all files are on the disk.
+After each turn, the files of either are read again.
 """
 
 import argparse
+import hashlib
 import os
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
 import pydicom
+from pydicom.errors import InvalidDicomError
 
 from harness.images import Image
 from harness.orthanc import OrthancServer, find_free_port
@@ -25,7 +29,7 @@ from harness.receivers import Receiver
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
-from lab.processes import SAME_PIXELS, ClientError, ProcessorClock, check_images
+from lab.processes import ClientError, ProcessorClock, check_images
 from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -47,7 +51,7 @@ RECEIVERS = [ORTHANC, TUNED, *PROGRAMS]
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody who receives; `clear` forgets what came, `check` counts it."""
+    """Somebody who receives; `clear` forgets what came, `check` finds all of it, and whole."""
 
     port: int
     pid: int
@@ -57,13 +61,11 @@ class Peer:
 
 
 def make_orthanc_peer(server: OrthancServer) -> Peer:
-    return Peer(
-        server.dicom_port,
-        server.pid,
-        server.storage,
-        server.delete_all,
-        partial(check_images, server),
-    )
+    def check(images: list[Image]) -> None:
+        check_images(server, images)  # in its index, too
+        check_files(server.storage, images)
+
+    return Peer(server.dicom_port, server.pid, server.storage, server.delete_all, check)
 
 
 def make_program_peer(receiver: Receiver, folder: Path) -> Peer:
@@ -78,18 +80,36 @@ def list_files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
+def identify(path: Path) -> tuple[str, str] | None:
+    """An image's UID and a digest of its pixel data; none of a file that has no pixel data.
+
+    Those are Orthanc's index, and its attachments other than the image, such as the part of it
+    that comes before the pixel data.
+    """
+    try:
+        image = pydicom.dcmread(path, specific_tags=["SOPInstanceUID", "PixelData"])
+    except InvalidDicomError:
+        return None
+    if "PixelData" not in image:
+        return None
+    return image.SOPInstanceUID, hashlib.sha256(image.PixelData).hexdigest()
+
+
+@cache
+def identify_sent(image: Image) -> tuple[str, str] | None:
+    return identify(image.path)
+
+
 def check_files(folder: Path, images: list[Image]) -> None:
-    """All are there, and whole."""
-    files = list_files(folder)
-    uids = [pydicom.dcmread(path, stop_before_pixels=True).SOPInstanceUID for path in files]
-    if sorted(uids) != sorted(image.sop_instance_uid for image in images):
-        raise ClientError(f"{len(set(uids))} of {len(images)} images are stored")
-    received, sent = (
-        sum(path.stat().st_size for path in paths)
-        for paths in (files, [image.path for image in images])
-    )
-    if received < SAME_PIXELS * sent:
-        raise ClientError(f"{received} of {sent} bytes are stored")
+    """All are there once, with the pixel data that was sent."""
+    found = Counter(map(identify, list_files(folder)))
+    del found[None]
+    sent = Counter(map(identify_sent, images))
+    if found != sent:
+        whole = (found & sent).total()
+        raise ClientError(
+            f"{whole} of {len(images)} images are in files as sent, {(found - sent).total()} other"
+        )
 
 
 def sync(folder: Path, begin: float) -> float:
