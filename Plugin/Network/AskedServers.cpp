@@ -11,6 +11,7 @@
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -26,9 +27,15 @@ namespace OrthancPerf
 
 
     // Whether it is a connection to a server with an address; that of a Unix socket has no port.
-    // Questions to a name server are no such connection, nor are two ends of one process.
+    // Questions to a name server are no such connection, nor are two ends of one process. What is
+    // printed asks nobody, though it goes to a socket under systemd: to its journal.
     bool FindServer(int fd, PeerAddress& server) noexcept
     {
+      if (fd <= STDERR_FILENO)
+      {
+        return false;
+      }
+
       const ErrnoKeeper keeper;
       int type = 0;
       socklen_t size = sizeof(type);
@@ -136,6 +143,8 @@ namespace OrthancPerf
   // One attempt may follow another, as with IPv6 and IPv4: all are the way to what is asked then
   void AskedServers::OnConnecting(int fd, TimePoint from, TimePoint now) noexcept
   {
+    OnClosing(fd);  // an earlier connection of this descriptor, behind our backs (dup2(2))
+
     if (connecting_ < 0)
     {
       connectingSince_ = from;

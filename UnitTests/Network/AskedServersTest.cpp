@@ -214,6 +214,25 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(AskedServersTest, ANumberThatIsConnectedAnewIsNoLongerTheFirstOnes)
+  {
+    ConnectedSocket first(other_.GetPort());
+    const int fd = first.Get();
+    Ask(fd, 100, 5);
+    const ConnectedSocket second(database_.GetPort());
+    ASSERT_EQ(fd, dup2(second.Get(), fd));  // no hook has seen that the first one was closed
+    servers_.OnConnecting(fd, At(108), At(109));
+    Ask(fd, 110, 3);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(milliseconds(5), work.storage->waited);
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(Describe(database_), work.database->server);
+    EXPECT_EQ(milliseconds(4), work.database->waited);
+  }
+
+
   // Of an object storage, say, by its name: 127.0.0.2 is this machine as well
   TEST_F(AskedServersTest, TwoAddressesOfTheSamePortAreOneServer)
   {
@@ -259,6 +278,18 @@ namespace OrthancPerf
     Ask(fd, 100, 5);
     EXPECT_FALSE(servers_.Take().database);
     close(fd);
+  }
+
+
+  // Under systemd, it is a connection to the journal
+  TEST_F(AskedServersTest, WhatIsPrintedIsNoQuestion)
+  {
+    const int output = dup(STDOUT_FILENO);
+    ASSERT_EQ(STDOUT_FILENO, dup2(other_.GetClient(), STDOUT_FILENO));
+    Ask(STDOUT_FILENO, 100, 5);
+    ASSERT_EQ(STDOUT_FILENO, dup2(output, STDOUT_FILENO));
+    close(output);
+    EXPECT_FALSE(servers_.Take().database);
   }
 
 
