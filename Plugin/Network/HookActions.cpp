@@ -11,6 +11,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <unistd.h>
 
 namespace OrthancPerf
 {
@@ -203,11 +204,19 @@ namespace OrthancPerf
   }
 
 
+  bool IsOwnProcess() noexcept
+  {
+    const ContextUse use;
+    return !use || getpid() == use->process;
+  }
+
+
   void Forget(int fd) noexcept
   {
     const ContextUse use;
+    Connection* connection = use.Find(fd);
 
-    if (Connection* connection = use.Find(fd))
+    if (connection != nullptr && getpid() == use->process)
     {
       ForgetMessage(use, fd);
       use->tracker.OnClosing(*connection, Clock::now());

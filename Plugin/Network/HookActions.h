@@ -59,6 +59,10 @@ namespace OrthancPerf
   // Orthanc asks for is kept in mind: DCMTK of the official builds switches Nagle's algorithm off.
   bool BeforeSetOption(int fd, int level, int option, const void* value, std::size_t size) noexcept;
 
+  // Whether the caller is this process, and no child of vfork(2), which has our memory until it
+  // executes its program, and closes what it inherits (Python's subprocess, Java). A system call.
+  bool IsOwnProcess() noexcept;
+
   // The descriptor is about to be closed, or was closed by a call that no hook saw
   void Forget(int fd) noexcept;
 }

@@ -2,6 +2,7 @@
 #include "Network/HookContext.h"
 
 #include <array>
+#include <pthread.h>
 #include <thread>
 
 namespace OrthancPerf
@@ -45,6 +46,10 @@ namespace OrthancPerf
 
   bool EnterContext(HookContext& context)
   {
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { currentContext.store(nullptr); });
+    (void)registered;  // without memory for that, a child does as before
+
     HookContext* none = nullptr;
     return currentContext.compare_exchange_strong(none, &context);
   }

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace OrthancPerf
 {
@@ -19,9 +21,12 @@ namespace OrthancPerf
     const SharedDicomSockets& settings;
     IngestBudget& budget;
     const std::string defaultCongestionControl;
+    const pid_t process = getpid();
   };
 
-  // From now on the hooks work on this context; false if there is another one already.
+  // From now on the hooks work on this context; false if there is another one already. In a child
+  // of fork(2) they only call their originals: what another thread had locked stays locked there.
+  // For one of vfork(2), which has our memory, there is IsOwnProcess() of HookActions.h.
   bool EnterContext(HookContext& context);
 
   // From now on the hooks only call their originals. Returns when no thread uses the context any

@@ -300,10 +300,14 @@ namespace OrthancPerf
       const int result = original();
       WrittenFiles& files = WrittenFiles::OfThisThread();
 
-      if (files.IsFollowing() && files.OnClosed(fd, Clock::now()) &&
-          AskedServers::OfThisThread().IsFollowing())
+      if (files.IsOpen(fd) && IsOwnProcess())
       {
-        AskedServers::OfThisThread().OnFileClosed();
+        files.OnClosed(fd, Clock::now());
+
+        if (AskedServers::OfThisThread().IsFollowing())
+        {
+          AskedServers::OfThisThread().OnFileClosed();
+        }
       }
 
       return result;
@@ -456,7 +460,7 @@ namespace OrthancPerf
     {
       Forget(fd);  // before the original: after it, another thread may get the descriptor
 
-      if (AskedServers::OfThisThread().IsFollowing())
+      if (AskedServers::OfThisThread().IsFollowing() && IsOwnProcess())
       {
         AskedServers::OfThisThread().OnClosing(fd);
       }

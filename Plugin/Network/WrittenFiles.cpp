@@ -57,7 +57,7 @@ namespace OrthancPerf
   }
 
 
-  bool WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
+  void WrittenFiles::OnClosed(int fd, TimePoint now) noexcept
   {
     int* const found = Find(fd);
 
@@ -67,8 +67,6 @@ namespace OrthancPerf
       closed_ = now;
       TellWhetherClosed(openCount_ == 0);
     }
-
-    return found != nullptr;
   }
 
 

@@ -40,7 +40,7 @@ namespace OrthancPerf
     void OnCreated(int fd, TimePoint from) noexcept;
 
     void OnSynced(int fd, TimePoint from, TimePoint now) noexcept;
-    bool OnClosed(int fd, TimePoint now) noexcept;  // whether it counts
+    void OnClosed(int fd, TimePoint now) noexcept;
 
     // Whether it counts, and is open
     bool IsOpen(int fd) noexcept

@@ -24,6 +24,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/select.h>
+#include <sys/wait.h>
 #include <thread>
 #include <vector>
 
@@ -639,6 +640,69 @@ namespace OrthancPerf
     close(zero);
     EXPECT_EQ(3, Read(fd, 3));
     EXPECT_EQ(Events({"opened", "closed incomplete"}), observer_.Take());
+  }
+
+  // As Python's subprocess and Java do, in our memory, before they execute a program
+  TEST_F(ProbeTestWithFiles, AChildThatClosesWhatItInheritsEndsNothingOfOurs)
+  {
+    const int connection = accept_(pair_.GetListening(), nullptr, nullptr);
+    TcpPair database;
+    AskedServers& servers = AskedServers::OfThisThread();
+    files_.Begin();
+    servers.Begin({true, true});
+    const int file = open_((root_ + "/instance").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
+    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+    auto* close = caller_.Get<decltype(::close)>("CallerClose");
+    const std::array<int, 3> inherited = {connection, file, database.GetClient()};
+
+    // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork)
+    const pid_t child = vfork();
+
+    if (child == 0)
+    {
+      for (const int fd : inherited)
+      {
+        close(fd);
+      }
+
+      _exit(0);
+    }
+
+    EXPECT_EQ(child, waitpid(child, nullptr, 0));
+    EXPECT_EQ(Events({"opened"}), observer_.Take());
+    EXPECT_EQ(1U, probe_.GetConnections().GetOpen().size());
+    EXPECT_TRUE(files_.IsOpen(file));
+    SendAll(database.GetServer(), "done");
+    EXPECT_EQ(4, Read(database.GetClient(), 100));
+    EXPECT_EQ(1U, servers.Take().database->roundTrips);
+    Close(file);
+    EXPECT_TRUE(files_.Take());
+    Close(connection);
+    EXPECT_EQ(Events({"closed incomplete"}), observer_.Take());
+  }
+
+  TEST_F(ProbeTest, AChildOfForkIsNotWatched)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), "ab");
+    observer_.Take();
+    const pid_t child = fork();
+
+    if (child == 0)
+    {
+      Read(fd, 1);
+      Close(fd);
+      _exit(observer_.Take().empty() ? 0 : 1);
+    }
+
+    int status = 0;
+    EXPECT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(Events({"request", "<1"}), observer_.Take());
   }
 
   TEST_F(ProbeTest, IsOnlyOneInAProcess)
