@@ -2,6 +2,7 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Ingest/IngestBudget.h"
+#include "Network/WrittenFiles.h"
 
 #include <algorithm>
 #include <utility>
@@ -73,7 +74,13 @@ namespace OrthancPerf
     const bool isPort = std::find(places_.outgoingPorts.begin(), places_.outgoingPorts.end(),
                                   port) != places_.outgoingPorts.end();
 
-    if (!isRequest && !isPort)
+    // What a thread asks while it stores an instance is asked of the storage area or the database,
+    // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
+    // from those that serve it.
+    const bool isEncrypted = size > 0 && data[0] == TLS_HANDSHAKE && isPort &&
+                             !WrittenFiles::OfThisThread().IsFollowing();
+
+    if (!isRequest && !isEncrypted)
     {
       table_.Close(connection);
       return false;

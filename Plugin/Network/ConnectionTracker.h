@@ -16,7 +16,7 @@ namespace OrthancPerf
   {
     std::uint16_t dicomPort = 0;               // of Orthanc's DICOM server; 0: none
     std::uint16_t httpPort = 0;                // of Orthanc's HTTP server; 0: none
-    std::vector<std::uint16_t> outgoingPorts;  // where TLS is used: destinations that are DICOM
+    std::vector<std::uint16_t> outgoingPorts;  // destinations that are DICOM where TLS begins
   };
 
   // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.

@@ -41,6 +41,17 @@ namespace OrthancPerf
     }
 
 
+    // The thread's former instance has failed on the way, or it would have been taken
+    void EndStorage() noexcept
+    {
+      if (WrittenFiles& files = WrittenFiles::OfThisThread(); files.IsFollowing())
+      {
+        files = {};
+        AskedServers::OfThisThread() = {};
+      }
+    }
+
+
     std::uint64_t MakeRecorderId()
     {
       static std::atomic<std::uint64_t> next = 1;
@@ -237,6 +248,11 @@ namespace OrthancPerf
     MessagePlace& place = GetPlace(connection);
     FinishExchange(connection, place, AssociationOutcome::Released);
     FinishSubOperation(connection, place, now);
+
+    if (!connection.IsOutgoing())
+    {
+      EndStorage();
+    }
 
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
     const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;

@@ -2,6 +2,7 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Network/RecordingObserver.h"
+#include "Network/WrittenFiles.h"
 
 #include <gtest/gtest.h>
 #include <string>
@@ -170,6 +171,26 @@ namespace OrthancPerf
     Write(connection, hello, 1);
     tracker_.OnClosing(connection, At(2));
     EXPECT_EQ(Events({"opened", "request", "<16", "closed encrypted"}), observer_.Take());
+  }
+
+  // A known port may be that of others as well: an object storage, at 443
+  TEST_F(ConnectionTrackerTest, TakesNothingElseForDicomOnAKnownPort)
+  {
+    PeerAddress peer;
+    peer.port = 2762;
+    const auto isDicom = [&](const std::string& bytes)
+    {
+      Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+      return tracker_.RecogniseOutgoing(
+          connection, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), At(1));
+    };
+    EXPECT_FALSE(isDicom("GET / HTTP/1.1"));
+
+    WrittenFiles::OfThisThread().Begin();  // stores an instance
+    EXPECT_FALSE(isDicom("\x16\x03\x01 client hello"));
+    EXPECT_TRUE(isDicom(MakeAssociateRequest()));
+    WrittenFiles::OfThisThread().Take();
+    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
   }
 
   TEST_F(ConnectionTrackerTest, TellsHowAssociationsEnd)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
+#include "Network/AskedServers.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/DimseMessages.h"
 #include "Network/WrittenFiles.h"
@@ -145,6 +146,23 @@ namespace OrthancPerf
     EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
     recorder_.TakeStoredFile();
     recorder_.TakeAskedWork();
+  }
+
+
+  // One that failed after the filter is never taken
+  TEST_F(MessageRecorderTest, WithTheNextRequestTheThreadStoresItsInstanceNoMore)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 40);
+    recorder_.FollowServers(true, true);
+    recorder_.BeginStorage();
+    EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
+
+    Write(connection, std::string(140, 'x'), 50);
+    Read(connection, MakeDimseCommand(1), 60);
+    EXPECT_FALSE(WrittenFiles::OfThisThread().IsFollowing());
+    EXPECT_FALSE(AskedServers::OfThisThread().IsFollowing());
   }
 
 
