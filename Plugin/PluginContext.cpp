@@ -194,11 +194,9 @@ namespace OrthancPerf
                                                  Advise();
                                                });
 
-    // Last, as Orthanc asks its database for this, which may fail just now. The keys are there
-    // since Orthanc 1.2.0; a release without them has no such plugins.
-    const Json::Value system = orthanc_.GetFromRestApi("/system");
-    recorder_.FollowServers(system["StorageAreaPlugin"].isString(),
-                            system["DatabaseBackendPlugin"].isString());
+    // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
+    // sources ask again
+    recorder_.FollowServers(ReadServed(orthanc_.GetFromRestApi("/system")));
   }
 
 
@@ -366,6 +364,11 @@ namespace OrthancPerf
     try
     {
       advisor_.Advise();
+
+      if (const std::optional<Served> served = advisorSources_.GetServed())
+      {
+        recorder_.FollowServers(*served);
+      }
     }
     catch (const std::exception& error)
     {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
-#include "Network/AskedServers.h"
 #include "Network/TcpInfo.h"
 #include "Network/WrittenFiles.h"
 

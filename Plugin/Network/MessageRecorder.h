@@ -5,6 +5,7 @@
 #include "Ingest/EventRing.h"
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
+#include "Network/AskedServers.h"
 #include "Network/ConnectionTable.h"
 #include "Network/IConnectionObserver.h"
 #include "Network/MessagePlace.h"
@@ -41,10 +42,10 @@ namespace OrthancPerf
 
     // Whether the storage area and the index are kept by plugins, which may ask servers: until then
     // nothing that a thread asks is taken for one of them
-    void FollowServers(bool isStoragePlugin, bool isDatabasePlugin) noexcept
+    void FollowServers(const Served& served) noexcept
     {
-      isStorageServed_.store(isStoragePlugin, std::memory_order_relaxed);
-      isDatabaseServed_.store(isDatabasePlugin, std::memory_order_relaxed);
+      isStorageServed_.store(served.isStorage, std::memory_order_relaxed);
+      isDatabaseServed_.store(served.isDatabase, std::memory_order_relaxed);
     }
 
     // The connection that the calling thread has read last; -1: none that is known

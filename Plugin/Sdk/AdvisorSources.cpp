@@ -39,6 +39,12 @@ namespace OrthancPerf
   }
 
 
+  Served ReadServed(const Json::Value& system)
+  {
+    return {system["StorageAreaPlugin"].isString(), system["DatabaseBackendPlugin"].isString()};
+  }
+
+
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
                                  const EngineDirectory& engines, const IngestTracker& tracker) :
     orthanc_(orthanc),
@@ -57,6 +63,13 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     isStarted_ = true;
+  }
+
+
+  std::optional<Served> AdvisorSources::GetServed()
+  {
+    const std::lock_guard lock(mutex_);
+    return served_;
   }
 
 
@@ -136,7 +149,8 @@ namespace OrthancPerf
       const Json::Value system = orthanc_.GetFromRestApi("/system");
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::lock_guard lock(mutex_);
-      facts_.hasDatabasePlugin = system["DatabaseBackendPlugin"].isString();
+      served_ = ReadServed(system);
+      facts_.hasDatabasePlugin = served_->isDatabase;
       facts_.storedInstances = statistics["CountInstances"].asUInt64();
     }
     catch (const SdkError&)

@@ -154,7 +154,7 @@ namespace OrthancPerf
   {
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
-    recorder_.FollowServers(true, true);
+    recorder_.FollowServers({true, true});
     recorder_.BeginStorage();
     EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
