@@ -105,8 +105,8 @@ namespace OrthancPerf
     std::uint32_t roundTrips = 0;
     Duration shortest = Duration::zero();  // of the round trips: what the way there and back takes
 
-    // Of the index, neither waiting for the server nor computing: for a free connection, or for
-    // the processor. Nothing: the index could not be told from the storage.
+    // Of the index, before the server was asked first, and not computing: for a free connection, or
+    // for the processor. Nothing: the index could not be told from the storage.
     std::optional<Duration> queued;
   };
 

@@ -364,7 +364,7 @@ namespace OrthancPerf
 
     if (!file && !asked.storage)
     {
-      MarkDatabase(asked.database, Duration::zero());
+      MarkDatabase(asked.database);
       return timeline.Mark(Phase::Commit, now);
     }
 
@@ -385,12 +385,12 @@ namespace OrthancPerf
       inFlight_->instance.remote = RemoteRecord{asked.storage->server, asked.storage->roundTrips};
     }
 
-    MarkDatabase(asked.database, now - end);
+    MarkDatabase(asked.database);
     timeline.Mark(Phase::Index, now);
   }
 
 
-  void IngestThread::MarkDatabase(const std::optional<DatabaseWork>& work, Duration index)
+  void IngestThread::MarkDatabase(const std::optional<DatabaseWork>& work)
   {
     if (!work)
     {
@@ -403,11 +403,7 @@ namespace OrthancPerf
     record.connection = work->connection;
     record.roundTrips = work->roundTrips;
     record.shortest = work->roundTrips > 0 ? work->shortest : Duration::zero();
-
-    if (work->computed)
-    {
-      record.queued = std::max(index - work->waited - *work->computed, Duration::zero());
-    }
+    record.queued = work->queued;
   }
 
 

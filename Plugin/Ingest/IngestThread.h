@@ -135,7 +135,7 @@ namespace OrthancPerf
     void MarkReceived(TimePoint now);
     void MarkMessage(const Message& message, TimePoint now);
     void MarkStored(TimePoint now);
-    void MarkDatabase(const std::optional<DatabaseWork>& work, Duration index);
+    void MarkDatabase(const std::optional<DatabaseWork>& work);
     Response GetResponse() const;
     bool HasEnded(TimePoint now, Duration quiet) const;
     TimePoint GetLastSign() const;

@@ -68,7 +68,7 @@ namespace OrthancPerf
     std::uint32_t roundTrips = 0;
     Duration waited = Duration::zero();   // for answers
     Duration shortest = Duration::max();  // from a question to its answer
-    std::optional<Duration> computed;     // processor time since the storage had ended
+    std::optional<Duration> queued;       // see DatabaseRecord
   };
 
 

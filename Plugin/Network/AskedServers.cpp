@@ -125,7 +125,7 @@ namespace OrthancPerf
   }
 
 
-  void AskedServers::OnFileClosed() noexcept
+  void AskedServers::OnFileClosed(TimePoint now) noexcept
   {
     const bool isDatabase = served_.isDatabase;
     *this = {};
@@ -135,6 +135,7 @@ namespace OrthancPerf
       isFollowing_ = true;
       isAfterFile_ = true;
       served_.isDatabase = true;
+      end_ = now;
       computedBefore_ = GetComputed();
     }
   }
@@ -319,9 +320,17 @@ namespace OrthancPerf
       return NOBODY;
     }
 
+    const TimePoint begin = fd == connecting_ ? connectingSince_ : now;
+
     if (serverCount_ == 0)
     {
-      begin_ = fd == connecting_ ? connectingSince_ : now;
+      begin_ = begin;
+    }
+
+    // Behind the storage's end: that is the database
+    if (computedBefore_ != Duration::min())
+    {
+      queued_ = std::max(begin - end_ - (GetComputed() - computedBefore_), Duration::zero());
     }
 
     servers_[serverCount_].address = address;
@@ -372,11 +381,9 @@ namespace OrthancPerf
     work.waited = server.waited;
     work.shortest = server.shortest;
 
-    const bool isAfterStorage = isAfterFile_ || (served_.isStorage && place == 1);
-
-    if (isAfterStorage && computedBefore_ != Duration::min())
+    if (queued_ != Duration::min())
     {
-      work.computed = GetComputed() - computedBefore_;
+      work.queued = queued_;
     }
 
     return work;

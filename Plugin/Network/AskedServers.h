@@ -48,7 +48,7 @@ namespace OrthancPerf
     }
 
     // A file of the instance is complete: what was asked so far was not the database
-    void OnFileClosed() noexcept;
+    void OnFileClosed(TimePoint now) noexcept;
 
     // connect(2) was called, and has returned
     void OnConnecting(int fd, TimePoint from, TimePoint now) noexcept;
@@ -100,7 +100,8 @@ namespace OrthancPerf
     TimePoint connectingSince_;
     Duration connectWaited_ = Duration::zero();
     TimePoint begin_;                            // of the first server
-    TimePoint end_;                              // its last answer
-    Duration computedBefore_ = Duration::min();  // by this thread until the storage ended
+    TimePoint end_;                              // of the storage: its last answer, or file
+    Duration computedBefore_ = Duration::min();  // by this thread until then
+    Duration queued_ = Duration::min();          // from then to the database's first question
   };
 }

@@ -302,11 +302,12 @@ namespace OrthancPerf
 
       if (files.IsOpen(fd) && IsOwnProcess())
       {
-        files.OnClosed(fd, Clock::now());
+        const TimePoint now = Clock::now();
+        files.OnClosed(fd, now);
 
         if (AskedServers::OfThisThread().IsFollowing())
         {
-          AskedServers::OfThisThread().OnFileClosed();
+          AskedServers::OfThisThread().OnFileClosed(now);
         }
       }
 

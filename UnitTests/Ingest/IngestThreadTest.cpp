@@ -478,7 +478,7 @@ namespace OrthancPerf
     Receive();
     source_.file = StoredFile{At(111), At(114), {}};
     source_.asked.database =
-        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(3)};
+        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(9)};
     Store(thread_, At(134), FromModality("CT1"));
     source_.response = At(135);
     const auto finished = thread_.TakeEnded(At(235), QUIET);
@@ -501,7 +501,7 @@ namespace OrthancPerf
     Receive();
     source_.asked.storage = StorageWork{"10.0.0.8:443", At(112), At(130), 3, milliseconds(15)};
     source_.asked.database =
-        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(3)};
+        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(9)};
     Store(thread_, At(150), FromModality("CT1"));
     source_.response = At(151);
     const auto finished = thread_.TakeEnded(At(251), QUIET);

@@ -523,7 +523,7 @@ namespace OrthancPerf
     EXPECT_LE(std::chrono::milliseconds(50), work->waited);
     EXPECT_LE(std::chrono::milliseconds(20), work->shortest);
     EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), work->server);
-    EXPECT_TRUE(work->computed);
+    EXPECT_TRUE(work->queued);
 
     ask(1);  // for nobody
     EXPECT_FALSE(servers.Take().database);
@@ -579,7 +579,7 @@ namespace OrthancPerf
     EXPECT_EQ("127.0.0.1:" + std::to_string(objects.GetPort()), both.storage->server);
     ASSERT_TRUE(both.database);
     EXPECT_EQ("127.0.0.1:" + std::to_string(database.GetPort()), both.database->server);
-    EXPECT_FALSE(both.database->computed);  // as it is not known when the storage had ended
+    EXPECT_FALSE(both.database->queued);  // as it is not known when the storage had ended
     Close(wakeup[0]);
     Close(wakeup[1]);
   }

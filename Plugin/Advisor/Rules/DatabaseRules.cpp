@@ -128,8 +128,8 @@ namespace OrthancPerf
   }
 
 
-  // A thread that neither waits for the server nor computes while it is in the index waits for a
-  // connection, if more threads are there than connections: each has one at the most. They need not
+  // A thread that does not compute before it asks the server first waits for a connection, if more
+  // threads are in the index than there are connections: each has one at the most. They need not
   // be in use all the time: since release 9.0 of the PostgreSQL plugin, a thread that finds none
   // sleeps for 100 ms. Where the processor is short, ProcessorRule speaks.
   std::optional<Finding> JudgeDatabaseConnections(const Evidence& evidence)
@@ -162,8 +162,9 @@ namespace OrthancPerf
                     std::to_string(evidence.database.connections);
     finding.explanation =
         "In the index, an instance takes " + SayTime(queued / traffic.instances) +
-        " in which it neither waits for " + DescribeServer(evidence) +
-        " nor computes, while more instances are there than connections: it waits for one.";
+        " before it asks " + DescribeServer(evidence) +
+        " for the first time, and does not compute meanwhile, while more instances are there than "
+        "connections: it waits for one.";
     finding.evidence["Server"] = evidence.database.server;
     finding.evidence["Connections"] = connections;
     finding.evidence["ConnectionsInUse"] = inUse;
