@@ -161,7 +161,7 @@ namespace OrthancPerf
 
     // "rest": what the sender has still to send, as far as that is known. A client may close its
     // own direction once all is under way, and wait for the answer.
-    bool IsSenderGone(int fd, std::uint64_t rest) noexcept
+    bool IsSenderGone(int fd, std::uint64_t rest)
     {
       const ErrnoKeeper keeper;
       pollfd look = {fd, POLLRDHUP, 0};
@@ -196,7 +196,7 @@ namespace OrthancPerf
 
 
     template <typename Ask>
-    bool Wait(int fd, std::uint64_t rest, const Ask& ask) noexcept
+    bool Wait(int fd, std::uint64_t rest, const Ask& ask)
     {
       Answer answer = ask();
 
@@ -216,7 +216,7 @@ namespace OrthancPerf
   }
 
 
-  bool MayRead(int fd) noexcept
+  bool MayRead(int fd)
   {
     constexpr std::uint64_t UNKNOWN = std::numeric_limits<std::uint64_t>::max();
 

@@ -12,8 +12,9 @@ namespace OrthancPerf
   // but where a read is to fail. Those who wait look every 10 ms, whatever else they may miss.
 
   // The thread is about to read on. False: the read is to fail, with the errno that is set, as if
-  // the sender had broken the connection off: Orthanc stops, or the sender is gone.
-  bool MayRead(int fd) noexcept;
+  // the sender had broken the connection off: Orthanc stops, or the sender is gone. May be
+  // cancelled while it waits, as a read may; does not throw.
+  bool MayRead(int fd);
 
   // Orthanc has let this upload in and is about to read its body, of this length; without one, the
   // body comes in chunks, each of which may wait. False: the same, and the connection is shut down.

@@ -42,7 +42,7 @@ namespace OrthancPerf
     // Only a thread that stores an instance pays for more than the question: "tell" gets this
     // thread's AskedServers or WrittenFiles, what the original answered, and when it was called.
     template <typename Followed, typename Original, typename Tell>
-    auto Follow(const Original& original, const Tell& tell) noexcept
+    auto Follow(const Original& original, const Tell& tell)
     {
       Followed& followed = Followed::OfThisThread();
 
@@ -68,8 +68,7 @@ namespace OrthancPerf
     }
 
     template <typename Original>
-    ssize_t Receive(int fd, void* buffer, std::size_t size, int flags,
-                    const Original& original) noexcept
+    ssize_t Receive(int fd, void* buffer, std::size_t size, int flags, const Original& original)
     {
       const bool isReading = size != 0 && (flags & NO_READING) == 0;
       bool isBudgeted = false;
@@ -122,7 +121,7 @@ namespace OrthancPerf
     }
 
     template <typename Original>
-    ssize_t Send(int fd, const void* buffer, std::size_t size, const Original& original) noexcept
+    ssize_t Send(int fd, const void* buffer, std::size_t size, const Original& original)
     {
       const bool isWatched = BeforeWrite(fd, buffer, size);
       const ssize_t result = original();
@@ -142,7 +141,7 @@ namespace OrthancPerf
     // Waits as long as "wait(timeout)" would, and looks into the wait meanwhile. A negative
     // time-out never ends; "wait" answers as poll(2) does.
     template <typename Wait>
-    int WaitAndLook(int fd, Duration timeout, const Wait& wait) noexcept
+    int WaitAndLook(int fd, Duration timeout, const Wait& wait)
     {
       Duration part = BeforeWait(fd);
       const TimePoint from = Clock::now();
@@ -166,7 +165,7 @@ namespace OrthancPerf
 
     // Waits, of which the thread's servers are told
     template <typename Original>
-    int WaitForServers(const pollfd* fds, nfds_t count, const Original& original) noexcept
+    int WaitForServers(const pollfd* fds, nfds_t count, const Original& original)
     {
       const auto tell = [fds, count](AskedServers& servers, int, TimePoint from)
       {
@@ -180,7 +179,7 @@ namespace OrthancPerf
 
     // "original": takes the time-out of poll(2)
     template <typename Original>
-    int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original) noexcept
+    int Poll(pollfd* fds, nfds_t count, int timeout, const Original& original)
     {
       const auto waitForServers = [&]
       {
@@ -277,7 +276,7 @@ namespace OrthancPerf
 
     // "original" answers with what was opened, "getFile" makes its descriptor of that
     template <typename Original, typename GetFile>
-    auto Create(bool isWritten, const Original& original, const GetFile& getFile) noexcept
+    auto Create(bool isWritten, const Original& original, const GetFile& getFile)
     {
       const auto tell = [&getFile](WrittenFiles& files, auto result, TimePoint from)
       {
@@ -287,7 +286,7 @@ namespace OrthancPerf
     }
 
     template <typename Original>
-    int Sync(int fd, const Original& original) noexcept
+    int Sync(int fd, const Original& original)
     {
       return Follow<WrittenFiles>(original, [fd](WrittenFiles& files, int, TimePoint from)
                                   { files.OnSynced(fd, from, Clock::now()); });
@@ -295,7 +294,7 @@ namespace OrthancPerf
 
     // A file that is only written to the cache of a network's file system leaves it here (nfs(5))
     template <typename Original>
-    int CloseFile(int fd, const Original& original) noexcept
+    int CloseFile(int fd, const Original& original)
     {
       const int result = original();
       WrittenFiles& files = WrittenFiles::OfThisThread();
@@ -329,22 +328,27 @@ namespace OrthancPerf
     // executable's PLT (System V ABI, AMD64 supplement, section 5.2 "Function Addresses"), from
     // where the redirected slot leads back into the hook. CMakeLists.txt keeps this file from
     // -fno-plt, which would make addresses of the calls.
+    //
+    // Neither they nor what calls an original is noexcept: most originals are places at which a
+    // thread may be cancelled (pthreads(7)), as libcurl does with those that ask for an address,
+    // and glibc cancels by unwinding, which noexcept turns into the end of the process. So nothing
+    // is held or left half done while an original runs. Nothing here throws.
 
-    int OnAccept(int fd, sockaddr* address, socklen_t* size) noexcept
+    int OnAccept(int fd, sockaddr* address, socklen_t* size)
     {
       const int result = ::accept(fd, address, size);
       AfterAccept(result);
       return result;
     }
 
-    int OnAccept4(int fd, sockaddr* address, socklen_t* size, int flags) noexcept
+    int OnAccept4(int fd, sockaddr* address, socklen_t* size, int flags)
     {
       const int result = ::accept4(fd, address, size, flags);
       AfterAccept(result);
       return result;
     }
 
-    int OnConnect(int fd, const sockaddr* address, socklen_t size) noexcept
+    int OnConnect(int fd, const sockaddr* address, socklen_t size)
     {
       BeforeConnect(fd, address, size);
       const int result = Follow<AskedServers>([=] { return ::connect(fd, address, size); },
@@ -359,12 +363,12 @@ namespace OrthancPerf
       return result;
     }
 
-    ssize_t OnRead(int fd, void* buffer, std::size_t size) noexcept
+    ssize_t OnRead(int fd, void* buffer, std::size_t size)
     {
       return Receive(fd, buffer, size, 0, [=] { return ::read(fd, buffer, size); });
     }
 
-    ssize_t OnReadChecked(int fd, void* buffer, std::size_t size, std::size_t available) noexcept
+    ssize_t OnReadChecked(int fd, void* buffer, std::size_t size, std::size_t available)
     {
       const auto original = [=]
       {
@@ -373,13 +377,12 @@ namespace OrthancPerf
       return size > available ? original() : Receive(fd, buffer, size, 0, original);
     }
 
-    ssize_t OnRecv(int fd, void* buffer, std::size_t size, int flags) noexcept
+    ssize_t OnRecv(int fd, void* buffer, std::size_t size, int flags)
     {
       return Receive(fd, buffer, size, flags, [=] { return ::recv(fd, buffer, size, flags); });
     }
 
-    ssize_t OnRecvChecked(int fd, void* buffer, std::size_t size, std::size_t available,
-                          int flags) noexcept
+    ssize_t OnRecvChecked(int fd, void* buffer, std::size_t size, std::size_t available, int flags)
     {
       const auto original = [=]
       {
@@ -388,28 +391,28 @@ namespace OrthancPerf
       return size > available ? original() : Receive(fd, buffer, size, flags, original);
     }
 
-    ssize_t OnWrite(int fd, const void* buffer, std::size_t size) noexcept
+    ssize_t OnWrite(int fd, const void* buffer, std::size_t size)
     {
       return Send(fd, buffer, size, [=] { return ::write(fd, buffer, size); });
     }
 
-    ssize_t OnSend(int fd, const void* buffer, std::size_t size, int flags) noexcept
+    ssize_t OnSend(int fd, const void* buffer, std::size_t size, int flags)
     {
       return Send(fd, buffer, size, [=] { return ::send(fd, buffer, size, flags); });
     }
 
-    int OnPoll(pollfd* fds, nfds_t count, int timeout) noexcept
+    int OnPoll(pollfd* fds, nfds_t count, int timeout)
     {
       return Poll(fds, count, timeout, [=](int time) { return ::poll(fds, count, time); });
     }
 
-    int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available) noexcept
+    int OnPollChecked(pollfd* fds, nfds_t count, int timeout, std::size_t available)
     {
       return Poll(fds, count, timeout,
                   [=](int time) { return ::__poll_chk(fds, count, time, available); });
     }
 
-    int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) noexcept
+    int OnSelect(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout)
     {
       const auto original = [=]
       {
@@ -450,14 +453,14 @@ namespace OrthancPerf
       return ready != 0 ? ready : WaitAndLook(reading, ToDuration(timeout), wait);
     }
 
-    int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size) noexcept
+    int OnSetSockOpt(int fd, int level, int option, const void* value, socklen_t size)
     {
       return BeforeSetOption(fd, level, option, value, size)
                  ? ::setsockopt(fd, level, option, value, size)
                  : 0;
     }
 
-    int OnClose(int fd) noexcept
+    int OnClose(int fd)
     {
       Forget(fd);  // before the original: after it, another thread may get the descriptor
 
@@ -477,7 +480,7 @@ namespace OrthancPerf
 
     // Also for open64, which is the same where off_t has 64 bits (open(2)). Variadic as libc's own:
     // NOLINTNEXTLINE(cert-dcl50-cpp)
-    int OnOpen(const char* path, int flags, ...) noexcept
+    int OnOpen(const char* path, int flags, ...)
     {
       va_list arguments;
       va_start(arguments, flags);
@@ -491,23 +494,23 @@ namespace OrthancPerf
     }
 
     // Also for fopen64. "w", whatever follows, is O_CREAT and O_TRUNC (fopen(3)).
-    std::FILE* OnFopen(const char* path, const char* mode) noexcept
+    std::FILE* OnFopen(const char* path, const char* mode)
     {
       return Create(
           mode[0] == 'w', [=] { return std::fopen(path, mode); }, &GetFile);
     }
 
-    int OnFclose(std::FILE* stream) noexcept
+    int OnFclose(std::FILE* stream)
     {
       return CloseFile(GetFile(stream), [=] { return std::fclose(stream); });
     }
 
-    int OnFsync(int fd) noexcept
+    int OnFsync(int fd)
     {
       return Sync(fd, [=] { return ::fsync(fd); });
     }
 
-    int OnFdatasync(int fd) noexcept
+    int OnFdatasync(int fd)
     {
       return Sync(fd, [=] { return ::fdatasync(fd); });
     }
