@@ -160,6 +160,14 @@ namespace OrthancPerf
       return result;
     }
 
+    // A wait for this descriptor, of which the thread's servers are told
+    template <typename Original>
+    int WaitForServer(int fd, const Original& original)
+    {
+      return Follow<AskedServers>(original, [fd](AskedServers& servers, int, TimePoint from)
+                                  { servers.OnWaited(fd, Clock::now() - from); });
+    }
+
     // All that a library waits for at once; libcurl has a descriptor of its own among it
     constexpr nfds_t LOOKED_AT = 8;
 
@@ -423,7 +431,7 @@ namespace OrthancPerf
 
       if (reading < 0 && writing >= 0 && IsConnectionCandidate(writing))
       {
-        const int result = original();
+        const int result = WaitForServer(writing, original);
 
         if (result > 0 && FD_ISSET(writing, write))
         {
@@ -436,7 +444,7 @@ namespace OrthancPerf
       if (reading < 0 || write != nullptr || except != nullptr || IsInvalid(timeout) ||
           TurnTo(reading) == Watch::Nothing)
       {
-        return original();
+        return WaitForServer(reading < 0 ? writing : reading, original);
       }
 
       const fd_set asked = *read;

@@ -532,6 +532,21 @@ namespace OrthancPerf
     EXPECT_TRUE(files_.Take());
   }
 
+  TEST_F(ProbeTestWithFiles, AWaitBySelectIsOneForTheServer)
+  {
+    TcpPair database;
+    AskedServers& servers = AskedServers::OfThisThread();
+    servers.Begin({false, true});
+    EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(database.GetClient(), &set);
+    timeval timeout = {0, 20000};
+    auto* select = caller_.Get<decltype(::select)>("CallerSelect");
+    EXPECT_EQ(0, select(database.GetClient() + 1, &set, nullptr, nullptr, &timeout));
+    EXPECT_LE(std::chrono::milliseconds(20), servers.Take().database->waited);
+  }
+
   // As libcurl does: it waits with a descriptor by which other threads can wake it up
   TEST_F(ProbeTestWithFiles, FollowsWhatIsAskedOfAnObjectStorage)
   {
