@@ -280,6 +280,22 @@ def test_servers_that_end_badly_have_measured_nothing(tmp_path: Path) -> None:
     assert again.measured == ["A"] * 4
 
 
+def test_what_fails_at_the_end_is_told_of_a_cell_that_has_failed_before(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+
+    def fail(cell: str) -> None:
+        if cell == "A":
+            raise ClientError("1 of 2 images are stored")
+
+    def end() -> None:
+        if site.measured == ["A"]:
+            raise ClientError("NOT REMOVED")
+
+    site.happen, site.end = fail, end
+    failures = [cell.failure for cell in site.run().cells]
+    assert failures == ["1 of 2 images are stored; NOT REMOVED", "", ""]
+
+
 def test_a_signal_waits_until_all_servers_have_ended(tmp_path: Path) -> None:
     site = Site(tmp_path / "made.json")
     ended: list[bool] = []

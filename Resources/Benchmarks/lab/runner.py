@@ -175,7 +175,10 @@ class Runner:
                 self._run_round(stage, number, missing)
 
     def _run_round(self, stage: Stage, number: int, cells: list[Cell]) -> None:
-        """Whatever happens in a cell is its own failure; what servers do at their end, is all's."""
+        """Whatever happens in a cell is its own failure; what servers do at their end, is all's.
+
+        Also of those that have failed before: it may be worse.
+        """
         try:
             with Unhurried(self._open(stage, number)) as bench:
                 for cell in cells:
@@ -184,9 +187,8 @@ class Runner:
                     self._keep(stage, cell)
         except Exception as error:
             for cell in cells:
-                if not cell.failure:
-                    self._fail(cell, error)
-                    self._keep(stage, cell)
+                self._fail(cell, error)
+                self._keep(stage, cell)
 
     @contextmanager
     def _open(self, stage: Stage, number: int) -> Iterator[Bench]:
@@ -210,7 +212,8 @@ class Runner:
         cell.seconds += time.monotonic() - begin
 
     def _fail(self, cell: Cell, error: Exception) -> None:
-        cell.failure = describe_failure(error, self._storage)
+        failure = describe_failure(error, self._storage)
+        cell.failure = f"{cell.failure}; {failure}" if cell.failure else failure
         if not isinstance(error, ClientError):
             traceback.print_exception(error)  # to be looked for in the lab, or in what it uses
 
