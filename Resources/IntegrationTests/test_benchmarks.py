@@ -26,7 +26,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import distance
 from harness.certificates import Certificate
 from harness.clients import store
-from harness.images import Image
+from harness.images import Image, make_grey_image
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import is_running, list_children
@@ -47,13 +47,14 @@ from lab.machine import (
     fingerprint_place,
     fingerprint_program,
 )
-from lab.own import check_room
+from lab.own import check_room, list_open
 from lab.pages import fill, keep
 from lab.peers import RECEIVERS, check_files
 from lab.phases import separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
 from lab.ratios import Comparison, Spread, find_rank
+from lab.remote import Access, read_access
 from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
@@ -426,6 +427,7 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     old.write(path)
     assert choose(by_itself, new, path) == old
     assert choose(argparse.Namespace(resume=path), new, tmp_path / "other.json") == old
+    assert choose(argparse.Namespace(resume=path), new, path, goes_on=False) == old
 
     with pytest.raises(ResultError, match="its cells are others"):
         choose(argparse.Namespace(resume=path), make_results(*"ABD"), path)
@@ -435,6 +437,11 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     assert choose(by_itself, new, path) is new
     (aside,) = tmp_path.glob("made-*.json")
     assert Results.read(aside) == old
+    assert not path.exists()
+
+    old.options = new.options
+    old.write(path)
+    assert choose(by_itself, new, path, goes_on=False) is new
     assert not path.exists()
 
 
@@ -947,22 +954,32 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     assert (tmp_path / "own-phases.svg").exists()
 
 
+@pytest.mark.parametrize("has_terminal", [True, False], ids=["Ctrl-C", "no terminal"])
 def test_own_removes_what_it_sent_when_it_is_interrupted(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path, has_terminal: bool
 ) -> None:
     server = start_orthanc(plugins=[])
     upload_to_send(server, make_series("others", 1))
     before = describe_state(server)
     arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
     command = make_command(Path("no plugin"), tmp_path, *arguments)
-    lab = subprocess.Popen(command, env=make_environment(), start_new_session=True)
+    terminal, shown = os.pipe()
+    lab = subprocess.Popen(
+        command, env=make_environment(), start_new_session=True, stdout=shown, stderr=shown
+    )
+    os.close(shown)
     try:
         assert wait_until(lambda: count_instances(server) > 20, 120)
     finally:
-        os.killpg(lab.pid, signal.SIGINT)
+        if not has_terminal:
+            os.close(terminal)
+        os.killpg(lab.pid, signal.SIGINT if has_terminal else signal.SIGHUP)
         code = lab.wait(120)
-    assert code == 130
     assert describe_state(server) == before
+    if has_terminal:
+        assert code == 130
+        with os.fdopen(terminal) as said:
+            assert "Removes what was sent, please wait." in said.read()
 
 
 def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
@@ -988,20 +1005,235 @@ def test_own_sends_a_stranger_one_image_and_says_so(
         finished = subprocess.run(command, env=make_environment(), capture_output=True, text=True)
     assert finished.returncode == 1
     assert re.search(r"has taken an image that is NOT in .*PatientID PERF-LAB-", finished.stderr)
+    assert "MAY STILL ARRIVE" in finished.stderr  # if it passes on what it takes
     assert describe_state(server) == before
 
 
 def test_own_would_not_push_others_out() -> None:
-    statistics = {"CountPatients": 10, "TotalDiskSize": str(90 * 2**20)}
+    statistics = {"CountPatients": 10, "TotalDiskSize": str(9000 * 2**20)}
     limits = {"MaximumStorageMode": "Recycle", "MaximumStorageSize": 0, "MaximumPatientCount": 0}
     assert check_room(limits, statistics, 10, 5_000_000) == ""
     assert check_room({}, statistics, 10, 5_000_000) == "MaximumStorageSize and MaximumPatientCount"
-    with pytest.raises(ClientError, match="MaximumPatientCount"):
-        check_room({**limits, "MaximumPatientCount": 10}, statistics, 10, 5_000_000)
-    full = {**limits, "MaximumStorageSize": 95}
-    with pytest.raises(ClientError, match="MaximumStorageSize"):
+    assert check_room({**limits, "MaximumPatientCount": 31}, statistics, 10, 5_000_000) == ""
+    with pytest.raises(ClientError, match="MaximumPatientCount, 30: the oldest patients"):
+        check_room({**limits, "MaximumPatientCount": 30}, statistics, 10, 5_000_000)
+    assert check_room({**limits, "MaximumStorageSize": 10_100}, statistics, 10, 5_000_000) == ""
+    full = {**limits, "MaximumStorageSize": 10_030}  # there is room, but not for what others send
+    with pytest.raises(ClientError, match="MaximumStorageSize, 10030 MB: the oldest patients"):
         check_room(full, statistics, 10, 5_000_000)
-    assert check_room({**full, "MaximumStorageMode": "Reject"}, statistics, 10, 5_000_000) == ""
+    # What Orthanc does not understand is Recycle to it, and says what its administrator has written
+    with pytest.raises(ClientError, match="the oldest patients"):
+        check_room({**full, "MaximumStorageMode": "reject"}, statistics, 10, 5_000_000)
+    with pytest.raises(ClientError, match="images of others would be refused"):
+        check_room({**full, "MaximumStorageMode": "Reject"}, statistics, 10, 5_000_000)
+
+
+def run_own(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What it said; there is nobody to ask."""
+    command = make_command(Path("no plugin"), folder, "own", url, *arguments)
+    return subprocess.run(
+        command,
+        env=make_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+
+
+def test_own_looks_for_room_before_every_series(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    before = describe_state(server)
+    system = {**server.get_json("/system"), "MaximumStorageSize": 0, "MaximumPatientCount": 100}
+    path = tmp_path / "statistics"
+
+    def count_patients(count: int) -> None:
+        partial = path.with_suffix(".new")
+        partial.write_text(json.dumps({**server.get_json("/statistics"), "CountPatients": count}))
+        partial.replace(path)
+
+    count_patients(50)
+    locations = f"location = /system {{ return 200 '{json.dumps(system)}'; }}"
+    locations += f" location = /statistics {{ alias {path}; }}"
+    locations += f" location / {{ proxy_pass {server.url}; }}"
+    with serve_locations(locations, tmp_path / "nginx") as url:
+        arguments = ["own", url, "--yes", "--connections", "1", "--turns", "1000"]
+        command = make_command(Path("no plugin"), tmp_path, *arguments)
+        lab = subprocess.Popen(command, env=make_environment(), stderr=subprocess.PIPE, text=True)
+        assert wait_until(lambda: count_instances(server) > 1, 120)
+        count_patients(80)  # others have sent meanwhile
+        _, said = lab.communicate(timeout=120)
+    assert lab.returncode == 1
+    assert "with 80 patients, one more and 20 of others" in said
+    assert describe_state(server) == before
+
+
+# Lua: a file is there as soon as so many images have come in
+FLAG = """
+count = 0
+function ReceivedInstanceFilter()
+  count = count + 1
+  if count == {count} then io.open('{path}', 'w'):close() end
+  return true
+end
+"""
+
+GONE = """
+location ~ ^/(studies|system) {{ if (-f {flag}) {{ return 404; }} proxy_pass {url}; }}
+location / {{ proxy_pass {url}; }}
+"""
+LOGIN = """
+location = /instances {{ if (-f {flag}) {{ return 403; }} proxy_pass {url}; }}
+location = /tools/lookup {{ return 200 "<html>Who are you?</html>"; }}
+location / {{ proxy_pass {url}; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("locations", "count", "why"),
+    [
+        (GONE, 1, "GET /system is answered by 404"),
+        (LOGIN, 3, "POST /tools/lookup is not answered by an Orthanc: no JSON"),
+    ],
+    ids=["restart", "login"],
+)
+def test_own_takes_no_routers_word_that_a_study_is_gone(
+    start_orthanc: StartOrthanc, tmp_path: Path, locations: str, count: int, why: str
+) -> None:
+    flag = tmp_path / "flag"
+    server = start_orthanc(plugins=[], lua=[FLAG.format(count=count, path=flag)])
+    locations = locations.format(flag=flag, url=server.url)
+    with serve_locations(locations, tmp_path / "nginx") as url:
+        finished = run_own(url, tmp_path, *OWN, "--images", "5", "--dicom-port", "0")
+    assert finished.returncode == 1
+    names = r"PatientID PERF-LAB-\w+, StudyInstanceUID 2\.25\.\d+, /studies/[0-9a-f-]+"
+    assert re.search(rf"NOT REMOVED from {url}: {names}.*{why}", finished.stderr)
+    assert (tmp_path / "own-sent.json").exists()
+
+
+def test_own_waits_for_what_a_proxy_has_given_up(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    slow = "function ReceivedInstanceFilter() if not was then was = true; os.execute('sleep 6') end"
+    server = start_orthanc(plugins=[], lua=[f"{slow} return true end"])
+    before = describe_state(server)
+    location = f"location / {{ proxy_pass {server.url}; proxy_read_timeout 2s; }}"
+    with serve_locations(location, tmp_path / "nginx") as url:
+        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+    assert finished.returncode == 0, finished.stderr
+    assert "nobody has said whether they arrive" in finished.stderr
+    assert "MAY STILL ARRIVE" not in finished.stderr
+    (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
+    assert cell["Declined"]["POST, 1 connection"] == "POST /instances is answered by 504"
+    assert "POST, 2 connections" in list_contestants(cell)
+    assert describe_state(server) == before
+    assert not (tmp_path / "own-sent.json").exists()
+
+
+def test_own_names_what_may_still_arrive(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
+    server = start_orthanc(plugins=[])
+    locations = "location = /instances { return 504; }"
+    locations += f" location / {{ proxy_pass {server.url}; }}"
+    with serve_locations(locations, tmp_path / "nginx") as url:
+        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+    (sent,) = json.loads((tmp_path / "own-sent.json").read_text("utf-8"))
+    names = f"PatientID {sent['PatientID']}, StudyInstanceUID {sent['StudyInstanceUID']}"
+    assert f"MAY STILL ARRIVE at {url}: {names}" in finished.stderr
+    assert names in (tmp_path / "own.md").read_text("utf-8")
+
+
+def test_own_names_the_image_that_was_made_of_its_own(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    answer = json.dumps({"ID": "0123-4567", "Status": "Success"})
+    locations = f"location = /instances {{ return 200 '{answer}'; }}"
+    locations += f" location / {{ proxy_pass {server.url}; }}"
+    with serve_locations(locations, tmp_path / "nginx") as url:
+        finished = run_own(url, tmp_path, *OWN, "--images", "3")
+    assert finished.returncode == 1
+    assert "POST /instances has made /instances/0123-4567" in finished.stderr
+
+
+def test_own_removes_what_a_run_that_was_killed_has_left(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    server = start_orthanc(plugins=[])
+    upload_to_send(server, make_series("others", 1))
+    before = describe_state(server)
+    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
+    command = make_command(Path("no plugin"), tmp_path, *arguments)
+    lab = subprocess.Popen(command, env=make_environment())
+    try:
+        assert wait_until(lambda: count_instances(server) > 20, 120)
+    finally:
+        lab.kill()
+        lab.wait(60)
+    path = tmp_path / "own-sent.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    (sent,) = json.loads(path.read_text("utf-8"))
+    # However it ended: one that nobody removes
+    uids = (sent["StudyInstanceUID"], sent["SeriesInstanceUID"], "2.25.1")
+    image = make_grey_image(sent["PatientID"], uids, 16)
+    image.save_as(tmp_path / "late.dcm", enforce_file_format=True)
+    content = (tmp_path / "late.dcm").read_bytes()
+    server.request("POST", "/instances", data=content).raise_for_status()
+
+    elsewhere = {**sent, "URL": "http://198.51.100.1:8042"}
+    path.write_text(json.dumps([sent, elsewhere]))
+    finished = run_own(server.url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+    assert finished.returncode == 0, finished.stderr
+    for url in (server.url, elsewhere["URL"]):
+        assert f"sent to {url}: PatientID {sent['PatientID']}" in finished.stdout
+    assert json.loads(path.read_text("utf-8")) == [elsewhere]
+    assert describe_state(server) == before
+
+    path.write_text(json.dumps([{**sent, "PatientID": "4711"}]))  # somebody's
+    finished = run_own(server.url, tmp_path, *OWN)
+    assert finished.returncode == 1 and "not of the lab: PatientID 4711" in finished.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--watch", "1s"]], ids=["sends", "watches"])
+def test_own_tells_no_password_unencrypted_before_somebody_agrees(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    # RFC 5737: nobody is there, and whoever asked would wait for a minute
+    url, password = "http://192.0.2.1:8042", tmp_path / "password"
+    password.write_text("secret")
+    arguments = [*arguments, "--user", "alice", "--password-file", str(password)]
+    finished = run_own(url, tmp_path, *arguments)
+    assert finished.returncode == 1 and "there is nobody to ask" in finished.stderr
+    assert "unencrypted" in finished.stdout
+
+    token = (("Authorization", "Bearer 1"),)
+    assert Access(url, headers=token).is_exposed()
+    assert Access("http://orthanc.example", user="alice").is_exposed()
+    assert not Access(url).is_exposed()
+    assert not Access("https://orthanc.example", user="alice", headers=token).is_exposed()
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        assert not Access(f"http://{host}:8042", user="alice").is_exposed()
+
+
+def test_own_refuses_what_would_be_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_arguments(["own", "http://pacs", "--us", "alice"])
+    assert "unrecognized arguments: --us alice" in capsys.readouterr().err
+    for url in ("http://pacs?token=1", "http://pacs/#1"):
+        with pytest.raises(ClientError, match=re.escape(url)):
+            read_access(parse_arguments(["own", url]))
+
+
+def test_what_may_still_arrive_is_told_by_how_storescu_ended() -> None:
+    begun = {Path("/a/0000.dcm"): "first", Path("/a/0001.dcm"): "second"}
+    failed = "storescu failed with"
+    broken = "E: Store Failed, file: /a/0001.dcm:\nE: 0006:0317 Peer aborted Association"
+    assert list_open(begun, f"{failed} 10: {broken}") == {"second"}
+    assert list_open(begun, f"{failed} 167: ") == set()  # Out of Resources (DICOM PS3.4, B.2.3)
+    assert list_open(begun, f"{failed} 1: F: Association Rejected:") == set()
+    assert list_open(begun, f"{failed} -9: ") == {"first", "second"}
+    assert list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
 
 
 @pytest.mark.parametrize("has_plugin", [True, False], ids=["with", "without"])

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -94,14 +95,19 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
         prog="lab",
         description="Speeds of a real Orthanc: ratios of what was measured in turn.",
         parents=[make_common(is_default=True)],
+        allow_abbrev=False,
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    # What is shortened would be in a result as if it were something else
+    exact = partial(argparse.ArgumentParser, allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=exact)
     for name, experiment in EXPERIMENTS.items():
         common = make_common(is_default=False)
         command = commands.add_parser(name, help=experiment.question, parents=[common])
         command.add_argument("--quick", action="store_true", help="two minutes at most")
         command.add_argument(
-            "--resume", type=Path, help="goes on with this JSON; by itself with an incomplete one"
+            "--resume",
+            type=Path,
+            help="goes on with this JSON; an incomplete one mostly does by itself",
         )
         experiment.add_options(command)
         command.set_defaults(**experiment.quick if is_quick else {})
@@ -199,8 +205,13 @@ def find_difference(old: Results, new: Results) -> str:
     return ""
 
 
-def choose(arguments: argparse.Namespace, new: Results, path: Path) -> Results:
-    """The run to go on with, or the new one: what was measured before is put aside then."""
+def choose(
+    arguments: argparse.Namespace, new: Results, path: Path, goes_on: bool = True
+) -> Results:
+    """The run to go on with, or the new one: what was measured before is put aside then.
+
+    Unless it `goes_on` by itself, --resume has to name it.
+    """
     if arguments.resume is not None:
         old = Results.read(arguments.resume)
         difference = find_difference(old, new)
@@ -211,6 +222,8 @@ def choose(arguments: argparse.Namespace, new: Results, path: Path) -> Results:
         try:
             old = Results.read(path)
             obstacle = "it is complete" if old.is_complete() else find_difference(old, new)
+            if not obstacle and not goes_on:
+                obstacle = "--resume goes on with it"
         except ResultError as error:
             obstacle = str(error)
         if not obstacle:
@@ -233,10 +246,12 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     try:
         with interruptible():
             stages = experiment.make_stages(arguments)
-            results = choose(arguments, start(arguments, storage, stages), path)
+            new = start(arguments, storage, stages)
+            results = choose(arguments, new, path, experiment.goes_on)
             Runner(stages, results, path, storage, console).run()
     except Interrupted:
-        print(f"\nEnded. What was measured is in {path}; the same command goes on.")
+        how = "the same command" if experiment.goes_on else f"--resume {path}"
+        print(f"\nEnded. What was measured is in {path}; {how} goes on.")
         print(f"The page of what there is: run.sh report {path}")
         return 130
     finally:

@@ -83,7 +83,8 @@ class Experiment:
     """One question that the lab answers; `quick` are the options of its short form.
 
     `facts` are versions and the like of what takes part beside Orthanc, the plugin and DCMTK. Where
-    not `is_local`, neither a plugin nor a storage of here is measured.
+    not `is_local`, neither a plugin nor a storage of here is measured. An incomplete run that
+    `goes_on` does so by itself, others by --resume only.
     """
 
     question: str
@@ -94,6 +95,7 @@ class Experiment:
     storage: Path | None = None  # other than in memory
     answer: Answer = lambda *_: []
     is_local: bool = True
+    goes_on: bool = True
     facts: Callable[[argparse.Namespace], dict[str, str]] = lambda _: {}
 
 

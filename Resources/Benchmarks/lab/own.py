@@ -3,18 +3,20 @@
 
 It is asked before anything is sent. What is sent has a PatientID and UIDs of its own, which nobody
 else's study can have, so that what is removed can be nobody else's. After each turn it is removed
-again, and also when the run is interrupted or fails; what cannot be removed is named. With --watch
-nothing is sent at all (watch.py). No setting of the server is ever changed.
+again, and also when the run is interrupted or fails; what cannot be removed is named, and what a
+run that was killed has left is removed by the next one (own_sent.py). With --watch nothing is sent
+at all (watch.py). No setting of the server is ever changed.
 """
 
 import argparse
+import re
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from urllib.parse import urlsplit
@@ -24,71 +26,64 @@ import pydicom
 from harness.images import identify
 from lab import phases, watch
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
+from lab.charts import Charts
 from lab.options import make_series
+from lab.own_sent import LATE_SECONDS, Names, Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 from lab.remote import (
     Access,
     Json,
     Reader,
+    StrangerError,
     Writer,
     measure_round_trip,
     read_access,
+    tell,
     upload_all,
 )
+from lab.results import Results
+from lab.runner import describe_failure
 from lab.senders import STORESCU
 from lab.watch import describe_findings, describe_obstacles, describe_server
 
 TITLE = "PERF_LAB"  # as whom it calls
-QUIET_SECONDS = 2.0  # without a late image, after a sender was killed
+C_STORE = "C-STORE"
 PERF_SECONDS = 10.0  # until /perf has the last instances
 OTHERS = 1000  # instances that others send during a turn, at most, for /perf to be asked
+
+# What others may send while a series of ours is there
+SPARE_PATIENTS = 20
+SPARE_MEGABYTES = 1024
+SPARE_SHARE = 0.01  # of the limit, if that is more
+
+# As storescu says that it has sent nothing of an image
+NOT_BEGUN = re.compile(
+    "Association Re(jected|quest Failed)|No (Acceptable Presentation|presentation context)"
+)
+
+STARTS = (
+    "C-STORE's time has the start of `storescu` in it, and its reading of the files; that of POST"
+    " has neither. How much that is, *alone* tells: the time of one image by itself, with all that"
+    " comes before it and after it."
+)
 
 
 @dataclass(frozen=True)
 class Sample:
     """The images of one run, under names of its own."""
 
-    patient: str
-    study_uid: str
-    series_uid: str
+    names: Names
     files: list[Path]
-    contents: list[bytes]
-
-    @property
-    def study(self) -> str:
-        return identify(self.patient, self.study_uid)
-
-    @property
-    def series(self) -> str:
-        return identify(self.patient, self.study_uid, self.series_uid)
-
-    def describe(self) -> str:
-        return f"PatientID {self.patient}, StudyInstanceUID {self.study_uid}, /studies/{self.study}"
+    contents: dict[str, bytes]  # by Orthanc's identifiers
 
     def count_bytes(self) -> int:
-        return sum(map(len, self.contents))
-
-
-def make_uid() -> str:
-    return f"2.25.{uuid.uuid4().int}"  # DICOM PS3.5, annex B.2
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names that nobody has: made once for a run, and told before it begins."""
-
-    patient: str
-    study_uid: str
-    series_uid: str
-
-
-def make_names() -> Names:
-    return Names(f"PERF-LAB-{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
+        return sum(map(len, self.contents.values()))
 
 
 def make_sample(names: Names, count: int, folder: Path) -> Sample:
     """The lab's CT series under these names."""
     files = []
+    contents = {}
     for number, image in enumerate(make_series("own", count)):
         dataset = pydicom.dcmread(image.path)
         dataset.PatientID = names.patient
@@ -99,26 +94,36 @@ def make_sample(names: Names, count: int, folder: Path) -> Sample:
         dataset.SOPInstanceUID = dataset.file_meta.MediaStorageSOPInstanceUID = make_uid()
         files.append(folder / f"{number:04}.dcm")
         dataset.save_as(files[-1], enforce_file_format=True)
-    contents = [path.read_bytes() for path in files]
-    return Sample(names.patient, names.study_uid, names.series_uid, files, contents)
-
-
-class StrangerError(ClientError):
-    """What was sent went to another server than the one that was named."""
+        uids = (names.study_uid, names.series_uid, dataset.SOPInstanceUID)
+        contents[identify(names.patient, *uids)] = files[-1].read_bytes()
+    return Sample(names, files, contents)
 
 
 class Site:
     """The server, and what this run has sent to it."""
 
-    def __init__(self, arguments: argparse.Namespace, access: Access, sample: Sample) -> None:
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        access: Access,
+        sample: Sample,
+        file: SentFile,
+        left_open: dict[str, str],
+    ) -> None:
         self._arguments = arguments
         self._access = access
         self._sample = sample
+        self._file = file
+        self._sent = Sent(access.url, sample.names)
         self.writer = Writer(access)
         self._has_perf = self.writer.get("/perf/status").status_code == 200
         self._may_hold_some = False
-        if self.writer.get(f"/studies/{sample.study}").status_code != 404:
-            raise ClientError(f"the server should have no study {sample.study}")
+        self._unanswered: set[str] = set()  # may arrive when their sender is gone
+        self._left_open = left_open  # the kinds of ways whose first image may, too, and why
+        self._alone: dict[str, float] = {}  # the seconds of one image, by each way
+        status = self.writer.get(f"/studies/{sample.names.study}").status_code
+        if status != 404 and not left_open:
+            raise ClientError(f"the server should have no study {sample.names.study}")
 
     def list_ways(self) -> dict[str, Callable[[int], float]]:
         """Each sends the first images, so many, and says how long it took."""
@@ -126,94 +131,151 @@ class Site:
         for number in self._arguments.connections:
             name = f"POST, {number} connection{'s' if number > 1 else ''}"
             ways[name] = partial(self._post, number)
-        dicom = find_dicom(self._arguments, self._access, self.writer.get_json("/system"))
+        dicom = find_dicom(self._arguments, self._access, self.writer.get_system())
         if dicom is not None:
             for number in self._arguments.connections:
-                name = f"C-STORE, {number} association{'s' if number > 1 else ''}"
+                name = f"{C_STORE}, {number} association{'s' if number > 1 else ''}"
                 ways[name] = partial(self._store, dicom, number)
         return ways
 
-    def try_way(self, way: Callable[[int], float]) -> str:
+    def try_way(self, name: str, way: Callable[[int], float]) -> str:
         """Whether it works, and what it sends can be removed again, by one image: or why not.
 
-        A stranger gets no second one.
+        A stranger gets no second one, nor does a kind of ways that has left the first one open.
         """
+        kind, _, _ = name.partition(",")
+        if kind in self._left_open:
+            return self._left_open[kind]
+        self._check_room()
         try:
-            self._send(way, 1)
+            self._alone[name], _ = self._send(way, 1)
         except StrangerError:
             raise
         except ClientError as error:
-            self.remove(QUIET_SECONDS)
-            return str(error)
-        self.remove()
+            problem = describe_failure(error, self._sample.files[0].parent)
+            self._remove(LATE_SECONDS)
+            if self._unanswered:
+                self._left_open[kind] = f"{problem}; {self._describe_late()}"
+                tell(f"lab: {self._left_open[kind]}")
+                self._unanswered.clear()
+            self._forget()
+            return self._left_open.get(kind, problem)
+        self._remove()
+        self._forget()
         return ""
 
-    def measure(self, way: Callable[[int], float]) -> Figures:
+    def measure(self, name: str, way: Callable[[int], float]) -> Figures:
         count = len(self._sample.files)
+        self._check_room()
         known = {(seen["ID"], seen["FinishedAt"]) for seen in self._list_recent()}
         seconds, identifiers = self._send(way, count)
         figures = {
             "throughput": count / seconds,
             "speed": self._sample.count_bytes() / 1e6 / seconds,
+            "alone": 1000 * self._alone[name],
             **self._ask_perf(identifiers, known),
         }
-        self.remove()
+        self._remove()
+        self._forget()
         return figures
 
-    def remove(self, quiet_seconds: float = 0) -> None:
-        """All that was sent, also what arrives within so many seconds.
+    def leave(self) -> None:
+        """Removes what is there still, whatever has happened, also what arrives late.
 
-        Raises ClientError, which names it, if anything stays or may have stayed.
+        Raises ClientError, which names it, if anything stays, may have stayed, or may still come.
         """
-        if not self._may_hold_some:
+        if not self._may_hold_some and not self._left_open:
             return
+        tell("Removes what was sent, please wait.")
         try:
-            end = time.monotonic() + quiet_seconds
-            while True:
-                found = self.writer.find_studies(self._sample.study_uid) if quiet_seconds else []
-                for study in {self._sample.study, *found}:
-                    self.writer.delete_study(study)
-                if found:
-                    end = time.monotonic() + quiet_seconds
-                if time.monotonic() >= end:
-                    break
-                time.sleep(0.2)
-            if self.writer.get(f"/studies/{self._sample.study}").status_code != 404:
-                raise ClientError("the study is still there after DELETE")
+            self._remove(LATE_SECONDS)
         except ClientError as error:
             raise ClientError(
-                f"NOT REMOVED from {self._access.url}: {self._sample.describe()}: {error}"
+                f"NOT REMOVED from {self._sent.describe()}; {self._file.path.name} tells the next"
+                f" run: {error}"
             ) from error
+        if self._unanswered:
+            raise ClientError(self._describe_late())
+        self._forget()
+
+    def _remove(self, seconds: float = 0) -> None:
+        """All that was sent, also what comes so late: `_unanswered` has what has not come."""
+        if self._unanswered and seconds:
+            tell(
+                f"Of {len(self._unanswered)} images, nobody has said whether they arrive: looks for"
+                f" them until none has come for {seconds:.0f} s."
+            )
+        try:
+            remove(self.writer, self._sample.names, seconds, self._unanswered)
+        except ClientError as error:
+            raise ClientError(f"it could not be removed: {error}") from error
+
+    def _describe_late(self) -> str:
+        return (
+            f"MAY STILL ARRIVE at {self._sent.describe()}; {self._file.path.name} tells the next"
+            f" run: {len(self._unanswered)} images, of which nobody has said whether they do"
+        )
+
+    def _forget(self) -> None:
+        """It is removed, and the next run has nothing to look for."""
         self._may_hold_some = False
+        if not self._left_open:
+            self._file.forget(self._sent)
+
+    def _check_room(self) -> None:
+        system, statistics = self.writer.get_system(), self.writer.get_json("/statistics")
+        check_room(system, statistics, len(self._sample.files), self._sample.count_bytes())
 
     def _send(self, way: Callable[[int], float], count: int) -> tuple[float, set[str]]:
         """How long it took, and Orthanc's identifiers of what has arrived."""
         self._may_hold_some = True
+        self._file.add(self._sent)
         seconds = way(count)
-        answer = self.writer.get(f"/series/{self._sample.series}")
+        answer = self.writer.get(f"/series/{self._sample.names.series}")
         arrived = answer.json()["Instances"] if answer.status_code == 200 else []
         if len(arrived) != count:
+            self._unanswered |= self._list_first(count).difference(arrived)
             raise ClientError(f"{len(arrived)} of {count} images are in the series that was sent")
         return seconds, set(arrived)
 
     def _post(self, connections: int, count: int) -> float:
-        return upload_all(self._access, self._sample.contents[:count], min(connections, count))
+        images = dict(islice(self._sample.contents.items(), count))
+        seconds = upload_all(self._access, images, min(connections, count), self._unanswered)
+        self._check_taken("POST /instances", count)
+        return seconds
 
     def _store(self, dicom: "Dicom", associations: int, count: int) -> float:
-        """Raises StrangerError if somebody else has taken them."""
         files = self._sample.files[:count]
         start = [STORESCU, "-to", "20", "-aet", TITLE, "-aec", dicom.title, dicom.host]
         start += [str(dicom.port)]
         shares = [files[share::associations] for share in range(associations)]
         commands = [[*start, *map(str, share)] for share in shares if share]
-        seconds, _ = run_clients(commands, seconds=max(CLIENT_SECONDS, self._arguments.seconds))
-        if self.writer.get(f"/series/{self._sample.series}").status_code == 404:
-            raise StrangerError(
-                f"{dicom.title} at {dicom.host}:{dicom.port} has taken an image that is NOT in"
-                f" {self._access.url}: it drops it, or it is another server, from which the lab"
-                f" removes nothing (--dicom-host, --dicom-port): {self._sample.describe()}"
-            )
+        begun = dict(zip(files, self._sample.contents, strict=False))
+        self._unanswered |= self._list_first(count)
+        try:
+            limit = max(CLIENT_SECONDS, self._arguments.seconds)
+            seconds, _ = run_clients(commands, seconds=limit)
+        except ClientError as error:
+            if len(commands) == 1:  # of several, it does not tell what all have said
+                self._unanswered &= list_open(begun, str(error))
+            raise
+        self._unanswered.clear()
+        self._check_taken(f"{dicom.title} at {dicom.host}:{dicom.port}", count)
         return seconds
+
+    def _list_first(self, count: int) -> set[str]:
+        return set(islice(self._sample.contents, count))
+
+    def _check_taken(self, who: str, count: int) -> None:
+        """Raises StrangerError if somebody else has taken them."""
+        names = self._sample.names
+        if self.writer.get(f"/series/{names.series}").status_code == 404:
+            self._unanswered |= self._list_first(count)  # who has them may pass them on
+            raise StrangerError(
+                f"{who} has taken an image that is NOT in {self._access.url}: it drops it, gives it"
+                " other names, or is another server, from which the lab removes nothing"
+                f" (--dicom-host, --dicom-port): {names.describe()}"
+            )
 
     def _list_recent(self) -> list[Json]:
         if not self._has_perf:
@@ -248,6 +310,19 @@ class Site:
         return figures
 
 
+def list_open(begun: dict[Path, str], said: str) -> set[str]:
+    """What may still arrive of what one storescu was to send, by its failure.
+
+    It sends one after the other, and ends at the first that fails. Where it names none, the answer
+    was a status.
+    """
+    if not re.search(r"failed with \d+: ", said):  # it was killed
+        return set(begun.values())
+    if NOT_BEGUN.search(said):
+        return set()
+    return {name for file, name in begun.items() if f"Store Failed, file: {file}" in said}
+
+
 @dataclass(frozen=True)
 class Dicom:
     """Where the DICOM server listens, and what it is called."""
@@ -268,23 +343,26 @@ def find_dicom(arguments: argparse.Namespace, access: Access, system: Json) -> D
 
 
 def check_room(system: Json, statistics: Json, images: int, size: int) -> str:
-    """Why it cannot be told that new images push no old ones out, or nothing.
+    """Why it cannot be told that there is room for new images and for those of others, or nothing.
 
-    Raises ClientError where they would: Orthanc removes the patients that came first
-    (MaximumPatientCount, MaximumStorageSize; in /system from Orthanc 1.12.4 and 1.11.3 on).
+    Raises ClientError where there is none: at its limits (MaximumPatientCount, MaximumStorageSize;
+    in /system from Orthanc 1.12.4 and 1.11.3 on), Orthanc removes the patients that came first, or
+    refuses whoever sends next.
     """
-    if system.get("MaximumStorageMode", "Recycle") != "Recycle":
-        return ""
+    refuses = system.get("MaximumStorageMode") == "Reject"  # any other word is as "Recycle" to it
+    harm = "images of others would be refused" if refuses else "the oldest patients may be removed"
     storage, patients = system.get("MaximumStorageSize"), system.get("MaximumPatientCount")
-    if patients and statistics["CountPatients"] + 1 > patients:
+    if patients and statistics["CountPatients"] + 1 + SPARE_PATIENTS > patients:
         raise ClientError(
-            f"it has its MaximumPatientCount, {patients}: the oldest would be removed"
+            f"with {statistics['CountPatients']} patients, one more and {SPARE_PATIENTS} of others,"
+            f" it would exceed its MaximumPatientCount, {patients}: {harm}"
         )
-    needed = int(statistics["TotalDiskSize"]) / 2**20 + 2 * size / 2**20
+    spare = max(SPARE_MEGABYTES, SPARE_SHARE * (storage or 0))
+    needed = (int(statistics["TotalDiskSize"]) + 2 * size) / 2**20 + spare
     if storage and needed > storage:
         raise ClientError(
-            f"{images} images would fill its MaximumStorageSize, {storage} MB: the oldest patients"
-            " would be removed"
+            f"with {images} images and {spare:.0f} MB of others, it would exceed its"
+            f" MaximumStorageSize, {storage} MB: {harm}"
         )
     unknown = [
         name
@@ -294,10 +372,44 @@ def check_room(system: Json, statistics: Json, images: int, size: int) -> str:
     return " and ".join(unknown)
 
 
+def agree(arguments: argparse.Namespace, question: str) -> bool:
+    """Raises ClientError if there is nobody to ask."""
+    if arguments.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise ClientError("there is nobody to ask: --yes goes on without; nothing was sent")
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def warn(arguments: argparse.Namespace, access: Access) -> None:
+    """Before anything is asked of the server; raises ClientError unless somebody agrees."""
+    if not access.is_exposed():
+        return
+    print(f"Password and headers go to {access.url} unencrypted.", flush=True)
+    if not agree(arguments, "Go on?"):
+        raise ClientError("nothing was sent")
+
+
+def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile) -> None:
+    """What a run that was killed may have left there; where it is elsewhere, it is only named."""
+    for sent in file.read():
+        print(f"{file.path.name}: a run that was killed, or goes on, sent to {sent.describe()}")
+        if sent.url != access.url or arguments.watch is not None:
+            print("`own` with that address, without --watch, removes them.", flush=True)
+        elif agree(arguments, "Remove this study first?"):
+            print(f"Removes it, and looks on for {LATE_SECONDS:.0f} s.", flush=True)
+            try:
+                # Nobody knows what was on its way
+                remove(Writer(access), sent.names, LATE_SECONDS, {"any"})
+            except ClientError as error:
+                raise ClientError(f"NOT REMOVED from {sent.describe()}: {error}") from error
+            file.forget(sent)
+
+
 def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
     """Says what is going to happen; raises ClientError unless somebody agrees."""
     reader = Reader(access)
-    system, statistics = reader.get_json("/system"), reader.get_json("/statistics")
+    system, statistics = reader.get_system(), reader.get_json("/statistics")
     dicom = find_dicom(arguments, access, system)
     size = arguments.images * 525_364
     ways = len(arguments.connections) * (1 if dicom is None else 2)
@@ -307,15 +419,14 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
         f"\n{describe_server(reader)} holds {statistics['CountInstances']} instances of"
         f" {statistics['CountPatients']} patients.\n"
         f"It is going to be sent {arguments.images} CT images ({size / 1e6:.0f} MB),"
-        f" {arguments.turns} x {ways} times, by POST /instances{c_store}:\n"
+        f" {arguments.turns} x {ways} times, and as often one alone,\n"
+        f"by POST /instances{c_store}:\n"
         f"  PatientID {names.patient}, StudyInstanceUID {names.study_uid}\n"
         "They are removed each time. No setting is changed. Rules of its own for new images"
         " (forwarding,\nscripts, plugins) apply to these, too: what they make or send elsewhere"
         " is not taken back.",
         flush=True,
     )
-    if access.user and access.url.startswith("http:"):
-        print("The password goes over this connection unencrypted.", flush=True)
     if unknown:
         print(
             f"It does not say whether it has a {unknown}: with one, new images may push old ones"
@@ -324,40 +435,48 @@ def ask(arguments: argparse.Namespace, access: Access, names: Names) -> None:
         )
         if arguments.yes and not arguments.no_limit:
             raise ClientError("with --yes, --no-limit has to say that there is no such limit")
-    if arguments.yes:
-        return
-    if not sys.stdin.isatty():
-        raise ClientError("there is nobody to ask: --yes goes on without; nothing was sent")
-    if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+    if not agree(arguments, "Go on?"):
         raise ClientError("nothing was sent")
 
 
 @contextmanager
 def open_site(
-    arguments: argparse.Namespace, access: Access, names: Names, folder: Path, _: int
+    arguments: argparse.Namespace,
+    access: Access,
+    names: Names,
+    file: SentFile,
+    left_open: dict[str, str],
+    folder: Path,
+    _: int,
 ) -> Iterator[Bench]:
-    site = Site(arguments, access, make_sample(names, arguments.images, folder))
+    sample = make_sample(names, arguments.images, folder)
+    site = Site(arguments, access, sample, file, left_open)
 
     def enter(_: Factors) -> Entry:
         contestants, declined = [], describe_obstacles(site.writer)
         ways = site.list_ways()
-        if not any(name.startswith("C-STORE") for name in ways):
-            declined["C-STORE"] = "no DICOM port was given, or it was told to leave it out"
+        if not any(name.startswith(C_STORE) for name in ways):
+            declined[C_STORE] = "no DICOM port was given, or it was told to leave it out"
         for name, way in ways.items():
-            problem = site.try_way(way)
+            problem = site.try_way(name, way)
             if problem:
                 declined[name] = problem
             else:
-                contestants.append(Contestant(name, partial(site.measure, way)))
+                contestants.append(Contestant(name, partial(site.measure, name, way)))
         return Entry(contestants, declined)
 
+    is_interrupted = True
     try:
         yield enter
+        is_interrupted = False
     finally:
         try:
-            site.remove(QUIET_SECONDS)
-        except ClientError as error:
-            print(f"lab: {error}", file=sys.stderr, flush=True)
+            site.leave()
+        except Exception as error:
+            # At once and in full: the page has it shortened, or not at all
+            tell(f"lab: {error}")
+            if not is_interrupted:
+                raise
 
 
 def explain(access: Access, _: Factors, __: Rounds) -> str:
@@ -372,16 +491,26 @@ def explain(access: Access, _: Factors, __: Rounds) -> str:
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     access = read_access(arguments)
+    file = SentFile(arguments.output)
+    warn(arguments, access)
     server = describe_server(Reader(access))
+    remove_earlier(arguments, access, file)
     if arguments.watch is not None:
         return watch.make_stages(access, server, arguments.watch, arguments.interval)
     names = make_names()
     ask(arguments, access, names)
     cells = [{"Server": server, "Images": f"{arguments.images} CT of 525 kB"}]
-    bench = partial(open_site, arguments, access, names)
+    bench = partial(open_site, arguments, access, names, file, {})
     note = partial(explain, access)
     # Each turn is a round of its own: whoever interrupts it keeps those before
     return [Stage(cells, bench, 1, arguments.seconds, arguments.turns, note)]
+
+
+def answer(results: Results, charts: Charts) -> list[str]:
+    """What its speeds hold, and where the time goes."""
+    who = [name for cell in results.cells for name in cell.list_contestants()]
+    starts = [STARTS, ""] if any(name.startswith(C_STORE) for name in who) else []
+    return [*starts, *phases.answer(results, charts)]
 
 
 def parse_seconds(text: str) -> float:
@@ -404,7 +533,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--headers", type=Path, help="a file of lines like Authorization: Bearer …"
     )
     command.add_argument("--cacert", type=Path, help="PEM file of whom to trust for HTTPS")
-    command.add_argument("--yes", action="store_true", help="does not ask before it sends")
+    command.add_argument("--yes", action="store_true", help="asks nothing, and goes on")
     command.add_argument(
         "--no-limit", action="store_true", help="the server has no limit of patients or storage"
     )
@@ -430,11 +559,13 @@ EXPERIMENT = Experiment(
     {
         "throughput": Figure("images/s"),
         "speed": Figure("MB/s", is_compared=False),
+        "alone": Figure("ms for one image", is_compared=False),
         "in Orthanc": Figure("ms an image", is_compared=False),
         "stalls": Figure("an image", is_compared=False),
         "time in stalls": Figure("ms an image", is_compared=False),
     },
     {"images": 20, "turns": 3, "seconds": 60},
-    answer=phases.answer,
+    answer=answer,
     is_local=False,
+    goes_on=False,
 )

@@ -7,6 +7,7 @@ users of a machine can read (ps(1)).
 
 import argparse
 import getpass
+import ipaddress
 import os
 import socket
 import ssl
@@ -14,8 +15,9 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from urllib.parse import urlsplit
 
 import requests
 
+from harness.orthanc import LONGEST_REST
 from lab.processes import ClientError
 
 Json = Any
@@ -38,6 +41,10 @@ MEANINGS = {
 }
 
 
+class StrangerError(ClientError):
+    """What was sent is elsewhere, or under other names, than it should be."""
+
+
 @dataclass(frozen=True)
 class Access:
     """How a server is reached."""
@@ -48,14 +55,28 @@ class Access:
     headers: tuple[tuple[str, str], ...] = ()
     certificates: Path | None = None  # whom to trust, other than the system's
 
+    def is_exposed(self) -> bool:
+        """Whether a password or a token would go over a network unencrypted."""
+        parts = urlsplit(self.url)
+        if parts.scheme == "https" or not (self.user or self.headers):
+            return False
+        try:
+            return not ipaddress.ip_address(parts.hostname or "").is_loopback
+        except ValueError:
+            return parts.hostname != "localhost"
+
 
 def read_access(arguments: argparse.Namespace) -> Access:
-    """Raises ClientError for an address that is none, or holds a password."""
+    """Raises ClientError for an address that is none, or holds a password or a query."""
     parts = urlsplit(arguments.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ClientError(f"{arguments.url} is no address like https://orthanc.example:8042")
     if parts.username is not None:
         raise ClientError("all users of this machine could read a password in the address: --user")
+    if parts.query or parts.fragment:
+        raise ClientError(
+            f"{arguments.url} should end before its ? or #: a token goes by --headers"
+        )
     user = arguments.user or os.environ.get(USER, "")
     headers = ()
     if arguments.headers is not None:
@@ -89,6 +110,7 @@ class Reader:
         self._session.headers["Accept-Encoding"] = "identity"
         if access.certificates is not None:
             self._session.verify = str(access.certificates)
+        self._used = time.monotonic()
 
     def get(self, path: str, **parameters: object) -> requests.Response:
         """Raises ClientError if nobody answers; any status is an answer."""
@@ -98,10 +120,14 @@ class Reader:
         """Raises ClientError for all but 200."""
         answer = self.get(path, **parameters)
         check(answer, "GET", path)
-        try:
-            return answer.json()
-        except ValueError as error:
-            raise ClientError(f"GET {path} is not answered by an Orthanc: no JSON") from error
+        return read_json(answer, "GET", path)
+
+    def get_system(self) -> Json:
+        """Raises ClientError if it is no Orthanc, such as the router before one that restarts."""
+        system = self.get_json("/system")
+        if not isinstance(system, dict) or "Version" not in system:
+            raise ClientError(f"{self.access.url} is no Orthanc: /system has no Version")
+        return system
 
     def close(self) -> None:
         self._session.close()
@@ -115,10 +141,13 @@ class Reader:
     ) -> requests.Response:
         url = self.access.url + path
         try:
-            # Where a redirection leads to, nobody was asked about
-            return self._session.request(
-                method, url, timeout=seconds, allow_redirects=False, **arguments
-            )
+            try:
+                return self._ask_once(method, url, seconds, **arguments)
+            except requests.ConnectionError as error:
+                if method == "POST" or isinstance(error, requests.Timeout):
+                    raise
+                # What either of the others does twice is done once
+                return self._ask_once(method, url, seconds, **arguments)
         except requests.exceptions.SSLError as error:
             raise ClientError(
                 f"its certificate is not trusted here (--cacert FILE): {error}"
@@ -126,18 +155,37 @@ class Reader:
         except requests.RequestException as error:
             raise ClientError(f"{method} {url}: {error}") from error
 
+    def _ask_once(
+        self,
+        method: str,
+        url: str,
+        seconds: float,
+        **arguments: Any,  # noqa: ANN401
+    ) -> requests.Response:
+        if time.monotonic() - self._used > LONGEST_REST:
+            self._session.close()  # its connections; the next one is made by itself
+        try:
+            # Where a redirection leads to, nobody was asked about
+            return self._session.request(
+                method, url, timeout=seconds, allow_redirects=False, **arguments
+            )
+        finally:
+            self._used = time.monotonic()
+
 
 class Writer(Reader):
     """Adds images, and removes a study."""
 
-    def upload(self, content: bytes) -> None:
-        check(self._ask("POST", "/instances", UPLOAD_SECONDS, data=content), "POST", "/instances")
+    def upload(self, content: bytes) -> requests.Response:
+        return self._ask("POST", "/instances", UPLOAD_SECONDS, data=content)
 
     def find_studies(self, uid: str) -> list[str]:
         """Orthanc's identifiers of the studies with this StudyInstanceUID."""
-        answer = self._ask("POST", "/tools/lookup", ASKING_SECONDS, data=uid)
-        check(answer, "POST", "/tools/lookup")
-        return [found["ID"] for found in answer.json() if found["Type"] == "Study"]
+        path = "/tools/lookup"
+        answer = self._ask("POST", path, ASKING_SECONDS, data=uid)
+        check(answer, "POST", path)
+        found = read_json(answer, "POST", path)
+        return [resource["ID"] for resource in found if resource["Type"] == "Study"]
 
     def delete_study(self, identifier: str) -> None:
         """Raises ClientError unless it is gone then, or was not there."""
@@ -157,31 +205,87 @@ def check(answer: requests.Response, method: str, path: str) -> None:
     raise ClientError(f"{said}: {meaning}" if meaning else said)
 
 
-def upload_all(access: Access, contents: Sequence[bytes], connections: int) -> float:
+def read_json(answer: requests.Response, method: str, path: str) -> Json:
+    """Raises ClientError for what is none, such as the page of a proxy that wants a password."""
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise ClientError(f"{method} {path} is not answered by an Orthanc: no JSON") from error
+
+
+def check_upload(answer: requests.Response, identifier: str) -> None:
+    """Raises ClientError unless it is stored as this instance, StrangerError if as another."""
+    check(answer, "POST", "/instances")
+    said = read_json(answer, "POST", "/instances")
+    if said["Status"] != "Success":
+        raise ClientError(f"POST /instances says {said['Status']}")
+    if said["ID"] != identifier:
+        raise StrangerError(
+            f"POST /instances has made /instances/{said['ID']} of what should be {identifier}:"
+            " something there gives images other names, from which the lab removes nothing"
+        )
+
+
+def tell(text: str) -> None:
+    """On the terminal; where that has gone (SIGHUP), there is more to do than to tell."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def is_final(answer: requests.Response) -> bool:
+    """Whether an upload is over: a proxy may have given up what Orthanc is still at."""
+    if answer.status_code != 200 and answer.status_code < 500:
+        return True
+    with suppress(ValueError):
+        said = answer.json()
+        return isinstance(said, dict) and ("Status" in said or "OrthancStatus" in said)
+    return False
+
+
+def upload_all(
+    access: Access, images: Mapping[str, bytes], connections: int, unanswered: set[str]
+) -> float:
     """POST /instances over so many connections, each made anew: the seconds that it took.
 
-    Whatever ends it, all connections have come to rest when it returns: nothing arrives later.
+    Images are named by Orthanc's identifiers. Those that were begun and of which nobody knows how
+    they ended are in `unanswered`. Whatever ends it, all connections have come to rest when it
+    returns: of the others, none arrives later.
     """
     is_over = threading.Event()
+    names = list(images)
 
     def send(share: int) -> None:
         writer = Writer(access)
         try:
-            for content in contents[share::connections]:
+            for name in names[share::connections]:
                 if is_over.is_set():
                     return
-                writer.upload(content)
+                unanswered.add(name)
+                answer = writer.upload(images[name])
+                if is_final(answer):
+                    unanswered.discard(name)
+                check_upload(answer, name)
         finally:
             writer.close()
 
     begin = time.monotonic()
     with ThreadPoolExecutor(connections) as pool:
+        shares = [pool.submit(send, share) for share in range(connections)]
         try:
-            for sent in [pool.submit(send, share) for share in range(connections)]:
-                sent.result()
+            wait(shares, return_when=FIRST_EXCEPTION)
+        except BaseException:  # somebody wishes it to end
+            tell("Waits for the answers to what is on its way, please wait.")
+            raise
         finally:
             is_over.set()
-    return time.monotonic() - begin
+    seconds = time.monotonic() - begin
+    errors = [error for error in (share.exception() for share in shares) if error is not None]
+    strangers = [str(error) for error in errors if isinstance(error, StrangerError)]
+    if strangers:
+        raise StrangerError("; ".join(strangers))
+    for error in errors:
+        raise error
+    return seconds
 
 
 def measure_round_trip(access: Access) -> float:

@@ -31,9 +31,7 @@ MISSING = {
 
 def describe_server(reader: Reader) -> str:
     """Its release, the plugin's, and its address; raises ClientError if it is no Orthanc."""
-    system = reader.get_json("/system")
-    if "Version" not in system:
-        raise ClientError(f"{reader.access.url} is no Orthanc: /system has no Version")
+    system = reader.get_system()
     status = reader.get("/perf/status")
     plugin = "without the plugin"
     if status.status_code == 200:

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run of `own` has sent and not removed yet: its names, kept in a file, and its removal.
+
+A run that is killed, or loses power, cannot say any more what it has left behind: the file does.
+"""
+
+import json
+import os
+import re
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from harness.images import identify
+from lab.processes import ClientError
+from lab.remote import Json, Writer
+
+LATE_SECONDS = 30.0  # without an image, until what nobody has answered is no longer waited for
+LOOK_SECONDS = 1.0  # between two looks
+
+PATIENT = "PERF-LAB-"
+OWN_PATIENT = re.compile(PATIENT + "[0-9a-f]{12}")
+OWN_UID = re.compile(r"2\.25\.[0-9]{1,39}")
+
+
+def make_uid() -> str:
+    return f"2.25.{uuid.uuid4().int}"  # DICOM PS3.5, annex B.2
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that nobody has: made once for a run, and told before it begins."""
+
+    patient: str
+    study_uid: str
+    series_uid: str
+
+    @property
+    def study(self) -> str:
+        return identify(self.patient, self.study_uid)
+
+    @property
+    def series(self) -> str:
+        return identify(self.patient, self.study_uid, self.series_uid)
+
+    def describe(self) -> str:
+        return f"PatientID {self.patient}, StudyInstanceUID {self.study_uid}, /studies/{self.study}"
+
+
+def make_names() -> Names:
+    return Names(f"{PATIENT}{uuid.uuid4().hex[:12]}", make_uid(), make_uid())
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A study of a run, and where it went."""
+
+    url: str
+    names: Names
+
+    def describe(self) -> str:
+        return f"{self.url}: {self.names.describe()}"
+
+    def to_json(self) -> Json:
+        names = self.names
+        return {
+            "URL": self.url,
+            "PatientID": names.patient,
+            "StudyInstanceUID": names.study_uid,
+            "SeriesInstanceUID": names.series_uid,
+            "Path": f"/studies/{names.study}",
+        }
+
+    @classmethod
+    def from_json(cls, entry: Json) -> Self:
+        """Raises ValueError for names that no run makes: those are somebody's."""
+        names = Names(entry["PatientID"], entry["StudyInstanceUID"], entry["SeriesInstanceUID"])
+        if not OWN_PATIENT.fullmatch(names.patient) or not OWN_UID.fullmatch(names.study_uid):
+            raise ValueError(f"not of the lab: {names.describe()}")
+        return cls(entry["URL"], names)
+
+
+class SentFile:
+    """own-sent.json: there as long as an image may be anywhere that should not stay there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "own-sent.json"
+
+    def read(self) -> list[Sent]:
+        """Raises ClientError if it cannot be told what it names."""
+        try:
+            return [Sent.from_json(entry) for entry in json.loads(self.path.read_text("utf-8"))]
+        except FileNotFoundError:
+            return []
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise ClientError(
+                f"{self.path} names what an earlier run has sent, but not so that it can be"
+                f" removed: look at it, and take it away then: {error!r}"
+            ) from error
+
+    def add(self, sent: Sent) -> None:
+        """It is on the disk when this returns."""
+        if sent not in (before := self.read()):
+            self._write([*before, sent])
+
+    def forget(self, sent: Sent) -> None:
+        self._write([other for other in self.read() if other != sent])
+
+    def _write(self, all_sent: list[Sent]) -> None:
+        if not all_sent:
+            self.path.unlink(missing_ok=True)
+            return
+        folder = self.path.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_suffix(f".{os.getpid()}")
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump([sent.to_json() for sent in all_sent], file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.path)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def remove(
+    writer: Writer, names: Names, seconds: float = 0, unanswered: set[str] | None = None
+) -> None:
+    """The study, tried for so many seconds, and watched for as long for images that are late.
+
+    `unanswered` are the instances that may be late: those that come are taken out of it. Raises
+    ClientError unless an Orthanc says in the end that it has none of the study.
+    """
+    late = set() if unanswered is None else unanswered
+    end = time.monotonic() + seconds
+    while True:
+        before, problem = len(late), ""
+        try:
+            if seconds:
+                _remove_all(writer, names, late)
+            else:
+                writer.delete_study(names.study)
+                _check_gone(writer, names.study)
+        except ClientError as error:
+            problem = str(error)
+        except Exception as error:  # whatever answers there may answer with anything
+            problem = repr(error)
+        if len(late) < before:
+            end = time.monotonic() + seconds
+        if (not problem and not late) or time.monotonic() >= end:
+            break
+        time.sleep(LOOK_SECONDS)
+    if problem:
+        raise ClientError(problem)
+
+
+def _remove_all(writer: Writer, names: Names, late: set[str]) -> None:
+    """Also what is there under another PatientID."""
+    _remove_seen(writer, names.study, late)
+    for study in writer.find_studies(names.study_uid):
+        _remove_seen(writer, study, late)
+
+
+def _remove_seen(writer: Writer, study: str, late: set[str]) -> None:
+    """A study that comes just now is left for the next look: what it has is to be seen."""
+    answer = writer.get(f"/studies/{study}/instances")
+    if answer.status_code != 404:
+        # What cannot be listed is removed, too
+        with suppress(KeyError, TypeError, ValueError):
+            late -= {instance["ID"] for instance in answer.json()}
+        writer.delete_study(study)
+    _check_gone(writer, study)
+
+
+def _check_gone(writer: Writer, study: str) -> None:
+    """Raises ClientError unless an Orthanc says so."""
+    # A router in front of an Orthanc that restarts answers 404, too: to everything
+    writer.get_system()
+    status = writer.get(f"/studies/{study}").status_code
+    writer.get_system()
+    if status != 404:
+        raise ClientError(f"GET /studies/{study} is answered by {status} after DELETE")
