@@ -4,6 +4,7 @@
 #include "Advisor/Rules/Rules.h"
 #include "Ingest/MemoryLimit.h"
 #include "Metrics/MainFigures.h"
+#include "Metrics/ProcessDescriptors.h"
 #include "Network/IngestGate.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
@@ -92,6 +93,10 @@ namespace OrthancPerf
                  const std::chrono::duration<double> time = startedAt_.time_since_epoch();
                  return std::vector<LabelledValue>{{{}, time.count()}};
                }),
+    openDescriptors_("process_open_fds", "Number of open file descriptors.",
+                     [] { return ToOnlyValue(CountOpenDescriptors()); }),
+    maximumDescriptors_("process_max_fds", "Maximum number of open file descriptors.",
+                        [] { return ToOnlyValue(GetMaximumDescriptors()); }),
     tuningInForce_("orthanc_perf_tuning",
                    "The tuning in force: numbers as they are, switches as 0 and 1.",
                    [this] { return ToLabelledValues("setting", ToFigures(*tuning_.Get())); }),
@@ -107,9 +112,9 @@ namespace OrthancPerf
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
-    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &tuningInForce_,
-                 &findings_, &budgetMetrics_, &transcoding_.GetMetrics(),
-                 &transcoding_.GetComparisonMetrics()}),
+    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &openDescriptors_,
+                 &maximumDescriptors_, &tuningInForce_, &findings_, &budgetMetrics_,
+                 &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),

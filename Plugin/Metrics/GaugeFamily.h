@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,15 @@ namespace OrthancPerf
     }
 
     return values;
+  }
+
+
+  // The only one of its family, without labels; none if it is not known
+  template <typename Number>
+  std::vector<LabelledValue> ToOnlyValue(const std::optional<Number>& number)
+  {
+    return number ? std::vector<LabelledValue>{{{}, static_cast<double>(*number)}}
+                  : std::vector<LabelledValue>();
   }
 
 

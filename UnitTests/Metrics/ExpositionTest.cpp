@@ -150,4 +150,14 @@ namespace OrthancPerf
                              [] { return std::vector<LabelledValue>(); });
     EXPECT_EQ("", Exposition({&family}).ToText());
   }
+
+  TEST(GaugeFamily, HasOneValueOrNone)
+  {
+    std::optional<int> number;
+    const GaugeFamily family("process_max_fds", "Descriptors.",
+                             [&number] { return ToOnlyValue(number); });
+    EXPECT_EQ("", Exposition({&family}).ToText());
+    number = 100;
+    EXPECT_NE(std::string::npos, Exposition({&family}).ToText().find("\nprocess_max_fds 100\n"));
+  }
 }
