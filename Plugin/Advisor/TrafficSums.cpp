@@ -34,6 +34,8 @@ namespace OrthancPerf
 
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
+    lossStalls += instance.lossStalls.count;
+    lossStallSeconds += ToSeconds(instance.lossStalls.time);
     firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
     ownFailures += instance.isOwnFailure ? 1 : 0;
 
@@ -74,6 +76,8 @@ namespace OrthancPerf
     stalls += later.stalls;
     stallSeconds += later.stallSeconds;
     ownFailures += later.ownFailures;
+    lossStalls += later.lossStalls;
+    lossStallSeconds += later.lossStallSeconds;
     repeated += later.repeated;
     roundTrips += later.roundTrips;
     latencySeconds += later.latencySeconds;
@@ -140,7 +144,8 @@ namespace OrthancPerf
 
     for (double* sum :
          {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls, &stallSeconds,
-          &activeSeconds, &ownFailures, &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
+          &lossStalls, &lossStallSeconds, &activeSeconds, &ownFailures, &repeated, &roundTrips,
+          &latencySeconds, &queuedSeconds})
     {
       *sum *= factor;
     }

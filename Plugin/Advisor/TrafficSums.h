@@ -42,6 +42,8 @@ namespace OrthancPerf
     double firstMessages = 0;  // instances that came first over their connection
     double stalls = 0;
     double stallSeconds = 0;
+    double lossStalls = 0;  // of the stalls, see FinishedInstance
+    double lossStallSeconds = 0;
     double activeSeconds = 0;   // of the clock on the wall, silence left out
     double ownFailures = 0;     // FinishedInstance::isOwnFailure
     double repeated = 0;        // instances that had come before: to be told by the owner

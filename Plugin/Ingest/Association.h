@@ -37,13 +37,14 @@ namespace OrthancPerf
     std::uint32_t receiveMss = 0;
     std::uint32_t congestionWindow = 0;         // segments of sendMss
     std::uint32_t unacknowledged = 0;           // segments under way
-    std::uint32_t retransmits = 0;              // segments, in all
+    std::uint32_t retransmits = 0;              // segments sent again, in all
     Duration sinceDataSent = Duration::zero();  // as exact as the kernel's ticks, 1 to 10 ms
 
     std::optional<Duration> minimumRoundTrip;      // Linux 4.6
     std::optional<Duration> busy;                  // time with data to send (Linux 4.9)
     std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
     std::optional<Duration> sendBufferLimited;     // of it, held back by our own buffer
+    std::optional<std::uint32_t> outOfOrder;       // segments that came too early (Linux 5.4)
     std::optional<std::uint32_t> sendWindow;       // the peer's window, bytes (Linux 5.4)
     std::optional<std::uint32_t> receiveWindow;    // ours, bytes (Linux 6.2)
   };

@@ -111,6 +111,14 @@ namespace OrthancPerf
   };
 
 
+  // Some of the stalls of an instance, and what they took together. A value.
+  struct StallSum
+  {
+    std::uint32_t count = 0;
+    Duration time = Duration::zero();
+  };
+
+
   // The line of the journal for one instance: what came in, from whom, what became of it, and
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
@@ -133,6 +141,7 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
+    StallSum lossStalls;  // of the stalls, those that came with losses of the network
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
     std::optional<RemoteRecord> remote;            // nothing: it was not seen
     std::optional<DatabaseRecord> database;        // likewise

@@ -348,6 +348,13 @@ namespace OrthancPerf
     instance.areStallsObserved = true;
     instance.stalls = message.stalls - (isFirst ? 0 : message_.stalls);
     instance.stallTime = message.stallTime - (isFirst ? Duration::zero() : message_.stallTime);
+    instance.lossStalls = message.lossStalls;
+
+    if (!isFirst)
+    {
+      instance.lossStalls.count -= message_.lossStalls.count;
+      instance.lossStalls.time -= message_.lossStalls.time;
+    }
 
     inFlight_->message = message.id;
     inFlight_->isTakenOver = message.id.connection != message_.id.connection ||

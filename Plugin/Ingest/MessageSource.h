@@ -31,7 +31,8 @@ namespace OrthancPerf
     std::optional<Duration> idle;  // since the response before it; absent for the first one
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
-    Peer peer;  // empty name: not known (HTTP, or encrypted)
+    StallSum lossStalls;  // as in FinishedInstance
+    Peer peer;            // empty name: not known (HTTP, or encrypted)
   };
 
 

@@ -65,6 +65,14 @@ namespace OrthancPerf
     std::atomic<std::uint16_t> port_ = 0;
   };
 
+  // What the kernel counts where the network loses segments of a connection, or lets one overtake
+  // another: of TcpSummary
+  struct LossSigns
+  {
+    std::uint32_t retransmits = 0;  // of what Orthanc sends
+    std::uint32_t outOfOrder = 0;   // of what it receives
+  };
+
   // How far a connection is, for the thread that has it
   struct ConnectionProgress
   {
@@ -77,6 +85,9 @@ namespace OrthancPerf
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
+    LossSigns lossSigns;             // as this wait began,
+    LossSigns earlierLossSigns;      // and as the one before it did
+    bool isLossSeen = false;         // when it was over: the network has lost what it was for
     std::uint64_t requestBytes = 0;  // of the request under way, so far
     std::uint64_t askAt = NEVER;     // with so many of them, IngestBudget is to be asked
     AssociationOutcome outcome = AssociationOutcome::Incomplete;

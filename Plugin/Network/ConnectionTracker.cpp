@@ -117,6 +117,7 @@ namespace OrthancPerf
     connection.waited = Duration::zero();
     connection.heldBack = Duration::zero();
     connection.heldBackSince.reset();
+    connection.isLossSeen = false;
   }
 
   void ConnectionTracker::OnLetGo(Connection& connection, TimePoint at) noexcept

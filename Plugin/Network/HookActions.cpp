@@ -4,6 +4,7 @@
 #include "Network/HookContext.h"
 #include "Network/SendQueue.h"
 #include "Network/SocketTuning.h"
+#include "Network/TcpInfo.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <unistd.h>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -63,6 +65,31 @@ namespace OrthancPerf
     bool IsOver(ssize_t size, int error) noexcept
     {
       return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
+    }
+
+    // Whether a stall may be a delayed acknowledgement (DelayedAckRule). Only then signs of loss,
+    // which explain one as well, are looked for: a microsecond a wait.
+    bool IsDelayedAckPossible(const ContextUse& use) noexcept
+    {
+      return !use->settings.IsNoDelay() || !use->settings.IsQuickAck();
+    }
+
+    LossSigns ReadLossSigns(int fd) noexcept
+    {
+      const std::optional<TcpSummary> info = ReadTcpInfo(fd);
+      return info ? LossSigns{info->retransmits, info->outOfOrder.value_or(0)} : LossSigns();
+    }
+
+    // After a wait that may be a stall: for the rest of a message, or for one to begin while the
+    // end of what Orthanc has written is held back. What follows on a lost segment may have come
+    // before the wait for that began: so the wait before it counts, too.
+    void LookForLoss(Connection& connection) noexcept
+    {
+      const LossSigns before = connection.earlierLossSigns;
+      const LossSigns now = ReadLossSigns(connection.fd);
+      connection.isLossSeen = ConnectionTracker::IsMessageAwaited(connection)
+                                  ? now.retransmits != before.retransmits
+                                  : now.outOfOrder != before.outOfOrder;
     }
 
     // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
@@ -120,6 +147,11 @@ namespace OrthancPerf
     if (use->settings.IsQuickAck())
     {
       AcknowledgeNow(fd);
+    }
+
+    if (IsDelayedAckPossible(use) && connection->waited == Duration::zero())
+    {
+      connection->earlierLossSigns = std::exchange(connection->lossSigns, ReadLossSigns(fd));
     }
 
     // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
@@ -195,6 +227,12 @@ namespace OrthancPerf
     if (isOver)
     {
       ConnectionTracker::OnPeerGone(*connection);
+    }
+
+    if (connection->IsDicom() && connection->waited >= ConnectionTracker::STALL &&
+        IsDelayedAckPossible(use))
+    {
+      LookForLoss(*connection);
     }
 
     if (size > 0)

@@ -42,6 +42,7 @@ namespace OrthancPerf
     std::uint64_t requestBytes = 0;
     std::uint32_t heldStalls = 0;  // of the response before, for the next message
     Duration heldTime = Duration::zero();
+    StallSum heldLossStalls;  // of them
     std::uint32_t instances = 0;
     std::int64_t setup = -1;      // accepted, or connect called -> answer
     std::int64_t associate = -1;  // request -> answer
@@ -70,6 +71,8 @@ namespace OrthancPerf
     std::atomic<std::uint32_t> stalls = 0;
     std::atomic<std::int64_t> stallTime = 0;
     std::atomic<bool> isFileClosed = false;  // of its latest instance
+    std::atomic<std::uint32_t> lossStalls = 0;
+    std::atomic<std::int64_t> lossStallTime = 0;
     std::atomic<bool> isHttp = false;
     SharedAddress peer;
 
@@ -104,10 +107,34 @@ namespace OrthancPerf
       return ToPeer(request, isReadable, true, peer.Load());
     }
 
-    void AddStall(Duration waited) noexcept
+    void AddStall(Duration waited, bool isLossSeen) noexcept
     {
       stalls.fetch_add(1, std::memory_order_relaxed);
       stallTime.fetch_add(waited.count(), std::memory_order_relaxed);
+
+      if (isLossSeen)
+      {
+        lossStalls.fetch_add(1, std::memory_order_relaxed);
+        lossStallTime.fetch_add(waited.count(), std::memory_order_relaxed);
+      }
+    }
+
+    void AddHeldStall(Duration waited, bool isLossSeen) noexcept
+    {
+      heldStalls++;
+      heldTime += waited;
+
+      if (isLossSeen)
+      {
+        heldLossStalls.count++;
+        heldLossStalls.time += waited;
+      }
+    }
+
+    StallSum GetLossStalls() const noexcept
+    {
+      return {lossStalls.load(std::memory_order_relaxed),
+              Duration(lossStallTime.load(std::memory_order_relaxed))};
     }
 
     bool IsInstance(const Connection& connection) const noexcept

@@ -83,6 +83,7 @@ namespace OrthancPerf
     message.lastByte = ToTimePoint(place->lastByte.load(RELAXED));
     message.stalls = place->stalls.load(RELAXED);
     message.stallTime = Duration(place->stallTime.load(RELAXED));
+    message.lossStalls = place->GetLossStalls();
 
     if (const std::int64_t idle = place->idle.load(RELAXED); idle >= 0)
     {
@@ -262,6 +263,9 @@ namespace OrthancPerf
     place.idle.store(idle, RELAXED);
     place.stalls.store(std::exchange(place.heldStalls, 0), RELAXED);
     place.stallTime.store(std::exchange(place.heldTime, Duration::zero()).count(), RELAXED);
+    place.lossStalls.store(place.heldLossStalls.count, RELAXED);
+    place.lossStallTime.store(place.heldLossStalls.time.count(), RELAXED);
+    place.heldLossStalls = {};
     place.serial.store(serial, std::memory_order_release);
     place.requestBytes = 0;
     place.command.Reset();
@@ -318,12 +322,11 @@ namespace OrthancPerf
     MessagePlace& place = GetPlace(connection);
     if (connection.IsOutgoing() || connection.state == ExchangeState::Request)
     {
-      place.AddStall(waited);
+      place.AddStall(waited, connection.isLossSeen);
     }
     else
     {
-      place.heldStalls++;
-      place.heldTime += waited;
+      place.AddHeldStall(waited, connection.isLossSeen);
     }
   }
 
@@ -362,6 +365,7 @@ namespace OrthancPerf
     event.sopInstanceUid = sent.GetInstanceUid();
     event.stalls = std::exchange(place.heldStalls, 0);
     event.stallTime = std::exchange(place.heldTime, Duration::zero()).count();
+    event.lossStalls = std::exchange(place.heldLossStalls, {});
     events_->Push(event);
 
     sent.Finish();
@@ -435,6 +439,7 @@ namespace OrthancPerf
     event.endedAt = response == 0 ? lastByte : response;
     event.stalls = place.stalls.load(RELAXED);
     event.stallTime = place.stallTime.load(RELAXED);
+    event.lossStalls = place.GetLossStalls();
     event.status = -1;
     event.instances = place.instances;
     event.bytesReceived = connection.bytesRead.load(RELAXED);

@@ -133,6 +133,7 @@ namespace OrthancPerf
     sent.areStallsObserved = true;
     sent.stalls = event.stalls;
     sent.stallTime = Duration(event.stallTime);
+    sent.lossStalls = event.lossStalls;
 
     const auto add = [&sent](Phase phase, std::int64_t duration)
     {

@@ -31,6 +31,7 @@ namespace OrthancPerf
     std::int64_t wait;
     std::int64_t stallTime;
     std::uint32_t stalls;
+    StallSum lossStalls;
     std::uint32_t instances;
     std::uint64_t bytesReceived;
     std::uint64_t bytesSent;

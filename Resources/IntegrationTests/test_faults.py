@@ -64,6 +64,7 @@ from harness.transcoding import (
     tune,
     write,
 )
+from harness.tuning import tune_sockets
 
 OPEN = PREFIX + "associations_open"
 STARTED = PREFIX + "start_time_seconds"
@@ -87,6 +88,7 @@ ANSWER_SECONDS = 30
 # whatever then is open or at work at once.
 UNTRUE = {
     "database-latency",
+    "delayed-ack",
     "engine-switched-off",
     "keep-alive",
     "kernel-buffer-limit",
@@ -414,6 +416,7 @@ class Case:
     engine: str = ""
     patience: float = PATIENCE
     is_in_vain: bool = False  # `patience` begins when all images have arrived
+    sockets: str = "tuned"  # the tuning's preset
     frames: int = 0  # of two of the images; 0: they are as all others
     is_chance: bool = False
     is_felt: bool = False
@@ -533,6 +536,7 @@ CASES = [
         BadNetwork,
         STORED,
         look_for_stored,
+        sockets="stock",
     ),
 ]
 
@@ -574,6 +578,8 @@ def start(case: Case, plugin: Path | None) -> Iterator[Patient]:
         if plugin and case.engine:
             list_engines(server)
             tune(server, Engine=case.engine, TransferSyntax=JPEG_LOSSLESS_SV1)
+        if plugin:
+            tune_sockets(server, Preset=case.sockets)
         yield Patient(server, fault, plugin is not None)
 
 

@@ -623,12 +623,14 @@ namespace OrthancPerf
     source_.message = MakeMessage(1, 0, 50);
     source_.message->stalls = 1;
     source_.message->stallTime = milliseconds(40);
+    source_.message->lossStalls = {1, milliseconds(40)};
     thread_.OnReceived(At(51), Received(Origin::Plugin, 1));
     Store(thread_, At(55), Known(Origin::Plugin, 1));
 
     source_.message->lastByte = At(120);
     source_.message->stalls = 3;
     source_.message->stallTime = milliseconds(100);
+    source_.message->lossStalls = {2, milliseconds(75)};
     const auto first = thread_.OnReceived(At(121), Received(Origin::Plugin, 2));
     Store(thread_, At(125), Known(Origin::Plugin, 2));
     const auto second = thread_.TakeLast();
@@ -638,6 +640,9 @@ namespace OrthancPerf
     EXPECT_EQ(first->instance.stalls, 1U);
     EXPECT_EQ(second->instance.stalls, 2U);
     EXPECT_EQ(second->instance.stallTime, milliseconds(60));
+    EXPECT_EQ(first->instance.lossStalls.count, 1U);
+    EXPECT_EQ(second->instance.lossStalls.count, 1U);
+    EXPECT_EQ(second->instance.lossStalls.time, milliseconds(35));
     EXPECT_EQ(second->instance.phases.Get(Phase::Receive), milliseconds(65));
     EXPECT_FALSE(first->instance.phases.Get(Phase::Respond));
   }

@@ -249,6 +249,34 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, StallsWithLossesOfTheNetworkAreCountedByThemselves)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(1), 10);
+    tracker_.OnWaited(connection, At(10), At(50));
+    connection.isLossSeen = true;
+    Read(connection, "x", 50);
+    tracker_.OnWaited(connection, At(50), At(80));
+    Read(connection, "x", 80);
+    EXPECT_EQ(2U, recorder_.GetCurrentMessage()->stalls);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->lossStalls.count);
+    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->lossStalls.time);
+
+    Write(connection, std::string(140, 'x'), 90);
+    tracker_.OnHeldBack(connection, At(90));
+    tracker_.OnWaited(connection, At(90), At(121));
+    tracker_.OnLetGo(connection, At(121));
+    connection.isLossSeen = true;
+    Read(connection, MakeDimseCommand(1), 121);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->lossStalls.count);
+    EXPECT_EQ(milliseconds(31), recorder_.GetCurrentMessage()->lossStalls.time);
+
+    Write(connection, std::string(140, 'x'), 130);
+    Read(connection, MakeDimseCommand(1), 140);
+    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->lossStalls.count);
+  }
+
+
   TEST_F(MessageRecorderTest, AnAcceptedAssociationIsPublishedWhenItIsOver)
   {
     Connection& connection = Accept();

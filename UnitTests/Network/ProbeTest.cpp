@@ -6,6 +6,7 @@
 #include "Network/RecordingObserver.h"
 #include "Network/SocketTuning.h"
 #include "Network/StockSockets.h"
+#include "Network/TcpInfo.h"
 #include "Network/TcpPair.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/CallerModule.h"
@@ -62,6 +63,28 @@ namespace OrthancPerf
       {
         pollfd wait = {fd, POLLIN, 0};
         return caller_.Get<int(pollfd*, nfds_t, int)>("CallerPoll")(&wait, 1, timeout);
+      }
+
+      // Two pieces of an answer, of which the client acknowledges the first one late. Until the
+      // kernel takes the connection for one of questions and answers, it acknowledges at once
+      // (tcp(7), TCP_QUICKACK).
+      void WriteWhatIsAcknowledgedLate(TcpPair& pair)
+      {
+        const int fd = pair.GetServer();
+
+        for (int i = 0; i < 5; i++)
+        {
+          SendAll(pair.GetClient(), "question");
+          Read(fd, 100);
+          Write(fd, std::string(12, 'x'));
+          ReceiveAll(pair.GetClient(), 12);
+        }
+
+        const int later = 0;
+        setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_QUICKACK, &later, sizeof(later));
+        Write(fd, std::string(12, 'x'));
+        Write(fd, std::string(142, 'y'));
+        observer_.Take();
       }
 
       void Close(int fd)
@@ -214,6 +237,46 @@ namespace OrthancPerf
     EXPECT_EQ("stall", events[3].substr(0, 5));
   }
 
+  TEST_F(ProbeTest, TellsAStallForWhatTheNetworkHasLostFromOthers)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    const int on = 1;
+    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+
+    if (!ReadTcpInfo(fd)->outOfOrder)
+    {
+      GTEST_SKIP() << "this kernel does not tell";
+    }
+
+    SendAll(pair.GetClient(), "a");
+    EXPECT_EQ(1, Read(fd, 1));
+
+    {
+      // What follows comes before the thread waits
+      const LossOfLongSegments loss(fd);
+      SendAll(pair.GetClient(), std::string(500, 'x'));
+      SendAll(pair.GetClient(), "y");
+      EXPECT_EQ(0, Poll(fd, 25));
+    }
+
+    observer_.Take();
+    EXPECT_EQ(501, Read(fd, 1000));
+    const Events withLoss = observer_.Take();
+    ASSERT_EQ(2u, withLoss.size());
+    EXPECT_NE(std::string::npos, withLoss[0].find("with loss"));
+
+    EXPECT_EQ(0, Poll(fd, 25));
+    SendAll(pair.GetClient(), "b");
+    EXPECT_EQ(1, Read(fd, 1));
+    const Events without = observer_.Take();
+    ASSERT_EQ(2u, without.size());
+    EXPECT_EQ("stall", without[0].substr(0, 5));
+    EXPECT_EQ(std::string::npos, without[0].find("with loss"));
+  }
+
   TEST_F(ProbeTest, AnAssociationWhosePeerVanishesIsLostAlthoughOrthancWritesAnAbort)
   {
     const std::string request = std::string("\x01\x00\x00\x00\x00\x44\x00\x01\x00\x00", 10) +
@@ -281,23 +344,7 @@ namespace OrthancPerf
     const int fd = pair.GetServer();
     const int nagle = isNoDelay ? 1 : 0;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nagle, sizeof(nagle));
-    observer_.Take();
-
-    // Until the kernel takes the connection for one of questions and answers, it acknowledges at
-    // once (tcp(7), TCP_QUICKACK)
-    for (int i = 0; i < 5; i++)
-    {
-      SendAll(pair.GetClient(), "question");
-      Read(fd, 100);
-      Write(fd, std::string(12, 'x'));
-      ReceiveAll(pair.GetClient(), 12);
-    }
-
-    const int later = 0;
-    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_QUICKACK, &later, sizeof(later));
-    Write(fd, std::string(12, 'x'));
-    Write(fd, std::string(142, 'y'));
-    observer_.Take();
+    WriteWhatIsAcknowledgedLate(pair);
 
     std::thread client(
         [&]
@@ -321,6 +368,34 @@ namespace OrthancPerf
   }
 
   INSTANTIATE_TEST_SUITE_P(NoDelay, ProbeTestWithNagle, testing::Bool());
+
+  TEST_F(ProbeTest, ThatTheNextRequestIsLostDoesNotExplainThatAnAnswerWasHeldBack)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    const int on = 1;
+    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    WriteWhatIsAcknowledgedLate(pair);
+
+    std::thread client(
+        [&]
+        {
+          std::this_thread::sleep_for(std::chrono::milliseconds(120));
+          const LossOfLongSegments loss(fd);
+          SendAll(pair.GetClient(), std::string(500, 'x'));
+          SendAll(pair.GetClient(), "y");
+        });
+    EXPECT_EQ(1, Poll(fd, 5000));
+    client.join();
+    Read(fd, 1000);
+
+    const Events events = observer_.Take();
+    ASSERT_EQ(3U, events.size());
+    EXPECT_EQ("stall", events[0].substr(0, 5));
+    EXPECT_EQ(std::string::npos, events[0].find("with loss"));
+  }
 
   TEST_F(ProbeTest, WaitsInReadAndSelectAsTheOriginalsDo)
   {

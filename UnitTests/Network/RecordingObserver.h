@@ -59,9 +59,10 @@ namespace OrthancPerf
       Add(">" + std::to_string(size));
     }
 
-    void OnStall(Connection&, Duration waited, TimePoint) noexcept override
+    void OnStall(Connection& connection, Duration waited, TimePoint) noexcept override
     {
-      Add("stall " + std::to_string(waited.count() / 1000000));
+      Add("stall " + std::to_string(waited.count() / 1000000) +
+          (connection.isLossSeen ? " with loss" : ""));
     }
 
   private:

@@ -241,6 +241,26 @@ namespace OrthancPerf
     EXPECT_LT(536u, ReadTcpInfo(pair.GetServer())->receiveMss);
   }
 
+  TEST(TcpInfo, TellsOfALostSegmentAtBothEnds)
+  {
+    TcpPair pair;
+    const int server = pair.GetServer();
+    const int on = 1;
+    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    EXPECT_EQ(0u, ReadTcpInfo(server)->outOfOrder.value_or(0));
+    EXPECT_EQ(0u, ReadTcpInfo(pair.GetClient())->retransmits);
+
+    {
+      const LossOfLongSegments loss(server);
+      SendAll(pair.GetClient(), std::string(1000, 'x'));
+      SendAll(pair.GetClient(), "y");
+    }
+
+    ReceiveAll(server, 1001);
+    EXPECT_EQ(1u, ReadTcpInfo(server)->outOfOrder.value_or(1));
+    EXPECT_LE(1u, ReadTcpInfo(pair.GetClient())->retransmits);
+  }
+
   TEST(SharedDicomSockets, GiveBackWhatWasSet)
   {
     SharedDicomSockets shared;

@@ -2,6 +2,8 @@
 #include "Advisor/Rules/NetworkFigures.h"
 #include "Advisor/Rules/Rules.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
   namespace
@@ -51,12 +53,28 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const TrafficSums& traffic, double mean)
+    // What was waited for something that the network had lost, no acknowledgement would have ended
+    struct Stalls
+    {
+      explicit Stalls(const TrafficSums& traffic) :
+        count(std::max(traffic.stalls - traffic.lossStalls, 0.0)),
+        seconds(std::max(traffic.stallSeconds - traffic.lossStallSeconds, 0.0)),
+        mean(count > 0 ? seconds / count : 0)
+      {
+      }
+
+      double count;
+      double seconds;
+      double mean;
+    };
+
+
+    Json::Value Describe(const TrafficSums& traffic, const Stalls& stalls)
     {
       Json::Value json;
-      json["StallsPerInstance"] = traffic.stalls / traffic.instances;
-      json["MeanStall"] = mean;
-      json["StallShare"] = traffic.stallSeconds / traffic.GetSecondsWithPauses();
+      json["StallsPerInstance"] = stalls.count / traffic.instances;
+      json["MeanStall"] = stalls.mean;
+      json["StallShare"] = stalls.seconds / traffic.GetSecondsWithPauses();
       return json;
     }
   }
@@ -65,28 +83,27 @@ namespace OrthancPerf
   std::optional<Finding> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence)
   {
     const TrafficSums& traffic = peer.traffic;
-    const double mean = traffic.stalls > 0 ? traffic.stallSeconds / traffic.stalls : 0;
-    const Signature* const signature = FindSignature(mean, GetRoundTrip(peer));
+    const Stalls stalls(traffic);
+    const Signature* const signature = FindSignature(stalls.mean, GetRoundTrip(peer));
 
-    if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES ||
-        traffic.stalls < MINIMUM_STALLS ||
-        traffic.stalls < MINIMUM_STALLS_PER_INSTANCE * traffic.instances || signature == nullptr ||
+    if (!IsDicom(peer) || traffic.instances < MINIMUM_INSTANCES || stalls.count < MINIMUM_STALLS ||
+        stalls.count < MINIMUM_STALLS_PER_INSTANCE * traffic.instances || signature == nullptr ||
         IsRemedied(evidence.tuning.dicomSockets) ||
-        traffic.stallSeconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
+        stalls.seconds < MINIMUM_SHARE * traffic.GetSecondsWithPauses())
     {
       return std::nullopt;
     }
 
     Finding finding;
     finding.id = GetDirectedId("delayed-ack", peer.direction);
-    finding.title = "Transfers stall for " + SayTime(mean) + " again and again";
+    finding.title = "Transfers stall for " + SayTime(stalls.mean) + " again and again";
     finding.explanation =
         "One side waits for an acknowledgement before it sends the small end of a message (Nagle's "
         "algorithm), while the other side holds the acknowledgement back in case it has something "
         "to send along (delayed ACK). Neither moves until a timer runs out: " +
         std::string(signature->name) + ". The network and both machines are idle meanwhile.";
-    finding.evidence = Describe(traffic, mean);
-    finding.cost = EstimateCost(traffic.stallSeconds, traffic.GetSecondsWithPauses(),
+    finding.evidence = Describe(traffic, stalls);
+    finding.cost = EstimateCost(stalls.seconds, traffic.GetSecondsWithPauses(),
                                 evidence.GetTotal(peer.direction));
     finding.remedy =
         Remedy::Tune(MakePatch(), "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
