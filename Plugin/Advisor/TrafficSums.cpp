@@ -142,10 +142,9 @@ namespace OrthancPerf
     const double factor = std::exp2(-active / ToSeconds(HALF_LIFE));
     latest_ = std::max(latest_, now);
 
-    for (double* sum :
-         {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls, &stallSeconds,
-          &lossStalls, &lossStallSeconds, &activeSeconds, &ownFailures, &repeated, &roundTrips,
-          &latencySeconds, &queuedSeconds})
+    for (double* sum : {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls,
+                        &stallSeconds, &lossStalls, &lossStallSeconds, &activeSeconds, &ownFailures,
+                        &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
     {
       *sum *= factor;
     }
