@@ -231,8 +231,8 @@ def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
 
 
 @contextmanager
-def serve(body: bytes, kind: str | None = None) -> Iterator[str]:
-    """An HTTP server whose answer is always the same."""
+def serve(body: bytes, kind: str | None = None, findings: bytes | None = None) -> Iterator[str]:
+    """An HTTP server whose answer is always the same, but for findings, if there are any."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -240,7 +240,8 @@ def serve(body: bytes, kind: str | None = None) -> Iterator[str]:
             if kind is not None:
                 self.send_header("Content-Type", kind)
             self.end_headers()
-            self.wfile.write(body)
+            is_other = findings is not None and self.path == "/perf/advice"
+            self.wfile.write(findings if is_other else body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -316,6 +317,7 @@ def serve_tuning(
             self.wfile.write(json.dumps(content).encode())
 
         def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
             if changes:
                 tuning["DicomSockets"]["Preset"] = "stock"
             asked.set()
@@ -407,7 +409,8 @@ FINDING = {"ID": "md5", "Title": "slow", "Cost": {"EstimatedGain": 2}, "Remedy":
 def test_one_that_answers_strangely_is_named_and_the_others_are_shown(
     words: str, answer: object, fleet: Fleet, tmp_path: Path
 ) -> None:
-    with serve(json.dumps(answer).encode()) as url:
+    findings = b"[]" if words == "status" else None
+    with serve(json.dumps(answer).encode(), findings=findings) as url:
         path = write_fleet(tmp_path, {"strange": url, "orthanc-a": fleet["orthanc-a"].url}, "alice")
         code, output, errors = run(path, *words.split())
         assert code == 2
