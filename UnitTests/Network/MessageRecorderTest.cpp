@@ -141,7 +141,7 @@ namespace OrthancPerf
     files.OnClosed(5, At(51));
     EXPECT_EQ(Phase::Index, recorder_.GetStoringPhase(id));
 
-    recorder_.FollowServers(true, false);
+    recorder_.FollowServers({true, false});
     recorder_.BeginStorage();
     EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
     recorder_.TakeStoredFile();
