@@ -575,11 +575,11 @@ def start(case: Case, plugin: Path | None) -> Iterator[Patient]:
             launcher=fault.launcher,
         )
         stack.enter_context(server)
-        if plugin and case.engine:
-            list_engines(server)
-            tune(server, Engine=case.engine, TransferSyntax=JPEG_LOSSLESS_SV1)
         if plugin:
+            list_engines(server)  # a fault during their self-test switches them off
             tune_sockets(server, Preset=case.sockets)
+        if plugin and case.engine:
+            tune(server, Engine=case.engine, TransferSyntax=JPEG_LOSSLESS_SV1)
         yield Patient(server, fault, plugin is not None)
 
 
