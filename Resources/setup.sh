@@ -27,7 +27,7 @@ readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
 )
 readonly DEB_PACKAGES=(dpkg-dev file lintian)
-readonly CLIENT_PACKAGES=(python3 python3-venv dcmtk)
+readonly CLIENT_PACKAGES=(python3 python3-venv ca-certificates dcmtk)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
 readonly ORTHANC_GDCM=build/orthanc-gdcm

@@ -929,13 +929,14 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
     https = f"listen 127.0.0.1:{port} ssl; {files} {location}"
     url = f"https://127.0.0.1:{port}/pacs"
     arguments = ["own", url, "--user", "alice", "--images", "3", "--turns", "2"]
-    arguments += ["--cacert", str(certificate.certificate)]
     environment = {**make_environment(), "ORTHANC_PASSWORD": "secret"}
+    system = {**environment, "SSL_CERT_FILE": str(certificate.certificate)}  # whom it trusts
     with serve_locations(https, tmp_path / "nginx"):
         command = make_command(Path("no plugin"), tmp_path, *arguments)
         silent = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            command, env=system, stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
+        command += ["--cacert", str(certificate.certificate)]
         assert "there is nobody to ask" in silent.stderr
         assert server.get_json("/perf/instances?peer=PERF_LAB") == []
         subprocess.run([*command, *OWN], env=environment, check=True, timeout=SECONDS)

@@ -31,6 +31,7 @@ from lab.processes import ClientError
 Json = Any
 
 USER, PASSWORD = "ORTHANC_USER", "ORTHANC_PASSWORD"  # of the environment
+SYSTEM = ssl.get_default_verify_paths()  # by itself, requests trusts a list of its own
 ASKING_SECONDS = 60
 UPLOAD_SECONDS = 300
 
@@ -108,8 +109,8 @@ class Reader:
         self._session.headers.update(access.headers)
         # Or else Orthanc compresses what it answers with
         self._session.headers["Accept-Encoding"] = "identity"
-        if access.certificates is not None:
-            self._session.verify = str(access.certificates)
+        if authorities := access.certificates or SYSTEM.cafile or SYSTEM.capath:
+            self._session.verify = str(authorities)
         self._used = time.monotonic()
 
     def get(self, path: str, **parameters: object) -> requests.Response:
