@@ -254,6 +254,13 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
+    // An HTTP request may have many instances: that one which no filter has seen is over is only
+    // known when the next one is here
+    if (!inFlight_->evidence.filterReached && inFlight_->instance.origin != Origin::DicomProtocol)
+    {
+      return std::nullopt;
+    }
+
     const Duration silence = now - GetLastSign();
 
     if (silence < LONG_SILENCE + GetSlowest(inFlight_->instance.size))

@@ -80,16 +80,15 @@ namespace OrthancPerf
       return info ? LossSigns{info->retransmits, info->outOfOrder.value_or(0)} : LossSigns();
     }
 
-    // After a wait that may be a stall: for the rest of a message, or for one to begin while the
-    // end of what Orthanc has written is held back. What follows on a lost segment may have come
-    // before the wait for that began: so the wait before it counts, too.
+    // After a wait that may be a stall: for a message to begin, while the end of what Orthanc has
+    // written is held back; or for the rest of one. What follows on a lost segment may have come
+    // before the wait for that began: there, the wait before it counts, too.
     void LookForLoss(Connection& connection) noexcept
     {
-      const LossSigns before = connection.earlierLossSigns;
       const LossSigns now = ReadLossSigns(connection.fd);
       connection.isLossSeen = ConnectionTracker::IsMessageAwaited(connection)
-                                  ? now.retransmits != before.retransmits
-                                  : now.outOfOrder != before.outOfOrder;
+                                  ? now.retransmits > connection.lossSigns.retransmits
+                                  : now.outOfOrder > connection.earlierLossSigns.outOfOrder;
     }
 
     // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))

@@ -28,6 +28,17 @@ namespace OrthancPerf
       const std::uint64_t page = reinterpret_cast<std::uintptr_t>(&here) >> 20U;
       return userCounts[(page * 0x9E3779B97F4A7C15U) >> 58U].users;
     }
+
+    // In a child of fork(2), which has none of the threads that were counted
+    void ForgetParent() noexcept
+    {
+      currentContext.store(nullptr);
+
+      for (UserCount& count : userCounts)
+      {
+        count.users.store(0);
+      }
+    }
   }
 
 
@@ -46,8 +57,7 @@ namespace OrthancPerf
 
   bool EnterContext(HookContext& context)
   {
-    static const int registered =
-        pthread_atfork(nullptr, nullptr, [] { currentContext.store(nullptr); });
+    static const int registered = pthread_atfork(nullptr, nullptr, &ForgetParent);
     (void)registered;  // without memory for that, a child does as before
 
     HookContext* none = nullptr;

@@ -453,6 +453,14 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(IngestThreadWithProbe, APartOfARequestThatNoFilterHasSeenMayBeOver)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::RestApi, 1000));
+    EXPECT_FALSE(thread_.GetStuck(At(60'000)));
+  }
+
+
   TEST_F(IngestThreadWithProbe, AGigabyteMayTakeItsTime)
   {
     source_.message = MakeMessage(1, 100, 108);
