@@ -166,5 +166,6 @@ class Sending:
 
 def upload_to_send(server: OrthancServer, images: Sequence[Image]) -> list[str]:
     """Stores images by HTTP and returns Orthanc's identifiers."""
-    clients.upload(server, [image.read_bytes() for image in images], 2)
+    answers = clients.upload(server, [image.read_bytes() for image in images], 2)
+    assert [answer for answer in answers if answer[0] != 200] == []
     return [server.find_instance(image.sop_instance_uid) for image in images]
