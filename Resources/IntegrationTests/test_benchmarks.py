@@ -907,6 +907,12 @@ def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> Non
 OWN = ["--yes", "--no-limit", "--connections", "1", "2"]
 
 
+def make_endless_command(server: OrthancServer, output: Path) -> list[str | Path]:
+    """It has to be ended."""
+    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
+    return make_command(Path("no plugin"), output, *arguments)
+
+
 def describe_state(server: OrthancServer) -> list[object]:
     """All that a visitor could have left behind."""
     paths = ["/statistics", "/instances", "/jobs"]
@@ -962,8 +968,7 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
     server = start_orthanc(plugins=[])
     upload_to_send(server, make_series("others", 1))
     before = describe_state(server)
-    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
-    command = make_command(Path("no plugin"), tmp_path, *arguments)
+    command = make_endless_command(server, tmp_path)
     terminal, shown = os.pipe()
     lab = subprocess.Popen(
         command, env=make_environment(), start_new_session=True, stdout=shown, stderr=shown
@@ -1164,8 +1169,7 @@ def test_own_removes_what_a_run_that_was_killed_has_left(
     server = start_orthanc(plugins=[])
     upload_to_send(server, make_series("others", 1))
     before = describe_state(server)
-    arguments = ["own", server.url, *OWN, "--images", "60", "--turns", "1000"]
-    command = make_command(Path("no plugin"), tmp_path, *arguments)
+    command = make_endless_command(server, tmp_path)
     lab = subprocess.Popen(command, env=make_environment())
     try:
         assert wait_until(lambda: count_instances(server) > 20, 120)

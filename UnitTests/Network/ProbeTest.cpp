@@ -243,8 +243,7 @@ namespace OrthancPerf
     Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
     ASSERT_TRUE(probe.Install());
     const int fd = pair.GetServer();
-    const int on = 1;
-    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    SetNoDelay(pair.GetClient());
 
     if (!ReadTcpInfo(fd)->outOfOrder)
     {
@@ -375,8 +374,7 @@ namespace OrthancPerf
     Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
     ASSERT_TRUE(probe.Install());
     const int fd = pair.GetServer();
-    const int on = 1;
-    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    SetNoDelay(pair.GetClient());
     WriteWhatIsAcknowledgedLate(pair);
 
     std::thread client(

@@ -245,8 +245,7 @@ namespace OrthancPerf
   {
     TcpPair pair;
     const int server = pair.GetServer();
-    const int on = 1;
-    setsockopt(pair.GetClient(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    SetNoDelay(pair.GetClient());
     EXPECT_EQ(0u, ReadTcpInfo(server)->outOfOrder.value_or(0));
     EXPECT_EQ(0u, ReadTcpInfo(pair.GetClient())->retransmits);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <linux/filter.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -170,6 +171,17 @@ namespace OrthancPerf
   private:
     const int fd_;
   };
+
+  // Each piece that is sent is a segment of its own (TCP_NODELAY of tcp(7))
+  inline void SetNoDelay(int fd)
+  {
+    const int on = 1;
+
+    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+    {
+      throw std::runtime_error("no TCP_NODELAY");
+    }
+  }
 
   inline void SendAll(int fd, const std::string& bytes)
   {
