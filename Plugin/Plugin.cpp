@@ -21,26 +21,13 @@ namespace
   std::unique_ptr<PluginContext> plugin;
 
 
-  // Runs the body of a callback; whatever fails in it stays here
+  // Runs the body of a callback, if the plugin is there
   template <typename Body>
-  void Guard(const char* callback, Body body) noexcept
+  void Guard(const char* callback, const Body& body) noexcept
   {
-    if (plugin == nullptr)
+    if (plugin != nullptr)
     {
-      return;
-    }
-
-    try
-    {
-      body(*plugin);
-    }
-    catch (const std::exception& error)
-    {
-      plugin->OnCallbackFailure(callback, error.what());
-    }
-    catch (...)
-    {
-      plugin->OnCallbackFailure(callback, "unknown exception");
+      plugin->Guard(callback, [&] { body(*plugin); });
     }
   }
 

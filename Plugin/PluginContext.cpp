@@ -31,6 +31,9 @@ namespace OrthancPerf
     // So that a finding has the time at which it came, though nobody asks for advice
     constexpr std::chrono::seconds ADVISING_PERIOD(5);
 
+    // How often it is asked whether it is time to read the store
+    constexpr std::chrono::seconds STORE_PERIOD(1);
+
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
 
@@ -180,28 +183,46 @@ namespace OrthancPerf
     }
 
     advisorSources_.Start();
-    housekeeping_ = std::make_unique<PeriodicTask>(HOUSEKEEPING_PERIOD,
-                                                   [this]
-                                                   {
-                                                     thread_local const ThreadName name(
-                                                         orthanc_.GetContext(), "PERF-SETTLE",
-                                                         ThreadName::Lifetime::OfOrthanc);
-                                                     Settle(QUIET);
-                                                     LookAtAssociations();
-                                                     transcoding_.GetEngines().Tidy();
-                                                   });
-    advising_ = std::make_unique<PeriodicTask>(ADVISING_PERIOD,
-                                               [this]
-                                               {
-                                                 thread_local const ThreadName name(
-                                                     orthanc_.GetContext(), "PERF-ADVISOR",
-                                                     ThreadName::Lifetime::OfOrthanc);
-                                                 Advise();
-                                               });
+    housekeeping_ = StartTask("PERF-SETTLE", HOUSEKEEPING_PERIOD,
+                              [this, isSecond = false]() mutable
+                              {
+                                Settle(QUIET);
+                                LookAtAssociations();
+                                transcoding_.GetEngines().Tidy();
+
+                                // A millisecond, with a hundred threads: each other time will do
+                                if (isSecond)
+                                {
+                                  Guard("Housekeeping",
+                                        [this] { evidence_.OnProcessorWait(pressure_.Measure()); });
+                                }
+
+                                isSecond = !isSecond;
+                              });
+    advising_ = StartTask("PERF-ADVISOR", ADVISING_PERIOD,
+                          [this] { Guard("Advising", [this] { advisor_.Advise(); }); });
+    readingStore_ = StartTask("PERF-STORE", STORE_PERIOD, [this] { ReadStore(); });
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
-    recorder_.FollowServers(ReadServed(orthanc_.GetFromRestApi("/system")));
+    const Served served = ReadServed(orthanc_.GetFromRestApi("/system"));
+    advisorSources_.SetServed(served);
+    recorder_.FollowServers(served);
+  }
+
+
+  std::unique_ptr<PeriodicTask> PluginContext::StartTask(const char* threadName,
+                                                         std::chrono::milliseconds period,
+                                                         std::function<void()> task)
+  {
+    return std::make_unique<PeriodicTask>(period,
+                                          [this, threadName, task = std::move(task)]
+                                          {
+                                            thread_local const ThreadName name(
+                                                orthanc_.GetContext(), threadName,
+                                                ThreadName::Lifetime::OfOrthanc);
+                                            task();
+                                          });
   }
 
 
@@ -209,6 +230,7 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     tuner_.GetBudget().Stop();
+    readingStore_.reset();
     advising_.reset();
     housekeeping_.reset();
 
@@ -260,21 +282,18 @@ namespace OrthancPerf
 
   void PluginContext::OnTuningChanged(const Tuning& tuning) noexcept
   {
-    try
-    {
-      TuneMemory(tuning.memory);  // first, as it cannot fail
-      TuneSockets(tuning.dicomSockets);
-      transcoding_.SetSettings(tuning.ingestTranscoding);
+    Guard("TuningChanged",
+          [this, &tuning]
+          {
+            TuneMemory(tuning.memory);  // first, as it cannot fail
+            TuneSockets(tuning.dicomSockets);
+            transcoding_.SetSettings(tuning.ingestTranscoding);
 
-      if (tuning.ingestTranscoding.orthancTranscoding)
-      {
-        RegisterTranscoder();
-      }
-    }
-    catch (const std::exception& error)
-    {
-      OnCallbackFailure("TuningChanged", error.what());
-    }
+            if (tuning.ingestTranscoding.orthancTranscoding)
+            {
+              RegisterTranscoder();
+            }
+          });
   }
 
 
@@ -346,39 +365,32 @@ namespace OrthancPerf
 
   void PluginContext::LookAtAssociations() noexcept
   {
-    try
-    {
-      const std::vector<OpenAssociation> open = ListOpenAssociations();
-      const BudgetFigures budget = GetBudget().GetFigures();
-      history_.SetOpenAssociations(open.size());
-      history_.SetBudget(budget);
-      evidence_.OnMemory(memoryWatch_.Look(
-          {budget, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()}, Clock::now()));
-      evidence_.Look(open);
-      evidence_.OnProcessorWait(pressure_.Measure());
-    }
-    catch (const std::exception& error)
-    {
-      OnCallbackFailure("Housekeeping", error.what());
-    }
+    Guard("Housekeeping",
+          [this]
+          {
+            const std::vector<OpenAssociation> open = ListOpenAssociations();
+            const BudgetFigures budget = GetBudget().GetFigures();
+            history_.SetOpenAssociations(open.size());
+            history_.SetBudget(budget);
+            evidence_.OnMemory(memoryWatch_.Look(
+                {budget, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()}, Clock::now()));
+            evidence_.Look(open);
+          });
   }
 
 
-  void PluginContext::Advise() noexcept
+  void PluginContext::ReadStore() noexcept
   {
-    try
-    {
-      advisor_.Advise();
+    Guard("ReadingStore",
+          [this]
+          {
+            advisorSources_.ReadStore();
 
-      if (const std::optional<Served> served = advisorSources_.GetServed())
-      {
-        recorder_.FollowServers(*served);
-      }
-    }
-    catch (const std::exception& error)
-    {
-      OnCallbackFailure("Advising", error.what());
-    }
+            if (const std::optional<Served> served = advisorSources_.GetServed())
+            {
+              recorder_.FollowServers(*served);
+            }
+          });
   }
 
 
@@ -488,15 +500,13 @@ namespace OrthancPerf
 
   void PluginContext::Settle(Duration quiet) noexcept
   {
-    try
-    {
-      recorder_.Drain(journal_);
-      tracker_.Settle(Clock::now(), quiet,
-                      [this](const InstanceIdentity& instance) { return FindInStore(instance); });
-    }
-    catch (const std::exception& error)
-    {
-      OnCallbackFailure("Housekeeping", error.what());
-    }
+    Guard("Housekeeping",
+          [this, quiet]
+          {
+            recorder_.Drain(journal_);
+            tracker_.Settle(Clock::now(), quiet,
+                            [this](const InstanceIdentity& instance)
+                            { return FindInStore(instance); });
+          });
   }
 }

@@ -33,6 +33,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -63,6 +65,24 @@ namespace OrthancPerf
 
     // A callback of Orthanc's ended with an exception; Orthanc goes on as if it had not been called
     void OnCallbackFailure(const char* callback, const char* reason) noexcept;
+
+    // Runs the body of a callback, or of a task; whatever fails in it stays here
+    template <typename Body>
+    void Guard(const char* callback, const Body& body) noexcept
+    {
+      try
+      {
+        body();
+      }
+      catch (const std::exception& error)
+      {
+        OnCallbackFailure(callback, error.what());
+      }
+      catch (...)
+      {
+        OnCallbackFailure(callback, "unknown exception");
+      }
+    }
 
     void Warn(const std::string& warning);
 
@@ -117,7 +137,9 @@ namespace OrthancPerf
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     void LookAtAssociations() noexcept;
-    void Advise() noexcept;
+    void ReadStore() noexcept;
+    std::unique_ptr<PeriodicTask>
+    StartTask(const char* threadName, std::chrono::milliseconds period, std::function<void()> task);
     void TuneSockets(const DicomSockets& sockets);
     void TuneMemory(const MemoryTuning& memory);
     const IngestBudget& GetBudget() const;
@@ -167,5 +189,6 @@ namespace OrthancPerf
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
     std::unique_ptr<PeriodicTask> advising_;
+    std::unique_ptr<PeriodicTask> readingStore_;
   };
 }

@@ -13,8 +13,9 @@ namespace OrthancPerf
     // Looks at the open associations, two a second: 10 s
     constexpr double LOOKS_HALF_LIFE = 20;
 
-    // Looks without an instance that finishes: 2 s
-    constexpr int LONGEST_INSTANCE = 4;
+    // Looks at the processor, and how many of them without an instance that finishes
+    constexpr double LOOK_SECONDS = 1;
+    constexpr int LONGEST_INSTANCE = 3;
 
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
@@ -229,7 +230,9 @@ namespace OrthancPerf
       waited += processorWaits_[thread];
     }
 
-    const double taken = latest_.GetTotalSeconds();
+    // Of an instance that took longer than its thread was watched, that part has to do
+    const double watched = (looksWithoutInstance_ + 1) * double(ingestThreads_.size());
+    const double taken = std::min(latest_.GetTotalSeconds(), watched * LOOK_SECONDS);
     const double share =
         taken > 0 ? std::min(ToSeconds(std::chrono::nanoseconds(waited)) / taken, 1.0) : 0;
 

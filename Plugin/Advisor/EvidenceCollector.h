@@ -52,8 +52,8 @@ namespace OrthancPerf
     // What memory has been short of; the latest is the evidence
     void OnMemory(const MemoryEvidence& memory);
 
-    // What Orthanc's threads have waited for a processor since the last call; to be told about
-    // twice a second. What those of them waited that received the instances which finished
+    // What Orthanc's threads have waited for a processor since the last call; to be told about once
+    // a second. What those of them waited that received the instances which finished
     // meanwhile says which of Evidence's sums these are added to.
     void OnProcessorWait(const ProcessorPressure::Waits& waits);
 

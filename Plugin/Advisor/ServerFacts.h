@@ -35,7 +35,7 @@ namespace OrthancPerf
     KernelLimits kernel;
     std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
-    std::optional<std::uint64_t> arenas;  // that malloc may make (ParseArenaLimit)
+    std::optional<std::uint64_t> arenas;  // of the environment (ParseArenaLimit)
     bool hasAssertions = false;           // Orthanc was built without NDEBUG
     bool hasDatabasePlugin = false;       // else SQLite
     std::optional<std::uint64_t> storedInstances;

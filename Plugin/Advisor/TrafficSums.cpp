@@ -20,7 +20,7 @@ namespace OrthancPerf
   {
     const double taken = ToSeconds(instance.phases.GetTotal());
     Expire(now);
-    Decay(now, taken);
+    Decay(now, taken, 1);
 
     longest_ = std::max(longest_, taken);
     instances += 1;
@@ -66,7 +66,8 @@ namespace OrthancPerf
       return;
     }
 
-    Decay(later.latest_, later.longest_);  // that the time went by is counted with it
+    // That the time went by is counted with it
+    Decay(later.latest_, later.longest_, later.instances);
 
     instances += later.instances;
     bytes += later.bytes;
@@ -134,12 +135,15 @@ namespace OrthancPerf
   }
 
 
-  void TrafficSums::Decay(TimePoint now, double longestGap) noexcept
+  void TrafficSums::Decay(TimePoint now, double longestGap, double newer) noexcept
   {
     const bool isFirst = latest_ == TimePoint();
     const double gap = isFirst ? 0 : std::max(ToSeconds(now - latest_), 0.0);
     const double active = std::min(gap, std::max(ToSeconds(MAXIMUM_PAUSE), longestGap));
-    const double factor = std::exp2(-active / ToSeconds(HALF_LIFE));
+    const double byCount = newer / HALF_COUNT;
+    const double halvings =
+        activeSeconds > LONGEST_SPAN ? byCount : std::min(active / ToSeconds(HALF_LIFE), byCount);
+    const double factor = std::exp2(-halvings);
     latest_ = std::max(latest_, now);
 
     for (double* sum : {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls,

@@ -8,13 +8,22 @@
 namespace OrthancPerf
 {
   // Sums over the latest instances, in which the past counts for less and less: half as much after
-  // half a minute of traffic. A silence does not count: what was seen before it stays the evidence
-  // until there is newer one, or until it is too old to say anything. A value; not thread-safe.
+  // half a minute of traffic, or, where instances are slow, after thirty of them. A silence does
+  // not count: what was seen before it stays the evidence until there is newer one, or until it is
+  // too old to say anything. A value; not thread-safe.
   class TrafficSums
   {
   public:
     // Of traffic, not of silence
     static constexpr std::chrono::seconds HALF_LIFE{30};
+
+    // Instances. Those of a far peer may take seconds each: by time alone, there would never be as
+    // many in the sums as evidence needs (MINIMUM_INSTANCES of Rule.h).
+    static constexpr double HALF_COUNT = 30;
+
+    // Seconds of the clock, silence left out, that fading by time leaves at most: where there are
+    // more, of slow instances, those that are quick again fade them by their number, too
+    static constexpr double LONGEST_SPAN = 45;
 
     // What is older than this is forgotten
     static constexpr std::chrono::minutes MAXIMUM_AGE{5};
@@ -78,7 +87,8 @@ namespace OrthancPerf
     double GetServiceTime(Phase phase) const;
 
   private:
-    void Decay(TimePoint now, double longestGap) noexcept;
+    // "newer": the instances that are about to be added
+    void Decay(TimePoint now, double longestGap, double newer) noexcept;
     void AddPhase(Phase phase, Duration duration) noexcept;
     void AddDatabase(const DatabaseRecord& database) noexcept;
 

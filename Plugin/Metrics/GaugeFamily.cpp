@@ -13,12 +13,14 @@ namespace OrthancPerf
     family.name = name;
     family.help = help;
     family.type = type;
+    family.metric.reserve(values.size());
 
     for (const LabelledValue& one : values)
     {
       prometheus::ClientMetric& metric = family.metric.emplace_back();
       metric.gauge.value = one.value;
       metric.counter.value = one.value;
+      metric.label.reserve(one.labels.size());
 
       for (const auto& [label, value] : one.labels)
       {

@@ -136,20 +136,20 @@ namespace OrthancPerf
     }
 
 
+    // All outcomes from a line's first association on, so that increase() sees the first loss
     prometheus::MetricFamily MakeOutcomeFamily(const std::vector<Line>& lines)
     {
       std::vector<LabelledValue> values;
 
       for (const Line& line : lines)
       {
-        for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+        if (line.associations.IsAny())
         {
-          const std::uint64_t count =
-              line.associations.outcomes.at(static_cast<std::size_t>(outcome));
-
-          if (count > 0)
+          for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
           {
-            values.push_back({line.With("outcome", ToLabel(outcome)), double(count)});
+            values.push_back(
+                {line.With("outcome", ToLabel(outcome)),
+                 double(line.associations.outcomes.at(static_cast<std::size_t>(outcome)))});
           }
         }
       }

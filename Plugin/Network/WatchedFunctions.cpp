@@ -288,7 +288,10 @@ namespace OrthancPerf
     {
       const auto tell = [&getFile](WrittenFiles& files, auto result, TimePoint from)
       {
-        files.OnCreated(getFile(result), from);
+        if (IsOwnProcess())
+        {
+          files.OnCreated(getFile(result), from);
+        }
       };
       return isWritten ? Follow<WrittenFiles>(original, tell) : original();
     }

@@ -66,6 +66,14 @@ namespace OrthancPerf
   }
 
 
+  void AdvisorSources::SetServed(Served served)
+  {
+    const std::lock_guard lock(mutex_);
+    served_ = served;
+    facts_.hasDatabasePlugin = served.isDatabase;
+  }
+
+
   std::optional<Served> AdvisorSources::GetServed()
   {
     const std::lock_guard lock(mutex_);
@@ -75,11 +83,6 @@ namespace OrthancPerf
 
   ServerFacts AdvisorSources::GetFacts()
   {
-    if (IsStarted())
-    {
-      ReadStore();
-    }
-
     const std::lock_guard lock(mutex_);
 
     if (isStarted_)
@@ -126,31 +129,18 @@ namespace OrthancPerf
   }
 
 
-  bool AdvisorSources::IsStarted()
-  {
-    const std::lock_guard lock(mutex_);
-    return isStarted_;
-  }
-
-
-  // While its database is gone, Orthanc takes long to answer, with an error at that: meanwhile
-  // others get what was known before, and so do all if there is no answer
   void AdvisorSources::ReadStore()
   {
-    const std::unique_lock asking(askingForStore_, std::try_to_lock);
-
-    if (!asking || !IsDue(storeReadAt_, STORE_PERIOD))
+    if (!IsDue(storeReadAt_, STORE_PERIOD))
     {
       return;
     }
 
     try
     {
-      const Json::Value system = orthanc_.GetFromRestApi("/system");
+      SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::lock_guard lock(mutex_);
-      served_ = ReadServed(system);
-      facts_.hasDatabasePlugin = served_->isDatabase;
       facts_.storedInstances = statistics["CountInstances"].asUInt64();
     }
     catch (const SdkError&)

@@ -19,8 +19,8 @@ namespace OrthancPerf
 
   // What Orthanc and its machine say of themselves: configuration, log levels, the size of the
   // store, the kernel's limits; and what the tracker has in flight. Owned by the plugin's context;
-  // any thread may call it. Asks Orthanc's own REST API, at most every other second, for the size
-  // of the store once a minute.
+  // any thread may call it. Asks Orthanc's own REST API for its log levels, at most every other
+  // second.
   class AdvisorSources : public IAdvisorSources
   {
   public:
@@ -31,6 +31,14 @@ namespace OrthancPerf
     // Orthanc's servers and database are up
     void Start();
 
+    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most. One thread
+    // at a time, which nobody waits for: Orthanc takes long while its database does not answer.
+    // What was known before stays known where there is no answer.
+    void ReadStore();
+
+    // What GET /system said of it
+    void SetServed(Served served);
+
     // What of Orthanc plugins keep; nothing while Orthanc could not be asked. Asks nobody.
     std::optional<Served> GetServed();
 
@@ -40,14 +48,11 @@ namespace OrthancPerf
 
   private:
     void ReadLogLevels();
-    bool IsStarted();
-    void ReadStore();
 
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
     const IngestTracker& tracker_;
-    std::mutex askingForStore_;
-    TimePoint storeReadAt_;
+    TimePoint storeReadAt_;  // of the thread of ReadStore
 
     std::mutex mutex_;  // of all below
     bool isStarted_ = false;

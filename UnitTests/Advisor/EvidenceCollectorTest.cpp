@@ -357,7 +357,7 @@ namespace OrthancPerf
   {
     using std::chrono::seconds;
 
-    for (int look = 0; look < 100; look++)
+    for (int look = 0; look < 99; look++)  // each third one forgets
     {
       Wait(seconds(1));
     }
@@ -370,6 +370,24 @@ namespace OrthancPerf
     Wait(seconds(1));
     Receive("CT1", 1);
     Wait(Duration::zero());
+    EXPECT_EQ(1, collector_.Gather().starved.instances);
+  }
+
+
+  TEST_F(EvidenceCollectorTest, AnInstanceLongerThanItsThreadWasWatchedIsStarvedByThatPart)
+  {
+    using std::chrono::seconds;
+
+    for (int look = 0; look < 9; look++)
+    {
+      Wait(seconds(1));
+    }
+
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.phases.Add(Phase::Index, seconds(10));
+    instance.thread = gettid();
+    collector_.OnInstanceFinished(instance);
+    Wait(seconds(1));
     EXPECT_EQ(1, collector_.Gather().starved.instances);
   }
 

@@ -44,6 +44,43 @@ namespace OrthancPerf
   }
 
 
+  TEST(TrafficSums, SlowInstancesStayAsLongAsSoMany)
+  {
+    TrafficSums slow;
+
+    for (int number = 0; number < 27; number++)
+    {
+      slow.Add(ToInstance({{{Phase::Receive, 10'000}}}), START + number * std::chrono::seconds(10));
+    }
+
+    EXPECT_GT(slow.instances, MINIMUM_INSTANCES);
+  }
+
+
+  TEST(TrafficSums, SlowInstancesFadeOnceOthersAreQuick)
+  {
+    TrafficSums sums;
+    TimePoint now = START;
+
+    for (int number = 0; number < 100; number++)
+    {
+      now += std::chrono::seconds(10);
+      sums.Add(ToInstance({{{Phase::Receive, 10'000}}}), now);
+    }
+
+    EXPECT_GT(sums.activeSeconds, 300);
+
+    for (int number = 0; number < 120; number++)
+    {
+      now += std::chrono::milliseconds(10);
+      sums.Add(INSTANCE, now);
+    }
+
+    EXPECT_LT(sums.activeSeconds, TrafficSums::LONGEST_SPAN);
+    EXPECT_GT(sums.instances, MINIMUM_INSTANCES);
+  }
+
+
   TEST(TrafficSums, SumsThatFollowEachOtherAreAppended)
   {
     TrafficSums all;
@@ -93,7 +130,7 @@ namespace OrthancPerf
     later.Add(slow, START + std::chrono::seconds(20));
     later.Add(INSTANCE, START + std::chrono::seconds(20));
     sums.Append(later);
-    EXPECT_NEAR(10 + 10 * std::exp2(-10.0 / 30), sums.activeSeconds, 1e-6);
+    EXPECT_NEAR(10 + 10 * std::exp2(-2 / TrafficSums::HALF_COUNT), sums.activeSeconds, 1e-6);
   }
 
 

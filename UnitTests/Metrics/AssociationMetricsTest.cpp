@@ -64,7 +64,13 @@ namespace OrthancPerf
     EXPECT_TRUE(
         HasLine(R"(associations_total{direction="receive",outcome="released",peer="CT1"} 2)"));
     EXPECT_TRUE(HasLine(R"(associations_total{direction="send",outcome="rejected",peer="CT1"} 1)"));
-    EXPECT_TRUE(HasNo("aborted"));
+  }
+
+  TEST_F(AssociationMetricsTest, AllOutcomesAreThereFromTheFirstAssociationOn)
+  {
+    open_ = {MakeOpenAssociation("CT1")};
+    EXPECT_TRUE(HasLine(R"(associations_total{direction="receive",outcome="lost",peer="CT1"} 0)"));
+    EXPECT_TRUE(HasNo(R"(direction="send")"));
   }
 
   TEST_F(AssociationMetricsTest, SetupTimesAreOfBothDirections)

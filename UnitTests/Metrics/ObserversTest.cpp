@@ -135,7 +135,7 @@ namespace OrthancPerf
       EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT, metrics.size()) << family;
     }
 
-    EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT,
+    EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT * ASSOCIATION_OUTCOME_COUNT,
               GetFamily("orthanc_perf_associations_total").size());
     EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT,
               GetFamily("orthanc_perf_associations_open").size());

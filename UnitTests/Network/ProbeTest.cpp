@@ -733,7 +733,7 @@ namespace OrthancPerf
   }
 
   // As Python's subprocess and Java do, in our memory, before they execute a program
-  TEST_F(ProbeTestWithFiles, AChildThatClosesWhatItInheritsEndsNothingOfOurs)
+  TEST_F(ProbeTestWithFiles, AChildThatClosesWhatItInheritsAndOpensALogChangesNothingOfOurs)
   {
     const int connection = accept_(pair_.GetListening(), nullptr, nullptr);
     TcpPair database;
@@ -744,6 +744,7 @@ namespace OrthancPerf
     EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
     auto* close = caller_.Get<decltype(::close)>("CallerClose");
     const std::array<int, 3> inherited = {connection, file, database.GetClient()};
+    const std::string log = root_ + "/log";
 
     // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork)
     const pid_t child = vfork();
@@ -755,10 +756,12 @@ namespace OrthancPerf
         close(fd);
       }
 
+      open_(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);  // with the number of the first
       _exit(0);
     }
 
     EXPECT_EQ(child, waitpid(child, nullptr, 0));
+    EXPECT_FALSE(files_.IsOpen(connection));
     EXPECT_EQ(Events({"opened"}), observer_.Take());
     EXPECT_EQ(1U, probe_.GetConnections().GetOpen().size());
     EXPECT_TRUE(files_.IsOpen(file));

@@ -26,18 +26,42 @@ namespace OrthancPerf
     }
 
 
+    // The section of Orthanc's configuration that has the database; null: none that is known
+    const char* FindSection(const Json::Value& configuration)
+    {
+      for (const char* const section : {"PostgreSQL", "MySQL", "Odbc"})
+      {
+        if (configuration[section].isObject() &&
+            configuration[section]["EnableIndex"] == Json::Value(true))
+        {
+          return section;
+        }
+      }
+
+      return nullptr;
+    }
+
+
+    bool IsPostgreSql(const ServerFacts& facts)
+    {
+      const char* const section = FindSection(facts.configuration);
+      return section != nullptr && std::string(section) == "PostgreSQL";
+    }
+
+
     std::string AdviseOnLatency(const ServerFacts& facts)
     {
-      const std::string fewer =
-          facts.IsOlderThan(FEWER_ROUND_TRIPS)
-              ? "From Orthanc 1.12.5 on, the PostgreSQL plugin needs fewer round trips (its "
-                "release "
-                "7.0). "
-              : "The PostgreSQL plugin needs fewer round trips from its release 7.0 on. ";
-      return "Put the database's server next to Orthanc, on the same machine or in the same room "
-             "or "
-             "data centre. " +
-             fewer +
+      std::string text =
+          "Put the database's server next to Orthanc, on the same machine or in the same room or "
+          "data centre. ";
+      if (IsPostgreSql(facts))
+      {
+        text += facts.IsOlderThan(FEWER_ROUND_TRIPS)
+                    ? "From Orthanc 1.12.5 on, the PostgreSQL plugin needs fewer round trips (its "
+                      "release 7.0). "
+                    : "The PostgreSQL plugin needs fewer round trips from its release 7.0 on. ";
+      }
+      return text +
              "More connections (\"IndexConnectionsCount\") let several senders wait at the same "
              "time: each of them waits as long, all together are faster.";
     }
@@ -92,29 +116,17 @@ namespace OrthancPerf
     constexpr double MANY_CONNECTIONS = 50;
 
 
-    // The section of Orthanc's configuration that has the database; null: none that is known
-    const char* FindSection(const Json::Value& configuration)
-    {
-      for (const char* const section : {"PostgreSQL", "MySQL", "Odbc"})
-      {
-        if (configuration[section].isObject() &&
-            configuration[section]["EnableIndex"] == Json::Value(true))
-        {
-          return section;
-        }
-      }
-
-      return nullptr;
-    }
-
-
     Remedy AdviseOnConnections(const ServerFacts& facts, double wanted)
     {
       const char* const section = FindSection(facts.configuration);
-      const std::string text =
+      std::string text =
           "Give the database's plugin a connection for each thread that may store at once; its "
-          "option \"Lock\" has to be false then. From release 6.0 of the PostgreSQL plugin on, "
-          "\"TransactionMode\" : \"ReadCommitted\" keeps parallel transactions from colliding.";
+          "option \"Lock\", if it has one, has to be false then.";
+      if (IsPostgreSql(facts))
+      {
+        text += " From release 6.0 of the PostgreSQL plugin on, \"TransactionMode\" : "
+                "\"ReadCommitted\" keeps parallel transactions from colliding.";
+      }
 
       if (section == nullptr)
       {

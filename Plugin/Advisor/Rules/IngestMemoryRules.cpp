@@ -21,8 +21,8 @@ namespace OrthancPerf
     // Less than this is not worth a restart of Orthanc
     constexpr double MUCH_KEPT = 256.0 * 1024 * 1024;
 
-    // What the Orthanc Book proposes and the official images for Docker set (MALLOC_ARENA_MAX)
-    constexpr std::uint64_t FEW_ARENAS = 5;
+    // Orthanc's default of "MallocArenaMax", which it hands to mallopt(3) as it starts (1.8.2)
+    constexpr std::uint64_t USUAL_ARENAS = 5;
 
 
     double ToDouble(std::uint64_t number)
@@ -224,10 +224,17 @@ namespace OrthancPerf
 
   namespace
   {
-    // Then nothing is left to propose
-    bool HasFewArenas(const ServerFacts& facts)
+    // How many malloc may make; 0: any number. Orthanc's option counts more than the environment.
+    std::uint64_t GetArenas(const ServerFacts& facts)
     {
-      return facts.arenas && *facts.arenas <= FEW_ARENAS;
+      const std::uint64_t option = facts.GetNumber("MallocArenaMax", USUAL_ARENAS);
+      return option == 0 ? facts.arenas.value_or(0) : option;
+    }
+
+
+    std::uint64_t ProposeArenas(std::uint64_t arenas)
+    {
+      return arenas == 0 || arenas > USUAL_ARENAS ? USUAL_ARENAS : arenas / 2;
     }
   }
 
@@ -236,8 +243,9 @@ namespace OrthancPerf
   {
     const MemoryEvidence& memory = evidence.memory;
     const double kept = ToDouble(memory.kept);
+    const std::uint64_t arenas = GetArenas(evidence.facts);
 
-    if (kept < MUCH_KEPT || memory.kept < memory.used || HasFewArenas(evidence.facts))
+    if (kept < MUCH_KEPT || memory.kept < memory.used || arenas == 1)
     {
       return std::nullopt;
     }
@@ -246,15 +254,17 @@ namespace OrthancPerf
     finding.id = "kept-memory";
     finding.title = "Orthanc keeps " + SaySize(kept) + " of memory that it does not use";
     finding.explanation =
-        "The C library keeps what was freed, in an arena of its own for each of many threads, and "
-        "could not give it back for a minute: something in use lies between.";
+        "The C library keeps what was freed, in several arenas that threads share, and could not "
+        "give it back for a minute: something in use lies between.";
     finding.evidence["Kept"] = static_cast<Json::UInt64>(memory.kept);
     finding.evidence["Used"] = static_cast<Json::UInt64>(memory.used);
     finding.evidence["Memory"] = static_cast<Json::UInt64>(evidence.facts.memory);
-    finding.remedy = Remedy::ChangeSystem(
-        "Start Orthanc with MALLOC_ARENA_MAX=5 in its environment, as the Orthanc Book proposes" +
-        (evidence.facts.arenas ? ", instead of " + std::to_string(*evidence.facts.arenas) + "."
-                               : std::string(".")));
+    Json::Value options;
+    options["MallocArenaMax"] = static_cast<Json::UInt64>(ProposeArenas(arenas));
+    finding.remedy = Remedy::Configure(
+        options, (arenas == 0 ? std::string("A limit for malloc's arenas: ")
+                              : "Fewer of malloc's arenas than " + std::to_string(arenas) + ": ") +
+                     "less is kept, and threads wait for each other somewhat more often.");
     return finding;
   }
 }

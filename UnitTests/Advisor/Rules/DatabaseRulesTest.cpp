@@ -14,6 +14,12 @@ namespace OrthancPerf
         evidence_.facts.hasDatabasePlugin = true;
       }
 
+      void UseDatabase(const std::string& section)
+      {
+        evidence_.facts.configuration = Json::objectValue;
+        evidence_.facts.configuration[section]["EnableIndex"] = true;
+      }
+
       // Round trips in the index, whose shortest takes so long, and other times in it
       static Sample MakeAsked(std::uint32_t roundTrips, double latency, double work, double queued)
       {
@@ -80,6 +86,7 @@ namespace OrthancPerf
 
   TEST_F(DatabaseLatencyRuleTest, TheRemedyFitsTheRelease)
   {
+    UseDatabase("PostgreSQL");
     SetTraffic(MakeAsked(20, 5, 10, 0));
     evidence_.facts.orthancVersion = "1.10.1";
     EXPECT_NE(std::string::npos,
@@ -88,11 +95,24 @@ namespace OrthancPerf
     EXPECT_EQ(std::string::npos, Judge(&JudgeDatabaseLatency).remedy.text.find("From Orthanc"));
   }
 
+  TEST_F(DatabaseLatencyRuleTest, OnlyUsersOfPostgreSqlAreToldOfItsPlugin)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    for (const char* const section : {"MySQL", "Odbc", "Another"})
+    {
+      UseDatabase(section);
+      const std::string text = Judge(&JudgeDatabaseLatency).remedy.text;
+      EXPECT_EQ(std::string::npos, text.find("PostgreSQL")) << section << ": " << text;
+    }
+    UseDatabase("PostgreSQL");
+    EXPECT_NE(std::string::npos, Judge(&JudgeDatabaseLatency).remedy.text.find("PostgreSQL"));
+  }
+
 
   TEST_F(DatabaseConnectionsRuleTest,
          ThreadsThatNeitherWaitForTheServerNorComputeWaitForAConnection)
   {
-    evidence_.facts.configuration["PostgreSQL"]["EnableIndex"] = true;
+    UseDatabase("PostgreSQL");
     SetTraffic(MakeQueued(30));
     const Finding finding = Judge(&JudgeDatabaseConnections);
     EXPECT_EQ("database-connections", finding.id);
@@ -102,6 +122,22 @@ namespace OrthancPerf
     EXPECT_NEAR(0.03, finding.evidence["MeanQueued"].asDouble(), 1e-9);
     EXPECT_LE(4, finding.remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
     EXPECT_FALSE(IsFound(&JudgeIndex));
+  }
+
+  TEST_F(DatabaseConnectionsRuleTest, OnlyUsersOfPostgreSqlAreToldOfItsPlugin)
+  {
+    SetTraffic(MakeQueued(30));
+    for (const char* const section : {"MySQL", "Odbc"})
+    {
+      UseDatabase(section);
+      const Remedy remedy = Judge(&JudgeDatabaseConnections).remedy;
+      EXPECT_LE(4, remedy.document[section]["IndexConnectionsCount"].asInt());
+      EXPECT_EQ(std::string::npos, remedy.text.find("PostgreSQL")) << section;
+      EXPECT_EQ(std::string::npos, remedy.text.find("ReadCommitted")) << section;
+    }
+    UseDatabase("PostgreSQL");
+    EXPECT_NE(std::string::npos,
+              Judge(&JudgeDatabaseConnections).remedy.text.find("ReadCommitted"));
   }
 
   TEST_F(DatabaseConnectionsRuleTest, WhereConnectionsAreFreeNobodyWaitsForOne)

@@ -195,17 +195,24 @@ namespace OrthancPerf
     EXPECT_EQ("Orthanc keeps 600.0 MiB of memory that it does not use", finding.title);
     EXPECT_EQ(600 * MEBIBYTE, finding.evidence["Kept"].asUInt64());
     EXPECT_EQ(200 * MEBIBYTE, finding.evidence["Used"].asUInt64());
-    EXPECT_NE(std::string::npos, finding.remedy.text.find("MALLOC_ARENA_MAX=5"));
+    EXPECT_EQ(2, finding.remedy.document["MallocArenaMax"].asInt());  // of five, by default
   }
 
 
-  TEST_F(IngestMemoryRulesTest, WhereMallocHasFewArenasAlreadyNothingIsProposed)
+  TEST_F(IngestMemoryRulesTest, WhereMallocHasOneArenaNothingIsProposed)
   {
     Keep(600, 200);
-    evidence_.facts.arenas = 5;
+    Json::Value& option = evidence_.facts.configuration["MallocArenaMax"];
+    option = 1;
     EXPECT_FALSE(IsFound(&JudgeKeptMemory));
-    evidence_.facts.arenas = 16;
-    EXPECT_NE(std::string::npos, Judge(&JudgeKeptMemory).remedy.text.find("MALLOC_ARENA_MAX=5"));
+    option = 16;
+    EXPECT_EQ(5, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
+    option = 0;  // Orthanc leaves it to the environment
+    EXPECT_EQ(5, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
+    evidence_.facts.arenas = 2;
+    EXPECT_EQ(1, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
+    evidence_.facts.arenas = 1;
+    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
   }
 
 
