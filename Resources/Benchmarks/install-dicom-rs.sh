@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds dicom-rs's dicom-storescu and dicom-storescp from crates.io in build/dicom-rs, for the
-# experiments "stalls" and "peers". Takes some minutes, and needs cargo (Debian's package, or rustup
-# where that is too old).
+# experiments "ingest", "stalls" and "peers". Takes 4 to 7 minutes, and needs cargo (Debian's package,
+# or rustup where that is too old).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

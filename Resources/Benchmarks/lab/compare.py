@@ -19,7 +19,7 @@ the values.
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import count, product
 from statistics import median
 
 from lab.ratios import Comparison
@@ -134,6 +134,22 @@ def choose_tested(rows: list[Row]) -> list[Row]:
     return []
 
 
+def count_needed(rows: int) -> int:
+    """The turns that both runs need for each of so many rows to be tested."""
+    return next(turns for turns in count(1) if 2 / math.comb(2 * turns, turns) * rows <= LEVEL)
+
+
+def say_untested(rows: int, tested: int) -> list[str]:
+    """What helps where some rows have too few turns."""
+    if tested == rows:
+        return []
+    return [
+        f"{rows - tested} of {rows} rows have too few turns: {rows} need {count_needed(rows)} in"
+        " both runs (`--turns`, and",
+        "`--seconds` that leave them time), fewer rows, such as those of one axis, need fewer.",
+    ]
+
+
 def get_constant_factors(results: Results) -> dict[str, str]:
     varying = results.list_factors()
     factors = results.cells[0].factors if results.cells else {}
@@ -177,6 +193,7 @@ def compare(a: Results, b: Results) -> str:
         f"by Holm's method for all {len(tested)} rows that have turns enough, is at most {LEVEL}.",
         f"*perhaps*: it is for this row alone; noise makes {len(tested) * LEVEL:.2g} such rows.",
         "What was measured in one round does not tell how processes of the same program differ.",
+        *say_untested(len(rows), len(tested)),
     ]
     lines += [f"- In one of them only: {name}" for name in sorted(alone)]
     return "\n".join(lines)

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -67,9 +67,12 @@ AETable END
 
 # Who receives what dcmqrscp sends, with which setting; elsewhere, only movescu itself
 CLIENTS = {
-    LOOPBACK: [(NAGLE_ON, ITSELF), (NAGLE_OFF, ITSELF), (NAGLE_OFF, OTHER), (NAGLE_OFF, GDCM)],
-    PAIR: [(NAGLE_ON, ITSELF), (NAGLE_OFF, ITSELF)],
+    LOOPBACK: [(nagle, who) for who in (ITSELF, OTHER, GDCM) for nagle in NAGLE],
+    PAIR: [(nagle, ITSELF) for nagle in NAGLE],
 }
+
+# The storescp with either setting
+RECEIVERS = {NAGLE_ON: "NAGLE", NAGLE_OFF: RECEIVER}
 
 
 @dataclass(frozen=True)
@@ -128,12 +131,10 @@ def fetch(run: Callable[[], tuple[float, str]], images: list[Image], folder: Pat
     return {**describe(images, seconds), "first image": max(0, first)}
 
 
-def open_folders(stack: ExitStack) -> dict[str, Destination]:
+def open_folders(stack: ExitStack, titles: Iterable[str]) -> dict[str, Destination]:
     """In memory, by their titles."""
     received = Path(stack.enter_context(TemporaryDirectory(prefix="lab-", dir=IN_MEMORY)))
-    found = {
-        title: Destination(title, find_free_port(), received / title) for title in (MOVER, RECEIVER)
-    }
+    found = {title: Destination(title, find_free_port(), received / title) for title in titles}
     for destination in found.values():
         destination.folder.mkdir()
     return found
@@ -193,7 +194,7 @@ def open_archive(
     study = pydicom.dcmread(images[0].path, stop_before_pixels=True).StudyInstanceUID
     with ExitStack() as stack:
         path = Route(stack, name)
-        destinations = open_folders(stack)
+        destinations = open_folders(stack, [MOVER, *RECEIVERS.values()])
         hosts = {
             title.lower(): f"{title}, {path.far}, {destination.port}"
             for title, destination in destinations.items()
@@ -205,7 +206,8 @@ def open_archive(
             for nagle, environment in environments.items()
         }
         if name == LOOPBACK:
-            stack.enter_context(start_storescp(destinations[RECEIVER], environments[NAGLE_OFF]))
+            for nagle, title in RECEIVERS.items():
+                stack.enter_context(start_storescp(destinations[title], environments[nagle]))
 
         def enter(_: Factors) -> Entry:
             contestants, declined = [], {}
@@ -216,7 +218,7 @@ def open_archive(
                 sources = [
                     Source(title, ports[nagle], study, some) for title, some in areas.items()
                 ]
-                destination = destinations[RECEIVER if who == OTHER else MOVER]
+                destination = destinations[RECEIVERS[nagle] if who == OTHER else MOVER]
                 client = ask_gdcmscu if who == GDCM else ask_movescu
                 ask = partial(client, path, destination, environments[nagle])
                 source = choose_source(sources, arguments.transfer_seconds, ask)
@@ -255,7 +257,7 @@ def open_servers(
     environments = {SHIPPED: usual, TUNED: usual, NO_DELAY: make_environment(buffer, "1")}
     with ExitStack() as stack:
         path = Route(stack, LOOPBACK)
-        destinations = open_folders(stack)
+        destinations = open_folders(stack, [MOVER, RECEIVER])
         stack.enter_context(start_storescp(destinations[RECEIVER], usual))
         modalities = {
             title.lower(): describe_modality(destination.port, title)

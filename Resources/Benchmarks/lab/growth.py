@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
-from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, NullLocator
 
 from lab.charts import SETTINGS, Charts
 from lab.ratios import Pair
@@ -134,6 +134,11 @@ def find_places(cells: Sequence[Cell], figure: str) -> Places:
     return [(x, found) for x, found in pairs if len(found)]
 
 
+def format_place(place: float) -> str:
+    """300k: short enough to stand beside its neighbour."""
+    return EngFormatter(sep="")(place) if place >= 1000 else f"{place:g}"
+
+
 def shift(places: Places) -> np.ndarray:
     """The places as they can have logarithms: an axis that begins at 0 is shifted by one."""
     x = np.array([place for place, _ in places])
@@ -243,7 +248,7 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
     plot.plot(x, np.where(own > 0, own, np.nan), "^:", color="0.4", label="the plugin's own", ms=4)
     plot.set_xscale("log")
     plot.set_yscale("log")
-    plot.set_xticks(x, [f"{place:g}" for place, _ in growth.places])
+    plot.set_xticks(x, [format_place(place) for place, _ in growth.places])
     plot.xaxis.set_minor_locator(NullLocator())
     plot.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     plot.yaxis.set_major_formatter("{x:g}")

@@ -4,7 +4,7 @@
 Around a base (4 storescu; Orthanc with SQLite, 4 DICOM threads, no transcoding), one or two things
 are other at a time. Each cell is measured with stock and with tuned sockets, and beside its speed
 stands where the plugin saw the time of an instance go. Report 002's senders and settings get all
-numbers in parallel that tell something, others fewer.
+numbers in parallel that it has, others fewer.
 """
 
 import argparse
@@ -25,8 +25,22 @@ from harness.receivers import describe_modality
 from harness.slow_disk import find_throttle_obstacle, throttle_writes
 from harness.tuning import tune_sockets
 from lab import ingest_page, ingest_report
-from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.ingest_page import BASE, DCMTK, GDCM, HTTP, MOVE, NATIVE, SLOW, SLOW_ONE, STORESCU
+from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage, Turn
+from lab.ingest_page import (
+    BASE,
+    DCMTK,
+    DISK,
+    GDCM,
+    HTTP,
+    MOVE,
+    NATIVE,
+    NO_NAGLE,
+    NODELAY,
+    PUBLISHED,
+    SLOW,
+    SLOW_ONE,
+    STORESCU,
+)
 from lab.machine import describe_packages, describe_storage, is_in_memory
 from lab.options import add_plan, make_series
 from lab.phases import PHASES, share_phases
@@ -50,7 +64,7 @@ from lab.senders import (
     use_pynetdicom,
     use_storescu,
 )
-from lab.stalls import DICOM_RS, PRESETS
+from lab.stalls import DICOM_RS, PRESETS, STOCK, TUNED
 
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds_sum"
 JPEG_LOSSLESS = "1.2.840.10008.1.2.4.70"
@@ -59,7 +73,11 @@ SLOW_SHARE = 1 / 4  # of the series, for a disk that takes few writes
 WARM_UP = 2  # images
 TESTED, MOVER = "TESTED", "MOVER"
 
-SENDERS = [STORESCU, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
+# Of a cell in which tuned was below stock in each turn so far: by mere noise, it seldom is in nine
+FIRST_TURNS, MOST_TURNS = 3, 9
+
+SENDERS = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
+NAGLE_OFF = {"TCP_NODELAY": "1"}  # DCMTK's own switch
 DICOM_THREADS = "DicomThreadsCount"
 
 
@@ -69,12 +87,14 @@ class Setup:
 
     `options` are Orthanc's, `source_threads` those of the Orthanc that sends. `resends`: the images
     are there already. `place`, of its files: "base", where the others are, "disk", or "slow", a
-    disk that takes few writes. `share`: of the series, as much as is sent.
+    disk that takes few writes. `share`: of the series, as much as is sent. `patience`: times the
+    seconds that other cells get.
     """
 
     name: str
     cells: list[tuple[str, int]]
     options: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
     source_threads: int = SEVERAL
     engine: str = ""
     has_postgresql: bool = False
@@ -82,6 +102,7 @@ class Setup:
     log_level: str = "default"
     place: str = "base"
     share: float = 1
+    patience: float = 1
 
 
 class Site:
@@ -176,6 +197,7 @@ class Site:
         target = Target(tested.dicom_port, images)
         return {
             STORESCU: lambda: use_storescu(target, senders),
+            NO_NAGLE: lambda: use_storescu(target, senders, NAGLE_OFF),
             "dcmsend": lambda: use_dcmsend(target, senders),
             "pynetdicom": lambda: use_pynetdicom(target, senders),
             "gdcmscu": lambda: use_gdcmscu(target, senders),
@@ -202,7 +224,9 @@ class Site:
             database = stack.enter_context(PostgreSqlServer(parent=self._folder.parent))
             plugins.append(POSTGRESQL_PLUGIN)
             options |= database.get_options()
-        server = stack.enter_context(OrthancServer(folder, plugins=plugins, options=options))
+        server = stack.enter_context(
+            OrthancServer(folder, plugins=plugins, options=options, environment=setup.environment)
+        )
         if throttle is not None:
             throttle.write_text(str(server.pid), "ascii")
         server.request("PUT", "/tools/log-level", data=setup.log_level).raise_for_status()
@@ -280,6 +304,10 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         chosen = [count for count in parallel if count in counts]
         return parallel if arguments.full or not chosen else chosen
 
+    def published(sender: str, server: str, *more: int) -> list[tuple[str, int]]:
+        """As many in parallel as report 002 has."""
+        return cross(few(*PUBLISHED[sender, server], *more), sender)
+
     def up_to(most: int) -> list[int]:
         return [count for count in parallel if count <= most]
 
@@ -287,7 +315,11 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         chosen = [sender for sender in senders if sender in arguments.senders]
         return [(sender, count) for sender in chosen for count in counts]
 
-    of_base = {STORESCU: parallel, HTTP: parallel, MOVE: parallel}
+    of_base = {
+        **dict.fromkeys((STORESCU, HTTP, MOVE), parallel),
+        NO_NAGLE: few(1),
+        "pynetdicom": few(1, 4, 16),
+    }
     base = cross(up_to(SEVERAL), STORESCU)[-1:]
     slow = 1 if arguments.full else SLOW_SHARE
     axes: dict[str, list[Setup]] = {
@@ -300,36 +332,40 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         "threads": [
             Setup(
                 f"{DICOM_THREADS} {threads}",
-                cross(few(4, 16), STORESCU),
+                cells,
                 {DICOM_THREADS: threads},
             )
-            for threads in (1, 16)
+            for threads, cells in (
+                (1, published(STORESCU, f"{DICOM_THREADS} 1")),
+                (16, cross(few(4, 16), STORESCU)),
+            )
         ],
+        "nagle": [Setup(NODELAY, cross(few(1), STORESCU, NO_NAGLE), environment=NAGLE_OFF)],
         "moves": [
             Setup(
-                ingest_page.name_threads(threads, source),
-                cross(counts, MOVE),
+                name,
+                published(MOVE, name),
                 {DICOM_THREADS: threads},
                 source_threads=source,
             )
-            for threads, source, counts in (
-                (1, 4, few(1, 4)),
-                (16, 1, few(1, 4)),
-                (16, 16, few(1, 4, 16)),
-            )
+            for threads, source in ((1, 4), (16, 1), (16, 16))
+            if (name := ingest_page.name_threads(threads, source))
         ],
         "transcoding": [
-            Setup(name, [*cross(counts, STORESCU), *cross(few(1, 4), HTTP)], engine=engine)
-            for name, engine, counts in (
-                (DCMTK, "dcmtk", few(1, 4, 16)),
-                (GDCM, "gdcm", few(1, 4)),
-                (NATIVE, "native", few(1, 4)),
-            )
+            *(
+                Setup(name, [*published(STORESCU, name, 4), *published(HTTP, name)], engine=engine)
+                for name, engine in ((DCMTK, "dcmtk"), (GDCM, "gdcm"))
+            ),
+            Setup(
+                NATIVE,
+                [*cross(few(1, 4), STORESCU, HTTP), *cross(few(4), MOVE)],
+                engine="native",
+            ),
         ],
         "database": [
             Setup(
                 "PostgreSQL",
-                [*cross(few(1, 4), STORESCU), *cross(few(4), HTTP)],
+                [*cross(few(1, 4, 16), STORESCU), *cross(few(1, 4), HTTP)],
                 has_postgresql=True,
             )
         ],
@@ -344,7 +380,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         ],
         "log": [Setup("log level trace", base, log_level="trace")],
         "storage": [
-            Setup("disk", cross(few(1, 4), STORESCU, HTTP), place="disk"),
+            Setup(DISK, cross(few(1, 4), STORESCU, HTTP), place="disk", patience=2),
             Setup(SLOW, cross(up_to(SEVERAL), STORESCU), place="slow", share=slow),
             Setup(
                 SLOW_ONE,
@@ -359,7 +395,17 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         yield from (setup for setup in axes[axis] if setup.cells)
 
 
-AXES = ["senders", "threads", "moves", "transcoding", "database", "overwriting", "log", "storage"]
+AXES = [
+    *("senders", "threads", "nagle", "moves", "transcoding", "database", "overwriting", "log"),
+    "storage",
+]
+
+
+def is_always_below(turns: list[Turn]) -> bool:
+    """Whether tuned was below stock in each turn so far, as in one of eight by mere noise."""
+    return len(turns) >= FIRST_TURNS and all(
+        turn[TUNED]["throughput"] < turn[STOCK]["throughput"] for turn in turns
+    )
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
@@ -375,7 +421,9 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
             ],
             partial(open_site, arguments, setup),
             arguments.turns,
-            arguments.seconds,
+            setup.patience * arguments.seconds,
+            is_in_doubt=is_always_below,
+            most_turns=MOST_TURNS,
         )
         for setup in list_setups(arguments)
     ]
@@ -402,7 +450,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--writes", type=int, default=100, help="that the slow disk takes in a second"
     )
-    command.add_argument("--dicom-rs", type=Path, default=DICOM_RS, help="dicom-storescu")
+    command.add_argument(
+        "--dicom-rs",
+        type=Path,
+        default=DICOM_RS,
+        help="dicom-storescu, which Resources/Benchmarks/install-dicom-rs.sh builds",
+    )
     add_plan(command, 3, 25)
 
 

@@ -2,10 +2,11 @@
 """What a run of "ingest" says: report 002's table, where an instance's time went, two charts."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
@@ -18,7 +19,10 @@ from lab.results import Cell, Results
 from lab.stalls import STOCK, TUNED
 
 STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
-BASE = "base"
+NO_NAGLE = "storescu with TCP_NODELAY=1"
+CONTROLS = (HTTP, "curl")  # whose sockets the plugin does not tune
+BASE, DISK = "base", "disk"
+NODELAY = "Orthanc with TCP_NODELAY=1"
 PRESETS = (STOCK, TUNED)
 DCMTK, GDCM, NATIVE = (
     f"to JPEG Lossless by {engine}" for engine in ("DCMTK", "GDCM", "the native engine")
@@ -29,6 +33,8 @@ SLOW, SLOW_ONE = "slow disk", "slow disk, DicomThreadsCount 1"
 def name_threads(threads: int, source: int) -> str:
     return f"DICOM threads {threads} / {source} (destination / source)"
 
+
+IN_MEMORY = ("tmpfs", "ramfs")
 
 # Report 002's rows: sender and server
 ROWS = {
@@ -131,12 +137,19 @@ WHOLE = (
 SHARES = (
     "Seconds are as published, where N senders in parallel send N times the series. Measured was"
     " one series, of which each sender sent its share; these seconds are computed from its"
-    " throughput. Programs that start are in it, as *rest*: the smaller a share, the more they"
-    " count."
+    " throughput."
+)
+STARTS = (
+    "Programs that start are in it, as *rest*: the smaller a share, the more they count. Not"
+    " pynetdicom's, which goes by its own clock from connect to release, nor the HTTP client's,"
+    " which is a part of the lab: beside these two, `storescu` alone is charged for its start."
 )
 
-
 SLOW_PART = "The slow disk got a quarter of the series, from which the whole is computed."
+IN_MEMORY_PART = (
+    "The store is in memory here ({}) where the server is not *disk* or *slow disk*; report 002's"
+    " was on an SSD."
+)
 
 
 def tell_unit(results: Results) -> str:
@@ -145,7 +158,11 @@ def tell_unit(results: Results) -> str:
         cell.factors["Server"] in (SLOW, SLOW_ONE) for cell in list_measured(results)
     )
     unit = WHOLE if results.options.get("whole") else SHARES
-    return f"{unit} {SLOW_PART}" if has_part else unit
+    place = results.machine.get("Storage")
+    parts = [unit, STARTS]
+    parts += [SLOW_PART] if has_part else []
+    parts += [IN_MEMORY_PART.format(place)] if place in IN_MEMORY else []
+    return " ".join(parts)
 
 
 def tell_seconds(cells: list[Cell], unit: str) -> list[str]:
@@ -154,7 +171,7 @@ def tell_seconds(cells: list[Cell], unit: str) -> list[str]:
     return [
         f"### Seconds until each sender has sent {UPLOAD_IMAGES} images",
         "",
-        f"{unit} The slow disk of report 002 was one on USB, the others an SSD.",
+        f"{unit} The slow disk of report 002 was one on USB.",
         "",
         *format_table(head, list_second_rows(cells, counts)),
     ]
@@ -189,8 +206,9 @@ def tell_phases(cells: list[Cell]) -> list[str]:
         "",
         "As its sender saw it, from one instance to the next. *idle* is from Orthanc's response"
         " until the next request begins, *receive* until its last byte is there, *rest* what is in"
-        " no phase: programs that start, associations that are made, or wait for one of Orthanc's"
-        " threads, and senders that are done before the others.",
+        " no phase: programs that start (all senders but pynetdicom and the HTTP client),"
+        " associations that are made, or wait for one of Orthanc's threads, and senders that are"
+        " done before the others.",
         "",
         *format_table(head, list_phase_rows(cells, phases)),
     ]
@@ -235,13 +253,19 @@ def tell_effects(cells: list[Cell]) -> list[str]:
     ]
 
 
+def list_gains(cell: Cell) -> list[float]:
+    """How many times as fast as stock tuned was, in each turn."""
+    stock, tuned = (cell.list_values(preset, "throughput") for preset in PRESETS)
+    return [new / old for old, new in zip(stock, tuned, strict=True)]
+
+
 def tell_sender(cell: Cell) -> str:
     """What tuning its sockets gave one kind of sender, and in which phases."""
     stock, tuned = (cell.list_values(preset, "throughput") for preset in PRESETS)
-    ratios = [new / old for old, new in zip(stock, tuned, strict=True)]
+    ratios = list_gains(cell)
     spread = f"{min(ratios):.2f} to {max(ratios):.2f} in {len(ratios)} turns"
     text = (
-        f"- {cell.factors['Senders']}: {median(stock):.0f} images/s with stock sockets,"
+        f"- {name_row(cell)}: {median(stock):.0f} images/s with stock sockets,"
         f" {median(tuned):.0f} with tuned ones ({median(ratios):.1f} times;"
         f" {spread if len(ratios) > 1 else 'one turn, which tells nothing of noise'})."
     )
@@ -259,6 +283,77 @@ def tell_sender(cell: Cell) -> str:
         f"{text} An instance took {sum(before.values()):.1f} ms, and takes"
         f" {sum(after.values()):.1f}: {parts} {'less' if is_faster else 'more'}."
     )
+
+
+def tell_places(machine: Mapping[str, Any]) -> Iterator[str]:
+    """What the names of servers stand for, that the results below begin with."""
+    if "Storage" not in machine:
+        return
+    place = machine["Storage"]
+    text = f"in memory ({place})" if place in IN_MEMORY else f"on {place}"
+    disk = f"; *{DISK}* has it on {machine['Disk']}" if "Disk" in machine else ""
+    yield (
+        f"- *{BASE}* is an Orthanc with SQLite, 4 DICOM threads, no transcoding, and its store"
+        f" {text}{disk}."
+    )
+
+
+def is_control(cell: Cell) -> bool:
+    return get_senders(cell)[1] in CONTROLS
+
+
+def tell_control(cells: list[Cell]) -> Iterator[str]:
+    """What tuning seems to do where it does nothing, and what that says of the other cells."""
+    gains = {name_row(cell): list_gains(cell) for cell in cells if is_control(cell)}
+    if not gains:
+        yield from tell_below(cells)
+        return
+    middles = [median(ratios) for ratios in gains.values()]
+    turns = [ratio for ratios in gains.values() for ratio in ratios]
+    low, high = min(turns), max(turns)
+    yield (
+        "- HTTP is the control, as the plugin tunes sockets of DICOM only: tuned / stock is"
+        f" {min(middles):.2f} to {max(middles):.2f} in its {len(middles)} cells, median"
+        f" {median(middles):.2f}, and {low:.2f} to {high:.2f} in single turns. A ratio within the"
+        " latter is not told from noise, whatever the range of its few turns."
+    )
+    gained = [median(list_gains(cell)) for cell in cells if not is_control(cell)]
+    above, below = (sum(ratio > high for ratio in gained), sum(ratio < low for ratio in gained))
+    yield (
+        f"- Of the {len(gained)} cells of DICOM, {above} are above that and {below} below, each by"
+        f" the median of its turns.{list_within(cells, low, high)}"
+    )
+    yield from tell_below(cells)
+
+
+def list_within(cells: list[Cell], low: float, high: float) -> str:
+    within = [
+        name_row(cell)
+        for cell in cells
+        if not is_control(cell) and low <= median(list_gains(cell)) <= high
+    ]
+    return f" Not told from noise: {list_texts(within)}." if within else ""
+
+
+def tell_below(cells: list[Cell]) -> Iterator[str]:
+    below = {name_row(cell): list_gains(cell) for cell in cells if max(list_gains(cell)) < 1}
+    if below:
+        texts = [
+            f"{name} ({median(ratios):.2f}; by mere noise, one cell in {2 ** len(ratios)} is like"
+            f" that)"
+            for name, ratios in below.items()
+        ]
+        yield (
+            f"- Below stock in each turn were {len(below)} of all {len(cells)} cells:"
+            f" {list_texts(texts)}."
+        )
+    else:
+        yield f"- In none of all {len(cells)} cells was tuned below stock in each turn."
+
+
+def list_texts(texts: Iterable[str]) -> str:
+    """Of texts that have commas."""
+    return " · ".join(texts)
 
 
 def tell_storescu_and_http(cells: list[Cell], count: int) -> Iterator[str]:
@@ -343,7 +438,7 @@ def draw_speeds(cells: list[Cell], title: str, path: Path) -> None:
 
 
 def list_drawn(cells: list[Cell]) -> list[Cell]:
-    """Of each kind of sender and server one: 4 in parallel, or what is nearest."""
+    """Single storescu, and one of each kind of sender and server: 4 in parallel, or the nearest."""
     chosen = {}
     for sender, server in list_kinds(cells):
         of_kind = [
@@ -354,31 +449,45 @@ def list_drawn(cells: list[Cell]) -> list[Cell]:
         chosen[sender, server] = min(
             of_kind, key=lambda cell: abs(math.log2(get_senders(cell)[0] / 4))
         )
-    single = find_cell(cells, BASE, STORESCU, 1)
-    rest = [cell for cell in chosen.values() if cell is not single]
-    return [single, *rest] if single else rest
+    found = (find_cell(cells, server, STORESCU, 1) for server in (DISK, BASE))
+    single = [cell for cell in found if cell]
+    return [*single, *(cell for cell in chosen.values() if cell not in single)]
 
 
 def draw_phases(cells: list[Cell], title: str, path: Path) -> None:
-    """An instance's time as a bar of its phases, stock above tuned."""
+    """An instance's time as shares of it, stock beside tuned, each with its milliseconds.
+
+    From a fast store to a slow one these differ by a hundred times: no common scale shows both.
+    """
     drawn = list_drawn(cells)
-    rows = [(cell, preset) for cell in drawn for preset in PRESETS]
     with mpl.rc_context(SETTINGS):
-        chart, axes = plt.subplots(figsize=(WIDTH, 1.2 + 0.2 * len(rows)), layout="constrained")
-        places = [index + 0.12 * (index % 2 == 0) for index in range(len(rows))]
-        left, colours = [0.0] * len(rows), plt.get_cmap("Paired")  # without grey
-        for phase in list_phases(drawn):
-            widths = [find_phases(cell, preset).get(phase, 0) for cell, preset in rows]
-            colour = GREYS.get(phase) or colours(PHASES.index(phase))
-            axes.barh(places, widths, left=left, color=colour, label=name_phase(phase), height=0.8)
-            left = [before + width for before, width in zip(left, widths, strict=True)]
-        names = [f"{name_row(cell)}, {preset.split()[-1]}" for cell, preset in rows]
-        axes.set_yticks(places, names, fontsize=7)
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_xlabel("an instance as its sender saw it, ms")
-        axes.set_title(title)
-        axes.grid(axis="x", alpha=0.3)
-        chart.legend(loc="outside lower center", ncols=6)
+        chart, panels = plt.subplots(
+            1, 2, figsize=(WIDTH, 1.6 + 0.22 * len(drawn)), sharey=True, layout="constrained"
+        )
+        places, colours = range(len(drawn)), plt.get_cmap("Paired")  # without grey
+        for axes, preset in zip(panels, PRESETS, strict=True):
+            times = [find_phases(cell, preset) for cell in drawn]
+            wholes = [sum(spent.values()) or 1 for spent in times]
+            left = [0.0] * len(drawn)
+            for phase in list_phases(drawn):
+                widths = [
+                    100 * spent.get(phase, 0) / whole
+                    for spent, whole in zip(times, wholes, strict=True)
+                ]
+                colour = GREYS.get(phase) or colours(PHASES.index(phase))
+                axes.barh(places, widths, left=left, color=colour, label=name_phase(phase))
+                left = [before + width for before, width in zip(left, widths, strict=True)]
+            for place, spent in zip(places, times, strict=True):
+                label = f"{format_number(sum(spent.values()))} ms"
+                axes.text(102, place, label, va="center", fontsize=7)
+            axes.set_xlim(0, 122)
+            axes.set_xticks(range(0, 101, 25))
+            axes.set_title(preset)
+        panels[0].set_yticks(places, map(name_row, drawn), fontsize=7)
+        panels[0].set_ylim(len(drawn) - 0.4, -0.6)
+        chart.suptitle(f"{title}\n% of an instance's time, as its sender saw it, and the time")
+        handles, names = panels[0].get_legend_handles_labels()
+        chart.legend(handles, names, loc="outside lower center", ncols=6)
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
 
@@ -389,7 +498,10 @@ def answer(results: Results, charts: Charts) -> list[str]:
         return []
     counts = list_counts(cells)
     bases = [find_cell(cells, BASE, sender, counts[0]) for sender in (STORESCU, HTTP, MOVE)]
-    lines = [tell_sender(cell) for cell in bases if cell]
+    disk = find_cell(cells, DISK, STORESCU, counts[0])
+    lines = [*tell_places(results.machine)]
+    lines += [tell_sender(cell) for cell in (disk, *bases) if cell]
+    lines += tell_control(cells)
     lines += tell_one_and_many(cells)
     for count in counts:
         lines += tell_storescu_and_http(cells, count)

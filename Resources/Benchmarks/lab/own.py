@@ -28,7 +28,7 @@ from lab import phases, watch
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage
 from lab.charts import Charts
 from lab.options import make_series
-from lab.own_sent import LATE_SECONDS, Names, Sent, SentFile, make_names, make_uid, remove
+from lab.own_sent import Names, Sent, SentFile, make_names, make_uid, remove
 from lab.processes import CLIENT_SECONDS, ClientError, run_clients
 from lab.remote import (
     Access,
@@ -153,7 +153,7 @@ class Site:
             raise
         except ClientError as error:
             problem = describe_failure(error, self._sample.files[0].parent)
-            self._remove(LATE_SECONDS)
+            self._remove(self._arguments.late)
             if self._unanswered:
                 self._left_open[kind] = f"{problem}; {self._describe_late()}"
                 tell(f"lab: {self._left_open[kind]}")
@@ -188,7 +188,7 @@ class Site:
             return
         tell("Removes what was sent, please wait.")
         try:
-            self._remove(LATE_SECONDS)
+            self._remove(self._arguments.late)
         except ClientError as error:
             raise ClientError(
                 f"NOT REMOVED from {self._sent.describe()}; {self._file.path.name} tells the next"
@@ -397,10 +397,10 @@ def remove_earlier(arguments: argparse.Namespace, access: Access, file: SentFile
         if sent.url != access.url or arguments.watch is not None:
             print("`own` with that address, without --watch, removes them.", flush=True)
         elif agree(arguments, "Remove this study first?"):
-            print(f"Removes it, and looks on for {LATE_SECONDS:.0f} s.", flush=True)
+            print(f"Removes it, and looks on for {arguments.late:.0f} s.", flush=True)
             try:
                 # Nobody knows what was on its way
-                remove(Writer(access), sent.names, LATE_SECONDS, {"any"})
+                remove(Writer(access), sent.names, arguments.late, {"any"})
             except ClientError as error:
                 raise ClientError(f"NOT REMOVED from {sent.describe()}: {error}") from error
             file.forget(sent)
@@ -546,6 +546,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--turns", type=int, default=6, help="of all ways")
     command.add_argument("--seconds", type=float, default=600, help="at most, for all of it")
+    command.add_argument(
+        "--late",
+        type=parse_seconds,
+        default=30.0,
+        metavar="30s",
+        help="without an image, until what nobody has answered is no longer waited for",
+    )
     command.add_argument(
         "--watch", type=parse_seconds, metavar="60s", help="sends nothing: looks at what comes in"
     )

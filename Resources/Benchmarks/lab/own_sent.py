@@ -18,7 +18,6 @@ from harness.images import identify
 from lab.processes import ClientError
 from lab.remote import Json, Writer
 
-LATE_SECONDS = 30.0  # without an image, until what nobody has answered is no longer waited for
 LOOK_SECONDS = 1.0  # between two looks
 
 PATIENT = "PERF-LAB-"

@@ -30,6 +30,9 @@ from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Fig
 from lab.machine import get_version
 from lab.options import ROOT, add_plan, make_series
 from lab.processes import ClientError, ProcessorClock, check_images
+from lab.ratios import Comparison
+from lab.report import ANSWER, ONE_ROUND, format_parts, format_table, list_ratio_rows
+from lab.results import Results
 from lab.senders import Target, use_storescu
 
 ORTHANC, TUNED = "Orthanc as shipped", "Orthanc with the plugin"
@@ -176,10 +179,65 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, arguments.turns, arguments.seconds)]
 
 
+# What it says: the plugin beside each other receiver
+
+
+def compare_with_each(results: Results, figure: str) -> list[Comparison]:
+    """Orthanc with the plugin / each other receiver."""
+    return [
+        comparison
+        for cell in results.cells
+        for other in cell.list_contestants()
+        if other != TUNED
+        and (comparison := results.compare_two(cell, figure, other, TUNED)) is not None
+    ]
+
+
+def judge(comparison: Comparison) -> str:
+    """Whether the interval of its median holds 1."""
+    ratio = comparison.get_ratio()
+    if ratio.low is None or ratio.high is None:
+        return "too few turns to tell it from"
+    if ratio.low > 1:
+        return "more than"
+    return "less than" if ratio.high < 1 else "not told apart from"
+
+
+def say_beside_each(figure: str, comparisons: list[Comparison]) -> str:
+    others: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        others.setdefault(judge(comparison), []).append(comparison.a)
+    verdicts = (f"{verdict} {', '.join(names)}" for verdict, names in others.items())
+    return f"- {figure} of {TUNED}: {'; '.join(verdicts)}."
+
+
+def count_larger(comparison: Comparison) -> str:
+    """The turns in which the plugin's figure was the larger one."""
+    pairs = comparison.get_pairs()
+    return f"{sum(b > a for a, b in pairs)} of {len(pairs)}"
+
+
+def answer(results: Results, _: object) -> list[str]:
+    """The tables of ratios to the first receiver do not tell the plugin from the third."""
+    found = {figure: compare_with_each(results, figure) for figure in results.figures}
+    found = {figure: comparisons for figure, comparisons in found.items() if comparisons}
+    if not found:
+        return []
+    head = ["figure", "ratio", "median", "95 % of the median", "range", "larger in turns"]
+    rows = [
+        [figure, *row[1:-1], count_larger(comparison)]
+        for figure, comparisons in found.items()
+        for comparison, row in zip(comparisons, list_ratio_rows(comparisons), strict=True)
+    ]
+    said = [say_beside_each(figure, comparisons) for figure, comparisons in found.items()]
+    table = [*format_table(head, rows), ONE_ROUND]
+    return format_parts({ANSWER: said, f"{TUNED} / each other receiver": table})
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--receivers", nargs="+", choices=RECEIVERS, default=RECEIVERS)
     command.add_argument("--images", type=int, default=200, help="in each turn")
-    add_plan(command, 7, 400)
+    add_plan(command, 25, 900)
 
 
 EXPERIMENT = Experiment(
@@ -193,5 +251,6 @@ EXPERIMENT = Experiment(
     },
     {"images": 30, "turns": 2, "seconds": 60},
     Path("/var/tmp"),
+    answer,
     facts=lambda _: {"pynetdicom": version("pynetdicom"), "dicom-rs": get_version(DICOM_RS)},
 )

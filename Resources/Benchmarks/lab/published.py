@@ -302,12 +302,12 @@ REPORT_004 = Report(
         "NFS": Claim(
             "NFS, 0.1 to 800 ms",
             "258 … 0.506 Mb/s",
-            "Orthanc does not speak NFS",
+            "the kernel here has no NFS client: files by HTTP and FTP instead",
         ),
         "buffers": Claim(
             "CIFS with buffers of 16 and 64 KiB, 50 ms",
             "1.9 and 2.13 Mb/s",
-            "Orthanc does not speak CIFS: DICOM with such buffers",
+            "the kernel here has no CIFS client: DICOM with such buffers",
         ),
         "MTU": Claim("MTU 9000 instead of 1500, HTTP and FTP, 0.1 ms", "1.47 and 1 times as fast"),
         "compression": Claim(

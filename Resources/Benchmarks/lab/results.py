@@ -114,18 +114,22 @@ class Results:
         for figure, kind in self.figures.items():
             base, *others = cell.list_contestants() or [""]
             for other in others if kind.is_compared else []:
-                pairs = [
-                    [
-                        (turn[base][figure], turn[other][figure])
-                        for turn in turns
-                        if turn.get(base, {}).get(figure) and figure in turn.get(other, {})
-                    ]
-                    for turns in cell.rounds
-                ]
-                pairs = [found for found in pairs if found]
-                if pairs:
-                    name = self.name_cell(cell)
-                    yield Comparison(name, figure, kind.unit, base, other, pairs, cell.note)
+                if comparison := self.compare_two(cell, figure, base, other):
+                    yield comparison
+
+    def compare_two(self, cell: Cell, figure: str, a: str, b: str) -> Comparison | None:
+        """Two contestants of a cell, or none where they have no turn in common."""
+        pairs = [
+            [
+                (turn[a][figure], turn[b][figure])
+                for turn in turns
+                if turn.get(a, {}).get(figure) and figure in turn.get(b, {})
+            ]
+            for turns in cell.rounds
+        ]
+        pairs = [found for found in pairs if found]
+        name, unit = self.name_cell(cell), self.figures[figure].unit
+        return Comparison(name, figure, unit, a, b, pairs, cell.note) if pairs else None
 
     def list_comparisons(self) -> list[Comparison]:
         return [found for cell in self.cells for found in self.compare(cell)]

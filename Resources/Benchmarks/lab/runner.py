@@ -220,7 +220,7 @@ class Runner:
     def _keep(self, stage: Stage, cell: Cell) -> None:
         is_last = len(cell.rounds) >= stage.rounds or cell.seconds >= stage.seconds
         cell.is_complete = not cell.failure and (is_last or not cell.rounds)
-        cell.note = stage.note(cell.factors, cell.rounds) if cell.rounds else ""
+        self._explain(stage, cell)
         cell.load = get_load()
         self._results.write(self._path)
         if cell.is_complete or cell.failure:
@@ -230,6 +230,17 @@ class Runner:
             for line in describe_cell(self._results, cell):
                 self._console.print(head, line, markup=False, highlight=False, soft_wrap=True)
         self._show(cell)
+
+    def _explain(self, stage: Stage, cell: Cell) -> None:
+        """Also what somebody ends meanwhile, as a watch: its figures are there already."""
+        if not cell.rounds:
+            cell.note = ""
+            return
+        try:
+            cell.note = stage.note(cell.factors, cell.rounds)
+        except Interrupted:
+            cell.note = stage.note(cell.factors, cell.rounds)
+            raise
 
     def _count_turn(self, cell: Cell) -> None:
         self._clock.count_turn(cell)

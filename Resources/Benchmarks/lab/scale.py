@@ -190,7 +190,7 @@ AXES = {
     "stored": Axis(
         "instances stored",
         "small ones, in the store before",
-        [1_000, 10_000, 100_000],
+        [1_000, 100_000, 300_000],
         [100, 1_000],
         prepare_stored,
     ),

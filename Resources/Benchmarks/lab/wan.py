@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """CT images over a wide area network, by each protocol: report 004 again, on lines made here.
 
-A base line, and others that differ from it in one thing; the nearest is of a LAN, with a rate of
+A base line, and others that differ from it in one thing: lines with loss alone have each congestion
+control, too, and jumbo frames go over the nearest line as well, which is of a LAN, with a rate of
 its own. "Compressed on ingest" is what the report's archive does: an Orthanc at the far end
 compresses what its modalities send, with the plugin, as it stores it, and forwards that. "As
 received" is the same Orthanc without. Speeds are those of the images as they were made: what is not
@@ -29,7 +30,7 @@ from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.published import DISTANCES, REPORT_004
 from lab.ratios import Comparison
-from lab.report import format_number, format_parts, format_table
+from lab.report import format_number, format_parts, format_table, format_values
 from lab.results import Cell, Results
 from lab.wan_report import Speeds, name_trip
 from lab.wan_site import (
@@ -52,8 +53,11 @@ from lab.wan_site import (
 )
 
 NEAREST = 0.1  # ms
-FEW = [DICOM, HTTP, FTP, FORWARD]  # protocols of lines that are far, or other than in distance
-FAR = 0.5  # seconds
+REPORTED = [DICOM, HTTPS, FTP, FILES]  # protocols that report 004 has at each distance
+FEW = [DICOM, HTTP, FTP]  # of lines that are other than in distance
+KEPT = [DICOM, HTTP]  # of these, whose connections live long enough for congestion control
+FARTHEST = {SEVERAL: 0.2, FORWARD: 0.1}  # seconds: on lines that are longer, they take long
+FAR_TURNS = 2  # beyond the base
 STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
@@ -109,7 +113,8 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     ]
     sizes = [None if size == AUTO else int(size) for size in arguments.buffers]
     buffers = [replace(base, buffer=size) for size in sizes]
-    return list(dict.fromkeys([*trips, *losses, *mtus, *buffers]))
+    controls = [replace(base, congestion=name) for name in arguments.congestion[1:]]
+    return list(dict.fromkeys([*trips, *controls, *losses, *mtus, *buffers]))
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
@@ -120,7 +125,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         findings: Findings = {}
         bench = partial(open_site, arguments, line, findings)
         note = partial(explain, findings)
-        plan = (arguments.turns, arguments.seconds)
+        plan = (count_turns(arguments, line), arguments.seconds)
         doubt = {"is_in_doubt": seems_worse, "most_turns": MOST_TURNS}
         stages.append(Stage(cells, bench, *plan, note=note, **doubt))
     return stages
@@ -131,14 +136,28 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
 
     Several associations are only for lines as long as the base or longer.
     """
+    usual = make_usual(vars(arguments), line.round_trip)
+    base = arguments.base / 1000
     if arguments.protocols:
         return arguments.protocols
     if line.mtu != VDE_MTU:
         return [*FEW, FILES]  # of which report 004 has MTUs
-    if line.round_trip >= FAR or line != make_usual(vars(arguments), line.round_trip):
+    if line.loss or line.congestion != usual.congestion:
+        return KEPT
+    if line != usual:
         return FEW
-    is_long = line.round_trip >= arguments.base / 1000
-    return [name for name in PROTOCOLS if is_long or name not in SENDERS]
+    if line.round_trip > base:
+        long = [name for name, trip in FARTHEST.items() if line.round_trip <= trip]
+        return [*REPORTED, *long]
+    return [name for name in PROTOCOLS if line.round_trip == base or name not in SENDERS]
+
+
+def count_turns(arguments: argparse.Namespace, line: Line) -> int:
+    """More where it is chance what is lost, fewer where one turn is as long as the other."""
+    if line.loss:
+        return arguments.loss_turns
+    is_far = line.round_trip > arguments.base / 1000
+    return min(arguments.turns, FAR_TURNS) if is_far else arguments.turns
 
 
 def seems_worse(turns: list[Turn]) -> bool:
@@ -237,17 +256,33 @@ def say_several(results: Results) -> Iterable[str]:
 def say_advice(results: Results) -> Iterable[str]:
     for cell in results.cells:
         for name in cell.list_contestants():
-            advised = cell.list_values(name, "advisor")
-            if advised and cell.factors["Buffers"] != AUTO:
-                measured, limit = median(cell.list_values(name, "without waits")), median(advised)
-                whole = median(cell.list_values(name, "speed"))
-                verdict = "within" if abs(measured / limit - 1) <= CLOSE else "**not** within"
-                yield (
-                    f"- {results.name_cell(cell)}, {name}: the advisor computes {limit:.3g} Mb/s "
-                    f"of window and round trip; measured are {measured:.3g} while data is sent, "
-                    f"{measured / limit:.2f} of it, {verdict} {CLOSE:.0%} ({whole:.3g} with the "
-                    f"round trips in which storescu waits for answers)."
-                )
+            speeds, advised = (cell.list_values(name, figure) for figure in ("speed", "advisor"))
+            is_asked = advised or cell.factors["Protocol"] == DICOM
+            if not is_asked or cell.factors["Buffers"] == AUTO:
+                continue
+            images = median(cell.list_values(name, "images"))
+            told = (
+                f"- {results.name_cell(cell)}, {name}: after {images:.0f} images, the advisor names"
+                f" the limit in {len(advised)} of {len(speeds)} turns"
+            )
+            if not advised:
+                yield f"{told}."
+                continue
+            spoken = [
+                turn[name]
+                for turns in cell.rounds
+                for turn in turns
+                if "advisor" in turn.get(name, {})
+            ]
+            measured, limit = (
+                median(turn[figure] for turn in spoken) for figure in ("without waits", "advisor")
+            )
+            verdict = "within" if abs(measured / limit - 1) <= CLOSE else "**not** within"
+            yield (
+                f"{told}: {limit:.3g} Mb/s by window and round trip; measured are {measured:.3g} "
+                f"while data is sent, {measured / limit:.2f} of it, {verdict} {CLOSE:.0%} "
+                f"({median(speeds):.3g} with the round trips in which storescu waits for answers)."
+            )
 
 
 def say_compression(results: Results) -> Iterable[str]:
@@ -268,28 +303,39 @@ def say_loss(results: Results) -> Iterable[str]:
         for name in cell.list_contestants():
             limits = cell.list_values(name, "Mathis")
             if limits and not name.startswith(COMPRESSED):  # whose speed is not the line's
-                measured, limit = median(cell.list_values(name, "speed")), median(limits)
+                speeds, limit = cell.list_values(name, "speed"), median(limits)
+                images = median(cell.list_values(name, "images"))
                 yield (
-                    f"- {results.name_cell(cell)}, {name}: {measured:.3g} Mb/s, "
-                    f"{measured / limit:.2f} of what Mathis' formula leaves ({limit:.3g})."
+                    f"- {results.name_cell(cell)}, {name}: {format_values(speeds)} Mb/s, "
+                    f"{median(speeds) / limit:.2f} of what Mathis' formula leaves ({limit:.3g}), "
+                    f"in {len(speeds)} turns of {images:.0f} images."
                 )
 
 
 def say_congestion(results: Results) -> Iterable[str]:
-    """Each congestion control beside the first, on lines that lose packets."""
+    """Each congestion control beside the first, on lines that differ in nothing else."""
     speeds = Speeds(results)
     usual = results.options["congestion"][0]
     for cell in results.cells:
         line, protocol = Line.from_factors(cell.factors), cell.factors["Protocol"]
-        if line.loss and line.congestion != usual:
-            for name in cell.list_contestants():
-                before = speeds.get(replace(line, congestion=usual), protocol, name)
-                if before:
-                    ratio = speeds.get(line, protocol, name) / before
-                    yield (
-                        f"- {name_trip(line)}, {line.loss * 100:g} % lost, {protocol}, {name}: "
-                        f"{line.congestion} is {ratio:.2f} times as fast as {usual}."
-                    )
+        if line.congestion == usual:
+            continue
+        for name in cell.list_contestants():
+            before = speeds.get_all(replace(line, congestion=usual), protocol, name)
+            after = speeds.get_all(line, protocol, name)
+            if before and after:
+                yield (
+                    f"- {name_trip(line)}, {line.loss * 100:g} % lost, {protocol}, {name}: "
+                    f"{line.congestion} is {median(after) / median(before):.2f} times as fast as "
+                    f"{usual}: {format_values(after)} and {format_values(before)} Mb/s; "
+                    f"{tell_overlap(before, after)}."
+                )
+
+
+def tell_overlap(before: list[float], after: list[float]) -> str:
+    """Whether each turn of one is faster than all of the other."""
+    is_apart = min(after) > max(before) or max(after) < min(before)
+    return "no turn of one is among the other's" if is_apart else "they overlap"
 
 
 def list_curves(results: Results) -> Curves:
@@ -342,7 +388,8 @@ def answer(results: Results, charts: Charts) -> list[str]:
         "Several associations": [*say_several(results)],
         "What the advisor computes": [*say_advice(results)],
         "Compressed on ingest": [*say_compression(results)],
-        "With loss": [*say_loss(results), *say_congestion(results)],
+        "With loss": [*say_loss(results)],
+        "Congestion control": [*say_congestion(results)],
     }
     curves = list_curves(results)
     trips = sorted({trip for points in curves.values() for trip, _ in points})
@@ -361,7 +408,7 @@ def answer(results: Results, charts: Charts) -> list[str]:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--base", type=float, default=50, help="round trip of the base line, ms")
-    trips = [NEAREST, 5, 25, 50, 200, 800]
+    trips = [NEAREST, 5, 25, 50, 100, 200, 400, 800]
     command.add_argument("--round-trips", type=float, nargs="*", default=trips, help="ms")
     command.add_argument("--losses", type=float, nargs="*", default=[0.1], help="per cent")
     command.add_argument("--mtus", type=int, nargs="*", default=[VDE_MTU, 9000])
@@ -373,7 +420,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--protocols",
         nargs="+",
         choices=PROTOCOLS,
-        help="on every line; by itself, all up to 500 ms, and few on the other lines",
+        help="on every line; by itself, all up to the base's length, and few on the other lines",
     )
     command.add_argument("--rate", type=float, default=155, help="what lines carry, Mb/s")
     command.add_argument(
@@ -381,9 +428,19 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--images", type=int, default=50, help="at most, in each transfer")
     command.add_argument(
-        "--transfer-seconds", type=float, default=2, help="for each transfer, about, as predicted"
+        "--transfer-seconds", type=float, default=1, help="for each transfer, about, as predicted"
     )
-    add_plan(command, 3, 110)
+    command.add_argument(
+        "--least-images", type=int, default=20, help="in each transfer, as far as the next permits"
+    )
+    command.add_argument(
+        "--longest-seconds", type=float, default=4.5, help="as predicted, for the least images"
+    )
+    command.add_argument(
+        "--loss-seconds", type=float, default=20, help="for each transfer with loss, as predicted"
+    )
+    command.add_argument("--loss-turns", type=int, default=5, help="on lines that lose packets")
+    add_plan(command, 3, 150)
 
 
 def describe_here(_: argparse.Namespace) -> dict[str, str]:
@@ -412,8 +469,9 @@ EXPERIMENT = Experiment(
         "mtus": [],
         "buffers": ["65536"],
         "congestion": ["cubic"],
-        "protocols": FEW,
+        "protocols": [*FEW, FORWARD],
         "transfer_seconds": 0.5,
+        "longest_seconds": 0.5,
         "images": 30,
         "turns": 2,
         "seconds": 3,

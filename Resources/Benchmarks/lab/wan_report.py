@@ -42,9 +42,13 @@ class Speeds:
         return make_usual(self._options, trip / 1000)
 
     def get(self, line: Line, protocol: str, name: str, figure: str = "speed") -> float | None:
-        cell = self._cells.get((*line.to_factors().values(), protocol))
-        values = cell.list_values(name, figure) if cell else []
+        values = self.get_all(line, protocol, name, figure)
         return median(values) if values else None
+
+    def get_all(self, line: Line, protocol: str, name: str, figure: str = "speed") -> list[float]:
+        """Of each turn."""
+        cell = self._cells.get((*line.to_factors().values(), protocol))
+        return cell.list_values(name, figure) if cell else []
 
     def list_trips(self, protocol: str, name: str) -> list[Line]:
         """Lines that differ from the base in nothing else, from the nearest to the farthest."""
@@ -82,9 +86,11 @@ def find_spans(speeds: Speeds, published: str, protocol: str, *names: str) -> Fo
         if lines:
             ends = [format_number(speeds.get(line, protocol, name)) for line in lines]
             told.append(f"{name_preset(name)}{ends[0]} … {ends[-1]} Mb/s")
-            where = f"{name_trip(lines[0])} to {name_trip(lines[-1])}"
+            where = f"{name_trip(lines[0])} to {name_trip(lines[-1])}, {protocol}"
+            images = [speeds.get(line, protocol, name, "images") for line in (lines[0], lines[-1])]
+            where += "" if None in images else f", {images[0]:.0f} … {images[1]:.0f} images"
             told += quote_ends(DISTANCES[published], lines) if name == names[-1] else []
-    return join(told, f"{where}, {protocol}")
+    return join(told, where)
 
 
 def quote_ends(published: dict[float, float], lines: list[Line]) -> list[str]:
@@ -121,15 +127,23 @@ def find_share(speeds: Speeds, line: Line) -> Found | None:
 
 
 def find_slowness(speeds: Speeds) -> Found | None:
-    """How many times slower the base line is than the nearest one."""
-    told = []
-    for name in (STOCK, TUNED):
-        lines = speeds.list_trips(DICOM, name)
-        base = speeds.get(speeds.base, DICOM, name)
-        if lines and base:
-            ratio = speeds.get(lines[0], DICOM, name) / base
-            told.append(f"{name_preset(name)}{ratio:.1f} times slower than {name_line(lines[0])}")
-    return join(told, f"{name_trip(speeds.base)}, {DICOM}")
+    """How many times slower the base line is than the nearest one, and what tuned gains on each.
+
+    The first alone would read as if tuned were worse.
+    """
+    lines = speeds.list_trips(DICOM, STOCK) or [speeds.base]
+    near, far = (
+        [speeds.get(line, DICOM, name) for name in (STOCK, TUNED)]
+        for line in (lines[0], speeds.base)
+    )
+    if None in [*near, *far]:
+        return None
+    told = (
+        f"{' and '.join(f'{a / b:.1f}' for a, b in zip(near, far, strict=True))} times slower than"
+        f" {name_line(lines[0])}, stock and tuned: tuned is {near[1] / near[0]:.1f} times as fast"
+        f" as stock there, {far[1] / far[0]:.1f} times here"
+    )
+    return Found(told, f"{name_trip(speeds.base)}, {DICOM}")
 
 
 def find_buffers(speeds: Speeds) -> Found | None:

@@ -53,9 +53,9 @@ RECEIVED, COMPRESSED = "as received", "compressed on ingest"
 SENDER = "FAR"  # the application entity at the far end
 SET_UP = 3  # round trips: TCP connection, association, release
 
-# Images from which on the advisor speaks: 20, while an image takes up to a second from its memory,
-# of which half is left after 30
-ADVISED = 30
+# Images: of fewer than 20, the plugin's advisor says nothing of speed (MINIMUM_INSTANCES), and of
+# slow ones it forgets half after 30 (HALF_COUNT)
+ADVISED = 28
 ADVICE_SECONDS = 4
 LONGEST = 600  # seconds for a client
 FEWEST = 3  # images
@@ -123,12 +123,21 @@ class Site:
         )
 
     def _count_images(self, protocol: str) -> int:
-        """As many as take about the time that a transfer is given."""
+        """As many as take about the time that a transfer is given.
+
+        More, where those are few: begun is half done on a long line, and a line that loses packets
+        must have lost some.
+        """
+        arguments, line = self._arguments, self._line
         senders = SENDERS.get(protocol, 1)
-        each = self._line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
-        count = max(FEWEST * senders, round(self._arguments.transfer_seconds / each))
-        if self._line.buffer and protocol == DICOM:
-            count = max(ADVISED, count)
+        each = line.predict(self._size, 2 * ROUND_TRIPS[protocol], senders)
+        if line.loss:
+            least = round(arguments.loss_seconds / each)
+        else:
+            least = min(arguments.least_images, round(arguments.longest_seconds / each))
+        count = max(FEWEST * senders, round(arguments.transfer_seconds / each), least)
+        if line.buffer and protocol == DICOM:
+            count = max(count, ADVISED)
         return min(count, len(self._images))
 
     def _measure(self, protocol: str, way: Way, images: list[Image]) -> Figures:
@@ -140,9 +149,10 @@ class Site:
         bits = sum(image.get_size() for image in images) * 8 / 1e6
         waits = (len(images) / senders * trips + SET_UP) * self._line.round_trip
         each = self._line.predict(way.size, trips, senders)
+        least = len(images) * way.size * 8 / self._line.rate
         return {
             "speed": bits / seconds,
-            "without waits": bits / max(seconds - waits, bits * 1e6 / self._line.rate),
+            "without waits": bits / max(seconds - waits, least),
             "throughput": len(images) / seconds,
             "images": len(images),
             "window / round trip": self._line.get_window_limit() / 1e6,
@@ -202,6 +212,10 @@ class Site:
         return lambda count: check_stored(server, count, round(count * size))
 
     def _tune(self, server: OrthancServer, preset: str) -> None:
+        """Also what is in force already: a change makes the advisor forget the turn before."""
+        for other in PRESETS.values():
+            if other != preset:
+                tune_sockets(server, Preset=other)
         buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
         tune_sockets(server, Preset=preset, **buffer)
 
