@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 import requests
+from pydicom.dataset import Dataset
 
-from conftest import ROOT
+from conftest import ROOT, MakeSeries
+from harness import clients
+from harness.images import Image
+from harness.metrics import INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer
 from harness.proxy import serve_locations
+from harness.transcoding import JPEG_LS, change, list_engines, tune
 
 DOCUMENT = ROOT / "Resources" / "Documentation" / "access.md"
 METRICS = "/perf/metrics"
@@ -100,6 +105,47 @@ def test_other_users_are_as_they_were(server: OrthancServer) -> None:
 def test_a_user_that_is_not_there_is_named(server: OrthancServer) -> None:
     (warning,) = server.get_json("/perf/status")["Warnings"]
     assert '"MetricsUsers" names the user "nobody"' in warning
+
+
+# ---- Patient data
+
+PATIENT = "Zqxjkvpatient"  # found in no program, and in no figure
+
+
+def name_patient(image: Dataset) -> None:
+    image.PatientName = f"{PATIENT}^Name"
+    image.PatientID = f"{PATIENT}-ID"
+    image.AccessionNumber = f"{PATIENT}-A"
+    image.StudyDescription = f"{PATIENT} description"
+
+
+def test_no_patient_data_is_in_the_log_and_in_any_answer(
+    orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    images = []
+    for number, image in enumerate(make_series("patient", 3)):
+        path = tmp_path / f"{number}.dcm"
+        path.write_bytes(change(image.path, name_patient))
+        images.append(Image(path, image.sop_instance_uid))
+
+    list_engines(orthanc)
+    tune(orthanc, TransferSyntax=JPEG_LS)
+    clients.store(orthanc, images[:1])
+    tune(orthanc, TransferSyntax="")
+    clients.upload(orthanc, [image.read_bytes() for image in images[1:]])
+    broken = images[2].read_bytes()[:2000]  # the patient is in it
+    assert PATIENT.encode() in broken
+    clients.upload(orthanc, [broken])
+    assert wait_until(lambda: scrape(orthanc).sum(INSTANCES) == len(images) + 1)
+    assert any("Reason" in instance for instance in orthanc.get_json("/perf/instances"))
+    assert PATIENT in orthanc.get("/patients?expand").text
+
+    for path, method in sorted(list_routes(orthanc)):
+        if method == "GET":
+            answer = orthanc.get(path)
+            assert answer.ok, path
+            assert PATIENT.lower() not in (answer.text + str(answer.headers)).lower(), path
+    assert PATIENT.lower() not in orthanc.log.lower()
 
 
 # ---- The document

@@ -255,7 +255,7 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
 
     orthanc = start_orthanc()
     expected = {"sqlite-large", "find-limits", "save-jobs", "storage-access-on-find"}
-    assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 10)
+    assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 30)
     findings = {finding["ID"]: finding for finding in orthanc.get_json("/perf/advice")}
     assert findings["sqlite-large"]["Evidence"]["StoredInstances"] == 300_001
     orthanc.stop()
@@ -264,6 +264,7 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
     for name in expected - {"sqlite-large"}:
         options = advice.configure(options, findings[name])
     remedied = start_orthanc(options=options)
+    assert wait_until(lambda: advice.list_findings(remedied) != [], 30)
     assert [name for name, _ in advice.list_findings(remedied)] == ["sqlite-large"]
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -32,14 +33,36 @@ from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import is_running, list_children
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
+from lab import wan
 from lab.__main__ import choose, parse_arguments, take_fingerprints
-from lab.cells import Bench, Contestant, Entry, Factors, Figure, Figures, Stage, Turn, take_turns
+from lab.cells import (
+    Bench,
+    Contestant,
+    Entry,
+    Factors,
+    Figure,
+    Figures,
+    Rounds,
+    Stage,
+    Turn,
+    take_turns,
+)
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
-from lab.ingest import multiply
-from lab.ingest_page import find_phases, get_seconds
+from lab.ingest import is_always_below, list_setups, multiply
+from lab.ingest_page import (
+    BASE,
+    DISK,
+    HTTP,
+    PUBLISHED,
+    SLOW,
+    STORESCU,
+    find_phases,
+    get_seconds,
+    tell_control,
+)
 from lab.machine import (
     describe_machine,
     describe_storage,
@@ -49,7 +72,9 @@ from lab.machine import (
 )
 from lab.own import check_room, list_open
 from lab.pages import fill, keep
-from lab.peers import RECEIVERS, check_files
+from lab.peers import ORTHANC as SHIPPED
+from lab.peers import PROGRAMS, RECEIVERS, TUNED, check_files
+from lab.peers import answer as answer_peers
 from lab.phases import separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
@@ -59,7 +84,15 @@ from lab.report import format_report, write_report
 from lab.results import Cell, ResultError, Results
 from lab.runner import Interrupted, Runner, interruptible
 from lab.stores import find_kept
-from lab.wan import say_presets, seems_worse
+from lab.wan import (
+    count_turns,
+    list_lines,
+    list_protocols,
+    say_advice,
+    say_presets,
+    seems_worse,
+)
+from lab.wan_site import DICOM, FILES, FTP, HTTPS, PROTOCOLS
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
 SECONDS = 300
@@ -220,6 +253,22 @@ def test_an_interrupted_run_goes_on_with_the_cells_that_are_missing(tmp_path: Pa
     again = Site(site.path)
     assert again.run().is_complete()
     assert again.measured == ["B"] * 4 + ["C"] * 4
+
+
+def test_what_is_measured_is_explained_though_it_ends_meanwhile(tmp_path: Path) -> None:
+    site = Site(tmp_path / "made.json")
+    asked: list[int] = []
+
+    def explain(_: Factors, rounds: Rounds) -> str:
+        asked.append(len(rounds))
+        if len(asked) == 1:
+            raise Interrupted
+        return f"of {len(rounds)}"
+
+    site.stages = [replace(stage, note=explain) for stage in site.stages]
+    with pytest.raises(Interrupted):
+        site.run()
+    assert [cell.note for cell in Results.read(site.path).cells] == ["of 1", "", ""]
 
 
 def test_a_cell_that_loses_an_image_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
@@ -568,8 +617,15 @@ def test_a_row_that_could_not_differ_among_so_many_is_not_tested(
     verdicts += ["too few turns for so many rows"] * (len(turns) - tested)
     assert list(list_verdicts(page).values()) == verdicts
     assert f"for all {tested} rows that have turns enough" in page
+    assert ("have too few turns: " in page) == (tested < len(turns))
     same = compare(make_run(lower), make_run(lower))
     assert list(list_verdicts(same).values())[:tested] == ["not told apart"] * tested
+
+
+@pytest.mark.parametrize(("rows", "turns"), [(1, 4), (2, 5), (6, 5), (7, 6), (23, 6), (85, 7)])
+def test_compare_says_how_many_turns_so_many_rows_need(rows: int, turns: int) -> None:
+    run = make_run({f"row{number}": [1, 2] for number in range(rows)})
+    assert f"{rows} of {rows} rows have too few turns: {rows} need {turns} in" in compare(run, run)
 
 
 def test_compare_says_what_else_differs() -> None:
@@ -684,11 +740,12 @@ def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
     plugin: Path, tmp_path: Path
 ) -> None:
     senders = ["storescu", "dcmsend", "pynetdicom", "gdcmscu", "curl", "C-MOVE from Orthanc"]
-    arguments = ["--axes", "senders", "overwriting", "database", "storage"]
+    arguments = ["--axes", "senders", "nagle", "overwriting", "database", "storage"]
     arguments += ["--images", "4", "--parallel", "2", "--turns", "1", "--senders", *senders]
     report = run_lab(plugin, tmp_path, "ingest", *arguments)
     of_base = [f"2 x {sender}" for sender in senders]
-    others = ["sent again, OverwriteInstances false", "sent again, OverwriteInstances true"]
+    others = ["Orthanc with TCP_NODELAY=1"]
+    others += ["sent again, OverwriteInstances false", "sent again, OverwriteInstances true"]
     others += ["PostgreSQL", "disk", "slow disk", "slow disk, DicomThreadsCount 1"]
     assert list_names(report, "Senders") == [*of_base, *["2 x storescu"] * len(others)]
     assert list_names(report, "Server") == [*["base"] * len(senders), *others]
@@ -702,8 +759,47 @@ def test_ingest_measures_each_sender_and_setting_and_shows_where_the_time_went(
             assert {"phase Prepare", "phase Respond"} <= figures.keys()
     page = (tmp_path / "ingest.md").read_text("utf-8")
     assert "| storescu; base | *report 002* | *25.1* |" in page
+    assert "*base* is an Orthanc with SQLite" in page
+    assert "`storescu` alone is charged for its start" in page
     assert "### Where the time of an instance went" in page
     assert ElementTree.parse(tmp_path / "ingest-phases.svg").getroot().tag.endswith("svg")
+
+
+def test_a_full_ingest_has_every_published_cell() -> None:
+    setups = list(list_setups(parse_arguments(["ingest"])))
+    cells = [(sender, setup.name, count) for setup in setups for sender, count in setup.cells]
+    published = {(*row, count) for row, counts in PUBLISHED.items() for count in counts}
+    assert published - set(cells) == set()
+    assert len(cells) == len(set(cells))
+
+
+def make_turns(*ratios: float) -> list[dict[str, dict[str, float]]]:
+    stock, tuned = "preset stock", "preset tuned"
+    return [{stock: {"throughput": 100}, tuned: {"throughput": 100 * ratio}} for ratio in ratios]
+
+
+def test_more_turns_are_taken_while_tuned_is_below_stock_in_each() -> None:
+    assert not is_always_below(make_turns(0.9, 0.9))
+    assert is_always_below(make_turns(0.9, 0.9, 0.9))
+    assert not is_always_below(make_turns(0.9, 0.9, 0.9, 1.1))
+
+
+def test_what_tuning_does_is_told_from_noise_by_http() -> None:
+    def make_cell(sender: str, server: str, *ratios: float) -> Cell:
+        return Cell({"Server": server, "Senders": f"4 x {sender}"}, [make_turns(*ratios)])
+
+    cells = [
+        make_cell(HTTP, BASE, 0.95, 1, 1.05),
+        make_cell(HTTP, DISK, 0.9, 0.92, 0.95),
+        make_cell(STORESCU, BASE, 8, 9, 10),
+        make_cell(STORESCU, SLOW, 1.02, 1.04),
+    ]
+    control, dicom, below = tell_control(cells)
+    assert "0.92 to 1.00 in its 2 cells, median 0.96, and 0.90 to 1.05 in single turns" in control
+    assert "the 2 cells of DICOM, 1 are above that and 0 below" in dicom
+    assert dicom.endswith("Not told from noise: 4 x storescu; slow disk.")
+    assert "1 of all 4 cells: 4 x HTTP client; disk (0.92; by mere noise, one cell in 8" in below
+    assert "In none of all 1 cells" in list(tell_control(cells[:1]))[-1]
 
 
 @pytest.mark.parametrize("senders", [1, 2, 3, 16])
@@ -749,6 +845,29 @@ def test_peers_measures_each_receiver_that_is_there(plugin: Path, tmp_path: Path
     assert set(cell["Declined"]) <= {"dicom-rs storescp"}
     for figures in cell["Rounds"][0][0].values():
         assert figures["throughput"] >= figures["throughput to the disk"] > 0
+
+
+def test_peers_compares_the_plugin_with_each_other_receiver() -> None:
+    results = make_results("one")
+    dcmtk, pynetdicom, dicom_rs = PROGRAMS
+    speeds = {SHIPPED: [10] * 8, TUNED: [90] * 8, dcmtk: [95] * 8, pynetdicom: [80, 100] * 4}
+    results.cells[0].rounds = [
+        [{name: {"speed": values[turn]} for name, values in speeds.items()} for turn in range(8)]
+    ]
+    results.cells[0].rounds[0][0][dicom_rs] = {"speed": 45}
+    said = "\n".join(answer_peers(results, None))
+    assert (
+        f"- speed of {TUNED}: more than {SHIPPED}; less than {dcmtk}; not told apart from"
+        f" {pynetdicom}; too few turns to tell it from {dicom_rs}."
+    ) in said
+    assert f"| {TUNED} / {dcmtk} | **0.947** | 0.947 to 0.947 | 0.947 to 0.947 | 0 of 8 |" in said
+    assert (
+        f"| {TUNED} / {pynetdicom} | **1.012** | 0.900 to 1.125 | 0.900 to 1.125 | 4 of 8 |" in said
+    )
+    assert f"| {TUNED} / {dicom_rs} | **2.000** | too few | 2.000 to 2.000 | 1 of 1 |" in said
+    for cell in results.cells:
+        cell.rounds = [[{name: turn[name] for name in (SHIPPED, dcmtk)} for turn in cell.rounds[0]]]
+    assert answer_peers(results, None) == []
 
 
 def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
@@ -817,6 +936,47 @@ def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path)
     assert "Tuned is worse than stock" in (tmp_path / "wan.md").read_text("utf-8")
 
 
+def parse_wan(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    wan.EXPERIMENT.add_options(parser)
+    return parser.parse_args(words)
+
+
+def test_lines_of_wan_differ_from_the_base_in_one_thing() -> None:
+    arguments = parse_wan()
+    base, *others = sorted(list_lines(arguments), key=lambda line: line.round_trip != 0.05)
+    alone = [line for line in others if line.round_trip == 0.05]
+    assert [(line.loss, line.congestion) for line in alone[:3]] == [
+        (0, "bbr"),
+        (0.001, "cubic"),
+        (0.001, "bbr"),
+    ]
+    assert list_protocols(arguments, base) == PROTOCOLS
+    for line in others:
+        measured = list_protocols(arguments, line)
+        turns = count_turns(arguments, line)
+        assert DICOM in measured
+        assert turns == (5 if line.loss else 2 if line.round_trip > 0.05 else 3)
+        if line.round_trip > 0.05:  # where report 004 has figures
+            assert {DICOM, HTTPS, FTP, FILES} <= set(measured)
+    assert count_turns(parse_wan("--turns", "1"), others[-1]) == 1
+
+
+def test_a_page_says_how_often_the_advisor_spoke() -> None:
+    line = replace(list_lines(parse_wan())[0], buffer=16384)
+    turns: list[Figures] = [
+        {"speed": 2.5, "without waits": 2.6, "images": 38, "advisor": 2.62},
+        {"speed": 2.5, "without waits": 2.6, "images": 38},
+    ]
+    results = make_results()
+    results.find({**line.to_factors(), "Protocol": DICOM}).rounds = [
+        [{"preset stock": turns[1], "preset tuned": turn} for turn in turns]
+    ]
+    stock, tuned = say_advice(results)
+    assert stock.endswith("after 38 images, the advisor names the limit in 0 of 2 turns.")
+    assert "in 1 of 2 turns: 2.62 Mb/s by window and round trip; measured are 2.6" in tuned
+
+
 def make_presets(*ratios: float) -> list[Turn]:
     return [{"preset stock": {"speed": 1}, "preset tuned": {"speed": ratio}} for ratio in ratios]
 
@@ -877,11 +1037,9 @@ def test_dcmtk_sockets_measures_each_buffer_and_each_receiver(plugin: Path, tmp_
         else:
             assert list_contestants(cell) == ["Nagle on", "Nagle off", "iperf3"]
     own, other = "movescu receives", "storescp receives"
-    clients = [f"Nagle on, {own}", f"Nagle off, {own}", f"Nagle off, {other}"]
-    assert list_contestants(report["Cells"][2])[:3] == clients
-    assert set(list_contestants(report["Cells"][2])[3:]) == set(
-        [] if report["Cells"][2]["Declined"] else ["Nagle off, gdcmscu receives"]
-    )
+    receivers = [own, other, *([] if report["Cells"][2]["Declined"] else ["gdcmscu receives"])]
+    clients = [f"{nagle}, {who}" for who in receivers for nagle in ("Nagle on", "Nagle off")]
+    assert list_contestants(report["Cells"][2]) == clients
     servers = ["Orthanc as shipped", "Orthanc with the plugin"]
     movers = [f"{it}, {who}" for it in servers for who in (own, other)]
     movers.append(f"Orthanc with TCP_NODELAY=1, {own}")
@@ -904,7 +1062,7 @@ def test_dashboard_measures_visits_and_cost(plugin: Path, tmp_path: Path) -> Non
 
 
 # It does not say of itself whether it has limits, before 1.12.4
-OWN = ["--yes", "--no-limit", "--connections", "1", "2"]
+OWN = ["--yes", "--no-limit", "--late", "9s", "--connections", "1", "2"]
 
 
 def make_endless_command(server: OrthancServer, output: Path) -> list[str | Path]:
@@ -1127,7 +1285,7 @@ def test_own_waits_for_what_a_proxy_has_given_up(
     before = describe_state(server)
     location = f"location / {{ proxy_pass {server.url}; proxy_read_timeout 2s; }}"
     with serve_locations(location, tmp_path / "nginx") as url:
-        finished = run_own(url, tmp_path, *OWN, "--images", "3", "--turns", "1")
+        finished = run_own(url, tmp_path, *OWN, "--late", "30s", "--images", "3", "--turns", "1")
     assert finished.returncode == 0, finished.stderr
     assert "nobody has said whether they arrive" in finished.stderr
     assert "MAY STILL ARRIVE" not in finished.stderr
@@ -1169,7 +1327,9 @@ def test_own_removes_what_a_run_that_was_killed_has_left(
     server = start_orthanc(plugins=[])
     upload_to_send(server, make_series("others", 1))
     before = describe_state(server)
-    command = make_endless_command(server, tmp_path)
+    storage = tmp_path / "lab-storage"  # it cannot tidy up
+    storage.mkdir()
+    command = [*make_endless_command(server, tmp_path), "--storage", str(storage)]
     lab = subprocess.Popen(command, env=make_environment())
     try:
         assert wait_until(lambda: count_instances(server) > 20, 120)

@@ -83,6 +83,9 @@ PATIENCE = 120.0  # of a client, seconds
 # MaximumConnectionRetries and ConnectionRetryInterval)
 ANSWER_SECONDS = 30
 
+# Then these tries are over
+GIVEN_UP_SECONDS = 65
+
 # What no fault here is to be taken for: senders are on this machine, and few, and nothing is sent
 # to anybody. Not in it is what may be true of a busy machine: waits and pauses of any length, and
 # whatever then is open or at work at once.
@@ -123,6 +126,8 @@ class Patient:
         self.fault = fault
         self.waited = 0.0  # seconds that all images of the latest fault have at least waited
         self.failed_share = 1.0  # that the advisor has found during the latest fault
+        self.began = 0.0  # the latest fault, by time.monotonic()
+        self._measured = 0  # the process that has met its first fault, and was measured after it
         self._before = Metrics("")  # the latest fault
 
     def undergo(self, images: list[Image], case: "Case") -> Seen:
@@ -131,6 +136,7 @@ class Patient:
         assert before == {Answer.ACKNOWLEDGED: BEFORE}, self.server.log
         self._remember()
 
+        self.began = time.monotonic()
         with self.fault.strike(self.server):
             answers = self._send(ledger, images[BEFORE:], case)
             if self.has_plugin:
@@ -194,11 +200,15 @@ class Patient:
         return int(now.sum(IN_FLIGHT) + now.sum(INSTANCES) - self._before.sum(INSTANCES))
 
     def _remember(self) -> None:
-        self._descriptors = count_descriptors(self.server.pid)
-        self._memory = get_resident_bytes(self.server.pid)
+        if self._measured != self.server.pid:
+            self._measure()
         if self.has_plugin:
             assert wait_until(lambda: scrape(self.server).sum(IN_FLIGHT) == 0)
             self._before = scrape(self.server)
+
+    def _measure(self) -> None:
+        self._descriptors = count_descriptors(self.server.pid)
+        self._memory = get_resident_bytes(self.server.pid)
 
     def _check_begun_anew(self) -> None:
         now = scrape(self.server)
@@ -236,9 +246,11 @@ class Patient:
             assert findings["failed-instances"]["Evidence"]["FailedShare"] < self.failed_share
 
     def _check_nothing_left(self) -> None:
+        """More than before the first fault of this process; later: than after it. So what is
+        tolerated is not tolerated anew each time."""
         pid, most = self.server.pid, self._descriptors + TOLERATED_DESCRIPTORS
         assert wait_until(lambda: count_descriptors(pid) <= most), (
-            f"{count_descriptors(pid)} descriptors, {self._descriptors} before"
+            f"{count_descriptors(pid)} descriptors, {self._descriptors} to begin with"
         )
         grown = get_resident_bytes(pid) - self._memory
         assert grown < TOLERATED_BYTES, f"{grown / 1e6:.0f} MB more"
@@ -248,6 +260,9 @@ class Patient:
             status = self.server.get_json("/perf/status")
             assert not status["CallbackFailures"]
             assert status["Probe"]["DroppedEvents"] == 0
+        if self._measured != pid:
+            self._measure()
+            self._measured = pid
 
 
 Look = Callable[[Patient, Counter[Answer]], None]
@@ -322,6 +337,12 @@ def look_for_answers(patient: Patient, answers: Counter[Answer]) -> None:
         assert response.elapsed.total_seconds() < ANSWER_SECONDS, path
     named = {"failed-instances", "stuck-instances"}
     assert wait_until(lambda: bool(named & list_kinds(patient.server)))
+
+
+def look_past_giving_up(patient: Patient, answers: Counter[Answer]) -> None:
+    """Nobody tries any more to reach the database for what was sent."""
+    time.sleep(max(patient.began + GIVEN_UP_SECONDS - time.monotonic(), 0))
+    look_for_answers(patient, answers)
 
 
 def look_for_nobody(patient: Patient, answers: Counter[Answer]) -> None:
@@ -421,6 +442,7 @@ class Case:
     is_chance: bool = False
     is_felt: bool = False
     is_short: bool = False
+    most: int = 1000  # times
 
 
 CASES = [
@@ -472,6 +494,15 @@ CASES = [
         "No image is acknowledged; all of /perf answers meanwhile. Afterwards as before",
         look_for_answers,
         patience=12,
+    ),
+    Case(
+        f"database gone for {GIVEN_UP_SECONDS} s, and started again (PostgreSQL)",
+        LostDatabase,
+        "No image is acknowledged; all of /perf answers, also when Orthanc has given up. "
+        "Afterwards as before",
+        look_past_giving_up,
+        patience=GIVEN_UP_SECONDS,
+        most=5,
     ),
     Case(
         "no more file descriptors (RLIMIT_NOFILE)",
@@ -601,7 +632,7 @@ def test_what_was_acknowledged_outlives(
         patient = stack.enter_context(start(case, plugin))
         without = stack.enter_context(start(case, None)) if TRIES else None
         has_felt = False
-        for _ in range(max(TRIES, 1)):
+        for _ in range(min(max(TRIES, 1), case.most)):
             with row.attempt():
                 seen = patient.undergo(images, case)
                 has_felt |= seen.answers[Answer.ACKNOWLEDGED] < DURING

@@ -22,11 +22,11 @@ from conftest import AddRow, StartOrthanc
 from harness.acknowledged import AcknowledgedLoad, StoreCheck
 from harness.haproxy import HaProxyServer
 from harness.load import meanwhile
-from harness.metrics import INSTANCES, PREFIX, scrape, wait_until
+from harness.metrics import IN_FLIGHT, INSTANCES, PREFIX, scrape, wait_until
 from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
-from harness.process import is_running, list_children
+from harness.process import count_descriptors, is_running, list_children
 from harness.transcoding import (
     JPEG_LOSSLESS_SV1,
     JPEG_LS,
@@ -48,7 +48,42 @@ DICOM_OPTIONS = {"DicomScpTimeout": 5}
 
 TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
 
+# Orthanc's own: of each engine's program it has a socket and the memory that both share besides
+TOLERATED_DESCRIPTORS = 4
+DESCRIPTORS_OF_PROGRAM = 2
+SHARED_MEMORY = "/memfd:orthanc-perf"
+
 KEPT = "all that was acknowledged is stored with its pixels, all that is served is whole"
+
+
+def count_programs(server: OrthancServer) -> int:
+    return sum(map(is_running, list_children(server.pid)))
+
+
+def count_own_descriptors(server: OrthancServer) -> int:
+    return count_descriptors(server.pid) - DESCRIPTORS_OF_PROGRAM * count_programs(server)
+
+
+def count_shared_memories(server: OrthancServer) -> int:
+    count = 0
+    for path in Path(f"/proc/{server.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            count += str(path.readlink()).startswith(SHARED_MEMORY)
+    return count
+
+
+def check_nothing_left(server: OrthancServer, descriptors: int) -> None:
+    """Of what was killed beside Orthanc, nothing is left in it; it had so many descriptors."""
+    assert wait_until(lambda: scrape(server).sum(IN_FLIGHT) == 0)
+    most = descriptors + TOLERATED_DESCRIPTORS
+    assert wait_until(lambda: count_own_descriptors(server) <= most), (
+        f"{count_own_descriptors(server)} descriptors, {descriptors} before"
+    )
+    assert wait_until(lambda: count_shared_memories(server) <= count_programs(server))
+    assert wait_until(lambda: all(map(is_running, list_children(server.pid))))  # no zombies
+    status = server.get_json("/perf/status")
+    assert status["Ingest"]["LateOutcomes"] == 0
+    assert not status["CallbackFailures"]
 
 
 # ---- Orthanc ------------------------------------------------------------------------------------
@@ -148,12 +183,13 @@ def test_an_engine_program_killed(
 ) -> None:
     row = reliability(
         f"an engine's program killed: {engine}",
-        f"{KEPT}; Orthanc goes on, and so does transcoding, by another program",
+        f"{KEPT}; Orthanc goes on, and so does transcoding, by another program; no descriptor, no "
+        "shared memory and no instance in flight is left of those killed",
     )
     server = start_orthanc()
     list_engines(server)
     tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
-    store = StoreCheck()
+    store, descriptors = StoreCheck(), count_own_descriptors(server)
     with AcknowledgedLoad(server, NumberedImages()) as load:
         for _ in range(KILLS * 5):
             with row.attempt():
@@ -167,7 +203,7 @@ def test_an_engine_program_killed(
     row.count("instances acknowledged", len(load.acknowledged))
     row.count("of them transcoded", store.compressed)
     assert get_syntax(read_stored(server, store.find(load.acknowledged[-1]))).is_compressed
-    assert not server.get_json("/perf/status")["CallbackFailures"]
+    check_nothing_left(server, descriptors)
 
 
 # ---- PostgreSQL ---------------------------------------------------------------------------------
@@ -190,13 +226,16 @@ def test_postgresql_killed(
 ) -> None:
     row = reliability(
         "PostgreSQL killed" if victim == "server" else "a process of PostgreSQL's killed",
-        f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on",
+        f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on; no "
+        "descriptor and no instance in flight is left of the connections that broke",
     )
     images, store = NumberedImages(), StoreCheck()
     server = start_orthanc(
         plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
         options=DICOM_OPTIONS | postgresql.get_options(),
     )
+    list_engines(server)  # whose programs come and go during their self-test
+    descriptors = count_own_descriptors(server)
     for _ in range(KILLS):
         with row.attempt():
             with AcknowledgedLoad(server, images) as load:
@@ -209,6 +248,7 @@ def test_postgresql_killed(
                     os.kill(moments.choice(list_children(postgresql.pid)), signal.SIGKILL)
                 load.wait_for(3)
             store.check(server, load.acknowledged)
+            check_nothing_left(server, descriptors)
             row.count("instances acknowledged", len(load.acknowledged))
 
 

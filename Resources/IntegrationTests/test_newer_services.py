@@ -54,7 +54,7 @@ def test_threads_of_the_plugin_have_names(server: OrthancServer) -> None:
     if server.is_older_than(1, 12, 2):
         pytest.skip("this Orthanc's log has no names of threads")
     server.request("PUT", "/tools/log-level", data="verbose")
-    assert wait_until(lambda: re.search(r" PERF-ADVISOR .*/statistics", server.log) is not None)
+    assert wait_until(lambda: re.search(r" PERF-STORE .*/statistics", server.log) is not None, 90)
 
 
 def make_a_count_that_no_float_holds(image: FileDataset) -> None:

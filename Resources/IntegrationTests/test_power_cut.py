@@ -33,9 +33,10 @@ from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, decode, list_engines
 CUTS = int(os.environ.get("PERF_KILLS", "1"))
 IS_LONG = CUTS > 1
 
-TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS}
+TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
 
 TRACED = 12  # instances
+READABLE = {"HttpCompressionEnabled": False}  # answers, in a trace
 
 DEFAULT_QUALITY = 90
 
@@ -74,17 +75,17 @@ def read_files(folder: Path) -> dict[int, Path]:
 
 
 @TRACING
-@pytest.mark.parametrize("engine", ["dcmtk", "native", ""] if IS_LONG else ["dcmtk"])
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm", "native", ""] if IS_LONG else ["dcmtk"])
 def test_a_file_is_synced_before_its_instance_is_acknowledged(
     start_orthanc: StartOrthanc, tmp_path: Path, reliability: AddRow, engine: str
 ) -> None:
     row = reliability(
         "the power, as strace sees it" + (f", transcoding by {engine}" if engine else ""),
         "an instance's file is written and synced before the instance is acknowledged, by "
-        "C-STORE and HTTP; each instance is one attempt",
+        "C-STORE, HTTP and STOW-RS; each instance is one attempt",
     )
     trace = Trace(tmp_path / "trace")
-    server = start_orthanc(launcher=trace.launcher)
+    server = start_orthanc(launcher=trace.launcher, options=READABLE)
     transcode(server, engine)
     failures = look_for_failures(server, trace)
     for failure in failures:
@@ -95,7 +96,8 @@ def test_a_file_is_synced_before_its_instance_is_acknowledged(
 @TRACING
 def test_a_file_that_is_not_synced_is_found(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
     trace = Trace(tmp_path / "trace")
-    server = start_orthanc(launcher=trace.launcher, options={"SyncStorageArea": False})
+    options = READABLE | {"SyncStorageArea": False}
+    server = start_orthanc(launcher=trace.launcher, options=options)
     assert set(look_for_failures(server, trace)) == {"it was not synced before the answer"}
 
 
@@ -103,7 +105,7 @@ def look_for_failures(server: OrthancServer, trace: Trace) -> list[str | None]:
     """One for each instance that was acknowledged; ends the server."""
     images = NumberedImages()
     acknowledged = {}
-    for way in ("store", "upload"):
+    for way in AcknowledgedLoad.WAYS:
         with AcknowledgedLoad(server, images, [way]) as load:
             load.wait_for(TRACED)
         acknowledged[way] = load.acknowledged
@@ -115,7 +117,7 @@ def look_for_failures(server: OrthancServer, trace: Trace) -> list[str | None]:
     for way, numbers in acknowledged.items():
         for number in numbers:
             path = str(files[number])
-            mark = name_instance(number) if way == "store" else identify(files[number])
+            mark = identify(files[number]) if way == "upload" else name_instance(number)
             (calls,) = [calls for calls in threads if any(call.target == path for call in calls)]
             failures.append(find_failure(calls, path, mark))
     return failures
@@ -192,6 +194,7 @@ SETTINGS = [
     Setting("transcoding by dcmtk", engine="dcmtk"),
     Setting("without the plugin", has_plugin=False),
     Setting("transcoding by native", engine="native"),
+    Setting("transcoding by gdcm", engine="gdcm"),
     Setting("with the plugin"),
 ]
 

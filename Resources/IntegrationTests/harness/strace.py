@@ -11,8 +11,9 @@ from pathlib import Path
 WRITES = ("write", "pwrite64", "writev", "sendto", "sendmsg")
 SYNCS = ("fsync", "fdatasync")
 
-# Bytes of each written buffer: a C-STORE response, or the answer to an upload, is found in them
-SHOWN = 600
+# Bytes of each written buffer: a C-STORE response, or the answer to an upload or to a STOW-RS
+# request of some instances, is found in them
+SHOWN = 4000
 
 # As in: fdatasync(17</srv/storage/0a/0b/0a0b…>) = 0
 CALL = re.compile(r"^(?P<name>\w+)\(\d+<(?P<target>[^>]*)>(?P<rest>.*)$")
