@@ -13,17 +13,16 @@ namespace OrthancPerf
   }
 
 
-  std::vector<prometheus::MetricFamily> BudgetMetrics::Collect() const
+  void BudgetMetrics::Collect(const Receive& receive) const
   {
     using prometheus::MetricType;
 
     const BudgetFigures figures = read_();
-    std::vector<prometheus::MetricFamily> families;
 
-    const auto add = [&families](MetricType type, const char* name, const char* help, auto value)
+    const auto add = [&receive](MetricType type, const char* name, const char* help, auto value)
     {
-      families.push_back(MakeFamily(type, std::string("orthanc_perf_ingest_budget_") + name, help,
-                                    {{{}, static_cast<double>(value)}}));
+      receive(MakeFamily(type, std::string("orthanc_perf_ingest_budget_") + name, help,
+                         {{{}, static_cast<double>(value)}}));
     };
 
     add(MetricType::Gauge, "bytes", "What the messages in flight may take of memory; 0: no limit.",
@@ -44,6 +43,5 @@ namespace OrthancPerf
     add(MetricType::Counter, "broken_off_total",
         "Messages whose sender went away while they waited, or Orthanc stopped.",
         figures.brokenOff);
-    return families;
   }
 }

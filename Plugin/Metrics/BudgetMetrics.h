@@ -2,24 +2,23 @@
 #pragma once
 
 #include "Ingest/IngestBudget.h"
+#include "Metrics/MetricSource.h"
 
-#include <prometheus/collectable.h>
 
 #include <functional>
-#include <vector>
 
 namespace OrthancPerf
 {
   // What the instances in flight take of memory, and wait for it: asked at each scrape, on its
   // thread. Owned by the plugin's context; any thread may call it.
-  class BudgetMetrics : public prometheus::Collectable
+  class BudgetMetrics : public IMetricSource
   {
   public:
     using Read = std::function<BudgetFigures()>;
 
     explicit BudgetMetrics(Read read);
 
-    std::vector<prometheus::MetricFamily> Collect() const override;
+    void Collect(const Receive& receive) const override;
 
   private:
     const Read read_;

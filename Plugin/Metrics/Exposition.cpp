@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 namespace OrthancPerf
@@ -119,56 +118,67 @@ namespace OrthancPerf
 
       return json;
     }
-
-    void Sort(std::vector<prometheus::MetricFamily>& families)
-    {
-      std::sort(families.begin(), families.end(),
-                [](const auto& a, const auto& b) { return a.name < b.name; });
-
-      for (prometheus::MetricFamily& family : families)
-      {
-        std::sort(family.metric.begin(), family.metric.end(),
-                  [](const auto& a, const auto& b) { return a.label < b.label; });
-      }
-    }
   }
 
-  Exposition::Exposition(std::vector<const prometheus::Collectable*> sources) :
-    sources_(std::move(sources))
+  Exposition::Exposition(std::vector<const IMetricSource*> sources) : sources_(std::move(sources))
   {
   }
 
   std::string Exposition::ToText() const
   {
-    return prometheus::TextSerializer().Serialize(Collect());
+    auto texts = Collect<std::string>([](const prometheus::MetricFamily& family)
+                                      { return prometheus::TextSerializer().Serialize({family}); });
+    std::size_t size = 0;
+
+    for (const auto& [name, text] : texts)
+    {
+      size += text.size();
+    }
+
+    std::string all;
+    all.reserve(size);
+
+    for (auto& [name, text] : texts)
+    {
+      all += text;
+      text = std::string();
+    }
+
+    return all;
   }
 
   Json::Value Exposition::ToJson() const
   {
     Json::Value json(Json::arrayValue);
 
-    for (const prometheus::MetricFamily& family : Collect())
+    for (auto& [name, family] : Collect<Json::Value>(ToJsonFamily))
     {
-      json.append(ToJsonFamily(family));
+      json.append(std::move(family));
     }
 
     return json;
   }
 
   // A family without any metric yet is left out
-  std::vector<prometheus::MetricFamily> Exposition::Collect() const
+  template <typename Written, typename Write>
+  std::map<std::string, Written> Exposition::Collect(Write write) const
   {
-    std::vector<prometheus::MetricFamily> all;
+    std::map<std::string, Written> all;
 
-    for (const prometheus::Collectable* source : sources_)
+    for (const IMetricSource* source : sources_)
     {
-      std::vector<prometheus::MetricFamily> families = source->Collect();
-      std::copy_if(std::make_move_iterator(families.begin()),
-                   std::make_move_iterator(families.end()), std::back_inserter(all),
-                   [](const prometheus::MetricFamily& family) { return !family.metric.empty(); });
+      source->Collect(
+          [&](prometheus::MetricFamily family)
+          {
+            if (!family.metric.empty())
+            {
+              std::sort(family.metric.begin(), family.metric.end(),
+                        [](const auto& a, const auto& b) { return a.label < b.label; });
+              all.emplace(family.name, write(family));
+            }
+          });
     }
 
-    Sort(all);
     return all;
   }
 }

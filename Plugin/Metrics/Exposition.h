@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <json/value.h>
-#include <prometheus/collectable.h>
-#include <prometheus/metric_family.h>
+#include "Metrics/MetricSource.h"
 
+#include <json/value.h>
+
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace OrthancPerf
   {
   public:
     // Each family comes from one of the sources only. They must outlive the exposition.
-    explicit Exposition(std::vector<const prometheus::Collectable*> sources);
+    explicit Exposition(std::vector<const IMetricSource*> sources);
 
     // The content type of ToText()
     static constexpr const char* TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -31,8 +32,10 @@ namespace OrthancPerf
     Json::Value ToJson() const;
 
   private:
-    std::vector<prometheus::MetricFamily> Collect() const;
+    // By name, what write makes of each family, which is there no longer then
+    template <typename Written, typename Write>
+    std::map<std::string, Written> Collect(Write write) const;
 
-    const std::vector<const prometheus::Collectable*> sources_;
+    const std::vector<const IMetricSource*> sources_;
   };
 }

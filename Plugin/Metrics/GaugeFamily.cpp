@@ -40,8 +40,8 @@ namespace OrthancPerf
   }
 
 
-  std::vector<prometheus::MetricFamily> GaugeFamily::Collect() const
+  void GaugeFamily::Collect(const Receive& receive) const
   {
-    return {MakeFamily(prometheus::MetricType::Gauge, name_, help_, read_())};
+    receive(MakeFamily(prometheus::MetricType::Gauge, name_, help_, read_()));
   }
 }

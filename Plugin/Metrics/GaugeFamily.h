@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <prometheus/collectable.h>
+#include "Metrics/MetricSource.h"
+
 #include <prometheus/labels.h>
 #include <prometheus/metric_family.h>
 
@@ -52,14 +53,14 @@ namespace OrthancPerf
 
   // Gauges of what others know anyhow: they are asked at each scrape, on its thread. Owned by the
   // plugin's context; any thread may call it.
-  class GaugeFamily : public prometheus::Collectable
+  class GaugeFamily : public IMetricSource
   {
   public:
     using Read = std::function<std::vector<LabelledValue>()>;
 
     GaugeFamily(std::string name, std::string help, Read read);
 
-    std::vector<prometheus::MetricFamily> Collect() const override;
+    void Collect(const Receive& receive) const override;
 
   private:
     const std::string name_;

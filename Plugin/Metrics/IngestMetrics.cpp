@@ -112,7 +112,7 @@ namespace OrthancPerf
     }
   }
 
-  std::vector<prometheus::MetricFamily> IngestMetrics::Collect() const
+  void IngestMetrics::Collect(const Receive& receive) const
   {
     std::vector<LabelledValue> inFlight;
 
@@ -121,10 +121,9 @@ namespace OrthancPerf
       inFlight.push_back({{{"origin", ToLabel(origin)}}, double(countInFlight_(origin))});
     }
 
-    std::vector<prometheus::MetricFamily> families = registry_.Collect();
-    families.push_back(MakeFamily(prometheus::MetricType::Gauge, "orthanc_perf_ingest_in_flight",
-                                  "Instances that are being ingested now.", inFlight));
-    return families;
+    CollectFrom(registry_, receive);
+    receive(MakeFamily(prometheus::MetricType::Gauge, "orthanc_perf_ingest_in_flight",
+                       "Instances that are being ingested now.", inFlight));
   }
 
   double IngestMetrics::CountInstances(Outcome outcome) const

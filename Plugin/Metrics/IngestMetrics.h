@@ -3,19 +3,18 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/ChildCache.h"
+#include "Metrics/MetricSource.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/registry.h>
 
 #include <functional>
-#include <vector>
 
 namespace OrthancPerf
 {
   // The orthanc_perf_ingest_* families: what Orthanc receives, by origin. What Orthanc sends is
   // not ingest and is left out. Owned by the plugin's context; any thread may call it. Counting
   // takes about a microsecond and allocates only when an origin or a phase is new.
-  class IngestMetrics : public IJournalObserver, public prometheus::Collectable
+  class IngestMetrics : public IJournalObserver, public IMetricSource
   {
   public:
     // The instances of this origin that are being ingested right now. Called at each scrape, on
@@ -26,7 +25,7 @@ namespace OrthancPerf
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
 
-    std::vector<prometheus::MetricFamily> Collect() const override;
+    void Collect(const Receive& receive) const override;
 
     // Over all origins, since the start
     double CountInstances(Outcome outcome) const;

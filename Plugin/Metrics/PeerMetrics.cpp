@@ -159,11 +159,11 @@ namespace OrthancPerf
     }
 
 
-    void AddTraffic(std::vector<prometheus::MetricFamily>& families, const std::vector<Line>& lines)
+    void GiveTraffic(const IMetricSource::Receive& receive, const std::vector<Line>& lines)
     {
       const auto add = [&](const char* name, const char* help, auto get)
       {
-        families.push_back(MakePeerFamily(COUNTER, name, help, lines, get));
+        receive(MakePeerFamily(COUNTER, name, help, lines, get));
       };
 
       add("orthanc_perf_peer_instances_total", "Instances received from the peer or sent to it.",
@@ -178,16 +178,15 @@ namespace OrthancPerf
       add("orthanc_perf_stall_seconds_total", "Time in the waits of orthanc_perf_stalls_total.",
           [](const Line& l)
           { return ToNumber(l.traffic.areStallsObserved, ToSeconds(l.traffic.stallTime)); });
-      families.push_back(MakePhaseFamily(lines));
+      receive(MakePhaseFamily(lines));
     }
 
 
-    void AddAssociations(std::vector<prometheus::MetricFamily>& families,
-                         const std::vector<Line>& lines)
+    void GiveAssociations(const IMetricSource::Receive& receive, const std::vector<Line>& lines)
     {
       const auto add = [&](const char* name, const char* help, auto get)
       {
-        families.push_back(MakePeerFamily(COUNTER, name, help, lines, get));
+        receive(MakePeerFamily(COUNTER, name, help, lines, get));
       };
 
       add("orthanc_perf_peer_receive_window_limited_seconds_total",
@@ -201,19 +200,19 @@ namespace OrthancPerf
       add("orthanc_perf_peer_retransmits_total",
           "TCP segments sent again. Finished associations only.",
           [](const Line& line) -> Number { return line.associations.retransmits; });
-      families.push_back(MakeOutcomeFamily(lines));
-      families.push_back(MakePeerFamily(
+      receive(MakeOutcomeFamily(lines));
+      receive(MakePeerFamily(
           GAUGE, "orthanc_perf_associations_open", "Associations that are open now.", lines,
           [](const Line& line) -> Number
           { return line.associations.IsAny() ? Number(line.associations.open) : std::nullopt; }));
     }
 
 
-    void AddTcp(std::vector<prometheus::MetricFamily>& families, const std::vector<Line>& lines)
+    void GiveTcp(const IMetricSource::Receive& receive, const std::vector<Line>& lines)
     {
       const auto add = [&](const char* name, const char* help, auto get)
       {
-        families.push_back(MakeTcpFamily(name, help, lines, get));
+        receive(MakeTcpFamily(name, help, lines, get));
       };
 
       add("orthanc_perf_peer_round_trip_seconds",
@@ -260,14 +259,13 @@ namespace OrthancPerf
   }
 
 
-  std::vector<prometheus::MetricFamily> PeerMetrics::Collect() const
+  void PeerMetrics::Collect(const Receive& receive) const
   {
     const std::vector<PeerSummary> peers = statistics_.SummarizeAll();
     const std::vector<Line> lines = ListLines(peers);
-    std::vector<prometheus::MetricFamily> families = registry_.Collect();
-    AddTraffic(families, lines);
-    AddAssociations(families, lines);
-    AddTcp(families, lines);
-    return families;
+    CollectFrom(registry_, receive);
+    GiveTraffic(receive, lines);
+    GiveAssociations(receive, lines);
+    GiveTcp(receive, lines);
   }
 }

@@ -3,12 +3,11 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/ChildCache.h"
+#include "Metrics/MetricSource.h"
 #include "Metrics/PeerStatistics.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/registry.h>
 
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -17,7 +16,7 @@ namespace OrthancPerf
   // came from a peer that is not known has no label "peer", so that sums are complete; what was
   // never observed is absent, as are stalls and associations without the socket probe. Owned by the
   // plugin's context; any thread may call it. The number of label sets is bounded by the directory.
-  class PeerMetrics : public IJournalObserver, public prometheus::Collectable
+  class PeerMetrics : public IJournalObserver, public IMetricSource
   {
   public:
     // The statistics must outlive the metrics
@@ -25,7 +24,7 @@ namespace OrthancPerf
 
     void OnAssociationFinished(const FinishedAssociation& association) override;
 
-    std::vector<prometheus::MetricFamily> Collect() const override;
+    void Collect(const Receive& receive) const override;
 
   private:
     const PeerStatistics& statistics_;

@@ -124,9 +124,9 @@ namespace OrthancPerf
   }
 
 
-  std::vector<prometheus::MetricFamily> TranscodingMetrics::Collect() const
+  void TranscodingMetrics::Collect(const Receive& receive) const
   {
-    return registry_.Collect();
+    CollectFrom(registry_, receive);
   }
 
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Metrics/ChildCache.h"
+#include "Metrics/MetricSource.h"
 #include "Transcoding/Transcoder.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
@@ -20,7 +20,7 @@ namespace OrthancPerf
   // that succeeded, and do not include "Verify". Owned by the plugin's context; any thread may call
   // it. The label sets are bounded: "engine" is one of the plugin's, or "none" where none could be
   // tried; "target" is Orthanc's name of a transfer syntax that can be written.
-  class TranscodingMetrics : public ITranscodingObserver, public prometheus::Collectable
+  class TranscodingMetrics : public ITranscodingObserver, public IMetricSource
   {
   public:
     // What the families' names begin with
@@ -28,7 +28,7 @@ namespace OrthancPerf
 
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
-    std::vector<prometheus::MetricFamily> Collect() const override;
+    void Collect(const Receive& receive) const override;
 
   private:
     void Count(const TranscodingReport& report);

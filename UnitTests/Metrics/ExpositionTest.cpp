@@ -15,6 +15,23 @@ namespace OrthancPerf
 {
   namespace
   {
+    class RegistrySource : public IMetricSource
+    {
+    public:
+      explicit RegistrySource(const prometheus::Registry& registry) : registry_(registry)
+      {
+      }
+
+      void Collect(const Receive& receive) const override
+      {
+        CollectFrom(registry_, receive);
+      }
+
+    private:
+      const prometheus::Registry& registry_;
+    };
+
+
     class ExpositionTest : public testing::Test
     {
     protected:
@@ -33,7 +50,8 @@ namespace OrthancPerf
       }
 
       prometheus::Registry registry_;
-      Exposition exposition_{{&registry_}};
+      const RegistrySource source_{registry_};
+      Exposition exposition_{{&source_}};
     };
   }
 
@@ -123,7 +141,7 @@ namespace OrthancPerf
                                return values;
                              });
     AddGauge("z").Set(1);
-    const Json::Value json = Exposition({&tuning, &registry_}).ToJson();
+    const Json::Value json = Exposition({&tuning, &source_}).ToJson();
     ASSERT_EQ(2U, json.size());
     EXPECT_EQ("a_gauge", json[0]["Name"].asString());
     EXPECT_EQ("a", json[1]["Metrics"][0]["Labels"]["setting"].asString());
