@@ -164,7 +164,8 @@ class Callers:
         status = wire.store(connection, *self._images[number])
         wire.release(connection)
         if status != 0:
-            raise ClientError(f"C-STORE is answered by {status:04x}")
+            errors = [line for line in self._server.log.splitlines() if line.startswith("E")]
+            raise ClientError(f"C-STORE is answered by {status:04x}: {'; '.join(errors[-3:])}")
 
     def make_known(self) -> None:
         """Each sends the same image, so that nothing is stored but names."""
