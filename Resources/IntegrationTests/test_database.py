@@ -13,6 +13,7 @@ from harness import advice
 from harness.clients import store, upload
 from harness.delay import DelayingProxy
 from harness.images import Image
+from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
 from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
@@ -91,6 +92,36 @@ def test_an_instance_says_what_it_asked_of_the_database(
     longest = server.get_json("/perf/status")["Windows"][-1]
     assert longest["Receive"]["DatabaseRoundTrips"] == round_trips
     assert wait_until(lambda: sum_history(server) == round_trips)  # once the second is over
+
+
+def test_mysql_is_seen_as_postgresql_is(
+    start_orthanc: StartOrthanc, plugin: Path, make_series: MakeSeries
+) -> None:
+    images = make_series("mysql", COUNT)
+    with MariaDbServer() as mariadb, DelayingProxy(mariadb.port) as proxy:
+        server = start_orthanc(
+            plugins=[plugin, MYSQL_PLUGIN], options=mariadb.get_options(Port=proxy.port)
+        )
+        proxy.round_trip = 0.005
+        finding = advice.find_under_load(
+            server, "database-latency", lambda: advice.store_anew(server, images)
+        )
+        proxy.round_trip = 0
+        assert finding["Evidence"]["Server"] == f"127.0.0.1:{proxy.port}"
+        assert "PostgreSQL" not in finding["Remedy"]["Text"]
+
+        (number,) = mariadb.query("SELECT COUNT(*) FROM orthanc.Resources WHERE resourceType = 3")
+        assert number == [str(COUNT)]
+        instances = server.get_json("/perf/instances")
+        assert len(instances) >= COUNT
+        for instance in instances:
+            phases = instance["Phases"]
+            assert 0 < phases["Database"] < phases["Index"]
+            assert instance["Database"]["Server"] == f"127.0.0.1:{proxy.port}"
+            assert instance["Database"]["RoundTrips"] > COUNT
+        round_trips = sum(instance["Database"]["RoundTrips"] for instance in instances)
+        assert scrape_when_counted(server, len(instances)).sum(ROUND_TRIPS) == round_trips
+        server.stop()
 
 
 def test_sqlite_is_no_server(orthanc: OrthancServer, make_series: MakeSeries) -> None:
