@@ -175,6 +175,18 @@ def make_tunings() -> Seeds:
     yield b'{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1", "Engine": "auto"}}'
 
 
+def make_senders() -> Seeds:
+    """Three at once with room for one: each step is whom it concerns and what, and how much."""
+    room, association, chunks, upload = 1 * 8, 5 * 8, 3 * 8, 4 * 8
+    for begin in (association, chunks, upload):
+        three = [begin + place for place in range(3)]
+        settings = 0o77  # as many as may be have a place in the line
+        steps = [(room, 12), *((step, 100) for step in three)]
+        steps += [(association + place, 16) for place in range(3) for _ in range(8)]
+        yield bytes([settings, *(byte for step in steps for byte in step)])
+    yield b"+1000000000"
+
+
 SEEDS = {
     "FuzzAssociateRequest": make_associate_requests,
     "FuzzCodestream": make_codestreams,
@@ -183,6 +195,7 @@ SEEDS = {
     "FuzzDataSetEditor": make_files,
     "FuzzDicomFile": make_files,
     "FuzzImageDescription": make_files,
+    "FuzzIngestBudget": make_senders,
     "FuzzNativeEngine": make_files,
     "FuzzRestRequest": make_requests,
     "FuzzTuning": make_tunings,
