@@ -174,6 +174,11 @@ namespace OrthancPerf
       throw DataSetError("The data set ends before the file does");
     }
 
+    if (walker.EndsInside())
+    {
+      throw DataSetError("The file ends inside a sequence or an image");
+    }
+
     if (!meta.IsComplete() || !dataSet.IsComplete())
     {
       throw std::bad_alloc();

@@ -123,18 +123,21 @@ namespace OrthancPerf
     return WalkResult::Complete;
   }
 
-  bool DataSetWalker::IsItemComplete() const noexcept
+  bool DataSetWalker::IsItemComplete() noexcept
   {
     const Frame& frame = frames_[depth_ - 1];
+    const bool hasLength = frame.length != UNDEFINED_LENGTH;
+    const bool isFull = hasLength && position_ - frame.start >= frame.length;
 
     if (IsAtEnd())
     {
+      endsInside_ |= hasLength ? !isFull : frame.level == Level::Item;
       return true;  // DCMTK leaves it to the surrounding sequence to complain
     }
 
-    if (frame.length != UNDEFINED_LENGTH)
+    if (hasLength)
     {
-      return position_ - frame.start >= frame.length;
+      return isFull;
     }
 
     return frame.level == Level::FileMeta && !IsFileMetaNext();
@@ -379,6 +382,7 @@ namespace OrthancPerf
 
     if (IsAtEnd())
     {
+      endsInside_ = true;
       return WalkResult::Complete;
     }
 
@@ -405,6 +409,7 @@ namespace OrthancPerf
 
       if (length == 0 && IsAtEnd())
       {
+        endsInside_ = true;
         return WalkResult::Complete;  // DCMTK takes an empty last fragment for the end
       }
 
@@ -445,6 +450,7 @@ namespace OrthancPerf
   {
     if (level == Level::Sequence && IsAtEnd())
     {
+      endsInside_ |= length != 0;
       return WalkResult::Complete;  // DCMTK takes the header of a sequence for the end, too
     }
 

@@ -92,6 +92,13 @@ namespace OrthancPerf
       return position_ == size_;
     }
 
+    // Whether the bytes ended inside an item, a sequence or fragments, and DCMTK accepts that:
+    // what is written behind them would be read as a part of it
+    bool EndsInside() const noexcept
+    {
+      return endsInside_;
+    }
+
     const std::uint8_t* GetNext() const noexcept
     {
       return data_ + position_;
@@ -129,7 +136,7 @@ namespace OrthancPerf
     WalkResult ReadFragments() noexcept;
     WalkResult ReadFileMetaLength(const DataElement& element) noexcept;
 
-    bool IsItemComplete() const noexcept;
+    bool IsItemComplete() noexcept;
     bool IsFileMetaNext() const noexcept;
     bool LooksLikeSequence(const DataElement& element) const noexcept;
     WalkResult Enter(Level level, const DicomEncoding& encoding, std::uint32_t length) noexcept;
@@ -143,6 +150,7 @@ namespace OrthancPerf
     std::size_t position_;
     std::size_t steps_ = 0;
     std::size_t depth_ = 0;
+    bool endsInside_ = false;
 
     // The outermost level, then a sequence and an item for each nesting. Only frames below
     // "depth_" hold values: clearing all would cost more than the walk.

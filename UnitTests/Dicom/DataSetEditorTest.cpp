@@ -255,4 +255,47 @@ namespace OrthancPerf
       EXPECT_THROW(Read(file.substr(0, size)), DataSetError) << size;
     }
   }
+
+
+  // DCMTK reads such files; what is added behind would become a part of what has no end
+  TEST(DataSetEditor, AFileThatEndsInsideASequenceOrAnImageIsRefused)
+  {
+    const std::uint32_t undefined = UNDEFINED_LENGTH;
+
+    for (const std::uint32_t length : {16u, undefined})
+    {
+      EXPECT_THROW(Read(MakeFile(DicomFileBuilder().Header(0x00081140, "SQ", length).GetBytes())),
+                   DataSetError)
+          << length;
+      EXPECT_THROW(Read(MakeFile(DicomFileBuilder()
+                                     .Header(0x00081140, "SQ", 16)
+                                     .Item(length)
+                                     .Element(0x00080018, "UI", "")
+                                     .GetBytes())),
+                   DataSetError)
+          << length;
+    }
+
+    const std::string pixels =
+        DicomFileBuilder().Header(TAG_PIXEL_DATA, "OB", undefined).GetBytes();
+    EXPECT_THROW(Read(MakeFile(pixels)), DataSetError);
+    EXPECT_THROW(Read(MakeFile(pixels + DicomFileBuilder().Item(0).GetBytes())), DataSetError);
+    EXPECT_NO_THROW(Read(MakeFile(pixels + DicomFileBuilder().EndOfSequence().GetBytes())));
+  }
+
+
+  TEST(DataSetEditor, AFileMayEndWithASequence)
+  {
+    EXPECT_NO_THROW(Read(MakeFile(DicomFileBuilder().Header(0x00081140, "SQ", 0).GetBytes())));
+
+    for (const std::uint32_t length : {0u, 8u})
+    {
+      EXPECT_NO_THROW(Read(MakeFile(DicomFileBuilder()
+                                        .Header(0x00081140, "SQ", 8 + length)
+                                        .Item(length)
+                                        .Raw(std::string("\x08\0\x18\0UI\0\0", length))
+                                        .GetBytes())))
+          << length;
+    }
+  }
 }
