@@ -91,8 +91,9 @@ namespace OrthancPerf
   struct Evidence
   {
     std::vector<PeerEvidence> peers;
-    std::array<TrafficSums, DIRECTION_COUNT> totals;  // all peers, also unknown ones
-    std::array<TrafficSums, ORIGIN_COUNT> origins;    // what was received, by its way in
+    std::array<TrafficSums, DIRECTION_COUNT> totals;      // all peers, also unknown ones
+    std::array<TrafficSums, DIRECTION_COUNT> peerTotals;  // the same, begun anew with the peers'
+    std::array<TrafficSums, ORIGIN_COUNT> origins;        // what was received, by its way in
     TrafficSums calm;     // of all that was received: while there was processor time to be had,
     TrafficSums starved;  // and while Orthanc waited for it most of the time (ProcessorPressure)
     double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
@@ -108,6 +109,12 @@ namespace OrthancPerf
     const TrafficSums& GetTotal(Direction direction) const
     {
       return totals[static_cast<std::size_t>(direction)];
+    }
+
+    // What a peer's share is one of
+    const TrafficSums& GetTotalOfPeers(Direction direction) const
+    {
+      return peerTotals[static_cast<std::size_t>(direction)];
     }
 
     const TrafficSums& GetOrigin(Origin origin) const

@@ -89,7 +89,9 @@ namespace OrthancPerf
       way->traffic.Add(instance, now);
     }
 
-    totals_.at(static_cast<std::size_t>(instance.direction)).Add(instance, now);
+    const auto direction = static_cast<std::size_t>(instance.direction);
+    totals_.at(direction).Add(instance, now);
+    peerTotals_.at(direction).Add(instance, now);
 
     if (instance.direction == Direction::Receive)
     {
@@ -134,6 +136,8 @@ namespace OrthancPerf
           std::for_each(record->begin(), record->end(), [](Way& way) { way.ForgetNetwork(); });
         }
       }
+
+      peerTotals_ = {};
     }
 
     if (!isFirst && tuning_->ingestTranscoding != tuning.ingestTranscoding)
@@ -269,15 +273,13 @@ namespace OrthancPerf
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
 
-    for (TrafficSums& total : totals_)
+    const auto expire = [now](TrafficSums& sums)
     {
-      total.Expire(now);
-    }
-
-    for (TrafficSums& origin : origins_)
-    {
-      origin.Expire(now);
-    }
+      sums.Expire(now);
+    };
+    std::for_each(totals_.begin(), totals_.end(), expire);
+    std::for_each(peerTotals_.begin(), peerTotals_.end(), expire);
+    std::for_each(origins_.begin(), origins_.end(), expire);
 
     calm_.Expire(now);
     starved_.Expire(now);
@@ -290,6 +292,7 @@ namespace OrthancPerf
     Evidence evidence;
     GatherPeers(evidence, now);
     evidence.totals = totals_;
+    evidence.peerTotals = peerTotals_;
     evidence.origins = origins_;
     evidence.calm = calm_;
     evidence.starved = starved_;

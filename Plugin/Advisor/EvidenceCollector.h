@@ -96,6 +96,7 @@ namespace OrthancPerf
     std::mutex mutex_;
     std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
     std::array<TrafficSums, DIRECTION_COUNT> totals_;
+    std::array<TrafficSums, DIRECTION_COUNT> peerTotals_;
     std::array<TrafficSums, ORIGIN_COUNT> origins_;
     double secondsReceived_ = 0;
     std::string latestFailure_;

@@ -146,6 +146,7 @@ namespace OrthancPerf
     if (!known.peer.name.empty())
     {
       inFlight_->instance.peer.name = known.peer.name;
+      source_.NameRequestor(known.peer.name);
     }
 
     inFlight_->evidence.filterReached = true;

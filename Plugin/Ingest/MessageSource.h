@@ -113,6 +113,12 @@ namespace OrthancPerf
       return Phase::Commit;
     }
 
+    // The title of who sends what the calling thread has read last, as Orthanc knows it: TLS hides
+    // it from the sockets. Until then, and without an instance, such an association has no title.
+    virtual void NameRequestor(const std::string&) noexcept
+    {
+    }
+
     // What the calling thread writes and asks from now on is its instance's, until it is taken
     virtual void BeginStorage() noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;

@@ -14,10 +14,16 @@ namespace OrthancPerf
     }
 
 
-    // Keeps what is known if the association could not be read (TLS, or no request came)
+    // Keeps what is known if the association could not be read: no request came, or TLS hides all
+    // but what Orthanc says of an instance, the calling title
     void Update(AssociationParties& known, const AssociationParties& parties)
     {
-      if (!parties.callingTitle.empty() || !parties.calledTitle.empty())
+      if (known.callingTitle.empty())
+      {
+        known.callingTitle = Bound(parties.callingTitle);
+      }
+
+      if (!parties.calledTitle.empty())
       {
         known.callingTitle = Bound(parties.callingTitle);
         known.calledTitle = Bound(parties.calledTitle);

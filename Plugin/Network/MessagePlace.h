@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace OrthancPerf
 {
@@ -105,6 +106,17 @@ namespace OrthancPerf
     {
       const bool isReadable = hasParties.load(std::memory_order_acquire);
       return ToPeer(request, isReadable, true, peer.Load());
+    }
+
+    // Nothing else of the request is known then. By the thread that has the connection.
+    void NameRequestor(std::string_view title) noexcept
+    {
+      if (!isHttp.load(std::memory_order_relaxed) && !hasParties.load(std::memory_order_relaxed))
+      {
+        request = AssociateRequest();
+        request.callingTitle.Assign(title);
+        hasParties.store(true, std::memory_order_release);
+      }
     }
 
     void AddStall(Duration waited, bool isLossSeen) noexcept

@@ -138,6 +138,17 @@ namespace OrthancPerf
   }
 
 
+  void MessageRecorder::NameRequestor(const std::string& title) noexcept
+  {
+    const int connection = GetCurrentConnection();
+
+    if (connection >= 0)
+    {
+      places_[static_cast<std::size_t>(connection)].NameRequestor(title);
+    }
+  }
+
+
   void MessageRecorder::BeginStorage() noexcept
   {
     const int connection = GetCurrentConnection();

@@ -36,6 +36,7 @@ namespace OrthancPerf
     std::optional<Message> GetCurrentMessage() const noexcept override;
     Response GetResponse(const MessageId& id) const noexcept override;
     Phase GetStoringPhase(const MessageId& id) const noexcept override;
+    void NameRequestor(const std::string& title) noexcept override;
     void BeginStorage() noexcept override;
     std::optional<StoredFile> TakeStoredFile() noexcept override;
     AskedWork TakeAskedWork() override;

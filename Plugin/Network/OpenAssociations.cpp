@@ -38,7 +38,7 @@ namespace OrthancPerf
                                   : association.parties.calledTitle;
       association.peer.address = summary.peer.ToString();
 
-      if (summary.isEncrypted)
+      if (summary.isEncrypted && association.peer.name.empty())
       {
         association.peer.name = association.peer.address;
       }

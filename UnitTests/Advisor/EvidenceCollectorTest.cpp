@@ -150,6 +150,10 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(0, GetPeer("CT1").traffic.instances);
     EXPECT_FALSE(GetPeer("CT1").tcp);
     EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+
+    // What a peer lost since then is a share of what came since then
+    Receive("CT1", 2);
+    EXPECT_DOUBLE_EQ(2, collector_.Gather().GetTotalOfPeers(Direction::Receive).instances);
   }
 
 

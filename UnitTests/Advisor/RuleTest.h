@@ -97,6 +97,7 @@ namespace OrthancPerf
       peer.traffic = MakeTraffic(sample, count);
       peer.parties = MakeParties(peer.name);
       evidence_.totals[static_cast<std::size_t>(direction)] = peer.traffic;
+      evidence_.peerTotals[static_cast<std::size_t>(direction)] = peer.traffic;
       evidence_.peers.push_back(peer);
       return evidence_.peers.back();
     }

@@ -91,6 +91,20 @@ namespace OrthancPerf
     EXPECT_EQ(1U, associations.setup.count);
   }
 
+  TEST(PeerAssociations, UnderTlsTheCallingTitleIsAllThatIsKnown)
+  {
+    FinishedAssociation encrypted = MakeAssociation("CT1");
+    encrypted.parties = {};
+    encrypted.parties.callingTitle = "CT1";
+    PeerAssociations associations;
+    associations.Add(encrypted);
+    EXPECT_EQ("CT1", associations.parties.callingTitle);
+
+    associations.Add(MakeAssociation("CT1"));
+    associations.Add(encrypted);
+    EXPECT_EQ("ORTHANC", associations.parties.calledTitle);
+  }
+
   TEST(PeerAssociations, TextsOfStrangersAreBounded)
   {
     FinishedAssociation association = MakeAssociation("CT1");

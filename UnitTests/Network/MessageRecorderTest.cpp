@@ -540,4 +540,38 @@ namespace OrthancPerf
     EXPECT_EQ(1U, collector_.associations.front().instances);
     EXPECT_EQ("10.0.0.1", collector_.associations.front().peer.name);
   }
+
+
+  TEST_F(MessageRecorderTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
+  {
+    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+    Read(*connection, MakeTlsRecord(22, 300), 1);
+    Write(*connection, MakeTlsRecord(22, 1500), 2);
+    Read(*connection, MakeTlsRecord(23, 200), 3);
+    Write(*connection, MakeTlsRecord(23, 200), 4);
+    Read(*connection, MakeTlsRecord(23, 10000), 5);
+    EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
+
+    recorder_.NameRequestor("CT_ROOM_1");
+    EXPECT_EQ("CT_ROOM_1", recorder_.GetParties(FD).callingTitle);
+    EXPECT_EQ("CT_ROOM_1", recorder_.GetCurrentMessage()->peer.name);
+
+    Write(*connection, MakeTlsRecord(23, 100), 6);
+    tracker_.OnClosing(*connection, At(7));
+    Drain();
+    ASSERT_EQ(1U, collector_.associations.size());
+    EXPECT_EQ(AssociationOutcome::Encrypted, collector_.associations.front().outcome);
+    EXPECT_EQ("CT_ROOM_1", collector_.associations.front().peer.name);
+    EXPECT_EQ("10.0.0.1", collector_.associations.front().peer.address);
+    EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
+  }
+
+
+  TEST_F(MessageRecorderTest, TheTitleThatWasReadCounts)
+  {
+    Read(Accept(), MakeDimseCommand(1), 40);
+    recorder_.NameRequestor("ANOTHER");
+    EXPECT_EQ("CT <1>", recorder_.GetParties(FD).callingTitle);
+    EXPECT_EQ("ORTHANC", recorder_.GetParties(FD).calledTitle);
+  }
 }

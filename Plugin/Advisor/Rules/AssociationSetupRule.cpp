@@ -105,7 +105,7 @@ namespace OrthancPerf
     finding.evidence["MedianSetupTime"] = setup;
     finding.evidence["Associations"] = static_cast<Json::UInt64>(peer.setups.size());
     finding.evidence["RoundTrip"] = GetRoundTrip(peer);
-    finding.cost = EstimateShare(lost, evidence.GetTotal(peer.direction));
+    finding.cost = EstimateShare(lost, evidence.GetTotalOfPeers(peer.direction));
     finding.remedy = Advise(peer.direction, setup);
     return finding;
   }

@@ -104,7 +104,7 @@ namespace OrthancPerf
         std::string(signature->name) + ". The network and both machines are idle meanwhile.";
     finding.evidence = Describe(traffic, stalls);
     finding.cost = EstimateCost(stalls.seconds, traffic.GetSecondsWithPauses(),
-                                evidence.GetTotal(peer.direction));
+                                evidence.GetTotalOfPeers(peer.direction));
     finding.remedy =
         Remedy::Tune(MakePatch(), "Let Orthanc send at once (TcpNoDelay) and acknowledge at once "
                                   "(TcpQuickAck). The peer need not be changed.");

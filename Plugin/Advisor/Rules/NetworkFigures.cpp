@@ -95,7 +95,7 @@ namespace OrthancPerf
   Cost EstimateBufferCost(const PeerEvidence& peer, const Evidence& evidence)
   {
     const double lost = EstimateLostToWindow(peer);
-    const TrafficSums& all = evidence.GetTotal(peer.direction);
+    const TrafficSums& all = evidence.GetTotalOfPeers(peer.direction);
     return peer.direction == Direction::Receive
                ? EstimateCost(lost, peer.traffic.GetSecondsWithPauses(), all)
                : EstimateShare(lost, all);

@@ -55,7 +55,8 @@ namespace OrthancPerf
     finding.evidence["UnderWay"] = underWay;
     finding.evidence["ReceiveWindow"] = window;
     finding.evidence["Implementation"] = peer.parties.implementationVersion;
-    finding.cost = EstimateShare(EstimateLostToWindow(peer), evidence.GetTotal(Direction::Receive));
+    finding.cost =
+        EstimateShare(EstimateLostToWindow(peer), evidence.GetTotalOfPeers(Direction::Receive));
     finding.remedy = Remedy::AskPeer(
         "On the peer, don't fix the send buffer (DCMTK from 3.6.2 on: unset TCP_BUFFER_LENGTH; "
         "dcm4che: send buffer 0), or make it larger (older DCMTK: by that variable, in bytes) than "

@@ -73,7 +73,7 @@ namespace OrthancPerf
       finding.evidence["Rate"] = rate;
     }
 
-    finding.cost = EstimateShare(lost, evidence.GetTotal(Direction::Send));
+    finding.cost = EstimateShare(lost, evidence.GetTotalOfPeers(Direction::Send));
     finding.remedy = Remedy::AskPeer(
         "On the peer, don't fix the receive buffer (DCMTK from 3.6.2 on: unset TCP_BUFFER_LENGTH, "
         "before that it is to be set, in bytes; dcm4che: receive buffer 0), or find out why it "

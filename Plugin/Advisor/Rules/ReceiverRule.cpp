@@ -39,7 +39,7 @@ namespace OrthancPerf
                           "on the receiver, which stores the image before it answers.";
     finding.evidence["MeanWait"] = mean;
     finding.evidence["WaitShare"] = waiting / traffic.GetSecondsWithPauses();
-    finding.cost = EstimateShare(waiting, evidence.GetTotal(Direction::Send));
+    finding.cost = EstimateShare(waiting, evidence.GetTotalOfPeers(Direction::Send));
     finding.remedy = Remedy::AskPeer(
         "Look at the receiver's storage and database, or send over several associations at once "
         "(several jobs; \"ConcurrentJobs\" of Orthanc's configuration).");

@@ -54,7 +54,7 @@ namespace OrthancPerf
     finding.evidence["MeanPause"] = pause;
     finding.evidence["PauseShare"] = idle / traffic.GetSecondsWithPauses();
     finding.evidence["MeanDuration"] = own;
-    finding.cost = EstimateShare(idle, evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateShare(idle, evidence.GetTotalOfPeers(Direction::Receive));
     finding.remedy = Remedy::AskPeer(
         "Let the sender use several associations at once, or find out what it does between two "
         "images (slow disk, transcoding, a log line or a database update for each image).");

@@ -48,7 +48,7 @@ namespace OrthancPerf
     // The work for an image grows with the number of its PDUs, so far as it was measured
     const double saved = 1 - static_cast<double>(pdu) / static_cast<double>(DEFAULT_PDU);
     finding.cost = EstimateShare(traffic.GetSeconds(Phase::Receive) * saved,
-                                 evidence.GetTotal(Direction::Receive));
+                                 evidence.GetTotalOfPeers(Direction::Receive));
     finding.remedy =
         Remedy::Configure(MakeOption("MaximumPduLength", static_cast<Json::UInt64>(LARGEST_PDU)),
                           "Allow larger PDUs; Orthanc has to be restarted.");
