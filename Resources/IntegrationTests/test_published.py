@@ -29,7 +29,16 @@ from lab.dcmtk_sockets_page import (
     answer,
 )
 from lab.dcmtk_sockets_page import GDCM as GDCMSCU
-from lab.ingest_page import BASE, DCMTK, GDCM, HTTP, SLOW, STORESCU, name_senders
+from lab.ingest_page import (
+    BASE,
+    DCMTK,
+    GDCM,
+    HTTP,
+    NATIVE,
+    SLOW,
+    STORESCU,
+    name_senders,
+)
 from lab.ingest_page import MOVE as ORTHANC_MOVE
 from lab.line import Line, make_usual
 from lab.published import (
@@ -103,13 +112,58 @@ def test_uploads_stand_beside_those_of_as_many_senders() -> None:
         # What was not measured has all that was published
         "| HTTP clients | *6.8 … 38.4 s by 1 and 16 in parallel* | not measured in this run |  |",
         "| slow disk, `storescu`, four DICOM threads | *91.5 … 261.7 s by 1 and 4 in parallel* |"
-        " no disk on USB: one that the kernel throttles |  |",
+        " no disk on USB: one that the kernel throttles, and that has no seek time |  |",
     ):
         assert row in text
     assert "of which each sender sent its share" in text
     assert "The slow disk got a quarter of the series" in text
     whole = "\n".join(ingest_report.tell_report(make_uploads(whole=True, full=True)))
     assert "its share" not in whole and "a quarter" not in whole
+
+
+def add_cell(
+    results: Results, server: str, sender: str, count: int, speed: float, **phases: float
+) -> None:
+    """As fast with stock sockets as with tuned ones."""
+    figures = {"throughput": speed, "an instance": 1000 * count / speed}
+    figures |= {f"phase {phase}": time for phase, time in phases.items()}
+    turns = [{preset: figures for preset in (STOCK, TUNED)}] * 3
+    factors = {"Server": server, "Senders": name_senders(count, sender)}
+    results.cells.append(Cell(factors, [turns]))
+
+
+def test_the_most_is_that_of_what_the_report_measured_by_c_move_as_its_own() -> None:
+    results = make_uploads()
+    add_cell(results, NATIVE, HTTP, 4, 900)  # no setting of the report
+    add_cell(results, BASE, ORTHANC_MOVE, 4, 400)
+    add_cell(results, BASE, ORTHANC_MOVE, 32, 800)  # nor so many
+    add_cell(results, BASE, HTTP, 8, 600)
+    assert (
+        "| the most images in each second | *213 images/s, by C-MOVE* | by C-MOVE stock 400"
+        " images/s; tuned 400 images/s; by any sender stock 600 images/s; tuned 600 images/s |"
+        " by C-MOVE stock 4 x C-MOVE from Orthanc; base; tuned 4 x C-MOVE from Orthanc; base; by"
+        " any sender stock 8 x HTTP client; base; tuned 8 x HTTP client; base |"
+    ) in "\n".join(ingest_report.tell_report(results))
+
+
+def test_a_slow_disk_is_said_to_be_another_than_the_reports() -> None:
+    results = make_uploads()
+    add_cell(results, SLOW, STORESCU, 1, 373 / 30.5)
+    add_cell(results, SLOW, STORESCU, 4, 4 * 373 / 261.7)
+    assert (
+        "tuned 30.5 … 262 s; 3.0 and 1.0 times as fast as on the report's; no disk on USB: one"
+    ) in "\n".join(ingest_report.tell_report(results))
+
+
+def test_storescu_stands_beside_pynetdicom_where_both_have_most_turns() -> None:
+    results = make_uploads()
+    add_cell(results, BASE, "pynetdicom", 1, 37.3 / 1.5)
+    results.cells[-1].rounds[0][1:] = []
+    add_cell(results, BASE, "pynetdicom", 2, 37.3 / 1.2)
+    assert (
+        "stock 1.20 (1.20 to 1.20) times as fast; tuned 12.00 (12.00 to 12.00) times as fast;"
+        " 3 and 3 turns | 2 x storescu and pynetdicom; base |"
+    ) in "\n".join(ingest_report.tell_report(results))
 
 
 def test_the_published_uploads_are_those_of_the_report() -> None:

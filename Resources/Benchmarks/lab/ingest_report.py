@@ -11,8 +11,12 @@ from lab.ingest_page import (
     DCMTK,
     GDCM,
     HTTP,
+    MOVE,
     PRESETS,
+    PUBLISHED,
     ROWS,
+    SLOW,
+    SLOW_ONE,
     STORESCU,
     compare_cells,
     find_cell,
@@ -21,6 +25,7 @@ from lab.ingest_page import (
     get_seconds,
     get_senders,
     list_counts,
+    list_gains,
     name_phase,
     name_row,
     tell_unit,
@@ -29,6 +34,7 @@ from lab.phases import PAUSE, find_medians
 from lab.published import REPORT_002, Found, choose_uploads, find_ends
 from lab.report import format_number
 from lab.results import Cell, Results
+from lab.stalls import STOCK
 
 # The report's were Orthanc's DCMTK and its plugin GDCM, within Orthanc
 ENGINE = "by the plugin's engine of that name, not by Orthanc's own transcoder"
@@ -64,17 +70,48 @@ def find_uploads(
         return f"{' … '.join(format_number(get_seconds(cell, preset)) for cell in found)} s"
 
     figure = add_engine(tell_presets(tell), server)
+    if server in (SLOW, SLOW_ONE):
+        figure += f"; {tell_disk(found)}"
     return Found(figure, f"{' and '.join(map(str, counts))} x {sender}; {server}")
 
 
-def find_best(cells: list[Cell]) -> Found:
-    def find(preset: str) -> Cell:
-        return max(cells, key=lambda cell: get_middle(cell, preset, "throughput"))
+def tell_disk(cells: list[Cell]) -> str:
+    """How much faster this slow disk is than the report's, by what stock takes on it."""
+    ratios = []
+    for cell in cells:
+        count, sender = get_senders(cell)
+        published = PUBLISHED[sender, cell.factors["Server"]][count]
+        ratios.append(published / get_seconds(cell, STOCK))
+    return f"{' and '.join(f'{ratio:.1f}' for ratio in ratios)} times as fast as on the report's"
 
-    def tell(preset: str) -> str:
-        return f"{get_middle(find(preset), preset, 'throughput'):.0f} images/s"
 
-    return Found(tell_presets(tell), tell_presets(lambda preset: name_row(find(preset))))
+def is_published(cell: Cell) -> bool:
+    """Whether the report has as many of these senders, into such a server."""
+    count, sender = get_senders(cell)
+    return count in PUBLISHED.get((sender, cell.factors["Server"]), {})
+
+
+def find_best(cells: list[Cell]) -> Found | None:
+    """The most of what the report measured, too: by C-MOVE, as its own most, and by any sender."""
+    everything = [cell for cell in cells if is_published(cell)]
+    moves = [cell for cell in everything if get_senders(cell)[1] == MOVE]
+    if not moves:
+        return None
+
+    def find(chosen: list[Cell], preset: str) -> Cell:
+        return max(chosen, key=lambda cell: get_middle(cell, preset, "throughput"))
+
+    def tell(chosen: list[Cell], preset: str) -> str:
+        return f"{get_middle(find(chosen, preset), preset, 'throughput'):.0f} images/s"
+
+    def name(chosen: list[Cell], preset: str) -> str:
+        return name_row(find(chosen, preset))
+
+    def tell_both(what: Callable[[list[Cell], str], str]) -> str:
+        by_move, by_any = (tell_presets(partial(what, chosen)) for chosen in (moves, everything))
+        return f"by C-MOVE {by_move}; by any sender {by_any}"
+
+    return Found(tell_both(tell), tell_both(name))
 
 
 def tell_faster(one: Cell, other: Cell, preset: str) -> str:
@@ -82,13 +119,23 @@ def tell_faster(one: Cell, other: Cell, preset: str) -> str:
 
 
 def find_pynetdicom(cells: list[Cell]) -> Found | None:
-    """How much faster storescu is, with as many in parallel."""
-    for count in list_counts(cells):
-        one, other = (find_cell(cells, BASE, name, count) for name in (STORESCU, "pynetdicom"))
-        if one and other:
-            figure = tell_presets(partial(tell_faster, one, other))
-            return Found(figure, f"{count} x {STORESCU} and pynetdicom; {BASE}")
-    return None
+    """How much faster storescu is, with as many in parallel: where both have most turns."""
+    pairs = [
+        (count, one, other)
+        for count in list_counts(cells)
+        if (one := find_cell(cells, BASE, STORESCU, count))
+        and (other := find_cell(cells, BASE, "pynetdicom", count))
+    ]
+    if not pairs:
+        return None
+    count, one, other = max(pairs, key=lambda pair: min(map(count_turns, pair[1:])))
+    turns = f"{count_turns(one)} and {count_turns(other)} turns"
+    figure = f"{tell_presets(partial(tell_faster, one, other))}; {turns}"
+    return Found(figure, f"{count} x {STORESCU} and pynetdicom; {BASE}")
+
+
+def count_turns(cell: Cell) -> int:
+    return len(list_gains(cell))
 
 
 def find_shares(cells: list[Cell], sender: str, server: str, *phases: str) -> Found | None:
