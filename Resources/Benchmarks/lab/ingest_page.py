@@ -12,6 +12,7 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from lab.charts import SETTINGS, WIDTH, Charts, list_measured
+from lab.compare import LEVEL, adjust
 from lab.phases import INSIDE, PAUSE, PHASES, find_medians, separate
 from lab.published import UPLOAD_IMAGES, UPLOADS
 from lab.report import format_number, format_table
@@ -53,6 +54,8 @@ ROWS = {
     (STORESCU, SLOW): "slow disk",
 }
 PUBLISHED = {row: UPLOADS[key] for row, key in ROWS.items()}
+
+LEAST_TURNS = 6  # from which on the sign test can tell anything
 
 # A ratio in every turn, from which on phases may explain it: few turns tell no smaller one
 CLEAR = 1.25
@@ -264,6 +267,8 @@ def tell_sender(cell: Cell) -> str:
     stock, tuned = (cell.list_values(preset, "throughput") for preset in PRESETS)
     ratios = list_gains(cell)
     spread = f"{min(ratios):.2f} to {max(ratios):.2f} in {len(ratios)} turns"
+    if len(ratios) < LEAST_TURNS:
+        spread += ", too few for an interval"
     text = (
         f"- {name_row(cell)}: {median(stock):.0f} images/s with stock sockets,"
         f" {median(tuned):.0f} with tuned ones ({median(ratios):.1f} times;"
@@ -302,53 +307,101 @@ def is_control(cell: Cell) -> bool:
     return get_senders(cell)[1] in CONTROLS
 
 
+def find_gain(cell: Cell) -> float:
+    return median(list_gains(cell))
+
+
+def find_controls(cell: Cell, cells: list[Cell]) -> list[float]:
+    """What tuned / stock is where tuning does nothing: medians, of the same server, or of the base.
+
+    Of all, where neither has several.
+    """
+    controls = [other for other in cells if is_control(other)]
+    same, base = (
+        [find_gain(other) for other in controls if other.factors["Server"] == server]
+        for server in (cell.factors["Server"], BASE)
+    )
+    return next((found for found in (same, base) if len(found) > 1), [*map(find_gain, controls)])
+
+
 def tell_control(cells: list[Cell]) -> Iterator[str]:
     """What tuning seems to do where it does nothing, and what that says of the other cells."""
-    gains = {name_row(cell): list_gains(cell) for cell in cells if is_control(cell)}
-    if not gains:
-        yield from tell_below(cells)
-        return
-    middles = [median(ratios) for ratios in gains.values()]
-    turns = [ratio for ratios in gains.values() for ratio in ratios]
-    low, high = min(turns), max(turns)
-    yield (
-        "- HTTP is the control, as the plugin tunes sockets of DICOM only: tuned / stock is"
-        f" {min(middles):.2f} to {max(middles):.2f} in its {len(middles)} cells, median"
-        f" {median(middles):.2f}, and {low:.2f} to {high:.2f} in single turns. A ratio within the"
-        " latter is not told from noise, whatever the range of its few turns."
-    )
-    gained = [median(list_gains(cell)) for cell in cells if not is_control(cell)]
-    above, below = (sum(ratio > high for ratio in gained), sum(ratio < low for ratio in gained))
-    yield (
-        f"- Of the {len(gained)} cells of DICOM, {above} are above that and {below} below, each by"
-        f" the median of its turns.{list_within(cells, low, high)}"
-    )
-    yield from tell_below(cells)
-
-
-def list_within(cells: list[Cell], low: float, high: float) -> str:
-    within = [
-        name_row(cell)
-        for cell in cells
-        if not is_control(cell) and low <= median(list_gains(cell)) <= high
-    ]
-    return f" Not told from noise: {list_texts(within)}." if within else ""
-
-
-def tell_below(cells: list[Cell]) -> Iterator[str]:
-    below = {name_row(cell): list_gains(cell) for cell in cells if max(list_gains(cell)) < 1}
-    if below:
-        texts = [
-            f"{name} ({median(ratios):.2f}; by mere noise, one cell in {2 ** len(ratios)} is like"
-            f" that)"
-            for name, ratios in below.items()
-        ]
+    middles = [find_gain(cell) for cell in cells if is_control(cell)]
+    dicom = [cell for cell in cells if not is_control(cell)]
+    if middles:
         yield (
-            f"- Below stock in each turn were {len(below)} of all {len(cells)} cells:"
-            f" {list_texts(texts)}."
+            "- HTTP is the control, as the plugin tunes sockets of DICOM only: tuned / stock is"
+            f" {min(middles):.2f} to {max(middles):.2f} in its {len(middles)} cells, median"
+            f" {median(middles):.2f}, each by the median of its turns."
         )
-    else:
-        yield f"- In none of all {len(cells)} cells was tuned below stock in each turn."
+    if middles and dicom:
+        above, among, below = list[Cell](), list[Cell](), list[Cell]()
+        for cell in dicom:
+            controls, gain = find_controls(cell, cells), find_gain(cell)
+            place = below if gain < min(controls) else above if gain > max(controls) else among
+            place.append(cell)
+        yield (
+            f"- Of the {len(dicom)} cells of DICOM, {len(above)} are above what HTTP shows with the"
+            " same server (with the base, where that server has no two cells of it),"
+            f" {len(below)} below and {len(among)} among it, medians beside medians."
+            f"{list_named('Below', below)}{list_named('Among it', among)}"
+        )
+    yield from tell_worse(cells)
+
+
+def list_named(place: str, cells: list[Cell]) -> str:
+    return f" {place}: {list_texts(map(name_row, cells))}." if cells else ""
+
+
+def describe_gain(cell: Cell) -> str:
+    gains = list_gains(cell)
+    below = sum(gain < 1 for gain in gains)
+    return f"{name_row(cell)} ({median(gains):.2f}; {below} of {len(gains)} turns below 1)"
+
+
+def list_gained(cells: Iterable[Cell]) -> str:
+    texts = list_texts(map(describe_gain, cells))
+    return f": {texts}" if texts else ""
+
+
+def find_chance(gains: list[float]) -> float:
+    """The probability of so many turns below stock, or more, if tuned is as fast.
+
+    The sign test, in one direction (Conover, Practical Nonparametric Statistics, section 3.4).
+    """
+    above = sum(gain >= 1 for gain in gains)
+    return sum(math.comb(len(gains), number) for number in range(above + 1)) / 2 ** len(gains)
+
+
+def tell_worse(cells: list[Cell]) -> Iterator[str]:
+    """In which cells tuned is slower than stock, and of which there are too few turns to tell."""
+    tested = [cell for cell in cells if len(list_gains(cell)) >= LEAST_TURNS]
+    few = [cell for cell in cells if cell not in tested and find_gain(cell) < 1]
+    chances = [find_chance(list_gains(cell)) for cell in tested]
+    adjusted = adjust(chances)
+    worse = [cell for cell, chance in zip(tested, adjusted, strict=True) if chance <= LEVEL]
+    perhaps = [
+        cell
+        for cell, chance in zip(tested, chances, strict=True)
+        if chance <= LEVEL and cell not in worse
+    ]
+    yield (
+        f"- Whether tuned is slower than stock, the sign test tells from {LEAST_TURNS} turns on:"
+        f" {len(tested)} of all {len(cells)} cells have so many."
+    )
+    if tested:
+        yield f"- Of these, tuned is slower beyond noise in {len(worse)}{list_gained(worse)}."
+    if perhaps:
+        yield (
+            f"- It may be slower in {len(perhaps)} more, but of {len(tested)} cells, some look like"
+            f" that by mere noise{list_gained(perhaps)}."
+        )
+    if few:
+        dicom = [cell for cell in few if not is_control(cell)]
+        yield (
+            f"- Below 1 by their median, with too few turns to tell, are {len(few)} cells:"
+            f" {len(few) - len(dicom)} of HTTP, {len(dicom)} of DICOM{list_gained(dicom)}."
+        )
 
 
 def list_texts(texts: Iterable[str]) -> str:
