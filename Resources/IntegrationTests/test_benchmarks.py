@@ -2,6 +2,7 @@
 """The lab of Resources/Benchmarks works, and loses nothing; its speeds are no test's affair."""
 
 import argparse
+import gzip
 import json
 import math
 import os
@@ -26,7 +27,7 @@ from rich.console import Console
 from conftest import MakeSeries, StartOrthanc
 from harness import distance
 from harness.certificates import Certificate
-from harness.clients import store
+from harness.clients import store, upload
 from harness.images import Image, make_grey_image
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
@@ -51,11 +52,13 @@ from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
 from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
-from lab.ingest import is_below_at_first, list_setups, multiply
+from lab.ingest import GZIP, is_below_at_first, is_compressed, list_setups, multiply
 from lab.ingest_page import (
     BASE,
     DISK,
+    GDCM,
     HTTP,
+    HTTP_GZIP,
     LEAST_TURNS,
     NO_NAGLE,
     NODELAY,
@@ -774,6 +777,36 @@ def test_a_full_ingest_has_every_published_cell() -> None:
     published = {(*row, count) for row, counts in PUBLISHED.items() for count in counts}
     assert published - set(cells) == set()
     assert len(cells) == len(set(cells))
+
+
+def test_ingest_has_a_client_that_accepts_gzip_beside_one_that_does_not(
+    plugin: Path, tmp_path: Path
+) -> None:
+    arguments = ["--axes", "gzip", "--images", "4", "--turns", "1"]
+    report = run_lab(plugin, tmp_path, "ingest", *arguments)
+    assert list_names(report, "Senders") == [f"1 x {HTTP}", f"1 x {HTTP_GZIP}"]
+    plain, compressed = report["Cells"]
+    assert plain["Rounds"]
+    assert compressed["Rounds"] or "compresses" in compressed["Declined"][HTTP_GZIP]
+    page = (tmp_path / "ingest.md").read_text("utf-8")
+    section = page.partition("### Answers compressed by gzip")[2].partition("###")[0]
+    rows = (f"| 1 x {sender}; {GDCM} |" for sender in (HTTP, HTTP_GZIP))
+    assert all(row in section for row in rows) == bool(compressed["Rounds"])
+
+
+def test_answers_are_compressed_for_who_accepts_it(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    image = make_series("compressed", 1)[0].read_bytes()
+    ((_, plain),) = upload(orthanc, [image])
+    ((status, answer),) = upload(orthanc, [image], headers=GZIP)
+    assert json.loads(plain)["Status"] == "Success"
+    assert status == 200
+    is_small_compressed = orthanc.is_older_than(1, 12, 2)
+    assert is_compressed((status, answer)) == is_small_compressed
+    assert not is_compressed((status, plain))
+    text = gzip.decompress(answer) if is_small_compressed else answer
+    assert json.loads(text)["ID"] == json.loads(plain)["ID"]
 
 
 def test_the_sign_test_tells_from_some_turns_on() -> None:

@@ -34,6 +34,7 @@ from lab.ingest_page import (
     DCMTK,
     GDCM,
     HTTP,
+    HTTP_GZIP,
     NATIVE,
     SLOW,
     STORESCU,
@@ -153,6 +154,19 @@ def test_a_slow_disk_is_said_to_be_another_than_the_reports() -> None:
     assert (
         "tuned 30.5 … 262 s; 3.0 and 1.0 times as fast as on the report's; no disk on USB: one"
     ) in "\n".join(ingest_report.tell_report(results))
+
+
+def test_only_a_client_that_accepts_gzip_tells_what_compressing_an_answer_costs() -> None:
+    results = make_uploads()
+    row = "| from compressing the answer until the next request, HTTP client, by hand from the log"
+    row += " | *7 ms to compress the answer* | "
+    reason = "no client of this run accepts gzip: `ingest --axes gzip` has one"
+    add_cell(results, GDCM, HTTP, 1, 60, Respond=0.7, Idle=0.1)
+    assert f"{row}{reason} |  |" in "\n".join(ingest_report.tell_report(results))
+    add_cell(results, GDCM, HTTP_GZIP, 1, 50, Respond=0.9, Idle=0.2)
+    text = "\n".join(ingest_report.tell_report(results))
+    assert f"{row}stock 0.9 ms respond, 0.2 ms idle; tuned 0.9 ms respond, 0.2 ms idle |" in text
+    assert reason not in text
 
 
 def test_storescu_stands_beside_pynetdicom_where_both_have_most_turns() -> None:

@@ -8,15 +8,17 @@ numbers in parallel that it has, others fewer.
 """
 
 import argparse
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from harness.clients import upload
 from harness.images import Image
 from harness.metrics import INSTANCES, STALLS, Metrics, scrape, scrape_when_counted
 from harness.orthanc import OrthancServer
@@ -32,6 +34,7 @@ from lab.ingest_page import (
     DISK,
     GDCM,
     HTTP,
+    HTTP_GZIP,
     MOVE,
     NATIVE,
     NO_NAGLE,
@@ -76,8 +79,12 @@ TESTED, MOVER = "TESTED", "MOVER"
 # A cell in which tuned was below stock in the first turns gets all, which the sign test can judge
 FIRST_TURNS, MOST_TURNS = 3, 9
 
-SENDERS = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
+# Into the base, and into others
+OF_BASE = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
+SENDERS = [*OF_BASE, HTTP_GZIP]
 NAGLE_OFF = {"TCP_NODELAY": "1"}  # DCMTK's own switch
+GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
+GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
 DICOM_THREADS = "DicomThreadsCount"
 
 
@@ -133,6 +140,8 @@ class Site:
                 "there is no dicom-storescu: Resources/Benchmarks/install-dicom-rs.sh builds it"
             )
             return Entry([], {sender: reason})
+        if sender == HTTP_GZIP and not self._compresses():
+            return Entry([], {sender: "this Orthanc compresses no such answer"})
         if self._setup.engine and (refusal := self._choose_engine()):
             return Entry([], {self._setup.engine: refusal})
         self._warm_up(sender)
@@ -186,6 +195,11 @@ class Site:
     def _list_sent(self, senders: int) -> list[Image]:
         return multiply(self._images, senders) if self._arguments.whole else self._images
 
+    def _compresses(self) -> bool:
+        """Whether it does so with a small answer, as by itself before 1.12.2."""
+        answer = self._tested.get("/system", headers=GZIP)
+        return answer.headers.get("Content-Encoding") == "gzip"
+
     def _choose_engine(self) -> str:
         """Why Orthanc does not transcode by it, or nothing."""
         tuning = {"TransferSyntax": JPEG_LOSSLESS, "Engine": self._setup.engine}
@@ -203,6 +217,7 @@ class Site:
             "gdcmscu": lambda: use_gdcmscu(target, senders),
             "dicom-rs": lambda: use_dicom_rs(self._arguments.dicom_rs, target, senders),
             HTTP: lambda: use_http(tested, images, senders),
+            HTTP_GZIP: lambda: use_gzip(tested, images, senders),
             "curl": lambda: use_curl(tested, images, senders, self._folder),
             MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
         }
@@ -242,6 +257,29 @@ class Site:
         use_http(source, self._images, 2)()
         check_images(source, self._images)
         return source
+
+
+def use_gzip(server: OrthancServer, images: list[Image], clients: int) -> Send:
+    """POST /instances, over connections that are kept, by clients that accept gzip.
+
+    Each answer has to be compressed: the figure would be another one's.
+    """
+    contents = [image.read_bytes() for image in images]
+
+    def send() -> float:
+        begin = time.monotonic()
+        answers = upload(server, contents, clients, GZIP)
+        duration = time.monotonic() - begin
+        if others := [answer for answer in answers if not is_compressed(answer)]:
+            raise ClientError(f"Orthanc answered {others[0]}")
+        return duration
+
+    return send
+
+
+def is_compressed(answer: tuple[int, bytes]) -> bool:
+    status, body = answer
+    return status == 200 and body.startswith(GZIP_START)
 
 
 def multiply(images: list[Image], senders: int) -> list[Image]:
@@ -297,7 +335,7 @@ def open_site(arguments: argparse.Namespace, setup: Setup, folder: Path, _: int)
 
 
 def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
-    """Along the axes that were asked for."""
+    """Along the axes that were asked for; what two of them have is measured once."""
     parallel: list[int] = arguments.parallel
 
     def few(*counts: int) -> list[int]:
@@ -320,15 +358,11 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         NO_NAGLE: few(1),
         "pynetdicom": few(1, 4, 16),
     }
+    of_senders = [cell for name in OF_BASE for cell in cross(of_base.get(name, few(4)), name)]
     base = cross(up_to(SEVERAL), STORESCU)[-1:]
     slow = 1 if arguments.full else SLOW_SHARE
     axes: dict[str, list[Setup]] = {
-        "senders": [
-            Setup(
-                BASE,
-                [cell for name in SENDERS for cell in cross(of_base.get(name, few(4)), name)],
-            )
-        ],
+        "senders": [Setup(BASE, of_senders)],
         "threads": [
             Setup(
                 f"{DICOM_THREADS} {threads}",
@@ -362,6 +396,7 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
                 engine="native",
             ),
         ],
+        "gzip": [Setup(GDCM, cross(few(1), HTTP, HTTP_GZIP), engine="gdcm", patience=2)],
         "database": [
             Setup(
                 "PostgreSQL",
@@ -391,13 +426,17 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
             ),
         ],
     }
-    for axis in arguments.axes:
-        yield from (setup for setup in axes[axis] if setup.cells)
+    seen: set[tuple[str, str, int]] = set()
+    for setup in (setup for axis in arguments.axes for setup in axes[axis]):
+        cells = [cell for cell in setup.cells if (setup.name, *cell) not in seen]
+        seen.update((setup.name, *cell) for cell in cells)
+        if cells:
+            yield replace(setup, cells=cells)
 
 
 AXES = [
-    *("senders", "threads", "nagle", "moves", "transcoding", "database", "overwriting", "log"),
-    "storage",
+    *("senders", "threads", "nagle", "moves", "transcoding", "gzip", "database", "overwriting"),
+    *("log", "storage"),
 ]
 
 

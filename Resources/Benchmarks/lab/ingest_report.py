@@ -2,15 +2,18 @@
 """What a run of "ingest" says of each experiment of report 002."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from lab import ingest_page
 from lab.charts import Charts, list_measured
 from lab.ingest_page import (
+    ANSWERING,
     BASE,
     DCMTK,
     GDCM,
     HTTP,
+    HTTP_GZIP,
     MOVE,
     PRESETS,
     PUBLISHED,
@@ -31,7 +34,7 @@ from lab.ingest_page import (
     tell_unit,
 )
 from lab.phases import PAUSE, find_medians
-from lab.published import REPORT_002, Found, choose_uploads, find_ends
+from lab.published import NO_GZIP, REPORT_002, Found, choose_uploads, find_ends
 from lab.report import format_number
 from lab.results import Cell, Results
 from lab.stalls import STOCK
@@ -139,7 +142,7 @@ def count_turns(cell: Cell) -> int:
 
 
 def find_shares(cells: list[Cell], sender: str, server: str, *phases: str) -> Found | None:
-    """What an image of a single sender spends in these phases."""
+    """What an image of a single sender spends in these phases; which engine, if it is in them."""
     cell = find_cell(cells, server, sender, 1)
     if cell is None:
         return None
@@ -148,7 +151,8 @@ def find_shares(cells: list[Cell], sender: str, server: str, *phases: str) -> Fo
         spent = {**find_phases(cell, preset), **find_medians(cell, preset)}
         return ", ".join(f"{spent.get(phase, 0):.1f} ms {name_phase(phase)}" for phase in phases)
 
-    return Found(add_engine(tell_presets(tell), server), name_row(cell))
+    figure = tell_presets(tell)
+    return Found(add_engine(figure, server) if "Transcode" in phases else figure, name_row(cell))
 
 
 def tell_report(results: Results) -> list[str]:
@@ -161,9 +165,14 @@ def tell_report(results: Results) -> list[str]:
         "best": find_best(cells),
         "pynetdicom": find_pynetdicom(cells),
         "phases, storescu": find_shares(cells, STORESCU, BASE, PAUSE, "Receive", "Index"),
-        "phases, HTTP": find_shares(cells, HTTP, GDCM, "Receive", "Transcode", "Respond"),
+        "phases, HTTP": find_shares(cells, HTTP, GDCM, "Receive", "Transcode"),
+        "gzip": find_shares(cells, HTTP_GZIP, GDCM, *ANSWERING),
     }
-    table = choose_uploads(ends).tell(found)
+    report = choose_uploads(ends)
+    if found["gzip"] is None:
+        claim = replace(report.claims["gzip"], reason=NO_GZIP)
+        report = replace(report, claims={**report.claims, "gzip": claim})
+    table = report.tell(found)
     return [f"### {REPORT_002.get_heading()}", "", *table, tell_unit(results), ""]
 
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import chain
@@ -45,15 +45,17 @@ def store(
 class Uploader:
     """An HTTP client that keeps its connection, for one thread.
 
-    It does as little as a client can, so that its own clock shows the server's time.
+    It does as little as a client can, so that its own clock shows the server's time. Each request
+    has the headers, too.
     """
 
-    def __init__(self, server: OrthancServer) -> None:
+    def __init__(self, server: OrthancServer, headers: Mapping[str, str] | None = None) -> None:
         self._port = server.http_port
+        self._headers = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
         self._connect()
 
     def upload(self, content: bytes) -> tuple[int, bytes]:
-        """POST /instances: the status and the body of the answer."""
+        """POST /instances: the status and the body of the answer, as it comes."""
         if time.monotonic() - self._used > LONGEST_REST:
             self.close()
             self._connect()
@@ -75,7 +77,8 @@ class Uploader:
         self._used = time.monotonic()
 
     def _send(self, content: bytes, announced: int) -> None:
-        head = f"POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: {announced}\r\n\r\n"
+        head = f"POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: {announced}\r\n"
+        head += f"{self._headers}\r\n"
         self._socket.sendall(head.encode(), socket.MSG_MORE)  # leaves with the content
         self._socket.sendall(content)
 
@@ -97,13 +100,16 @@ class Uploader:
 
 
 def upload(
-    server: OrthancServer, contents: Iterable[bytes], clients: int = 1
+    server: OrthancServer,
+    contents: Iterable[bytes],
+    clients: int = 1,
+    headers: Mapping[str, str] | None = None,
 ) -> list[tuple[int, bytes]]:
     """Uploads over as many connections at once, and returns the answers in order."""
     numbered = list(enumerate(contents))
 
     def send_share(client: int) -> list[tuple[int, tuple[int, bytes]]]:
-        with closing(Uploader(server)) as uploader:
+        with closing(Uploader(server, headers)) as uploader:
             share = numbered[client::clients]
             return [(number, uploader.upload(content)) for number, content in share]
 
