@@ -60,6 +60,7 @@ from lab.ingest_page import (
     HTTP,
     HTTP_GZIP,
     LEAST_TURNS,
+    MOVE_NO_NAGLE,
     NO_NAGLE,
     NODELAY,
     PUBLISHED,
@@ -68,6 +69,7 @@ from lab.ingest_page import (
     find_phases,
     get_seconds,
     tell_control,
+    tell_nagle,
 )
 from lab.machine import (
     describe_machine,
@@ -809,7 +811,26 @@ def test_answers_are_compressed_for_who_accepts_it(
     assert json.loads(text)["ID"] == json.loads(plain)["ID"]
 
 
-def test_the_sign_test_tells_from_some_turns_on() -> None:
+def test_ingest_without_nagles_algorithm_is_told_row_by_row(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--axes", "nagle", "--images", "4", "--parallel", "1", "--turns", "1"]
+    report = run_lab(plugin, tmp_path, "ingest", *arguments)
+    assert set(list_names(report, "Server")) == {NODELAY}
+    senders = [f"1 x {sender}" for sender in (STORESCU, NO_NAGLE, MOVE_NO_NAGLE, HTTP)]
+    assert list_names(report, "Senders") == senders
+    page = (tmp_path / "ingest.md").read_text("utf-8")
+    section = page.partition("### Orthanc without Nagle's algorithm")[2].partition("###")[0]
+    assert all(f"| {sender} |" in section for sender in senders)
+
+
+def test_a_single_sender_gets_the_turns_of_an_interval() -> None:
+    arguments = parse_arguments(["ingest"])
+    turns = {
+        (setup.name, sender, count): setup.turns * arguments.turns
+        for setup in list_setups(arguments)
+        for sender, count in setup.cells
+    }
+    assert turns[BASE, STORESCU, 1] == turns[DISK, STORESCU, 1] == LEAST_TURNS
+    assert turns[NODELAY, NO_NAGLE, 1] == turns[NODELAY, MOVE_NO_NAGLE, 4] == 15
     assert find_rank(LEAST_TURNS) and not find_rank(LEAST_TURNS - 1)
 
 
@@ -864,6 +885,32 @@ def test_tuned_is_called_slower_by_the_sign_test() -> None:
     )
     assert "in 1 more" in rest and rest.endswith("4 x storescu; disk (0.90; 7 of 8 turns below 1).")
     assert untold.endswith("1 of DICOM: 4 x storescu; slow disk (0.50; 5 of 5 turns below 1).")
+
+
+def test_without_nagles_algorithm_each_row_says_what_its_turns_show() -> None:
+    cells = [
+        make_ingest_cell(NO_NAGLE, NODELAY, *[0.9] * 14, 1.1),
+        make_ingest_cell(STORESCU, NODELAY, *[2, 2.1, 2.2] * 2),
+        make_ingest_cell(HTTP, NODELAY, *[0.9, 1.1] * 4),
+        make_ingest_cell(MOVE_NO_NAGLE, NODELAY, *[0.8] * 5),
+        make_ingest_cell(STORESCU, BASE, *[9] * 6),
+    ]
+    for cell in cells:
+        for turn in cell.rounds[0]:
+            turn["preset stock"]["processor time"] = 2
+            turn["preset tuned"]["processor time"] = 2.2
+    rows = [line for line in tell_nagle(cells) if line.startswith("| 4 x")]
+    assert rows == [
+        "| 4 x storescu with TCP_NODELAY=1 | 100 | 90 (90 to 110) | 0.900 (0.900 to 1.100)"
+        " | 0.900 to 0.900 | 14 of 15 | 1.10; 15 of 15 | slower |",
+        "| 4 x storescu | 100 | 210 (200 to 220) | 2.100 (2.000 to 2.200) | 2.000 to 2.200 | 0 of 6"
+        " | 1.10; 6 of 6 | faster |",
+        "| 4 x HTTP client | 100 | 100 (90 to 110) | 1.000 (0.900 to 1.100) | 0.900 to 1.100"
+        " | 4 of 8 | 1.10; 8 of 8 | not told apart |",
+        "| 4 x C-MOVE from Orthanc with TCP_NODELAY=1 | 100 | 80 | 0.800 (0.800 to 0.800) | too few"
+        " | 5 of 5 | 1.10; 5 of 5 | too few turns to tell |",
+    ]
+    assert tell_nagle(cells[-1:]) == []
 
 
 @pytest.mark.parametrize("senders", [1, 2, 3, 16])

@@ -36,6 +36,7 @@ from lab.ingest_page import (
     HTTP,
     HTTP_GZIP,
     MOVE,
+    MOVE_NO_NAGLE,
     NATIVE,
     NO_NAGLE,
     NODELAY,
@@ -81,7 +82,7 @@ FIRST_TURNS, MOST_TURNS = 3, 9
 
 # Into the base, and into others
 OF_BASE = [STORESCU, NO_NAGLE, "dcmsend", "pynetdicom", "gdcmscu", "dicom-rs", HTTP, "curl", MOVE]
-SENDERS = [*OF_BASE, HTTP_GZIP]
+SENDERS = [*OF_BASE, HTTP_GZIP, MOVE_NO_NAGLE]
 NAGLE_OFF = {"TCP_NODELAY": "1"}  # DCMTK's own switch
 GZIP = {"Accept-Encoding": "gzip, deflate"}  # as python-requests, report 002's client, has it
 GZIP_START = b"\x1f\x8b"  # RFC 1952, section 2.3.1
@@ -94,8 +95,8 @@ class Setup:
 
     `options` are Orthanc's, `source_threads` those of the Orthanc that sends. `resends`: the images
     are there already. `place`, of its files: "base", where the others are, "disk", or "slow", a
-    disk that takes few writes. `share`: of the series, as much as is sent. `patience`: times the
-    seconds that other cells get.
+    disk that takes few writes. `share`: of the series, as much as is sent. `turns`, `patience`:
+    times the turns, and the seconds, that other cells get.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Setup:
     log_level: str = "default"
     place: str = "base"
     share: float = 1
+    turns: int = 1
     patience: float = 1
 
 
@@ -126,7 +128,7 @@ class Site:
         self._images: list[Image] = arguments.series[:count]
         self._tested = self._start_tested(stack)
         self._source = None
-        if any(sender == MOVE for sender, _ in setup.cells):
+        if any(sender in (MOVE, MOVE_NO_NAGLE) for sender, _ in setup.cells):
             self._source = self._start_source(stack)
         use_http(self._tested, self._images, 2)()  # to warm up; and for those that send again
         scrape_when_counted(self._tested, len(self._images))
@@ -220,6 +222,7 @@ class Site:
             HTTP_GZIP: lambda: use_gzip(tested, images, senders),
             "curl": lambda: use_curl(tested, images, senders, self._folder),
             MOVE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
+            MOVE_NO_NAGLE: lambda: use_movescu(source, MOVER, TESTED, images, senders),
         }
 
     def _start_tested(self, stack: ExitStack) -> OrthancServer:
@@ -253,7 +256,14 @@ class Site:
             "mover": describe_modality(1, MOVER),
         }
         options = {"DicomModalities": remotes, DICOM_THREADS: self._setup.source_threads}
-        source = stack.enter_context(OrthancServer(self._folder / "source", options=options))
+        has_nagle = all(sender != MOVE_NO_NAGLE for sender, _ in self._setup.cells)
+        source = stack.enter_context(
+            OrthancServer(
+                self._folder / "source",
+                options=options,
+                environment={} if has_nagle else NAGLE_OFF,
+            )
+        )
         use_http(source, self._images, 2)()
         check_images(source, self._images)
         return source
@@ -359,10 +369,15 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         "pynetdicom": few(1, 4, 16),
     }
     of_senders = [cell for name in OF_BASE for cell in cross(of_base.get(name, few(4)), name)]
+    single = [cell for cell in of_senders if cell[1] == 1]
     base = cross(up_to(SEVERAL), STORESCU)[-1:]
     slow = 1 if arguments.full else SLOW_SHARE
     axes: dict[str, list[Setup]] = {
-        "senders": [Setup(BASE, of_senders)],
+        # A single sender takes longest, and is what the page begins with: six turns, an interval
+        "senders": [
+            Setup(BASE, single, turns=2, patience=7),
+            Setup(BASE, [cell for cell in of_senders if cell not in single]),
+        ],
         "threads": [
             Setup(
                 f"{DICOM_THREADS} {threads}",
@@ -374,7 +389,17 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
                 (16, cross(few(4, 16), STORESCU)),
             )
         ],
-        "nagle": [Setup(NODELAY, cross(few(1), STORESCU, NO_NAGLE), environment=NAGLE_OFF)],
+        # With Nagle's algorithm off at both ends, there is little between tuned and stock
+        "nagle": [
+            Setup(NODELAY, cross(few(1), STORESCU), environment=NAGLE_OFF, turns=3, patience=4),
+            Setup(
+                NODELAY,
+                [*cross(few(1, 4), NO_NAGLE, MOVE_NO_NAGLE), *cross(few(1), HTTP)],
+                environment=NAGLE_OFF,
+                turns=5,
+                patience=5,
+            ),
+        ],
         "moves": [
             Setup(
                 name,
@@ -415,7 +440,8 @@ def list_setups(arguments: argparse.Namespace) -> Iterator[Setup]:
         ],
         "log": [Setup("log level trace", base, log_level="trace")],
         "storage": [
-            Setup(DISK, cross(few(1, 4), STORESCU, HTTP), place="disk", patience=2),
+            Setup(DISK, cross(few(1), STORESCU, HTTP), place="disk", turns=2, patience=7),
+            Setup(DISK, cross(few(4), STORESCU, HTTP), place="disk", patience=2),
             Setup(SLOW, cross(up_to(SEVERAL), STORESCU), place="slow", share=slow),
             Setup(
                 SLOW_ONE,
@@ -462,7 +488,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
                 for sender, count in setup.cells
             ],
             partial(open_site, arguments, setup),
-            arguments.turns,
+            setup.turns * arguments.turns,
             setup.patience * arguments.seconds,
             is_in_doubt=is_below_at_first,
             most_turns=MOST_TURNS,
