@@ -193,7 +193,7 @@ namespace
     Guard("Rest",
           [&](PluginContext& context)
           {
-            context.Settle(Duration::zero());
+            context.SettleAtOnce();
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
                               *request, context.GetSenders());
             code = OrthancPluginErrorCode_Success;
@@ -207,7 +207,7 @@ namespace
     Guard("RefreshMetrics",
           [](PluginContext& context)
           {
-            context.Settle(Duration::zero());
+            context.SettleAtOnce();
             context.RefreshOrthancMetrics();
           });
   }

@@ -34,6 +34,15 @@ namespace OrthancPerf
     // How often it is asked whether it is time to read the store
     constexpr std::chrono::seconds STORE_PERIOD(1);
 
+    // Of the thread that asks the store: how soon it ends where there is nothing to ask
+    constexpr std::chrono::milliseconds LOOKUP_PERIOD(200);
+
+    // Whoever looks at /perf waits so long for what is to be looked up
+    constexpr std::chrono::milliseconds PATIENCE_WITH_STORE(300);
+
+    // Identifiers of instances that were sent
+    constexpr std::size_t KEPT_IDENTIFIERS = 4096;
+
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
 
@@ -111,7 +120,8 @@ namespace OrthancPerf
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
-    tracker_(journal_, server_.hasOtherFilters, recorder_),
+    sentIdentifiers_(storeLookups_, KEPT_IDENTIFIERS),
+    tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
     transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
@@ -161,20 +171,7 @@ namespace OrthancPerf
 
   void PluginContext::Start(const std::string& transcodingProblem)
   {
-    for (const std::string& warning : tuning_.Load().warnings)
-    {
-      Warn(warning);
-    }
-
-    const std::string overridden = DescribeOverridden(configuredTuning_, tuning_.GetOverrides());
-
-    if (!overridden.empty())
-    {
-      orthanc_.LogWarning("tuning that was changed over REST and saved is in force instead of the "
-                          "configuration: " +
-                          overridden + "; DELETE /perf/tuning returns to the configuration");
-    }
-
+    LoadTuning();
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
 
     if (!tuner_.Refresh())
@@ -202,6 +199,17 @@ namespace OrthancPerf
     advising_ = StartTask("PERF-ADVISOR", ADVISING_PERIOD,
                           [this] { Guard("Advising", [this] { advisor_.Advise(); }); });
     readingStore_ = StartTask("PERF-STORE", STORE_PERIOD, [this] { ReadStore(); });
+    lookingUp_ = StartTask("PERF-LOOKUP", std::chrono::milliseconds(0),
+                           [this]
+                           {
+                             Guard("LookingUp",
+                                   [this]
+                                   {
+                                     storeLookups_.AskNext([this](const InstanceIdentity& instance)
+                                                           { return FindInStore(instance); },
+                                                           LOOKUP_PERIOD);
+                                   });
+                           });
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
@@ -230,6 +238,7 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     tuner_.GetBudget().Stop();
+    lookingUp_.reset();
     readingStore_.reset();
     advising_.reset();
     housekeeping_.reset();
@@ -305,9 +314,7 @@ namespace OrthancPerf
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
                                          tuner_, recorder_, transcoding_.GetSources()});
-    RegisterInstancesResource(router_, recentInstances_,
-                              [this](const char* sopInstanceUid)
-                              { return orthanc_.LookupInstance(sopInstanceUid); });
+    RegisterInstancesResource(router_, recentInstances_, sentIdentifiers_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
@@ -379,6 +386,31 @@ namespace OrthancPerf
   }
 
 
+  void PluginContext::LoadTuning()
+  {
+    const std::vector<std::string> warnings = tuning_.Load().warnings;
+
+    if (std::exchange(isTuningAsked_, true) && !tuning_.IsLoaded())
+    {
+      return;  // said already
+    }
+
+    for (const std::string& warning : warnings)
+    {
+      Warn(warning);
+    }
+
+    const std::string overridden = DescribeOverridden(configuredTuning_, tuning_.GetOverrides());
+
+    if (!overridden.empty())
+    {
+      orthanc_.LogWarning("tuning that was changed over REST and saved is in force instead of the "
+                          "configuration: " +
+                          overridden + "; DELETE /perf/tuning returns to the configuration");
+    }
+  }
+
+
   void PluginContext::ReadStore() noexcept
   {
     Guard("ReadingStore",
@@ -389,6 +421,13 @@ namespace OrthancPerf
             if (const std::optional<Served> served = advisorSources_.GetServed())
             {
               recorder_.FollowServers(*served);
+
+              // Orthanc holds a lock of all plugins while it asks for this: only once its database
+              // has answered
+              if (!tuning_.IsLoaded())
+              {
+                LoadTuning();
+              }
             }
           });
   }
@@ -504,9 +543,14 @@ namespace OrthancPerf
           [this, quiet]
           {
             recorder_.Drain(journal_);
-            tracker_.Settle(Clock::now(), quiet,
-                            [this](const InstanceIdentity& instance)
-                            { return FindInStore(instance); });
+            tracker_.Settle(Clock::now(), quiet);
           });
+  }
+
+
+  void PluginContext::SettleAtOnce() noexcept
+  {
+    Settle(Duration::zero());
+    storeLookups_.WaitForAnswers(PATIENCE_WITH_STORE);
   }
 }

@@ -7,6 +7,7 @@
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
+#include "Ingest/SentIdentifiers.h"
 #include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/GaugeFamily.h"
@@ -56,9 +57,9 @@ namespace OrthancPerf
     void Start(const std::string& transcodingProblem);
     void Stop();
 
-    // Takes up what has ended meanwhile; at once if there is no "quiet" to wait for. To be called
-    // before anyone looks.
-    void Settle(Duration quiet) noexcept;
+    // Takes up what has ended meanwhile, before anyone looks. Where the store has to be asked,
+    // waits for its answers, but for a moment only: a database may hang.
+    void SettleAtOnce() noexcept;
 
     // Tells Orthanc's own /tools/metrics-prometheus the main figures
     void RefreshOrthancMetrics() const;
@@ -137,6 +138,8 @@ namespace OrthancPerf
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     void LookAtAssociations() noexcept;
+    void Settle(Duration quiet) noexcept;
+    void LoadTuning();
     void ReadStore() noexcept;
     std::unique_ptr<PeriodicTask>
     StartTask(const char* threadName, std::chrono::milliseconds period, std::function<void()> task);
@@ -155,6 +158,7 @@ namespace OrthancPerf
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isShareUnknown_ = false;          // of the memory, and the log has it
+    bool isTuningAsked_ = false;           // what was saved of it
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
@@ -176,6 +180,8 @@ namespace OrthancPerf
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
+    StoreLookups storeLookups_;
+    SentIdentifiers sentIdentifiers_;
     IngestTracker tracker_;
     TranscodingContext transcoding_;
     ComparisonHost comparisonHost_;
@@ -190,5 +196,6 @@ namespace OrthancPerf
     std::unique_ptr<PeriodicTask> housekeeping_;
     std::unique_ptr<PeriodicTask> advising_;
     std::unique_ptr<PeriodicTask> readingStore_;
+    std::unique_ptr<PeriodicTask> lookingUp_;
   };
 }

@@ -8,10 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Instances that wait for Settle to look them up in the store; beyond that they are judged
-    // without, so that memory stays bounded
-    constexpr std::size_t MAXIMUM_DEFERRED = 1024;
-
     constexpr Verdict STORED = {Outcome::Stored, true, ""};
 
     std::uint64_t MakeTrackerId()
@@ -30,12 +26,13 @@ namespace OrthancPerf
     thread_local ThreadHandle currentThread;
   }
 
-  IngestTracker::IngestTracker(const Journal& journal, bool hasOtherFilters,
-                               IMessageSource& source) :
+  IngestTracker::IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source,
+                               StoreLookups& lookups) :
     journal_(journal),
     source_(source),
     hasOtherFilters_(hasOtherFilters),
-    id_(MakeTrackerId())
+    id_(MakeTrackerId()),
+    lookups_(lookups)
   {
   }
 
@@ -75,10 +72,8 @@ namespace OrthancPerf
   }
 
 
-  void IngestTracker::Settle(TimePoint now, Duration quiet, const StoreLookup& lookup)
+  void IngestTracker::Settle(TimePoint now, Duration quiet)
   {
-    const std::lock_guard<std::mutex> settling(settling_);
-
     for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
     {
       const bool isOver = thread.use_count() == 2;  // the tracker's share and this copy
@@ -86,7 +81,6 @@ namespace OrthancPerf
     }
 
     DropEndedThreads();
-    LookUpDeferred(lookup);
   }
 
 
@@ -110,28 +104,33 @@ namespace OrthancPerf
   }
 
 
-  void IngestTracker::LookUpDeferred(const StoreLookup& lookup)
+  // False: the store has too many questions already
+  bool IngestTracker::Defer(const EndedInstance& ended)
   {
-    while (const std::optional<EndedInstance> ended = TakeDeferred())
+    std::atomic<std::size_t>& deferred =
+        deferred_.at(static_cast<std::size_t>(ended.instance.origin));
+    deferred.fetch_add(1, std::memory_order_relaxed);
+
+    const bool isDeferred = lookups_.Add(ended.identity,
+                                         [this, ended, &deferred](const std::string& instanceId)
+                                         {
+                                           FinishDeferred(ended, instanceId);
+                                           deferred.fetch_sub(1, std::memory_order_relaxed);
+                                         });
+
+    if (!isDeferred)
     {
-      const std::string instanceId = lookup(ended->identity);
-      Publish(*ended, instanceId.empty() ? Judge(*ended) : STORED, instanceId);
+      deferred.fetch_sub(1, std::memory_order_relaxed);
     }
+
+    return isDeferred;
   }
 
 
-  std::optional<EndedInstance> IngestTracker::TakeDeferred()
+  void IngestTracker::FinishDeferred(const EndedInstance& ended, const std::string& instanceId)
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-
-    if (deferred_.empty())
-    {
-      return std::nullopt;
-    }
-
-    EndedInstance ended = std::move(deferred_.front());
-    deferred_.pop_front();
-    return ended;
+    wasLatestInStore_.store(!instanceId.empty(), std::memory_order_relaxed);
+    Publish(ended, instanceId.empty() ? Judge(ended) : STORED, instanceId);
   }
 
 
@@ -142,11 +141,8 @@ namespace OrthancPerf
     const auto inThreads = std::count_if(threads_.begin(), threads_.end(),
                                          [origin](const std::shared_ptr<IngestThread>& thread)
                                          { return thread->GetInFlight() == origin; });
-    const auto inDeferred = std::count_if(deferred_.begin(), deferred_.end(),
-                                          [origin](const EndedInstance& ended)
-                                          { return ended.instance.origin == origin; });
-
-    return static_cast<std::size_t>(inThreads + inDeferred);
+    return static_cast<std::size_t>(inThreads) +
+           deferred_.at(static_cast<std::size_t>(origin)).load(std::memory_order_relaxed);
   }
 
 
@@ -232,18 +228,17 @@ namespace OrthancPerf
     }
 
     const Verdict verdict = Judge(*ended);
+    const bool mayBeInStore = verdict.mayBeInStore && ended->identity.sopInstanceUid[0] != '\0';
 
-    if (verdict.mayBeInStore && ended->identity.sopInstanceUid[0] != '\0')
+    if (mayBeInStore && Defer(*ended))
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (deferred_.size() < MAXIMUM_DEFERRED)
-      {
-        deferred_.push_back(*ended);
-        return;
-      }
+      return;
     }
 
-    Publish(*ended, verdict, {});
+    // So many that the store cannot be asked for each are alike: sent again, or refused
+    const bool isTakenForStored = mayBeInStore && wasLatestInStore_.load(std::memory_order_relaxed);
+    Publish(*ended, isTakenForStored ? STORED : verdict,
+            isTakenForStored ? ended->identity.hasher.GetInstanceId() : "");
   }
 
 

@@ -3,11 +3,11 @@
 
 #include "Ingest/IngestThread.h"
 #include "Ingest/Journal.h"
+#include "Ingest/StoreLookups.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,12 +21,10 @@ namespace OrthancPerf
   class IngestTracker
   {
   public:
-    // Orthanc's identifier of this instance, empty if the store does not hold it; asked by Settle
-    // only. Must not throw.
-    using StoreLookup = std::function<std::string(const InstanceIdentity&)>;
-
-    // Journal and source outlive the tracker. "hasOtherFilters": see OtherFilters
-    IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source);
+    // Journal, source and lookups outlive the tracker, and nothing is asked once it is gone.
+    // "hasOtherFilters": see OtherFilters
+    IngestTracker(const Journal& journal, bool hasOtherFilters, IMessageSource& source,
+                  StoreLookups& lookups);
 
     void OnRequest(TimePoint now, const std::string& address);
     void OnReceived(TimePoint now, const ReceivedInstance& received);
@@ -38,8 +36,9 @@ namespace OrthancPerf
 
     // Finishes the instances that have ended without another event on their thread: those whose
     // response was written at least "quiet" ago, and those that went out of sight. To be called
-    // about every second, and with no quiet before anyone looks at what is finished.
-    void Settle(TimePoint now, Duration quiet, const StoreLookup& lookup);
+    // about every second, and with no quiet before anyone looks at what is finished. Those that
+    // may be in the store all the same are finished once it has been asked.
+    void Settle(TimePoint now, Duration quiet);
 
     // Instances that were received and have no outcome yet
     std::size_t CountInFlight(Origin origin) const;
@@ -57,8 +56,8 @@ namespace OrthancPerf
     Verdict Judge(const EndedInstance& ended) const;
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();
-    void LookUpDeferred(const StoreLookup& lookup);
-    std::optional<EndedInstance> TakeDeferred();
+    bool Defer(const EndedInstance& ended);
+    void FinishDeferred(const EndedInstance& ended, const std::string& instanceId);
     std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;
 
     const Journal& journal_;
@@ -66,10 +65,11 @@ namespace OrthancPerf
     const bool hasOtherFilters_;
     const std::uint64_t id_;
 
-    std::mutex settling_;
+    StoreLookups& lookups_;
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<IngestThread>> threads_;
-    std::deque<EndedInstance> deferred_;
+    std::array<std::atomic<std::size_t>, ORIGIN_COUNT> deferred_ = {};  // by origin
+    std::atomic<bool> wasLatestInStore_{false};                         // of those looked up
     std::atomic<std::uint64_t> lateOutcomes_{0};
     std::atomic<bool> othersAcceptCStore_{false};
   };

@@ -12,6 +12,9 @@ namespace OrthancPerf
   {
     constexpr std::size_t DEFAULT_LIMIT = 100;
 
+    // For identifiers that the store has to be asked for; later requests have what comes later
+    constexpr std::chrono::seconds PATIENCE(1);
+
 
     std::size_t GetLimit(const RestRequest& request)
     {
@@ -83,18 +86,40 @@ namespace OrthancPerf
     }
 
 
-    Json::Value GetId(const FinishedInstance& instance, const LookUpInstance& lookUp)
+    bool IsSent(const FinishedInstance& instance)
     {
-      const bool isSent = instance.sentUid[0] != '\0';
-      const std::string id = isSent ? lookUp(instance.sentUid.data()) : instance.instanceId;
+      return instance.sentUid[0] != '\0';
+    }
+
+
+    void LookUpSent(const std::vector<FinishedInstance>& instances, SentIdentifiers& identifiers)
+    {
+      std::vector<UidText> uids;
+
+      for (const FinishedInstance& instance : instances)
+      {
+        if (IsSent(instance))
+        {
+          uids.push_back(instance.sentUid);
+        }
+      }
+
+      identifiers.LookUp(uids, PATIENCE);
+    }
+
+
+    Json::Value GetId(const FinishedInstance& instance, const SentIdentifiers& identifiers)
+    {
+      const std::string id =
+          IsSent(instance) ? identifiers.Get(instance.sentUid) : instance.instanceId;
       return id.empty() ? Json::Value() : Json::Value(id);
     }
 
 
-    Json::Value Describe(const FinishedInstance& instance, const LookUpInstance& lookUp)
+    Json::Value Describe(const FinishedInstance& instance, const SentIdentifiers& identifiers)
     {
       Json::Value json;
-      json["ID"] = GetId(instance, lookUp);
+      json["ID"] = GetId(instance, identifiers);
       json["Direction"] = ToKey(ToLabel(instance.direction));
       json["Origin"] = ToLabel(instance.origin);
       json["Outcome"] = ToKey(ToLabel(instance.outcome));
@@ -136,14 +161,16 @@ namespace OrthancPerf
 
 
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances,
-                                 const LookUpInstance& lookUp)
+                                 SentIdentifiers& identifiers)
   {
-    const auto get = [&instances, lookUp](const RestRequest& request)
+    const auto get = [&instances, &identifiers](const RestRequest& request)
     {
-      return AnswerJson(ListJson(instances.Latest(GetLimit(request), GetArgument(request, "peer"),
-                                                  GetOrigin(request), GetDirection(request)),
-                                 [&lookUp](const FinishedInstance& instance)
-                                 { return Describe(instance, lookUp); }));
+      const std::vector<FinishedInstance> latest =
+          instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
+                           GetDirection(request));
+      LookUpSent(latest, identifiers);
+      return AnswerJson(ListJson(latest, [&identifiers](const FinishedInstance& instance)
+                                 { return Describe(instance, identifiers); }));
     };
 
     router.Register("/perf/instances", HttpMethod::Get,

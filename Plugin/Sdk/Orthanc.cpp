@@ -157,14 +157,37 @@ namespace OrthancPerf
     }
   }
 
+  // OrthancPluginLookupInstance holds a lock of all plugins for as long as the database takes (seen
+  // in 1.10.1), and complains in the log where several patients share the UID
   std::string Orthanc::LookupInstance(const char* sopInstanceUid) const
   {
-    const String id = Own(OrthancPluginLookupInstance(context_, sopInstanceUid));
-    return id ? id.get() : "";
+    AnswerBuffer answer(context_);
+
+    if (OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", sopInstanceUid,
+                                 static_cast<std::uint32_t>(std::strlen(sopInstanceUid))) !=
+        OrthancPluginErrorCode_Success)
+    {
+      return "";
+    }
+
+    std::string id;
+
+    for (const Json::Value& found : ReadJson(answer.ToString()))
+    {
+      if (found["Type"] == "Instance")
+      {
+        if (!id.empty())
+        {
+          return "";
+        }
+
+        id = found["ID"].asString();
+      }
+    }
+
+    return id;
   }
 
-  // OrthancPluginLookupInstance finds the SOP Instance UID, and complains in the log where several
-  // patients share it
   bool Orthanc::HasInstance(const std::string& instanceId) const
   {
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();

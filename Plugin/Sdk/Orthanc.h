@@ -59,7 +59,8 @@ namespace OrthancPerf
     std::optional<std::string> GetGlobalProperty(std::int32_t property) const;
     void SetGlobalProperty(std::int32_t property, const std::string& value) const;
 
-    // The identifier of the instance with this SOP Instance UID, empty if the store has none
+    // The identifier of the instance with this SOP Instance UID, empty if the store has none, or
+    // several, or Orthanc cannot tell
     std::string LookupInstance(const char* sopInstanceUid) const;
 
     // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell

@@ -99,6 +99,12 @@ namespace OrthancPerf
   }
 
 
+  bool TuningStore::IsLoaded() const noexcept
+  {
+    return isLoaded_ || persistence_ == nullptr;
+  }
+
+
   void TuningStore::LoadOnce(std::vector<std::string>& warnings)
   {
     if (isLoaded_ || persistence_ == nullptr)
@@ -121,10 +127,9 @@ namespace OrthancPerf
     }
     catch (const std::exception& e)
     {
-      warnings.push_back(
-          std::string("The changes of the tuning made earlier are ignored, the configuration is in "
-                      "force instead: ") +
-          e.what());
+      warnings.push_back(std::string("The changes of the tuning made earlier are ignored") +
+                         (isLoaded_ ? "" : " until the database answers") +
+                         ", the configuration is in force instead: " + e.what());
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include <json/value.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -77,9 +78,13 @@ namespace OrthancPerf
     // then on they are told of each change.
     void Announce();
 
-    // Takes up the saved changes. To be called once Orthanc's database can be used; changes that
-    // come earlier do it themselves. Later calls, and calls after a change, do nothing.
+    // Takes up the saved changes. To be called once Orthanc's database can be used, and again until
+    // they are loaded; changes that come earlier do it themselves. Later calls, and calls after a
+    // change, do nothing.
     TuningOutcome Load();
+
+    // False: it is not known yet whether there are saved changes, as the database did not answer
+    bool IsLoaded() const noexcept;
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
     // configuration
@@ -108,9 +113,9 @@ namespace OrthancPerf
     const std::vector<ITuningObserver*> observers_;
     const TuningCheck check_;
 
-    std::mutex changeMutex_;  // held during a whole change, taken before stateMutex_
-    bool isLoaded_ = false;   // under changeMutex_
-    bool isSaved_ = true;     // under changeMutex_: persistence_ holds overrides_
+    std::mutex changeMutex_;              // held during a whole change, taken before stateMutex_
+    std::atomic<bool> isLoaded_ = false;  // written under changeMutex_
+    bool isSaved_ = true;                 // under changeMutex_: persistence_ holds overrides_
 
     mutable std::mutex stateMutex_;  // held for a copy only
     Json::Value overrides_;

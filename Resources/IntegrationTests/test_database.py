@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The database, seen: what an instance asks its server, how long that takes, and what is said."""
 
+import os
+import signal
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import pytest
+from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
 from harness import advice
@@ -15,11 +20,14 @@ from harness.delay import DelayingProxy
 from harness.images import Image
 from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
 from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
-from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
+from harness.process import keep_children_still
+from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
 COUNT = 5
 ROUND_TRIPS = "orthanc_perf_ingest_database_round_trips_total"
+IN_FLIGHT = "orthanc_perf_ingest_in_flight"
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds"
 
 # Of what a server that is further away costs, what "database" must explain
@@ -212,3 +220,55 @@ def test_threads_that_wait_for_a_connection_are_found(
         assert proposed["IndexConnectionsCount"] > 1
     else:
         assert "database-connections" not in advice.list_kinds(server)
+
+
+@contextmanager
+def hang(postgresql: PostgreSqlServer) -> Iterator[None]:
+    """The database takes connections and questions, and answers none while the body runs."""
+    os.kill(postgresql.pid, signal.SIGSTOP)
+    try:
+        with keep_children_still(postgresql.pid):
+            yield
+    finally:
+        os.kill(postgresql.pid, signal.SIGCONT)
+
+
+def test_while_the_database_hangs_perf_answers(
+    start_orthanc: StartOrthanc,
+    postgresql: PostgreSqlServer,
+    plugin: Path,
+    make_series: MakeSeries,
+    tmp_path: Path,
+) -> None:
+    """Also where the store would have to be asked: of what Lua refused, and of what was sent."""
+    script = tmp_path / "refuse.lua"
+    script.write_text(
+        "function ReceivedInstanceFilter(dicom) return dicom['PatientID'] ~= 'refused' end\n"
+    )
+    port = find_free_port()
+    postgresql.query("DROP DATABASE IF EXISTS orthanc")
+    postgresql.create_database("orthanc")
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN],
+        options=postgresql.get_options("orthanc")
+        | {"LuaScripts": [str(script)], "DicomModalities": {"receiver": describe_modality(port)}},
+    )
+    images = make_series("hangs", 4)
+    refused = dcmread(images[-1].path)
+    refused.PatientID = "refused"
+    content = BytesIO()
+    refused.save_as(content)
+    identifiers = upload_to_send(server, images[:3])
+    with StoreScp(port):
+        send(server, "receiver", identifiers[:1])
+
+    with hang(postgresql):
+        upload(server, [content.getvalue()])
+        for route in ("status", "metrics", "advice", "instances", "instances?direction=Send") * 3:
+            assert server.get(f"/perf/{route}").status_code == 200
+        assert scrape(server).sum(IN_FLIGHT) == 1
+
+    assert wait_until(lambda: scrape(server).sum(INSTANCES, outcome="discarded") == 1)
+    assert scrape(server).sum(IN_FLIGHT) == 0
+    (sent,) = server.get_json("/perf/instances?direction=Send")
+    assert sent["ID"] == identifiers[0]

@@ -63,7 +63,7 @@ namespace
   {
     Routes()
     {
-      RegisterInstancesResource(router, instances, [](const char*) { return std::string(); });
+      RegisterInstancesResource(router, instances, identifiers);
       RegisterPeersResource(router, peers);
       RegisterHistoryResource(router, history, noChanges);
       RegisterTuningResource(router, {store, changes, Json::objectValue, {false, {"alice"}}, {}});
@@ -81,6 +81,8 @@ namespace
     }
 
     RecentInstances instances{1};
+    StoreLookups lookups;
+    SentIdentifiers identifiers{lookups, 1};
     PeerDirectory directory{1};
     PeerStatistics peers{directory};
     History history{[]

@@ -4,8 +4,8 @@
 #include "Ingest/NoMessageSource.h"
 
 #include <algorithm>
+#include <future>
 #include <gtest/gtest.h>
-
 #include <string>
 #include <thread>
 
@@ -73,11 +73,29 @@ namespace OrthancPerf
         return received;
       }
 
+      // All that may be in the store is looked up
+      void Settle(TimePoint now, Duration quiet, const StoreLookup& lookup)
+      {
+        tracker_.Settle(now, quiet);
+
+        while (tracker_.CountInFlight(Origin::RestApi) > 0)
+        {
+          const std::size_t before = collector_.Get().size();
+          lookups_.AskNext(lookup, Duration::zero());
+
+          if (collector_.Get().size() == before)
+          {
+            break;
+          }
+        }
+      }
+
       const TimePoint now_{seconds(1000)};
+      StoreLookups lookups_;
       Collector collector_;
       Journal journal_{{&collector_}};
       NoMessageSource noSource_;
-      IngestTracker tracker_{journal_, true, noSource_};
+      IngestTracker tracker_{journal_, true, noSource_, lookups_};
     };
   }
 
@@ -106,9 +124,9 @@ namespace OrthancPerf
     tracker_.OnRequest(now_, "127.0.0.1");
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 2U);
 
-    tracker_.Settle(now_, QUIET,
-                    [](const InstanceIdentity& instance)
-                    { return std::string(instance.sopInstanceUid.data()) == "1.2.4" ? "id" : ""; });
+    Settle(now_, QUIET,
+           [](const InstanceIdentity& instance)
+           { return std::string(instance.sopInstanceUid.data()) == "1.2.4" ? "id" : ""; });
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
     EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
@@ -119,7 +137,7 @@ namespace OrthancPerf
     ReceivedInstance received = Readable("1.2.3");
     received.identity.hasher.Add('a');
     tracker_.OnReceived(now_, received);
-    tracker_.Settle(now_ + seconds(60), QUIET, IsNowhere);
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
 
     ASSERT_EQ(1U, collector_.Get().size());
     const FinishedInstance discarded = collector_.Get()[0];
@@ -131,9 +149,9 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, SettlesWhatStaysSilent)
   {
     tracker_.OnReceived(now_, Unreadable());
-    tracker_.Settle(now_ + seconds(1), QUIET, IsNowhere);
+    Settle(now_ + seconds(1), QUIET, IsNowhere);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 1U);
-    tracker_.Settle(now_ + seconds(6), QUIET, IsNowhere);
+    Settle(now_ + seconds(6), QUIET, IsNowhere);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
     EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
   }
@@ -141,7 +159,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, NamesWhatIsStoredAfterItWasGivenUp)
   {
     tracker_.OnReceived(now_, Unreadable());
-    tracker_.Settle(now_ + seconds(60), QUIET, IsNowhere);
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
     tracker_.OnStored(now_ + seconds(61), {});
     EXPECT_EQ(collector_.Get().size(), 1U);
     EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
@@ -166,10 +184,10 @@ namespace OrthancPerf
     {
       const std::size_t before = collector_.Get().size();
       tracker_.OnFilter(now_, {});
-      tracker_.Settle(now_ + pause, QUIET, IsNowhere);
+      Settle(now_ + pause, QUIET, IsNowhere);
       tracker_.OnFilter(now_ + pause, second);
       tracker_.OnStored(now_ + pause, second);
-      tracker_.Settle(now_ + pause, QUIET, IsNowhere);
+      Settle(now_ + pause, QUIET, IsNowhere);
 
       ASSERT_EQ(before + 2, collector_.Get().size());
       EXPECT_NE(Outcome::Stored, collector_.Get()[before].outcome);
@@ -183,7 +201,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, SettlesWhatAnEndedThreadLeftBehind)
   {
     std::thread([this] { tracker_.OnReceived(now_, Unreadable()); }).join();
-    tracker_.Settle(now_, QUIET, IsNowhere);
+    Settle(now_, QUIET, IsNowhere);
     EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
   }
@@ -196,8 +214,62 @@ namespace OrthancPerf
     }
     EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), 1025U);
     tracker_.OnRequest(now_, "");
-    tracker_.Settle(now_, QUIET, IsNowhere);
+    Settle(now_, QUIET, IsNowhere);
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 5000U);
+  }
+
+  TEST_F(IngestTrackerTest, WhatTheStoreCannotBeAskedForIsTakenForWhatTheLatestOneWas)
+  {
+    const auto isThere = [](const InstanceIdentity&)
+    {
+      return std::string("id");
+    };
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    tracker_.OnRequest(now_, "");
+    Settle(now_, QUIET, isThere);
+
+    for (int i = 0; i < 5000; i++)
+    {
+      tracker_.OnReceived(now_, Readable("1.2.3"));
+    }
+
+    tracker_.OnRequest(now_, "");
+    Settle(now_, QUIET, isThere);
+    EXPECT_EQ(collector_.Count(Outcome::Stored), 5001U);
+  }
+
+  TEST_F(IngestTrackerTest, AStoreThatHangsHoldsNobodyUp)
+  {
+    std::promise<void> isAsked;
+    std::promise<void> hasAnswered;
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    tracker_.OnRequest(now_, "");
+    std::thread asking(
+        [&]
+        {
+          lookups_.AskNext(
+              [&](const InstanceIdentity&)
+              {
+                isAsked.set_value();
+                hasAnswered.get_future().wait();
+                return std::string("id");
+              },
+              seconds(60));
+        });
+    isAsked.get_future().wait();
+
+    tracker_.OnReceived(now_, Unreadable());
+    tracker_.OnRequest(now_, "");
+    tracker_.Settle(now_, QUIET);
+    lookups_.WaitForAnswers(Duration::zero());
+    EXPECT_EQ(collector_.Count(Outcome::Failed), 1U);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 1U);
+
+    hasAnswered.set_value();
+    lookups_.WaitForAnswers(seconds(60));
+    asking.join();
+    EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
+    EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
   }
 
   TEST_F(IngestTrackerTest, KeepsEveryThreadsInstancesApartWhileOthersCount)
@@ -223,7 +295,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 100; i++)
     {
-      tracker_.Settle(now_, QUIET, IsNowhere);
+      Settle(now_, QUIET, IsNowhere);
       EXPECT_LE(tracker_.CountInFlight(Origin::RestApi), static_cast<std::size_t>(THREADS));
     }
 
@@ -275,7 +347,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, ListsWhatIsStuck)
   {
     OneConnection source;
-    IngestTracker tracker(journal_, true, source);
+    IngestTracker tracker(journal_, true, source, lookups_);
     tracker.OnReceived(now_, Readable("1.2"));
     tracker.OnFilter(now_, {});
     EXPECT_TRUE(tracker.ListStuck(now_ + seconds(9)).empty());
@@ -288,7 +360,7 @@ namespace OrthancPerf
   TEST_F(IngestTrackerTest, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)
   {
     OneConnection source;
-    IngestTracker tracker(journal_, true, source);
+    IngestTracker tracker(journal_, true, source, lookups_);
 
     source.message.id = MessageId{7, 4};
     source.message.firstByte = source.message.lastByte = now_;

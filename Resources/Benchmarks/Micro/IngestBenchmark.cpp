@@ -94,7 +94,8 @@ namespace OrthancPerf
       EvidenceCollector evidence_{directory_, 4};
       Journal journal_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       MessageRecorder source_;
-      IngestTracker tracker_{journal_, false, source_};
+      StoreLookups lookups_;
+      IngestTracker tracker_{journal_, false, source_, lookups_};
     };
 
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/SentIdentifiers.h"
+
+namespace OrthancPerf
+{
+  SentIdentifiers::SentIdentifiers(StoreLookups& lookups, std::size_t capacity) :
+    lookups_(lookups),
+    capacity_(capacity)
+  {
+  }
+
+
+  void SentIdentifiers::LookUp(const std::vector<UidText>& sopInstanceUids, Duration patience)
+  {
+    bool isAsked = false;
+
+    for (const UidText& sopInstanceUid : sopInstanceUids)
+    {
+      const std::string uid = sopInstanceUid.data();
+
+      if (IsToAsk(uid))
+      {
+        InstanceIdentity instance;
+        instance.sopInstanceUid = sopInstanceUid;
+        isAsked = true;
+
+        if (!lookups_.Add(instance, [this, uid](const std::string& id) { OnAnswer(uid, id); }))
+        {
+          OnAnswer(uid, "");
+        }
+      }
+    }
+
+    if (isAsked)
+    {
+      lookups_.WaitForAnswers(patience);
+    }
+  }
+
+
+  std::string SentIdentifiers::Get(const UidText& sopInstanceUid) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = known_.find(sopInstanceUid.data());
+    return found == known_.end() ? "" : found->second;
+  }
+
+
+  bool SentIdentifiers::IsToAsk(const std::string& uid)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return known_.count(uid) == 0 && asked_.insert(uid).second;
+  }
+
+
+  void SentIdentifiers::OnAnswer(const std::string& uid, const std::string& instanceId)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    asked_.erase(uid);
+
+    if (!instanceId.empty() && known_.emplace(uid, instanceId).second)
+    {
+      order_.push_back(uid);
+
+      if (order_.size() > capacity_)
+      {
+        known_.erase(order_.front());
+        order_.pop_front();
+      }
+    }
+  }
+}
