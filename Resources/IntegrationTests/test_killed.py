@@ -12,7 +12,8 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,7 @@ LONGEST_PAUSE = 0.1
 DICOM_OPTIONS = {"DicomScpTimeout": 5}
 
 TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
+ENGINES = [*TARGETS, ""]  # "": nothing is transcoded
 
 # Orthanc's own: of each engine's program it has a socket and the memory that both share besides
 TOLERATED_DESCRIPTORS = 4
@@ -54,6 +56,18 @@ DESCRIPTORS_OF_PROGRAM = 2
 SHARED_MEMORY = "/memfd:orthanc-perf"
 
 KEPT = "all that was acknowledged is stored with its pixels, all that is served is whole"
+
+
+def name_row(*parts: str, engine: str) -> str:
+    transcoding = [f"transcoding by {engine}"] if engine else []
+    return ", ".join([*parts, *transcoding])
+
+
+def transcode(server: OrthancServer, engine: str) -> None:
+    """From now on, if there is an engine. Their programs come and go until all are tested."""
+    list_engines(server)
+    if engine:
+        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
 
 
 def count_programs(server: OrthancServer) -> int:
@@ -100,6 +114,8 @@ class TuningLoad:
         self._put(server, 1)
 
     def go_on(self, server: OrthancServer) -> AbstractContextManager[None]:
+        """Until a change is not answered, or refused."""
+
         def put(is_over: threading.Event) -> None:
             with suppress(requests.RequestException):
                 while not is_over.is_set():
@@ -109,15 +125,25 @@ class TuningLoad:
 
         return meanwhile(put)
 
+    def wait_for(self, count: int) -> None:
+        """Until so many more were answered."""
+        count += self._acknowledged
+        assert wait_until(lambda: self._acknowledged >= count, 120), "no change is answered"
+
     def check(self, server: OrthancServer) -> None:
         """The latest that was answered is in force, or the one that was on its way."""
+        self._acknowledged = self.look(server)
+
+    def look(self, server: OrthancServer) -> int:
+        """As check(), while changes may go on; the number of the one in force."""
+        least = self._acknowledged
         tuning = server.get_json("/perf/tuning")
         number = tuning["DicomSockets"]["UserTimeoutSeconds"] - 1000
         expected = self._make_document(number)
         for section, keys in expected.items():
             assert tuning[section].items() >= keys.items(), f"half of change {number}: {tuning}"
-        assert number in (self._acknowledged, self._number), (number, self._acknowledged)
-        self._acknowledged = number
+        assert least <= number <= self._number, (least, number, self._number)
+        return number
 
     def _put(self, server: OrthancServer, number: int) -> None:
         document = self._make_document(number)
@@ -143,19 +169,36 @@ def check_that_counters_begin_anew(server: OrthancServer, killed_at: float) -> N
     assert metrics.sum(PREFIX + "start_time_seconds") > killed_at
 
 
-@pytest.mark.parametrize("engine", ["dcmtk", "gdcm", "native", ""] if IS_LONG else ["dcmtk"])
+@pytest.fixture
+def index(request: pytest.FixtureRequest) -> Iterator[PostgreSqlServer | None]:
+    """What has Orthanc's index; None: its own SQLite."""
+    with PostgreSqlServer() if request.param == "PostgreSQL" else nullcontext() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("index", "engine"),
+    list(product(["SQLite", "PostgreSQL"], ENGINES)) if IS_LONG else [("SQLite", "dcmtk")],
+    indirect=["index"],
+)
 def test_orthanc_killed(
-    start_orthanc: StartOrthanc, moments: random.Random, reliability: AddRow, engine: str
+    index: PostgreSqlServer | None,  # which ends after Orthanc
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+    engine: str,
 ) -> None:
     row = reliability(
-        f"Orthanc killed, transcoding by {engine}" if engine else "Orthanc killed",
+        name_row("Orthanc killed", *["index in PostgreSQL"] * bool(index), engine=engine),
         f"{KEPT}; the tuning changed last is in force, as a whole; counters begin at zero, and say "
         "so; no engine's program stays",
     )
-    server = start_orthanc(options=DICOM_OPTIONS)
-    if engine:
-        list_engines(server)
-        tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+    server = start_orthanc(
+        plugins=[plugin, *[POSTGRESQL_PLUGIN] * bool(index), DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | (index.get_options() if index else {}),
+    )
+    transcode(server, engine)
     images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
     for _ in range(KILLS):
         with row.attempt():
@@ -187,8 +230,7 @@ def test_an_engine_program_killed(
         "shared memory and no instance in flight is left of those killed",
     )
     server = start_orthanc()
-    list_engines(server)
-    tune(server, Engine=engine, TransferSyntax=TARGETS[engine])
+    transcode(server, engine)
     store, descriptors = StoreCheck(), count_own_descriptors(server)
     with AcknowledgedLoad(server, NumberedImages()) as load:
         for _ in range(KILLS * 5):
@@ -215,7 +257,21 @@ def postgresql() -> Iterator[PostgreSqlServer]:
         yield server
 
 
-@pytest.mark.parametrize("victim", ["server", "connection"] if IS_LONG else ["server"])
+def start_on_postgresql(
+    postgresql: PostgreSqlServer, start_orthanc: StartOrthanc, plugin: Path, engine: str
+) -> OrthancServer:
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
+        options=DICOM_OPTIONS | postgresql.get_options(),
+    )
+    transcode(server, engine)
+    return server
+
+
+@pytest.mark.parametrize(
+    ("victim", "engine"),
+    list(product(["server", "connection"], ENGINES)) if IS_LONG else [("server", "native")],
+)
 def test_postgresql_killed(
     postgresql: PostgreSqlServer,  # which ends after Orthanc
     start_orthanc: StartOrthanc,
@@ -223,18 +279,16 @@ def test_postgresql_killed(
     moments: random.Random,
     reliability: AddRow,
     victim: str,
+    engine: str,
 ) -> None:
+    killed = "PostgreSQL killed" if victim == "server" else "a process of PostgreSQL's killed"
     row = reliability(
-        "PostgreSQL killed" if victim == "server" else "a process of PostgreSQL's killed",
+        name_row(killed, engine=engine),
         f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on; no "
         "descriptor and no instance in flight is left of the connections that broke",
     )
     images, store = NumberedImages(), StoreCheck()
-    server = start_orthanc(
-        plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
-        options=DICOM_OPTIONS | postgresql.get_options(),
-    )
-    list_engines(server)  # whose programs come and go during their self-test
+    server = start_on_postgresql(postgresql, start_orthanc, plugin, engine)
     descriptors = count_own_descriptors(server)
     for _ in range(KILLS):
         with row.attempt():
@@ -250,18 +304,66 @@ def test_postgresql_killed(
             store.check(server, load.acknowledged)
             check_nothing_left(server, descriptors)
             row.count("instances acknowledged", len(load.acknowledged))
+    assert bool(store.compressed) == bool(engine)
+
+
+@pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
+def test_postgresql_killed_while_the_tuning_is_changed(
+    postgresql: PostgreSqlServer,  # which ends after Orthanc
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+) -> None:
+    """A change that finds no database is in force, and saved with the next one."""
+    row = reliability(
+        "PostgreSQL killed, while the tuning is changed and images are stored",
+        f"{KEPT}; the tuning answers while PostgreSQL is gone; the one changed last is in force, "
+        "as a whole, and once changes were answered after PostgreSQL was back, still is when "
+        "Orthanc is killed, too",
+    )
+    server = start_on_postgresql(postgresql, start_orthanc, plugin, engine="")
+    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
+    for _ in range(KILLS):
+        with row.attempt():
+            with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
+                load.wait_for(3)
+                time.sleep(moments.uniform(0, LATEST_KILL))
+                postgresql.kill()
+                tuning.look(server)
+                postgresql.start()
+                tuning.look(server)
+                tuning.wait_for(2)  # the first may have met the end of its connection
+            tuning.check(server)
+            unsaved = server.log.count("could not be saved")
+            server.kill()
+            server.start()
+            tuning.check(server)
+            store.check(server, load.acknowledged)
+            row.count("instances acknowledged", len(load.acknowledged))
+            row.count("changes saved with the next one only", unsaved)
 
 
 # ---- HAProxy ------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not IS_LONG, reason="takes longer than it tells: run-tests.sh --long")
+@pytest.mark.parametrize("engine", ENGINES)
 def test_haproxy_killed(
-    start_orthanc: StartOrthanc, tmp_path: Path, moments: random.Random, reliability: AddRow
+    start_orthanc: StartOrthanc,
+    tmp_path: Path,
+    moments: random.Random,
+    reliability: AddRow,
+    engine: str,
 ) -> None:
-    row = reliability("HAProxy killed", f"{KEPT}; through a new HAProxy, Orthanc stores on")
+    row = reliability(
+        name_row("HAProxy killed", engine=engine),
+        f"{KEPT}; through a new HAProxy, Orthanc stores on; no descriptor and no instance in "
+        "flight is left of the connections that broke",
+    )
     server = start_orthanc(options=DICOM_OPTIONS)
-    images, store = NumberedImages(), StoreCheck()
+    transcode(server, engine)
+    images, store, descriptors = NumberedImages(), StoreCheck(), count_own_descriptors(server)
     with HaProxyServer(tmp_path, {"orthanc-a": server}, ("nobody", "asks")) as haproxy:
         for _ in range(KILLS):
             with row.attempt():
@@ -272,4 +374,6 @@ def test_haproxy_killed(
                     haproxy.start()
                     load.wait_for(3)
                 store.check(server, load.acknowledged)
+                check_nothing_left(server, descriptors)
                 row.count("instances acknowledged", len(load.acknowledged))
+    assert bool(store.compressed) == bool(engine)
