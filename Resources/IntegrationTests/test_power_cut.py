@@ -10,6 +10,8 @@ import hashlib
 import os
 import random
 import shutil
+import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,6 +44,9 @@ DEFAULT_QUALITY = 90
 
 # Seconds after the first instances are acknowledged
 EARLY_CUT, LATE_CUT = 0.7, 20
+
+# It would sync each file that it finds. The disk, mounted anew, has none that is not
+FOUND = {"recovery_init_sync_method": "syncfs"}
 
 # Seconds: Orthanc writes its SQLite back every ten (ServerIndex::FlushThread), and takes a moment
 WRITTEN_BACK = 14
@@ -155,6 +160,32 @@ def test_the_disk_forgets_what_was_not_synced(disk: ForgetfulDisk) -> None:
     assert (disk.point / "synced").read_bytes() == b"synced"
 
 
+@FORGETTING
+def test_the_disk_keeps_folders_links_and_owners_that_were_synced(disk: ForgetfulDisk) -> None:
+    """On which PostgreSQL counts."""
+    for name in ("synced", "forgotten"):
+        folder = disk.point / name
+        folder.mkdir(mode=0o700)
+        os.chown(folder, 12345, 12345)
+    (disk.point / "synced" / "file").touch()
+    sync(disk.point / "synced" / "file")
+    (disk.point / "synced" / "link").hardlink_to(disk.point / "synced" / "file")
+    (disk.point / "synced" / "file").unlink()
+    sync(disk.point / "synced")
+    disk.cut_power()
+    assert [path.name for path in disk.point.rglob("*")] == ["synced", "link"]
+    status = (disk.point / "synced").stat()
+    assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (12345, 0o700)
+
+
+def sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @dataclass(frozen=True)
 class Setting:
     """An Orthanc with the plugin, which may transcode, or without."""
@@ -200,14 +231,21 @@ SETTINGS = [
 
 
 def cut_power(
-    server: OrthancServer, disk: ForgetfulDisk, images: NumberedImages, pause: float
+    server: OrthancServer,
+    disk: ForgetfulDisk,
+    images: NumberedImages,
+    pause: float,
+    postgresql: PostgreSqlServer | None = None,
 ) -> tuple[AcknowledgedLoad, float]:
-    """The senders' account, and when it was; Orthanc is to be started anew."""
+    """The senders' account, and when it was; Orthanc is to be started anew, and PostgreSQL, which
+    is on the disk, too."""
     with AcknowledgedLoad(server, images) as load:
         load.wait_for(3)
         time.sleep(pause)
         moment = time.monotonic()
         server.kill()
+        if postgresql:
+            postgresql.kill()
     disk.cut_power()
     return load, moment
 
@@ -246,6 +284,76 @@ def test_with_the_index_in_postgresql_nothing_is_lost(
                 store.check(server, load.acknowledged)
                 setting.check_tuning(server, 1000 + number)
                 row.count("instances acknowledged", len(load.acknowledged))
+
+
+@pytest.fixture
+def public_disk() -> Iterator[ForgetfulDisk]:
+    """In a folder that other users may enter, too, as PostgreSQL's."""
+    folder = Path(tempfile.mkdtemp(prefix="orthanc-perf-disk-"))
+    folder.chmod(0o755)
+    with ForgetfulDisk(folder) as disk:
+        yield disk
+    shutil.rmtree(folder)
+
+
+@FORGETTING
+@pytest.mark.skipif(not IS_LONG, reason="takes some 30 s each time: run-tests.sh --long")
+def test_with_postgresql_on_the_same_disk_nothing_is_lost(
+    public_disk: ForgetfulDisk,
+    tmp_path: Path,
+    plugin: Path,
+    moments: random.Random,
+    reliability: AddRow,
+) -> None:
+    """Orthanc and PostgreSQL die together, and find what the disk has kept of both."""
+    rows = [
+        reliability(
+            f"the power, PostgreSQL on the same disk, {setting.name}",
+            "PostgreSQL recovers by itself; all that was acknowledged is stored with its pixels, "
+            "all that is served is whole" + ("; so is the tuning" if setting.has_plugin else ""),
+        )
+        for setting in SETTINGS
+    ]
+    images, store = NumberedImages(), StoreCheck()
+    with PostgreSqlServer(settings=FOUND, disk=public_disk.point) as postgresql:
+        for number, (setting, row) in islice(
+            enumerate(cycle(zip(SETTINGS, rows, strict=True))), CUTS
+        ):
+            server = OrthancServer(
+                tmp_path,
+                plugins=[POSTGRESQL_PLUGIN, *setting.list_plugins(plugin)],
+                options=postgresql.get_options() | find_storage(public_disk),
+            )
+            with row.attempt(), server:
+                setting.tune(server, 1000 + number)
+                pause = moments.uniform(0, EARLY_CUT)
+                load, _ = cut_power(server, public_disk, images, pause, postgresql)
+                postgresql.start()
+                assert postgresql.log.count("database system was not properly shut down") == (
+                    number + 1
+                )
+                server.start()
+                store.check(server, load.acknowledged)
+                setting.check_tuning(server, 1000 + number)
+                row.count("instances acknowledged", len(load.acknowledged))
+
+
+@FORGETTING
+@pytest.mark.skipif(not IS_LONG, reason="takes some 30 s: run-tests.sh --long")
+def test_what_postgresql_does_not_sync_is_lost(
+    public_disk: ForgetfulDisk, tmp_path: Path, plugin: Path
+) -> None:
+    postgresql = PostgreSqlServer(settings=FOUND | {"fsync": "off"}, disk=public_disk.point)
+    with postgresql:
+        options = postgresql.get_options()
+        with OrthancServer(
+            tmp_path, plugins=[POSTGRESQL_PLUGIN, plugin, DICOMWEB_PLUGIN], options=options
+        ) as server:
+            load, _ = cut_power(server, public_disk, NumberedImages(), 0, postgresql)
+            postgresql.start()
+            server.start()
+            with pytest.raises(AssertionError, match="acknowledged instances are lost"):
+                StoreCheck().check(server, load.acknowledged)
 
 
 @FORGETTING

@@ -3,14 +3,16 @@
 
 It keeps what is in a file at its fsync(2) or fdatasync(2), with the name that the file has, as the
 file systems with a journal do (ext4, XFS, btrfs): POSIX would have the folder synced as well. A
-file that was removed or renamed is so for good at the next sync of any. Of what was not synced it
-keeps nothing: real disks are kinder, they write back after some seconds.
+file that was removed, renamed or linked is so for good at the next sync of any. A folder is kept
+with a file in it, or by its own sync. Of what was not synced it keeps nothing: real disks are
+kinder, they write back after some seconds.
 
 As a program it is the file system itself: forgetful_disk.py LIVE KEPT MOUNT_POINT.
 """
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -57,7 +59,7 @@ class ForgetfulDisk:
         """Whoever uses the disk must be dead by now. It is mounted anew with what it has kept."""
         self._unmount()
         shutil.rmtree(self._live)
-        shutil.copytree(self.kept, self._live)
+        subprocess.run(["cp", "--archive", self.kept, self._live], check=True)  # owners, too
         self._mount()
 
     def _mount(self) -> None:
@@ -85,6 +87,8 @@ def serve(live: Path, kept: Path, point: Path) -> None:
     """The file system, until it is unmounted."""
     import mfusepy  # which needs libfuse, unlike the tests that only look for it
 
+    copying = kept.with_name("copying")
+
     class Files(mfusepy.Operations):
         """All is in `live`; what is synced is copied to `kept`."""
 
@@ -100,14 +104,29 @@ def serve(live: Path, kept: Path, point: Path) -> None:
             with self._lock:
                 self._keep_names()
                 target = self._in(kept, path)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(f"/proc/self/fd/{fh}", target)
+                self._keep_folder(target.parent)
+                # In one piece: at the end of this process all of it is kept, or what was before
+                shutil.copyfile(f"/proc/self/fd/{fh}", copying)
+                self._keep_owner(copying, os.stat(fh))
+                copying.replace(target)
             return 0
 
         def fsyncdir(self, path: str, datasync: int, fh: int) -> int:
             with self._lock:
                 self._keep_names()
+                self._keep_folder(self._in(kept, path))
             return 0
+
+        def _keep_folder(self, folder: Path) -> None:
+            if folder != kept:
+                self._keep_folder(folder.parent)
+                folder.mkdir(exist_ok=True)
+                self._keep_owner(folder, (live / folder.relative_to(kept)).stat())
+
+        @staticmethod
+        def _keep_owner(path: Path, status: os.stat_result) -> None:
+            os.chown(path, status.st_uid, status.st_gid)
+            path.chmod(stat.S_IMODE(status.st_mode))
 
         def unlink(self, path: str) -> int:
             self._in(live, path).unlink()
@@ -117,6 +136,11 @@ def serve(live: Path, kept: Path, point: Path) -> None:
         def rename(self, old: str, new: str) -> int:
             self._in(live, old).rename(self._in(live, new))
             self._defer(lambda: self._in(kept, old).rename(self._in(kept, new)))
+            return 0
+
+        def link(self, target: str, source: str) -> int:
+            self._in(live, target).hardlink_to(self._in(live, source))
+            self._defer(lambda: self._in(kept, target).hardlink_to(self._in(kept, source)))
             return 0
 
         def rmdir(self, path: str) -> int:
@@ -147,10 +171,18 @@ def serve(live: Path, kept: Path, point: Path) -> None:
 
         def mkdir(self, path: str, mode: int) -> int:
             self._in(live, path).mkdir(mode)
+            self._give(path)
             return 0
 
         def create(self, path: str, mode: int, fi: object = None) -> int:
-            return os.open(self._in(live, path), os.O_RDWR | os.O_CREAT, mode)
+            descriptor = os.open(self._in(live, path), os.O_RDWR | os.O_CREAT, mode)
+            self._give(path)
+            return descriptor
+
+        def _give(self, path: str) -> None:
+            """To whom has asked for it."""
+            user, group, _ = mfusepy.fuse_get_context()
+            os.chown(self._in(live, path), user, group)
 
         def open(self, path: str, flags: int) -> int:
             return os.open(self._in(live, path), flags & ~os.O_APPEND)
@@ -190,7 +222,14 @@ def serve(live: Path, kept: Path, point: Path) -> None:
         def _in(root: Path, path: str) -> Path:
             return root / path.removeprefix("/")
 
-    mfusepy.FUSE(Files(), str(point), foreground=True, fsname="forgetful", hard_remove=True)
+    mfusepy.FUSE(
+        Files(),
+        str(point),
+        foreground=True,
+        fsname="forgetful",
+        hard_remove=True,
+        allow_other=True,  # than root
+    )
 
 
 if __name__ == "__main__":
