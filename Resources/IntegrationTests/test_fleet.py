@@ -279,6 +279,10 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     assert ("PersistentVolumeClaim", volume["persistentVolumeClaim"]["claimName"]) in kinds
     ports = {port["name"]: port["containerPort"] for port in container["ports"]}
     assert ports == {"dicom": 4242, "http": 8042}
+    annotations = read_annotations()
+    assert annotations["prometheus.io/scrape"] == "true"
+    assert annotations["prometheus.io/port"] == str(ports["http"])
+    assert "checksum/config" in annotations
     page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
     scraped = re.findall(r'\["(\S+)\.orthanc:8042"\]\n +labels: { instance: (\S+) }', page)
     assert scraped == [(f"orthanc-{n}", f"orthanc-{n}") for n in range(pods["replicas"])]
@@ -291,6 +295,66 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     uri = environment["ORTHANC__POSTGRESQL__CONNECTION_URI"]
     assert uri.partition("?")[2] == known["PostgreSQL"]["ConnectionUri"].partition("?")[2]
     assert environment["ORTHANC__DATABASE_SERVER_IDENTIFIER"] == "$(ORTHANC_POD)"
+
+
+def read_annotations() -> dict[str, str]:
+    """Those of a pod."""
+    documents = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
+    pods = next(document["spec"] for document in documents if document["kind"] == "StatefulSet")
+    return pods["template"]["metadata"]["annotations"]
+
+
+def read_job(folder: Path) -> dict[str, Any]:
+    """The one in fleet.md that finds pods by their annotations; its password is in the folder."""
+    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
+    blocks = re.findall(r"(?m)^ {6}- job_name: .+\n(?: {8}.+\n)+", page)
+    (job,) = [yaml.safe_load(block)[0] for block in blocks if "kubernetes_sd_configs" in block]
+    (folder / "password").write_text(CHECK[1])
+    job["basic_auth"]["password_file"] = str(folder / "password")
+    return job
+
+
+def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path) -> None:
+    """By a list of what Kubernetes would tell it of two pods, one target for each of their ports,
+    and of one of somebody else's: Debian's Prometheus is made without asking Kubernetes itself."""
+    annotations = {
+        re.sub(r"\W", "_", name): value
+        for name, value in read_annotations().items()
+        if name.startswith("prometheus.io/")
+    }
+    assert annotations.pop("prometheus_io_port") == "8042"
+
+    def tell(pod: str, app: str, server: OrthancServer) -> dict[str, Any]:
+        own = annotations | {"prometheus_io_port": str(server.http_port)}
+        labels = {
+            "__meta_kubernetes_pod_name": pod,
+            "__meta_kubernetes_pod_ip": "127.0.0.1",
+            "__meta_kubernetes_pod_label_app": app,
+        }
+        labels |= {f"__meta_kubernetes_pod_annotation_{name}": own[name] for name in own}
+        return {"targets": ["127.0.0.1:4242", "127.0.0.1:8042"], "labels": labels}
+
+    servers = list(fleet.servers.values())
+    job = read_job(tmp_path)
+    assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
+    job["scrape_interval"] = "1s"
+    job["static_configs"] = [tell(f"orthanc-{n}", "orthanc", servers[n]) for n in range(2)]
+    job["static_configs"].append(tell("viewer-0", "viewer", servers[0]))
+    stranger = {name: value for name, value in job.items() if name != "basic_auth"}
+    stranger["job_name"] = "stranger"
+    with PrometheusServer(tmp_path, [job, stranger]) as prometheus:
+
+        def ask(name: str) -> dict[str, float]:
+            found = prometheus.query(f'up{{job="{name}"}}')
+            return {row["metric"]["instance"]: float(row["value"][1]) for row in found}
+
+        assert wait_until(lambda: ask("orthanc") == {"orthanc-0": 1, "orthanc-1": 1}), ask(
+            "orthanc"
+        )
+        assert wait_until(lambda: len(ask("stranger")) == 2)
+        assert set(ask("stranger").values()) == {0}
+        (count,) = prometheus.query('count(orthanc_perf_start_time_seconds{job="orthanc"})')
+        assert count["value"][1] == "2"
 
 
 # ---- The sums
