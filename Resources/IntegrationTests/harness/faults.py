@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness import distance, wire
+from harness import distance, memory_group, wire
 from harness.clients import get_output
 from harness.ledger import HERE, Place
 from harness.load import meanwhile
@@ -37,11 +37,6 @@ START_SECONDS = 20
 ADDRESS_SPACE_LEFT = 32 * MEBIBYTE
 
 FAKETIME = list(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
-
-MEMORY_GROUPS = Path("/sys/fs/cgroup/memory")  # of control groups of version 1
-
-# In the group before it executes Orthanc
-ENTER = 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"'
 
 
 def run(*command: str | Path) -> None:
@@ -244,33 +239,22 @@ class NoAddressSpace(Fault):
 class NoMemory(Fault):
     """A control group that gives nothing more: the kernel ends a process of it."""
 
-    obstacle = find_obstacle() or (
-        None
-        if (MEMORY_GROUPS / "memory.limit_in_bytes").exists()
-        else "there are no control groups of version 1 here that limit memory"
-    )
+    obstacle = memory_group.find_obstacle()
     may_end = True
 
     @contextmanager
     def prepare(self, folder: Path) -> Iterator[None]:
-        self._group = MEMORY_GROUPS / f"orthanc-perf-{folder.name}-{os.getpid()}"
-        self._group.mkdir()
-        self.launcher = ["sh", "-c", ENTER, "sh", str(self._group)]
-        try:
+        with memory_group.make_group() as self._group:
+            self.launcher = self._group.launcher
             yield
-        finally:
-            assert wait_until(lambda: not (self._group / "cgroup.procs").read_text(), START_SECONDS)
-            self._group.rmdir()
 
     @contextmanager
     def strike(self, server: OrthancServer) -> Iterator[None]:
-        most = self._group / "memory.limit_in_bytes"
-        used = int((self._group / "memory.usage_in_bytes").read_text("ascii"))
-        most.write_text(str(used + MEBIBYTE), "ascii")
+        self._group.limit(self._group.count_bytes() + MEBIBYTE)
         try:
             yield
         finally:
-            most.write_text("-1", "ascii")
+            self._group.limit(None)
 
 
 class NoProcess(Fault):
