@@ -52,7 +52,8 @@ of them; the five parts marked with * are not preceded by a build:
   --long       as before a release, a day: the analyzer for all files, all unit tests with the
                thread sanitizer, classes compared by the linker, 1,000 live switches of the engine,
                hundreds of kills and power cuts, whose outcome is kept in
-               build/test-run/reliability, and the last two parts
+               build/test-run/reliability, and the last two parts. The end names what was left out,
+               such as other releases of Orthanc, as nobody has made a root file system for it
 END
 }
 
@@ -382,6 +383,38 @@ count_tests()
 }
 
 
+# What --long has not tried, for want of what somebody has to make first: a skipped test is one of
+# many in a log that nobody reads
+list_left_out()
+{
+  local root name archives=(build/portable/orthanc-perf-*-linux-"$(uname -m)".tar.gz)
+  if [[ -z ${PERF_ROOTS:-} ]]
+  then
+    echo "other releases of Orthanc, the fleet of two releases among them: PERF_ROOTS names no root" \
+      "file system (Resources/IntegrationTests/make-debian-root.sh)"
+  elif [[ ! -e ${archives[0]} ]]
+  then
+    echo "the Orthancs of PERF_ROOTS: no archive in build/portable (Resources/build-portable.sh)"
+  fi
+  if [[ -z ${PERF_PACKAGE_ROOTS:-} ]]
+  then
+    echo "Debian's package, installed: PERF_PACKAGE_ROOTS names no root file system" \
+      "(Resources/IntegrationTests/make-debian-root.sh)"
+  fi
+  if [[ -z ${PERF_ARM64_ROOT:-} ]]
+  then
+    echo "arm64: PERF_ARM64_ROOT names no folder (Resources/IntegrationTests/make-arm64-root.sh)"
+  fi
+  for name in PERF_ROOTS PERF_PACKAGE_ROOTS PERF_ARM64_ROOT
+  do
+    while read -r root
+    do
+      [[ -z $root || -d $root ]] || echo "$root of $name: there is no such folder"
+    done < <(tr ':' '\n' <<< "${!name:-}")
+  done
+}
+
+
 # Each part's line, and the reasons of those that failed; returns 1 if any has
 summarize()
 {
@@ -407,6 +440,10 @@ summarize()
   printf '\n==== Summary, after %d s\n' "$SECONDS"
   printf '%s\n' "${lines[@]}"
   count_tests "${logs[@]}"
+  if [[ -n ${PERF_LONG:-} ]] && is_in integration "$@"
+  then
+    list_left_out | sed 's/^/LEFT OUT  /'
+  fi
   if [[ ${#failed[@]} -gt 0 ]]
   then
     echo "${#failed[@]} of $# parts FAILED: ${failed[*]}"
