@@ -364,11 +364,12 @@ namespace OrthancPerf
     std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
     std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
 
-    const std::string_view source = GetSource(target);
+    // Of what came, even where that was inflated for the encoder: who did it may have done it wrong
     const auto quality =
         IsLossy(target) ? std::make_optional(surroundings_.settings.lossyQuality) : std::nullopt;
-    const std::string problem = FindDamage(
-        {source.data(), source.size(), file, quality, surroundings_.deadline}, ofSource, ofResult);
+    const std::string problem =
+        FindDamage({received_.data(), received_.size(), file, quality, surroundings_.deadline},
+                   ofSource, ofResult);
     return problem.empty() ? "" : "verification failed: " + problem;
   }
 

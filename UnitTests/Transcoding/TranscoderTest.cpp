@@ -125,6 +125,30 @@ namespace OrthancPerf
     };
 
 
+    // Whatever is deflated, it takes for this file
+    class Inflater : public FakeEngine
+    {
+    public:
+      Inflater(const char* name, std::string inflated) :
+        FakeEngine(name),
+        inflated_(std::move(inflated))
+      {
+      }
+
+      EngineResult Transcode(const void* data, std::size_t size,
+                             const TranscodingTarget& target) const noexcept override
+      {
+        const bool isDeflated = DescribeImage(data, size).isDeflated;
+        const std::string& source = inflated_;
+        return isDeflated ? FakeEngine::Transcode(source.data(), source.size(), target)
+                          : FakeEngine::Transcode(data, size, target);
+      }
+
+    private:
+      const std::string inflated_;
+    };
+
+
     std::string GetSyntax(const std::string& file)
     {
       return CheckDicomFile(file.data(), file.size()).transferSyntaxUid.data();
@@ -545,6 +569,38 @@ namespace OrthancPerf
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
     ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined, "deflated, and no engine can inflate it");
+  }
+
+
+  TEST_F(TranscoderTest, WhatOneEngineHasInflatedWronglyIsNotTakenForWhatCame)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Set(0x00080018, "UI", "1.2.3.44");
+    const std::string right = editor.Write();
+    std::string wrong = right;
+    wrong[wrong.size() - 10] = static_cast<char>(wrong[wrong.size() - 10] ^ 1);
+
+    for (const std::string& first : {right, wrong})
+    {
+      std::vector<InstalledEngine> installed(2);
+      installed[0].engine = std::make_unique<Inflater>("native", first);
+      installed[1].engine = std::make_unique<Inflater>("dcmtk", right);
+      EngineDirectory directory(std::move(installed));
+      directory.TestAll();
+
+      Transcoder transcoder(directory, nullptr);
+      IngestTranscoding settings;
+      settings.transferSyntax = RLE;
+      settings.engine = EngineChoice::Dcmtk;
+      settings.verify = settings.ofCompressed = true;
+      transcoder.SetSettings(settings);
+      const Transcoding transcoding = transcoder.TranscodeTo(file.data(), file.size(), {RLE});
+      EXPECT_EQ(first == right ? ""
+                               : "verification failed: dcmtk and native decode what came to other "
+                                 "pixels",
+                transcoding.report.reason);
+    }
   }
 
 
