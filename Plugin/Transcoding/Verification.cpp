@@ -169,6 +169,14 @@ namespace OrthancPerf
     }
 
 
+    // In the bits of pixels that are not stored: no error that is measured tells of them
+    bool HasSameOverlays(const ImageDescription& one, const ImageDescription& other)
+    {
+      return !one.hasEmbeddedOverlays ||
+             (HasSameUnusedBits(one, other) && HasSameUnusedBits(other, one));
+    }
+
+
     // Two decodings of one source. Most are the same to the bit, which is seen fast.
     bool DoDiffer(const ImageDescription& source, const ImageDescription& one,
                   const ImageDescription& other)
@@ -179,9 +187,12 @@ namespace OrthancPerf
       }
 
       const std::optional<PixelError> error = MeasureError(one, other);
-      return error.has_value()
-                 ? error->mean > GetRounding(source, one, other)
-                 : CompareGeometry(one, other).verdict != PixelComparison::Verdict::Same;
+      const double rounding = GetRounding(source, one, other);
+
+      // Where nothing is rounded, other bytes are other pixels, also those that can't be measured
+      return error.has_value() ? error->mean > rounding || !HasSameOverlays(one, other)
+                               : rounding == 0 || CompareGeometry(one, other).verdict !=
+                                                      PixelComparison::Verdict::Same;
     }
 
 

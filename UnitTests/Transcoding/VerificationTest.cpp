@@ -193,6 +193,36 @@ namespace OrthancPerf
   }
 
 
+  // One that is wrong, and has written what it saw
+  TEST_F(VerificationTest, DecodersThatDisagreeAboutBitsThatCannotBeMeasuredAreFound)
+  {
+    SampleShape shape;
+    shape.bitsAllocated = 16;
+    shape.bitsStored = 12;
+    const std::string plain = MakeSampleImage(shape);
+    const auto verify = [&](DicomTag tag, char value, unsigned int bit)
+    {
+      DataSetEditor editor(plain.data(), plain.size());
+      editor.Set(tag, "US", std::string({value, '\0'}));
+      source_ = editor.Write();
+      const std::string wrong = source_;
+      source_[source_.size() - 1] = static_cast<char>(source_.back() ^ bit);
+      source_ = Encode(good_, RLE);
+      FakeEngine other("other");
+      other.Writes(wrong);
+      const std::string file =
+          good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
+      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+    };
+
+    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    EXPECT_EQ(DISAGREEMENT, verify(0x60000102, 12, 0x40));  // an overlay in unused bits
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280102, 3, 1));      // a High Bit that can't be
+    EXPECT_EQ("", verify(0x60000102, 12, 0));
+    EXPECT_EQ("", verify(0x00280102, 3, 0));
+  }
+
+
   TEST_F(VerificationTest, WhatDecodersPassOverIsFound)
   {
     // Decoders would show one frame of each
