@@ -295,6 +295,12 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     uri = environment["ORTHANC__POSTGRESQL__CONNECTION_URI"]
     assert uri.partition("?")[2] == known["PostgreSQL"]["ConnectionUri"].partition("?")[2]
     assert environment["ORTHANC__DATABASE_SERVER_IDENTIFIER"] == "$(ORTHANC_POD)"
+    # PostgreSQL's default is 100, of which 3 are for superusers
+    connections = int(environment["ORTHANC__POSTGRESQL__INDEX_CONNECTIONS_COUNT"])
+    assert pods["replicas"] * connections <= 97
+    # A change of the database took 22 minutes with 150 million instances, says the Orthanc Book
+    probe = container["startupProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] >= 2 * 22 * 60
 
 
 def read_annotations() -> dict[str, str]:
