@@ -51,7 +51,7 @@ from lab.cells import (
 from lab.charts import Charts
 from lab.compare import adjust, compare, count_ways, find_probability
 from lab.dcmtk_sockets import choose_images
-from lab.growth import FASTER, NOT_FASTER, UNSURE, answer, list_growths, sum_up
+from lab.growth import FASTER, NOT_FASTER, NOT_TOLD, UNSURE, answer, list_growths, sum_up
 from lab.ingest import GZIP, is_below_at_first, is_compressed, list_setups, multiply
 from lab.ingest_page import (
     BASE,
@@ -662,6 +662,28 @@ def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
     report = run_lab(plugin, tmp_path, "overhead", *arguments)
     assert len(set(list_names(report, "Load"))) == 3
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "contestants"),
+    [
+        (["noise"], ["without the plugin", "without the plugin, again"]),
+        (
+            ["cost-of-probe", "--probe-only"],
+            ["the plugin without its probe", "the plugin with its probe"],
+        ),
+    ],
+    ids=["noise", "cost-of-probe"],
+)
+def test_two_servers_differ_in_one_thing(
+    plugin: Path, tmp_path: Path, arguments: list[str], contestants: list[str]
+) -> None:
+    few = ["--images", "2", "--pairs", "1", "--rounds", "1", "--loads", "storescu"]
+    report = run_lab(plugin, tmp_path, *arguments, *few)
+    (cell,) = report["Cells"]
+    assert list_contestants(cell) == contestants
+    for figures in cell["Rounds"][0][0].values():
+        assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
 
 
 def test_overhead_has_both_servers_on_postgresql(plugin: Path, tmp_path: Path) -> None:
@@ -1555,20 +1577,29 @@ def test_own_watches_by_get_alone(
         assert why == "the performance plugin is not loaded there (404)"
 
 
-def make_axis(name: str, costs: dict[float, tuple[float, float]], turns: int = 6) -> Results:
-    """Orthanc's cost and the plugin's own at each place, with some noise on the latter."""
+def make_axis(
+    name: str, costs: dict[float, tuple[float, float]], turns: int = 6, noise: float = 0.02
+) -> Results:
+    """Orthanc's cost and the plugin's own at each place, with so much noise on the latter."""
     results = make_results()
     results.figures = {"processor time": Figure("ms"), "memory": Figure("MB")}
     for place, (cost, own) in costs.items():
         cell = results.find({"Axis": name, "At": f"{place:g} places"})
-        noises = [0.02 * cost * (-1) ** turn * (1 + turn) / turns for turn in range(turns)]
+        noises = [noise * cost * (-1) ** turn * (1 + turn) / turns for turn in range(turns)]
         cell.rounds = [
             [
-                {"A": {"processor time": cost}, "B": {"processor time": cost + own + noise}}
-                for noise in noises
+                {"A": {"processor time": cost}, "B": {"processor time": cost + own + more}}
+                for more in noises
             ]
         ]
     return results
+
+
+def replace_axis(results: Results, costs: dict[float, tuple[float, float]]) -> Results:
+    """The same with other costs."""
+    other = make_axis(results.cells[0].factors["Axis"], costs)
+    other.options = results.options
+    return other
 
 
 def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
@@ -1592,23 +1623,75 @@ def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
     (few_rounds,) = list_growths(rounds)
     assert few_rounds.judge() == UNSURE
     charts = Charts("made")
-    lines = answer(make_axis("drawn", {x: (x + 1, 0.1) for x in [0, 10]}), charts)
+    lines = answer(make_axis("drawn", {x: (x + 1, 0.1 - x / 50) for x in [0, 10]}), charts)
     assert charts.write(tmp_path) == [tmp_path / "made-growth.svg"]
-    assert ElementTree.parse(tmp_path / "made-growth.svg").getroot().tag.endswith("svg")
-    assert any(line.startswith("- drawn, processor time: the plugin adds") for line in lines)
-    assert sum_up([slower, faster]).startswith(
-        "**The plugin's own cost grows faster than Orthanc's on faster (processor time)**, of 2"
+    drawn = (tmp_path / "made-growth.svg").read_text("utf-8")
+    assert ElementTree.fromstring(drawn).tag.endswith("svg")
+    assert "below zero by noise" in drawn  # what has no logarithm is not left out
+    assert any(
+        re.match(r"\| drawn \| processor time \| [\d.]+% at 0 \| -[\d.]+% at 10 ", line)
+        for line in lines
+    )
+    assert sum_up([slower, faster]) == (
+        "**The plugin's own cost grows faster than Orthanc's on faster (processor time).** Of 2"
+        " costs, 1 do not grow faster, by their whole intervals."
     )
 
 
+def test_growth_that_is_too_uncertain_is_not_told() -> None:
+    (noisy,) = list_growths(make_axis("noisy", {x: (x, 0) for x in [1, 10, 100]}, noise=0.5))
+    assert noisy.judge() == NOT_TOLD
+    assert "1 are not told: noisy (processor time)" in sum_up([noisy])
+    assert "on no axis that this run shows" in sum_up([noisy])
+
+
+def test_growth_is_judged_beyond_what_bounds_it() -> None:
+    """256 names at most are told apart: what they take is a constant."""
+    names = [1, 100, 256, 1000, 10000]
+    results = make_axis("peers", {x: (1, 0.5 + min(x, 256) / 256) for x in names})
+    (free,) = list_growths(results)
+    assert free.judge() == FASTER
+    results.options = {"maximum_peers": 256}
+    (bounded,) = list_growths(results)
+    assert bounded.judge() == NOT_FASTER
+    assert "256 apart at most. Its own is 0.50" in bounded.tell_bounded()
+    assert "at 1, and 1.5 at 256" in bounded.tell_bounded()
+    (beyond,) = list_growths(replace_axis(results, {x: (1, 0.5 + x / 10000) for x in names}))
+    assert beyond.judge() == FASTER
+
+
+def test_growth_of_what_falls_is_that_of_its_inverse() -> None:
+    """Throughput: twice the time an image is half of it."""
+    results = make_axis("slow", {x: (1, 1) for x in [1, 10, 100]}, noise=0)
+    results.figures = {"throughput": Figure("images/s")}
+    for cell, share in zip(results.cells, (0, 0.5, 1), strict=True):
+        cell.rounds = [[{"A": {"throughput": 100}, "B": {"throughput": 100 / (1 + share)}}] * 6]
+    (growth,) = list_growths(results)
+    assert growth.judge() == FASTER
+    assert growth.make_verdict_row()[2:5] == [
+        "0.0% at 1",
+        "100.0% at 100",
+        "50.00 (50.00 to 50.00)",
+    ]
+    assert growth.make_speed_row() == [
+        "slow",
+        "100",
+        "100",
+        "0.00 (0.00 to 0.00)",
+        "100",
+        "50",
+        "-0.15 (-0.15 to -0.15)",
+    ]
+
+
 def test_scale_measures_each_axis_and_keeps_the_store(plugin: Path, tmp_path: Path) -> None:
-    places = ["--stored", "60", "--peers", "3", "--idle", "3", "--size", "1.1"]
-    axes = ["--axes", "stored", "peers", "idle", "size"]  # "senders" are those of other experiments
-    arguments = [*axes, *places, "--images", "3", "--rounds", "1", "--turns", "1"]
+    places = ["--stored", "60", "--peers", "3", "--idle", "3", "--size", "1.1", "--senders", "2"]
+    arguments = [*places, "--images", "3", "--rounds", "1", "--turns", "1"]
     report = run_lab(plugin, tmp_path, "scale", *arguments)
-    assert list_names(report, "Axis") == ["stored", "peers", "idle", "size"]
+    assert list_names(report, "Axis") == ["stored", "peers", "idle", "size", "senders"]
     for cell in report["Cells"]:
-        ((turn,),) = cell["Rounds"]
+        assert len(cell["Rounds"]) == (2 if cell["Factors"]["Axis"] == "stored" else 1)
+        ((turn,), *_) = cell["Rounds"]
         assert list(turn) == ["Orthanc", "Orthanc with the plugin"]
         assert all(figures["memory"] > 10 for figures in turn.values())
         assert turn["Orthanc with the plugin"]["scrape of /perf/metrics"] > 0

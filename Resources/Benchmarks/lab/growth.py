@@ -10,7 +10,10 @@ witnesses. Where there is one round, its turns have to do.
 
 The plugin's own cost is the difference B - A of a pair, which noise makes negative where it is
 small: then it has no exponent. Whether it grows faster than Orthanc's is told without: by its
-share, B / A - 1, and the slope of that over the logarithm of x.
+share, B / A - 1, and the slope of that over the logarithm of x. That it does not grow faster is
+said only where the whole interval of that slope says so: what is too uncertain is not told.
+
+Throughput is judged by its inverse, the time of an instance, as costs grow.
 """
 
 import math
@@ -34,10 +37,20 @@ CONFIDENCE = (2.5, 97.5)  # per cent
 
 # What the plugin's share must have grown by from end to end of an axis, of Orthanc's cost: less is
 # told from nothing only because memory hardly varies from turn to turn
-MATTERS = {"processor time": 0.02, "memory": 0.1}
+MATTERS = {"throughput": 0.05, "processor time": 0.02, "memory": 0.1}
+RULED_OUT = 0.1  # what it must not have grown by, by its interval, to be said not to grow faster
+INVERSE = "throughput"  # what falls where costs grow
+COSTS = {INVERSE: "time, by the throughput"}
+
+# What the plugin has no more of beyond a place of an axis, by the option that says which place
+BOUNDS = {"peers": "maximum_peers"}
 
 FASTER, NOT_FASTER = "**grows faster than Orthanc's**", "does not grow faster than Orthanc's"
-UNSURE = f"fewer than {FEWEST} rounds do not tell whether it grows faster than Orthanc's"
+NOT_TOLD = "not told: too uncertain"
+UNSURE = f"not told: fewer than {FEWEST} rounds"
+
+VERDICTS = ["axis", "cost", "the plugin adds, first", "last", "points for ten times as many"]
+VERDICTS += ["at most, from end to end", "the plugin's own"]
 
 
 Places = list[tuple[float, np.ndarray]]  # x, and pairs as rows of A and B
@@ -61,6 +74,10 @@ class Slope:
 
 def middle_of_a(pairs: np.ndarray) -> np.ndarray:
     return np.log10(np.median(pairs[..., 0], axis=-1))
+
+
+def middle_of_b(pairs: np.ndarray) -> np.ndarray:
+    return np.log10(np.median(pairs[..., 1], axis=-1))
 
 
 def middle_of_own(pairs: np.ndarray) -> np.ndarray:
@@ -109,6 +126,7 @@ def take_witnesses(rounds: list[list[Pair]] | list[list[float]]) -> np.ndarray:
 
 
 def take_pairs(cell: Cell, figure: str) -> np.ndarray:
+    """As measured."""
     rounds = [
         [
             (a[figure], b[figure])
@@ -147,32 +165,77 @@ def shift(places: Places) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Growth:
-    """One cost along one axis."""
+    """One figure along one axis, as measured.
+
+    `bound`: the place beyond which there is no more for the plugin to keep, whatever there is for
+    Orthanc. What it has up to there is a constant, and only what is beyond it can grow.
+    """
 
     axis: str
     figure: str
     unit: str
     places: Places
+    bound: float | None = None
+
+    def get_costs(self) -> Places:
+        if self.figure != INVERSE:
+            return self.places
+        return [(x, 1000 / pairs) for x, pairs in self.places]  # ms an instance
+
+    def get_judged(self) -> Places:
+        """Those beyond the bound, where there are two."""
+        costs = self.get_costs()
+        beyond = [(x, pairs) for x, pairs in costs if self.bound and x >= self.bound]
+        return beyond if len(beyond) > 1 else costs
+
+    def is_bounded(self) -> bool:
+        return len(self.get_judged()) < len(self.places)
+
+    def get_most(self) -> float | None:
+        """By the interval: what the share may have grown by, from end to end."""
+        share, x = self.fit_share(), np.log10(shift(self.get_judged()))
+        return None if share is None or share.high is None else share.high * float(np.ptp(x))
+
+    def fit_share(self) -> Slope | None:
+        return fit(self.get_judged(), middle_of_share)
 
     def judge(self) -> str:
-        share = fit(self.places, middle_of_share)
-        if share is None or share.low is None:
+        share, most = self.fit_share(), self.get_most()
+        if share is None or share.low is None or most is None:
             return UNSURE
-        grown = np.diff([middle_of_share(pairs) for _, pairs in (self.places[0], self.places[-1])])
-        is_faster = share.low > 0 and grown.item() >= MATTERS[self.figure]
-        return FASTER if is_faster else NOT_FASTER
+        (_, begin), *_, (_, end) = self.get_judged()
+        grown = float(middle_of_share(end) - middle_of_share(begin))
+        if share.low > 0 and grown >= MATTERS[self.figure]:
+            return FASTER
+        return NOT_FASTER if most < RULED_OUT else NOT_TOLD
 
-    def describe(self) -> str:
-        """In words, from the figures."""
-        (first, begin), (last, end) = self.places[0], self.places[-1]
-        shares = [f"{float(middle_of_share(pairs)):.1%}" for pairs in (begin, end)]
-        text = f"{self.axis}, {self.figure}: the plugin adds {shares[0]} at {first:g} and"
-        text += f" {shares[1]} at {last:g}"
-        share = fit(self.places, middle_of_share)
-        slope = f", {share.format(100)} points for ten times as many" if share else ""
-        return f"{text}{slope}: {self.judge()}"
+    def make_verdict_row(self) -> list[str]:
+        (first, begin), *_, (last, end) = self.get_judged()
+        share, most = self.fit_share(), self.get_most()
+        return [
+            self.axis,
+            COSTS.get(self.figure, self.figure),
+            *(
+                f"{float(middle_of_share(pairs)):.1%} at {format_place(x)}"
+                for x, pairs in ((first, begin), (last, end))
+            ),
+            share.format(100) if share else "",
+            "" if most is None else f"{most:.1%}",
+            self.judge(),
+        ]
+
+    def tell_bounded(self) -> str:
+        """What the plugin's own grows by, up to the bound."""
+        (first, begin), (last, end) = self.places[0], self.get_judged()[0]
+        own = [format_number(float(np.median(p[:, 1] - p[:, 0]))) for p in (begin, end)]
+        return (
+            f"{self.axis}, {self.figure}: the plugin tells {self.bound:g} apart at most. Its own is"
+            f" {own[0]} {self.unit}, at {format_place(first)}, and {own[1]} at"
+            f" {format_place(last)}: that much is bounded. Judged is what lies beyond"
+        )
 
     def make_row(self) -> list[str]:
+        """Of a cost."""
         (_, begin), (_, end) = self.places[0], self.places[-1]
         orthanc, own = fit(self.places, middle_of_a), fit(self.places, middle_of_own)
         return [
@@ -184,51 +247,74 @@ class Growth:
             own.format() if own else "no cost that can be told from none",
         ]
 
+    def make_speed_row(self) -> list[str]:
+        """Of what is no cost: both as they are."""
+        (_, begin), (_, end) = self.places[0], self.places[-1]
+        row = [self.axis]
+        for column, middle in ((0, middle_of_a), (1, middle_of_b)):
+            slope = fit(self.places, middle)
+            row += [format_number(float(np.median(pairs[:, column]))) for pairs in (begin, end)]
+            row.append(slope.format() if slope else "")
+        return row
+
 
 def list_growths(results: Results) -> list[Growth]:
     growths = []
     for axis, cells in group_axes(results).items():
-        for figure in MATTERS:
+        bound = results.options.get(BOUNDS.get(axis, ""))
+        for figure in (name for name in MATTERS if name in results.figures):
             places = find_places(cells, figure)
             if len(places) > 1:
-                growths.append(Growth(axis, figure, results.figures[figure].unit, places))
+                growths.append(Growth(axis, figure, results.figures[figure].unit, places, bound))
     return growths
 
 
 def sum_up(growths: list[Growth]) -> str:
     """The answer in one line."""
     verdicts = [growth.judge() for growth in growths]
-    faster = [
-        f"{g.axis} ({g.figure})" for g, v in zip(growths, verdicts, strict=True) if v == FASTER
-    ]
-    told = sum(verdict != UNSURE for verdict in verdicts)
+    names = {
+        wanted: [
+            f"{g.axis} ({g.figure})" for g, v in zip(growths, verdicts, strict=True) if v == wanted
+        ]
+        for wanted in (FASTER, NOT_FASTER, NOT_TOLD)
+    }
+    told = sum(map(len, names.values()))
     if not told:
         return "There are too few rounds to tell whose cost grows faster."
-    where = f"on {', '.join(faster)}" if faster else "on no axis"
-    return (
-        f"**The plugin's own cost grows faster than Orthanc's {where}**, of {told} that can tell."
+    where = f"on {', '.join(names[FASTER])}" if names[FASTER] else "on no axis that this run shows"
+    text = (
+        f"**The plugin's own cost grows faster than Orthanc's {where}.** Of {told} costs,"
+        f" {len(names[NOT_FASTER])} do not grow faster, by their whole intervals"
     )
+    if names[NOT_TOLD]:
+        text += f"; {len(names[NOT_TOLD])} are not told: {', '.join(names[NOT_TOLD])}"
+    return f"{text}."
 
 
 def draw(growths: list[Growth], results: Results, path: Path) -> None:
-    """A row for each cost, a column for each axis, both logarithmic."""
+    """A row for each figure, a column for each axis, both logarithmic."""
     axes = list(dict.fromkeys(growth.axis for growth in growths))
+    rows = list(dict.fromkeys(growth.figure for growth in growths))
     with plt.rc_context(SETTINGS):
         chart, grid = plt.subplots(
-            len(MATTERS),
+            len(rows),
             len(axes),
-            figsize=(2.6 * len(axes) + 1, 5.5),
+            figsize=(2.6 * len(axes) + 1, 2.4 * len(rows) + 0.7),
             layout="constrained",
             squeeze=False,
         )
         for growth in growths:
-            plot = grid[list(MATTERS).index(growth.figure)][axes.index(growth.axis)]
+            plot = grid[rows.index(growth.figure)][axes.index(growth.axis)]
             draw_growth(growth, plot)
             plot.set_title(growth.axis, fontsize=9)
             if growth.axis == axes[0]:
                 plot.set_ylabel(f"{growth.figure}, {growth.unit}")
-        handles, labels = grid[0][0].get_legend_handles_labels()
-        chart.legend(handles, labels, loc="outside lower center", ncols=3)
+        entries = {
+            label: handle
+            for plot in grid.flat
+            for handle, label in zip(*plot.get_legend_handles_labels(), strict=True)
+        }
+        chart.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=4)
         chart.suptitle(f"{results.experiment}: how cost grows, {results.date}")
         chart.savefig(path, format="svg", metadata={"Date": None})
         plt.close(chart)
@@ -244,8 +330,8 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
             [found.max() for found in values] - middles,
         ]
         plot.errorbar(x, middles, yerr=spread, fmt=style, label=name, capsize=2, ms=4)
-    own = np.array([np.median(pairs[:, 1] - pairs[:, 0]) for _, pairs in growth.places])
-    plot.plot(x, np.where(own > 0, own, np.nan), "^:", color="0.4", label="the plugin's own", ms=4)
+    if growth.figure != INVERSE:
+        draw_own(x, growth, plot)
     plot.set_xscale("log")
     plot.set_yscale("log")
     plot.set_xticks(x, [format_place(place) for place, _ in growth.places])
@@ -254,6 +340,18 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
     plot.yaxis.set_major_formatter("{x:g}")
     plot.yaxis.set_minor_formatter(NullFormatter())
     plot.grid(alpha=0.3)
+
+
+def draw_own(x: np.ndarray, growth: Growth, plot: plt.Axes) -> None:
+    """Where noise makes it negative, its size, hollow: a logarithmic axis has no place for it."""
+    own = np.array([np.median(pairs[:, 1] - pairs[:, 0]) for _, pairs in growth.places])
+    plot.plot(x, np.abs(own), ":", color="0.4")
+    for marked, fill, label in (
+        (own > 0, "0.4", "the plugin's own"),
+        (own < 0, "none", "the plugin's own, below zero by noise: its size"),
+    ):
+        if marked.any():
+            plot.plot(x[marked], np.abs(own[marked]), "^", color="0.4", mfc=fill, label=label, ms=5)
 
 
 def take_own(cell: Cell, who: str, figure: str) -> np.ndarray:
@@ -281,6 +379,14 @@ def describe_own(results: Results, figure: str) -> Iterator[str]:
             )
 
 
+def format_speeds(growths: list[Growth]) -> list[str]:
+    if not growths:
+        return []
+    head = ["axis", f"Orthanc's throughput, {growths[0].unit}, first", "last", "exponent"]
+    head += ["with the plugin, first", "last", "exponent"]
+    return format_table(head, (growth.make_speed_row() for growth in growths))
+
+
 def answer(results: Results, charts: Charts) -> list[str]:
     """The section of an experiment whose cells lie on axes."""
     growths = list_growths(results)
@@ -289,19 +395,31 @@ def answer(results: Results, charts: Charts) -> list[str]:
     file = charts.add("growth", partial(draw, growths, results))
     head = ["axis", "cost", "Orthanc's, first", "last", "exponent"]
     head += ["the plugin's own, first", "last", "exponent"]
+    costs = [growth.make_row() for growth in growths if growth.figure != INVERSE]
+    speeds = [growth for growth in growths if growth.figure == INVERSE]
     return [
         "### How cost grows",
         "",
         sum_up(growths),
         "",
         f"![growth]({file})\n",
-        *(f"- {growth.describe()}." for growth in growths),
+        *format_table(VERDICTS, (growth.make_verdict_row() for growth in growths)),
+        *(
+            f"- {growth.tell_bounded()}."
+            for growth in growths
+            if growth.is_bounded() and growth.figure != INVERSE
+        ),
         *describe_own(results, "scrape of /perf/metrics"),
         "",
-        *format_table(head, (growth.make_row() for growth in growths)),
-        "Costs are medians at the first and the last place of each axis; exponents have the 95 %"
+        *format_table(head, costs),
+        *format_speeds(speeds),
+        "Figures are medians at the first and the last place of each axis; exponents have the 95 %"
         f" interval of the bootstrap, from {FEWEST} rounds on. An axis that begins at 0 is shifted"
         f" by one. Of {len(growths)} rows, noise alone makes {len(growths) * 0.025:.2g} that seem"
-        " to grow faster.",
+        f" to grow faster. *Does not* is said where what the plugin adds cannot have risen by"
+        f" {RULED_OUT:.0%} of Orthanc's cost from end to end, by the upper end of its interval"
+        " (*at most*); *grows faster* where the whole interval lies above 0, and the rise is "
+        + ", ".join(f"{least:.0%} of {COSTS.get(name, name)}" for name, least in MATTERS.items())
+        + " or more.",
         "",
     ]

@@ -7,6 +7,7 @@ plugin has nothing to win.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -56,6 +57,7 @@ BLOCK_BYTES = 25e6  # of large images, less of them make a block
 COPIES = 10  # of an image that machine, servers and clients may hold at once
 CALLERS = 4  # threads that make names known
 NAMES = 50  # that call in a block
+HEAVY_TURNS = 3
 
 
 @dataclass(frozen=True)
@@ -77,13 +79,19 @@ Prepare = Callable[[argparse.Namespace, float, OrthancServer, Path, ExitStack], 
 
 @dataclass(frozen=True)
 class Axis:
-    """`unit` names the places, which are the option's of the axis' name."""
+    """`unit` names the places, which are the option's of the axis' name.
+
+    From `heavy` on, a turn takes seconds, and few of them have to do. `rounds`: so many times those
+    of other axes, where servers differ more from each other.
+    """
 
     unit: str
     question: str
     places: list[float]
     quick: list[float]
     prepare: Prepare
+    heavy: float = math.inf
+    rounds: int = 1
 
 
 def load_series(arguments: argparse.Namespace, server: OrthancServer) -> Load:
@@ -194,13 +202,14 @@ AXES = {
         [1_000, 100_000, 300_000],
         [100, 1_000],
         prepare_stored,
+        rounds=2,
     ),
     "peers": Axis(
-        "calling names", "that have sent before", [1, 100, 1_000, 10_000], [1, 100], prepare_peers
+        "calling names", "that have sent before", [1, 256, 1_000, 10_000], [1, 100], prepare_peers
     ),
     "idle": Axis("idle associations", "that are open", [0, 100, 1_000], [0, 50], prepare_idle),
-    "size": Axis("MB an image", "of 1e6 bytes", [0.05, 5, 500], [0.05, 5], prepare_size),
-    "senders": Axis("storescu", "at once", [1, 8, 64], [1, 4], prepare_senders),
+    "size": Axis("MB an image", "of 1e6 bytes", [0.05, 5, 500], [0.05, 5], prepare_size, 50),
+    "senders": Axis("storescu", "at once", [1, 8, 64], [1, 4], prepare_senders, 32),
 }
 
 
@@ -284,9 +293,9 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         Stage(
             [{"Axis": name, "At": f"{place:g} {AXES[name].unit}"}],
             partial(open_pair, arguments, name, place),
-            arguments.turns,
+            min(arguments.turns, HEAVY_TURNS if place >= AXES[name].heavy else arguments.turns),
             arguments.seconds,
-            arguments.rounds,
+            arguments.rounds * AXES[name].rounds,
         )
         for name in arguments.axes
         for place in sorted(getattr(arguments, name))
@@ -310,8 +319,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--maximum-peers", type=int, default=256, help="names that the plugin tells apart"
     )
-    command.add_argument("--rounds", type=int, default=6, help="with servers started anew")
-    add_plan(command, 2, 180)
+    command.add_argument(
+        "--rounds", type=int, default=6, help="with servers started anew; twice as many of `stored`"
+    )
+    add_plan(command, 8, 300)
 
 
 EXPERIMENT = Experiment(
@@ -325,7 +336,6 @@ EXPERIMENT = Experiment(
         SCRAPE: Figure("ms of processor time", is_compared=False),
     },
     {
-        "axes": ["stored", "peers", "idle", "size"],
         **{name: axis.quick for name, axis in AXES.items()},
         "images": 6,
         "rounds": 1,
