@@ -2,8 +2,8 @@
 """The pages of Resources/Documentation/reports say what the results beside them say.
 
 In what is written by hand, a **bold** figure is this project's, and stands in one of the page's
-parts that are made from a result; an *italic* one was published, and is a claim of the page's own
-report in lab.published (of any, in the index).
+parts that are made from a result (of any page, in the index); an *italic* one was published, and is
+a claim of the page's own report in lab.published (of any, in the index).
 """
 
 import re
@@ -48,9 +48,16 @@ def find_reports(page: Path) -> Sequence[Report]:
     return [report for report in REPORTS if page.name.startswith(report.number)] or REPORTS
 
 
-def list_faults(text: str, reports: Sequence[Report] = REPORTS) -> Iterator[str]:
+def take_made(text: str) -> str:
+    """What a page has from results."""
+    return " ".join(block.group() for block in BLOCK.finditer(text))
+
+
+def list_faults(
+    text: str, reports: Sequence[Report] = REPORTS, of_others: str = ""
+) -> Iterator[str]:
     """The figures of a page that nothing stands behind."""
-    made = " ".join(block.group() for block in BLOCK.finditer(text))
+    made = f"{take_made(text)} {of_others}"
     published = " | ".join(figure for report in reports for figure in list_figures(report))
     left = CODE.sub("", BLOCK.sub("", text))
     for mark, source, name in ((BOLD, made, "measured"), (ITALIC, published, "published")):
@@ -70,7 +77,11 @@ def test_what_is_made_from_a_result_is_what_it_says_now(page: Path) -> None:
 
 @every_page
 def test_each_figure_in_the_text_was_measured_or_published(page: Path) -> None:
-    assert list(list_faults(page.read_text("utf-8"), find_reports(page))) == []
+    of_others = " ".join(take_made(other.read_text("utf-8")) for other in PAGES)
+    faults = list_faults(
+        page.read_text("utf-8"), find_reports(page), of_others if page == INDEX else ""
+    )
+    assert list(faults) == []
 
 
 @pytest.mark.parametrize(
@@ -162,10 +173,13 @@ WITH_PAGE = [
 
 
 @pytest.mark.parametrize("report", WITH_PAGE, ids=lambda report: report.number)
-def test_the_index_has_a_row_for_each_experiment(report: Report) -> None:
-    text = INDEX.read_text("utf-8")
+def test_the_page_of_a_report_has_a_row_for_each_experiment(report: Report) -> None:
+    (page,) = (page for page in PAGES if page.name.startswith(report.number))
+    text = page.read_text("utf-8")
     for claim in report.claims.values():
         assert text.count(f"| {claim.experiment} |") == 1
+    heading = report.get_heading().lower().replace(" ", "-")
+    assert f"({page.name}#{heading})" in INDEX.read_text("utf-8")
 
 
 def test_the_index_leads_to_each_page() -> None:
