@@ -18,6 +18,8 @@ SETTINGS = {"svg.hashsalt": "lab", "svg.fonttype": "none", "font.size": 9}
 WIDTH = 9.0  # inches
 ROW = 0.22  # for each contestant
 MOST_CELLS = 40  # a chart of more is not read
+COLOURS = 10  # of matplotlib, before they come again: then with another mark
+MARKS = "osD^v"
 LOGARITHMIC_FROM = 10  # so many times the smallest value
 
 Draw = Callable[[Path], None]
@@ -82,7 +84,8 @@ def draw(results: Results, figure: str, path: Path) -> None:
                 max(found) - middle for middle, found in zip(middles, rows.values(), strict=True)
             ]
             places = [number + offset for number in rows]
-            axes.errorbar(middles, places, xerr=(low, high), fmt="o", label=name, capsize=2, ms=5)
+            mark = MARKS[index // COLOURS % len(MARKS)]
+            axes.errorbar(middles, places, xerr=(low, high), fmt=mark, label=name, capsize=2, ms=5)
         axes.set_yticks(range(len(cells)), [results.name_cell(cell) for cell in cells])
         for number in range(len(cells) - 1):
             axes.axhline(number + 0.5, color="0.9")
