@@ -25,7 +25,7 @@ from pydicom.data import get_testdata_file
 from rich.console import Console
 
 from conftest import MakeSeries, StartOrthanc
-from harness import distance
+from harness import distance, smb
 from harness.certificates import Certificate
 from harness.clients import store, upload
 from harness.images import Image, make_grey_image
@@ -86,6 +86,7 @@ from lab.peers import answer as answer_peers
 from lab.phases import separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
+from lab.published import DISTANCES
 from lab.ratios import Comparison, Spread, find_rank
 from lab.remote import Access, read_access
 from lab.report import format_report, write_report
@@ -94,13 +95,14 @@ from lab.runner import Interrupted, Runner, interruptible
 from lab.stores import find_kept
 from lab.wan import (
     count_turns,
+    explain,
     list_lines,
     list_protocols,
     say_advice,
     say_presets,
     seems_worse,
 )
-from lab.wan_site import DICOM, FILES, FTP, HTTPS, PROTOCOLS
+from lab.wan_site import CIFS, DICOM, FILES, FORWARD, FTP, HTTPS, PROTOCOLS, SEVERAL
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
 SECONDS = 300
@@ -1044,6 +1046,16 @@ def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path)
     assert "the fastest way is " in (tmp_path / "retrieve.md").read_text("utf-8")
 
 
+@pytest.mark.skipif(smb.find_obstacle() is not None, reason=str(smb.find_obstacle()))
+def test_wan_fetches_files_by_cifs(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "16384"]
+    arguments += ["--congestion", "cubic", "--protocols", CIFS, "--images", "2", "--turns", "1"]
+    (cell,) = run_lab(plugin, tmp_path, "wan", *arguments)["Cells"]
+    (figures,) = cell["Rounds"][0][0].values()
+    assert figures["images"] == 2
+    assert 0 < figures["speed"] < 2 * figures["window / round trip"]
+
+
 def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path) -> None:
     protocols = ["DICOM", "4 x DICOM", "HTTPS upload (nginx in front)", "FTP (vsftpd)"]
     protocols.append("Orthanc → Orthanc")
@@ -1057,7 +1069,7 @@ def test_wan_measures_each_protocol_on_a_slow_line(plugin: Path, tmp_path: Path)
     forms = ("as received", "compressed on ingest")
     assert [list_contestants(cell) for cell in report["Cells"]] == [
         presets,
-        ["preset tuned"],
+        presets,
         ["as it is"],
         ["as it is"],
         [f"{form}, {preset}" for form in forms for preset in presets],
@@ -1088,11 +1100,41 @@ def test_lines_of_wan_differ_from_the_base_in_one_thing() -> None:
     for line in others:
         measured = list_protocols(arguments, line)
         turns = count_turns(arguments, line)
+        if line.buffer and line.round_trip != 0.05:
+            assert measured == [CIFS]  # which report 004 had with buffers, at each distance
+            continue
         assert DICOM in measured
         assert turns == (5 if line.loss else 2 if line.round_trip > 0.05 else 3)
         if line.round_trip > 0.05:  # where report 004 has figures
             assert {DICOM, HTTPS, FTP, FILES} <= set(measured)
+    assert {line.buffer for line in others if line not in alone} == {None, 16384, 65536}
     assert count_turns(parse_wan("--turns", "1"), others[-1]) == 1
+
+
+def list_fixed(*words: str) -> list[Factors]:
+    stages = wan.make_stages(parse_wan("--lines", "fixed", *words))
+    return [cell for stage in stages for cell in stage.cells]
+
+
+def test_fixed_lines_of_wan_are_those_that_have_a_json_of_their_own() -> None:
+    whole = [cell for stage in wan.make_stages(parse_wan()) for cell in stage.cells]
+    fixed = list_fixed()
+    assert all(cell in whole for cell in fixed)
+    assert {cell["Protocol"] for cell in fixed} == {FORWARD, CIFS, SEVERAL}
+    assert {cell["Buffers"] for cell in fixed if cell["Protocol"] != SEVERAL} == {
+        "16 KiB",
+        "64 KiB",
+    }
+    trips = [cell["Round trip"] for cell in fixed if cell["Protocol"] == CIFS]
+    assert len(trips) == 14 and set(trips) == {f"{trip:g} ms" for trip in DISTANCES["DICOM"]}
+    assert list_fixed("--buffers", "--round-trips", "50", "--protocols", DICOM) == []
+
+
+def test_a_remark_says_with_which_preset_and_in_how_many_turns_the_advisor_spoke() -> None:
+    findings = {DICOM: {"preset stock": [{"b", "a"}, {"a"}], "preset tuned": [set(), set()]}}
+    text = "the advisor finds with preset stock: a (2 of 2 turns), b (1 of 2 turns); preset tuned: "
+    assert explain(findings, {"Protocol": DICOM}, []) == f"{text}nothing (2 turns)"
+    assert explain(findings, {"Protocol": FTP}, []) == ""
 
 
 def test_a_page_says_how_often_the_advisor_spoke() -> None:
@@ -1107,7 +1149,20 @@ def test_a_page_says_how_often_the_advisor_spoke() -> None:
     ]
     stock, tuned = say_advice(results)
     assert stock.endswith("after 38 images, the advisor names the limit in 0 of 2 turns.")
-    assert "in 1 of 2 turns: 2.62 Mb/s by window and round trip; measured are 2.6" in tuned
+    assert "in 1 of 2 turns: 2.62 Mb/s by window and round trip. Measured are in all 2.5" in tuned
+
+
+def test_the_advisors_limit_is_judged_by_what_was_measured_with_waits_and_without() -> None:
+    line = replace(list_lines(parse_wan())[0], buffer=65536)
+    stock: Figures = {"speed": 8, "without waits": 9, "images": 28, "advisor": 10.4}
+    results = make_results()
+    results.find({**line.to_factors(), "Protocol": FORWARD}).rounds = [
+        [{"received": stock, "compressed": {**stock, "on the wire": 4}}]
+    ]
+    received, compressed = say_advice(results)
+    assert "in all 8 (limit / measured is 1.30, **not** within 25%)" in received
+    assert "while data is sent 9 (limit / measured is 1.16, within 25%)." in received
+    assert "in all 4 (limit / measured is 2.60, **not** within 25%)" in compressed
 
 
 def make_presets(*ratios: float) -> list[Turn]:

@@ -130,6 +130,14 @@ class Medians:
                 curves.setdefault(label, []).append((int(buffer), figures["speed"]))
         return {name: sorted(points) for name, points in curves.items() if len(points) > 1}
 
+    def list_unset(self) -> dict[str, float]:
+        """Speeds with buffers that the kernel sizes, by the names of the curves."""
+        return {
+            f"{name}, {path.partition(',')[0]}": figures["speed"]
+            for (path, transfer, buffer, name), figures in self._found.items()
+            if transfer == STORE and buffer == NONE
+        }
+
 
 def name_cell(path: str, transfer: str, *buffers: int | str) -> str:
     """Of the table of figures."""
@@ -473,7 +481,8 @@ def list_charts(results: Results, medians: Medians, charts: Charts) -> Iterable[
         yield "Fixed buffers and none", charts.add("fixed-buffers", draw)
     if curves:
         names = ("TCP_BUFFER_LENGTH, bytes", "Mb/s: median")
-        draw = partial(draw_curves, f"{STORE}, {date}", names, curves, {})
+        unset = medians.list_unset()
+        draw = partial(draw_curves, f"{STORE}, {date}", names, curves, unset, NONE)
         yield "Speed by TCP_BUFFER_LENGTH", charts.add("speed-by-buffer", draw)
 
 

@@ -11,6 +11,7 @@ sent counts.
 
 import argparse
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -20,12 +21,12 @@ from pathlib import Path
 from statistics import median
 
 from harness.distance import VDE_MTU, find_obstacle, find_path_obstacle, has_netem
-from lab import wan_report
-from lab.cells import Bench, Entry, Experiment, Factors, Figure, Rounds, Stage, Turn
+from lab import wan_charts, wan_report
+from lab.cells import Bench, Entry, Experiment, Factors, Figure, Figures, Rounds, Stage, Turn
 from lab.charts import Charts
 from lab.compare import LEVEL, adjust
-from lab.curves import Curves, draw_curves
-from lab.line import AUTO, Line, find_rate, list_congestion_controls, make_usual
+from lab.curves import Curves
+from lab.line import AUTO, Line, list_congestion_controls, make_usual
 from lab.machine import describe_packages
 from lab.options import add_plan
 from lab.published import DISTANCES, REPORT_004
@@ -34,6 +35,8 @@ from lab.report import format_number, format_parts, format_table, format_values
 from lab.results import Cell, Results
 from lab.wan_report import Speeds, name_trip
 from lab.wan_site import (
+    ADVISING,
+    CIFS,
     COMPRESSED,
     DICOM,
     FILES,
@@ -53,15 +56,18 @@ from lab.wan_site import (
 )
 
 NEAREST = 0.1  # ms
-REPORTED = [DICOM, HTTPS, FTP, FILES]  # protocols that report 004 has at each distance
+REPORTED = [DICOM, HTTPS, FTP, FILES, CIFS]  # protocols that report 004 has at each distance
 FEW = [DICOM, HTTP, FTP]  # of lines that are other than in distance
 KEPT = [DICOM, HTTP]  # of these, whose connections live long enough for congestion control
+OF_BUFFERS = [*FEW, FORWARD, CIFS]  # of which a fixed buffer is the limit
 FARTHEST = {SEVERAL: 0.2, FORWARD: 0.1}  # seconds: on lines that are longer, they take long
 FAR_TURNS = 2  # beyond the base
-STEPS = 100  # of a curve
 CLOSE = 0.25  # of the advisor's figure
 NOISE = 0.05  # of a ratio: what is less is no difference that anybody would notice
 FIRST_TURNS, MOST_TURNS = 3, 12  # of a cell whose first ones all say that tuned is worse
+
+# What is measured: the whole plan, or what of it has a JSON of its own beside report 004's page
+ALL, FIXED = "all", "fixed"
 
 # Report 004's rows; of HTTP it had a file server
 PUBLISHED = {
@@ -113,6 +119,9 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     ]
     sizes = [None if size == AUTO else int(size) for size in arguments.buffers]
     buffers = [replace(base, buffer=size) for size in sizes]
+    known = DISTANCES["CIFS, 64 KiB"]
+    far = [trip for trip in trips if float(f"{trip.round_trip * 1000:g}") in known]
+    buffers += [replace(trip, buffer=size) for size in sizes for trip in far]
     controls = [replace(base, congestion=name) for name in arguments.congestion[1:]]
     return list(dict.fromkeys([*trips, *controls, *losses, *mtus, *buffers]))
 
@@ -121,6 +130,10 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     stages = []
     for line in list_lines(arguments):
         protocols = list_protocols(arguments, line)
+        if arguments.lines == FIXED:
+            protocols = [name for name in protocols if is_of_fixed(line, name)]
+        if not protocols:
+            continue
         cells = [{**line.to_factors(), "Protocol": name} for name in protocols]
         findings: Findings = {}
         bench = partial(open_site, arguments, line, findings)
@@ -129,6 +142,11 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         doubt = {"is_in_doubt": seems_worse, "most_turns": MOST_TURNS}
         stages.append(Stage(cells, bench, *plan, note=note, **doubt))
     return stages
+
+
+def is_of_fixed(line: Line, protocol: str) -> bool:
+    """What a fixed buffer does to Orthanc at both ends and to CIFS; and several associations."""
+    return protocol == SEVERAL or (line.buffer is not None and protocol in (FORWARD, CIFS))
 
 
 def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
@@ -145,7 +163,7 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     if line.loss or line.congestion != usual.congestion:
         return KEPT
     if line != usual:
-        return FEW
+        return OF_BUFFERS if line.round_trip == base else [CIFS]
     if line.round_trip > base:
         long = [name for name, trip in FARTHEST.items() if line.round_trip <= trip]
         return [*REPORTED, *long]
@@ -172,8 +190,18 @@ def seems_worse(turns: list[Turn]) -> bool:
 
 
 def explain(findings: Findings, factors: Factors, _: Rounds) -> str:
-    found = sorted(findings.get(factors["Protocol"], []))
-    return f"the advisor finds {', '.join(found)}" if found else ""
+    """What the advisor finds of each contestant, and in how many of its turns."""
+    told = [
+        f"{name}: {count_findings(turns)}"
+        for name, turns in findings.get(factors["Protocol"], {}).items()
+    ]
+    return f"the advisor finds with {'; '.join(told)}" if told else ""
+
+
+def count_findings(turns: list[set[str]]) -> str:
+    counts = Counter(name for turn in turns for name in sorted(turn))
+    told = [f"{name} ({count} of {len(turns)} turns)" for name, count in counts.items()]
+    return ", ".join(told) or f"nothing ({len(turns)} turns)"
 
 
 # The answer
@@ -245,44 +273,50 @@ def say_gains(results: Results) -> Iterable[str]:
 def say_several(results: Results) -> Iterable[str]:
     speeds = Speeds(results)
     for line in speeds.list_trips(SEVERAL, TUNED):
-        one, several = (speeds.get(line, protocol, TUNED) for protocol in (DICOM, SEVERAL))
-        if one:
-            yield (
-                f"- {name_trip(line)}: {SENDERS[SEVERAL]} `storescu` at once bring "
-                f"{several:.3g} Mb/s, one {one:.3g}, both tuned: {several / one:.2f} times as much."
-            )
+        for name in (STOCK, TUNED):
+            one, several = (speeds.get_all(line, protocol, name) for protocol in (DICOM, SEVERAL))
+            if several:
+                share = median(several) * 1e6 / line.rate
+                yield (
+                    f"- {name_trip(line)}, {name}: {SENDERS[SEVERAL]} `storescu` at once bring "
+                    f"{format_values(several)} Mb/s, {share:.0%} of what the line carries"
+                    + (f"; one brings {format_values(one)}: " if one else "")
+                    + (f"{median(several) / median(one):.2f} times as much" if one else "")
+                    + "."
+                )
 
 
 def say_advice(results: Results) -> Iterable[str]:
+    """Of lines whose buffers are fixed, where the advisor was asked: the limit that it names."""
     for cell in results.cells:
+        if cell.factors["Buffers"] == AUTO or cell.factors["Protocol"] not in ADVISING:
+            continue
         for name in cell.list_contestants():
-            speeds, advised = (cell.list_values(name, figure) for figure in ("speed", "advisor"))
-            is_asked = advised or cell.factors["Protocol"] == DICOM
-            if not is_asked or cell.factors["Buffers"] == AUTO:
-                continue
-            images = median(cell.list_values(name, "images"))
+            turns = [turn[name] for turns in cell.rounds for turn in turns if name in turn]
+            spoken = [turn for turn in turns if "advisor" in turn]
+            images = median(turn["images"] for turn in turns)
             told = (
                 f"- {results.name_cell(cell)}, {name}: after {images:.0f} images, the advisor names"
-                f" the limit in {len(advised)} of {len(speeds)} turns"
+                f" the limit in {len(spoken)} of {len(turns)} turns"
             )
-            if not advised:
-                yield f"{told}."
-                continue
-            spoken = [
-                turn[name]
-                for turns in cell.rounds
-                for turn in turns
-                if "advisor" in turn.get(name, {})
-            ]
-            measured, limit = (
-                median(turn[figure] for turn in spoken) for figure in ("without waits", "advisor")
-            )
-            verdict = "within" if abs(measured / limit - 1) <= CLOSE else "**not** within"
-            yield (
-                f"{told}: {limit:.3g} Mb/s by window and round trip; measured are {measured:.3g} "
-                f"while data is sent, {measured / limit:.2f} of it, {verdict} {CLOSE:.0%} "
-                f"({median(speeds):.3g} with the round trips in which storescu waits for answers)."
-            )
+            yield f"{told}{compare_limit(spoken)}." if spoken else f"{told}."
+
+
+def compare_limit(turns: list[Figures]) -> str:
+    """The advisor's limit beside what was measured, with all waits and without them."""
+    limit = median(turn["advisor"] for turn in turns)
+    told = [
+        f"{of} {measured:.3g} (limit / measured is {limit / measured:.2f}, "
+        f"{'within' if abs(limit / measured - 1) <= CLOSE else '**not** within'} {CLOSE:.0%})"
+        for of, figure in (("in all", "speed"), ("while data is sent", "without waits"))
+        for measured in [median(turn[figure] * find_wire(turn) for turn in turns)]
+    ]
+    return f": {limit:.3g} Mb/s by window and round trip. Measured are {' and '.join(told)}"
+
+
+def find_wire(turn: Figures) -> float:
+    """The share of the images' bytes that was sent: less than 1 where they were compressed."""
+    return turn.get("on the wire", turn["speed"]) / turn["speed"]
 
 
 def say_compression(results: Results) -> Iterable[str]:
@@ -368,18 +402,22 @@ def tell_trips(curves: Curves, trips: list[float]) -> list[str]:
     return format_table(["Mb/s", *(f"{trip:g} ms" for trip in trips)], rows)
 
 
-def list_limits(results: Results, trips: list[float]) -> Curves:
-    """A fixed window in each round trip, up to what the line carries."""
-    sizes = [int(size) for size in results.options["buffers"] if size != AUTO]
-    low, high = trips[0], trips[-1]
-    between = [low * (high / low) ** (step / STEPS) for step in range(STEPS + 1)]
-    return {
-        f"{size // 1024} KiB / round trip": [
-            (trip, min(find_rate(results.options, trip / 1000), size * 8 / trip / 1000))
-            for trip in between
-        ]
-        for size in sizes
-    }
+def tell_shares(results: Results) -> list[str]:
+    """CIFS with fixed buffers by distance, and below it what report 004 has."""
+    rows: dict[str, dict[float, str]] = {}
+    for cell in results.cells:
+        if cell.factors["Protocol"] == CIFS and cell.rounds and cell.factors["Buffers"] != AUTO:
+            line, buffers = Line.from_factors(cell.factors), cell.factors["Buffers"]
+            found = rows.setdefault(f"{CIFS}, {buffers}", {})
+            trip = float(f"{line.round_trip * 1000:g}")
+            found[trip] = format_values(cell.list_values(PLAIN, "speed"))
+            if trip in (published := DISTANCES.get(f"CIFS, {buffers}", {})):
+                row = rows.setdefault(f"{CIFS}, {buffers}, *report 004*", {})
+                row[trip] = f"*{format_number(published[trip])}*"
+    trips = sorted({trip for row in rows.values() for trip in row})
+    head = ["Mb/s", *(f"{trip:g} ms" for trip in trips)]
+    made = [[name, *(row.get(trip, "") for trip in trips)] for name, row in rows.items()]
+    return format_table(head, made) if made else []
 
 
 def answer(results: Results, charts: Charts) -> list[str]:
@@ -388,17 +426,14 @@ def answer(results: Results, charts: Charts) -> list[str]:
         "Several associations": [*say_several(results)],
         "What the advisor computes": [*say_advice(results)],
         "Compressed on ingest": [*say_compression(results)],
-        "With loss": [*say_loss(results)],
+        "CIFS with fixed buffers": tell_shares(results),
+        "With loss": [*wan_charts.show_loss(results, charts), *say_loss(results)],
         "Congestion control": [*say_congestion(results)],
     }
     curves = list_curves(results)
     trips = sorted({trip for points in curves.values() for trip, _ in points})
     if len(trips) > 1:
-        limits = list_limits(results, trips)
-        title = f"{results.experiment}, {results.date}"
-        names = ("round trip, ms", "Mb/s: median")
-        draw = partial(draw_curves, title, names, curves, limits)
-        chart = [f"![Speed by round trip]({charts.add('speed-by-round-trip', draw)})", ""]
+        chart = wan_charts.show_trips(results, curves, PUBLISHED, charts)
         rates = "Lines below 1 ms carry {lan_rate:g} Mb/s, others {rate:g} Mb/s."
         table = [rates.format(**results.options), "", *tell_trips(curves, trips)]
         said["Speed by round trip"] = [*chart, *table]
@@ -422,6 +457,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         choices=PROTOCOLS,
         help="on every line; by itself, all up to the base's length, and few on the other lines",
     )
+    command.add_argument(
+        "--lines",
+        choices=(ALL, FIXED),
+        default=ALL,
+        help="fixed: of the whole plan only fixed buffers with Orthanc at both ends and with CIFS,"
+        " and several associations",
+    )
     command.add_argument("--rate", type=float, default=155, help="what lines carry, Mb/s")
     command.add_argument(
         "--lan-rate", type=float, default=1000, help="the same of those below 1 ms, Mb/s"
@@ -431,10 +473,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--transfer-seconds", type=float, default=1, help="for each transfer, about, as predicted"
     )
     command.add_argument(
-        "--least-images", type=int, default=20, help="in each transfer, as far as the next permits"
+        "--least-images", type=int, default=28, help="in each transfer, as far as the next permits"
     )
     command.add_argument(
-        "--longest-seconds", type=float, default=4.5, help="as predicted, for the least images"
+        "--longest-seconds", type=float, default=6.5, help="as predicted, for the least images"
     )
     command.add_argument(
         "--loss-seconds", type=float, default=20, help="for each transfer with loss, as predicted"
@@ -444,7 +486,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def describe_here(_: argparse.Namespace) -> dict[str, str]:
-    packages = describe_packages("curl", "nginx", "vsftpd", "vde2")
+    packages = describe_packages("curl", "nginx", "vsftpd", "samba", "vde2")
     return {"Lines": "netem" if has_netem() else "vde2", **packages}
 
 
@@ -455,6 +497,7 @@ EXPERIMENT = Experiment(
     {
         "speed": Figure("Mb/s", is_drawn=False),
         "without waits": Figure("Mb/s", is_compared=False),
+        "on the wire": Figure("Mb/s", is_compared=False),
         "throughput": Figure("images/s", is_compared=False),
         "images": Figure("", is_compared=False),
         "window / round trip": Figure("Mb/s", is_compared=False),

@@ -11,6 +11,7 @@ from lab.published import DISTANCES, REPORT_004, Found, tell_span
 from lab.report import format_number
 from lab.results import Results
 from lab.wan_site import (
+    CIFS,
     COMPRESSED,
     DICOM,
     FILES,
@@ -52,9 +53,13 @@ class Speeds:
 
     def list_trips(self, protocol: str, name: str) -> list[Line]:
         """Lines that differ from the base in nothing else, from the nearest to the farthest."""
-        trips = {Line.from_factors(self._name(key)).round_trip for key in self._cells}
-        lines = [make_usual(self._options, trip) for trip in sorted(trips)]
+        lines = self.list_all_trips()
         return [line for line in lines if self.get(line, protocol, name) is not None]
+
+    def list_all_trips(self) -> list[Line]:
+        """The same, whatever was measured on lines of that length."""
+        trips = {Line.from_factors(self._name(key)).round_trip for key in self._cells}
+        return [make_usual(self._options, trip) for trip in sorted(trips)]
 
     def _name(self, key: tuple[str, ...]) -> dict[str, str]:
         return dict(zip(self.base.to_factors(), key, strict=False))
@@ -170,6 +175,30 @@ def find_jumbo(speeds: Speeds) -> Found | None:
     return join(told, f"{where}, MTU {JUMBO} / {VDE_MTU}")
 
 
+def find_far_jumbo(speeds: Speeds) -> Found | None:
+    """On the base line, where a kernel can make that."""
+    told = []
+    for protocol, name in ((FILES, PLAIN), (FTP, PLAIN), (HTTP, PLAIN), (DICOM, TUNED)):
+        small = speeds.get(speeds.base, protocol, name)
+        large = speeds.get(replace(speeds.base, mtu=JUMBO), protocol, name)
+        if small and large:
+            told.append(f"{protocol} {large / small:.2f}")
+    return join(told, f"{name_trip(speeds.base)}, MTU {JUMBO} / {VDE_MTU}")
+
+
+def find_shares(speeds: Speeds, size: int) -> Found | None:
+    """CIFS with a buffer of so many bytes, from the nearest line to the farthest."""
+    lines = [replace(line, buffer=size) for line in speeds.list_all_trips()]
+    found = {line: value for line in lines if (value := speeds.get(line, CIFS, PLAIN)) is not None}
+    if not found:
+        return None
+    ends = [format_number(value) for value in found.values()]
+    told = f"{ends[0]} … {ends[-1]} Mb/s" if len(ends) > 1 else f"{ends[0]} Mb/s"
+    trips = [name_trip(line) for line in found]
+    where = f"{trips[0]} to {trips[-1]}" if len(trips) > 1 else trips[0]
+    return Found(told, f"{where}, {size // 1024} KiB, {CIFS}")
+
+
 def find_compression(speeds: Speeds) -> Found | None:
     received, compressed = (f"{form}, {TUNED}" for form in (RECEIVED, COMPRESSED))
     lines = speeds.list_trips(FORWARD, received)
@@ -197,7 +226,10 @@ def tell(results: Results) -> list[str]:
             "FTP": find_spans(speeds, "FTP", FTP, PLAIN),
             "HTTP": find_spans(speeds, "HTTP", FILES, PLAIN),
             "buffers": find_buffers(speeds),
+            "CIFS 16": find_shares(speeds, SMALL[0]),
+            "CIFS 64": find_shares(speeds, SMALL[1]),
             "MTU": find_jumbo(speeds),
+            "far MTU": find_far_jumbo(speeds),
             "compression": find_compression(speeds),
         }
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Both ends of a slow path, in network namespaces of their own: Orthanc, nginx and vsftpd here,
-their clients, and an Orthanc that forwards, at the far end."""
+"""Both ends of a slow path, in network namespaces of their own: Orthanc, nginx, vsftpd and samba
+here, their clients, and an Orthanc that forwards, at the far end."""
 
 import argparse
 import time
@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness import ftp, proxy
+from harness import ftp, proxy, smb
 from harness.certificates import Certificate, make_certificate
 from harness.clients import upload
 from harness.distance import NEAR, Distance, private_network
@@ -38,10 +38,12 @@ from lab.transcoding import EXPLICIT
 DICOM, TLS, HTTP, HTTPS = "DICOM", "DICOM TLS", "HTTP upload", "HTTPS upload (nginx in front)"
 SEVERAL = "4 x DICOM"
 FTP, FILES, FORWARD = "FTP (vsftpd)", "HTTP files (nginx)", "Orthanc → Orthanc"
+CIFS = "CIFS (samba)"
 
 # How often an image waits for the other side: the answer; FTP asks for a port, connects to it, and
-# asks for the size and the file
+# asks for the size and the file; CIFS opens the file, asks what it is, reads it, and closes it
 ROUND_TRIPS = {DICOM: 1, SEVERAL: 1, TLS: 1, HTTP: 1, HTTPS: 1, FTP: 4, FILES: 1, FORWARD: 1}
+ROUND_TRIPS[CIFS] = 4
 PROTOCOLS = list(ROUND_TRIPS)
 
 SENDERS = {SEVERAL: 4}  # at once, each over a connection of its own; of the others, one
@@ -55,17 +57,23 @@ SET_UP = 3  # round trips: TCP connection, association, release
 
 # Images: of fewer than 20, the plugin's advisor says nothing of speed (MINIMUM_INSTANCES), and of
 # slow ones it forgets half after 30 (HALF_COUNT)
-ADVISED = 28
-ADVICE_SECONDS = 4
+LEAST_ADVISED, ADVISED = 20, 28
+ADVISING = (DICOM, SEVERAL, TLS, FORWARD)
+
+# Until it has spoken: of a limit that is there, and where silence is an answer as well
+LIMIT_SECONDS, ADVICE_SECONDS = 4, 2
+
 LONGEST = 600  # seconds for a client
 FEWEST = 3  # images
+FEWEST_OF = {CIFS: 1}  # as in report 004, by the number of its packets
 
 LOSSLESS = "1.2.840.10008.1.2.4.70"  # JPEG Lossless, Non-Hierarchical, First-Order Prediction
 
 # In the namespaces nobody else is
 REACHABLE = {"RemoteAccessAllowed": True, "AuthenticationEnabled": False}
 
-Findings = dict[str, set[str]]  # identifiers, by the cell's protocol
+# Identifiers of each turn, by the cell's protocol and the contestant
+Findings = dict[str, dict[str, list[set[str]]]]
 
 
 @dataclass(frozen=True)
@@ -76,7 +84,18 @@ class Way:
     send: Callable[[list[Image]], float]
     check: Callable[[int], None]
     size: float
-    advise: Callable[[int], Figures] = lambda _: {}
+    read_advice: Callable[[], list[Json]] | None = None
+
+
+def read_advice(server: OrthancServer) -> list[Json]:
+    return server.get_json("/perf/advice")
+
+
+def list_limits(advice: list[Json]) -> list[float]:
+    """In bytes a second, of each finding that rests on one."""
+    return [
+        found["Evidence"]["WindowLimit"] for found in advice if "WindowLimit" in found["Evidence"]
+    ]
 
 
 class Site:
@@ -107,17 +126,19 @@ class Site:
 
     def enter(self, factors: Factors) -> Entry:
         protocol = factors["Protocol"]
-        obstacle = ftp.find_obstacle() if protocol == FTP else None
+        needed = {FTP: ftp.find_obstacle, CIFS: smb.find_obstacle}.get(protocol)
+        obstacle = needed() if needed else None
         if obstacle:
             return Entry([], {protocol: obstacle})
         images = self._images[: self._count_images(protocol)]
         ways = self._list_ways(protocol)
-        first = next(iter(ways.values()))  # to warm up; the others have the same programs
-        first.prepare()
-        first.send(images[:1])
+        if self._line.round_trip * 1000 <= self._arguments.base:  # beyond, it would take long
+            first = next(iter(ways.values()))  # to warm up; the others have the same programs
+            first.prepare()
+            first.send(images[:1])
         return Entry(
             [
-                Contestant(name, partial(self._measure, protocol, way, images))
+                Contestant(name, partial(self._measure, protocol, name, way, images))
                 for name, way in ways.items()
             ]
         )
@@ -135,38 +156,42 @@ class Site:
             least = round(arguments.loss_seconds / each)
         else:
             least = min(arguments.least_images, round(arguments.longest_seconds / each))
-        count = max(FEWEST * senders, round(arguments.transfer_seconds / each), least)
-        if line.buffer and protocol == DICOM:
+        if protocol in FEWEST_OF:
+            least = FEWEST_OF[protocol]
+        fewest = FEWEST_OF.get(protocol, FEWEST) * senders
+        count = max(fewest, round(arguments.transfer_seconds / each), least)
+        if line.buffer and protocol in ADVISING:
             count = max(count, ADVISED)
         return min(count, len(self._images))
 
-    def _measure(self, protocol: str, way: Way, images: list[Image]) -> Figures:
+    def _measure(self, protocol: str, name: str, way: Way, images: list[Image]) -> Figures:
         way.prepare()
         seconds = way.send(images)
         way.check(len(images))
         trips, senders = ROUND_TRIPS[protocol], SENDERS.get(protocol, 1)
         mathis = self._line.get_mathis_limit()
         bits = sum(image.get_size() for image in images) * 8 / 1e6
+        sent = len(images) * way.size * 8 / 1e6
         waits = (len(images) / senders * trips + SET_UP) * self._line.round_trip
         each = self._line.predict(way.size, trips, senders)
         least = len(images) * way.size * 8 / self._line.rate
         return {
             "speed": bits / seconds,
+            **({} if way.size == self._size else {"on the wire": sent / seconds}),
             "without waits": bits / max(seconds - waits, least),
             "throughput": len(images) / seconds,
             "images": len(images),
             "window / round trip": self._line.get_window_limit() / 1e6,
             "prediction": self._size * 8 / each / 1e6,
             **({"Mathis": mathis / 1e6} if mathis else {}),
-            **way.advise(len(images)),
+            **self._ask_for_advice(protocol, name, way, len(images)),
         }
 
     def _list_ways(self, protocol: str) -> dict[str, Way]:
         if protocol == DICOM:
             return self._list_dicom_ways(DICOM, self._near, [])
         if protocol == SEVERAL:
-            ways = self._list_dicom_ways(SEVERAL, self._near, [])
-            return {TUNED: ways[TUNED]}
+            return self._list_dicom_ways(SEVERAL, self._near, [])
         if protocol == TLS:
             arguments = self._certificate.get_dcmtk_arguments()
             return self._list_dicom_ways(TLS, self._near_tls, arguments)
@@ -176,6 +201,8 @@ class Site:
             return {PLAIN: self._make_upload(f"http://{NEAR}:{self._near.http_port}", [])}
         if protocol == HTTPS:
             return {PLAIN: self._make_https_upload()}
+        if protocol == CIFS:
+            return {PLAIN: self._make_share()}
         return {PLAIN: self._make_download(ftp if protocol == FTP else proxy)}
 
     # DICOM
@@ -201,7 +228,7 @@ class Site:
                 send_images,
                 self._make_check(server, self._size),
                 self._size,
-                partial(self._ask_for_advice, protocol, [server]),
+                lambda: read_advice(server),
             )
             for name, preset in PRESETS.items()
         }
@@ -219,23 +246,19 @@ class Site:
         buffer = {"ReceiveBuffer": self._line.buffer} if self._line.buffer else {}
         tune_sockets(server, Preset=preset, **buffer)
 
-    def _ask_for_advice(self, protocol: str, servers: list[OrthancServer], count: int) -> Figures:
-        """The limit that it computes of window and round trip, where it finds that it holds."""
-
-        def read() -> list[Json]:
-            return [found for server in servers for found in server.get_json("/perf/advice")]
-
-        def list_limits() -> list[float]:
-            return [
-                found["Evidence"]["WindowLimit"]
-                for found in read()
-                if "WindowLimit" in found["Evidence"]
-            ]
-
+    def _ask_for_advice(self, protocol: str, name: str, way: Way, count: int) -> Figures:
+        """What it finds in this turn, and the limit of window and round trip where it names one."""
+        read = way.read_advice
+        if read is None:
+            return {}
         if self._line.buffer and count >= ADVISED:
-            wait_until(lambda: bool(list_limits()), ADVICE_SECONDS)
-        self._findings.setdefault(protocol, set()).update(found["ID"] for found in read())
-        limits = list_limits()
+            wait_until(lambda: bool(list_limits(read())), LIMIT_SECONDS)
+        elif count >= LEAST_ADVISED:
+            wait_until(lambda: bool(read()), ADVICE_SECONDS)
+        advice = read()
+        of_turns = self._findings.setdefault(protocol, {}).setdefault(name, [])
+        of_turns.append({found["ID"] for found in advice})
+        limits = list_limits(advice)
         return {"advisor": min(limits) * 8 / 1e6} if limits else {}
 
     # Orthanc at both ends
@@ -261,9 +284,13 @@ class Site:
                 send(self._far, "near", identifiers[: len(images)])
                 return time.monotonic() - begin
 
+        def read_both() -> list[Json]:
+            found = read_advice(self._near)
+            with self._distance.at_far_end():
+                return [*found, *read_advice(self._far)]
+
         check = self._make_check(self._near, size)
-        advise = partial(self._ask_for_advice, FORWARD, [self._near])
-        return Way(prepare, send_images, check, size, advise)
+        return Way(prepare, send_images, check, size, read_both)
 
     @cached_property
     def _far_images(self) -> list[tuple[list[str], float]]:
@@ -336,12 +363,33 @@ class Site:
                 counted[:] = [count_files(got)]
             return seconds
 
+        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
+
+    def _make_share(self) -> Way:
+        """Its own clock leaves out that smbclient starts and logs in, as a mounted share has."""
+        share = smb.serve_files(self._files, self._folder / "share", NEAR, self._line.buffer)
+        start = self._stack.enter_context(share)
+        counted: list[tuple[int, int]] = []
+
+        def send_images(images: list[Image]) -> float:
+            with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
+                command = [*start, smb.get_files([image.path.name for image in images], name)]
+                with self._distance.at_far_end():
+                    _, (said,) = run_clients([command], seconds=LONGEST)
+                counted[:] = [count_files(Path(name))]
+            return smb.read_seconds(said, counted[0][1])
+
+        return Way(lambda: None, send_images, self._make_file_check(counted), self._size)
+
+    def _make_file_check(self, counted: list[tuple[int, int]]) -> Callable[[int], None]:
+        """So many files have come, each with about as many bytes as it should have."""
+
         def check(count: int) -> None:
             ((files, size),) = counted
             if files != count or size < SAME_PIXELS * count * self._size:
                 raise ClientError(f"{files} of {count} files came, {size} bytes")
 
-        return Way(lambda: None, send_images, check, self._size)
+        return check
 
     def _fetch_by_ftp(self, url: str, folder: Path, names: list[str]) -> float:
         """By its own clock: starting Python does not count."""
