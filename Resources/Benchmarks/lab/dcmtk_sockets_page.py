@@ -28,7 +28,7 @@ from lab.published import (
     WAIT,
     Found,
 )
-from lab.report import format_number, format_parts
+from lab.report import format_number, format_parts, format_table, format_values
 from lab.results import Results
 
 NONE = "none"
@@ -80,6 +80,7 @@ class Medians:
 
     def __init__(self, results: Results) -> None:
         self._found: dict[tuple[str, ...], Figures] = {}
+        self._seconds: dict[tuple[str, ...], list[float]] = {}  # for many, of each turn
         for cell in results.cells:
             for name in cell.list_contestants():
                 figures = {
@@ -89,7 +90,9 @@ class Medians:
                 }
                 turns = [turn[name] for turns in cell.rounds for turn in turns if name in turn]
                 if "throughput" in figures:
-                    figures[SECONDS_FOR_MANY] = median(map(compute_seconds, turns))
+                    seconds = [compute_seconds(turn) for turn in turns]
+                    figures[SECONDS_FOR_MANY] = median(seconds)
+                    self._seconds[*cell.factors.values(), name] = seconds
                 self._found[*cell.factors.values(), name] = figures
 
     def get(
@@ -113,11 +116,10 @@ class Medians:
         transfer, name = SOURCES[source]
         return self.get(path, transfer, buffer, f"{name}, {who}", figure)
 
-    def list_jumps(self) -> Iterator[tuple[str, float, float]]:
-        """Seconds for many images with the smaller buffer and the larger one, way by way."""
-        for (path, transfer, buffer, name), figures in self._found.items():
-            before = figures.get(SECONDS_FOR_MANY)
-            after = self.get(path, transfer, AFTER, name, SECONDS_FOR_MANY)
+    def list_jumps(self) -> Iterator[tuple[str, list[float], list[float]]]:
+        """Seconds for many images, turn by turn, with the smaller buffer and the larger one."""
+        for (path, transfer, buffer, name), before in self._seconds.items():
+            after = self._seconds.get((path, transfer, str(AFTER), name))
             if buffer == str(BEFORE) and before and after:
                 yield f"{path}, {transfer}, {name}", before, after
 
@@ -147,14 +149,21 @@ def name_cell(path: str, transfer: str, *buffers: int | str) -> str:
 # In words
 
 
-def say_jump(medians: Medians) -> Iterator[str]:
+def tell_jump(medians: Medians) -> list[str]:
+    """Way by way, and on how many of them it is there."""
+    head = ["way", f"s with {BEFORE:,} bytes", f"s with {AFTER:,}", "times as fast", "turns"]
+    rows, jumps = [], []
     for way, before, after in medians.list_jumps():
-        verdict = "there" if before > JUMP * after else "not there"
-        yield (
-            f"- {way}: {MANY} images take {format_number(before)} s with {BEFORE:,} bytes, "
-            f"{format_number(after)} s with {AFTER:,}: {before / after:.2f} times as fast. "
-            f"The jump is {verdict}."
-        )
+        ratio = median(before) / median(after)
+        is_apart = max(after) < min(before) or max(before) < min(after)
+        seconds = [format_values(before), format_values(after)]
+        rows.append([way, *seconds, f"{ratio:.2f}", "apart" if is_apart else "overlap"])
+        jumps += [way] if ratio > JUMP else []
+    if not rows:
+        return []
+    where = f" on {len(jumps)} of these {len(rows)} ways: {'; '.join(jumps)}" if jumps else ""
+    verdict = f"there{where}" if jumps else f"not there on any of these {len(rows)} ways"
+    return [*format_table(head, rows), f"The jump, by a factor of more than {JUMP}, is {verdict}."]
 
 
 def say_published_jump(said: list[str]) -> list[str]:
@@ -215,24 +224,34 @@ def list_moves(
         for source in SOURCES:
             own, other = (medians.get_move(source, who, buffer, figure) for who in (ITSELF, OTHER))
             if own is not None:
-                yield f"TCP_BUFFER_LENGTH {buffer}, {source}", own, other
+                yield f"{buffer}, {source}", own, other
 
 
-def say_first_images(medians: Medians, buffers: list[str]) -> Iterator[str]:
-    for name, own, other in list_moves(medians, "first image", buffers):
-        if other is not None:
-            is_there = own - other > WAIT / 2
-            yield (
-                f"- {name}: the first image is there after {own:.2f} s where movescu receives, "
-                f"after {other:.2f} s with a storescp: the published wait of {WAIT} s is "
-                f"{'there' if is_there else 'not there'}."
-            )
+def tell_first_images(medians: Medians, buffers: list[str]) -> list[str]:
+    found = [
+        (name, own, other)
+        for name, own, other in list_moves(medians, "first image", buffers)
+        if other is not None
+    ]
+    if not found:
+        return []
+    head = ["TCP_BUFFER_LENGTH, source", "movescu receives, s", "storescp receives, s"]
+    rows = [[name, f"{own:.2f}", f"{other:.2f}"] for name, own, other in found]
+    waits = [name for name, own, other in found if own - other > WAIT / 2]
+    where = f": {'; '.join(waits)}" if 0 < len(waits) < len(found) else ""
+    return [
+        *format_table(head, rows),
+        f"The published wait of {WAIT} s is there in {len(waits)} of {len(found)}{where}.",
+    ]
 
 
-def say_moves(medians: Medians, buffers: list[str]) -> Iterator[str]:
-    for name, own, other in list_moves(medians, SECONDS_FOR_MANY, buffers):
-        with_other = "" if other is None else f", {format_number(other)} s with a storescp"
-        yield f"- {name}: {format_number(own)} s where movescu receives{with_other}."
+def tell_moves(medians: Medians, buffers: list[str]) -> list[str]:
+    head = ["TCP_BUFFER_LENGTH, source", "movescu receives, s", "storescp receives, s"]
+    rows = [
+        [name, format_number(own), "" if other is None else format_number(other)]
+        for name, own, other in list_moves(medians, SECONDS_FOR_MANY, buffers)
+    ]
+    return format_table(head, rows) if rows else []
 
 
 def say_published_moves(said: list[str]) -> list[str]:
@@ -339,7 +358,7 @@ def find_nagle(medians: Medians) -> Found | None:
 
 def find_jump(medians: Medians) -> Found | None:
     """Where it was seen, and on all other ways."""
-    ratios = [before / after for _, before, after in medians.list_jumps()]
+    ratios = [median(before) / median(after) for _, before, after in medians.list_jumps()]
     if not ratios:
         return None
     told = [f"{min(ratios):.2f} to {max(ratios):.2f} times as fast, on {len(ratios)} ways"]
@@ -495,10 +514,10 @@ def answer(results: Results, charts: Charts) -> list[str]:
             *say_nagle_of_moves(medians, buffers),
             *say_receiving(medians, buffers),
         ],
-        f"The jump at {AFTER:,} bytes": say_published_jump([*say_jump(medians)]),
+        f"The jump at {AFTER:,} bytes": say_published_jump(tell_jump(medians)),
         "Buffers of 64 KiB": [*say_fixed(medians)],
-        "The first image of a C-MOVE": [*say_first_images(medians, buffers)],
-        f"{MANY} images by C-MOVE": say_published_moves([*say_moves(medians, buffers)]),
+        "The first image of a C-MOVE": tell_first_images(medians, buffers),
+        f"{MANY} images by C-MOVE": say_published_moves(tell_moves(medians, buffers)),
         REPORT_000.get_heading(): tell_loopback(medians),
         REPORT_001.get_heading(): tell_ten_gigabit(medians),
     }
