@@ -1128,6 +1128,9 @@ def test_fixed_lines_of_wan_are_those_that_have_a_json_of_their_own() -> None:
     trips = [cell["Round trip"] for cell in fixed if cell["Protocol"] == CIFS]
     assert len(trips) == 14 and set(trips) == {f"{trip:g} ms" for trip in DISTANCES["DICOM"]}
     assert list_fixed("--buffers", "--round-trips", "50", "--protocols", DICOM) == []
+    stages = wan.make_stages(parse_wan("--protocols", DICOM))
+    chosen = [cell for stage in stages for cell in stage.cells]
+    assert {cell["Round trip"] for cell in chosen if cell["Buffers"] != "auto"} == {"50 ms"}
 
 
 def test_a_remark_says_with_which_preset_and_in_how_many_turns_the_advisor_spoke() -> None:

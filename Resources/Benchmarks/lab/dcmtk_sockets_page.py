@@ -191,8 +191,7 @@ def say_nagle_of_moves(medians: Medians, buffers: list[str]) -> Iterator[str]:
         if on and off:
             yield (
                 f"- {FROM_ARCHIVE}, {ITSELF}, TCP_BUFFER_LENGTH {buffer}: {MANY} images take "
-                f"{format_number(on)} s with Nagle's algorithm, {format_number(off)} s without "
-                f"(published: {NAGLE_ON_SECONDS} s with, {NAGLE_OFF_SECONDS} s without)."
+                f"{format_number(on)} s with Nagle's algorithm, {format_number(off)} s without."
             )
 
 
@@ -203,8 +202,7 @@ def say_fixed(medians: Medians) -> Iterator[str]:
             if free and fixed:
                 yield (
                     f"- {path}, {name}: {fixed:.0f} Mb/s with fixed buffers of 64 KiB, {free:.0f} "
-                    f"without: {free / fixed:.2f} times as much. Published for 10 Gb/s: "
-                    f"{GAIN:.1f} times."
+                    f"without: {free / fixed:.2f} times as much."
                 )
         trip = ROUND_TRIPS.get(path)
         if trip and medians.get(path, STORE, FIXED_BUFFER, NAGLE_OFF):
@@ -252,6 +250,21 @@ def tell_moves(medians: Medians, buffers: list[str]) -> list[str]:
         for name, own, other in list_moves(medians, SECONDS_FOR_MANY, buffers)
     ]
     return format_table(head, rows) if rows else []
+
+
+def say_published_gain(said: list[str]) -> list[str]:
+    """Beside what was said of this run."""
+    published = f"Published for 10 Gb/s: {GAIN:.1f} times as much without fixed buffers."
+    return [published, "", *said] if said else []
+
+
+def say_published_nagle(said: list[str]) -> list[str]:
+    """Beside what was said of this run's C-MOVE."""
+    published = (
+        f"Published for {MANY} images by C-MOVE: {NAGLE_ON_SECONDS} s with Nagle's algorithm, "
+        f"{NAGLE_OFF_SECONDS} s without."
+    )
+    return [*said, "", published] if said else []
 
 
 def say_published_moves(said: list[str]) -> list[str]:
@@ -511,11 +524,11 @@ def answer(results: Results, charts: Charts) -> list[str]:
     said = {
         "Nagle's algorithm": [
             *say_nagle(medians),
-            *say_nagle_of_moves(medians, buffers),
             *say_receiving(medians, buffers),
+            *say_published_nagle([*say_nagle_of_moves(medians, buffers)]),
         ],
         f"The jump at {AFTER:,} bytes": say_published_jump(tell_jump(medians)),
-        "Buffers of 64 KiB": [*say_fixed(medians)],
+        "Buffers of 64 KiB": say_published_gain([*say_fixed(medians)]),
         "The first image of a C-MOVE": tell_first_images(medians, buffers),
         f"{MANY} images by C-MOVE": say_published_moves(tell_moves(medians, buffers)),
         REPORT_000.get_heading(): tell_loopback(medians),

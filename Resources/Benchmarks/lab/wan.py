@@ -152,10 +152,13 @@ def is_of_fixed(line: Line, protocol: str) -> bool:
 def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     """Those that were asked for; or all along the round trips, but few where they take long.
 
-    Several associations are only for lines as long as the base or longer.
+    Several associations are only for lines as long as the base or longer; fixed buffers on lines of
+    other lengths are for CIFS only, which report 004 has there.
     """
     usual = make_usual(vars(arguments), line.round_trip)
     base = arguments.base / 1000
+    if line.buffer and line.round_trip != base:
+        return [name for name in arguments.protocols or [CIFS] if name == CIFS]
     if arguments.protocols:
         return arguments.protocols
     if line.mtu != VDE_MTU:
@@ -163,7 +166,7 @@ def list_protocols(arguments: argparse.Namespace, line: Line) -> list[str]:
     if line.loss or line.congestion != usual.congestion:
         return KEPT
     if line != usual:
-        return OF_BUFFERS if line.round_trip == base else [CIFS]
+        return OF_BUFFERS
     if line.round_trip > base:
         long = [name for name, trip in FARTHEST.items() if line.round_trip <= trip]
         return [*REPORTED, *long]
