@@ -26,7 +26,10 @@ RESULTS = sorted(FOLDER.glob("*.json"))
 LARGEST = 200_000  # bytes of a result
 # The options that make a full run no other one, and no smaller one
 OPTIONS = re.compile(r"--(?:storage|disk)[ =]\S+|--databases sqlite postgresql")
-PARTS = {"ingest-nagle": ["ingest", "--axes", "nagle", "gzip"]}  # kept under names of their own
+PARTS = {  # kept under names of their own
+    "ingest-nagle": ["ingest", "--axes", "nagle", "gzip"],
+    "wan-fixed": ["wan", "--lines", "fixed"],
+}
 
 # What is measured. Round trips, sizes and the like are not, where they are in ms, KB, KiB, …
 NUMBER = r"(?<![\w.,])\d[\d.,]*(?: to \d[\d.,]*)? "

@@ -76,6 +76,7 @@ PUBLISHED = {
     FTP: DISTANCES["FTP"],
     FILES: DISTANCES["HTTP"],
 }
+CIFS_PUBLISHED = {buffers: DISTANCES[f"CIFS, {buffers}"] for buffers in ("16 KiB", "64 KiB")}
 
 
 def is_tuned(name: str, other: str) -> bool:
@@ -119,7 +120,7 @@ def list_lines(arguments: argparse.Namespace) -> list[Line]:
     ]
     sizes = [None if size == AUTO else int(size) for size in arguments.buffers]
     buffers = [replace(base, buffer=size) for size in sizes]
-    known = DISTANCES["CIFS, 64 KiB"]
+    known = CIFS_PUBLISHED["64 KiB"]
     far = [trip for trip in trips if float(f"{trip.round_trip * 1000:g}") in known]
     buffers += [replace(trip, buffer=size) for size in sizes for trip in far]
     controls = [replace(base, congestion=name) for name in arguments.congestion[1:]]
@@ -414,7 +415,7 @@ def tell_shares(results: Results) -> list[str]:
             found = rows.setdefault(f"{CIFS}, {buffers}", {})
             trip = float(f"{line.round_trip * 1000:g}")
             found[trip] = format_values(cell.list_values(PLAIN, "speed"))
-            if trip in (published := DISTANCES.get(f"CIFS, {buffers}", {})):
+            if trip in (published := CIFS_PUBLISHED.get(buffers, {})):
                 row = rows.setdefault(f"{CIFS}, {buffers}, *report 004*", {})
                 row[trip] = f"*{format_number(published[trip])}*"
     trips = sorted({trip for row in rows.values() for trip in row})
@@ -429,7 +430,10 @@ def answer(results: Results, charts: Charts) -> list[str]:
         "Several associations": [*say_several(results)],
         "What the advisor computes": [*say_advice(results)],
         "Compressed on ingest": [*say_compression(results)],
-        "CIFS with fixed buffers": tell_shares(results),
+        "CIFS with fixed buffers": [
+            *wan_charts.show_shares(results, CIFS_PUBLISHED, charts),
+            *tell_shares(results),
+        ],
         "With loss": [*wan_charts.show_loss(results, charts), *say_loss(results)],
         "Congestion control": [*say_congestion(results)],
     }

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from statistics import median
 
 from lab.bars import RangeGroups, draw_ranges
 from lab.charts import Charts
@@ -20,6 +21,7 @@ from lab.wan_site import (
     FTP,
     HTTP,
     HTTPS,
+    PLAIN,
     RECEIVED,
     SEVERAL,
     STOCK,
@@ -109,6 +111,33 @@ def show_trips(
     panels = list_panels(results, curves, published)
     file = charts.add("speed-by-round-trip", partial(draw_panels, title, names, panels, NOTE))
     return [f"![Speed by round trip]({file})", ""]
+
+
+def show_shares(
+    results: Results, published: Mapping[str, dict[float, float]], charts: Charts
+) -> list[str]:
+    """CIFS by distance, a colour for each buffer of the server's."""
+    found: Curves = {}
+    for cell in results.cells:
+        if cell.factors["Protocol"] == CIFS and cell.rounds:
+            trip = Line.from_factors(cell.factors).round_trip * 1000
+            speeds = cell.list_values(PLAIN, "speed")
+            found.setdefault(cell.factors["Buffers"], []).append((trip, median(speeds)))
+    found = {name: sorted(points) for name, points in found.items() if len(points) > 1}
+    series = []
+    for colour, (name, points) in enumerate(found.items()):
+        series.append(Series(f"{CIFS}, {name}", points, f"C{colour}", "-", "o"))
+        if name in published:
+            stars = sorted(published[name].items())
+            label = f"{CIFS}, {name}, report 004"
+            series.append(Series(label, stars, f"C{colour}", "", "*", is_hollow=True))
+    if not series:
+        return []
+    panel = Panel("CIFS", [*series, *list_limits(results)])
+    title = f"{results.experiment}, {results.date}"
+    names = ("round trip, ms", "Mb/s: median")
+    file = charts.add("cifs-by-round-trip", partial(draw_panels, title, names, [panel], NOTE))
+    return [f"![CIFS by round trip]({file})", ""]
 
 
 def show_loss(results: Results, charts: Charts) -> list[str]:
