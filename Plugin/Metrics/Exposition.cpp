@@ -103,20 +103,34 @@ namespace OrthancPerf
       return json;
     }
 
-    Json::Value ToJsonFamily(const prometheus::MetricFamily& family)
+    using Texts = std::vector<std::string>;
+
+    // The head of a family is that of its first part
+    void AddAsText(const prometheus::MetricFamily& part, Texts& texts)
     {
-      Json::Value json(Json::objectValue);
+      std::string text = prometheus::TextSerializer().Serialize({part});
+      std::size_t head = 0;
+
+      while (!texts.empty() && text.compare(head, 2, "# ") == 0)
+      {
+        head = text.find('\n', head) + 1;
+      }
+
+      text.erase(0, head);
+      texts.push_back(std::move(text));
+    }
+
+    void AddAsJson(const prometheus::MetricFamily& family, Json::Value& json)
+    {
       json["Name"] = family.name;
       json["Help"] = family.help;
       json["Type"] = ToJsonType(family.type);
-      Json::Value& metrics = json["Metrics"] = Json::arrayValue;
+      Json::Value& metrics = json["Metrics"];
 
       for (const prometheus::ClientMetric& metric : family.metric)
       {
         metrics.append(ToJsonMetric(metric, family.type));
       }
-
-      return json;
     }
   }
 
@@ -126,22 +140,29 @@ namespace OrthancPerf
 
   std::string Exposition::ToText() const
   {
-    auto texts = Collect<std::string>([](const prometheus::MetricFamily& family)
-                                      { return prometheus::TextSerializer().Serialize({family}); });
+    const std::lock_guard lock(writing_);
+    std::map<std::string, Texts> families = Collect<Texts>(AddAsText);
     std::size_t size = 0;
 
-    for (const auto& [name, text] : texts)
+    for (const auto& [name, texts] : families)
     {
-      size += text.size();
+      for (const std::string& text : texts)
+      {
+        size += text.size();
+      }
     }
 
     std::string all;
     all.reserve(size);
 
-    for (auto& [name, text] : texts)
+    for (auto& [name, texts] : families)
     {
-      all += text;
-      text = std::string();
+      for (const std::string& text : texts)
+      {
+        all += text;
+      }
+
+      texts = Texts();
     }
 
     return all;
@@ -149,9 +170,10 @@ namespace OrthancPerf
 
   Json::Value Exposition::ToJson() const
   {
+    const std::lock_guard lock(writing_);
     Json::Value json(Json::arrayValue);
 
-    for (auto& [name, family] : Collect<Json::Value>(ToJsonFamily))
+    for (auto& [name, family] : Collect<Json::Value>(AddAsJson))
     {
       json.append(std::move(family));
     }
@@ -174,7 +196,7 @@ namespace OrthancPerf
             {
               std::sort(family.metric.begin(), family.metric.end(),
                         [](const auto& a, const auto& b) { return a.label < b.label; });
-              all.emplace(family.name, write(family));
+              write(family, all[family.name]);
             }
           });
     }

@@ -6,6 +6,7 @@
 #include <json/value.h>
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,13 @@ namespace OrthancPerf
     Json::Value ToJson() const;
 
   private:
-    // By name, what write makes of each family, which is there no longer then
+    // By name, what write has made of each family's parts, which are there no longer then
     template <typename Written, typename Write>
     std::map<std::string, Written> Collect(Write write) const;
 
     const std::vector<const IMetricSource*> sources_;
+
+    // One scrape is written at a time: what each takes for a moment stays in the heap
+    mutable std::mutex writing_;
   };
 }

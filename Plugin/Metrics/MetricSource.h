@@ -9,8 +9,9 @@
 
 namespace OrthancPerf
 {
-  // Where the families of a scrape come from, one after the other: those of hundreds of peers would
-  // take megabytes together, which the heap of each thread that answers a scrape would keep.
+  // Where the families of a scrape come from, one after the other, a large one in parts: those of
+  // hundreds of peers would take megabytes together, which the heap of each thread that answers a
+  // scrape would keep.
   class IMetricSource
   {
   public:
@@ -18,8 +19,8 @@ namespace OrthancPerf
 
     virtual ~IMetricSource() = default;
 
-    // Gives each of its families to receive, in any order. Any thread may call it; what receive
-    // throws is passed on.
+    // Gives each of its families to receive, in any order; parts have the same name, type and help.
+    // Any thread may call it; what receive throws is passed on.
     virtual void Collect(const Receive& receive) const = 0;
   };
 

@@ -45,12 +45,19 @@ namespace OrthancPerf
     };
 
 
-    std::vector<Line> ListLines(const std::vector<PeerSummary>& peers)
+    // Some hundred kilobytes as a family
+    constexpr std::size_t PEERS_OF_A_PART = 32;
+
+
+    // Those of one part, which begins with this peer
+    std::vector<Line> ListLines(const std::vector<PeerSummary>& peers, std::size_t begin)
     {
       std::vector<Line> lines;
 
-      for (const PeerSummary& peer : peers)
+      for (std::size_t i = begin; i < std::min(begin + PEERS_OF_A_PART, peers.size()); i++)
       {
+        const PeerSummary& peer = peers[i];
+
         for (const Direction direction : GetAllDirections())
         {
           const auto place = static_cast<std::size_t>(direction);
@@ -262,10 +269,14 @@ namespace OrthancPerf
   void PeerMetrics::Collect(const Receive& receive) const
   {
     const std::vector<PeerSummary> peers = statistics_.SummarizeAll();
-    const std::vector<Line> lines = ListLines(peers);
     CollectFrom(registry_, receive);
-    GiveTraffic(receive, lines);
-    GiveAssociations(receive, lines);
-    GiveTcp(receive, lines);
+
+    for (std::size_t begin = 0; begin < peers.size(); begin += PEERS_OF_A_PART)
+    {
+      const std::vector<Line> lines = ListLines(peers, begin);
+      GiveTraffic(receive, lines);
+      GiveAssociations(receive, lines);
+      GiveTcp(receive, lines);
+    }
   }
 }

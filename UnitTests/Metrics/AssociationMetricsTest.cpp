@@ -116,6 +116,32 @@ namespace OrthancPerf
     EXPECT_EQ(std::string::npos, text.find("associations_open"));
   }
 
+  TEST_F(AssociationMetricsTest, HundredPeersAreAllInOneFamily)
+  {
+    PeerDirectory directory(100);
+    PeerStatistics statistics(directory);
+    const PeerMetrics metrics(statistics);
+
+    for (int i = 1; i <= 100; i++)
+    {
+      statistics.OnAssociationFinished(MakeAssociation("CT" + std::to_string(i)));
+    }
+
+    const std::string text = Exposition({&metrics}).ToText();
+    const std::string head = "# TYPE orthanc_perf_associations_total counter\n";
+    const std::size_t begin = text.find(head);
+    ASSERT_NE(std::string::npos, begin);
+    EXPECT_EQ(std::string::npos, text.find(head, begin + 1));
+    const std::string family = text.substr(begin, text.find("\n#", begin) - begin);
+
+    for (int i = 1; i <= 100; i++)
+    {
+      const std::string line =
+          R"(direction="receive",outcome="released",peer="CT)" + std::to_string(i) + "\"} 1";
+      EXPECT_NE(std::string::npos, family.find(line)) << line;
+    }
+  }
+
   TEST_F(AssociationMetricsTest, TheKernelsGaugesAreOfTheLatestFinishedAssociation)
   {
     FinishedAssociation latest = MakeAssociation("CT1");

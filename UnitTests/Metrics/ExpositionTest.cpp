@@ -55,6 +55,39 @@ namespace OrthancPerf
     };
   }
 
+  TEST(ExpositionOfParts, HasTheHeadOfAFamilyOnce)
+  {
+    class Parts : public IMetricSource
+    {
+    public:
+      void Collect(const Receive& receive) const override
+      {
+        for (const char* label : {"#1", "2", "3"})
+        {
+          receive(MakeFamily(prometheus::MetricType::Gauge, "a_gauge", "In parts.",
+                             {{{{"label", label}}, 1}}));
+        }
+
+        receive(MakeFamily(prometheus::MetricType::Gauge, "b_gauge", "", {{{}, 2}}));
+      }
+    };
+
+    const Parts parts;
+    const Exposition exposition({&parts});
+    EXPECT_EQ("# HELP a_gauge In parts.\n"
+              "# TYPE a_gauge gauge\n"
+              "a_gauge{label=\"#1\"} 1\n"
+              "a_gauge{label=\"2\"} 1\n"
+              "a_gauge{label=\"3\"} 1\n"
+              "# TYPE b_gauge gauge\n"
+              "b_gauge 2\n",
+              exposition.ToText());
+    const Json::Value json = exposition.ToJson();
+    ASSERT_EQ(2u, json.size());
+    EXPECT_EQ(3u, json[0]["Metrics"].size());
+    EXPECT_EQ("3", json[0]["Metrics"][2]["Labels"]["label"].asString());
+  }
+
   TEST_F(ExpositionTest, IsEmptyWithoutMetrics)
   {
     prometheus::BuildCounter().Name("a_total").Help("None yet.").Register(registry_);
