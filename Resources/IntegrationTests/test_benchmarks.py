@@ -1693,14 +1693,14 @@ def test_growth_tells_the_plugins_from_orthancs(tmp_path: Path) -> None:
     )
     assert sum_up([slower, faster]) == (
         "**The plugin's own cost grows faster than Orthanc's on faster (processor time).** Of 2"
-        " costs, 1 do not grow faster, by their whole intervals."
+        " costs, 1 do not, by their whole intervals."
     )
 
 
 def test_growth_that_is_too_uncertain_is_not_told() -> None:
     (noisy,) = list_growths(make_axis("noisy", {x: (x, 0) for x in [1, 10, 100]}, noise=0.5))
     assert noisy.judge() == NOT_TOLD
-    assert "1 are not told: noisy (processor time)" in sum_up([noisy])
+    assert "; not told: noisy (processor time)" in sum_up([noisy])
     assert "on no axis that this run shows" in sum_up([noisy])
 
 

@@ -284,10 +284,10 @@ def sum_up(growths: list[Growth]) -> str:
     where = f"on {', '.join(names[FASTER])}" if names[FASTER] else "on no axis that this run shows"
     text = (
         f"**The plugin's own cost grows faster than Orthanc's {where}.** Of {told} costs,"
-        f" {len(names[NOT_FASTER])} do not grow faster, by their whole intervals"
+        f" {len(names[NOT_FASTER])} do not, by their whole intervals"
     )
     if names[NOT_TOLD]:
-        text += f"; {len(names[NOT_TOLD])} are not told: {', '.join(names[NOT_TOLD])}"
+        text += f"; not told: {', '.join(names[NOT_TOLD])}"
     return f"{text}."
 
 
@@ -336,7 +336,9 @@ def draw_growth(growth: Growth, plot: plt.Axes) -> None:
     plot.set_yscale("log")
     plot.set_xticks(x, [format_place(place) for place, _ in growth.places])
     plot.xaxis.set_minor_locator(NullLocator())
-    plot.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = plot.get_ylim()
+    steps = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 6, 7, 8)
+    plot.yaxis.set_major_locator(LogLocator(subs=steps))
     plot.yaxis.set_major_formatter("{x:g}")
     plot.yaxis.set_minor_formatter(NullFormatter())
     plot.grid(alpha=0.3)
