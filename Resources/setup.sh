@@ -21,7 +21,7 @@ readonly TEST_PACKAGES=(
   libgtest-dev libbenchmark-dev libcurl4-openssl-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
   vde2 iperf3 e2fsprogs postgresql orthanc-postgresql libgdcm-tools strace fuse3
-  haproxy bindfs libfaketime mariadb-server orthanc-mysql
+  haproxy bindfs libfaketime mariadb-server orthanc-mysql samba smbclient
 )
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
