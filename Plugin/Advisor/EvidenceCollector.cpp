@@ -13,8 +13,7 @@ namespace OrthancPerf
     // Looks at the open associations, two a second: 10 s
     constexpr double LOOKS_HALF_LIFE = 20;
 
-    // Looks at the processor, and how many of them without an instance that finishes
-    constexpr double LOOK_SECONDS = 1;
+    // Looks at the processor without an instance that finishes
     constexpr int LONGEST_INSTANCE = 3;
 
     // Descriptors of connections to a database; a pool has 50 by default
@@ -207,11 +206,12 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnProcessorWait(const ProcessorPressure::Waits& waits)
+  void EvidenceCollector::OnProcessorWait(const ProcessorPressure::Measurement& measured)
   {
     const std::lock_guard lock(mutex_);
+    watched_ += measured.span;
 
-    for (const auto& [thread, waited] : waits)
+    for (const auto& [thread, waited] : measured.waits)
     {
       processorWaits_[thread] += waited;
     }
@@ -235,8 +235,8 @@ namespace OrthancPerf
     }
 
     // Of an instance that took longer than its thread was watched, that part has to do
-    const double watched = (looksWithoutInstance_ + 1) * double(ingestThreads_.size());
-    const double taken = std::min(latest_.GetTotalSeconds(), watched * LOOK_SECONDS);
+    const double watched = ToSeconds(watched_) * double(ingestThreads_.size());
+    const double taken = std::min(secondsOfLatest_, watched);
     const double share =
         taken > 0 ? std::min(ToSeconds(std::chrono::nanoseconds(waited)) / taken, 1.0) : 0;
 
@@ -380,6 +380,7 @@ namespace OrthancPerf
     }
 
     latest_.Add(instance, now);
+    secondsOfLatest_ += ToSeconds(instance.phases.GetTotal());
     ingestThreads_.insert(instance.thread);
   }
 
@@ -411,7 +412,9 @@ namespace OrthancPerf
   void EvidenceCollector::ForgetProcessorWait()
   {
     latest_ = {};
+    secondsOfLatest_ = 0;
     processorWaits_.clear();
+    watched_ = Duration::zero();
     ingestThreads_.clear();
     looksWithoutInstance_ = 0;
   }

@@ -53,9 +53,9 @@ namespace OrthancPerf
     void OnMemory(const MemoryEvidence& memory);
 
     // What Orthanc's threads have waited for a processor since the last call; to be told about once
-    // a second. What those of them waited that received the instances which finished
-    // meanwhile says which of Evidence's sums these are added to.
-    void OnProcessorWait(const ProcessorPressure::Waits& waits);
+    // a second, but a call may come late. What those of them waited that received the instances
+    // which finished meanwhile says which of Evidence's sums these are added to.
+    void OnProcessorWait(const ProcessorPressure::Measurement& measured);
 
     // What there is now; without facts, tuning, what is stuck, and the engines that could be used
     Evidence Gather();
@@ -104,7 +104,9 @@ namespace OrthancPerf
     TrafficSums starved_;  // likewise
     double pressureOfStarved_ = 0;
     TrafficSums latest_;                       // what was received and belongs to either
+    double secondsOfLatest_ = 0;               // they took, none of them faded
     ProcessorPressure::Waits processorWaits_;  // since these began
+    Duration watched_ = Duration::zero();      // the time of those waits
     std::set<int> ingestThreads_;              // that received them
     int looksWithoutInstance_ = 0;
     std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers

@@ -20,15 +20,20 @@ namespace OrthancPerf
   }
 
 
-  ProcessorPressure::ProcessorPressure(ReadWaits read) : read_(std::move(read))
+  ProcessorPressure::ProcessorPressure(ReadWaits read, Now now) :
+    read_(std::move(read)),
+    now_(std::move(now))
   {
   }
 
 
-  ProcessorPressure::Waits ProcessorPressure::Measure()
+  ProcessorPressure::Measurement ProcessorPressure::Measure()
   {
     const Waits before = std::exchange(latest_, read_());
-    Waits waits;
+    const TimePoint now = now_();
+    const TimePoint measuredAt = std::exchange(measuredAt_, now).value_or(now);
+    Measurement measurement;
+    measurement.span = now - measuredAt;
 
     for (const auto& [thread, waited] : latest_)
     {
@@ -37,11 +42,11 @@ namespace OrthancPerf
       // A thread that is new may have the number of one that has ended
       if (known != before.end() && waited >= known->second)
       {
-        waits[thread] = waited - known->second;
+        measurement.waits[thread] = waited - known->second;
       }
     }
 
-    return waits;
+    return measurement;
   }
 
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace OrthancPerf
@@ -26,18 +27,28 @@ namespace OrthancPerf
     // By thread (gettid(2)), nanoseconds of waiting
     using Waits = std::map<int, std::uint64_t>;
     using ReadWaits = std::function<Waits()>;
+    using Now = std::function<TimePoint()>;
 
-    explicit ProcessorPressure(ReadWaits read = &ReadKernel);
+    // What each thread has waited, and in how much time
+    struct Measurement
+    {
+      Duration span = Duration::zero();
+      Waits waits;
+    };
 
-    // What each thread has waited since the last call; nothing the first time, and where the kernel
-    // doesn't tell
-    Waits Measure();
+    explicit ProcessorPressure(ReadWaits read = &ReadKernel, Now now = &Clock::now);
+
+    // Since the last call, however long ago that was; nothing the first time, and no waits where
+    // the kernel doesn't tell
+    Measurement Measure();
 
     // What each has waited in all
     static Waits ReadKernel();
 
   private:
     const ReadWaits read_;
+    const Now now_;
+    std::optional<TimePoint> measuredAt_;
     Waits latest_;
   };
 

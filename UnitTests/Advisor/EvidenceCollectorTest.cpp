@@ -42,10 +42,10 @@ namespace OrthancPerf
       }
 
       // This thread, which receives, has waited so long for a processor, and another one for longer
-      void Wait(Duration waited)
+      void Wait(Duration waited, Duration span = std::chrono::seconds(1))
       {
         const auto count = static_cast<std::uint64_t>(waited.count());
-        collector_.OnProcessorWait({{gettid(), count}, {1, 1'000'000'000'000}});
+        collector_.OnProcessorWait({span, {{gettid(), count}, {1, 1'000'000'000'000}}});
       }
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
@@ -393,6 +393,38 @@ namespace OrthancPerf
     collector_.OnInstanceFinished(instance);
     Wait(seconds(1));
     EXPECT_EQ(1, collector_.Gather().starved.instances);
+  }
+
+
+  // Housekeeping may be held up. What the sums have faded by then was received all the same.
+  TEST_F(EvidenceCollectorTest, ALookThatComesLateMeasuresAllThatTime)
+  {
+    using std::chrono::seconds;
+    constexpr int SECONDS = 300;
+    FinishedInstance instance;
+    instance.outcome = Outcome::Stored;
+    instance.peer.name = "CT1";
+    instance.phases.Add(Phase::Index, seconds(1));
+    instance.thread = gettid();
+
+    const auto receive = [&]
+    {
+      for (int second = 0; second < SECONDS; second++)
+      {
+        now_ += seconds(1);
+        collector_.OnInstanceFinished(instance);
+      }
+    };
+
+    receive();
+    Wait(seconds(SECONDS) / 50, seconds(SECONDS));
+    EXPECT_EQ(0, collector_.Gather().starved.instances);
+    EXPECT_LT(0, collector_.Gather().calm.instances);
+
+    receive();
+    Wait(seconds(SECONDS) * 4 / 5, seconds(SECONDS));
+    EXPECT_LT(0, collector_.Gather().starved.instances);
+    EXPECT_NEAR(0.8, collector_.Gather().processorPressure, 1e-9);
   }
 
 

@@ -22,11 +22,25 @@ namespace OrthancPerf
   {
     Waits waits = {{100, 1000}, {101, 5000}};
     ProcessorPressure pressure([&waits] { return waits; });
-    EXPECT_EQ(Waits(), pressure.Measure());
+    EXPECT_EQ(Waits(), pressure.Measure().waits);
 
     waits = {{100, 1400}, {101, 5050}};
-    EXPECT_EQ((Waits{{100, 400}, {101, 50}}), pressure.Measure());
-    EXPECT_EQ((Waits{{100, 0}, {101, 0}}), pressure.Measure());
+    EXPECT_EQ((Waits{{100, 400}, {101, 50}}), pressure.Measure().waits);
+    EXPECT_EQ((Waits{{100, 0}, {101, 0}}), pressure.Measure().waits);
+  }
+
+
+  TEST(ProcessorPressure, TellsHowLongAgoTheLastCallWas)
+  {
+    TimePoint now = TimePoint(std::chrono::hours(1));
+    ProcessorPressure pressure([] { return Waits(); }, [&now] { return now; });
+    EXPECT_EQ(Duration::zero(), pressure.Measure().span);
+
+    for (const int seconds : {1, 60})
+    {
+      now += std::chrono::seconds(seconds);
+      EXPECT_EQ(std::chrono::seconds(seconds), pressure.Measure().span);
+    }
   }
 
 
@@ -37,17 +51,17 @@ namespace OrthancPerf
     pressure.Measure();
 
     waits = {{100, 1400}, {102, 20}, {103, 5000}};  // 101 has ended, 102 is another one
-    EXPECT_EQ((Waits{{100, 400}}), pressure.Measure());
+    EXPECT_EQ((Waits{{100, 400}}), pressure.Measure().waits);
     waits[103] += 100;
-    EXPECT_EQ((Waits{{100, 0}, {102, 0}, {103, 100}}), pressure.Measure());
+    EXPECT_EQ((Waits{{100, 0}, {102, 0}, {103, 100}}), pressure.Measure().waits);
   }
 
 
   TEST(ProcessorPressure, IsNothingWhereTheKernelDoesNotTell)
   {
     ProcessorPressure pressure([] { return Waits(); });
-    EXPECT_EQ(Waits(), pressure.Measure());
-    EXPECT_EQ(Waits(), pressure.Measure());
+    EXPECT_EQ(Waits(), pressure.Measure().waits);
+    EXPECT_EQ(Waits(), pressure.Measure().waits);
   }
 
 
