@@ -88,20 +88,18 @@ namespace
   // A filter of its own behind those of other plugins: it may wait, which who is refused need not,
   // and only who was let in may take memory. Orthanc holds a lock of its filters meanwhile, shared
   // (1.10.1: incomingHttpRequestFilterMutex_), so nobody is to register another one from now on.
-  std::int32_t OnUpload(OrthancPluginHttpMethod method, const char*, const char*,
+  // Whatever the method: it may be one that X-HTTP-Method-Override names, or GET for one of WebDAV,
+  // and Orthanc's WebDAV reads bodies by the one that was sent. What has no body neither counts nor
+  // waits.
+  std::int32_t OnUpload(OrthancPluginHttpMethod, const char*, const char*,
                         std::uint32_t headersCount, const char* const* headersKeys,
                         const char* const* headersValues, std::uint32_t, const char* const*,
                         const char* const*)
   {
+    const std::optional<std::uint64_t> length =
+        FindBodyLength(headersCount, headersKeys, headersValues);
     bool isLetOn = true;
-
-    if (method == OrthancPluginHttpMethod_Post || method == OrthancPluginHttpMethod_Put)
-    {
-      const std::optional<std::uint64_t> length =
-          FindBodyLength(headersCount, headersKeys, headersValues);
-      Guard("UploadFilter", [&](PluginContext& context) { isLetOn = context.MayUpload(length); });
-    }
-
+    Guard("UploadFilter", [&](PluginContext& context) { isLetOn = context.MayUpload(length); });
     return isLetOn ? 1 : 0;
   }
 

@@ -307,6 +307,22 @@ def test_what_is_stored_of_a_chunked_request_is_free(
     assert max(held) < memory["Copies"] * len(body) / 2
 
 
+# ---- What is larger than it looks ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+def test_an_upload_that_says_it_is_another_method_waits(
+    orthanc: OrthancServer, method: str
+) -> None:
+    """Orthanc's WebDAV reads its body all the same."""
+    with hold(orthanc), connect(orthanc) as stranger:
+        head = f"{method} /instances HTTP/1.1\r\nHost: test\r\n"
+        head += "X-HTTP-Method-Override: DELETE\r\nContent-Length: 100000000\r\n\r\n"
+        stranger.sendall(head.encode())
+        wait_for_waiting(orthanc, 1)
+    check_all_over(orthanc)
+
+
 # ---- What goes wrong -----------------------------------------------------------------------------
 
 
