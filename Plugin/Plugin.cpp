@@ -79,7 +79,11 @@ namespace
 
     NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
-          [ip](PluginContext& context) { context.GetTracker().OnRequest(Clock::now(), ip); });
+          [ip](PluginContext& context)
+          {
+            context.OnServed();
+            context.GetTracker().OnRequest(Clock::now(), ip);
+          });
 
     return 1;
   }

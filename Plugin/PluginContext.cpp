@@ -467,6 +467,12 @@ namespace OrthancPerf
   }
 
 
+  void PluginContext::OnServed() const noexcept
+  {
+    OrthancPerf::OnServed(recorder_.GetCurrentConnection());
+  }
+
+
   bool PluginContext::MayUpload(std::optional<std::uint64_t> length) const noexcept
   {
     return GetBudget().IsIdle() || OrthancPerf::MayUpload(recorder_.GetCurrentConnection(), length);

@@ -107,6 +107,9 @@ namespace OrthancPerf
       return transcoding_;
     }
 
+    // The calling thread is about to serve an HTTP request
+    void OnServed() const noexcept;
+
     // The HTTP request on this thread was let in, and its body, whose length may not be known, is
     // about to be read: waits where there is a budget. False: nobody wants an answer any more.
     bool MayUpload(std::optional<std::uint64_t> length) const noexcept;

@@ -183,6 +183,17 @@ namespace OrthancPerf
     FollowPdus(connection, connection.writeFramer, data, size, now);
   }
 
+  void ConnectionTracker::OnServed(Connection& connection, TimePoint now) noexcept
+  {
+    constexpr std::uint8_t NONE = 0;
+
+    if (connection.kind.load(RELAXED) == ConnectionKind::HttpAccepted &&
+        connection.state == ExchangeState::Response)
+    {
+      OnRequestBytes(connection, &NONE, 0, now);
+    }
+  }
+
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
   {
     if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)

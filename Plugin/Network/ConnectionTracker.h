@@ -83,6 +83,10 @@ namespace OrthancPerf
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;
 
+    // Orthanc is about to serve an HTTP request. CivetWeb may have read its header together with
+    // the request before (pipelining, RFC 9112 section 9.3.2), so that no read has begun it.
+    void OnServed(Connection& connection, TimePoint now) noexcept;
+
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;
 

@@ -264,6 +264,17 @@ namespace OrthancPerf
   }
 
 
+  void OnServed(int fd) noexcept
+  {
+    const ContextUse use;
+
+    if (Connection* connection = use.Find(fd))
+    {
+      use->tracker.OnServed(*connection, Clock::now());
+    }
+  }
+
+
   void OnInstanceReceived(int fd) noexcept
   {
     const ContextUse use;

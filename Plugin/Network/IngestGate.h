@@ -6,15 +6,20 @@
 
 namespace OrthancPerf
 {
-  // Where messages wait for IngestBudget, on the threads of Orthanc that read them. Nothing here is
-  // to be called while the budget is idle, though it may; each looks its connection up as the hooks
-  // do (HookActions.h), and lets everything on where the probe is not installed. They keep errno,
-  // but where a read is to fail. Those who wait look every 10 ms, whatever else they may miss.
+  // Where messages wait for IngestBudget, on the threads of Orthanc that read them. Nothing here
+  // but OnServed is to be called while the budget is idle, though it may; each looks its connection
+  // up as the hooks do (HookActions.h), and lets everything on where the probe is not installed.
+  // They keep errno, but where a read is to fail. Those who wait look every 10 ms, whatever else
+  // they may miss.
 
   // The thread is about to read on. False: the read is to fail, with the errno that is set, as if
   // the sender had broken the connection off: Orthanc stops, or the sender is gone. May be
   // cancelled while it waits, as a read may; does not throw.
   bool MayRead(int fd);
+
+  // An HTTP request is about to be served on the thread that has this connection: by the first
+  // filter that it comes to, whether or not there is a budget
+  void OnServed(int fd) noexcept;
 
   // Orthanc has let this upload in and is about to read its body, of this length; without one, the
   // body comes in chunks, each of which may wait. False: the same, and the connection is shut down.

@@ -310,6 +310,32 @@ def test_what_is_stored_of_a_chunked_request_is_free(
 # ---- What is larger than it looks ----------------------------------------------------------------
 
 
+def receive_until(client: socket.socket, expected: bytes) -> None:
+    received = b""
+    while expected not in received:
+        piece = client.recv(65536)
+        assert piece, received
+        received += piece
+
+
+def test_an_upload_that_is_pipelined_waits_as_any_other(
+    orthanc: OrthancServer, images: list[Image]
+) -> None:
+    """CivetWeb reads its header together with the request before, so that no read begins it."""
+    content = images[0].read_bytes()
+    with connect(orthanc) as client:
+        client.settimeout(PATIENCE)
+        with hold(orthanc):
+            head = "GET /system HTTP/1.1\r\nHost: test\r\n\r\n"
+            head += "POST /instances HTTP/1.1\r\nHost: test\r\n"
+            client.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
+            wait_for_waiting(orthanc, 1)
+        client.sendall(content)
+        receive_until(client, b'"Status" : "Success"')
+    check_stored(orthanc, images[0], "upload")
+    assert check_all_over(orthanc)["Waits"] == 1
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_an_upload_that_says_it_is_another_method_waits(
     orthanc: OrthancServer, method: str

@@ -84,6 +84,24 @@ namespace OrthancPerf
     EXPECT_EQ(154u, connection.bytesWritten.load());
   }
 
+  TEST_F(ConnectionTrackerTest, APipelinedRequestBeginsWhereItIsServed)
+  {
+    Connection& connection = Accept(8042);
+    const std::string answer(200, 'x');
+    Read(connection, "two headers", 1);
+    tracker_.OnServed(connection, At(2));
+    Write(connection, answer, 3);
+    EXPECT_EQ(Events({"request", "<11", ">200"}), observer_.Take());
+
+    tracker_.OnServed(connection, At(4));
+    EXPECT_EQ(Events({"request", "<0"}), observer_.Take());
+    EXPECT_EQ(0u, connection.requestBytes);
+    Read(connection, "body", 5);
+    Write(connection, answer, 6);
+    EXPECT_EQ(Events({"<4", ">200"}), observer_.Take());
+    EXPECT_EQ(15u, connection.bytesRead.load());
+  }
+
   TEST_F(ConnectionTrackerTest, CountsWaitsInsideARequestAsStallsWhenTheByteComes)
   {
     Connection& connection = Accept(4242);

@@ -356,6 +356,32 @@ namespace OrthancPerf
   }
 
 
+  // CivetWeb has read its header together with the request before
+  TEST_F(IngestGateTest, APipelinedUploadCountsAsAnyOther)
+  {
+    const std::string answer = "HTTP/1.1 200 OK\r\n" + std::string(200, 'y');
+    Install(true);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(100 + 2 * PIECE);
+    Read(100);
+    OnServed(pair_.GetServer());
+    Write(answer);
+
+    OnServed(pair_.GetServer());
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), 2 * PIECE));
+    EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    Write(answer);
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+
+    OnServed(pair_.GetServer());
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), std::nullopt));
+    EXPECT_EQ(std::make_pair(std::size_t{2 * PIECE}, 0), Read(2 * PIECE));
+    EXPECT_EQ(1U, GetBudget().GetFigures().inFlight);
+    Write(answer);
+    EXPECT_EQ(0U, GetBudget().GetFigures().inFlight);
+  }
+
+
   TEST_F(IngestGateTest, AnUploadWhoseClientIsGoneIsNotLetOn)
   {
     Install(true);
@@ -438,6 +464,8 @@ namespace OrthancPerf
     EXPECT_TRUE(MayUpload(pair_.GetClient(), 100 * PIECE));
     EXPECT_TRUE(MayRead(pair_.GetClient()));
     OnInstanceReceived(-1);
+    OnServed(-1);
+    OnServed(pair_.GetClient());
     OnInstanceStored(-1);
   }
 }
