@@ -117,7 +117,7 @@ namespace
           [&](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.OnInstanceReceived();
+            context.OnInstanceReceived(size);
             context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
 
             if (context.GetTranscoding().TranscodeReceived(data, size, *replacement))

@@ -479,11 +479,11 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::OnInstanceReceived() const noexcept
+  void PluginContext::OnInstanceReceived(std::uint64_t size) const noexcept
   {
     if (!GetBudget().IsIdle())
     {
-      OrthancPerf::OnInstanceReceived(recorder_.GetCurrentConnection());
+      OrthancPerf::OnInstanceReceived(recorder_.GetCurrentConnection(), size);
     }
   }
 

@@ -114,8 +114,8 @@ namespace OrthancPerf
     // about to be read: waits where there is a budget. False: nobody wants an answer any more.
     bool MayUpload(std::optional<std::uint64_t> length) const noexcept;
 
-    // The calling thread has an instance in memory, and has stored it
-    void OnInstanceReceived() const noexcept;
+    // The calling thread has an instance of this size in memory, and has stored it
+    void OnInstanceReceived(std::uint64_t size) const noexcept;
     void OnInstanceStored() const noexcept;
 
     const MetricsUsers& GetMetricsUsers() const

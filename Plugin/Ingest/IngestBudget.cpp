@@ -119,6 +119,17 @@ namespace OrthancPerf
   }
 
 
+  void IngestBudget::CountInstance(int place, std::uint64_t bytes, TimePoint now) noexcept
+  {
+    Ticket* const ticket = Find(place);
+
+    if (bytes > PIECE && IsToAsk(ticket, 0, now) && bytes > ticket->bytes)
+    {
+      Take(*ticket, bytes);
+    }
+  }
+
+
   bool IngestBudget::MarkComplete(int place, TimePoint now) noexcept
   {
     Ticket* const ticket = Find(place);

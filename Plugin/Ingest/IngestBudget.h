@@ -153,6 +153,10 @@ namespace OrthancPerf
     // So many bytes of an upload will come, for which Orthanc makes room before the first one does
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
+    // An instance of so many bytes came of the message, which may have had fewer (gzip, ZIP). It
+    // is in memory, so it waits for nothing; but others do, as it counts.
+    void CountInstance(int place, std::uint64_t bytes, TimePoint now) noexcept;
+
     // An instance of the message is in memory: until more of it comes, Orthanc is at work on it,
     // and it has no place in the line. True: the message counts, and more of it may come.
     bool MarkComplete(int place, TimePoint now) noexcept;

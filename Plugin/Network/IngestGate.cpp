@@ -275,12 +275,26 @@ namespace OrthancPerf
   }
 
 
-  void OnInstanceReceived(int fd) noexcept
+  void OnInstanceReceived(int fd, std::uint64_t size) noexcept
   {
     const ContextUse use;
     Connection* connection = FindRequest(use, fd);
 
-    if (connection != nullptr && use->budget.MarkComplete(fd, Clock::now()) && IsHttp(*connection))
+    if (connection == nullptr)
+    {
+      return;
+    }
+
+    const TimePoint now = Clock::now();
+    const bool isHttp = IsHttp(*connection);
+
+    // A message of DICOM is not compressed as such
+    if (isHttp)
+    {
+      use->budget.CountInstance(fd, size, now);
+    }
+
+    if (use->budget.MarkComplete(fd, now) && isHttp)
     {
       connection->askAt = connection->requestBytes;  // at the next read, this part is over
     }

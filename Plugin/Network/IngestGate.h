@@ -25,8 +25,8 @@ namespace OrthancPerf
   // body comes in chunks, each of which may wait. False: the same, and the connection is shut down.
   bool MayUpload(int fd, std::optional<std::uint64_t> length) noexcept;
 
-  // The thread that has this connection has an instance of it in memory, and has stored it. Orthanc
-  // keeps the former parts of a chunked body no longer (STOW-RS).
-  void OnInstanceReceived(int fd) noexcept;
+  // The thread that has this connection has an instance of it in memory, of this size, and has
+  // stored it. Orthanc keeps the former parts of a chunked body no longer (STOW-RS).
+  void OnInstanceReceived(int fd, std::uint64_t size) noexcept;
   void OnInstanceStored(int fd) noexcept;
 }

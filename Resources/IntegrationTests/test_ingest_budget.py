@@ -6,10 +6,12 @@ and what becomes of it is no matter of chance.
 """
 
 import contextlib
+import gzip
 import os
 import socket
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from io import BytesIO
@@ -347,6 +349,48 @@ def test_an_upload_that_says_it_is_another_method_waits(
         stranger.sendall(head.encode())
         wait_for_waiting(orthanc, 1)
     check_all_over(orthanc)
+
+
+def make_gzip(content: bytes) -> tuple[bytes, dict[str, str]]:
+    return gzip.compress(content), {"Content-Encoding": "gzip"}
+
+
+def make_zip(content: bytes) -> tuple[bytes, dict[str, str]]:
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("image.dcm", content)
+    return archive.getvalue(), {}
+
+
+@pytest.mark.parametrize("make_body", [make_gzip, make_zip])
+def test_what_an_upload_is_inflated_to_counts_while_it_is_stored(
+    start_orthanc: Start,
+    tmp_path: Path,
+    make_body: Callable[[bytes], tuple[bytes, dict[str, str]]],
+) -> None:
+    """By a script that takes its time over it, which others have to wait for."""
+    script = tmp_path / "slow.lua"
+    script.write_text(
+        "function ReceivedInstanceFilter()\n"
+        "  local begun = os.time()\n"
+        "  while os.time() < begun + 3 do end\n"
+        "  return true\n"
+        "end\n"
+    )
+    orthanc = start_orthanc(perf=limit(), options={**THREADS, "LuaScripts": [str(script)]})
+    blank = dcmread(make_large(tmp_path, 1, FRAMES)[0].path)
+    blank.PixelData = bytes(len(blank.PixelData))
+    inflated = BytesIO()
+    blank.save_as(inflated)
+    body, headers = make_body(inflated.getvalue())
+    assert len(body) < MEBIBYTE
+
+    with watch_held(orthanc) as held:
+        answer = orthanc.request("POST", "/instances", data=body, headers=headers)
+        assert answer.status_code == 200
+    memory = check_all_over(orthanc)
+    assert max(held) == memory["Copies"] * len(inflated.getvalue())
+    assert memory["Waits"] == 0
 
 
 # ---- What goes wrong -----------------------------------------------------------------------------

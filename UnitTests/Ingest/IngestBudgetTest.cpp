@@ -1038,6 +1038,54 @@ namespace OrthancPerf
   }
 
 
+  // A gzip body or a ZIP archive
+  TEST_F(IngestBudgetTest, WhatAnUploadIsInflatedToCountsWithoutAWait)
+  {
+    SetRoom(4);
+    ASSERT_EQ(Answer::Go, budget_.AskForAll(1, 3 * PIECE, now_).answer);
+    budget_.CountInstance(1, 3 * PIECE, now_);
+    EXPECT_EQ(3U, CountHeld());
+    budget_.CountInstance(1, 10 * PIECE, now_);
+    budget_.MarkComplete(1, now_);
+    EXPECT_EQ(10U, CountHeld());
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 2 * PIECE, now_).answer);
+
+    budget_.CountInstance(1, 5 * PIECE, now_);  // the archive itself is still there
+    EXPECT_EQ(10U, CountHeld());
+    budget_.Close(1, now_);
+    EXPECT_EQ(Answer::Go, budget_.AskForAll(2, 2 * PIECE, now_).answer);
+    EXPECT_EQ(2U, CountHeld());
+    EXPECT_EQ(0U, budget_.GetFigures().givenUp);
+  }
+
+
+  TEST_F(IngestBudgetTest, AnInflatedUploadThatIsTheOldestKeepsTheOthersUntilItIsStored)
+  {
+    SetRoom(4);
+    budget_.CountInstance(1, 10 * PIECE, now_);
+    EXPECT_FALSE(budget_.IsIdle());
+    EXPECT_TRUE(budget_.MarkComplete(1, now_));
+    EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    now_ += 2 * IngestBudget::PATIENCE;
+    EXPECT_EQ(IngestBudget::SIP, budget_.AskForPiece(2, PIECE, now_, {}).upTo - PIECE);
+    EXPECT_TRUE(budget_.CloseParts(1, 1000, now_));
+    EXPECT_EQ(Answer::Go, AskForMore(2, 1));
+  }
+
+
+  TEST_F(IngestBudgetTest, NoInstanceCountsThatIsSmallOrWithoutABudgetOrWithoutAPlace)
+  {
+    budget_.CountInstance(1, 10 * PIECE, now_);
+    EXPECT_TRUE(budget_.IsIdle());
+    SetRoom(4);
+    budget_.CountInstance(1, PIECE, now_);
+    budget_.CountInstance(-1, 10 * PIECE, now_);
+    budget_.CountInstance(100, 10 * PIECE, now_);
+    EXPECT_EQ(0U, budget_.GetFigures().inFlight);
+    EXPECT_EQ(0U, CountHeld());
+  }
+
+
 #if !defined(PERF_SANITIZED)
   TEST_F(IngestBudgetTest, AllocatesNothing)
   {
@@ -1045,8 +1093,10 @@ namespace OrthancPerf
     const std::size_t before = Allocations::count;
     Take(1, 2);
     EXPECT_EQ(Answer::Wait, Ask(2, 1));
+    budget_.CountInstance(3, 2 * PIECE, now_);
     budget_.Close(1, now_);
     budget_.Close(2, now_);
+    budget_.Close(3, now_);
     EXPECT_EQ(before, Allocations::count);
   }
 #endif

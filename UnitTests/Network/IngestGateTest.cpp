@@ -382,6 +382,42 @@ namespace OrthancPerf
   }
 
 
+  // gzip, a ZIP archive: what came is small, what Orthanc makes of it is not
+  TEST_F(IngestGateTest, AnInstanceThatWasInflatedCountsByItsOwnSizeAndHoldsOthersBack)
+  {
+    Install(true);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(100);
+    Read(100);
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), 1000));
+    OnInstanceReceived(pair_.GetServer(), PIECE);
+    EXPECT_EQ(0U, GetBudget().GetFigures().inFlight);
+
+    OnInstanceReceived(pair_.GetServer(), LIMIT);  // without a wait, whatever there is
+    EXPECT_EQ(LIMIT * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    EXPECT_EQ(IngestBudget::Answer::Wait,
+              GetBudget().AskForAll(OTHER, 2 * PIECE, Clock::now()).answer);
+
+    OnInstanceStored(pair_.GetServer());
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+    OnInstanceReceived(pair_.GetServer(), 3 * PIECE);  // the archive's next one; it is refused
+    EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    Write("HTTP/1.1 200 OK\r\n" + std::string(200, 'y'));
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+  }
+
+
+  TEST_F(IngestGateTest, AnInstanceByDicomCountsAsItsMessageDoes)
+  {
+    Install(false);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(100);
+    Read(100);
+    OnInstanceReceived(pair_.GetServer(), 2 * PIECE);
+    EXPECT_EQ(0U, GetBudget().GetFigures().inFlight);
+  }
+
+
   TEST_F(IngestGateTest, AnUploadWhoseClientIsGoneIsNotLetOn)
   {
     Install(true);
@@ -429,7 +465,7 @@ namespace OrthancPerf
     EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
     EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
 
-    OnInstanceReceived(pair_.GetServer());
+    OnInstanceReceived(pair_.GetServer(), PIECE);
     EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
     EXPECT_EQ(std::make_pair(std::size_t{1}, 0), Read(1));
     EXPECT_EQ(0U, GetBudget().GetFigures().held);
@@ -450,7 +486,7 @@ namespace OrthancPerf
     BeginToSend(2 * PIECE);
     EXPECT_EQ(std::make_pair(std::size_t{PIECE}, 0), Read(PIECE));
     EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
-    OnInstanceReceived(pair_.GetServer());
+    OnInstanceReceived(pair_.GetServer(), PIECE);
     EXPECT_EQ(std::make_pair(std::size_t{PIECE - 100}, 0), Read(PIECE - 100));
     EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
   }
@@ -463,7 +499,7 @@ namespace OrthancPerf
     EXPECT_TRUE(MayUpload(-1, 100 * PIECE));
     EXPECT_TRUE(MayUpload(pair_.GetClient(), 100 * PIECE));
     EXPECT_TRUE(MayRead(pair_.GetClient()));
-    OnInstanceReceived(-1);
+    OnInstanceReceived(-1, PIECE);
     OnServed(-1);
     OnServed(pair_.GetClient());
     OnInstanceStored(-1);
