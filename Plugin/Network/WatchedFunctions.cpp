@@ -178,9 +178,10 @@ namespace OrthancPerf
       const auto tell = [fds, count](AskedServers& servers, int, TimePoint from)
       {
         const Duration waited = Clock::now() - from;
-        std::any_of(fds, fds + std::min(count, LOOKED_AT),
-                    [&servers, waited](const pollfd& one)
-                    { return servers.OnWaited(one.fd, waited); });
+        // Until one of them is a server's; libc++ warns where the answer is not thrown away aloud
+        static_cast<void>(std::any_of(fds, fds + std::min(count, LOOKED_AT),
+                                      [&servers, waited](const pollfd& one)
+                                      { return servers.OnWaited(one.fd, waited); }));
       };
       return Follow<AskedServers>(original, tell);
     }
