@@ -49,6 +49,14 @@ namespace OrthancPerf
       return decoded;
     }
 
+    // From 1.12.2 on, OrthancPluginSendHttpStatus says "text/plain" beside the type that a plugin
+    // has set: a browser shows the source of a page then. OrthancPluginAnswerBuffer does not, but
+    // is for what is not compressed yet.
+    bool KeepsTypeOfCompressed(OrthancPluginContext* context)
+    {
+      return OrthancPluginCheckVersionAdvanced(context, 1, 12, 2) == 0;
+    }
+
     // "/perf/" is "/perf". Orthanc does not tell which of the two was asked for, and a browser
     // looks for the files of a page at "/perf/" one level deeper.
     std::string Normalize(const std::string& path)
@@ -71,6 +79,11 @@ namespace OrthancPerf
       request.path = Normalize(url);
       request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
+
+      if (!KeepsTypeOfCompressed(context))
+      {
+        request.headers.erase("accept-encoding");
+      }
 
       senders.Identify(request, TakePendingAddress());
 

@@ -50,6 +50,14 @@ def test_lines_of_the_log_name_the_plugin(server: OrthancServer) -> None:
     assert has_place == (not server.is_older_than(1, 12, 4))
 
 
+def test_a_browser_is_told_that_the_page_is_one(server: OrthancServer) -> None:
+    """Since 1.12.2, Orthanc adds a type of its own to answers that a plugin has compressed."""
+    headers = {"Accept": "text/html", "Accept-Encoding": "gzip, deflate, br"}
+    page = server.get("/perf", headers=headers)
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert page.text.startswith("<!DOCTYPE html>")
+
+
 def test_threads_of_the_plugin_have_names(server: OrthancServer) -> None:
     if server.is_older_than(1, 12, 2):
         pytest.skip("this Orthanc's log has no names of threads")

@@ -134,8 +134,10 @@ def make_engine_check(engine: str) -> "Check":
 
 
 def check_dashboard(_: Trial, server: OrthancServer) -> None:
-    page = server.get("/perf", headers={"Accept": "text/html"}).text
-    assert page.lower().startswith("<!doctype html>")
+    headers = {"Accept": "text/html", "Accept-Encoding": "gzip, deflate, br"}  # a browser's
+    page = server.get("/perf", headers=headers)
+    assert page.headers["Content-Type"].split(";")[0] == "text/html"
+    assert page.text.lower().startswith("<!doctype html>")
 
 
 def check_stop(_: Trial, server: OrthancServer) -> None:
