@@ -190,9 +190,14 @@ namespace OrthancPerf
       const double rounding = GetRounding(source, one, other);
 
       // Where nothing is rounded, other bytes are other pixels, also those that can't be measured
-      return error.has_value() ? error->mean > rounding || !HasSameOverlays(one, other)
-                               : rounding == 0 || CompareGeometry(one, other).verdict !=
-                                                      PixelComparison::Verdict::Same;
+      if (!error.has_value())
+      {
+        return rounding == 0 ||
+               CompareGeometry(one, other).verdict != PixelComparison::Verdict::Same;
+      }
+
+      return error->mean > rounding || one.pixelRepresentation != other.pixelRepresentation ||
+             !HasSameOverlays(one, other);
     }
 
 

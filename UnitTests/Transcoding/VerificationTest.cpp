@@ -223,6 +223,25 @@ namespace OrthancPerf
   }
 
 
+  // Small numbers are the same with a sign
+  TEST_F(VerificationTest, DecodersThatDisagreeAboutTheSignAreFound)
+  {
+    DataSetEditor zeros(source_.data(), source_.size());
+    zeros.Set(TAG_PIXEL_DATA, "OW",
+              std::string(zeros.Find(TAG_PIXEL_DATA)->GetValue().size(), '\0'));
+    source_ = zeros.Write();
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Set(0x00280103, "US", std::string("\1\0", 2));
+    const std::string wrong = editor.Write();
+    source_ = Encode(good_, RLE);
+    FakeEngine other("other");
+    other.Writes(wrong);
+    const std::string file = good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
+    EXPECT_EQ("good and other decode what came to other pixels",
+              FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_}));
+  }
+
+
   TEST_F(VerificationTest, WhatDecodersPassOverIsFound)
   {
     // Decoders would show one frame of each
