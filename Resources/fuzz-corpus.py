@@ -167,6 +167,11 @@ def make_requests() -> Seeds:
     yield b"\x03\x03\n_method=PUT\n" + headers + b"\n"
     compare = b'{"Resource": "0123abcd-0123abcd-0123abcd-0123abcd-0123abcd", "Priority": 1}'
     yield b"\x01\x04\n\n" + headers + b"\n" + compare
+    names = b"name:CT%0a%01%80%22\\\naddress:10.0.0.5\ntitle:MR%22%0d\nversion:OFFIS\n"
+    names += b"reason:frame 3%0a%ff\nuid:1.2%09\nfigures:abcdefghijklmnopqrst\n\n"
+    for path in range(11):
+        yield b"\x00" + bytes([path]) + b"\n\n" + names
+    yield b"\x00\x09\n\naccept:text/html\naccept-encoding:gzip\nif-none-match:1\n\n"
 
 
 def make_tunings() -> Seeds:
@@ -187,7 +192,49 @@ def make_senders() -> Seeds:
     yield b"+1000000000"
 
 
+def make_transcodings() -> Seeds:
+    """What FuzzTranscoding.cpp reads: how, from what, lies (the last first), an image."""
+    targets = sources = 7
+    automatic, of_liar, verified, kinds_of_lies = 0, 2, 4, 18
+    grey = bytes([0x00, 2, 3, 2]) + bytes(range(72))
+    overlays = bytes([0x90, 2, 3, 2]) + bytes(range(72))
+    colours = bytes([0x0F, 1, 2, 1]) + bytes(range(36))
+    for kind in range(kinds_of_lies):
+        for source in range(sources):
+            target = (source + 1 + kind) % targets
+            way = of_liar if kind % 2 == 0 else automatic
+            image = (grey, overlays, colours)[(kind + source) % 3]
+            lie = bytes([kind, 1, 3])
+            yield bytes([target, way + verified, 90, 0, source, 1]) + lie + image
+    odd = bytes([0x10, 2, 3, 0xC0]) + bytes(range(24))  # its High Bit makes no sense
+    for image in (overlays, odd):
+        twice = bytes([7, 0, 15, 0, 0, 0]) * 2
+        yield bytes([2, of_liar + verified, 90, 0, 1, 4]) + twice + image
+    for file in make_files():
+        yield bytes([0, automatic + verified, 90, 0, 0, 0]) + file
+    yield bytes([0, of_liar, 90, 5, 0, 0]) + grey
+    yield bytes([5, of_liar + verified, 50, 0, 0, 0]) + bytes([0x08, 7, 7, 1]) + bytes(range(128))
+
+
+def make_questions() -> Seeds:
+    """What FuzzAskedServers.cpp reads: steps of a descriptor and what happens, and how much."""
+    begin, close_file, put, connect, close, write, wait, read = (
+        8 * i for i in (0, 1, 2, 4, 6, 9, 10, 11)
+    )
+
+    def ask(place: int) -> bytes:
+        return bytes([write + place, 0, wait + place, 20, read + place, 22])
+
+    two = bytes([connect, 8, connect + 1, 10, connect + 2, 12])
+    yield two + ask(0) + ask(1) + ask(0) + ask(2)
+    yield bytes([connect, 0]) + ask(0) + bytes([connect, 2]) + ask(0)
+    yield two + ask(0) + bytes([close_file, 0]) + ask(1) + ask(1) + bytes([close + 1, 0]) + ask(1)
+    for served in range(4):
+        yield two + bytes([begin, served]) + ask(2) + bytes([put, 1]) + ask(0) + ask(1) * 2
+
+
 SEEDS = {
+    "FuzzAskedServers": make_questions,
     "FuzzAssociateRequest": make_associate_requests,
     "FuzzCodestream": make_codestreams,
     "FuzzCommandField": make_messages,
@@ -198,6 +245,7 @@ SEEDS = {
     "FuzzIngestBudget": make_senders,
     "FuzzNativeEngine": make_files,
     "FuzzRestRequest": make_requests,
+    "FuzzTranscoding": make_transcodings,
     "FuzzTuning": make_tunings,
     "FuzzWorkerMessages": lambda: iter([b"0.2.0"]),
 }

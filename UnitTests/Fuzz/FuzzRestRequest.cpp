@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Any text as a request to /perf, with its query string, headers and body: it is answered, with
-// JSON that can be read; nobody is taken for another user or another address, and no page of
-// another server changes anything.
+// Any text as a request to /perf, with its query string, headers and body, and as the names that
+// strangers have given themselves: it is answered, with JSON or metrics that can be read; nobody is
+// taken for another user or another address, and no page of another server changes anything.
+#include "Advisor/Advisor.h"
+#include "Advisor/EvidenceCollector.h"
+#include "Advisor/Rules/Rules.h"
+#include "Metrics/Exposition.h"
 #include "Metrics/History.h"
-#include "Rest/CompareRequest.h"
+#include "Metrics/IngestMetrics.h"
+#include "Metrics/PeerMetrics.h"
+#include "Metrics/TranscodingMetrics.h"
+#include "Rest/AdviceResource.h"
+#include "Rest/CompareResource.h"
+#include "Rest/DashboardResource.h"
 #include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
+#include "Rest/MetricsResource.h"
 #include "Rest/MetricsUsers.h"
 #include "Rest/PeersResource.h"
 #include "Rest/QueryArguments.h"
 #include "Rest/RequestSenders.h"
+#include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
+#include "Transcoding/Engines/SampleImage.h"
+#include "Transcoding/FakeEngine.h"
+#include "Transcoding/Worker/WorkerProtocol.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/TextListKind.h"
 
@@ -21,6 +35,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,44 +75,266 @@ namespace
   }
 
 
-  // The routes that take arguments or a body. Everything of it lives as long as the program.
-  struct Routes
+  // What is on the lines of a text: metrics, indented JSON
+  bool IsPrintableText(const std::string& text)
   {
-    Routes()
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); });
+  }
+
+
+  std::vector<InstalledEngine> MakeFakeEngines()
+  {
+    std::vector<InstalledEngine> engines(1);
+    engines[0].engine = std::make_unique<FakeEngine>("dcmtk");
+    return engines;
+  }
+
+
+  // What has no name of a stranger in it, and takes megabytes or seconds. Lives as long as the
+  // program.
+  struct Server : public IAdvisorSources, public IComparisonHost
+  {
+    Server()
     {
-      RegisterInstancesResource(router, instances, identifiers);
-      RegisterPeersResource(router, peers);
-      RegisterHistoryResource(router, history, noChanges);
-      RegisterTuningResource(router, {store, changes, Json::objectValue, {false, {"alice"}}, {}});
-      router.Register(
-          "/perf/transcoding/compare", HttpMethod::Post, "",
-          [](const RestRequest& request)
-          {
-            const CompareRequest read = ReadCompareRequest(request.body, {"dcmtk", "gdcm"});
-            Require(!read.engines.empty() && !read.targets.empty());
-            Json::Value answer;
-            answer["Resource"] = read.resource;
-            return AnswerJson(answer);
-          });
-      router.Ignore({"token"});
+      engines.TestAll();
     }
 
-    RecentInstances instances{1};
+    ServerFacts GetFacts() override
+    {
+      return {};
+    }
+
+    void WaitForEngines() const override
+    {
+    }
+
+    std::optional<std::vector<std::string>>
+    FindInstances(const std::string& resource) const override
+    {
+      Require(IsPrintable(resource));
+      return std::vector<std::string>{resource};
+    }
+
+    std::string LoadFile(const std::string&) const override
+    {
+      return image;
+    }
+
+    std::string Submit(std::unique_ptr<IJob> job, int) override
+    {
+      while (job->Step())
+      {
+        Require(job->GetProgress() >= 0 && job->GetProgress() <= 1);
+      }
+
+      Require(IsPrintableText(AnswerJson(job->GetContent()).body));
+      return "1";
+    }
+
+    bool IsUnfinished(const std::string&) const override
+    {
+      return false;
+    }
+
+    const std::string image = MakeSampleImage({});
+    EngineDirectory engines{MakeFakeEngines()};
+    Transcoder transcoder{engines, nullptr};
+    MessageRecorder recorder;
+    Journal nobody{{}};
     StoreLookups lookups;
-    SentIdentifiers identifiers{lookups, 1};
-    PeerDirectory directory{1};
-    PeerStatistics peers{directory};
+    IngestTracker tracker{nobody, false, recorder, lookups};
+    RecentTraffic traffic;
+    DicomTuner tuner{{}, recorder, DcmtkEnvironment()};
+    PluginLock lock;
+    PluginState state;
     History history{[]
                     {
                       return std::chrono::system_clock::time_point(std::chrono::hours(1));
                     }};
+    const std::vector<Rule> rules = MakeAllRules();
+    const std::vector<DashboardFile> dashboard = {{"index.html", "text/html", "<p>", "z", "1"},
+                                                  {"app.js", "text/javascript", "0;", "z", "2"}};
+  };
+
+
+  Server& GetServer()
+  {
+    static Server server;
+    return server;
+  }
+
+
+  // What a peer says of itself, and an engine of an image: any bytes, made printable as they are
+  // where they come in; and what became of instances
+  struct Stranger
+  {
+    std::string name;
+    std::string address;
+    std::string title;
+    std::string version;
+    std::string reason;
+    std::string uid;
+    std::string figures;
+
+    unsigned int GetFigure(std::size_t place) const
+    {
+      return figures.empty() ? 1 : static_cast<std::uint8_t>(figures[place % figures.size()]);
+    }
+
+    FinishedInstance MakeInstance() const
+    {
+      FinishedInstance instance;
+      instance.instanceId = std::to_string(GetFigure(0));
+      instance.direction = GetAllDirections().at(GetFigure(1) % 2);
+      instance.origin = GetAllOrigins().at(GetFigure(1) / 2 % GetAllOrigins().size());
+      instance.outcome = GetAllOutcomes().at(GetFigure(2) % OUTCOME_COUNT);
+      instance.peer = {name, address};
+      instance.size = std::size_t(GetFigure(3)) << 12;
+      instance.areStallsObserved = GetFigure(4) % 2 != 0;
+      instance.stalls = GetFigure(4);
+      instance.stallTime = std::chrono::milliseconds(40 * GetFigure(4));
+      std::copy_n(uid.begin(), std::min(uid.size(), instance.sentUid.size() - 1),
+                  instance.sentUid.begin());
+      std::size_t place = 5;
+
+      for (const Phase phase : GetAllPhases())
+      {
+        if (GetFigure(place++) % 4 != 0)
+        {
+          instance.phases.Add(phase, std::chrono::milliseconds(GetFigure(place)));
+        }
+      }
+
+      instance.transcoding.emplace();
+      instance.transcoding->outcome = "failed";
+      instance.transcoding->reason = reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      return instance;
+    }
+
+    AssociationParties MakeParties() const
+    {
+      AssociationParties parties;
+      parties.callingTitle = title;
+      parties.calledTitle = name;
+      parties.implementationVersion = version;
+      return parties;
+    }
+
+    FinishedAssociation MakeAssociation() const
+    {
+      FinishedAssociation association;
+      association.direction = GetAllDirections().at(GetFigure(1) % 2);
+      association.peer = {name, address};
+      association.parties = MakeParties();
+      association.setup = std::chrono::milliseconds(4 * GetFigure(5));
+      association.instances = GetFigure(6);
+      return association;
+    }
+
+    std::vector<OpenAssociation> ListOpen() const
+    {
+      OpenAssociation open;
+      open.peer = {title, address};
+      open.parties = MakeParties();
+      return {open};
+    }
+
+    TranscodingReport MakeReport() const
+    {
+      TranscodingReport report;
+      report.outcome =
+          GetFigure(2) % 2 == 0 ? TranscodingOutcome::Failed : TranscodingOutcome::Declined;
+      report.engine = "dcmtk";
+      report.target = JPEG_LOSSLESS;
+      report.reason = reason;
+      return report;
+    }
+  };
+
+
+  // All routes
+  struct Routes
+  {
+    explicit Routes(const Stranger& known) : stranger(known)
+    {
+      Server& server = GetServer();
+
+      for (unsigned int i = 0; i <= stranger.GetFigure(0) % 32; i++)
+      {
+        journal.Publish(stranger.MakeInstance());
+      }
+
+      journal.Publish(stranger.MakeAssociation());
+      evidence.Look(stranger.ListOpen());
+      failures.OnTranscoding(stranger.MakeReport());
+      failures.OnEnd(stranger.MakeReport());
+
+      LookUpSent();
+      RegisterInstancesResource(router, instances, identifiers);
+      RegisterPeersResource(router, peers);
+      RegisterHistoryResource(router, server.history, changes);
+      RegisterTuningResource(router, {store, changes, Json::objectValue, {false, {"alice"}}, {}});
+      RegisterCompareResource(router, server.engines, server, failures);
+      RegisterAdviceResource(router, advisor);
+      RegisterMetricsResource(router, exposition);
+      RegisterStatusResource(
+          router, {{"0.2.0", "1.10.1", "1.10.1"},
+                   {},
+                   server.state,
+                   server.tracker,
+                   server.traffic,
+                   server.tuner,
+                   server.recorder,
+                   {server.engines, server.transcoder, failures, server.lock, [] { return true; },
+                    []
+                    {
+                      return std::string();
+                    }}});
+      RegisterDashboardResource(router, server.dashboard);
+      router.Ignore({"token"});
+    }
+
+    // So that no request waits for answers
+    void LookUpSent()
+    {
+      for (const FinishedInstance& instance : instances.Latest(2))
+      {
+        if (instance.sentUid[0] != '\0')
+        {
+          identifiers.LookUp({instance.sentUid}, Duration::zero());
+          lookups.AskNext([](const InstanceIdentity& asked)
+                          { return std::to_string(std::strlen(asked.sopInstanceUid.data())); },
+                          Duration::zero());
+        }
+      }
+    }
+
+    const Stranger stranger;
+    RecentInstances instances{2};
+    StoreLookups lookups;
+    SentIdentifiers identifiers{lookups, 2};
+    PeerDirectory directory{2};
+    PeerStatistics peers{directory, [this]
+                         {
+                           return stranger.ListOpen();
+                         }};
+    PeerMetrics peerMetrics{peers};
+    IngestMetrics ingestMetrics{[](Origin)
+                                {
+                                  return std::size_t(0);
+                                }};
+    EvidenceCollector evidence{directory, 4};
+    Journal journal{{&instances, &peers, &peerMetrics, &ingestMetrics, &evidence}};
+    Exposition exposition{{&peerMetrics, &ingestMetrics}};
+    TranscodingFailures failures{[](const std::string&) {
+    }};
     TuningChanges changes{[](const std::string& line)
                           {
-                            Require(!line.empty());
+                            Require(!line.empty() && IsPrintable(line));
                           }};
-    TuningChanges noChanges{[](const std::string&) {
-    }};  // so that no answer grows
     TuningStore store{Tuning(), nullptr, {}};
+    Advisor advisor{evidence, GetServer(), [this] { return store.Get(); }, GetServer().rules};
     RestRouter router;
   };
 
@@ -133,8 +372,10 @@ namespace
 
   RestRequest ReadRequest(Text text)
   {
-    const std::vector<std::string> paths = {"/perf/instances", "/perf/peers", "/perf/history",
-                                            "/perf/tuning", "/perf/transcoding/compare"};
+    const std::vector<std::string> paths = {
+        "/perf/instances",           "/perf/peers",  "/perf/history",   "/perf/tuning",
+        "/perf/transcoding/compare", "/perf/status", "/perf/metrics",   "/perf/advice",
+        "/perf/advice/history",      "/perf",        "/perf/app/app.js"};
     const std::string begin = text.TakeUntil('\n');
     RestRequest request;
     request.method = static_cast<HttpMethod>(begin.empty() ? 0 : begin[0] & 3);
@@ -156,12 +397,68 @@ namespace
     request.body = text.TakeRest();
     return request;
   }
+
+
+  // As of an engine's program
+  std::string ReadReason(const std::string& text)
+  {
+    WorkerReason reason = {};
+    SetText(reason, text);
+    return GetText(reason);
+  }
+
+
+  // All of it is in headers of this target's own
+  Stranger ReadStranger(const RestRequest& request)
+  {
+    const auto read = [&request](const char* header)
+    {
+      return DecodeQuery(request.GetHeader(header).value_or(""));
+    };
+    return {MakePrintable(read("name")),
+            MakePrintable(read("address")),
+            MakePrintable(read("title")),
+            MakePrintable(read("version")),
+            ReadReason(read("reason")),
+            read("uid"),
+            read("figures")};
+  }
+
+
+  void CheckAnswer(const RestAnswer& answer)
+  {
+    const bool isError = answer.status >= 400;
+    Require(answer.status == 200 || answer.status == 304 || (isError && answer.status < 500));
+
+    for (const auto& [name, value] : answer.headers)
+    {
+      Require(IsPrintable(name) && IsPrintable(value));
+    }
+
+    Require(IsPrintableText(answer.body));
+
+    if (isError || answer.contentType == "application/json")
+    {
+      const Json::Value body = ParseJson(answer.body.data(), answer.body.size());
+      Require(!isError || IsPrintable(body["Error"].asString()));
+    }
+  }
+
+
+  // Who may not, changes nothing; and the history can say who has
+  void CheckChange(const Routes& routes, const RestRequest& request)
+  {
+    Require(request.user == "alice" && request.method != HttpMethod::Get);
+    Require(request.GetHeader("sec-fetch-site") != "cross-site");
+    RestRequest history;
+    history.path = "/perf/history";
+    CheckAnswer(routes.router.Serve(history));
+  }
 }
 
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  static Routes routes;
   static const MetricsUsers scrapers({"scraper"});
   RestRequest request = ReadRequest(Text(std::string(reinterpret_cast<const char*>(data), size)));
   const std::string authorization = request.GetHeader("authorization").value_or("");
@@ -174,15 +471,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Require(authorization != PASSWORD || request.user == "alice");
   Require(authorization != SCRAPER || !scrapers.Allow(request.method, request.path, authorization));
 
-  routes.store.Reset();
+  const Routes routes(ReadStranger(request));
   const auto before = routes.store.Get();
-  const RestAnswer answer = routes.router.Serve(request);
-  const bool isChanged = routes.store.Get() != before;
-  Require(answer.status == 200 || (answer.status >= 400 && answer.status < 500));
-  Require(!isChanged || (request.user == "alice" && request.method != HttpMethod::Get));
-  Require(!isChanged || request.GetHeader("sec-fetch-site") != "cross-site");
+  CheckAnswer(routes.router.Serve(request));
 
-  const Json::Value body = ParseJson(answer.body.data(), answer.body.size());
-  Require(answer.status == 200 || IsPrintable(body["Error"].asString()));
+  if (routes.store.Get() != before)
+  {
+    CheckChange(routes, request);
+  }
+
   return 0;
 }

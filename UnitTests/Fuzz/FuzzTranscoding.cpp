@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any file on its way through the transcoder, with the encoder of this project and an engine that
+// loses, swaps and changes what it reads and writes, as the input says: the instance stays as it
+// came, or is the same one with the same pixels, as far as they are verified.
+#include "Dicom/PhotometricInterpretation.h"
+#include "Fuzz/LyingEngine.h"
+#include "Ingest/FinishedInstance.h"
+#include "Transcoding/ImageFile.h"
+#include "Transcoding/LossyBound.h"
+#include "Transcoding/Native/NativeEngine.h"
+#include "Transcoding/Transcoder.h"
+#include "Transcoding/TranscodingFailures.h"
+#include "Tuning/WritableSyntax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+using namespace OrthancPerf;
+
+namespace
+{
+  namespace Uid = TransferSyntaxUid;
+  using Outcome = TranscodingOutcome;
+
+  const std::vector<std::string> SYNTAXES = {
+      Uid::JPEG_LOSSLESS_SV1,      Uid::RLE_LOSSLESS,           Uid::JPEG_LS_LOSSLESS,
+      Uid::EXPLICIT_LITTLE_ENDIAN, Uid::DEFLATED_LITTLE_ENDIAN, Uid::JPEG_BASELINE,
+      Uid::JPEG_LS_NEAR_LOSSLESS,
+  };
+
+
+  void Require(bool condition)
+  {
+    if (!condition)
+    {
+      std::abort();
+    }
+  }
+
+
+  bool IsPrintable(const std::string& text)
+  {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  }
+
+
+  // What the engine "dcmtk" is to do wrong. Empty: the self-test finds nothing.
+  Lies& GetLies()
+  {
+    static Lies lies;
+    return lies;
+  }
+
+
+  // In the order in which "auto" begins. The last one tells the truth, but writes no compressed
+  // files: whatever is accepted, it has seen.
+  EngineDirectory& GetEngines()
+  {
+    static EngineDirectory* const engines = []
+    {
+      const std::set<std::string> all(SYNTAXES.begin(), SYNTAXES.end());
+      auto liar = std::make_unique<LyingEngine>("dcmtk", all, &GetLies());
+      auto honest =
+          std::make_unique<LyingEngine>("gdcm", std::set<std::string>{Uid::EXPLICIT_LITTLE_ENDIAN});
+      std::vector<InstalledEngine> installed(3);
+      installed[0].engine = std::make_unique<NativeEngine>(
+          std::vector<const ITranscodingEngine*>{liar.get(), honest.get()}, 1);
+      installed[1].engine = std::move(liar);
+      installed[2].engine = std::move(honest);
+      auto* const made = new EngineDirectory(std::move(installed));
+      made->TestAll();
+      Require(made->FindAll(Uid::EXPLICIT_LITTLE_ENDIAN).size() == 2);
+      Require(made->FindAll(Uid::JPEG_LOSSLESS_SV1).size() == 2);
+      return made;
+    }();
+    return *engines;
+  }
+
+
+  class Input
+  {
+  public:
+    Input(const std::uint8_t* data, std::size_t size) : bytes_(data, data + size)
+    {
+    }
+
+    unsigned int Take()
+    {
+      return position_ < bytes_.size() ? bytes_[position_++] : 0;
+    }
+
+    std::string TakeRest() const
+    {
+      return std::string(bytes_.begin() + static_cast<std::ptrdiff_t>(position_), bytes_.end());
+    }
+
+  private:
+    const std::vector<std::uint8_t> bytes_;
+    std::size_t position_ = 0;
+  };
+
+
+  // An image whose shape the first bytes say
+  std::string MakePlain(Input& input)
+  {
+    ImageFile image;
+    const unsigned int shape = input.Take();
+    image.rows = input.Take() % 16 + 1;
+    image.columns = input.Take() % 16 + 1;
+    image.samples = shape % 4 == 3 ? 3 : 1;
+    image.photometric = image.samples == 3 ? (shape & 64) != 0 ? "YBR_FULL" : "RGB" : "MONOCHROME2";
+    image.planarConfiguration = shape / 4 % 2;
+    image.bitsAllocated = (shape & 8) != 0 ? 8 : 16;
+    image.bitsStored = (shape & 16) != 0 ? image.bitsAllocated - 4 : image.bitsAllocated;
+    image.isSigned = (shape & 32) != 0;
+    const unsigned int last = input.Take();
+    const std::size_t frames = last % 5 + 1;
+    image.frames = std::to_string(frames);
+    image.pixels = input.TakeRest().substr(0, frames * image.GetFrameSize());
+    image.pixels.resize(frames * image.GetFrameSize(), '\7');
+
+    const std::string file = image.Make();
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00020003, "UI", "1.2.3.4");  // all that a deflated file tells
+    editor.Set(0x00100020, "LO", "PATIENT");
+    editor.Set(0x0020000d, "UI", "1.2.3");
+    editor.Set(0x0020000e, "UI", "1.2.3.1");
+
+    if ((shape & 128) != 0)
+    {
+      editor.Set(0x60000102, "US", std::string("\14\0", 2));  // overlays in unused bits
+    }
+
+    if ((last & 64) != 0)
+    {
+      std::string highBit;
+      AppendInteger(highBit, last >> 7 == 0 ? image.bitsAllocated - 1 : 3, 2);  // 3: illegal
+      editor.Set(0x00280102, "US", highBit);
+    }
+
+    return editor.Write();
+  }
+
+
+  std::optional<std::string> Uncompress(const std::string& file)
+  {
+    try
+    {
+      return FakeCodec::Uncompress(file);
+    }
+    catch (const std::exception&)
+    {
+      return std::nullopt;
+    }
+  }
+
+
+  struct Source
+  {
+    std::string file;
+    std::optional<std::string> plain;  // nothing: nobody knows
+  };
+
+
+  Source MakeSource(unsigned int syntax, Input& input)
+  {
+    const std::string rest = input.TakeRest();
+
+    if (rest.size() > 132 && rest.compare(128, 4, "DICM") == 0)
+    {
+      return {rest, Uncompress(rest)};
+    }
+
+    const std::string plain = MakePlain(input);
+    const std::string& uid = SYNTAXES[syntax % SYNTAXES.size()];
+    return {uid == Uid::EXPLICIT_LITTLE_ENDIAN ? plain : LyingEngine::Write(plain, uid, {}), plain};
+  }
+
+
+  bool HasLegalBits(const ImageDescription& image)
+  {
+    return image.bitsStored >= 1 && image.bitsStored < 64 && image.highBit < image.bitsAllocated &&
+           image.highBit + 1 >= image.bitsStored;
+  }
+
+
+  // What counts of a sample: its number, or all its bits if they hold more than that
+  std::uint64_t GetCounted(std::uint64_t word, const ImageDescription& image, bool isNumber)
+  {
+    if (!HasLegalBits(image) || (image.hasEmbeddedOverlays && !isNumber))
+    {
+      return word;
+    }
+
+    const std::uint64_t mask = (std::uint64_t(1) << image.bitsStored) - 1;
+    const std::uint64_t value = word >> (image.highBit + 1 - image.bitsStored) & mask;
+    const bool isNegative =
+        image.pixelRepresentation == 1 && (value >> (image.bitsStored - 1)) != 0;
+    return isNegative ? value | ~mask : value;
+  }
+
+
+  // All samples, by pixel. Nothing: they are not whole bytes, or some have no place of their own.
+  std::optional<std::vector<std::uint64_t>> ReadSamples(const ImageDescription& image,
+                                                        bool areNumbers = false)
+  {
+    const std::size_t width = image.bitsAllocated / 8U;
+    const std::size_t pixels = std::size_t(image.rows) * image.columns;
+    const std::size_t samples = image.samplesPerPixel;
+    const std::size_t count = pixels * samples * image.frames;
+
+    if (width == 0 || image.bitsAllocated % 8 != 0 || image.pixelData.size() / width < count)
+    {
+      return std::nullopt;
+    }
+
+    std::vector<std::uint64_t> values;
+
+    for (std::size_t i = 0; i < count; i++)
+    {
+      const std::size_t pixel = i / samples % pixels;
+      const std::size_t frame = i / samples / pixels;
+      const std::size_t place =
+          image.planarConfiguration == 1 ? (frame * samples + i % samples) * pixels + pixel : i;
+      std::uint64_t value = 0;
+
+      for (std::size_t byte = width; byte > 0; byte--)
+      {
+        value = value << 8 | static_cast<std::uint8_t>(image.pixelData[place * width + byte - 1]);
+      }
+
+      values.push_back(GetCounted(value, image, areNumbers));
+    }
+
+    return values;
+  }
+
+
+  bool HasSameShape(const ImageDescription& one, const ImageDescription& other)
+  {
+    return one.rows == other.rows && one.columns == other.columns && one.frames == other.frames &&
+           one.samplesPerPixel == other.samplesPerPixel;
+  }
+
+
+  // What is to replace "plain" without loss
+  void CheckPixels(const std::string& plain, const std::string& result)
+  {
+    const std::optional<std::string> decoded = Uncompress(result);
+    Require(decoded.has_value());
+    const ImageDescription expected = DescribeImage(plain.data(), plain.size());
+    const ImageDescription found = DescribeImage(decoded->data(), decoded->size());
+    Require(HasSameShape(expected, found));
+
+    // Otherwise, rounding is allowed for
+    if (expected.photometricInterpretation != found.photometricInterpretation)
+    {
+      return;
+    }
+
+    // A number may be written with more bits
+    const bool isSameBits = expected.bitsAllocated == found.bitsAllocated &&
+                            expected.bitsStored == found.bitsStored &&
+                            expected.highBit == found.highBit;
+    const auto samples = ReadSamples(expected, !isSameBits);
+    Require(expected.pixelRepresentation == found.pixelRepresentation);
+    Require(isSameBits || (HasLegalBits(expected) && HasLegalBits(found)));
+    Require(!samples || samples == ReadSamples(found, !isSameBits));
+  }
+
+
+  // As libjpeg scales table K.1 of ITU-T T.81: no grey may be off by more than LossyBound.h says
+  void CheckLoss(const std::string& plain, const std::string& result, unsigned int quality)
+  {
+    const std::optional<std::string> decoded = Uncompress(result);
+    Require(decoded.has_value());
+    const ImageDescription expected = DescribeImage(plain.data(), plain.size());
+    const ImageDescription found = DescribeImage(decoded->data(), decoded->size());
+    Require(HasSameShape(expected, found));
+
+    const auto before = ReadSamples(expected);
+    const auto after = ReadSamples(found);
+    const bool isJpeg = DescribeImage(result.data(), result.size()).transferSyntax.data() ==
+                        std::string(Uid::JPEG_BASELINE);
+
+    if (!isJpeg || !before || !after || expected.samplesPerPixel != 1 ||
+        expected.bitsAllocated != 8 || expected.bitsStored != 8 || found.bitsStored != 8 ||
+        expected.pixelRepresentation != 0 || found.pixelRepresentation != 0)
+    {
+      return;
+    }
+
+    const double scale = quality < 50 ? 50.0 / quality : 2 - quality / 50.0;
+
+    for (std::size_t i = 0; i < before->size(); i++)
+    {
+      const auto off =
+          std::abs(static_cast<double>((*before)[i]) - static_cast<double>((*after)[i]));
+      Require(off <= 8 * (scale * 67.09 / 2 + 1) + 1e-6);
+    }
+  }
+
+
+  void CheckReport(const Transcoding& transcoding, const Source& source)
+  {
+    const TranscodingReport& report = transcoding.report;
+    const bool isTranscoded = report.outcome == Outcome::Transcoded;
+    Require(isTranscoded != transcoding.file.empty());
+    Require(isTranscoded == report.reason.empty());
+    Require(report.targetSize == transcoding.file.size());
+    Require(report.sourceSize == source.file.size());
+    Require(report.duration.count() >= 0 && report.verification.count() >= 0);
+    Require(!report.isLarger || report.outcome == Outcome::Declined);
+  }
+
+
+  void CheckFile(const Transcoding& transcoding, const Source& source,
+                 const IngestTranscoding& settings)
+  {
+    const TranscodingReport& report = transcoding.report;
+    const DicomFileCheck before = CheckDicomFile(source.file.data(), source.file.size());
+    const DicomFileCheck after = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
+    const ImageDescription image = DescribeImage(source.file.data(), source.file.size());
+    Require(before.IsAcceptable() && after.IsAcceptable());
+    Require(report.target == after.transferSyntaxUid.data());
+
+    if (after.verdict == DicomFileVerdict::Readable)
+    {
+      Require(IsLossy(report.target) != (before.sopInstanceUid == after.sopInstanceUid));
+    }
+
+    const bool isPlain =
+        std::string_view(image.transferSyntax.data()) == Uid::EXPLICIT_LITTLE_ENDIAN;
+    const bool isTrusted = settings.verify || (report.engine == "native" && isPlain);
+
+    if (!source.plain || !isTrusted || IsLossy(image.transferSyntax.data()))
+    {
+      return;
+    }
+
+    if (IsLossy(report.target))
+    {
+      CheckLoss(*source.plain, transcoding.file, settings.lossyQuality);
+    }
+    else
+    {
+      CheckPixels(*source.plain, transcoding.file);
+    }
+  }
+
+
+  void CheckFailures(const TranscodingFailures& failures, std::size_t lines)
+  {
+    const std::vector<TranscodingFailure> all = failures.Get();
+    Require(all.size() == lines && lines <= TranscodingFailures::MAXIMUM_KINDS);
+
+    for (const TranscodingFailure& failure : all)
+    {
+      Require(failure.count > 0 && failure.reason.size() <= MAXIMUM_TRANSCODING_REASON);
+    }
+  }
+
+
+  IngestTranscoding ReadSettings(Input& input)
+  {
+    constexpr EngineChoice CHOICES[] = {EngineChoice::Automatic, EngineChoice::Native,
+                                        EngineChoice::Dcmtk, EngineChoice::Gdcm};
+    IngestTranscoding settings;
+    settings.transferSyntax = SYNTAXES[input.Take() % SYNTAXES.size()];
+    const unsigned int choices = input.Take();
+    settings.engine = CHOICES[choices % 4];
+    settings.verify = (choices & 4) != 0;
+    settings.ofCompressed = (choices & 8) == 0;
+    settings.lossyQuality = input.Take() % 100 + 1;
+    return settings;
+  }
+
+
+  Lies ReadLies(Input& input)
+  {
+    Lies lies(input.Take() % 16);
+
+    for (Lie& lie : lies)
+    {
+      lie.kind = input.Take() % 18;
+      lie.place = input.Take();
+      lie.amount = input.Take();
+    }
+
+    return lies;
+  }
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  Input input(data, size);
+  GetLies().clear();
+  EngineDirectory& engines = GetEngines();
+  const IngestTranscoding settings = ReadSettings(input);
+  const unsigned int way = input.Take();
+  const unsigned int syntax = input.Take();
+  const Lies lies = ReadLies(input);
+  const Source source = MakeSource(syntax, input);
+
+  std::size_t lines = 0;
+  TranscodingFailures failures(
+      [&lines](const std::string& line)
+      {
+        Require(IsPrintable(line));
+        lines++;
+      });
+  Transcoder transcoder(engines, &failures);
+  transcoder.SetSettings(settings);
+
+  // With "auto", the second one meets what was learnt from the first one
+  for (unsigned int i = 0; i <= way % 2; i++)
+  {
+    GetLies() = lies;
+    const Transcoding transcoding =
+        (way & 4) != 0
+            ? transcoder.TranscodeTo(source.file.data(), source.file.size(),
+                                     {settings.transferSyntax, SYNTAXES[way / 8 % SYNTAXES.size()]})
+            : transcoder.TranscodeIncoming(source.file.data(), source.file.size(),
+                                           [way](const InstanceIdentity&)
+                                           { return (way & 2) != 0; });
+    failures.OnEnd(transcoding.report);
+    CheckReport(transcoding, source);
+
+    if (!transcoding.file.empty())
+    {
+      CheckFile(transcoding, source, settings);
+    }
+  }
+
+  CheckFailures(failures, lines);
+  return 0;
+}

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/CodecError.h"
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/FrameFragments.h"
+#include "Dicom/ImageDescription.h"
+#include "Transcoding/EncapsulatedFrames.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/FakeCodestream.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // The codestreams of FakeCodestream.h, and deflated data sets that are none the smaller, for
+  // files that may hold anything: what is not well-formed is refused with a std::exception. It also
+  // reads what the encoder of this project writes.
+  namespace FakeCodec
+  {
+    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
+    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
+
+
+    inline std::string ReadJpeg(std::string_view stream)
+    {
+      const auto read = [stream](std::size_t i)
+      {
+        return static_cast<std::uint8_t>(stream.at(i));
+      };
+      std::string frame;
+
+      for (std::size_t i = 2; read(i + 1) != 0xda;)
+      {
+        const std::size_t length = read(i + 2) << 8U | read(i + 3);
+        frame += read(i + 1) == 0xef ? stream.substr(i + 4, length - 2) : std::string_view();
+        i += 2 + length;
+      }
+
+      return frame;
+    }
+
+
+    inline std::string ReadRle(const ImageDescription& image, std::string_view stream)
+    {
+      const std::size_t count = image.samplesPerPixel * (image.bitsAllocated / 8U);
+      std::string frame;
+
+      for (const std::string_view segment :
+           SplitRleFrame(stream, count, std::size_t(image.rows) * image.columns))
+      {
+        for (std::size_t i = 0; i < segment.size();)
+        {
+          const std::size_t length = static_cast<std::uint8_t>(segment[i]) + 1U;
+          frame += segment.substr(i + 1, length);
+          i += 1 + length;
+        }
+      }
+
+      return frame;
+    }
+
+
+    // Bytes of a frame that is not compressed
+    inline std::size_t GetFrameSize(const ImageDescription& image)
+    {
+      const std::size_t size = image.GetNativeSize().value_or(0);
+
+      if (size == 0 || image.bitsAllocated % 8 != 0 || image.frames == 0)
+      {
+        throw CodecError("pixels that make no sense");
+      }
+
+      return size / image.frames;
+    }
+
+
+    inline std::vector<std::string> Split(const ImageDescription& image)
+    {
+      const std::size_t size = GetFrameSize(image);
+      std::vector<std::string> frames;
+
+      if (image.pixelData.size() / size < image.frames)
+      {
+        throw CodecError("too few pixels");
+      }
+
+      for (std::size_t i = 0; i < image.frames; i++)
+      {
+        frames.emplace_back(image.pixelData.substr(i * size, size));
+      }
+
+      return frames;
+    }
+
+
+    inline std::string Concatenate(const std::vector<std::string>& frames)
+    {
+      std::string all;
+
+      for (const std::string& frame : frames)
+      {
+        all += frame;
+      }
+
+      return all;
+    }
+
+
+    inline std::string GetPixelRepresentation(const ImageDescription& image)
+    {
+      return image.bitsAllocated > 8 ? "OW" : "OB";
+    }
+
+
+    // Of one that FakeCodestream.h has made, or the project's encoder
+    inline std::string Decode(const std::string& file, const ImageDescription& image)
+    {
+      const std::string_view syntax = image.transferSyntax.data();
+      const std::size_t size = GetFrameSize(image);
+      DataSetEditor editor(file.data(), file.size());
+      std::string pixels;
+
+      if (syntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1 &&
+          image.encapsulatedPixels.find("\xff\xef") == std::string_view::npos)
+      {
+        pixels = EncapsulatedFrames(file).Decode();
+        editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
+      }
+      else
+      {
+        for (const FrameFragments& frame :
+             FindFrames(image.encapsulatedPixels, syntax, image.frames))
+        {
+          pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadRle(image, frame.front())
+                                                              : ReadJpeg(frame.front());
+        }
+      }
+
+      if (pixels.size() != size * image.frames)
+      {
+        throw CodecError("too many or too few pixels in codestreams");
+      }
+
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
+      editor.Set(TAG_PIXEL_DATA, GetPixelRepresentation(image), pixels);
+      return editor.Write();
+    }
+
+
+    // Where the data set begins: behind preamble, prefix, and File Meta Information with its length
+    inline std::size_t FindDataSet(const std::string& file)
+    {
+      constexpr std::size_t LENGTH = 140;
+      std::size_t length = 0;
+
+      for (std::size_t i = 4; i > 0; i--)
+      {
+        length = length << 8 | static_cast<std::uint8_t>(file.at(LENGTH + i - 1));
+      }
+
+      return LENGTH + 4 + length;
+    }
+
+
+    // RFC 1951 section 3.2.4: blocks as they are
+    inline std::string Deflate(DataSetEditor& editor)
+    {
+      constexpr std::size_t LONGEST = 65535;
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
+      const std::string file = editor.Write();
+      const std::size_t begin = FindDataSet(file);
+      std::string deflated = file.substr(0, begin);
+
+      for (std::size_t i = begin; i < file.size(); i += LONGEST)
+      {
+        const std::size_t length = std::min(LONGEST, file.size() - i);
+        deflated += i + length == file.size() ? '\1' : '\0';
+        AppendInteger(deflated, length, 2);
+        AppendInteger(deflated, ~length & 0xffff, 2);
+        deflated += file.substr(i, length);
+      }
+
+      return deflated;
+    }
+
+
+    inline std::string Inflate(const std::string& deflated)
+    {
+      const std::string uid = TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
+      const std::size_t begin = FindDataSet(deflated);
+      std::string file = deflated.substr(0, begin);
+      const std::size_t syntax = file.find(uid);
+
+      if (syntax == std::string::npos)
+      {
+        throw CodecError("no deflated file");
+      }
+
+      file.replace(syntax, uid.size(), TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
+      file.insert(syntax + std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).size(),
+                  uid.size() - std::string(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).size(), '\0');
+      bool isLast = false;
+
+      for (std::size_t i = begin; !isLast;)
+      {
+        const std::size_t length = static_cast<std::uint8_t>(deflated.at(i + 1)) |
+                                   static_cast<std::uint8_t>(deflated.at(i + 2)) << 8;
+        isLast = deflated.at(i) == '\1';
+        file += deflated.substr(i + 5, length);
+        i += 5 + length;
+      }
+
+      const DataSetEditor editor(file.data(), file.size());
+      return editor.Write();
+    }
+
+
+    // The file in Explicit VR Little Endian
+    inline std::string Uncompress(const std::string& file)
+    {
+      const ImageDescription image = DescribeImage(file.data(), file.size());
+
+      if (image.isDeflated)
+      {
+        return Inflate(file);
+      }
+
+      if (image.kind == PixelDataKind::Encapsulated)
+      {
+        return Decode(file, image);
+      }
+
+      if (std::string_view(image.transferSyntax.data()) !=
+              TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN ||
+          image.kind != PixelDataKind::Native)
+      {
+        throw CodecError("no pixels that this codec knows");
+      }
+
+      return file;
+    }
+  }
+
+
+  // What an engine does wrong: where, and how much
+  struct Lie
+  {
+    unsigned int kind = 0;
+    std::size_t place = 0;
+    std::size_t amount = 0;
+  };
+
+
+  // Those that are still to be told; an engine takes two for each file that it writes
+  using Lies = std::vector<Lie>;
+
+
+  // Reads and writes FakeCodec, well if it is given no lies
+  class LyingEngine : public ITranscodingEngine
+  {
+  public:
+    LyingEngine(std::string name, std::set<std::string> writable, Lies* lies = nullptr) :
+      name_(std::move(name)),
+      writable_(std::move(writable)),
+      lies_(lies)
+    {
+    }
+
+    const char* GetName() const noexcept override
+    {
+      return name_.c_str();
+    }
+
+    bool CanWrite(const std::string& transferSyntax) const noexcept override
+    {
+      return writable_.count(transferSyntax) > 0;
+    }
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const TranscodingTarget& target) const noexcept override
+    {
+      const Lies lies = TakeLies();
+      EngineResult result;
+
+      try
+      {
+        const std::string file(static_cast<const char*>(data), size);
+        result = EngineResult::MakeTranscoded(
+            Write(FakeCodec::Uncompress(file), target.transferSyntax, lies));
+      }
+      catch (const std::exception& error)
+      {
+        result = EngineResult::MakeFailed(error.what());
+      }
+
+      for (const Lie& lie : lies)
+      {
+        SpoilResult(result, lie);
+      }
+
+      return result;
+    }
+
+    // Without lies
+    static std::string Write(const std::string& plain, const std::string& target, const Lies& lies)
+    {
+      const ImageDescription image = DescribeImage(plain.data(), plain.size());
+      std::vector<std::string> frames = FakeCodec::Split(image);
+      DataSetEditor editor(plain.data(), plain.size());
+
+      for (const Lie& lie : lies)
+      {
+        SpoilFrames(frames, lie);
+      }
+
+      if (IsEncapsulated(target))
+      {
+        frames = Encode(image, target, frames);
+
+        for (const Lie& lie : lies)
+        {
+          SpoilCodestreams(frames, lie);
+        }
+      }
+
+      SetPixels(editor, image, target, frames);
+
+      for (const Lie& lie : lies)
+      {
+        SpoilAttributes(editor, lie);
+      }
+
+      return target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN ? FakeCodec::Deflate(editor)
+                                                                 : editor.Write();
+    }
+
+  private:
+    Lies TakeLies() const
+    {
+      Lies taken;
+
+      while (lies_ != nullptr && !lies_->empty() && taken.size() < 2)
+      {
+        taken.push_back(lies_->back());
+        lies_->pop_back();
+      }
+
+      return taken;
+    }
+
+    static std::vector<std::string> Encode(const ImageDescription& image, const std::string& target,
+                                           const std::vector<std::string>& frames)
+    {
+      std::vector<std::string> encoded;
+
+      for (const std::string& frame : frames)
+      {
+        encoded.push_back(
+            target == TransferSyntaxUid::RLE_LOSSLESS
+                ? MakeFakeRle(image, frame)
+                : MakeFakeJpeg(image, frame, target.rfind("1.2.840.10008.1.2.4.8", 0) == 0));
+      }
+
+      return encoded;
+    }
+
+    static void SetPixels(DataSetEditor& editor, const ImageDescription& image,
+                          const std::string& target, const std::vector<std::string>& frames)
+    {
+      editor.Set(FakeCodec::TAG_TRANSFER_SYNTAX_UID, "UI", target);
+
+      if (!IsEncapsulated(target))
+      {
+        editor.Set(TAG_PIXEL_DATA, FakeCodec::GetPixelRepresentation(image),
+                   FakeCodec::Concatenate(frames));
+        return;
+      }
+
+      std::string element;
+      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
+      AppendItem(element, "");
+
+      for (const std::string& frame : frames)
+      {
+        AppendItem(element, frame);
+      }
+
+      AppendSequenceDelimitation(element);
+      editor.SetEncoded(TAG_PIXEL_DATA, element);
+    }
+
+    static void SpoilFrames(std::vector<std::string>& frames, const Lie& lie)
+    {
+      if (frames.empty())
+      {
+        return;
+      }
+
+      std::string& frame = frames[lie.place % frames.size()];
+
+      switch (lie.kind)
+      {
+        case 1:
+          std::swap(frame, frames[lie.amount % frames.size()]);
+          break;
+        case 2:
+          frames.pop_back();
+          break;
+        case 3:
+          frames.push_back(frame);
+          break;
+        case 4:
+          SpoilByte(frame, lie);
+          break;
+        case 5:
+          frame.resize(frame.size() - std::min(frame.size(), lie.amount));
+          break;
+        case 6:
+          frame.append(lie.amount, 'x');
+          break;
+        case 7:  // what is not stored is lost
+          for (std::size_t i = 1; i < frame.size(); i += 2)
+          {
+            frame[i] = static_cast<char>(frame[i] & lie.amount);
+          }
+          break;
+        default:
+          break;
+      }
+    }
+
+    static void SpoilCodestreams(std::vector<std::string>& streams, const Lie& lie)
+    {
+      if (streams.empty())
+      {
+        return;
+      }
+
+      std::string& stream = streams[lie.place % streams.size()];
+
+      switch (lie.kind)
+      {
+        case 8:
+          std::swap(stream, streams[lie.amount % streams.size()]);
+          break;
+        case 9:
+          stream.resize(stream.size() - std::min(stream.size(), lie.amount));
+          break;
+        case 10:
+          SpoilByte(stream, lie);
+          break;
+        default:
+          break;
+      }
+    }
+
+    static void SpoilAttributes(DataSetEditor& editor, const Lie& lie)
+    {
+      static constexpr DicomTag NUMBERS[] = {0x00280002, 0x00280006, 0x00280010, 0x00280011,
+                                             0x00280100, 0x00280101, 0x00280102, 0x00280103};
+      static const std::string TEXTS[] = {
+          "RGB",         "YBR_FULL",      "YBR_FULL_422", "MONOCHROME1",
+          "MONOCHROME2", "PALETTE COLOR", "YBR_RCT",      ""};
+      std::string number;
+      AppendInteger(number, lie.amount, 2);
+
+      switch (lie.kind)
+      {
+        case 11:
+          editor.Set(NUMBERS[lie.place % std::size(NUMBERS)], "US", number);
+          break;
+        case 12:
+          editor.Set(0x00280004, "CS", TEXTS[lie.amount % std::size(TEXTS)]);
+          break;
+        case 13:
+          editor.Set(0x00280008, "IS", std::to_string(lie.amount));
+          break;
+        case 14:
+          editor.Set(lie.place % 2 == 0 ? 0x00080018 : 0x00020010, "UI",
+                     "1.2." + std::to_string(lie.amount));
+          break;
+        default:
+          break;
+      }
+    }
+
+    static void SpoilResult(EngineResult& result, const Lie& lie)
+    {
+      switch (lie.kind)
+      {
+        case 15:
+          result.outcome = static_cast<TranscodingOutcome>(lie.amount % 5);
+          result.reason = "frame " + std::to_string(lie.place) + std::string(lie.amount, '7');
+          break;
+        case 16:
+          result.file.resize(result.file.size() - std::min(result.file.size(), lie.amount));
+          break;
+        case 17:
+          SpoilByte(result.file, lie);
+          break;
+        default:
+          break;
+      }
+    }
+
+    static void SpoilByte(std::string& bytes, const Lie& lie)
+    {
+      if (!bytes.empty())
+      {
+        char& byte = bytes[bytes.size() - 1 - lie.place % bytes.size()];
+        byte = static_cast<char>(byte ^ lie.amount);
+      }
+    }
+
+    const std::string name_;
+    const std::set<std::string> writable_;
+    Lies* const lies_;
+  };
+}
