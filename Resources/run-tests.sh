@@ -242,24 +242,48 @@ part_sanitizers()
 }
 
 
+# fuzz_for_long TARGET CORPUS SECONDS: what it says, and its line of $LOGS/fuzz. Afterwards, the folder
+# CORPUS holds what it has found, without what is of no more use.
+fuzz_for_long()
+{
+  local target=$1 corpus=$2 seconds=$3 small=$2-small begin=$SECONDS crashes=0 figures
+  figures=$(mktemp)
+  run_fuzz_target "$target" "$corpus" -max_total_time="$seconds" -verbosity=1 -print_funcs=0 2>&1 \
+    | awk -v target="$target" -v figures="$figures" '
+        match($0, /cov: [0-9]+/) { coverage = substr($0, RSTART + 5, RLENGTH - 5) }
+        /^stat::number_of_executed_units:/ { runs = $2 }
+        !/^[#"]/ { print target ": " $0; fflush() }
+        END { print runs + 0 "\t" coverage + 0 > figures }' \
+    || crashes=1
+  printf '%s\t%d\t%s\t%d\n' "$target" $((SECONDS - begin)) "$(< "$figures")" "$crashes" \
+    >> "$LOGS/fuzz"
+  rm "$figures"
+  rm -rf "${small:?}/$target"
+  mkdir -p "$small/$target"
+  "build/asan/$target" -merge=1 -verbosity=0 "$small/$target" "$corpus/$target" 2> /dev/null
+  rm -rf "${corpus:?}/$target"
+  mv "$small/$target" "$corpus/$target"
+  return "$crashes"
+}
+
+
 # Each target for so many seconds, as many at once as there are processors. What they find stays in
-# build/fuzz for the next time, without what is of no more use.
+# build/fuzz for the next time. A target ends with its first crash; "coverage" counts edges of the
+# program's flow.
 part_fuzz()
 {
-  local corpus=build/fuzz small=build/fuzz-small
+  local corpus=build/fuzz
   build_sanitized FuzzTargets
   "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
-  export -f run_fuzz_target
+  mkdir -p "$LOGS"
+  printf 'target\tseconds\truns\tcoverage\tcrashes\n' > "$LOGS/fuzz"
+  export LOGS
+  export -f run_fuzz_target fuzz_for_long
   # shellcheck disable=SC2016 # the inner shell's
   list_fuzz_targets | xargs -P "$(nproc)" -I TARGET bash -c '
     set -euo pipefail
-    run_fuzz_target TARGET "$1" -max_total_time="$2" 2>&1 | sed "s/^/TARGET: /"
-    rm -rf "$3/TARGET"
-    mkdir -p "$3/TARGET"
-    build/asan/TARGET -merge=1 -verbosity=0 "$3/TARGET" "$1/TARGET" 2> /dev/null
-    rm -rf "$1/TARGET"
-    mv "$3/TARGET" "$1/TARGET"
-  ' - "$corpus" "${PERF_FUZZ_SECONDS:-60}" "$small"
+    fuzz_for_long TARGET "$1" "$2"
+  ' - "$corpus" "${PERF_FUZZ_SECONDS:-60}"
 }
 
 
