@@ -154,6 +154,14 @@ namespace OrthancPerf
     }
 
 
+    // Grey stays grey: what two call otherwise is not the same
+    bool HasOtherColours(const ImageDescription& one, const ImageDescription& other)
+    {
+      return one.samplesPerPixel > 1 &&
+             one.photometricInterpretation != other.photometricInterpretation;
+    }
+
+
     // By how much decoders may differ on average, as a fraction of the range of samples: inverse
     // cosine transforms and wavelets round, and so does what makes RGB of YBR. All else,
     // near-lossless JPEG-LS too (ITU-T T.87), says what each sample is.
@@ -163,7 +171,7 @@ namespace OrthancPerf
       constexpr double STEP_OF_8_BITS = 1.0 / 256;
       const TransferSyntax* const syntax = FindTransferSyntax(source.transferSyntax.data());
       const bool isRounded =
-          one.photometricInterpretation != other.photometricInterpretation ||
+          HasOtherColours(one, other) ||
           (syntax != nullptr && syntax->isLossy && syntax->codestream != CodestreamKind::JpegLs);
       return isRounded ? STEP_OF_8_BITS : 0;
     }
@@ -196,8 +204,10 @@ namespace OrthancPerf
                CompareGeometry(one, other).verdict != PixelComparison::Verdict::Same;
       }
 
-      return error->mean > rounding || one.pixelRepresentation != other.pixelRepresentation ||
-             !HasSameOverlays(one, other);
+      const bool isOtherGrey = one.samplesPerPixel == 1 &&
+                               one.photometricInterpretation != other.photometricInterpretation;
+      return error->mean > rounding || isOtherGrey ||
+             one.pixelRepresentation != other.pixelRepresentation || !HasSameOverlays(one, other);
     }
 
 

@@ -223,22 +223,31 @@ namespace OrthancPerf
   }
 
 
-  // Small numbers are the same with a sign
-  TEST_F(VerificationTest, DecodersThatDisagreeAboutTheSignAreFound)
+  // Small numbers are the same with a sign, and all numbers if white is called black
+  TEST_F(VerificationTest, DecodersThatDisagreeAboutWhatNumbersMeanAreFound)
   {
     DataSetEditor zeros(source_.data(), source_.size());
-    zeros.Set(TAG_PIXEL_DATA, "OW",
-              std::string(zeros.Find(TAG_PIXEL_DATA)->GetValue().size(), '\0'));
-    source_ = zeros.Write();
-    DataSetEditor editor(source_.data(), source_.size());
-    editor.Set(0x00280103, "US", std::string("\1\0", 2));
-    const std::string wrong = editor.Write();
-    source_ = Encode(good_, RLE);
-    FakeEngine other("other");
-    other.Writes(wrong);
-    const std::string file = good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
-    EXPECT_EQ("good and other decode what came to other pixels",
-              FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_}));
+    const std::size_t size = zeros.Find(TAG_PIXEL_DATA)->GetValue().size();
+    zeros.Set(TAG_PIXEL_DATA, "OW", std::string(size, '\0'));
+    const std::string plain = zeros.Write();
+    const auto verify = [&](DicomTag tag, const char* representation, const std::string& value)
+    {
+      DataSetEditor editor(plain.data(), plain.size());
+      editor.Set(tag, representation, value);
+      const std::string wrong = editor.Write();
+      source_ = plain;
+      source_ = Encode(good_, RLE);
+      FakeEngine other("other");
+      other.Writes(wrong);
+      const std::string file =
+          good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
+      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+    };
+
+    constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280103, "US", std::string("\1\0", 2)));
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280004, "CS", "MONOCHROME1"));
+    EXPECT_EQ("", verify(0x00280004, "CS", "MONOCHROME2"));
   }
 
 
