@@ -248,7 +248,7 @@ namespace
 
 
   // What is to replace "plain" without loss
-  void CheckPixels(const std::string& plain, const std::string& result)
+  void CheckPixels(const std::string& plain, const std::string& result, bool isCompressed)
   {
     const std::optional<std::string> decoded = Uncompress(result);
     Require(decoded.has_value());
@@ -256,11 +256,14 @@ namespace
     const ImageDescription found = DescribeImage(decoded->data(), decoded->size());
     Require(HasSameShape(expected, found));
 
-    // Otherwise, rounding is allowed for
-    if (expected.photometricInterpretation != found.photometricInterpretation)
+    // Engines may make other colours of colours, which rounds: then a little is allowed for
+    if (isCompressed && expected.samplesPerPixel > 1)
     {
       return;
     }
+
+    Require(expected.samplesPerPixel > 1 ||
+            expected.photometricInterpretation == found.photometricInterpretation);
 
     // A number may be written with more bits
     const bool isSameBits = expected.bitsAllocated == found.bitsAllocated &&
@@ -348,7 +351,7 @@ namespace
     }
     else
     {
-      CheckPixels(*source.plain, transcoding.file);
+      CheckPixels(*source.plain, transcoding.file, !isPlain);
     }
   }
 
