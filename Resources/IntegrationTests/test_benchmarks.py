@@ -993,7 +993,7 @@ def test_peers_compares_the_plugin_with_each_other_receiver() -> None:
     said = "\n".join(answer_peers(results, None))
     assert (
         f"- speed of {TUNED}: more than {SHIPPED}; less than {dcmtk}; not told apart from"
-        f" {pynetdicom}; too few turns to tell it from {dicom_rs}."
+        f" {pynetdicom}; 2 times {dicom_rs}, with too few turns for an interval."
     ) in said
     assert f"| {TUNED} / {dcmtk} | **0.947** | 0.947 to 0.947 | 0.947 to 0.947 | 0 of 8 |" in said
     assert (
@@ -1017,6 +1017,13 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
     dcmwrite(folder / "head", dcmread(first, stop_before_pixels=True))
     check_files(tmp_path, images)
 
+
+    results.cells[0].rounds = [
+        [{SHIPPED: {"speed": 10}, TUNED: {"speed": speed}} for speed in (80, 120)]
+    ]
+    assert (
+        f"- speed of {TUNED}: 10 (8 to 12) times {SHIPPED}, with too few turns for an interval."
+    ) in answer_peers(results, None)
     content = first.read_bytes()
     first.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):

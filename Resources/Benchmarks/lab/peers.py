@@ -194,10 +194,10 @@ def compare_with_each(results: Results, figure: str) -> list[Comparison]:
 
 
 def judge(comparison: Comparison) -> str:
-    """Whether the interval of its median holds 1."""
+    """Whether the interval of its median holds 1; nothing where there is none."""
     ratio = comparison.get_ratio()
     if ratio.low is None or ratio.high is None:
-        return "too few turns to tell it from"
+        return ""
     if ratio.low > 1:
         return "more than"
     return "less than" if ratio.high < 1 else "not told apart from"
@@ -205,10 +205,25 @@ def judge(comparison: Comparison) -> str:
 
 def say_beside_each(figure: str, comparisons: list[Comparison]) -> str:
     others: dict[str, list[str]] = {}
+    few = []
     for comparison in comparisons:
-        others.setdefault(judge(comparison), []).append(comparison.a)
-    verdicts = (f"{verdict} {', '.join(names)}" for verdict, names in others.items())
+        verdict = judge(comparison)
+        if verdict:
+            others.setdefault(verdict, []).append(comparison.a)
+        else:
+            few.append(say_roughly(comparison))
+    verdicts = [f"{verdict} {', '.join(names)}" for verdict, names in others.items()]
+    if few:
+        verdicts.append(f"{', '.join(few)}, with too few turns for an interval")
     return f"- {figure} of {TUNED}: {'; '.join(verdicts)}."
+
+
+def say_roughly(comparison: Comparison) -> str:
+    """The median of the ratios, and their range: all there is of a few turns."""
+    ratio = comparison.get_ratio()
+    low, middle, high = (f"{x:.3g}" for x in (ratio.minimum, ratio.median, ratio.maximum))
+    span = "" if low == high else f" ({low} to {high})"
+    return f"{middle}{span} times {comparison.a}"
 
 
 def count_larger(comparison: Comparison) -> str:
