@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -35,7 +36,7 @@ from harness.process import is_running, list_children
 from harness.proxy import serve_locations
 from harness.receivers import StoreScp, upload_to_send
 from lab import wan
-from lab.__main__ import choose, parse_arguments, take_fingerprints
+from lab.__main__ import EXPERIMENTS, choose, parse_arguments, take_fingerprints
 from lab.cells import (
     Bench,
     Contestant,
@@ -506,6 +507,20 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
 
 def test_what_no_version_tells_must_be_the_same_to_go_on(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
+def test_page_and_charts_are_put_aside_with_their_result(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
+    before = Site(path).run()
+    write_report(before, tmp_path, "made")
+    others = [tmp_path / "made-by-hand.svg", tmp_path / "other-speed.svg"]
+    for other in others:
+        other.write_text("not of this page")
+    assert choose(argparse.Namespace(resume=None), make_results("D"), path) is not before
+    (aside,) = tmp_path.glob("made-*.json")
+    names = {f"{aside.stem}{end}" for end in (".json", ".md", "-speed.svg")}
+    assert {file.name for file in tmp_path.iterdir()} == names | {other.name for other in others}
+    assert f"]({aside.stem}-speed.svg)" in aside.with_suffix(".md").read_text("utf-8")
+
+
     old = make_results("A")
     old.fingerprints = {"--storage": "0123"}
     old.write(path)
@@ -1341,8 +1356,15 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
     assert describe_state(server) == before
     if has_terminal:
         assert code == 130
-        with os.fdopen(terminal) as said:
-            assert "Removes what was sent, please wait." in said.read()
+        with os.fdopen(terminal) as output:
+            said = output.read()
+        assert "Removes what was sent, please wait." in said
+        path = tmp_path / "own.json"
+        run = str(BENCHMARKS / "run.sh")
+        going_on = next(line for line in said.splitlines() if line.endswith(f"--resume {path}"))
+        words = shlex.split(going_on)
+        assert words == [run, *map(str, command[3:]), "--resume", str(path)]
+        assert f"    {run} report {path}\n" in said
 
 
 def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from lab.machine import (
     fingerprint_program,
 )
 from lab.options import ROOT
-from lab.pages import fill, keep
+from lab.pages import fill, keep, rename
 from lab.places import hide_path, hide_words, identify_path
 from lab.processes import ClientError, adopt_orphans, end_children, forget_switches
 from lab.report import write_report
@@ -73,26 +73,40 @@ PLACES = (
 )
 
 OTHER_ORTHANC = "PERF_ORTHANC"  # of the harness
+RUN = ROOT / "Resources" / "Benchmarks" / "run.sh"
+
+# What an interrupted run needs to go on
+GOES_ON = {
+    True: "; without, an incomplete one of the same options goes on by itself",
+    False: ", an interrupted run's; without, each run is a new one",
+}
 
 
-def make_common(is_default: bool) -> argparse.ArgumentParser:
-    """Options that may come before the experiment or after it: the latter have no defaults."""
+def make_common(is_default: bool, is_local: bool = True) -> argparse.ArgumentParser:
+    """Options that may come before the experiment or after it: the latter have no defaults.
+
+    Where not `is_local`, those of a server of the lab's own are taken, but not listed.
+    """
     common = argparse.ArgumentParser(add_help=False)
 
     def add(option: str, default: object, text: str) -> None:
         chosen = default if is_default else argparse.SUPPRESS
         common.add_argument(option, type=Path, default=chosen, help=text)
 
+    def tell(text: str) -> str:
+        return text if is_local else argparse.SUPPRESS
+
     plugin = Path(os.environ.get("PERF_PLUGIN", ROOT / "build" / "libOrthancPerf.so"))
-    add("--plugin", plugin, "libOrthancPerf.so")
+    add("--plugin", plugin, tell("libOrthancPerf.so"))
     add("--output", ROOT / "build" / "benchmarks", "folder for JSON, Markdown and charts")
-    add("--storage", None, "where the servers keep their images; by itself mostly in memory")
+    images = "where the servers keep their images; by itself mostly in memory"
+    add("--storage", None, tell(images))
     return common
 
 
 def make_parser(is_quick: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="lab",
+        prog="run.sh",
         description="Speeds of a real Orthanc: ratios of what was measured in turn.",
         parents=[make_common(is_default=True)],
         allow_abbrev=False,
@@ -101,13 +115,11 @@ def make_parser(is_quick: bool) -> argparse.ArgumentParser:
     exact = partial(argparse.ArgumentParser, allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, parser_class=exact)
     for name, experiment in EXPERIMENTS.items():
-        common = make_common(is_default=False)
+        common = make_common(is_default=False, is_local=experiment.is_local)
         command = commands.add_parser(name, help=experiment.question, parents=[common])
         command.add_argument("--quick", action="store_true", help="two minutes at most")
         command.add_argument(
-            "--resume",
-            type=Path,
-            help="goes on with this JSON; an incomplete one mostly does by itself",
+            "--resume", type=Path, help="goes on with this JSON" + GOES_ON[experiment.goes_on]
         )
         experiment.add_options(command)
         command.set_defaults(**experiment.quick if is_quick else {})
@@ -168,6 +180,15 @@ def describe_command(words: Sequence[str]) -> str:
     return shlex.join(command)
 
 
+def describe_continuation(words: Sequence[str], resume: Path | None, is_local: bool) -> str:
+    """The whole command that goes on with this run, for the terminal: it names what it needs."""
+    names = (OTHER_ORTHANC, "PERF_PLUGIN") if is_local else ()
+    chosen = {name: os.environ[name] for name in names if name in os.environ}
+    before = "".join(f"{name}={shlex.quote(value)} " for name, value in chosen.items())
+    more = [] if resume is None else ["--resume", str(resume)]
+    return before + shlex.join([str(RUN), *words, *more])
+
+
 def to_json(option: object) -> object:
     if isinstance(option, list):
         return [to_json(value) for value in option]
@@ -219,20 +240,22 @@ def choose(
             raise ResultError(f"{arguments.resume} cannot be gone on with: {difference}")
         return old
     if path.exists():
+        moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        kept = path.with_name(f"{path.stem}-{moment:%Y%m%d-%H%M%S}.json")
         try:
             old = Results.read(path)
             obstacle = "it is complete" if old.is_complete() else find_difference(old, new)
             if not obstacle and not goes_on:
-                obstacle = "--resume goes on with it"
+                obstacle = f"--resume {kept} goes on with it"
         except ResultError as error:
             obstacle = str(error)
         if not obstacle:
             print(f"Goes on with {path}", flush=True)
             return old
-        moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        kept = path.with_name(f"{path.stem}-{moment:%Y%m%d-%H%M%S}.json")
         path.replace(kept)
-        print(f"{path.name} of before is {kept.name} now: {obstacle}", flush=True)
+        others = rename(path.with_suffix(".md"), kept.with_suffix(".md"))
+        too = f", its page and charts {', '.join(file.name for file in others)}" if others else ""
+        print(f"{path.name} of before is {kept.name} now{too}: {obstacle}", flush=True)
     return new
 
 
@@ -242,6 +265,7 @@ def run(arguments: argparse.Namespace) -> str | int | None:
     storage.mkdir(parents=True, exist_ok=True)
     path = arguments.resume or arguments.output / f"{arguments.command}.json"
     console = Console()
+    results = None
     adopt_orphans()
     try:
         with interruptible():
@@ -250,9 +274,14 @@ def run(arguments: argparse.Namespace) -> str | int | None:
             results = choose(arguments, new, path, experiment.goes_on)
             Runner(stages, results, path, storage, console).run()
     except Interrupted:
-        how = "the same command" if experiment.goes_on else f"--resume {path}"
-        print(f"\nEnded. What was measured is in {path}; {how} goes on.")
-        print(f"The page of what there is: run.sh report {path}")
+        if results is None:
+            print("\nEnded. Nothing was measured.")
+            return 130
+        needs = None if experiment.goes_on or arguments.resume else path
+        print(f"\nEnded. What was measured is in {path}. To go on:")
+        print(f"    {describe_continuation(sys.argv[1:], needs, experiment.is_local)}")
+        print("The page of what there is:")
+        print(f"    {shlex.join([str(RUN), 'report', str(path)])}")
         return 130
     finally:
         end_children()

@@ -78,6 +78,27 @@ def fill(page: Path, answer: Answer = lambda *_: []) -> list[Path]:
     return [page, *drawn]
 
 
+def rename(page: Path, target: Path) -> list[Path]:
+    """A page of a run, and the charts that are named after it and that it shows: those made of it.
+
+    All that was renamed; nothing where there is no page.
+    """
+    if not page.exists():
+        return []
+    text = page.read_text("utf-8")
+    renamed = []
+    for chart in set(CHART.findall(text)):
+        old = page.with_name(chart)
+        if chart.startswith(f"{page.stem}-") and old.exists():
+            new = target.with_name(target.stem + chart.removeprefix(page.stem))
+            old.replace(new)
+            text = text.replace(f"]({chart})", f"]({new.name})")
+            renamed.append(new)
+    target.write_text(text, "utf-8")
+    page.unlink()
+    return [target, *sorted(renamed)]
+
+
 def shorten(value: object) -> object:
     if isinstance(value, dict):
         return {key: shorten(item) for key, item in value.items()}
