@@ -79,12 +79,13 @@ from lab.machine import (
     fingerprint_place,
     fingerprint_program,
 )
+from lab.own import answer as answer_own
 from lab.own import check_room, list_open
 from lab.pages import fill, keep
 from lab.peers import ORTHANC as SHIPPED
 from lab.peers import PROGRAMS, RECEIVERS, TUNED, check_files
 from lab.peers import answer as answer_peers
-from lab.phases import separate
+from lab.phases import PHASES, PREFIX, draw, separate
 from lab.places import hide_path, hide_places, hide_words
 from lab.processes import ClientError, count_instances
 from lab.published import DISTANCES
@@ -104,6 +105,7 @@ from lab.wan import (
     seems_worse,
 )
 from lab.wan_site import CIFS, DICOM, FILES, FORWARD, FTP, HTTPS, PROTOCOLS, SEVERAL
+from lab.watch import ADVICE, WHO, count_images
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "Benchmarks"
 SECONDS = 300
@@ -505,8 +507,6 @@ def test_an_incomplete_result_is_gone_on_with_and_any_other_put_aside(tmp_path: 
     assert not path.exists()
 
 
-def test_what_no_version_tells_must_be_the_same_to_go_on(tmp_path: Path) -> None:
-    path = tmp_path / "made.json"
 def test_page_and_charts_are_put_aside_with_their_result(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
     before = Site(path).run()
@@ -521,6 +521,8 @@ def test_page_and_charts_are_put_aside_with_their_result(tmp_path: Path) -> None
     assert f"]({aside.stem}-speed.svg)" in aside.with_suffix(".md").read_text("utf-8")
 
 
+def test_what_no_version_tells_must_be_the_same_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "made.json"
     old = make_results("A")
     old.fingerprints = {"--storage": "0123"}
     old.write(path)
@@ -1015,8 +1017,15 @@ def test_peers_compares_the_plugin_with_each_other_receiver() -> None:
         f"| {TUNED} / {pynetdicom} | **1.012** | 0.900 to 1.125 | 0.900 to 1.125 | 4 of 8 |" in said
     )
     assert f"| {TUNED} / {dicom_rs} | **2.000** | too few | 2.000 to 2.000 | 1 of 1 |" in said
+
+    results.cells[0].rounds = [
+        [{SHIPPED: {"speed": 10}, TUNED: {"speed": speed}} for speed in (80, 120)]
+    ]
+    assert (
+        f"- speed of {TUNED}: 10 (8 to 12) times {SHIPPED}, with too few turns for an interval."
+    ) in answer_peers(results, None)
     for cell in results.cells:
-        cell.rounds = [[{name: turn[name] for name in (SHIPPED, dcmtk)} for turn in cell.rounds[0]]]
+        cell.rounds = [[{SHIPPED: turn[SHIPPED]} for turn in cell.rounds[0]]]
     assert answer_peers(results, None) == []
 
 
@@ -1032,13 +1041,6 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
     dcmwrite(folder / "head", dcmread(first, stop_before_pixels=True))
     check_files(tmp_path, images)
 
-
-    results.cells[0].rounds = [
-        [{SHIPPED: {"speed": 10}, TUNED: {"speed": speed}} for speed in (80, 120)]
-    ]
-    assert (
-        f"- speed of {TUNED}: 10 (8 to 12) times {SHIPPED}, with too few turns for an interval."
-    ) in answer_peers(results, None)
     content = first.read_bytes()
     first.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(ClientError, match="1 of 2 images are in files as sent, 1 other"):
@@ -1329,8 +1331,99 @@ def test_own_asks_first_and_leaves_the_server_as_it_was(
         assert all(turn[way]["phase Storage"] > 0 for way in ways)
         assert all("stalls" in turn[way] for way in ways)
     page = (tmp_path / "own.md").read_text("utf-8")
-    assert "most of Orthanc's" in page and "finding" in page and "secret" not in page
+    first, held, advice, starts = page.partition("### In short\n\n")[2].splitlines()[:4]
+    assert first.startswith("- Fastest: **") and "images/s" in first
+    assert held.startswith("- What holds it back: most of Orthanc's ")
+    assert advice.startswith("- `/perf/advice`: ") and "finding" in advice
+    assert starts.startswith("- C-STORE, 2 associations: **the starts of 2 `storescu` are in")
+    assert "secret" not in page
     assert (tmp_path / "own-phases.svg").exists()
+
+
+def make_own(*turns: Turn) -> Results:
+    """A page's results of an Orthanc that exists already, a round a turn."""
+    figures = EXPERIMENTS["own"].figures
+    cell = Cell(
+        {"Images": "20 CT"}, [[turn] for turn in turns], note=f"far away; {ADVICE}no finding"
+    )
+    return Results("own", "2026-01-01", "run.sh own", {"images": 20}, {}, figures, [cell])
+
+
+def test_own_has_one_figure_for_the_time_in_orthanc() -> None:
+    """The sum of the phases' medians is another: 2 here, of turns that took 10, 11 and 12."""
+    times = [(10, 0, 1), (0, 11, 1), (0, 0, 13)]
+    results = make_own(
+        *(
+            {
+                "POST, 1 connection": {
+                    "throughput": 50,
+                    "speed": 25,
+                    "in Orthanc": sum(phases),
+                    **dict(
+                        zip(("phase Receive", "phase Storage", "phase Index"), phases, strict=True)
+                    ),
+                }
+            }
+            for phases in times
+        )
+    )
+    page = format_report(results, {}, answer_own(results, Charts("own")))
+    assert "| 12 (11 to 13) |" in page
+    assert page.count("most of Orthanc's 12 ms an image is index (8%)") == 2
+
+
+def test_own_says_which_way_is_the_fastest_and_whose_figure_has_starts_in_it() -> None:
+    post, store = "POST, 4 connections", "C-STORE, 2 associations"
+    turns = [
+        {
+            post: {"throughput": fast, "speed": fast / 2, "alone": 9},
+            store: {"throughput": slow, "speed": slow / 2, "alone": 150},
+        }
+        for fast, slow in ((80, 40), (100, 50), (120, 125))
+    ]
+    first, advice, starts, *_ = answer_own(make_own(*turns), Charts("own"))
+    assert first == (
+        f"- Fastest: **{post}**, 100 (80 to 120) images/s, 50 MB/s; the first of 2 ways in 2 of 3"
+        " turns."
+    )
+    assert advice == "- `/perf/advice`: no finding."
+    assert "takes 150 ms; all 20 images took 400 ms" in starts
+
+
+def test_a_watch_tells_totals_and_no_median_of_intervals_in_which_nothing_came() -> None:
+    looks = [count_images(*look) for look in ((0, 5, 0), (80, 5, 42), (0, 5, 0), (20, 5, 10.5))]
+    results = make_own(*({WHO: look} for look in looks))
+    total, busiest, *_ = said = answer_own(results, Charts("own"))
+    assert total == "- **100 images, 52.5 MB in 20 s**: 5 images/s, 2.62 MB/s over the whole."
+    assert busiest.startswith("- Busiest: 16 images/s, 8.4 MB/s in 5 s. Anything came in 2 of 4 ")
+    assert "| 10 (4 to 16) |" in format_report(results, {}, said)
+
+    nothing = make_own({WHO: count_images(0, 5)})
+    assert answer_own(nothing, Charts("own"))[0] == "- Nothing came in, in 5 s."
+
+
+def test_no_two_phases_have_one_colour(tmp_path: Path) -> None:
+    """All of them side by side, in the file: a bar in the chart, and its colour in the legend."""
+    apart = {PREFIX + phase: 2.0**-number for number, phase in enumerate(PHASES)}
+    draw(make_own({"POST": apart}), tmp_path / "phases.svg")
+    fills = re.findall(r"fill: (#[0-9a-f]{6})", (tmp_path / "phases.svg").read_text("utf-8"))
+    drawn = {colour: fills.count(colour) for colour in fills}
+    del drawn["#ffffff"]
+    assert list(drawn.values()) == [2] * len(PHASES)
+
+
+def test_own_lists_what_is_of_use_there() -> None:
+    shown = {}
+    for name in ("own", "peers"):
+        command = make_command(Path("no plugin"), Path("out"), name, "--help")
+        shown[name] = subprocess.run(
+            command, env=make_environment(), check=True, capture_output=True, text=True
+        ).stdout
+    assert "--plugin" in shown["peers"] and "--storage" in shown["peers"]
+    assert "--plugin" not in shown["own"] and "--storage" not in shown["own"]
+    assert all(text.startswith("usage: run.sh ") for text in shown.values())
+    assert "goes on by itself" in " ".join(shown["peers"].split())
+    assert "without, each run is a new one" in " ".join(shown["own"].split())
 
 
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["Ctrl-C", "no terminal"])
@@ -1656,9 +1749,10 @@ def test_own_watches_by_get_alone(
     assert {method for method, _ in requests} == {"GET"}
     (cell,) = json.loads((tmp_path / "own.json").read_text("utf-8"))["Cells"]
     looks = [turn["what came in"] for (turn,) in cell["Rounds"]]
-    assert max(look["throughput"] for look in looks) > 0
+    assert sum(look["images"] for look in looks) > 0
+    assert all(("throughput" in look) == (look["images"] > 0) for look in looks)
     if has_plugin:
-        assert max(look["phase Storage"] for look in looks if look["throughput"]) > 0
+        assert max(look["phase Storage"] for look in looks if look["images"]) > 0
         assert "from CT_ROOM_1 (" in cell["Note"]
     else:
         (why,) = cell["Declined"].values()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from urllib.parse import urlsplit
 
 import pydicom
@@ -41,10 +41,11 @@ from lab.remote import (
     tell,
     upload_all,
 )
-from lab.results import Results
+from lab.report import format_number, format_values
+from lab.results import Cell, Results
 from lab.runner import describe_failure
 from lab.senders import STORESCU
-from lab.watch import describe_findings, describe_obstacles, describe_server
+from lab.watch import ADVICE, describe_findings, describe_obstacles, describe_server
 
 TITLE = "PERF_LAB"  # as whom it calls
 C_STORE = "C-STORE"
@@ -62,7 +63,7 @@ NOT_BEGUN = re.compile(
 )
 
 STARTS = (
-    "C-STORE's time has the start of `storescu` in it, and its reading of the files; that of POST"
+    "- C-STORE's time has the start of `storescu` in it, and its reading of the files; that of POST"
     " has neither. How much that is, *alone* tells: the time of one image by itself, with all that"
     " comes before it and after it."
 )
@@ -485,7 +486,7 @@ def explain(access: Access, _: Factors, __: Rounds) -> str:
     with suppress(ClientError):
         parts.append(f"a TCP handshake with it takes {1000 * measure_round_trip(access):.2g} ms")
     with suppress(ClientError):
-        parts += describe_findings(Reader(access), {None, TITLE})
+        parts.append(ADVICE + "; ".join(describe_findings(Reader(access), {None, TITLE})))
     return "; ".join(parts)
 
 
@@ -506,11 +507,67 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
     return [Stage(cells, bench, 1, arguments.seconds, arguments.turns, note)]
 
 
+def describe_fastest(cell: Cell) -> list[str]:
+    """By which way most came in, and what took Orthanc's time then."""
+    speeds = {way: cell.list_values(way, "throughput") for way in cell.list_contestants()}
+    speeds = {way: values for way, values in speeds.items() if values}
+    if not speeds:
+        return []
+    fastest = max(speeds, key=lambda way: median(speeds[way]))
+    turns = [
+        {way: figures["throughput"] for way, figures in turn.items()}
+        for turns in cell.rounds
+        for turn in turns
+    ]
+    first = sum(fastest in turn and turn[fastest] == max(turn.values()) for turn in turns)
+    lines = [
+        f"- Fastest: **{fastest}**, {format_values(speeds[fastest])} images/s,"
+        f" {format_number(median(cell.list_values(fastest, 'speed')))} MB/s; the first of"
+        f" {len(speeds)} ways in {first} of {len(turns)} turns."
+    ]
+    found = phases.find_medians(cell, fastest)
+    if found:
+        largest = phases.describe_largest(found, phases.find_work(cell, fastest))
+        lines.append(f"- What holds it back: {largest}.")
+    return lines
+
+
+def describe_starts(cell: Cell, images: int) -> list[str]:
+    """Which figures have the starts of several storescu in them, and how much one takes.
+
+    `images`: of a turn.
+    """
+    lines = []
+    for way in cell.list_contestants():
+        kind, _, count = way.partition(", ")
+        alone, speed = (cell.list_values(way, figure) for figure in ("alone", "throughput"))
+        if kind != C_STORE or count.startswith("1 ") or not (alone and speed):
+            continue
+        number = count.partition(" ")[0]
+        one, whole = median(alone), 1000 * images / median(speed)
+        lines.append(
+            f"- {way}: **the starts of {number} `storescu` are in the figure**, in parallel: do not"
+            f" compare it with 1 association. One alone, with one image, takes"
+            f" {format_number(one)} ms; all {images} images took {format_number(whole)} ms. More"
+            " `--images` make it less."
+        )
+    return lines
+
+
 def answer(results: Results, charts: Charts) -> list[str]:
-    """What its speeds hold, and where the time goes."""
-    who = [name for cell in results.cells for name in cell.list_contestants()]
-    starts = [STARTS, ""] if any(name.startswith(C_STORE) for name in who) else []
-    return [*starts, *phases.answer(results, charts)]
+    """How fast, what holds it back, what /perf advises; then where the time goes."""
+    lines = []
+    for cell in results.cells:
+        is_watched = watch.WHO in cell.list_contestants()
+        lines += watch.answer(cell) if is_watched else describe_fastest(cell)
+        _, is_advised, advice = cell.note.partition(ADVICE)
+        if is_advised:
+            lines.append(f"- `/perf/advice`: {advice}.")
+        if not is_watched:
+            lines += describe_starts(cell, results.options["images"])
+        if any(name.startswith(C_STORE) for name in cell.list_contestants()):
+            lines.append(STARTS)
+    return [*lines, *([""] if lines else []), *phases.answer(results, charts)]
 
 
 def parse_seconds(text: str) -> float:

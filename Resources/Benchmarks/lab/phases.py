@@ -24,6 +24,12 @@ PHASES = [
 ]
 PAUSE = "Idle"  # the sender's, before an image
 
+# "Paired" has as many as there are phases
+COLOURS = {
+    phase: "0.88" if phase == PAUSE else plt.get_cmap("Paired")(number)
+    for number, phase in enumerate(PHASES)
+}
+
 # Parts of others: of the first of these that was seen. Where storage and index cannot be told
 # apart, both are "Commit"; of several instances, some may have the one and some the other.
 INSIDE = {"Sync": ("Storage",), "Remote": ("Storage",), "Database": ("Index", "Commit")}
@@ -48,6 +54,17 @@ def find_medians(cell: Cell, contestant: str) -> dict[str, float]:
     """The phases that were seen, in ms an image."""
     values = {phase: cell.list_values(contestant, PREFIX + phase) for phase in PHASES}
     return {phase: median(found) for phase, found in values.items() if found}
+
+
+def find_work(cell: Cell, contestant: str) -> float:
+    """What Orthanc took for an image, in ms: the median over turns, not a sum of medians."""
+    turns = [
+        {phase: figures[PREFIX + phase] for phase in PHASES if PREFIX + phase in figures}
+        for turns in cell.rounds
+        for turn in turns
+        if (figures := turn.get(contestant))
+    ]
+    return median([sum_work(found) for found in turns if found] or [0])
 
 
 def list_rows(results: Results) -> Iterable[tuple[Cell, str, dict[str, float]]]:
@@ -81,9 +98,8 @@ def sum_work(phases: dict[str, float]) -> float:
     return sum(list_work(phases).values())
 
 
-def describe_largest(phases: dict[str, float]) -> str:
-    """In words, what takes most of the time of an image."""
-    work = sum_work(phases)
+def describe_largest(phases: dict[str, float], work: float) -> str:
+    """In words, what takes most of the time of an image, which is `work` in all."""
     if not work:
         return "Orthanc's work was not seen"
     parts = list_work(phases)
@@ -108,7 +124,7 @@ def list_table(results: Results) -> list[str]:
     seen = [phase for phase in PHASES if any(phase in phases for *_, phases in rows)]
     lines = []
     for cell, contestant, phases in rows:
-        work = sum_work(phases) or 1
+        work = find_work(cell, contestant) or 1
         texts = []
         for phase in seen:
             time = phases.get(phase)
@@ -129,11 +145,10 @@ def draw(results: Results, path: Path) -> None:
             for cell, contestant, _ in rows
         ]
         begins = [0.0] * len(rows)
-        colours = plt.get_cmap("tab10")
-        for number, phase in enumerate(PHASES):
+        for phase in PHASES:
             times = [separate(phases).get(phase, 0) for *_, phases in rows]
             if any(times):
-                colour = "0.88" if phase == PAUSE else colours(number % 10)
+                colour = COLOURS[phase]
                 axes.barh(names, times, left=begins, label=phase.lower(), color=colour)
             begins = [begin + time for begin, time in zip(begins, times, strict=True)]
         axes.invert_yaxis()
@@ -155,5 +170,5 @@ def answer(results: Results, charts: Charts) -> list[str]:
     lines += [f"![phases]({file})\n"]
     for cell, contestant, phases in rows:
         who = f"{results.name_cell(cell)}, {contestant}" if len(results.cells) > 1 else contestant
-        lines += [f"- {who}: {describe_largest(phases)}."]
+        lines += [f"- {who}: {describe_largest(phases, find_work(cell, contestant))}."]
     return [*lines, "", *list_table(results)]

@@ -17,10 +17,12 @@ from lab.cells import Bench, Contestant, Entry, Factors, Figures, Rounds, Stage
 from lab.processes import ClientError
 from lab.remote import Access, Json, Reader
 from lab.report import format_number
+from lab.results import Cell
 
 CHANGES = 1000  # in one answer of /changes
 PEERS = 5  # that are named
 WHO = "what came in"
+ADVICE = "/perf/advice: "  # before its findings, at the end of a note
 
 MISSING = {
     401: "it wants a user",
@@ -59,9 +61,9 @@ def describe_findings(reader: Reader, peers: set[str | None] | None = None) -> l
     """
     findings = reader.get_json("/perf/advice")
     chosen = [found for found in findings if peers is None or found.get("Peer") in peers]
-    lines = [describe_finding(found) for found in chosen] or ["no finding in /perf/advice"]
+    lines = [describe_finding(found) for found in chosen] or ["no finding"]
     others = len(findings) - len(chosen)
-    return lines + ([f"{others} more about other peers in /perf/advice"] if others else [])
+    return lines + ([f"{others} more about other peers"] if others else [])
 
 
 def describe_finding(finding: Json) -> str:
@@ -90,11 +92,11 @@ class Watch:
         """The next seconds."""
         begin = time.monotonic()
         time.sleep(seconds)
-        figures = (
-            self._read_history()
-            if self.has_perf
-            else {"throughput": self._count_changes() / (time.monotonic() - begin)}
-        )
+        if self.has_perf:
+            figures = self._read_history()
+        else:
+            images = self._count_changes()
+            figures = count_images(images, time.monotonic() - begin)
         print(describe_look(figures), flush=True)
         return figures
 
@@ -121,8 +123,7 @@ class Watch:
         instances = sum(received["Instances"])
         length = max(1, points)
         figures: Figures = {
-            "throughput": instances / length,
-            "speed": sum(received["Bytes"]) / length / 1e6,
+            **count_images(instances, length, sum(received["Bytes"]) / 1e6),
             "sent": sum(history["Send"]["Instances"]) / length,
             "associations": max(history["Associations"], default=0),
         }
@@ -147,17 +148,62 @@ class Watch:
                 return count
 
 
-def describe_look(figures: Figures) -> str:
-    text = f"{format_number(figures['throughput'])} images/s"
+def count_images(images: int, seconds: float, megabytes: float | None = None) -> Figures:
+    """Of one look. Where nothing came, there is no rate: medians are of busy looks only."""
+    figures: Figures = {"images": images, "seconds": seconds}
+    if images:
+        figures["throughput"] = images / seconds
+    if megabytes is not None:
+        figures["megabytes"] = megabytes
+        if images:
+            figures["speed"] = megabytes / seconds
+    return figures
+
+
+def describe_total(looks: list[Figures]) -> list[str]:
+    """How much came in, how fast over the whole, and in the busiest look."""
+    images, seconds = (round(sum(look[key] for look in looks), 1) for key in ("images", "seconds"))
+    if not images:
+        return [f"- Nothing came in, in {seconds:g} s."]
+    megabytes = sum(look.get("megabytes", 0) for look in looks)
+    size = f", {format_number(megabytes)} MB" if megabytes else ""
+    speed = f", {format_number(megabytes / seconds)} MB/s" if megabytes else ""
+    busiest = max(looks, key=lambda look: look.get("throughput", 0))
+    came = [look for look in looks if look["images"]]
+    return [
+        f"- **{images:.0f} images{size} in {seconds:g} s**: {format_number(images / seconds)}"
+        f" images/s{speed} over the whole.",
+        f"- Busiest: {describe_rate(busiest)} in {busiest['seconds']:.3g} s. Anything came in"
+        f" {len(came)} of {len(looks)} intervals; medians and ranges below are of those alone.",
+    ]
+
+
+def answer(cell: Cell) -> list[str]:
+    looks = [turn[WHO] for turns in cell.rounds for turn in turns if WHO in turn]
+    if not looks or any("images" not in look for look in looks):  # an older lab's
+        return []
+    found = phases.find_medians(cell, WHO)
+    held = phases.describe_largest(found, phases.find_work(cell, WHO))
+    return [*describe_total(looks), *([f"- What holds it back: {held}."] if found else [])]
+
+
+def describe_rate(figures: Figures) -> str:
+    text = f"{format_number(figures.get('throughput', 0))} images/s"
     if "speed" in figures:
         text += f", {format_number(figures['speed'])} MB/s"
+    return text
+
+
+def describe_look(figures: Figures) -> str:
+    text = describe_rate(figures)
     times = {
         phase: figures[phases.PREFIX + phase]
         for phase in phases.PHASES
         if phases.PREFIX + phase in figures
     }
     if times:
-        text += f"; {phases.describe_largest(times)}; {figures['stalls']:.2g} stalls an image"
+        largest = phases.describe_largest(times, phases.sum_work(times))
+        text += f"; {largest}; {figures['stalls']:.2g} stalls an image"
     return text
 
 
@@ -183,7 +229,7 @@ def explain(watch: Watch, _: Factors, rounds: Rounds) -> str:
         rate = fmean(look["sent"] for look in looks)
         text += f"; {format_number(most)} associations open at most"
         text += f"; Orthanc has sent {format_number(rate)} images/s to others"
-        return "; ".join([text, *describe_findings(watch.reader)])
+        return f"{text}; {ADVICE}{'; '.join(describe_findings(watch.reader))}"
     except ClientError as error:
         return str(error)
 
