@@ -59,6 +59,7 @@ export interface Effect {
   change: TuningChange;
   before: Speed | null;
   after: Speed | null;
+  isBrief: boolean; // of one of them there was too little for a speed
   factor: number | null; // of the instances a second
 }
 
@@ -79,8 +80,8 @@ export function measureEffects(changes: readonly TuningChange[], points: readonl
   return changes.map((change, index) => {
     const earlier = changes[index - 1]?.Time ?? 0;
     const later = changes[index + 1]?.Time ?? Number.POSITIVE_INFINITY;
-    const { before, after } = compareAround(points, change.Time, earlier, later);
+    const { before, after, isBrief } = compareAround(points, change.Time, earlier, later);
     const factor = before !== null && after !== null ? after.instances / before.instances : null;
-    return { number: index + 1, change, before, after, factor };
+    return { number: index + 1, change, before, after, isBrief, factor };
   });
 }

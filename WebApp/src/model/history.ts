@@ -100,28 +100,39 @@ export interface Speed {
   stallTime: number;
 }
 
-// How fast it went while anything went at all
+const LEAST = 2; // whole seconds: some 4 s of traffic, of which the first and the last are cut
+
+// How fast it went while it went: in seconds between two others that had something, too. In those at
+// the ends of a burst there was rest as well, and no point says how much: 0.4 s would count as one
+// second or two. So a burst that is too short has no speed.
 function measure(points: readonly Point[]): Speed | null {
-  const busy = points.filter((point) => point.instances > 0);
-  return busy.length === 0 ? null : summarize(busy);
+  const busy = new Set(points.filter((point) => point.instances > 0).map((point) => point.time));
+  const whole = points.filter(({ time }) => [time - 1, time, time + 1].every((second) => busy.has(second)));
+  return whole.length < LEAST ? null : summarize(whole);
+}
+
+function isBrief(points: readonly Point[]): boolean {
+  return measure(points) === null && points.some((point) => point.instances > 0);
 }
 
 export interface BeforeAfter {
   before: Speed | null;
   after: Speed | null;
+  isBrief: boolean; // something went through, before or after, but for too short a time to have a speed
 }
 
 const COMPARED = 30; // seconds on either side
 const SETTLING = 1; // seconds: the change itself lies in one of the points
 
-// The speeds just before and just after a change, up to its neighbouring changes
+// The speeds just before and just after a change, up to its neighbouring changes; of points that are
+// a second each
 export function compareAround(
   points: readonly Point[], time: number, earlier: number, later: number,
 ): BeforeAfter {
+  const begin = time + SETTLING;
   const from = Math.max(time - COMPARED, earlier + SETTLING);
-  const to = Math.min(time + SETTLING + COMPARED, later);
-  return {
-    before: measure(points.filter((point) => point.time >= from && point.time + SETTLING <= time)),
-    after: measure(points.filter((point) => point.time >= time && point.time + SETTLING <= to)),
-  };
+  const to = Math.min(begin + COMPARED, later);
+  const before = points.filter((point) => point.time >= from && point.time + 1 <= time);
+  const after = points.filter((point) => point.time >= begin && point.time + 1 <= to);
+  return { before: measure(before), after: measure(after), isBrief: [before, after].some(isBrief) };
 }
