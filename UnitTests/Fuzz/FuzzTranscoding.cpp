@@ -48,11 +48,11 @@ namespace
   }
 
 
-  // What the engine "dcmtk" is to do wrong. Empty: the self-test finds nothing.
-  Lies& GetLies()
+  // What the engine "dcmtk" is to do wrong, once the self-test is over
+  Story& GetStory()
   {
-    static Lies lies;
-    return lies;
+    static Story story;
+    return story;
   }
 
 
@@ -63,7 +63,7 @@ namespace
     static EngineDirectory* const engines = []
     {
       const std::set<std::string> all(SYNTAXES.begin(), SYNTAXES.end());
-      auto liar = std::make_unique<LyingEngine>("dcmtk", all, &GetLies());
+      auto liar = std::make_unique<LyingEngine>("dcmtk", all, &GetStory());
       auto honest =
           std::make_unique<LyingEngine>("gdcm", std::set<std::string>{Uid::EXPLICIT_LITTLE_ENDIAN});
       std::vector<InstalledEngine> installed(3);
@@ -402,7 +402,7 @@ namespace
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   Input input(data, size);
-  GetLies().clear();
+  GetStory() = {};
   EngineDirectory& engines = GetEngines();
   const IngestTranscoding settings = ReadSettings(input);
   const unsigned int way = input.Take();
@@ -423,7 +423,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // With "auto", the second one meets what was learnt from the first one
   for (unsigned int i = 0; i <= way % 2; i++)
   {
-    GetLies() = lies;
+    GetStory() = {true, lies, {}};
     const Transcoding transcoding =
         (way & 4) != 0
             ? transcoder.TranscodeTo(source.file.data(), source.file.size(),

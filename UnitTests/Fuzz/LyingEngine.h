@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -260,18 +262,29 @@ namespace OrthancPerf
   };
 
 
-  // Those that are still to be told; an engine takes two for each file that it writes
   using Lies = std::vector<Lie>;
 
 
-  // Reads and writes FakeCodec, well if it is given no lies
+  // What an engine does wrong with one instance
+  struct Story
+  {
+    bool isOn = false;
+    Lies lies;  // that are still to be told: two for each file that is written, the last ones first
+
+    // By source and target: who is asked again says the same again
+    std::map<std::pair<std::string, std::string>, EngineResult> told;
+  };
+
+
+  // Reads and writes FakeCodec, well if it is given no story. With one that is on, it is of one
+  // thread.
   class LyingEngine : public ITranscodingEngine
   {
   public:
-    LyingEngine(std::string name, std::set<std::string> writable, Lies* lies = nullptr) :
+    LyingEngine(std::string name, std::set<std::string> writable, Story* story = nullptr) :
       name_(std::move(name)),
       writable_(std::move(writable)),
-      lies_(lies)
+      story_(story)
     {
     }
 
@@ -288,26 +301,22 @@ namespace OrthancPerf
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override
     {
-      const Lies lies = TakeLies();
-      EngineResult result;
+      const std::string file(static_cast<const char*>(data), size);
 
-      try
+      if (story_ == nullptr || !story_->isOn)
       {
-        const std::string file(static_cast<const char*>(data), size);
-        result = EngineResult::MakeTranscoded(
-            Write(FakeCodec::Uncompress(file), target.transferSyntax, lies));
-      }
-      catch (const std::exception& error)
-      {
-        result = EngineResult::MakeFailed(error.what());
+        return Make(file, target.transferSyntax, {});
       }
 
-      for (const Lie& lie : lies)
+      const auto [told, isNew] =
+          story_->told.try_emplace({file, target.transferSyntax}, EngineResult());
+
+      if (isNew)
       {
-        SpoilResult(result, lie);
+        told->second = Make(file, target.transferSyntax, TakeLies());
       }
 
-      return result;
+      return told->second;
     }
 
     // Without lies
@@ -344,14 +353,35 @@ namespace OrthancPerf
     }
 
   private:
+    static EngineResult Make(const std::string& file, const std::string& target, const Lies& lies)
+    {
+      EngineResult result;
+
+      try
+      {
+        result = EngineResult::MakeTranscoded(Write(FakeCodec::Uncompress(file), target, lies));
+      }
+      catch (const std::exception& error)
+      {
+        result = EngineResult::MakeFailed(error.what());
+      }
+
+      for (const Lie& lie : lies)
+      {
+        SpoilResult(result, lie);
+      }
+
+      return result;
+    }
+
     Lies TakeLies() const
     {
       Lies taken;
 
-      while (lies_ != nullptr && !lies_->empty() && taken.size() < 2)
+      while (!story_->lies.empty() && taken.size() < 2)
       {
-        taken.push_back(lies_->back());
-        lies_->pop_back();
+        taken.push_back(story_->lies.back());
+        story_->lies.pop_back();
       }
 
       return taken;
@@ -523,6 +553,6 @@ namespace OrthancPerf
 
     const std::string name_;
     const std::set<std::string> writable_;
-    Lies* const lies_;
+    Story* const story_;
   };
 }
