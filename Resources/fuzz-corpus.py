@@ -195,7 +195,7 @@ def make_senders() -> Seeds:
 def make_transcodings() -> Seeds:
     """What FuzzTranscoding.cpp reads: how, from what, lies (the last first), an image."""
     targets = sources = 7
-    automatic, of_liar, verified, kinds_of_lies = 0, 2, 4, 18
+    automatic, of_native, of_liar, verified, kinds_of_lies = 0, 1, 2, 4, 18
     grey = bytes([0x00, 2, 3, 2]) + bytes(range(72))
     overlays = bytes([0x90, 2, 3, 2]) + bytes(range(72))
     colours = bytes([0x0F, 1, 2, 1]) + bytes(range(36))
@@ -210,6 +210,7 @@ def make_transcodings() -> Seeds:
     for image in (overlays, odd):
         twice = bytes([7, 0, 15, 0, 0, 0]) * 2
         yield bytes([2, of_liar + verified, 90, 0, 1, 4]) + twice + image
+    yield bytes([0, of_native + verified, 90, 4, 4, 2, 7, 0, 0, 0, 0, 0]) + grey  # inflated wrongly
     for file in make_files():
         yield bytes([0, automatic + verified, 90, 0, 0, 0]) + file
     yield bytes([0, of_liar, 90, 5, 0, 0]) + grey
