@@ -31,6 +31,8 @@ namespace OrthancPerf
 
     install(engines[1], "dcmtk", "OrthancPerfDcmtk");
     install(engines[2], "gdcm", "OrthancPerfGdcm");
+    native.need = "it is tested in a program beside the plugin, which decodes what it writes, and "
+                  "none starts";
     native.engine = std::make_unique<NativeEngine>(converters);
     return engines;
   }

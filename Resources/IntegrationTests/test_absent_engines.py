@@ -89,6 +89,8 @@ def test_without_any_program_the_status_says_that_no_engine_is_left(
     for engine in transcoding["Engines"]:
         assert PROGRAM in engine["Reason"] or OTHER_PROGRAM in engine["Reason"]
         assert "native program" not in engine["Reason"]
+        is_said_why = "which decodes what it writes" in engine["Reason"]
+        assert is_said_why == (engine["Name"] == "native")
     assert TARGET in get_not_in_effect(orthanc)
 
     def is_warned() -> bool:

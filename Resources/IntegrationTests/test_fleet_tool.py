@@ -31,6 +31,7 @@ USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jür
 PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
 PACKAGING = ROOT / "Resources" / "Packaging"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
+TUNED = '{"DicomSockets": {"Preset": "tuned"}}'
 
 Fleet = dict[str, OrthancServer]
 
@@ -189,6 +190,68 @@ def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
         "DicomSockets.TcpQuickAck": quick
     }
     assert run(pair, "--only", "orthanc-b", "tuning", "diff", wanted)[0] == 0
+
+
+def test_a_transfer_syntax_is_the_same_by_its_name_and_its_uid(fleet: Fleet, pair: Path) -> None:
+    server = fleet["orthanc-a"]
+    refusal = server.request("PUT", "/perf/tuning", json=make_target("no such"))
+    known = re.findall(r"([\d.]+) \((\w+)\)", refusal.json()["Allowed"])
+    assert len(known) == 12, refusal.text
+    alone = ["--only", "orthanc-a", "tuning"]
+    for uid, name in known:
+        assert run(pair, *alone, "set", json.dumps(make_target(name)))[0] == 0
+        assert server.get_json("/perf/tuning")["IngestTranscoding"]["TransferSyntax"] == uid
+        for wanted in (name, uid):
+            assert run(pair, *alone, "diff", json.dumps(make_target(wanted))) == (0, "", "")
+    other = json.dumps(make_target(known[0][1]))  # the last one is in force
+    code, document = run_json(pair, "tuning", "diff", other)
+    assert (code, list(document["Different"])) == (1, ["IngestTranscoding.TransferSyntax"])
+
+
+def make_target(syntax: str) -> dict[str, Any]:
+    return {"IngestTranscoding": {"TransferSyntax": syntax}}
+
+
+def see(fleet: Path, *words: str) -> tuple[int, str]:
+    """The exit code, and what somebody at a terminal sees."""
+    terminal, theirs = pty.openpty()
+    environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"], "COLUMNS": "180"}
+    with subprocess.Popen(
+        make_command(fleet, *words), stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        with suppress(OSError):  # EIO once nobody has the other side
+            while piece := os.read(terminal, 65536):
+                seen += piece
+    os.close(terminal)
+    return process.returncode, seen.decode().replace("\r\n", "\n")
+
+
+def test_who_looks_is_told_that_there_is_nothing_to_see(fleet: Fleet, pair: Path) -> None:
+    def has_none() -> bool:
+        return fleet["orthanc-a"].get_json("/perf/advice") == []
+
+    alone = ["--only", "orthanc-a"]
+    assert see(pair, "tuning", "diff") == (0, "the same everywhere\n")
+    assert see(pair, "tuning", "diff", TUNED) == (0, "as wanted everywhere\n")
+    assert has_none()
+    assert see(pair, *alone, "findings") == (0, "no findings\n")
+    # What scripts read is what it was
+    assert run(pair, "tuning", "diff") == (0, "", "")
+    code, table, _ = run(pair, *alone, "findings")
+    assert (code, "remedy" in table) == (0, True)
+
+
+def test_where_nobody_answers_there_is_no_empty_table(fleet: Fleet, tmp_path: Path) -> None:
+    gone = {"gone": f"http://127.0.0.1:{find_free_port()}"}
+    path = write_fleet(tmp_path, gone, user="alice")
+    complaint = "gone: no connection: Connection refused\n"
+    for words in (["findings"], ["tuning", "get"], ["tuning", "diff"]):
+        assert see(path, *words) == (2, complaint)
+    path = write_fleet(tmp_path, {**gone, "orthanc-a": fleet["orthanc-a"].url}, user="alice")
+    code, seen = see(path, "tuning", "diff")
+    assert (code, seen) == (2, f"the same everywhere (1 answered)\n{complaint}")
 
 
 def test_what_one_refuses_is_changed_nowhere(fleet: Fleet, pair: Path) -> None:
@@ -372,6 +435,20 @@ def test_who_asks_without_the_right_is_told_which(fleet: Fleet, tmp_path: Path) 
     code, output, _ = run(path, "--json", "tuning", "set", STOCK, password=USERS["viewer"])
     assert code == 2
     assert "AllowTuning" in json.loads(output)[0]["Error"]
+
+
+def test_the_table_tells_who_refuses_from_who_does_not_answer(fleet: Fleet, tmp_path: Path) -> None:
+    urls = {"known": fleet["orthanc-a"].url, "plain": fleet["orthanc-plain"].url}
+    urls["gone"] = f"http://127.0.0.1:{find_free_port()}"
+    wrong = run(write_fleet(tmp_path, urls, user="alice"), "status", password="wrong")
+    assert wrong[0] == 2
+    assert re.search(r"known +. refused", wrong[1])
+    assert re.search(r"gone +. no answer", wrong[1])
+    allowed = write_fleet(tmp_path, urls, user="prometheus")
+    _, table, _ = run(allowed, "status", password=USERS["prometheus"])
+    assert re.search(r"known +. refused", table)  # 403
+    _, table, _ = run(write_fleet(tmp_path, urls, user="alice"), "status")
+    assert re.search(r"plain +. wrong answer", table)  # 404
 
 
 def test_an_orthanc_without_the_plugin_is_said_to_be_one(fleet: Fleet, tmp_path: Path) -> None:
@@ -629,17 +706,25 @@ def test_a_home_that_cannot_be_looked_into_has_no_file(tmp_path: Path) -> None:
 
 def test_without_its_modules_it_says_which_and_where_they_are(tmp_path: Path) -> None:
     (tmp_path / "rich.py").write_text("")  # no package: it has no rich.console
-    finished = subprocess.run(
-        [sys.executable, PERF_FLEET, "status"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+
+    def start(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, PERF_FLEET, *words],
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    finished = start("status")
     assert finished.returncode == 3
     assert "needs Python's module rich" in finished.stderr
     assert "python3-rich" in finished.stderr
     assert "Traceback" not in finished.stderr
+    for words in (["--help"], ["tuning", "set", "--help"]):
+        finished = start(*words)
+        assert (finished.returncode, finished.stderr) == (0, "")
+        assert finished.stdout.startswith("usage: perf-fleet")
 
 
 def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ namespace OrthancPerf
         return {installed.engine.get(), installed.engine->GetProblem()};
       }
 
-      std::string problems;
+      std::string problems = installed.need;
+      const char* separator = installed.need.empty() ? "" : ": ";
 
       for (const auto& child : installed.children)
       {
@@ -53,7 +54,8 @@ namespace OrthancPerf
           return {child.get(), ""};
         }
 
-        problems += (problems.empty() ? "" : "; ") + problem;
+        problems += separator + problem;
+        separator = "; ";
       }
 
       return {installed.children.front().get(), problems};

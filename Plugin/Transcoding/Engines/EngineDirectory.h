@@ -47,6 +47,10 @@ namespace OrthancPerf
     // The same engine in a process of its own, of each program that has it: the first one that
     // starts is tested. Empty if "engine" works in one anyhow.
     std::vector<std::unique_ptr<ITranscodingEngine>> children;
+
+    // Why it needs a program at all, where that does not go without saying: stands before the
+    // reasons why none of them starts
+    std::string need = {};
   };
 
 

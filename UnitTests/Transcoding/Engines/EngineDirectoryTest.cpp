@@ -167,4 +167,20 @@ namespace OrthancPerf
     EXPECT_EQ("not available: the program One does not start; the program Two is missing",
               directory.Explain("lost", RLE));
   }
+
+
+  TEST(EngineDirectory, WhatAnEngineNeedsAProgramForStandsBeforeWhyNoneStarts)
+  {
+    auto absent = std::make_unique<FakeEngine>("lost");
+    absent->HasProblem("the program One is missing");
+
+    std::vector<InstalledEngine> engines;
+    engines.push_back(Install(std::make_unique<FakeEngine>("lost"), std::move(absent)));
+    engines.back().need = "it is tested in a program";
+    EngineDirectory directory(std::move(engines));
+    directory.TestAll();
+
+    EXPECT_EQ("not available: it is tested in a program: the program One is missing",
+              directory.Explain("lost", RLE));
+  }
 }
