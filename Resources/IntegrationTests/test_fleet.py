@@ -6,6 +6,7 @@ machine's Orthanc, one of this machine's and one of each root file system of PER
 Debian's orthanc-postgresql.
 """
 
+import base64
 import itertools
 import json
 import os
@@ -19,8 +20,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from pydicom.uid import generate_uid
 from conftest import ROOT, AddRow, MakeSeries
 from harness.clients import get_output, make_store_command
 from harness.fleet import FLEET, run_perf_fleet, write_fleet
-from harness.fleet_picture import draw
+from harness.fleet_picture import Pages, draw
 from harness.haproxy import HaProxyServer
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape, wait_until
@@ -48,16 +50,21 @@ NAMES = ["orthanc-a", "orthanc-b"]
 SENDERS = 16
 CHECK = ("prometheus", "figures")
 OPERATOR = ("alice", "a secret")
-PICTURE = os.environ.get("PERF_FLEET_PICTURE")  # the SVG that fleet.md shows
+
+# The SVG that fleet.md shows; the pictures of both dashboards get names of it
+PICTURE = os.environ.get("PERF_FLEET_PICTURE")
 
 # Of what a server says when an association begins: by it a sender knows which one it got, whenever
 # it gets to read that. Of a PDU, its header and that of the value in it are no value (DICOM PS3.8,
-# section 9.3.5)
+# section 9.3.5). HTTP clients ask for its name
 AGAIN = "orthanc-a again"
 PDU_LENGTHS = {"orthanc-a": 16384, "orthanc-b": 16386, AGAIN: 16388}
 PDV_LENGTHS = {length - 12: name for name, length in PDU_LENGTHS.items()}
 
-IMAGES_AN_ASSOCIATION = 5
+IMAGES_AN_ASSOCIATION = 5  # or an HTTP connection
+ORIGINS = ["DicomProtocol", "RestApi"]  # every other sender's
+BEFORE_KILL = 400  # instances that the server has acknowledged
+PICTURE_SECONDS = 12  # after the kill, or after the start: its rate is that of ten seconds
 
 long = pytest.mark.skipif(not os.environ.get("PERF_LONG"), reason="run-tests.sh --long does it")
 
@@ -552,6 +559,35 @@ def send_until_acknowledged(
             time.sleep(0.2)
 
 
+def upload_until_acknowledged(
+    port: int, number: int, images: Sequence[Path], done: Acknowledged
+) -> None:
+    """By POST /instances from an address of its own, a few a connection, each until it is
+    acknowledged."""
+    waiting = list(images)
+    secret = base64.b64encode(":".join(OPERATOR).encode()).decode()
+    headers = {"Authorization": f"Basic {secret}"}
+    source = (f"127.0.0.{number + 2}", 0)
+    while waiting:
+        client = HTTPConnection("127.0.0.1", port, timeout=120, source_address=source)
+        # What answers is one server for as long as it is one connection: no other is made by itself
+        client.auto_open = 0
+        with closing(client), suppress(OSError, HTTPException):
+            client.connect()
+            client.request("GET", "/system", headers=headers)
+            name: str = json.loads(client.getresponse().read())["Name"]
+            for path in waiting[:IMAGES_AN_ASSOCIATION]:
+                client.request("POST", "/instances", path.read_bytes(), headers)
+                response = client.getresponse()
+                response.read()
+                is_stored = response.status == requests.codes.ok
+                done.add(str(path), name, "Success" if is_stored else str(response.status))
+                if is_stored:
+                    waiting.remove(path)
+            continue
+        time.sleep(0.2)
+
+
 def make_small(folder: Path, original: Image, count: int) -> list[Path]:
     """Images of 64 x 64, each of a study of its own."""
     folder.mkdir()
@@ -568,12 +604,13 @@ def make_small(folder: Path, original: Image, count: int) -> list[Path]:
 
 
 def read_samples(fleet: Fleet, expression: str) -> dict[str, list[tuple[float, float]]]:
-    """The raw samples, moment and value, of the series of each server."""
-    found = fleet.prometheus.query(expression)
-    return {
-        row["metric"]["instance"]: [(at, float(value)) for at, value in row["values"]]
-        for row in found
-    }
+    """The raw samples, moment and value, of each server: the sum of its series."""
+    sums: dict[str, Counter[float]] = {}
+    for row in fleet.prometheus.query(expression):
+        own = sums.setdefault(row["metric"]["instance"], Counter())
+        for at, value in row["values"]:
+            own[at] += float(value)
+    return {name: sorted(own.items()) for name, own in sums.items()}
 
 
 def split_lives(samples: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
@@ -584,6 +621,18 @@ def split_lives(samples: Sequence[tuple[float, float]]) -> list[list[tuple[float
             lives.append([])
         lives[-1].append(sample)
     return lives
+
+
+def count_stored(server: OrthancServer) -> float:
+    metrics = scrape(server)
+    return sum(metrics.sum(INSTANCES, origin=origin, outcome="stored") for origin in ORIGINS)
+
+
+def take_picture(pages: Pages, name: str, what: str, since: float) -> None:
+    """Of the dashboard of this server, a few seconds after that moment."""
+    time.sleep(max(0.0, since + PICTURE_SECONDS - time.time()))
+    picture = Path(str(PICTURE))
+    pages.show(name, picture.with_name(f"{picture.stem}-{what}.png"))
 
 
 @long
@@ -604,19 +653,23 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
             "PUT", "/perf/tuning", json={"DicomSockets": {"Preset": "stock"}}
         ).raise_for_status()
         done = Acknowledged()
-        counter = f'{INSTANCES}{{job="orthanc", origin="DicomProtocol", outcome="stored"}}'
+        ways = [send_until_acknowledged, upload_until_acknowledged]
+        ports = [fleet.haproxy.dicom_port, fleet.haproxy.http_port]
+        both = f'{INSTANCES}{{job="orthanc", origin=~"{"|".join(ORIGINS)}", outcome="stored"}}'
+        counter = f"sum by (instance) ({both})"
         assert wait_until(lambda: sorted(fleet.ask(counter)) == NAMES)
         earlier = fleet.ask(counter)
         firing = 'ALERTS{alertname="OrthancPerfAbsent", alertstate="firing"}'
 
-        with ThreadPoolExecutor(SENDERS) as pool:
+        with ThreadPoolExecutor(SENDERS) as pool, ExitStack() as browser:
+            pages = browser.enter_context(Pages(OPERATOR)) if PICTURE else None
+            if pages:
+                pages.open("orthanc-b", b.url)
             sending = [
-                pool.submit(
-                    send_until_acknowledged, fleet.haproxy.dicom_port, n, images[n::SENDERS], done
-                )
+                pool.submit(ways[n % 2], ports[n % 2], n, images[n::SENDERS], done)
                 for n in range(SENDERS)
             ]
-            assert wait_until(lambda: done.count("orthanc-a") >= 100, 300), done.refused
+            assert wait_until(lambda: done.count("orthanc-a") >= BEFORE_KILL, 300), done.refused
             os.kill(a.pid, signal.SIGKILL)
             killed = time.time()
             os.waitpid(a.pid, 0)
@@ -625,12 +678,18 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
             assert wait_until(lambda: len(fleet.list_alerts("OrthancServerIsOut")) == 1)
             (out,) = fleet.list_alerts("OrthancServerIsOut")
             assert out["server"] == "orthanc-a"
-            a.configure(MaximumPduLength=PDU_LENGTHS[AGAIN])
+            if pages:
+                take_picture(pages, "orthanc-b", "survivor", killed)
+            a.configure(MaximumPduLength=PDU_LENGTHS[AGAIN], Name=AGAIN)
             a.start()
             back = time.time()
             assert a.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "stock"
             assert b.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
             assert wait_until(lambda: fleet.haproxy.list_up() == NAMES)
+            if pages:
+                pages.open("orthanc-a", a.url)
+                take_picture(pages, "orthanc-a", "started", time.time())
+                browser.close()
             for sender in sending:
                 sender.result(600)
         assert wait_until(lambda: fleet.ask(firing) == {})
@@ -646,17 +705,14 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
 
         # The server that was not killed counts exactly what it acknowledged, and so does the other
         # one in each of its lives, but for what it did between Prometheus' last visit and its end
-        mine = {"origin": "DicomProtocol", "outcome": "stored"}
         since = {"orthanc-a": 0, "orthanc-b": earlier["orthanc-b"]}
         for name, server in fleet.servers.items():
             expected = done.count(AGAIN if name == "orthanc-a" else name)
-            wait_until(
-                lambda s=server, e=since[name] + expected: scrape(s).sum(INSTANCES, **mine) >= e
-            )
-            counted = scrape(server).sum(INSTANCES, **mine)
+            wait_until(lambda s=server, e=since[name] + expected: count_stored(s) >= e)
+            counted = count_stored(server)
             assert counted == since[name] + expected, f"{name}: {scrape(server).text[:3000]}"
             assert wait_until(lambda n=name, e=expected: fleet.ask(counter)[n] - since[n] == e)
-        samples = read_samples(fleet, counter.replace("}", "}[1h]"))
+        samples = read_samples(fleet, f"{both}[1h]")
         assert len(split_lives(samples["orthanc-b"])) == 1
         first, second = split_lives(samples["orthanc-a"])
         last_visit, last_value = first[-1]
@@ -668,7 +724,8 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
         assert second[-1][1] == done.count(AGAIN) > 0
         total = counted + second[-1][1] + fleet.ask(counter)["orthanc-b"] - earlier["orthanc-b"]
         assert total + forgotten == len(done.entries)
-        assert fleet.ask(f"resets({counter}[1h])")["orthanc-a"] == 1
+        resets = fleet.ask(f"sum by (instance) (resets({both}[1h]))")
+        assert resets == {"orthanc-a": len(ORIGINS), "orthanc-b": 0}
         if PICTURE:
             fired = fleet.prometheus.query('ALERTS{alertstate="firing"}[1h]')
             alerts = {

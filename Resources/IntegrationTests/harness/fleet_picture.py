@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A picture of the moment in which one server of a fleet was killed, for fleet.md."""
+"""Pictures of the moment in which one server of a fleet was killed, for fleet.md."""
 
+import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import matplotlib as mpl
 
@@ -16,6 +19,50 @@ COLOURS = ("#0072b2", "#d55e00")  # told apart by the colour-blind, on light and
 MARGIN = 5  # s before the first and after the last acknowledgement
 
 Samples = Sequence[tuple[float, float]]  # moment in s since 1970, value
+
+WEB_APP = Path(__file__).resolve().parents[3] / "WebApp"
+END_SECONDS = 30
+
+
+class Pages:
+    """Dashboards in a Chromium, each under a name, as a context manager.
+
+    They stay open, so that a picture shows what somebody saw who had looked on all the time.
+    """
+
+    def __init__(self, credentials: tuple[str, str]) -> None:
+        program = Path(__file__).with_name("fleet_pages.mjs")
+        self._command = ["node", program, WEB_APP, *credentials]
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def open(self, name: str, url: str) -> None:
+        """Returns once it is live; one of this name that is open is closed."""
+        self._ask({"Open": name, "Url": url})
+
+    def show(self, name: str, path: Path) -> None:
+        """Keeps what stands there now as a PNG."""
+        self._ask({"Show": name, "File": str(path.resolve())})
+
+    def _ask(self, command: dict[str, str]) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(command), file=self._process.stdin, flush=True)
+        if not self._process.stdout.readline():
+            raise RuntimeError(f"the browser ended at {command}")
 
 
 def count_by_second(moments: Sequence[float], begin: float, end: float) -> list[int]:
