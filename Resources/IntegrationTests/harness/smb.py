@@ -42,6 +42,9 @@ guest ok = yes
 read only = yes
 """
 
+# One request reads a whole file, over a line of 800 ms, too: 20 by default (smbclient(1))
+REQUEST_SECONDS = 300
+
 # The last line of each file that smbclient fetches; its kilobytes are of 1024 bytes
 AVERAGE = re.compile(r"\(average ([\d.]+) KiloBytes/sec\)")
 
@@ -85,6 +88,7 @@ def serve_files(
     assert server is not None
     with Samba(port, [server, "--foreground", "--configfile", path]):
         client = ["smbclient", f"//{address}/{SHARE}", "--port", str(port), "--no-pass"]
+        client += ["--timeout", str(REQUEST_SECONDS)]
         yield [*client, "--user", "guest%", "--configfile", path, "--command"]
 
 
