@@ -439,7 +439,7 @@ pack()
   cp "$FOLDER"/plugin/{libOrthancPerf.so,OrthancPerfDcmtk,OrthancPerfGdcm} COPYING NEWS \
     Resources/Configuration/perf.json "$folder"
   cp Resources/Docker/* "$folder/docker"
-  cp Resources/Documentation/*.{md,yaml} "$folder/documentation"
+  cp Resources/Documentation/*.{md,yaml,svg,png} "$folder/documentation"
   cp Resources/Fleet/{perf-fleet,*.*} "$folder/fleet"
   find Resources/Documentation/reports '(' -name '*.md' -o -name '*.svg' ')' \
     -exec cp --target-directory="$folder/documentation/reports" {} +

@@ -32,7 +32,7 @@ if(PERF_DEB)
   install(FILES ${DEBIAN}/perf.json DESTINATION ${CMAKE_INSTALL_FULL_SYSCONFDIR}/orthanc)
   install(FILES ${DEBIAN}/copyright ${DEBIAN}/README.Debian DESTINATION ${DOC})
   install(DIRECTORY Resources/Documentation DESTINATION ${DOC}
-    FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN *.svg)
+    FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN *.svg PATTERN *.png)
   install(FILES Resources/Configuration/perf.json DESTINATION ${DOC}/examples)
   set(SHARED ${CMAKE_INSTALL_DATADIR}/orthanc-perf)
   install(FILES Resources/Grafana/orthanc-perf.json DESTINATION ${SHARED}/grafana)

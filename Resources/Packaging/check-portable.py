@@ -148,7 +148,7 @@ def judge_archive(archive: Path, folder: Path) -> Iterator[str]:
     pages = {
         f"documentation/{path.relative_to(DOCUMENTATION)}"
         for path in DOCUMENTATION.rglob("*")
-        if path.suffix in {".md", ".yaml", ".svg"}
+        if path.suffix in {".md", ".yaml", ".svg", ".png"}
     }
     expected = {LIBRARY, *PROGRAMS} | OTHER_FILES | licences | pages
     found = {member.name.removeprefix(f"{name}/") for member in members if member.isfile()}
