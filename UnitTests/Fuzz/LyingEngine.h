@@ -51,26 +51,6 @@ namespace OrthancPerf
     }
 
 
-    inline std::string ReadRle(const ImageDescription& image, std::string_view stream)
-    {
-      const std::size_t count = image.samplesPerPixel * (image.bitsAllocated / 8U);
-      std::string frame;
-
-      for (const std::string_view segment :
-           SplitRleFrame(stream, count, std::size_t(image.rows) * image.columns))
-      {
-        for (std::size_t i = 0; i < segment.size();)
-        {
-          const std::size_t length = static_cast<std::uint8_t>(segment[i]) + 1U;
-          frame += segment.substr(i + 1, length);
-          i += 1 + length;
-        }
-      }
-
-      return frame;
-    }
-
-
     // Bytes of a frame that is not compressed
     inline std::size_t GetFrameSize(const ImageDescription& image)
     {
@@ -142,7 +122,7 @@ namespace OrthancPerf
         for (const FrameFragments& frame :
              FindFrames(image.encapsulatedPixels, syntax, image.frames))
         {
-          pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadRle(image, frame.front())
+          pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadFakeRle(image, frame.front())
                                                               : ReadJpeg(frame.front());
         }
       }
