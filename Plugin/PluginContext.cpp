@@ -2,6 +2,7 @@
 #include "PluginContext.h"
 
 #include "Advisor/Rules/Rules.h"
+#include "Advisor/StorageTrial.h"
 #include "Ingest/MemoryLimit.h"
 #include "Metrics/MainFigures.h"
 #include "Metrics/ProcessDescriptors.h"
@@ -10,6 +11,7 @@
 #include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
 #include "Rest/DashboardResource.h"
+#include "Rest/HealthResource.h"
 #include "Rest/HistoryResource.h"
 #include "Rest/InstancesResource.h"
 #include "Rest/MetricsResource.h"
@@ -36,6 +38,13 @@ namespace OrthancPerf
 
     // Of the thread that asks the store: how soon it ends where there is nothing to ask
     constexpr std::chrono::milliseconds LOOKUP_PERIOD(200);
+
+    // The same of the thread that asks for /perf/health
+    constexpr std::chrono::milliseconds HEALTH_PERIOD(200);
+
+    // How long their answers are good for. A disk has to sync.
+    constexpr std::chrono::seconds DATABASE_PERIOD(1);
+    constexpr std::chrono::seconds DISK_PERIOD(10);
 
     // Whoever looks at /perf waits so long for what is to be looked up
     constexpr std::chrono::milliseconds PATIENCE_WITH_STORE(300);
@@ -137,7 +146,8 @@ namespace OrthancPerf
             { CheckChange(current, proposed); }),
     advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines(), tracker_),
     advisor_(
-        evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules())
+        evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules()),
+    health_(ListHealthParts())
   {
     peers_.Reserve(server_.modalityTitles);
 
@@ -211,6 +221,10 @@ namespace OrthancPerf
                                    });
                            });
 
+    watchingHealth_ =
+        StartTask("PERF-HEALTH", std::chrono::milliseconds(0),
+                  [this] { Guard("WatchingHealth", [this] { health_.AskNext(HEALTH_PERIOD); }); });
+
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
     const Served served = ReadServed(orthanc_.GetFromRestApi("/system"));
@@ -238,6 +252,7 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     tuner_.GetBudget().Stop();
+    watchingHealth_.reset();
     lookingUp_.reset();
     readingStore_.reset();
     advising_.reset();
@@ -311,6 +326,7 @@ namespace OrthancPerf
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
     RegisterMetricsResource(router_, exposition_);
+    RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
                                          tuner_, recorder_, transcoding_.GetSources()});
@@ -525,6 +541,37 @@ namespace OrthancPerf
     {
       transcoding_.Check(proposed.ingestTranscoding);
     }
+  }
+
+
+  std::vector<HealthWatch::Part> PluginContext::ListHealthParts()
+  {
+    const std::filesystem::path base = orthanc_.GetConfigurationFolder();
+    const std::string images = base / server_.storageDirectory;
+    const std::string index = base / server_.indexDirectory;
+
+    const auto askDatabase = [this]
+    {
+      orthanc_.AskDatabase();
+      return std::string();
+    };
+
+    // What plugins keep may be anywhere
+    const auto tryImages = [this, trial = std::make_shared<StorageTrial>(images)]
+    {
+      const std::optional<Served> served = advisorSources_.GetServed();
+      return served && !served->isStorage ? trial->Try(HealthWatch::LONGEST) : "";
+    };
+    const auto tryIndex = [this, images, index, trial = std::make_shared<StorageTrial>(index)]
+    {
+      const std::optional<Served> served = advisorSources_.GetServed();
+      const bool isOther = served && !served->isDatabase && (served->isStorage || index != images);
+      return isOther ? trial->Try(HealthWatch::LONGEST) : "";
+    };
+
+    return {{"Database", DATABASE_PERIOD, askDatabase},
+            {"Storage", DISK_PERIOD, tryImages},
+            {"Index", DISK_PERIOD, tryIndex}};
   }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
 #include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
@@ -151,6 +152,7 @@ namespace OrthancPerf
     const IngestBudget& GetBudget() const;
     void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
+    std::vector<HealthWatch::Part> ListHealthParts();
     std::string FindInStore(const InstanceIdentity& instance) const;
 
     const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
@@ -195,10 +197,12 @@ namespace OrthancPerf
     TuningStore tuning_;
     AdvisorSources advisorSources_;
     Advisor advisor_;
+    HealthWatch health_;
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
     std::unique_ptr<PeriodicTask> advising_;
     std::unique_ptr<PeriodicTask> readingStore_;
     std::unique_ptr<PeriodicTask> lookingUp_;
+    std::unique_ptr<PeriodicTask> watchingHealth_;
   };
 }

@@ -18,7 +18,8 @@ namespace OrthancPerf
   {
     const std::string user = ReadBasicCredentials(authorization).user;
     const bool isLimited = std::find(users_.begin(), users_.end(), user) != users_.end();
-    const bool isMetrics = path == "/perf/metrics" || path == "/tools/metrics-prometheus";
-    return !isLimited || (method == HttpMethod::Get && isMetrics);
+    const bool isTheirs =
+        path == "/perf/metrics" || path == "/perf/health" || path == "/tools/metrics-prometheus";
+    return !isLimited || (method == HttpMethod::Get && isTheirs);
   }
 }

@@ -23,7 +23,8 @@ namespace OrthancPerf
     }
 
     // Whether the request may go on: it does not name one of these users, whatever the password,
-    // or it is a GET of /perf/metrics or of Orthanc's own metrics. "path": as Orthanc has it.
+    // or it is a GET of /perf/metrics, /perf/health or of Orthanc's own metrics. "path": as Orthanc
+    // has it.
     bool Allow(HttpMethod method, const std::string& path, const std::string& authorization) const;
 
   private:

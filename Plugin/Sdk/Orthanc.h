@@ -6,6 +6,7 @@
 #include <json/json.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -54,6 +55,9 @@ namespace OrthancPerf
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;
 
+    // The folder that relative paths of the configuration begin in
+    std::filesystem::path GetConfigurationFolder() const;
+
     // A string that plugins keep in Orthanc's database, under a number of 1024 or more; nothing
     // if it was never set. Available once Orthanc has started. Throws SdkError.
     std::optional<std::string> GetGlobalProperty(std::int32_t property) const;
@@ -62,6 +66,9 @@ namespace OrthancPerf
     // The identifier of the instance with this SOP Instance UID, empty if the store has none, or
     // several, or Orthanc cannot tell
     std::string LookupInstance(const char* sopInstanceUid) const;
+
+    // Returns once the database has answered a question that costs it little. Throws SdkError.
+    void AskDatabase() const;
 
     // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell
     bool HasInstance(const std::string& instanceId) const;

@@ -10,6 +10,7 @@ namespace OrthancPerf
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
     constexpr std::size_t DEFAULT_HTTP_THREADS = 50;
     constexpr std::size_t DEFAULT_SCP_TIMEOUT = 30;  // seconds
+    constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
 
     std::uint16_t GetPort(const Json::Value& configuration, const char* portKey,
@@ -32,6 +33,14 @@ namespace OrthancPerf
     {
       const Json::Value& count = configuration[key];
       return count.isUInt() ? count.asUInt() : defaultCount;
+    }
+
+
+    std::string GetText(const Json::Value& configuration, const char* key,
+                        const std::string& defaultText)
+    {
+      const Json::Value& text = configuration[key];
+      return text.isString() ? text.asString() : defaultText;
     }
 
 
@@ -109,6 +118,8 @@ namespace OrthancPerf
     dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
+    storageDirectory(GetText(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE)),
+    indexDirectory(GetText(orthancConfiguration, "IndexDirectory", storageDirectory)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),
     foreignArguments(GetForeignArguments(orthancConfiguration))
   {

@@ -26,6 +26,10 @@ namespace OrthancPerf
     std::vector<std::string> modalityTitles;    // the AE titles of all modalities
     std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS
 
+    // Of the images, and of SQLite's index; as they are written, so relative to the configuration
+    std::string storageDirectory;
+    std::string indexDirectory;
+
     bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins
 
     // Query arguments that a request has for others: a browser's cache ("_", by jQuery), and the

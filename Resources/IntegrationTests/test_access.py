@@ -58,6 +58,9 @@ def test_a_user_for_metrics_reads_metrics(server: OrthancServer) -> None:
         answer = server.request("GET", path, auth=("prometheus", USERS["prometheus"]))
         assert answer.status_code == 200
         assert "orthanc_" in answer.text
+    answer = server.request("GET", "/perf/health", auth=("prometheus", USERS["prometheus"]))
+    assert answer.status_code in (200, 503)
+    assert "Healthy" in answer.json()
 
 
 @pytest.mark.parametrize(

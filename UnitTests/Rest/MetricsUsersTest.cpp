@@ -18,6 +18,7 @@ namespace OrthancPerf
   TEST(MetricsUsers, MayGetMetricsAndNothingElse)
   {
     EXPECT_TRUE(USERS.Allow(HttpMethod::Get, METRICS, PROMETHEUS));
+    EXPECT_TRUE(USERS.Allow(HttpMethod::Get, "/perf/health", PROMETHEUS));
     EXPECT_TRUE(USERS.Allow(HttpMethod::Get, "/tools/metrics-prometheus", PROMETHEUS));
 
     for (const char* path : {"", "/", "/perf", "/perf/metrics/", "/perf/metrics/x",

@@ -347,6 +347,15 @@ class LostDatabase(Fault):
             self._database.start()
 
 
+class HangingDatabase(LostDatabase):
+    """It takes connections and questions, and answers none."""
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        with self._database.hang():
+            yield
+
+
 # ---- The network -----------------------------------------------------------------------------
 
 

@@ -55,16 +55,16 @@ class HaProxyServer:
         self.stop()
 
     def start(self) -> None:
-        """Returns once it has found all servers up."""
+        """Returns once it has looked at all servers, and found them well."""
         with self._log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, env=self._environment
             )
         try:
             deadline = time.monotonic() + START_SECONDS
-            while self.list_up() != self._names:
+            while (found := self._list("haproxy_server_check_status", "L7OK")) != self._names:
                 if self._process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(f"HAProxy finds {self.list_up()} up:\n{self.log}")
+                    raise RuntimeError(f"HAProxy finds {found} well:\n{self.log}")
                 time.sleep(0.1)
         except BaseException:
             self.stop()
@@ -98,7 +98,7 @@ class HaProxyServer:
 
     def list_up(self) -> list[str]:
         """The servers that get DICOM connections."""
-        return [name for name in self._names if self._read("haproxy_server_check_status", name)]
+        return self._list("haproxy_server_status", "UP")
 
     def count_connections(self, name: str, backend: str = "dicom") -> int:
         """How many it has given to this server."""
@@ -109,16 +109,20 @@ class HaProxyServer:
         names = self._names
         return sum(self._read("haproxy_server_current_sessions", name, backend) for name in names)
 
-    def _read(self, metric: str, name: str, backend: str = "dicom") -> int:
+    def _list(self, metric: str, state: str) -> list[str]:
+        return [name for name in self._names if self._read(metric, name, state=state)]
+
+    def _read(
+        self, metric: str, name: str, backend: str = "dicom", state: str | None = None
+    ) -> int:
         url = f"http://127.0.0.1:{self.metrics_port}/metrics"
         try:
             text = requests.get(url, timeout=10).text
         except requests.ConnectionError:
             return 0
-        if metric == "haproxy_server_check_status":
-            labels = f'proxy="{backend}",server="{name}",state="L7OK"'
-        else:
-            labels = f'proxy="{backend}",server="{name}"'
+        labels = f'proxy="{backend}",server="{name}"'
+        if state is not None:
+            labels += f',state="{state}"'
         begin = f"{metric}{{{labels}}} "
         values = [line[len(begin) :] for line in text.splitlines() if line.startswith(begin)]
         return int(values[0]) if values else 0

@@ -9,13 +9,14 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from harness.certificates import Certificate
 from harness.metrics import wait_until
 from harness.orthanc import find_free_port
-from harness.process import is_running, list_children
+from harness.process import is_running, keep_children_still, list_children
 
 POSTGRESQL_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancPostgreSQLIndex.so")
 
@@ -128,6 +129,16 @@ class PostgreSqlServer:
         # A new server refuses to start as long as one of them has the shared memory
         wait_until(lambda: not any(is_running(pid) for pid in processes), STOP_SECONDS)
         self._process = None
+
+    @contextlib.contextmanager
+    def hang(self) -> Iterator[None]:
+        """It takes connections and questions, and answers none while the body runs."""
+        os.kill(self.pid, signal.SIGSTOP)
+        try:
+            with keep_children_still(self.pid):
+                yield
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
 
     @property
     def pid(self) -> int:

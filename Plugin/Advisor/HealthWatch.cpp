@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/HealthWatch.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace OrthancPerf
+{
+  HealthWatch::HealthWatch(const std::vector<Part>& parts)
+  {
+    for (const Part& part : parts)
+    {
+      State& state = states_.emplace_back();
+      state.part = part;
+    }
+  }
+
+
+  std::vector<HealthWatch::Problem> HealthWatch::Look(Duration patience)
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const TimePoint begin = Clock::now();
+
+    for (State& state : states_)
+    {
+      state.isWanted = state.isWanted || !state.answeredAt || !state.problem.empty() ||
+                       begin - *state.answeredAt >= state.part.period;
+    }
+
+    wanted_.notify_one();
+    answered_.wait_for(lock, patience, [this] { return IsAnswered(); });
+
+    const TimePoint now = Clock::now();
+    std::vector<Problem> problems;
+
+    for (const State& state : states_)
+    {
+      if (state.askedAt && now - *state.askedAt >= LONGEST)
+      {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *state.askedAt);
+        problems.push_back(
+            {state.part.name, "no answer for " + std::to_string(seconds.count()) + " s"});
+      }
+      else if (!state.problem.empty())
+      {
+        problems.push_back({state.part.name, state.problem});
+      }
+    }
+
+    return problems;
+  }
+
+
+  void HealthWatch::AskNext(Duration patience)
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+
+    if (!wanted_.wait_for(lock, patience, [this] { return FindWanted() != nullptr; }))
+    {
+      return;
+    }
+
+    State& state = *FindWanted();
+    state.askedAt = Clock::now();
+    lock.unlock();
+
+    std::string problem;
+
+    try
+    {
+      problem = state.part.ask();
+    }
+    catch (const std::exception& error)
+    {
+      problem = error.what();
+    }
+
+    lock.lock();
+    state.isWanted = false;
+    state.askedAt.reset();
+    state.answeredAt = Clock::now();
+    state.problem = problem;
+    answered_.notify_all();
+  }
+
+
+  // Who was answered the longest time ago, so that no one keeps the others from being asked
+  HealthWatch::State* HealthWatch::FindWanted()
+  {
+    State* found = nullptr;
+
+    for (State& state : states_)
+    {
+      if (state.isWanted && (found == nullptr || state.answeredAt < found->answeredAt))
+      {
+        found = &state;
+      }
+    }
+
+    return found;
+  }
+
+
+  bool HealthWatch::IsAnswered() const
+  {
+    return std::none_of(states_.begin(), states_.end(),
+                        [](const State& state) { return state.isWanted; });
+  }
+}

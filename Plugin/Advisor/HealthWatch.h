@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Clock.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Whether this server can store, for a load balancer: asks the database and the disk, and says
+  // what they last answered. They are asked only while somebody looks, by a thread of its own, so
+  // that whoever looks is answered at once though they hang.
+  //
+  // Owned by the plugin's context; any thread may call it but for AskNext.
+  class HealthWatch
+  {
+  public:
+    // What an image has to have to be stored: "Database"
+    struct Part
+    {
+      std::string name;
+      Duration period;                   // that nothing is wrong is believed for so long
+      std::function<std::string()> ask;  // empty, or what is wrong; may throw, and take long
+    };
+
+    struct Problem
+    {
+      std::string part;
+      std::string text;
+    };
+
+    // Who has not answered for so long does not: half of the time-out of a load balancer's check
+    // and of a modality that waits for an association
+    static constexpr std::chrono::seconds LONGEST{5};
+
+    explicit HealthWatch(const std::vector<Part>& parts);
+
+    // What is wrong. Has asked whom it is time to ask, and waits for the answers for so long at
+    // most. What was never answered is a problem, too.
+    std::vector<Problem> Look(Duration patience);
+
+    // Asks the next one, for which it waits so long at most. By one thread.
+    void AskNext(Duration patience);
+
+  private:
+    struct State
+    {
+      Part part;
+      bool isWanted = false;
+      std::optional<TimePoint> askedAt;  // and not answered yet
+      std::optional<TimePoint> answeredAt;
+      std::string problem = "not known yet";
+    };
+
+    State* FindWanted();
+    bool IsAnswered() const;
+
+    std::mutex mutex_;
+    std::condition_variable wanted_;
+    std::condition_variable answered_;
+    std::vector<State> states_;  // as many as there are parts, always
+  };
+}

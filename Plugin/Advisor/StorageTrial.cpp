@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/StorageTrial.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // A CT image has half a megabyte, a mammogram some 30: with less, the disk is as good as full
+    constexpr off_t ROOM = off_t{16} << 20;
+
+    using Block = std::array<char, 4096>;
+
+
+    class Descriptor
+    {
+    public:
+      explicit Descriptor(int descriptor) : descriptor_(descriptor)
+      {
+      }
+
+      Descriptor(const Descriptor&) = delete;
+      Descriptor& operator=(const Descriptor&) = delete;
+
+      ~Descriptor()
+      {
+        if (descriptor_ >= 0)
+        {
+          close(descriptor_);
+        }
+      }
+
+      int Get() const
+      {
+        return descriptor_;
+      }
+
+    private:
+      const int descriptor_;
+    };
+
+
+    int OpenFile(const std::string& folder)
+    {
+      const int unnamed = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+      if (unnamed >= 0)
+      {
+        return unnamed;
+      }
+
+      std::string path = folder + "/.orthanc-perf-XXXXXX";
+      const int named = mkostemp(path.data(), O_CLOEXEC);
+
+      if (named >= 0)
+      {
+        unlink(path.c_str());
+      }
+
+      return named;
+    }
+
+
+    // Not every file system can reserve room, and none has to
+    bool HasRoom(int descriptor)
+    {
+      return fallocate(descriptor, 0, 0, ROOM) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+    }
+
+
+    bool CanWrite(int descriptor)
+    {
+      const Block block = {};
+      errno = ENOSPC;  // a write that is cut short says nothing
+      return write(descriptor, block.data(), block.size()) == static_cast<ssize_t>(block.size()) &&
+             fsync(descriptor) == 0;
+    }
+
+
+    // On a thread that outlives its plugin's objects, so of nothing but its argument
+    std::string TryToStore(const std::string& folder)
+    {
+      const Descriptor file(OpenFile(folder));
+      const bool isWell = file.Get() >= 0 && HasRoom(file.Get()) && CanWrite(file.Get());
+      return isWell ? "" : std::generic_category().message(errno);
+    }
+  }
+
+
+  StorageTrial::StorageTrial(std::string folder) : folder_(std::move(folder))
+  {
+  }
+
+
+  std::string StorageTrial::Try(std::chrono::seconds patience)
+  {
+    if (!result_.valid())
+    {
+      std::packaged_task<std::string(std::string)> task(&TryToStore);
+      std::future<std::string> result = task.get_future();
+      std::thread(std::move(task), folder_).detach();
+      result_ = std::move(result);
+    }
+
+    if (result_.wait_for(patience) != std::future_status::ready)
+    {
+      return "no answer for " + std::to_string(patience.count()) + " s";
+    }
+
+    return result_.get();
+  }
+}

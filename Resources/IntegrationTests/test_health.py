@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""GET /perf/health: what a load balancer has to know of a server while something breaks."""
+
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from conftest import MakeSeries, StartOrthanc
+from harness.clients import get_output, make_store_command, store, upload
+from harness.faults import (
+    Fault,
+    FullDisk,
+    HangingDatabase,
+    HangingFolder,
+    LostDatabase,
+    LostFolder,
+    ReadOnlyDisk,
+)
+from harness.haproxy import HaProxyServer
+from harness.metrics import wait_until
+from harness.orthanc import Json, OrthancServer
+
+PATIENCE = 120.0  # seconds, of a test on a machine that is busy with other things
+
+# What one look may take, however long database and disk do
+ANSWER_SECONDS = 30
+
+
+def look(server: OrthancServer) -> tuple[int, Json]:
+    answer = server.get("/perf/health")
+    assert answer.elapsed.total_seconds() < ANSWER_SECONDS
+    return answer.status_code, answer.json()
+
+
+def is_well(server: OrthancServer) -> bool:
+    status, answer = look(server)
+    assert status == (200 if answer["Healthy"] else 503)
+    assert answer["Healthy"] == (answer["Problems"] == {})
+    return status == 200
+
+
+def wait_for_problem(server: OrthancServer, part: str) -> str:
+    assert wait_until(lambda: part in look(server)[1]["Problems"], PATIENCE)
+    return str(look(server)[1]["Problems"].get(part, ""))
+
+
+@pytest.mark.parametrize(
+    ("fault", "part", "reasons"),
+    [
+        (FullDisk(), "Storage", {"No space left on device"}),
+        (ReadOnlyDisk(), "Storage", {"Read-only file system"}),
+        (HangingFolder(), "Storage", {"no answer"}),
+        (LostFolder(), "Storage", {"Transport endpoint", "not connected"}),
+        (FullDisk(storage=False, index=True), "Index", {"No space left on device"}),
+        (LostDatabase(), "Database", {"no answer", "error code"}),
+        (HangingDatabase(), "Database", {"no answer"}),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Fault) else "",
+)
+def test_it_says_what_is_broken_and_when_it_is_well_again(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    tmp_path: Path,
+    make_series: MakeSeries,
+    fault: Fault,
+    part: str,
+    reasons: set[str],
+) -> None:
+    if fault.obstacle:
+        pytest.skip(fault.obstacle)
+    images = make_series("health", 2)
+    with fault.prepare(tmp_path):
+        server = start_orthanc(plugins=[plugin, *fault.plugins], options=fault.options)
+        assert wait_until(lambda: is_well(server), PATIENCE)
+        store(server, images[:1])
+        assert is_well(server)
+        with fault.strike(server):
+            said = wait_for_problem(server, part)
+            assert any(reason in said for reason in reasons), said
+            # As many checks as a load balancer has in five minutes, and no thread is missing
+            with ThreadPoolExecutor(10) as pool:
+                for found in pool.map(lambda _: look(server), range(150)):
+                    assert part in found[1]["Problems"]
+            assert server.get("/perf/metrics").status_code == 200
+        assert wait_until(lambda: is_well(server), PATIENCE)
+        ((status, _),) = upload(server, [images[1].read_bytes()])
+        assert status == 200
+        server.stop()
+
+
+@pytest.mark.skipif(shutil.which("haproxy") is None, reason="not installed: haproxy")
+def test_haproxy_sends_to_who_can_store(
+    plugin: Path, tmp_path: Path, make_series: MakeSeries
+) -> None:
+    """Or else the server that refuses at once, and so has the fewest connections, gets the most."""
+    fault = ReadOnlyDisk()
+    if fault.obstacle:
+        pytest.skip(fault.obstacle)
+    images = make_series("health", 12)
+    with ExitStack() as stack:
+        folders = {name: tmp_path / name for name in ("orthanc-a", "orthanc-b")}
+        for folder in folders.values():
+            (folder / "server").mkdir(parents=True)
+        stack.enter_context(fault.prepare(folders["orthanc-b"]))
+        options = {"orthanc-a": {}, "orthanc-b": fault.options}
+        servers = {
+            name: stack.enter_context(
+                OrthancServer(folder / "server", plugins=[plugin], options=options[name])
+            )
+            for name, folder in folders.items()
+        }
+        haproxy = stack.enter_context(HaProxyServer(tmp_path, servers, ("nobody", "is asked")))
+        with fault.strike(servers["orthanc-b"]):
+            assert wait_until(lambda: haproxy.list_up() == ["orthanc-a"], PATIENCE)
+            for image in images:
+                get_output(make_store_command(haproxy.dicom_port, [image]))
+        assert wait_until(lambda: haproxy.list_up() == list(servers), PATIENCE)
+        assert len(servers["orthanc-a"].get_json("/instances")) == len(images)
+        assert servers["orthanc-b"].get_json("/instances") == []
+
+
+def test_nobody_is_asked_and_nothing_is_left_while_nobody_looks(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    store(orthanc, make_series("health", 1))
+    folder = orthanc.storage
+    assert wait_until(lambda: is_well(orthanc), PATIENCE)
+    before = sorted(folder.rglob("*"))
+    changed = folder.stat().st_mtime_ns
+    assert before
+    for _ in range(3):
+        assert is_well(orthanc)
+        time.sleep(0.1)
+    assert sorted(folder.rglob("*")) == before
+    assert folder.stat().st_mtime_ns == changed

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/StorageTrial.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::chrono::seconds LONG(60);  // is not waited for
+
+
+    std::string TryToStore(const std::string& folder)
+    {
+      return StorageTrial(folder).Try(LONG);
+    }
+  }
+
+
+  TEST(StorageTrial, LeavesNothingWhereThereIsRoom)
+  {
+    const std::filesystem::path folder =
+        std::filesystem::path(testing::TempDir()) / "storage-trial";
+    std::filesystem::create_directory(folder);
+    EXPECT_EQ(TryToStore(folder), "");
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
+    std::filesystem::remove(folder);
+  }
+
+
+  TEST(StorageTrial, SaysWhatTheKernelDoes)
+  {
+    EXPECT_EQ(TryToStore("/proc/self/no-such-folder"), "No such file or directory");
+    EXPECT_NE(TryToStore("/proc/self"), "");
+  }
+
+
+  TEST(StorageTrial, NoRoomForAnImageIsAProblem)
+  {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small = {1 << 20, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::string problem = TryToStore(testing::TempDir());
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(problem, "File too large");
+  }
+}
