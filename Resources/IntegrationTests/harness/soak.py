@@ -56,6 +56,9 @@ NO_DICOM = b"This is not DICOM."
 # Seconds between two moves, changes of the tuning, and strangers
 MOVE_PAUSE, TUNING_PAUSE, ABUSE_PAUSE = 0.5, 0.5, 0.05
 
+# And between two checks, as Resources/Fleet/haproxy.cfg has it
+CHECK_PAUSE = 2.0
+
 # Read and decoded in each round, of its hundreds; that all are there, and as what, is looked at
 DECODED = 20
 
@@ -131,7 +134,7 @@ class Soak:
                 way: stack.enter_context(AcknowledgedLoad(self._server, self._numbered, [way]))
                 for way in ORIGINS
             }
-            for work in (self._move, self._tune, self._abuse):
+            for work in (self._move, self._tune, self._check_health, self._abuse):
                 stack.enter_context(self._repeat(work))
             deadline = time.monotonic() + seconds
             while time.monotonic() < deadline:
@@ -191,7 +194,7 @@ class Soak:
         is_over.wait(MOVE_PAUSE)
 
     def _tune(self, session: requests.Session, is_over: threading.Event) -> None:
-        """Another engine, target, preset; now and then all as it was configured."""
+        """Another engine, target, preset, budget; now and then all as it was configured."""
         if self._dice.random() < 0.1:
             response = session.delete(f"{self._server.url}/perf/tuning", timeout=60)
         else:
@@ -199,11 +202,20 @@ class Soak:
                 "IngestTranscoding": self._dice.choice(self._choices)
                 | {"Verify": self._dice.random() < 0.2},
                 "DicomSockets": {"Preset": self._dice.choice(["tuned", "stock"])},
+                "Memory": {"IngestBudget": self._dice.choice([0, "25%"])},
             }
             response = session.put(f"{self._server.url}/perf/tuning", json=document, timeout=60)
         response.raise_for_status()
         self.sums.switches += 1
+        session.close()  # Orthanc does, after a second, and the pause may last longer
         is_over.wait(TUNING_PAUSE)
+
+    def _check_health(self, session: requests.Session, is_over: threading.Event) -> None:
+        """As a load balancer does."""
+        response = session.get(f"{self._server.url}/perf/health", timeout=60)
+        assert response.status_code in (200, 503)
+        session.close()
+        is_over.wait(CHECK_PAUSE)
 
     def _abuse(self, _: requests.Session, is_over: threading.Event) -> None:
         number = self.sums.strangers
