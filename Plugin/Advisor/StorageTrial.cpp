@@ -2,10 +2,12 @@
 #include "Advisor/StorageTrial.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <system_error>
 #include <thread>
@@ -16,7 +18,7 @@ namespace OrthancPerf
   namespace
   {
     // A CT image has half a megabyte, a mammogram some 30: with less, the disk is as good as full
-    constexpr off_t ROOM = off_t{16} << 20;
+    constexpr std::uint64_t ROOM = std::uint64_t{16} << 20;
 
     using Block = std::array<char, 4096>;
 
@@ -70,10 +72,20 @@ namespace OrthancPerf
     }
 
 
-    // Not every file system can reserve room, and none has to
+    // Asked for, not taken: an image might come that needs it. A file system that does not know how
+    // large it is has room.
     bool HasRoom(int descriptor)
     {
-      return fallocate(descriptor, 0, 0, ROOM) == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+      struct statvfs disk = {};
+
+      if (fstatvfs(descriptor, &disk) != 0 || disk.f_blocks == 0)
+      {
+        return true;
+      }
+
+      const fsblkcnt_t blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+      errno = ENOSPC;
+      return std::uint64_t{blocks} * disk.f_frsize >= ROOM;
     }
 
 

@@ -7,10 +7,10 @@
 
 namespace OrthancPerf
 {
-  // Whether an image could be written to a disk now: makes a file in a folder, with room for 16
-  // MiB and 4 KiB that are synced, and nothing of it is left. The file has no name where the file
-  // system can do that (O_TMPFILE, open(2)); elsewhere, as on NFS, it has one for a moment:
-  // ".orthanc-perf-" and six characters.
+  // Whether an image could be written to a disk now: whether it has 16 MiB left, and takes a file
+  // of 4 KiB that is synced. Nothing of it is left. The file has no name where the file system can
+  // do that (O_TMPFILE, open(2)); elsewhere, as on NFS, it has one for a moment: ".orthanc-perf-"
+  // and six characters.
   //
   // A file system may hang for ever, and who waits for it then cannot be waked: a thread that
   // nobody waits for tries, one at a time, and is left behind if it does not come back. One thread

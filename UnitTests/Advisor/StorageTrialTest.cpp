@@ -40,12 +40,12 @@ namespace OrthancPerf
   }
 
 
-  TEST(StorageTrial, NoRoomForAnImageIsAProblem)
+  TEST(StorageTrial, AFileThatCannotGrowIsAProblem)
   {
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit small = {1 << 20, before.rlim_max};
+    const rlimit small = {0, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::string problem = TryToStore(testing::TempDir());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
