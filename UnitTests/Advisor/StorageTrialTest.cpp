@@ -49,7 +49,7 @@ namespace OrthancPerf
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
     const std::string problem = TryToStore(testing::TempDir());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-    std::signal(SIGXFSZ, handler);
+    EXPECT_NE(std::signal(SIGXFSZ, handler), SIG_ERR);
     EXPECT_EQ(problem, "File too large");
   }
 }
