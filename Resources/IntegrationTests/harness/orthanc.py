@@ -17,6 +17,18 @@ import requests
 
 # Another one than Debian's: build-static-orthanc.sh makes one like the official builds
 ORTHANC = Path(os.environ.get("PERF_ORTHANC", "/usr/sbin/Orthanc")).resolve()
+
+# A root file system of make-debian-root.sh: Orthanc and its plugins are those of its /usr then. All
+# else stays this machine's, so that a test finds every file, mount and group where it has put them.
+# Mounts that a test makes later have to arrive there, too, as they do where / is shared.
+ORTHANC_ROOT = os.environ.get("PERF_ORTHANC_ROOT", "")
+BORROW = 'mount --bind "$1/etc" /etc; mount --bind "$1/usr" /usr; shift; exec "$@"'
+BORROW_LAUNCHER = (
+    ["unshare", "--mount", "--propagation=slave", "sh", "-ec", BORROW, "sh", ORTHANC_ROOT]
+    if ORTHANC_ROOT
+    else []
+)
+
 DICOMWEB_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
 
 # Orthanc closes an HTTP connection that rests for a second, and whatever is about to be sent on it
@@ -79,6 +91,13 @@ def _make_storage(storage: Path) -> None:
         (folder / "keep").touch()
 
 
+def get_release() -> str:
+    """Of the Orthanc that servers are by default."""
+    command = [*BORROW_LAUNCHER, ORTHANC, "--version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    return said.stdout.split()[1]
+
+
 class OrthancServer:
     """Orthanc as a context manager: started on entry, stopped on exit.
 
@@ -112,7 +131,7 @@ class OrthancServer:
         self.session.auth = credentials
         # Or else Orthanc compresses each image that it answers with
         self.session.headers["Accept-Encoding"] = "identity"
-        self._command = [*(launcher or []), program]
+        self._command = [*BORROW_LAUNCHER, *(launcher or []), program]
         self._log_path = folder / "orthanc.log"
         self._environment = {**os.environ, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None

@@ -7,24 +7,26 @@ kept there, a file for each test, for make-reliability.py.
 
 import json
 import os
-import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
-from harness.orthanc import ORTHANC
+from harness.orthanc import get_release
 from harness.tables import fill_table
 
 LONGEST_FAILURE = 200  # characters
 
+Key: TypeAlias = tuple[str, str]  # what breaks, and in which Orthanc
+
 
 @dataclass
 class Row:
-    """`breaks` names it and is found once in the table; `seen` is what each attempt checks."""
+    """`breaks` names it and is found once for each Orthanc in the table; `seen` is what each
+    attempt checks."""
 
     breaks: str
     seen: str
@@ -34,6 +36,10 @@ class Row:
     counts: dict[str, int] = field(default_factory=dict)
     orthanc: str = ""
     date: str = ""
+
+    @property
+    def key(self) -> Key:
+        return self.breaks, self.orthanc
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -75,21 +81,21 @@ class Row:
         return "| " + " | ".join(cells) + " |"
 
 
-def read_rows(paths: list[Path]) -> dict[str, Row]:
-    """By name; those of the same name are added up."""
-    rows: dict[str, Row] = {}
+def read_rows(paths: list[Path]) -> dict[Key, Row]:
+    """Those of the same name and the same Orthanc are added up."""
+    rows: dict[Key, Row] = {}
     for path in sorted(paths):
         for row in (Row(**content) for content in json.loads(path.read_text("utf-8"))):
-            if row.breaks in rows:
-                rows[row.breaks].add(row)
+            if row.key in rows:
+                rows[row.key].add(row)
             else:
-                rows[row.breaks] = row
+                rows[row.key] = row
     return rows
 
 
 def write_rows(path: Path, rows: list[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = [row.to_json() for row in sorted(rows, key=lambda row: row.breaks)]
+    content = [row.to_json() for row in sorted(rows, key=lambda row: row.key)]
     path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
@@ -98,16 +104,16 @@ def keep_rows(rows: list[Row]) -> None:
     folder = os.environ.get("PERF_RELIABILITY")
     tried = [row for row in rows if row.tried]
     if folder and tried:
-        said = subprocess.run([ORTHANC, "--version"], capture_output=True, text=True, check=True)
+        release = get_release()
         for row in tried:
-            row.orthanc = said.stdout.split()[1]
+            row.orthanc = release
             row.date = datetime.now(UTC).date().isoformat()
         write_rows(Path(folder) / f"{uuid.uuid4()}.json", tried)
 
 
-def fill_page(text: str, rows: dict[str, Row]) -> str:
+def fill_page(text: str, rows: dict[Key, Row]) -> str:
     """The page with the table of these rows between its two marks."""
     heads = ["what breaks", "what was seen each time", "tried", "Orthanc", "last"]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
-    lines += [rows[name].format() for name in sorted(rows)]
+    lines += [rows[key].format() for key in sorted(rows)]
     return fill_table(text, lines)
