@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.certificates import Certificate, make_certificate
+from harness.certificates import Certificate, make_certificate, mend_https
 from harness.images import Image, make_ct_series
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
 from harness.postgresql import PostgreSqlServer
@@ -108,12 +108,22 @@ def postgresql(certificate: Certificate) -> Iterator[PostgreSqlServer]:
 
 
 @pytest.fixture(scope="module")
-def https(certificate: Certificate, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Options for HTTPS, if Orthanc can do that by itself, without any plugin: the civetweb of
-    Debian 12 calls a null pointer at the first connection."""
+def https(
+    certificate: Certificate, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Any]]:
+    """Options for HTTPS. Debian's Orthanc crashes at the first connection, without any plugin too:
+    the environment of those that are started then has what it lacks."""
     options = certificate.get_https_options()
-    try:
+
+    def try_orthanc() -> None:
         with OrthancServer(tmp_path_factory.mktemp("https"), options=options):
-            return options
-    except OrthancDidNotStartError:
-        pytest.skip("this Orthanc crashes at the first HTTPS connection, without any plugin too")
+            pass
+
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            try_orthanc()
+        except OrthancDidNotStartError:
+            for name, value in mend_https(tmp_path_factory.mktemp("openssl")).items():
+                patch.setenv(name, value)
+            try_orthanc()
+        yield options

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A certificate for 127.0.0.1, made for one test, that everybody is to trust."""
 
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+SSL = Path(__file__).resolve().parents[1] / "OpenSsl" / "ssl.c"
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,13 @@ def make_certificate(folder: Path) -> Certificate:
     files = ["-keyout", made.key, "-out", made.certificate]
     subprocess.run([*command, *files], check=True, capture_output=True, timeout=60)
     return made
+
+
+def mend_https(folder: Path) -> dict[str, str]:
+    """What the environment of Debian's Orthanc needs, so that it can do HTTPS: see ssl.c."""
+    folder.mkdir(exist_ok=True)
+    flags = ["-shared", "-fPIC", "-Wl,--no-as-needed"]
+    command = ["cc", *flags, SSL, "-o", folder / "libssl.so", "-l:libssl.so.3"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    own = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{folder}:{own}" if own else str(folder)}
