@@ -28,6 +28,7 @@ from harness.numbered import NumberedImages
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.process import count_descriptors, is_running, list_children
+from harness.reliability import Row
 from harness.transcoding import (
     JPEG_LOSSLESS_SV1,
     JPEG_LS,
@@ -268,6 +269,11 @@ def start_on_postgresql(
     return server
 
 
+def count_without_file(row: Row, store: StoreCheck) -> None:
+    if store.without_file:
+        row.count("refused and listed, without their file", len(store.without_file))
+
+
 @pytest.mark.parametrize(
     ("victim", "engine"),
     list(product(["server", "connection"], ENGINES)) if IS_LONG else [("server", "native")],
@@ -287,7 +293,7 @@ def test_postgresql_killed(
         f"{KEPT}, once PostgreSQL is back; Orthanc, which was not started anew, stores on; no "
         "descriptor and no instance in flight is left of the connections that broke",
     )
-    images, store = NumberedImages(), StoreCheck()
+    images, store = NumberedImages(), StoreCheck(loses_database=True)
     server = start_on_postgresql(postgresql, start_orthanc, plugin, engine)
     descriptors = count_own_descriptors(server)
     for _ in range(KILLS):
@@ -304,6 +310,7 @@ def test_postgresql_killed(
             store.check(server, load.acknowledged)
             check_nothing_left(server, descriptors)
             row.count("instances acknowledged", len(load.acknowledged))
+    count_without_file(row, store)
     assert bool(store.compressed) == bool(engine)
 
 
@@ -323,7 +330,8 @@ def test_postgresql_killed_while_the_tuning_is_changed(
         "Orthanc is killed, too",
     )
     server = start_on_postgresql(postgresql, start_orthanc, plugin, engine="")
-    images, store, tuning = NumberedImages(), StoreCheck(), TuningLoad(server)
+    images, store = NumberedImages(), StoreCheck(loses_database=True)
+    tuning = TuningLoad(server)
     for _ in range(KILLS):
         with row.attempt():
             with AcknowledgedLoad(server, images) as load, tuning.go_on(server):
@@ -342,6 +350,7 @@ def test_postgresql_killed_while_the_tuning_is_changed(
             store.check(server, load.acknowledged)
             row.count("instances acknowledged", len(load.acknowledged))
             row.count("changes saved with the next one only", unsaved)
+    count_without_file(row, store)
 
 
 # ---- HAProxy ------------------------------------------------------------------------------------
