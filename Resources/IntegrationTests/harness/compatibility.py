@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the plugin does in one Orthanc, whichever it is: the columns of compatibility.md."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urljoin
 
 from harness import clients
-from harness.certificates import Certificate
+from harness.certificates import Certificate, mend_https
 from harness.images import Image
 from harness.metrics import scrape
 from harness.orthanc import OrthancServer, find_free_port
@@ -31,6 +33,14 @@ TARGETS = {"native": JPEG_LOSSLESS_SV1, "dcmtk": JPEG_LS, "gdcm": JPEG_LS}
 # Characters of what is said of one
 LONGEST_FAILURE = 200
 
+# What Chromium asks with, and the types by which it runs a module and takes a style
+BROWSER = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,"
+    "image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7",
+    "Accept-Encoding": "gzip, deflate, br",
+}
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+
 # Phases that tell whether the probe sees what Orthanc does
 SEEN = {"Receive", "Storage", "Index", "Respond"}
 
@@ -51,13 +61,17 @@ class Trial:
     certificate: Certificate
 
     def start(
-        self, options: dict[str, Any] | None = None, has_plugin: bool = True
+        self,
+        options: dict[str, Any] | None = None,
+        has_plugin: bool = True,
+        environment: dict[str, str] | None = None,
     ) -> OrthancServer:
         """A server, to be entered."""
         return OrthancServer(
             self.folder,
             plugins=[self.library] if has_plugin else [],
             options={"OverwriteInstances": True, **(options or {})},
+            environment=environment,
             launcher=self.launcher,
             program=self.program,
         )
@@ -71,6 +85,7 @@ class Result:
     plugin: str = "?"  # its version
     columns: dict[str, str | None] = field(default_factory=dict)
     fails_without: list[str] = field(default_factory=list)  # columns: without the plugin, too
+    mended: list[str] = field(default_factory=list)  # of these, what works once Orthanc's is mended
 
     def list_failures(self) -> dict[str, str]:
         """The reasons of what the plugin is answerable for."""
@@ -134,10 +149,20 @@ def make_engine_check(engine: str) -> "Check":
 
 
 def check_dashboard(_: Trial, server: OrthancServer) -> None:
-    headers = {"Accept": "text/html", "Accept-Encoding": "gzip, deflate, br"}  # a browser's
-    page = server.get("/perf", headers=headers)
-    assert page.headers["Content-Type"].split(";")[0] == "text/html"
-    assert page.text.lower().startswith("<!doctype html>")
+    """A browser goes by the types, whatever the text looks like."""
+    page = get_as_browser(server, "/perf", "text/html")
+    assert page.lower().startswith("<!doctype html>")
+    files = dict(re.findall(r'(?:src|href)="([^"]+(\.js|\.css)[^"]*)"', page))
+    assert set(files.values()) == set(TYPES)
+    for address, kind in files.items():
+        assert get_as_browser(server, urljoin("/perf", address), TYPES[kind])
+
+
+def get_as_browser(server: OrthancServer, path: str, expected: str) -> str:
+    answer = server.get(path, headers=BROWSER)
+    answer.raise_for_status()
+    assert answer.headers["Content-Type"].split(";")[0] == expected, path
+    return answer.text
 
 
 def check_stop(_: Trial, server: OrthancServer) -> None:
@@ -181,8 +206,9 @@ def try_dicom_tls(trial: Trial, has_plugin: bool) -> None:
             check_phases(server, "DicomProtocol", len(trial.images))
 
 
-def try_https(trial: Trial, has_plugin: bool) -> None:
-    with trial.start(trial.certificate.get_https_options(), has_plugin) as server:
+def try_https(trial: Trial, has_plugin: bool, environment: dict[str, str] | None = None) -> None:
+    options = trial.certificate.get_https_options()
+    with trial.start(options, has_plugin, environment) as server:
         post(trial, server)
         if has_plugin:
             check_phases(server, "RestApi", len(trial.images))
@@ -191,6 +217,11 @@ def try_https(trial: Trial, has_plugin: bool) -> None:
 APART: dict[str, Callable[[Trial, bool], None]] = {
     "DICOM TLS": try_dicom_tls,
     "HTTPS": try_https,
+}
+
+# What Orthanc's own can't do as it comes, and what it can with something added
+MENDED: dict[str, Callable[[Trial], None]] = {
+    "HTTPS": lambda trial: try_https(trial, True, mend_https(trial.folder / "openssl")),
 }
 
 COLUMNS = [*CHECKS, *APART]
@@ -224,4 +255,6 @@ def try_all(trial: Trial) -> Result:
         result.columns[column] = get_failure(lambda attempt=attempt: attempt(trial, True))
         if result.columns[column] and get_failure(lambda attempt=attempt: attempt(trial, False)):
             result.fails_without.append(column)
+            if column in MENDED and get_failure(lambda mend=MENDED[column]: mend(trial)) is None:
+                result.mended.append(column)
     return result
