@@ -2,9 +2,11 @@
 """Who may do what: users for metrics alone, and what access.md says of proxies and of rules."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -12,6 +14,7 @@ from pydicom.dataset import Dataset
 
 from conftest import ROOT, MakeSeries
 from harness import clients
+from harness.authorization import serve_profiles
 from harness.images import Image
 from harness.metrics import INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer
@@ -170,7 +173,7 @@ def test_the_table_has_every_route_of_the_server_and_no_other(server: OrthancSer
 
 
 def test_the_rules_for_the_authorization_plugin_fit_the_routes(server: OrthancServer) -> None:
-    rules = json.loads("{" + read_block('"Authorization" : {') + "}")["Authorization"]
+    rules = read_rules()
     routes = list_routes(server)
     for path in rules["UncheckedResources"]:
         assert (path, "GET") in routes
@@ -181,6 +184,74 @@ def test_the_rules_for_the_authorization_plugin_fit_the_routes(server: OrthancSe
             if verb == method.lower() and re.fullmatch(pattern, path)
         ]
         assert allowed == ["all|view" if method == "GET" else "all|settings"], (method, path)
+
+
+def read_rules() -> dict[str, Any]:
+    return json.loads("{" + read_block('"Authorization" : {') + "}")["Authorization"]
+
+
+TOKEN = "api-key"
+TOKENS = {
+    "viewer": ["view"],
+    "operator": ["view", "settings"],
+    "owner": ["all"],
+    "sender": ["send"],
+}
+
+
+@pytest.fixture(params=[True, ["alice"]], ids=["all may tune", "a list of users"])
+def guarded(
+    request: pytest.FixtureRequest, plugin: Path, tmp_path: Path
+) -> Iterator[OrthancServer]:
+    """Orthanc with the authorization plugin and the rules of the document; the owner asks."""
+    library = os.environ.get("PERF_AUTHORIZATION")
+    if library is None:
+        pytest.skip("PERF_AUTHORIZATION is to name the library of Orthanc's authorization plugin")
+    with serve_profiles(TOKENS) as address:
+        rules = read_rules() | {"WebServiceUserProfileUrl": address, "TokenHttpHeaders": [TOKEN]}
+        server = OrthancServer(
+            tmp_path,
+            plugins=[plugin, Path(library).resolve()],
+            perf={"AllowTuning": request.param},
+            options={"Authorization": rules},
+        )
+        server.session.headers[TOKEN] = "owner"
+        with server:
+            yield server
+
+
+def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
+    guarded: OrthancServer, request: pytest.FixtureRequest
+) -> None:
+    may_tune = "all may tune" in request.node.name
+
+    def ask(method: str, path: str, token: str | None) -> requests.Response:
+        headers = {TOKEN: token}  # None: without
+        body = '{"DicomSockets": {"KeepAliveSeconds": 90}}' if method == "PUT" else "{}"
+        return guarded.request(method, path, data=body, headers=headers)
+
+    routes = list_routes(guarded)
+    assert routes == read_table()
+    for path, method in sorted(routes):
+        codes = {who: ask(method, path, who).status_code for who in [*TOKENS, "stranger", None]}
+        is_open = (path, method) == (METRICS, "GET")
+        for who in ("sender", "stranger", None):
+            assert codes[who] == (200 if is_open else 403), (method, path, who, codes)
+        for who in ("viewer", "operator", "owner"):
+            if method == "GET":
+                assert codes[who] == 200, (method, path, who, codes)
+            elif who == "viewer" or (path == TUNING and not may_tune):
+                assert codes[who] == 403, (method, path, who, codes)
+            else:  # a comparison needs more than an empty document
+                assert codes[who] == (200 if path == TUNING else 400), (method, path, who, codes)
+    for method, path in [("POST", "/perf/status"), ("PUT", METRICS), ("DELETE", "/perf")]:
+        assert ask(method, path, "owner").status_code == 403, (method, path)
+    assert ask("GET", f"{TUNING}?_method=DELETE", "viewer").status_code in (400, 403)
+
+    changes = ask("GET", "/perf/history?since=0", "viewer").json()["TuningChanges"]
+    assert bool(changes) == may_tune
+    by = {"Origin": "RestApi", "Address": "127.0.0.1"}
+    assert all(change["By"] == by for change in changes)
 
 
 def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
