@@ -30,6 +30,7 @@ from harness import distance, smb
 from harness.certificates import Certificate
 from harness.clients import store, upload
 from harness.images import Image, make_grey_image
+from harness.large import SMALLEST_BUDGET, get_memory, tune_memory
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, OrthancServer, find_free_port
 from harness.process import is_running, list_children
@@ -72,6 +73,7 @@ from lab.ingest_page import (
     tell_control,
     tell_nagle,
 )
+from lab.large import THREADS, make_large, wait_beside
 from lab.machine import (
     describe_machine,
     describe_storage,
@@ -681,6 +683,31 @@ def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
     report = run_lab(plugin, tmp_path, "overhead", *arguments)
     assert len(set(list_names(report, "Load"))) == 3
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
+
+
+def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_path: Path) -> None:
+    arguments = ["--budget", "--images", "4", "--pairs", "2", "--rounds", "1"]
+    report = run_lab(plugin, tmp_path, "overhead", *arguments)
+    assert len(report["Cells"]) == 3
+    for cell in report["Cells"]:
+        assert not cell["Failure"]
+        assert len(list_contestants(cell)) == 3
+        assert len(cell["Rounds"][0]) == 2
+        for figures in cell["Rounds"][0][0].values():
+            assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
+
+
+def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Path) -> None:
+    """As nothing is measured beside large messages that come in meanwhile."""
+    images = make_large()
+    perf = {"Tuning": {"Memory": {"IngestBudget": SMALLEST_BUDGET}}}
+    with OrthancServer(tmp_path, [plugin], perf, THREADS) as server:
+        with wait_beside(server, images):
+            assert get_memory(server)["Waiting"] == len(images)
+        assert get_memory(server)["InFlight"] == 0
+        with pytest.raises(ClientError, match="waited on"), wait_beside(server, images):
+            tune_memory(server, IngestBudget=0)
+            assert wait_until(lambda: get_memory(server)["Waiting"] == 0)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plugin costs: two Orthanc servers side by side, which differ in one thing.
+"""What the plugin costs: Orthanc servers side by side, which differ in one thing.
 
-Small blocks of uploads, each into an empty store: what else the machine does hits both
+Small blocks of uploads, each into an empty store: what else the machine does hits all
 alike. Beside the throughput, the processor time that Orthanc spends on an instance: it is far
-more stable than the clock on the wall where others share the machine. With PostgreSQL, both have a
+more stable than the clock on the wall where others share the machine. With PostgreSQL, all have a
 database of the same server, which is none of Orthanc's processes.
 """
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from harness.images import Image
+from harness.large import SMALLEST_BUDGET
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
+from lab.large import THREADS, make_large, wait_beside
 from lab.options import add_plan, make_series
 from lab.processes import check_images, get_time_since, read_processor_times
 from lab.senders import Send, Target, use_http, use_storescu
@@ -57,17 +60,23 @@ FIGURES = {
 }
 
 
+Beside = Callable[[OrthancServer], AbstractContextManager[object]]
+
+
 @dataclass(frozen=True)
 class Setup:
-    """How one of the two servers is set up."""
+    """How one of the servers is set up; `beside`: what goes on there while it is measured."""
 
     name: str
     plugins: list[Path] = field(default_factory=list)
     perf: dict[str, Any] | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    beside: Beside = nullcontext
 
 
-Setups = tuple[Setup, Setup]
+# The others are relative to the first
+Setups = tuple[Setup, ...]
 
 
 def compare_with_none(plugin: Path) -> Setups:
@@ -103,12 +112,29 @@ def compare_equals(_: Path) -> Setups:
     )
 
 
-def measure(server: OrthancServer, send: Send, images: list[Image]) -> Figures:
+def compare_budgets(plugin: Path) -> Setups:
+    """The plugin in all, and as many threads: without a budget for large messages, with one while
+    there are none, and with one for which they wait beside the small ones."""
+
+    def limit(name: str, budget: str | int) -> Setup:
+        perf = {"Tuning": {**SAME_SOCKETS["Tuning"], "Memory": {"IngestBudget": budget}}}
+        return Setup(name, [plugin], perf, NO_DELAY, THREADS)
+
+    waiting = limit("a budget, large ones wait", SMALLEST_BUDGET)
+    return (
+        limit("no budget", 0),
+        limit("a budget, nothing large", "25%"),
+        replace(waiting, beside=partial(wait_beside, images=make_large())),
+    )
+
+
+def measure(server: OrthancServer, send: Send, images: list[Image], beside: Beside) -> Figures:
     """One block of uploads into an empty store; the plugin's own processes are counted, too."""
     server.delete_all()
-    before = read_processor_times(server.pid)
-    seconds = send()
-    processor_seconds = get_time_since(before, server.pid)
+    with beside(server):
+        before = read_processor_times(server.pid)
+        seconds = send()
+        processor_seconds = get_time_since(before, server.pid)
     check_images(server, images)
     return {
         "throughput": len(images) / seconds,
@@ -117,11 +143,11 @@ def measure(server: OrthancServer, send: Send, images: list[Image]) -> Figures:
 
 
 def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -> OrthancServer:
-    plugins, options = setup.plugins, {}
+    plugins, options = setup.plugins, setup.options
     if database is not None:
         database.create_database(folder.name)
         plugins = [*plugins, POSTGRESQL_PLUGIN]
-        options = database.get_options(folder.name, connections=CONNECTIONS)
+        options = {**options, **database.get_options(folder.name, connections=CONNECTIONS)}
     return OrthancServer(
         folder, plugins=plugins, perf=setup.perf, environment=setup.environment, options=options
     )
@@ -131,7 +157,7 @@ def make_server(setup: Setup, folder: Path, database: PostgreSqlServer | None) -
 def open_bench(
     setups: Setups, loads: list[str], images: list[Image], database: str, folder: Path, number: int
 ) -> Iterator[Bench]:
-    """Both servers, started anew; who is started first changes from round to round."""
+    """All servers, started anew; who is started first changes from round to round."""
     if database == POSTGRESQL and not (POSTGRESQL_PLUGIN.exists() and PROGRAMS.exists()):
         yield lambda _: Entry([], {POSTGRESQL: "not installed: postgresql, orthanc-postgresql"})
         return
@@ -141,7 +167,8 @@ def open_bench(
         contestants = []
         for setup, server in zip(setups, servers, strict=True):
             send = makers[factors["Load"]](server, images)
-            contestants.append(Contestant(setup.name, partial(measure, server, send, images)))
+            block = partial(measure, server, send, images, setup.beside)
+            contestants.append(Contestant(setup.name, block))
         for contestant in contestants:
             contestant.measure()  # to warm up
         return Entry(contestants)
@@ -152,7 +179,7 @@ def open_bench(
             common = stack.enter_context(PostgreSqlServer(parent=folder.parent))
         servers = [
             make_server(setup, folder / name, common)
-            for name, setup in zip("ab", setups, strict=True)
+            for name, setup in zip(ascii_lowercase, setups, strict=False)
         ]
         for server in servers if number % 2 == 0 else reversed(servers):
             stack.enter_context(server)
@@ -167,6 +194,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--images", type=int, default=25, help="in each block")
     command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
     add_plan(command, 12, 130)
+
+
+def add_overhead_options(command: argparse.ArgumentParser) -> None:
+    add_options(command)
+    command.add_argument(
+        "--budget",
+        action="store_true",
+        help="the plugin in all: without Memory.IngestBudget, with it, and beside who waits for it",
+    )
 
 
 def add_probe_options(command: argparse.ArgumentParser) -> None:
@@ -196,6 +232,10 @@ def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace
     ]
 
 
+def make_overhead_stages(arguments: argparse.Namespace) -> list[Stage]:
+    return make_stages(compare_budgets if arguments.budget else compare_with_none, arguments)
+
+
 def make_probe_stages(arguments: argparse.Namespace) -> list[Stage]:
     return make_stages(compare_probe if arguments.probe_only else compare_tuning, arguments)
 
@@ -204,8 +244,8 @@ QUICK = {"images": 10, "turns": 3, "rounds": 3, "seconds": 30}
 
 OVERHEAD = Experiment(
     "ingest with the plugin and without it",
-    add_options,
-    partial(make_stages, compare_with_none),
+    add_overhead_options,
+    make_overhead_stages,
     FIGURES,
     QUICK,
 )
