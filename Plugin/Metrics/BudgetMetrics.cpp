@@ -29,6 +29,8 @@ namespace OrthancPerf
         figures.limit);
     add(MetricType::Gauge, "held_bytes", "What the large messages in flight take of memory.",
         figures.held);
+    add(MetricType::Gauge, "in_flight", "Large messages on their way in, those that wait as well.",
+        figures.inFlight);
     add(MetricType::Gauge, "waiting", "Messages that wait at their sockets until there is room.",
         figures.waiting);
     add(MetricType::Counter, "waits_total", "Messages that had to wait for room.", figures.waits);

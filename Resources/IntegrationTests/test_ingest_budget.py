@@ -164,6 +164,7 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
             senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
             wait_for_waiting(orthanc, SENDERS)
             store_beside(orthanc, small)
+            assert scrape(orthanc).sum(METRIC + "in_flight") == 1 + SENDERS
             time.sleep(1)  # which the history looks at twice
         for sender in senders:
             assert sender.wait() is Answer.ACKNOWLEDGED
@@ -184,7 +185,8 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
 
     metrics = scrape(orthanc)
     assert metrics.sum(METRIC + "bytes") == BUDGET
-    assert metrics.sum(METRIC + "held_bytes") == metrics.sum(METRIC + "waiting") == 0
+    for now in ("held_bytes", "in_flight", "waiting"):
+        assert metrics.sum(METRIC + now) == 0
     assert metrics.sum(METRIC + "waits_total") == SENDERS
     assert metrics.sum(METRIC + "waited_seconds_total") == pytest.approx(memory["Waited"], rel=0.01)
 
