@@ -7,7 +7,6 @@ and what becomes of it is no matter of chance.
 
 import contextlib
 import gzip
-import os
 import socket
 import threading
 import time
@@ -22,7 +21,7 @@ import pytest
 import requests
 from pydicom import dcmread
 
-from conftest import AddRow, MakeSeries, StartOrthanc
+from conftest import MakeSeries, StartOrthanc
 from harness import advice, clients, memory_group, wire
 from harness.images import Image, write_multi_frame
 from harness.large import (
@@ -57,11 +56,6 @@ THREADS = {"DicomThreadsCount": 16, "DicomScpTimeout": 300}
 
 # What a message may be ahead of its turn: its first piece, and what keeps its sender patient
 AHEAD = 8 * MEBIBYTE
-
-LONG = bool(os.environ.get("PERF_LONG"))
-GROUP_BYTES = 3 << 30
-HUGE_FRAMES = 954  # 500 MB
-HUGE_SENDERS = 10
 
 LOOK_SECONDS = 0.02
 PATIENCE = 60.0  # for what is to happen at once, on a machine that is busy with much else
@@ -189,77 +183,6 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
         assert metrics.sum(METRIC + now) == 0
     assert metrics.sum(METRIC + "waits_total") == SENDERS
     assert metrics.sum(METRIC + "waited_seconds_total") == pytest.approx(memory["Waited"], rel=0.01)
-
-
-def store_huge(server: OrthancServer, images: Sequence[Image]) -> list[Answer]:
-    with ExitStack() as stack:
-        senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
-        return [sender.wait(3600) for sender in senders]
-
-
-def check_killed_without_the_plugin(folder: Path, images: Sequence[Image]) -> None:
-    with memory_group.limit_memory(GROUP_BYTES) as launcher:
-        server = OrthancServer(folder, options=THREADS, launcher=launcher)
-        with pytest.raises(RuntimeError, match="ended with -9"), server:
-            answers = store_huge(server, images)
-            assert answers.count(Answer.ACKNOWLEDGED) < HUGE_SENDERS
-
-
-def check_enough_with_the_budget(
-    plugin: Path, folder: Path, images: Sequence[Image], small: Sequence[Image]
-) -> int:
-    """How many of the small ones were stored beside the images."""
-    stored = 0
-
-    def store_on(is_over: threading.Event) -> None:
-        nonlocal stored
-        while not is_over.wait(1):
-            clients.store(server, small)
-            stored += len(small)
-
-    with memory_group.limit_memory(GROUP_BYTES) as launcher:
-        server = OrthancServer(
-            folder, plugins=[plugin], perf=limit("25%"), options=THREADS, launcher=launcher
-        )
-        with server:
-            assert get_memory(server)["Limit"] == GROUP_BYTES
-            assert get_memory(server)["IngestBudget"] == pytest.approx(GROUP_BYTES / 4, abs=100)
-            with meanwhile(store_on):
-                assert store_huge(server, images) == [Answer.ACKNOWLEDGED] * HUGE_SENDERS
-            memory = check_all_over(server)
-            print(f"{memory}, {stored} small images beside them")
-            assert memory["Waits"] == HUGE_SENDERS - 1
-            assert memory["GivenUp"] == memory["BrokenOff"] == 0
-            assert stored > 0
-            for image in images:
-                check_stored(server, image)
-    return stored
-
-
-@pytest.mark.alone
-@pytest.mark.skipif(not LONG, reason="run-tests.sh --long does it")
-def test_a_memory_in_which_orthanc_is_killed_is_enough_with_the_budget(
-    plugin: Path, make_series: MakeSeries, tmp_path: Path, reliability: AddRow
-) -> None:
-    """Ten senders of 500 MB, and ordinary traffic beside them."""
-    row = reliability(
-        "ten senders of 500 MB at once, control group of 3 GiB, IngestBudget 25 %",
-        "all are stored, as they were sent, and what others send meanwhile; none is let on for"
-        " having waited too long. Without the plugin, the kernel ends Orthanc",
-    )
-    obstacle = memory_group.find_obstacle()
-    if obstacle:
-        pytest.skip(obstacle)
-    images = make_large(tmp_path, HUGE_SENDERS, HUGE_FRAMES)
-    small = make_series("store", 20)
-    folders = [tmp_path / "plain", tmp_path / "budget"]
-    for folder in folders:
-        folder.mkdir()
-
-    with row.attempt():
-        check_killed_without_the_plugin(folders[0], images)
-        beside = check_enough_with_the_budget(plugin, folders[1], images, small)
-        row.count("instances acknowledged", HUGE_SENDERS + beside)
 
 
 # ---- Each way in ---------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ LARGEST = 200_000  # bytes of a result
 OPTIONS = re.compile(r"--(?:storage|disk)[ =]\S+|--databases sqlite postgresql")
 PARTS = {  # kept under names of their own
     "ingest-nagle": ["ingest", "--axes", "nagle", "gzip"],
+    "overhead-budget": ["overhead", "--budget"],
     "scale-peers": ["scale", "--axes", "peers"],
     "wan-fixed": ["wan", "--lines", "fixed"],
 }

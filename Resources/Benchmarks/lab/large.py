@@ -8,6 +8,7 @@ and after: nothing is measured beside messages that came in, or were broken off.
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from subprocess import DEVNULL
@@ -26,6 +27,16 @@ FRAMES = 115  # of 525 kB: 60 MB
 
 # Each association takes one, also while it waits: as many as there are, and some for small images
 THREADS = {"DicomThreadsCount": 16}
+
+# Before each block, with large messages or without: who has slept is let on sooner by the kernel
+REST_SECONDS = 0.2
+
+
+@contextmanager
+def rest(_: OrthancServer) -> Iterator[None]:
+    """Nothing is beside what is measured then."""
+    time.sleep(REST_SECONDS)
+    yield
 
 
 def make_large() -> list[Image]:
@@ -74,6 +85,7 @@ def wait_beside(server: OrthancServer, images: Sequence[Image]) -> Iterator[None
             senders.enter_context(send(command))
         if not wait_until(lambda: count_waiting() == len(images)):
             raise ClientError(f"{count_waiting()} of {len(images)} large messages wait")
+        time.sleep(REST_SECONDS)
         yield
         if (waiting := count_waiting()) != len(images):
             raise ClientError(f"{waiting} of {len(images)} large messages waited on")

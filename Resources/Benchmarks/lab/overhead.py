@@ -21,7 +21,7 @@ from harness.large import SMALLEST_BUDGET
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
-from lab.large import THREADS, make_large, wait_beside
+from lab.large import THREADS, make_large, rest, wait_beside
 from lab.options import add_plan, make_series
 from lab.processes import check_images, get_time_since, read_processor_times
 from lab.senders import Send, Target, use_http, use_storescu
@@ -118,7 +118,7 @@ def compare_budgets(plugin: Path) -> Setups:
 
     def limit(name: str, budget: str | int) -> Setup:
         perf = {"Tuning": {**SAME_SOCKETS["Tuning"], "Memory": {"IngestBudget": budget}}}
-        return Setup(name, [plugin], perf, NO_DELAY, THREADS)
+        return Setup(name, [plugin], perf, NO_DELAY, THREADS, rest)
 
     waiting = limit("a budget, large ones wait", SMALLEST_BUDGET)
     return (
@@ -193,7 +193,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--images", type=int, default=25, help="in each block")
     command.add_argument("--rounds", type=int, default=16, help="with servers started anew")
-    add_plan(command, 12, 130)
+    add_plan(command, 12, 240)
 
 
 def add_overhead_options(command: argparse.ArgumentParser) -> None:
