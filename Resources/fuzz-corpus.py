@@ -18,12 +18,17 @@ import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydicom import Dataset
 
 RESOURCES = Path(__file__).resolve().parent
 KEPT = RESOURCES.parent / "UnitTests" / "Fuzz" / "Corpus"
 
 LARGEST_CORPUS = 30_000  # bytes of a target, beside what is made here; the smallest ones are kept
 LARGEST_FRAME = 512  # bytes; its headers are at its begin
+LARGEST_FILE = 4000  # bytes, of pydicom's
 
 sys.path.insert(0, str(RESOURCES / "IntegrationTests"))
 
@@ -138,22 +143,27 @@ def make_files() -> Seeds:
     yield change(plain, lambda edited: edited.compress(RLELossless))
 
 
-def make_codestreams() -> Seeds:
-    """Elements of encapsulated Pixel Data, and frames of them."""
+def read_encapsulated() -> Iterator[tuple[Path, "Dataset"]]:
     from pydicom import dcmread
-    from pydicom.encaps import encapsulate, generate_frames
 
     from harness.images import list_pydicom_files
 
     for path in list_pydicom_files():
         image = dcmread(path, force=True)
-        if not getattr(image.get("file_meta"), "TransferSyntaxUID", None):
-            continue
-        if image.file_meta.TransferSyntaxUID.is_encapsulated and "PixelData" in image:
-            frames = generate_frames(image.PixelData, number_of_frames=1)
-            frame = next(iter(frames), b"")[:LARGEST_FRAME]
-            yield frame
-            yield b"\xe0\x7f\x10\x00OB\0\0\xff\xff\xff\xff" + encapsulate([frame])
+        syntax = getattr(image.get("file_meta"), "TransferSyntaxUID", None)
+        if syntax and syntax.is_encapsulated and "PixelData" in image:
+            yield path, image
+
+
+def make_codestreams() -> Seeds:
+    """Elements of encapsulated Pixel Data, and frames of them."""
+    from pydicom.encaps import encapsulate, generate_frames
+
+    for _, image in read_encapsulated():
+        frames = generate_frames(image.PixelData, number_of_frames=1)
+        frame = next(iter(frames), b"")[:LARGEST_FRAME]
+        yield frame
+        yield b"\xe0\x7f\x10\x00OB\0\0\xff\xff\xff\xff" + encapsulate([frame])
 
 
 def make_requests() -> Seeds:
@@ -234,6 +244,35 @@ def make_questions() -> Seeds:
         yield two + bytes([begin, served]) + ask(2) + bytes([put, 1]) + ask(0) + ask(1) * 2
 
 
+def make_programs() -> Seeds:
+    """What ProgramCheck.h reads: to what, of what and how often, the quality, and a file; or
+    changes, and an image. Of files, the smallest in each compressed transfer syntax, if small."""
+    syntaxes, twice = 12, 240  # which are a multiple of them
+    unchanged = bytes([0])
+    grey = bytes([0x10, 9, 9, 1]) + bytes(range(1, 24, 2))
+    small = bytes([0x08, 9, 8, 0]) + bytes(range(200, 224))
+    colours = bytes([0x0B, 15, 15, 1]) + bytes(range(36))
+    deep = bytes([0x27, 15, 15, 0]) + bytes(range(36))
+    for target in range(syntaxes):
+        for source in range(syntaxes):
+            image = (grey, small, colours, deep)[(target + source) % 4]
+            yield bytes([target, source, 89]) + unchanged + image
+            image = (colours, deep, grey, small)[(target + source) % 4]
+            yield bytes([target, twice + source, 89]) + unchanged + image
+
+    smallest: dict[str, bytes] = {}
+    for path, image in read_encapsulated():
+        content = path.read_bytes()
+        known = smallest.setdefault(image.file_meta.TransferSyntaxUID, content)
+        if len(content) < len(known):
+            smallest[image.file_meta.TransferSyntaxUID] = content
+    for number, content in enumerate(smallest.values()):
+        if len(content) <= LARGEST_FILE:
+            yield bytes([number % syntaxes, 0, 89]) + content
+    for file in make_files():
+        yield bytes([7, 0, 89]) + file
+
+
 SEEDS = {
     "FuzzAskedServers": make_questions,
     "FuzzAssociateRequest": make_associate_requests,
@@ -241,7 +280,9 @@ SEEDS = {
     "FuzzCommandField": make_messages,
     "FuzzConnection": make_scenes,
     "FuzzDataSetEditor": make_files,
+    "FuzzDcmtkProgram": make_programs,
     "FuzzDicomFile": make_files,
+    "FuzzGdcmProgram": make_programs,
     "FuzzImageDescription": make_files,
     "FuzzIngestBudget": make_senders,
     "FuzzNativeEngine": make_files,

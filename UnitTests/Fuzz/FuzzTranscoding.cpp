@@ -3,9 +3,10 @@
 // loses, swaps and changes what it reads and writes, as the input says: the instance stays as it
 // came, or is the same one with the same pixels, as far as they are verified.
 #include "Dicom/PhotometricInterpretation.h"
+#include "Fuzz/ImageInput.h"
+#include "Fuzz/ImageWords.h"
 #include "Fuzz/LyingEngine.h"
 #include "Ingest/FinishedInstance.h"
-#include "Transcoding/ImageFile.h"
 #include "Transcoding/LossyBound.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Transcoder.h"
@@ -81,71 +82,6 @@ namespace
   }
 
 
-  class Input
-  {
-  public:
-    Input(const std::uint8_t* data, std::size_t size) : bytes_(data, data + size)
-    {
-    }
-
-    unsigned int Take()
-    {
-      return position_ < bytes_.size() ? bytes_[position_++] : 0;
-    }
-
-    std::string TakeRest() const
-    {
-      return std::string(bytes_.begin() + static_cast<std::ptrdiff_t>(position_), bytes_.end());
-    }
-
-  private:
-    const std::vector<std::uint8_t> bytes_;
-    std::size_t position_ = 0;
-  };
-
-
-  // An image whose shape the first bytes say
-  std::string MakePlain(Input& input)
-  {
-    ImageFile image;
-    const unsigned int shape = input.Take();
-    image.rows = input.Take() % 16 + 1;
-    image.columns = input.Take() % 16 + 1;
-    image.samples = shape % 4 == 3 ? 3 : 1;
-    image.photometric = image.samples == 3 ? (shape & 64) != 0 ? "YBR_FULL" : "RGB" : "MONOCHROME2";
-    image.planarConfiguration = shape / 4 % 2;
-    image.bitsAllocated = (shape & 8) != 0 ? 8 : 16;
-    image.bitsStored = (shape & 16) != 0 ? image.bitsAllocated - 4 : image.bitsAllocated;
-    image.isSigned = (shape & 32) != 0;
-    const unsigned int last = input.Take();
-    const std::size_t frames = last % 5 + 1;
-    image.frames = std::to_string(frames);
-    image.pixels = input.TakeRest().substr(0, frames * image.GetFrameSize());
-    image.pixels.resize(frames * image.GetFrameSize(), '\7');
-
-    const std::string file = image.Make();
-    DataSetEditor editor(file.data(), file.size());
-    editor.Set(0x00020003, "UI", "1.2.3.4");  // all that a deflated file tells
-    editor.Set(0x00100020, "LO", "PATIENT");
-    editor.Set(0x0020000d, "UI", "1.2.3");
-    editor.Set(0x0020000e, "UI", "1.2.3.1");
-
-    if ((shape & 128) != 0)
-    {
-      editor.Set(0x60000102, "US", std::string("\14\0", 2));  // overlays in unused bits
-    }
-
-    if ((last & 64) != 0)
-    {
-      std::string highBit;
-      AppendInteger(highBit, last >> 7 == 0 ? image.bitsAllocated - 1 : 3, 2);  // 3: illegal
-      editor.Set(0x00280102, "US", highBit);
-    }
-
-    return editor.Write();
-  }
-
-
   std::optional<std::string> Uncompress(const std::string& file)
   {
     try
@@ -170,12 +106,12 @@ namespace
   {
     const std::string rest = input.TakeRest();
 
-    if (rest.size() > 132 && rest.compare(128, 4, "DICM") == 0)
+    if (IsFile(rest))
     {
       return {rest, Uncompress(rest)};
     }
 
-    const std::string plain = MakePlain(input);
+    const std::string plain = MakePlainImage(input);
     const std::string& uid = SYNTAXES[syntax % SYNTAXES.size()];
     return {uid == Uid::EXPLICIT_LITTLE_ENDIAN ? plain : LyingEngine::Write(plain, uid, {}), plain};
   }
@@ -204,36 +140,16 @@ namespace
   }
 
 
-  // All samples, by pixel. Nothing: they are not whole bytes, or some have no place of their own.
+  // What counts of all samples, by pixel
   std::optional<std::vector<std::uint64_t>> ReadSamples(const ImageDescription& image,
                                                         bool areNumbers = false)
   {
-    const std::size_t width = image.bitsAllocated / 8U;
-    const std::size_t pixels = std::size_t(image.rows) * image.columns;
-    const std::size_t samples = image.samplesPerPixel;
-    const std::size_t count = pixels * samples * image.frames;
+    std::optional<std::vector<std::uint64_t>> values = ReadWords(image);
 
-    if (width == 0 || image.bitsAllocated % 8 != 0 || image.pixelData.size() / width < count)
+    if (values)
     {
-      return std::nullopt;
-    }
-
-    std::vector<std::uint64_t> values;
-
-    for (std::size_t i = 0; i < count; i++)
-    {
-      const std::size_t pixel = i / samples % pixels;
-      const std::size_t frame = i / samples / pixels;
-      const std::size_t place =
-          image.planarConfiguration == 1 ? (frame * samples + i % samples) * pixels + pixel : i;
-      std::uint64_t value = 0;
-
-      for (std::size_t byte = width; byte > 0; byte--)
-      {
-        value = value << 8 | static_cast<std::uint8_t>(image.pixelData[place * width + byte - 1]);
-      }
-
-      values.push_back(GetCounted(value, image, areNumbers));
+      std::transform(values->begin(), values->end(), values->begin(),
+                     [&](std::uint64_t word) { return GetCounted(word, image, areNumbers); });
     }
 
     return values;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any file through what the program OrthancPerfDcmtk does (ProgramCheck.h)
+#include "Fuzz/ProgramCheck.h"
+#include "Transcoding/Program/Dcmtk/DcmtkEngine.h"
+
+using namespace OrthancPerf;
+
+
+// DCMTK writes behind a near-lossless frame (RoomyArrays.cpp): there is room between all blocks.
+// Nothing needs a gigabyte, and what is given back need not rest for long.
+extern "C" const char* __asan_default_options()  // NOLINT(bugprone-reserved-identifier)
+{
+  return "redzone=2048:quarantine_size_mb=16:max_allocation_size_mb=1024:allocator_may_return_null="
+         "1";
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  static EngineProcess engine("DCMTK", [] { return std::make_unique<DcmtkEngine>(); });
+  Input input(data, size);
+  ProgramCheck(engine, ProgramCheck::Kind::Dcmtk).Run(input);
+  return 0;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Any file through what the program OrthancPerfGdcm does (ProgramCheck.h)
+#include "Fuzz/ProgramCheck.h"
+#include "Transcoding/Program/Gdcm/GdcmEngine.h"
+
+using namespace OrthancPerf;
+
+
+// Nothing needs a gigabyte, and what is given back need not rest for long
+extern "C" const char* __asan_default_options()  // NOLINT(bugprone-reserved-identifier)
+{
+  return "quarantine_size_mb=16:max_allocation_size_mb=1024:allocator_may_return_null=1";
+}
+
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+  static EngineProcess engine("GDCM", [] { return std::make_unique<GdcmEngine>(); });
+  Input input(data, size);
+  ProgramCheck(engine, ProgramCheck::Kind::Gdcm).Run(input);
+  return 0;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/DicomFile.h"
+#include "Dicom/ImageDescription.h"
+#include "Dicom/PhotometricInterpretation.h"
+#include "Dicom/TransferSyntax.h"
+#include "Fuzz/EngineProcess.h"
+#include "Fuzz/ImageInput.h"
+#include "Fuzz/ImageWords.h"
+#include "Transcoding/LossyBound.h"
+#include "Transcoding/PixelComparison.h"
+#include "Transcoding/Verification.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Any file through one of the programs of codec libraries: what it says is done has the same
+  // pixels, or those that its loss allows, and what it has written it reads. A library may end the
+  // process where it reads what a stranger has compressed. What it has decoded it has to compress,
+  // unless the program declines.
+  class ProgramCheck
+  {
+  public:
+    enum class Kind
+    {
+      Dcmtk,
+      Gdcm  // inflates nothing
+    };
+
+    ProgramCheck(EngineProcess& engine, Kind kind) : engine_(engine), kind_(kind)
+    {
+    }
+
+    void Run(Input& input)
+    {
+      const std::vector<TransferSyntax>& syntaxes = GetWritableSyntaxes();
+      const TransferSyntax& target = syntaxes[input.Take() % syntaxes.size()];
+      const unsigned int ways = input.Take();
+      const unsigned int quality = input.Take() % 100 + 1;
+      const Source source = MakeSource(input, syntaxes[ways % syntaxes.size()], quality);
+      const ImageDescription image = Describe(source.file);
+      const bool isUsual = FindObstacle(image, target.uid).empty() &&
+                           std::string_view(image.transferSyntax.data()) != target.uid;
+
+      if (image.GetNativeSize().value_or(0) > LARGEST)
+      {
+        return;  // that sizes have a limit is for unit tests: here it would take all the time
+      }
+
+      // Whom nobody would ask in the plugin need not be fit for it
+      const Answer plain = Ask(source.file, EXPLICIT, quality, source.isOurs);
+      const Answer made = Ask(source.file, target.uid, quality, !plain.isCrash && isUsual);
+      Require(!source.isOurs || IsDone(plain) || !source.plain,
+              "what it has compressed is read: " + plain.result.reason);
+
+      if (!isUsual || !IsDone(made) || HasFlaw(source, made, target))
+      {
+        return;
+      }
+
+      CheckElements(source, made.result.file, target);
+      CheckBack(source, plain, made, target, quality);
+
+      if (ways >= 128)
+      {
+        const Answer again = Ask(source.file, target.uid, quality, true);
+        Require(again.result.file == made.result.file, "it does the same again");
+      }
+    }
+
+  private:
+    using Answer = EngineProcess::Answer;
+
+    static constexpr const char* EXPLICIT = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
+    static constexpr std::size_t LARGEST = std::size_t(1) << 20;
+
+    struct Source
+    {
+      std::string file;
+      std::optional<std::string> plain;  // its pixels, if these are known
+      bool isOurs = false;               // nothing in it is a stranger's but what samples there are
+    };
+
+    static void Require(bool condition, const std::string& what)
+    {
+      if (!condition)
+      {
+        std::fprintf(stderr, "Not so: %s\n", what.c_str());
+        std::abort();
+      }
+    }
+
+    static ImageDescription Describe(const std::string& file)
+    {
+      return DescribeImage(file.data(), file.size());
+    }
+
+    static bool IsDone(const Answer& answer)
+    {
+      return answer.result.outcome == TranscodingOutcome::Transcoded;
+    }
+
+    Answer Ask(const std::string& file, const std::string& syntax, unsigned int quality,
+               bool isSafe)
+    {
+      const Answer answer = engine_.Transcode(file, syntax, quality);
+      const bool isDone = IsDone(answer);
+      Require(!answer.isCrash || !isSafe, "nothing here ends the process");
+      Require(isDone || answer.result.outcome == TranscodingOutcome::Declined ||
+                  answer.result.outcome == TranscodingOutcome::Failed,
+              "the outcome is one of an engine");
+      Require(isDone != answer.result.file.empty() && isDone == answer.result.reason.empty(),
+              "there is either a file or a reason");
+      return answer;
+    }
+
+    // A file, or an image that the engine has compressed, with up to three bytes of it changed
+    Source MakeSource(Input& input, const TransferSyntax& syntax, unsigned int quality)
+    {
+      Source source;
+      source.file = input.TakeRest();
+
+      if (IsFile(source.file))
+      {
+        return source;
+      }
+
+      std::vector<std::pair<std::size_t, unsigned int>> changes(input.Take() % 4);
+
+      for (auto& [place, change] : changes)
+      {
+        place = input.Take();
+        place += input.Take() * 256;
+        change = input.Take();
+      }
+
+      const std::string plain = MakePlainImage(input);
+      const Answer answer = Ask(plain, syntax.uid, quality, true);
+      const bool isDone = IsDone(answer);
+      source.isOurs = changes.empty() &&
+                      (!isDone || syntax.coding != DataSetCoding::Deflated || kind_ == Kind::Dcmtk);
+      source.file = isDone ? answer.result.file : plain;
+
+      if (changes.empty() && !(isDone && syntax.isLossy))
+      {
+        source.plain = plain;
+      }
+
+      for (const auto& [place, change] : changes)
+      {
+        char& byte = source.file[source.file.size() - 1 - place % source.file.size()];
+        byte = static_cast<char>(byte ^ change);
+      }
+
+      return source;
+    }
+
+    // Which keeps the plugin from taking it for the instance. There is none of what is not odd.
+    static bool HasFlaw(const Source& source, const Answer& made, const TransferSyntax& target)
+    {
+      const DicomFileCheck check = CheckDicomFile(source.file.data(), source.file.size());
+      const std::string flaw = FindFlaw(made.result.file, target.uid, check.sopInstanceUid.data());
+      Require(!source.isOurs || flaw.empty() || !check.IsAcceptable(), flaw);
+      return !flaw.empty();
+    }
+
+    void CheckBack(const Source& source, const Answer& plain, const Answer& made,
+                   const TransferSyntax& target, unsigned int quality)
+    {
+      const Answer back = Ask(made.result.file, EXPLICIT, quality, true);
+
+      if (target.coding == DataSetCoding::Deflated && kind_ == Kind::Gdcm)
+      {
+        return;
+      }
+
+      Require(IsDone(back), "what it has written is read: " + back.result.reason);
+
+      if (IsDone(plain))
+      {
+        ComparePlain(source, plain.result.file);
+        Compare(Describe(plain.result.file), Describe(back.result.file), target, quality);
+      }
+    }
+
+    static bool MayChange(DicomTag tag)
+    {
+      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x7fe00001, 0x7fe00002,
+                                              TAG_PIXEL_DATA};
+      return TAGS.count(tag) != 0 || (tag & 0xffff) == 0;  // or the length of a group
+    }
+
+    // Between compressed transfer syntaxes, and to and from them, GDCM's program keeps the bytes of
+    // all other elements. So does DCMTK's where they are usual; what is lossy, DCMTK labels.
+    void CheckElements(const Source& source, const std::string& result,
+                       const TransferSyntax& target) const
+    {
+      const TransferSyntax* const syntax =
+          FindTransferSyntax(Describe(source.file).transferSyntax.data());
+      const bool isCompressed =
+          syntax != nullptr && (syntax->isEncapsulated || target.isEncapsulated) &&
+          syntax->coding == DataSetCoding::ExplicitLittleEndian && syntax->coding == target.coding;
+
+      if (!isCompressed ||
+          (kind_ == Kind::Dcmtk && (!source.isOurs || syntax->isLossy || target.isLossy)))
+      {
+        return;
+      }
+
+      const DataSetEditor before(source.file.data(), source.file.size());
+      const DataSetEditor after(result.data(), result.size());
+      std::string expected;
+      std::string found;
+
+      for (const DataSetEditor::Element& element : before.GetElements())
+      {
+        expected += MayChange(element.tag) ? std::string_view() : element.bytes;
+      }
+
+      for (const DataSetEditor::Element& element : after.GetElements())
+      {
+        found += MayChange(element.tag) ? std::string_view() : element.bytes;
+      }
+
+      Require(expected == found, "all other elements stay");
+    }
+
+    // All bits, also those that are not stored
+    static void RequireSame(const ImageDescription& expected, const ImageDescription& found,
+                            const std::string& what)
+    {
+      const auto words = ReadWords(expected);
+      Require(CompareGeometry(expected, found).verdict == PixelComparison::Verdict::Same &&
+                  expected.bitsAllocated == found.bitsAllocated &&
+                  expected.bitsStored == found.bitsStored && expected.highBit == found.highBit &&
+                  expected.pixelRepresentation == found.pixelRepresentation,
+              what + ", of the same kind");
+      Require(GetDecodedColours(expected) == GetDecodedColours(found), what + ", in their colours");
+      Require(!words || words == ReadWords(found), what);
+    }
+
+    static Photometric GetDecodedColours(const ImageDescription& image)
+    {
+      return GetDecoded(ParsePhotometric(image.photometricInterpretation));
+    }
+
+    // Without loss so far
+    static void ComparePlain(const Source& source, const std::string& decoded)
+    {
+      const ImageDescription image = Describe(source.plain ? *source.plain : source.file);
+
+      if (IsComparable(image))
+      {
+        const ImageDescription found = Describe(decoded);
+        RequireSame(image, found, "the pixels are those of the source");
+      }
+    }
+
+    static void Compare(const ImageDescription& expected, const ImageDescription& found,
+                        const TransferSyntax& target, unsigned int quality)
+    {
+      if (!target.isLossy)
+      {
+        if (IsComparable(expected))
+        {
+          RequireSame(expected, found, "all pixels come back");
+        }
+
+        return;
+      }
+
+      Require(CompareGeometry(expected, found).verdict == PixelComparison::Verdict::Same,
+              "an image of the same shape comes back");
+
+      // JPEG 2000 has an aim rather than a bound
+      if (target.codestream != CodestreamKind::Jpeg2000)
+      {
+        const std::optional<PixelError> error = MeasureError(expected, found);
+        Require(!error ||
+                    FindExcessiveError(*error, expected.bitsStored, target.uid, quality).empty(),
+                "the loss is within its bound");
+      }
+    }
+
+    EngineProcess& engine_;
+    const Kind kind_;
+  };
+}
