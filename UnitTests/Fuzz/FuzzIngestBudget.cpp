@@ -81,10 +81,10 @@ namespace
       return received_;
     }
 
-    // What it may have at most
-    std::uint64_t CountGranted() const
+    // What it may have at most, or has already, inflated
+    std::uint64_t CountHeld() const
     {
-      return granted_;
+      return std::max(granted_, inflated_);
     }
 
     void Begin(Kind kind, std::uint64_t length, TimePoint now)
@@ -117,20 +117,39 @@ namespace
       return received_ == length_;
     }
 
-    void Store(TimePoint now)
+    // An instance of so many bytes has come of it
+    void Store(std::uint64_t bytes, TimePoint now)
     {
-      if (!isWaiting_)
+      if (isWaiting_)
       {
-        budget_->MarkComplete(place_, now);
-        isStuck_ = true;
+        return;
       }
+
+      if (kind_ != Kind::Association)
+      {
+        budget_->CountInstance(place_, bytes, now);
+        const bool doesCount = budget_->IsOn() && bytes > PIECE;
+        Require(!doesCount || budget_->GetFigures(now).held >= bytes * IngestBudget::COPIES);
+        inflated_ = doesCount ? std::max(inflated_, bytes) : inflated_;
+      }
+
+      budget_->MarkComplete(place_, now);
+      isStuck_ = true;
     }
 
+    // Orthanc is done with that instance
     void ClosePart(TimePoint now)
     {
-      if (!isWaiting_ && kind_ == Kind::Chunks && budget_->CloseParts(place_, received_, now))
+      if (isWaiting_ || kind_ == Kind::Association || !budget_->CloseParts(place_, received_, now))
       {
-        isStuck_ = false;
+        return;
+      }
+
+      isStuck_ = false;
+      inflated_ = 0;
+
+      if (kind_ == Kind::Chunks)
+      {
         length_ -= received_;
         received_ = 0;
         granted_ = PIECE;
@@ -173,6 +192,7 @@ namespace
     std::uint64_t length_ = 0;
     std::uint64_t received_ = 0;
     std::uint64_t granted_ = 0;
+    std::uint64_t inflated_ = 0;
     bool isBegun_ = false;
     bool isWaiting_ = false;
     bool isStuck_ = false;
@@ -235,7 +255,7 @@ namespace
           receiver.Leave(now_);
           break;
         case 3:
-          receiver.IsBegun() ? receiver.Store(now_) : Begin(receiver, Kind::Chunks, bytes);
+          receiver.IsBegun() ? receiver.Store(bytes, now_) : Begin(receiver, Kind::Chunks, bytes);
           break;
         case 4:
           receiver.IsBegun() ? receiver.ClosePart(now_) : Begin(receiver, Kind::Upload, bytes);
@@ -304,11 +324,10 @@ namespace
                         [](const Receiver& receiver) { return receiver.IsWaiting(); });
       Require(figures.waiting == static_cast<std::uint64_t>(waiting));
       Require(figures.waited >= waited_ && figures.inFlight <= PLACES);
-      const std::uint64_t granted =
-          std::accumulate(receivers_.begin(), receivers_.end(), std::uint64_t{0},
-                          [](std::uint64_t sum, const Receiver& receiver)
-                          { return sum + receiver.CountGranted(); });
-      Require(figures.held <= granted * IngestBudget::COPIES);
+      const std::uint64_t held = std::accumulate(
+          receivers_.begin(), receivers_.end(), std::uint64_t{0},
+          [](std::uint64_t sum, const Receiver& receiver) { return sum + receiver.CountHeld(); });
+      Require(figures.held <= held * IngestBudget::COPIES);
       waited_ = figures.waited;
     }
 
