@@ -212,7 +212,8 @@ part_sanitized-build()
 
 list_fuzz_targets()
 {
-  basename --multiple --suffix=.cpp UnitTests/Fuzz/Fuzz*.cpp
+  # shellcheck disable=SC2086 # one or more
+  basename --multiple --suffix=.cpp ${PERF_FUZZ_TARGETS:-UnitTests/Fuzz/Fuzz*.cpp}
 }
 
 
@@ -246,17 +247,20 @@ part_sanitizers()
 # CORPUS holds what it has found, without what is of no more use.
 fuzz_for_long()
 {
-  local target=$1 corpus=$2 seconds=$3 small=$2-small begin=$SECONDS crashes=0 figures
+  local target=$1 corpus=$2 seconds=$3 small=$2-small begin=$SECONDS crashes=0 date commit figures
+  date=$(date --utc +%FT%TZ)
+  commit=$(git describe --always --dirty=+ --exclude='*' 2> /dev/null || echo unknown)
   figures=$(mktemp)
   run_fuzz_target "$target" "$corpus" -max_total_time="$seconds" -verbosity=1 -print_funcs=0 2>&1 \
     | awk -v target="$target" -v figures="$figures" '
         match($0, /cov: [0-9]+/) { coverage = substr($0, RSTART + 5, RLENGTH - 5) }
         /^stat::number_of_executed_units:/ { runs = $2 }
+        /AddressSanitizer failed to allocate/ { next }  # what nobody has: an engine goes on
         !/^[#"]/ { print target ": " $0; fflush() }
         END { print runs + 0 "\t" coverage + 0 > figures }' \
     || crashes=1
-  printf '%s\t%d\t%s\t%d\n' "$target" $((SECONDS - begin)) "$(< "$figures")" "$crashes" \
-    >> "$LOGS/fuzz"
+  printf '%s\t%s\t%d\t%s\t%d\t%s\n' "$target" "$date" $((SECONDS - begin)) "$(< "$figures")" \
+    "$crashes" "$commit" >> "$LOGS/fuzz"
   rm "$figures"
   rm -rf "${small:?}/$target"
   mkdir -p "$small/$target"
@@ -276,7 +280,8 @@ part_fuzz()
   build_sanitized FuzzTargets
   "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
   mkdir -p "$LOGS"
-  printf 'target\tseconds\truns\tcoverage\tcrashes\n' > "$LOGS/fuzz"
+  printf '%s\t' target begin seconds runs coverage crashes > "$LOGS/fuzz"
+  echo commit >> "$LOGS/fuzz"
   export LOGS
   export -f run_fuzz_target fuzz_for_long
   # shellcheck disable=SC2016 # the inner shell's

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What runs of fuzz targets were like: a line each, by the part "fuzz" of run-tests.sh."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.tables import fill_table
+
+HEAD = ["target", "begin", "seconds", "runs", "coverage", "crashes", "commit"]
+
+
+@dataclass(frozen=True, order=True)
+class FuzzRun:
+    """A run of one: "begin" is a time (UTC), "coverage" counts edges."""
+
+    target: str
+    begin: str
+    seconds: int
+    runs: int
+    coverage: int
+    crashes: int
+    commit: str
+
+
+def read_runs(path: Path) -> set[FuzzRun]:
+    head, *lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    if head != HEAD:
+        raise ValueError(f"{path} begins with other columns than {HEAD}")
+    return {FuzzRun(line[0], line[1], *map(int, line[2:6]), line[6]) for line in lines}
+
+
+def write_runs(path: Path, runs: Iterable[FuzzRun]) -> None:
+    lines = [HEAD, *([str(getattr(run, name)) for name in HEAD] for run in sorted(runs))]
+    path.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8")
+
+
+def format_duration(seconds: int) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
+
+
+def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
+    """The page with a row for each target, all its runs added up."""
+    heads = ["program", "time in all", "inputs tried", "coverage", "crashes", "last run"]
+    lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
+    by_target: dict[str, list[FuzzRun]] = {}
+    for run in sorted(runs):
+        by_target.setdefault(run.target, []).append(run)
+    for target, all_runs in by_target.items():
+        last = all_runs[-1]
+        cells = [
+            f"`{target}`",
+            format_duration(sum(run.seconds for run in all_runs)),
+            f"{sum(run.runs for run in all_runs):,}",
+            f"{last.coverage:,}",
+            str(sum(run.crashes for run in all_runs)),
+            f"{last.begin[:10]}, {last.commit}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return fill_table(text, lines)
