@@ -7,11 +7,11 @@ using namespace OrthancPerf;
 
 
 // DCMTK writes behind a near-lossless frame (RoomyArrays.cpp): there is room between all blocks.
-// Nothing needs a gigabyte, and what is given back need not rest for long.
+// Nothing needs a gigabyte, and what is given back rests, but not for long, which takes time.
 extern "C" const char* __asan_default_options()  // NOLINT(bugprone-reserved-identifier)
 {
-  return "redzone=2048:quarantine_size_mb=16:max_allocation_size_mb=1024:allocator_may_return_null="
-         "1";
+  return "redzone=1024:quarantine_size_mb=4:allocator_release_to_os_interval_ms=-1:"
+         "max_allocation_size_mb=1024:allocator_may_return_null=1";
 }
 
 
