@@ -208,7 +208,11 @@ def guarded(
     if library is None:
         pytest.skip("PERF_AUTHORIZATION is to name the library of Orthanc's authorization plugin")
     with serve_profiles(TOKENS) as address:
-        rules = read_rules() | {"WebServiceUserProfileUrl": address, "TokenHttpHeaders": [TOKEN]}
+        rules = read_rules() | {
+            "WebServiceUserProfileUrl": address,
+            "TokenHttpHeaders": [TOKEN],
+            "TokenGetArguments": [TOKEN],
+        }
         server = OrthancServer(
             tmp_path,
             plugins=[plugin, Path(library).resolve()],
@@ -247,6 +251,10 @@ def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
     for method, path in [("POST", "/perf/status"), ("PUT", METRICS), ("DELETE", "/perf")]:
         assert ask(method, path, "owner").status_code == 403, (method, path)
     assert ask("GET", f"{TUNING}?_method=DELETE", "viewer").status_code in (400, 403)
+
+    # The page, but not what it asks for, which is asked for without a token above
+    assert ask("GET", f"/perf?{TOKEN}=viewer", None).status_code == 200
+    assert ask("GET", f"/perf?{TOKEN}=stranger", None).status_code == 403
 
     changes = ask("GET", "/perf/history?since=0", "viewer").json()["TuningChanges"]
     assert bool(changes) == may_tune
