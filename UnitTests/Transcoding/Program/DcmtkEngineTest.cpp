@@ -636,6 +636,34 @@ namespace OrthancPerf
   }
 
 
+  // Deflated, such a file was one that nobody could read
+  TEST(DcmtkEngine, OtherGroupsInFileMetaInformationAreFailures)
+  {
+    constexpr std::size_t LENGTH = 140;  // where the value of (0002,0000) is
+    std::string file = MakeSampleImage(MakeShape(8, 8));
+    std::string other;
+    AppendElement(other, 0x000a0002, "UI", "1.2.3.4");
+    const std::size_t length = static_cast<std::uint8_t>(file[LENGTH]);
+    file.insert(LENGTH + 4 + length, other);
+    file[LENGTH] = static_cast<char>(length + other.size());
+
+    for (const char* target : LOSSLESS)
+    {
+      ExpectFailed(file, target);
+    }
+  }
+
+
+  // (0022,0020) is a sequence: in implicit VR, nobody could read its text as one
+  TEST(DcmtkEngine, SequencesOfAnotherVrDoNotBecomeImplicit)
+  {
+    const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)), [](DataSetEditor& editor)
+                                  { editor.Set(0x00220020, "LO", "PATIENT"); });
+    ExpectFailed(file, IMPLICIT_LITTLE_ENDIAN);
+    ExpectSamePixels(file, Make(Make(file, JPEG_LS), EXPLICIT_LITTLE_ENDIAN), "another VR");
+  }
+
+
   TEST(DcmtkEngine, CutAndDamagedPixelsAreFailures)
   {
     const SampleShape shape = MakeShape(16, 12, false, 1, false, 2);

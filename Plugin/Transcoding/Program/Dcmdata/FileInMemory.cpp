@@ -8,6 +8,25 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // By its length, it may hold elements of other groups. DCMTK would write them as a part of it
+    // that none of its readers takes for one: nobody could inflate what follows.
+    void CheckMetaInformation(DcmMetaInfo& information)
+    {
+      constexpr Uint16 GROUP = 0x0002;  // DICOM PS3.10 section 7.1
+
+      for (unsigned long i = 0; i < information.card(); i++)
+      {
+        if (information.getElement(i)->getGTag() != GROUP)
+        {
+          throw CodecError("the File Meta Information has elements of another group");
+        }
+      }
+    }
+  }
+
+
   void CheckDone(const OFCondition& condition, const char* deed)
   {
     if (condition.bad())
@@ -26,6 +45,7 @@ namespace OrthancPerf
     file.transferInit();
     CheckDone(file.read(stream), "read the file");
     file.transferEnd();
+    CheckMetaInformation(*file.getMetaInfo());
   }
 
 
@@ -47,6 +67,15 @@ namespace OrthancPerf
     // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
     const auto written = static_cast<std::size_t>(stream.filled());
     bytes.resize(written + written % 2);
+
+    // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
+    // items
+    if (syntax == EXS_LittleEndianImplicit)
+    {
+      DcmFileFormat again;
+      ReadFile(again, bytes);
+    }
+
     return bytes;
   }
 
