@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 
 namespace OrthancPerf
@@ -56,6 +57,45 @@ namespace OrthancPerf
     }
 
     return own < release;
+  }
+
+
+  const char* ServerFacts::FindDatabaseSection() const
+  {
+    for (const char* const section : {"PostgreSQL", "MySQL", "Odbc"})
+    {
+      if (configuration[section].isObject() &&
+          configuration[section]["EnableIndex"] == Json::Value(true))
+      {
+        return section;
+      }
+    }
+
+    return nullptr;
+  }
+
+
+  bool ServerFacts::IsPostgreSql() const
+  {
+    const char* const section = FindDatabaseSection();
+    return section != nullptr && std::string(section) == "PostgreSQL";
+  }
+
+
+  std::optional<unsigned long> ServerFacts::FindPostgreSqlRelease() const
+  {
+    if (!IsPostgreSql())
+    {
+      return std::nullopt;
+    }
+
+    if (postgreSqlVersion.rfind("mainline", 0) == 0)
+    {
+      return std::numeric_limits<unsigned long>::max();
+    }
+
+    const unsigned long release = std::strtoul(postgreSqlVersion.c_str(), nullptr, 10);
+    return release == 0 ? std::nullopt : std::optional<unsigned long>(release);
   }
 
 

@@ -38,11 +38,19 @@ namespace OrthancPerf
     std::optional<std::uint64_t> arenas;  // of the environment (ParseArenaLimit)
     bool hasAssertions = false;           // Orthanc was built without NDEBUG
     bool hasDatabasePlugin = false;       // else SQLite
+    std::string postgreSqlVersion;        // its plugin's, "4.0"; as Orthanc's; empty: not known
     std::optional<std::uint64_t> storedInstances;
     std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
 
     // Whether this is an Orthanc before that release; not if it says no version
     bool IsOlderThan(const OrthancRelease& release) const;
+
+    // The section of the configuration that has the database; null: none that is known
+    const char* FindDatabaseSection() const;
+    bool IsPostgreSql() const;
+
+    // The first number of the PostgreSQL plugin's release; nothing: not known, or another plugin's
+    std::optional<unsigned long> FindPostgreSqlRelease() const;
 
     // An option of Orthanc's configuration, or its default
     bool IsOn(const char* option, bool defaultValue) const;

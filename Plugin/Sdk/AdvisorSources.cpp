@@ -129,6 +129,25 @@ namespace OrthancPerf
   }
 
 
+  void AdvisorSources::ReadDatabasePlugin()
+  {
+    // "facts_.configuration" never changes
+    if (isDatabasePluginRead_ || !facts_.IsPostgreSql())
+    {
+      return;
+    }
+
+    const std::optional<Json::Value> plugin = orthanc_.FindInRestApi("/plugins/postgresql-index");
+    isDatabasePluginRead_ = true;
+
+    if (plugin && (*plugin)["Version"].isString())
+    {
+      const std::lock_guard lock(mutex_);
+      facts_.postgreSqlVersion = (*plugin)["Version"].asString();
+    }
+  }
+
+
   void AdvisorSources::ReadStore()
   {
     if (!IsDue(storeReadAt_, STORE_PERIOD))
@@ -139,6 +158,7 @@ namespace OrthancPerf
     try
     {
       SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
+      ReadDatabasePlugin();
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::lock_guard lock(mutex_);
       facts_.storedInstances = statistics["CountInstances"].asUInt64();

@@ -31,7 +31,8 @@ namespace OrthancPerf
     // Orthanc's servers and database are up
     void Start();
 
-    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most. One thread
+    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most, and once
+    // which release of the PostgreSQL plugin that is. One thread
     // at a time, which nobody waits for: Orthanc takes long while its database does not answer.
     // What was known before stays known where there is no answer.
     void ReadStore();
@@ -48,11 +49,13 @@ namespace OrthancPerf
 
   private:
     void ReadLogLevels();
+    void ReadDatabasePlugin();  // throws SdkError
 
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
     const IngestTracker& tracker_;
-    TimePoint storeReadAt_;  // of the thread of ReadStore
+    TimePoint storeReadAt_;              // of the thread of ReadStore
+    bool isDatabasePluginRead_ = false;  // likewise
 
     std::mutex mutex_;  // of all below
     bool isStarted_ = false;

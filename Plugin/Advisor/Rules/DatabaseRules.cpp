@@ -15,8 +15,14 @@ namespace OrthancPerf
     // the same machine less than 0.1 ms: nothing to be won by moving the server nearer
     constexpr double MINIMUM_LATENCY = 0.0005;
 
-    // From this release of Orthanc on, there are plugins for PostgreSQL that ask less often
-    constexpr OrthancRelease FEWER_ROUND_TRIPS = {1, 12, 5};
+    // What the releases of the PostgreSQL plugin (orthanc-databases, PostgreSQL/NEWS) have, and
+    // which Orthanc they need at least
+    constexpr unsigned long WITH_TRANSACTION_MODE = 6;
+    constexpr unsigned long WITH_FEWER_ROUND_TRIPS = 7;  // 50 connections and ReadCommitted as well
+    constexpr OrthancRelease ORTHANC_FOR_FEWER_ROUND_TRIPS = {1, 12, 5};
+
+    // By default since that release; before, and of the other plugins: 1
+    constexpr std::uint64_t MANY_CONNECTIONS = 50;
 
 
     std::string DescribeServer(const Evidence& evidence)
@@ -26,44 +32,113 @@ namespace OrthancPerf
     }
 
 
-    // The section of Orthanc's configuration that has the database; null: none that is known
-    const char* FindSection(const Json::Value& configuration)
+    // An option of the database's section
+    const Json::Value& FindOption(const ServerFacts& facts, const char* option)
     {
-      for (const char* const section : {"PostgreSQL", "MySQL", "Odbc"})
+      const char* const section = facts.FindDatabaseSection();
+      return section == nullptr ? Json::Value::nullSingleton()
+                                : facts.configuration[section][option];
+    }
+
+
+    // How many connections to the database there may be; 0: not known
+    std::uint64_t CountAllowedConnections(const ServerFacts& facts)
+    {
+      const Json::Value& configured = FindOption(facts, "IndexConnectionsCount");
+
+      if (configured.isUInt64())
       {
-        if (configuration[section].isObject() &&
-            configuration[section]["EnableIndex"] == Json::Value(true))
-        {
-          return section;
-        }
+        return configured.asUInt64();
       }
 
-      return nullptr;
+      const std::optional<unsigned long> release = facts.FindPostgreSqlRelease();
+      return !release ? 0 : *release >= WITH_FEWER_ROUND_TRIPS ? MANY_CONNECTIONS : 1;
     }
 
 
-    bool IsPostgreSql(const ServerFacts& facts)
+    // Whether transactions that meet are begun anew, and an option changes that
+    bool CanCommitInParallel(const ServerFacts& facts)
     {
-      const char* const section = FindSection(facts.configuration);
-      return section != nullptr && std::string(section) == "PostgreSQL";
+      const std::optional<unsigned long> release = facts.FindPostgreSqlRelease();
+
+      if (!release || *release < WITH_TRANSACTION_MODE)
+      {
+        return false;
+      }
+
+      const Json::Value& configured = FindOption(facts, "TransactionMode");
+      return configured.isString() ? configured.asString() != "ReadCommitted"
+                                   : *release < WITH_FEWER_ROUND_TRIPS;
     }
 
 
-    std::string AdviseOnLatency(const ServerFacts& facts)
+    // Empty: there is none that would help
+    std::string AdviseOnNewerRelease(const ServerFacts& facts, const std::string& what)
     {
+      const std::optional<unsigned long> release = facts.FindPostgreSqlRelease();
+
+      if (!release || *release >= WITH_FEWER_ROUND_TRIPS)
+      {
+        return "";
+      }
+
+      return " From its release 7.0 on, the PostgreSQL plugin " + what + "; this is release " +
+             facts.postgreSqlVersion + ". It needs Orthanc 1.12.5 or newer" +
+             (facts.IsOlderThan(ORTHANC_FOR_FEWER_ROUND_TRIPS) ? "" : ", as this one is") +
+             ", and changes the schema of the database.";
+    }
+
+
+    constexpr const char* READ_COMMITTED =
+        "\"TransactionMode\" : \"ReadCommitted\" keeps parallel transactions from colliding.";
+
+
+    // Of Orthanc, by default, and the most that are worth a connection each
+    constexpr std::uint64_t HTTP_THREADS = 50;
+
+
+    Remedy AdviseOnLatency(const ServerFacts& facts)
+    {
+      const std::optional<unsigned long> release = facts.FindPostgreSqlRelease();
+      const std::uint64_t allowed = CountAllowedConnections(facts);
+      const std::uint64_t wanted =
+          std::min(facts.GetNumber("HttpThreadsCount", HTTP_THREADS), MANY_CONNECTIONS);
+      Json::Value options;
       std::string text =
           "Put the database's server next to Orthanc, on the same machine or in the same room or "
-          "data centre. ";
-      if (IsPostgreSql(facts))
+          "data centre." +
+          AdviseOnNewerRelease(facts, "needs fewer round trips");
+
+      if (facts.IsPostgreSql() && !release)
       {
-        text += facts.IsOlderThan(FEWER_ROUND_TRIPS)
-                    ? "From Orthanc 1.12.5 on, the PostgreSQL plugin needs fewer round trips (its "
-                      "release 7.0). "
-                    : "The PostgreSQL plugin needs fewer round trips from its release 7.0 on. ";
+        text += facts.IsOlderThan(ORTHANC_FOR_FEWER_ROUND_TRIPS)
+                    ? " From Orthanc 1.12.5 on, the PostgreSQL plugin needs fewer round trips (its "
+                      "release 7.0)."
+                    : " The PostgreSQL plugin needs fewer round trips from its release 7.0 on.";
       }
-      return text +
-             "More connections (\"IndexConnectionsCount\") let several senders wait at the same "
-             "time: each of them waits as long, all together are faster.";
+
+      if (allowed < wanted)
+      {
+        text += " More connections (\"IndexConnectionsCount\") let several senders wait at the "
+                "same time: each of them waits as long, all together are faster.";
+        options["IndexConnectionsCount"] = static_cast<Json::UInt64>(wanted);
+      }
+
+      if (CanCommitInParallel(facts))
+      {
+        text += std::string(" ") + READ_COMMITTED;
+        options["TransactionMode"] = "ReadCommitted";
+      }
+
+      // Before, more connections alone may cost as much as they win, where transactions collide
+      if (!release || *release < WITH_TRANSACTION_MODE || options.isNull())
+      {
+        return Remedy::ChangeSystem(text);
+      }
+
+      Json::Value document;
+      document["PostgreSQL"] = options;
+      return Remedy::Configure(document, text);
     }
   }
 
@@ -99,7 +174,7 @@ namespace OrthancPerf
     finding.evidence["LatencyShare"] = share;
     finding.evidence["MeanDatabase"] = traffic.GetMean(Phase::Database);
     finding.cost = EstimateCost(traffic.latencySeconds, total, traffic);
-    finding.remedy = Remedy::ChangeSystem(AdviseOnLatency(evidence.facts));
+    finding.remedy = AdviseOnLatency(evidence.facts);
     return finding;
   }
 
@@ -112,21 +187,12 @@ namespace OrthancPerf
     // Of the connections, those that are in use on average: below, something else is waited for
     constexpr double HARDLY_USED = 0.25;
 
-    // What the PostgreSQL plugin has by default since its release 7.0
-    constexpr double MANY_CONNECTIONS = 50;
-
-
     Remedy AdviseOnConnections(const ServerFacts& facts, double wanted)
     {
-      const char* const section = FindSection(facts.configuration);
+      const char* const section = facts.FindDatabaseSection();
       std::string text =
           "Give the database's plugin a connection for each thread that may store at once; its "
           "option \"Lock\", if it has one, has to be false then.";
-      if (IsPostgreSql(facts))
-      {
-        text += " From release 6.0 of the PostgreSQL plugin on, \"TransactionMode\" : "
-                "\"ReadCommitted\" keeps parallel transactions from colliding.";
-      }
 
       if (section == nullptr)
       {
@@ -135,6 +201,22 @@ namespace OrthancPerf
 
       Json::Value options;
       options[section]["IndexConnectionsCount"] = static_cast<Json::UInt64>(wanted);
+
+      if (CanCommitInParallel(facts))
+      {
+        options[section]["TransactionMode"] = "ReadCommitted";
+        text += std::string(" ") + READ_COMMITTED;
+      }
+      else if (facts.IsPostgreSql() && !facts.FindPostgreSqlRelease())
+      {
+        text += std::string(" From release 6.0 of the PostgreSQL plugin on, ") + READ_COMMITTED;
+      }
+      else
+      {
+        text += AdviseOnNewerRelease(
+            facts, "keeps parallel transactions from colliding, and has 50 connections by default");
+      }
+
       return Remedy::Configure(options, text);
     }
   }
@@ -147,12 +229,14 @@ namespace OrthancPerf
   std::optional<Finding> JudgeDatabaseConnections(const Evidence& evidence)
   {
     const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-    const auto connections = static_cast<double>(evidence.database.connections);
+    const std::uint64_t count = std::max<std::uint64_t>(evidence.database.connections,
+                                                        CountAllowedConnections(evidence.facts));
+    const auto connections = static_cast<double>(count);
     const double total = traffic.GetTotalSeconds();
     const double index = traffic.GetSeconds(Phase::Index);
     const double queued = traffic.queuedSeconds;
 
-    if (traffic.instances < MINIMUM_INSTANCES || connections < 1 || traffic.activeSeconds <= 0 ||
+    if (traffic.instances < MINIMUM_INSTANCES || count < 1 || traffic.activeSeconds <= 0 ||
         queued < MINIMUM_QUEUED_SHARE * total || queued < MINIMUM_QUEUED * traffic.instances)
     {
       return std::nullopt;
@@ -170,8 +254,7 @@ namespace OrthancPerf
     Finding finding;
     finding.id = "database-connections";
     finding.title = "Instances wait for a free connection to the database: there " +
-                    std::string(connections > 1 ? "are " : "is ") +
-                    std::to_string(evidence.database.connections);
+                    std::string(count > 1 ? "are " : "is ") + std::to_string(count);
     finding.explanation =
         "In the index, an instance takes " + SayTime(queued / traffic.instances) +
         " before it asks " + DescribeServer(evidence) +
@@ -184,9 +267,9 @@ namespace OrthancPerf
     finding.evidence["MeanQueued"] = queued / traffic.instances;
     finding.evidence["QueuedShare"] = queued / total;
     finding.cost = EstimateShare(queued, traffic);
-    finding.remedy = AdviseOnConnections(evidence.facts,
-                                         std::clamp(std::ceil(threads), connections + 1,
-                                                    std::max(MANY_CONNECTIONS, connections + 1)));
+    finding.remedy = AdviseOnConnections(
+        evidence.facts, std::clamp(std::ceil(threads), connections + 1,
+                                   std::max<double>(MANY_CONNECTIONS, connections + 1)));
     return finding;
   }
 }

@@ -20,6 +20,23 @@ namespace OrthancPerf
         evidence_.facts.configuration[section]["EnableIndex"] = true;
       }
 
+      void UsePostgreSql(const std::string& version, const std::string& orthanc)
+      {
+        UseDatabase("PostgreSQL");
+        evidence_.facts.postgreSqlVersion = version;
+        evidence_.facts.orthancVersion = orthanc;
+      }
+
+      void SetOption(const std::string& name, const Json::Value& value)
+      {
+        evidence_.facts.configuration["PostgreSQL"][name] = value;
+      }
+
+      static bool Contains(const Remedy& remedy, const std::string& text)
+      {
+        return remedy.text.find(text) != std::string::npos;
+      }
+
       // Round trips in the index, whose shortest takes so long, and other times in it
       static Sample MakeAsked(std::uint32_t roundTrips, double latency, double work, double queued)
       {
@@ -84,15 +101,83 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound(&JudgeDatabaseLatency));
   }
 
-  TEST_F(DatabaseLatencyRuleTest, TheRemedyFitsTheRelease)
+  TEST_F(DatabaseLatencyRuleTest, WhereThePluginIsNotKnownTheRemedyFitsOrthancsRelease)
   {
     UseDatabase("PostgreSQL");
     SetTraffic(MakeAsked(20, 5, 10, 0));
-    evidence_.facts.orthancVersion = "1.10.1";
-    EXPECT_NE(std::string::npos,
-              Judge(&JudgeDatabaseLatency).remedy.text.find("From Orthanc 1.12.5"));
-    evidence_.facts.orthancVersion = "1.12.7";
-    EXPECT_EQ(std::string::npos, Judge(&JudgeDatabaseLatency).remedy.text.find("From Orthanc"));
+    for (const char* const version : {"", "unknown"})
+    {
+      evidence_.facts.postgreSqlVersion = version;
+      evidence_.facts.orthancVersion = "1.10.1";
+      EXPECT_TRUE(Contains(Judge(&JudgeDatabaseLatency).remedy, "From Orthanc 1.12.5"));
+      evidence_.facts.orthancVersion = "1.12.7";
+      const Remedy remedy = Judge(&JudgeDatabaseLatency).remedy;
+      EXPECT_FALSE(Contains(remedy, "From Orthanc"));
+      EXPECT_TRUE(Contains(remedy, "from its release 7.0 on"));
+      EXPECT_TRUE(Contains(remedy, "IndexConnectionsCount"));
+      EXPECT_EQ(Remedy::Kind::System, remedy.kind);
+    }
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, OlderReleasesOfThePluginAreToldOfANewerOneAndWhatItNeeds)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    for (const char* const version : {"4.0", "5.0"})
+    {
+      UsePostgreSql(version, "1.10.1");
+      const Remedy remedy = Judge(&JudgeDatabaseLatency).remedy;
+      EXPECT_EQ(Remedy::Kind::System, remedy.kind);
+      EXPECT_TRUE(Contains(remedy, "From its release 7.0 on"));
+      EXPECT_TRUE(Contains(remedy, std::string("this is release ") + version));
+      EXPECT_TRUE(Contains(remedy, "needs Orthanc 1.12.5 or newer, and"));
+      EXPECT_FALSE(Contains(remedy, "TransactionMode"));
+      UsePostgreSql(version, "1.12.7");
+      EXPECT_TRUE(Contains(Judge(&JudgeDatabaseLatency).remedy, "or newer, as this one is, and"));
+    }
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, Release6HasATransactionModeToSet)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    UsePostgreSql("6.2", "1.12.3");
+    const Remedy remedy = Judge(&JudgeDatabaseLatency).remedy;
+    EXPECT_EQ(Remedy::Kind::Configuration, remedy.kind);
+    EXPECT_EQ("ReadCommitted", remedy.document["PostgreSQL"]["TransactionMode"].asString());
+    EXPECT_EQ(50, remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
+    EXPECT_TRUE(Contains(remedy, "From its release 7.0 on"));
+
+    SetOption("TransactionMode", "ReadCommitted");
+    SetOption("IndexConnectionsCount", 50);
+    const Remedy rest = Judge(&JudgeDatabaseLatency).remedy;
+    EXPECT_EQ(Remedy::Kind::System, rest.kind);
+    EXPECT_FALSE(Contains(rest, "TransactionMode"));
+    EXPECT_FALSE(Contains(rest, "IndexConnectionsCount"));
+  }
+
+  TEST_F(DatabaseLatencyRuleTest, NewerReleasesCanOnlyBeNearer)
+  {
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    for (const char* const version : {"7.0", "7.2", "9.0", "10.3", "mainline"})
+    {
+      UsePostgreSql(version, "1.13.0");
+      Remedy remedy = Judge(&JudgeDatabaseLatency).remedy;
+      EXPECT_EQ(Remedy::Kind::System, remedy.kind) << version;
+      EXPECT_TRUE(Contains(remedy, "next to Orthanc")) << version;
+      for (const char* const word : {"7.0", "IndexConnectionsCount", "TransactionMode"})
+      {
+        EXPECT_FALSE(Contains(remedy, word)) << version << ": " << remedy.text;
+      }
+
+      SetOption("IndexConnectionsCount", 5);
+      SetOption("TransactionMode", "Serializable");
+      remedy = Judge(&JudgeDatabaseLatency).remedy;
+      EXPECT_EQ(Remedy::Kind::Configuration, remedy.kind) << version;
+      EXPECT_EQ(50, remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
+      EXPECT_EQ("ReadCommitted", remedy.document["PostgreSQL"]["TransactionMode"].asString());
+
+      evidence_.facts.configuration["HttpThreadsCount"] = 5;
+      EXPECT_FALSE(Contains(Judge(&JudgeDatabaseLatency).remedy, "IndexConnectionsCount"));
+    }
   }
 
   TEST_F(DatabaseLatencyRuleTest, OnlyUsersOfPostgreSqlAreToldOfItsPlugin)
@@ -138,6 +223,47 @@ namespace OrthancPerf
     UseDatabase("PostgreSQL");
     EXPECT_NE(std::string::npos,
               Judge(&JudgeDatabaseConnections).remedy.text.find("ReadCommitted"));
+  }
+
+  TEST_F(DatabaseConnectionsRuleTest, TheTransactionModeIsThatOfThePluginsRelease)
+  {
+    SetTraffic(MakeQueued(30));
+    for (const char* const version : {"4.0", "5.0"})
+    {
+      UsePostgreSql(version, "1.12.4");
+      const Remedy remedy = Judge(&JudgeDatabaseConnections).remedy;
+      EXPECT_FALSE(Contains(remedy, "TransactionMode"));
+      EXPECT_TRUE(Contains(remedy, "From its release 7.0 on"));
+      EXPECT_TRUE(Contains(remedy, "needs Orthanc 1.12.5 or newer, and"));
+      EXPECT_FALSE(remedy.document["PostgreSQL"].isMember("TransactionMode"));
+    }
+
+    UsePostgreSql("6.2", "1.12.3");
+    Remedy remedy = Judge(&JudgeDatabaseConnections).remedy;
+    EXPECT_EQ("ReadCommitted", remedy.document["PostgreSQL"]["TransactionMode"].asString());
+    EXPECT_LE(4, remedy.document["PostgreSQL"]["IndexConnectionsCount"].asInt());
+
+    for (const char* const newer : {"7.2", "9.0", "mainline"})
+    {
+      UsePostgreSql(newer, "1.13.0");
+      SetOption("IndexConnectionsCount", 1);
+      remedy = Judge(&JudgeDatabaseConnections).remedy;
+      EXPECT_EQ(1U, remedy.document["PostgreSQL"].size()) << newer;
+      EXPECT_FALSE(Contains(remedy, "TransactionMode")) << newer;
+      EXPECT_FALSE(Contains(remedy, "7.0")) << newer;
+    }
+  }
+
+  // The plugin may not have used all of them lately
+  TEST_F(DatabaseConnectionsRuleTest, WhereAsManyMayBeMadeAsThereAreThreadsNobodyWaitsForOne)
+  {
+    SetTraffic(MakeQueued(30));
+    UsePostgreSql("7.2", "1.12.7");
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));  // 50, by default
+    SetOption("IndexConnectionsCount", 5);
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+    SetOption("IndexConnectionsCount", 2);
+    EXPECT_EQ(2, Judge(&JudgeDatabaseConnections).evidence["Connections"].asInt());
   }
 
   TEST_F(DatabaseConnectionsRuleTest, WhereConnectionsAreFreeNobodyWaitsForOne)
