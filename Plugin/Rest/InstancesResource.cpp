@@ -148,6 +148,16 @@ namespace OrthancPerf
       {
         json["Database"]["RoundTrips"] = instance.database->roundTrips;
         AddText(json["Database"], "Server", instance.database->server);
+
+        if (instance.database->roundTrips > 0)
+        {
+          json["Database"]["Latency"] = ToJson(instance.database->shortest);
+        }
+
+        if (instance.database->queued)
+        {
+          json["Database"]["Queued"] = ToJson(*instance.database->queued);
+        }
       }
 
       if (instance.transcoding)

@@ -109,6 +109,11 @@ export interface Asked {
   Server?: string;
 }
 
+export interface AskedDatabase extends Asked {
+  Latency?: number;
+  Queued?: number;
+}
+
 export interface Instance {
   ID: string | null;
   Direction: Direction;
@@ -124,7 +129,7 @@ export interface Instance {
   Stalls?: number;
   StallTime?: number;
   Remote?: Asked;
-  Database?: Asked;
+  Database?: AskedDatabase;
   Transcoding?: {
     Engine: string | null;
     Target: string;
