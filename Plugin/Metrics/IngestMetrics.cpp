@@ -71,7 +71,13 @@ namespace OrthancPerf
                             .Help("Questions to the database's server for received instances, "
                                   "each of which its answer was waited for.")
                             .Register(registry_),
-                        ORIGIN_COUNT, &MakeOriginLabels)
+                        ORIGIN_COUNT, &MakeOriginLabels),
+    databaseQueued_(prometheus::BuildCounter()
+                        .Name("orthanc_perf_ingest_database_queued_seconds_total")
+                        .Help("Time of received instances in the index before the database's "
+                              "server was asked first, and not computing: for a connection.")
+                        .Register(registry_),
+                    ORIGIN_COUNT, &MakeOriginLabels)
   {
     // The counters exist from the start, at zero: Prometheus can then tell the first increment
     for (std::size_t i = 0; i < ORIGIN_COUNT * OUTCOME_COUNT; i++)
@@ -100,6 +106,8 @@ namespace OrthancPerf
     if (instance.database)
     {
       databaseRoundTrips_.Get(origin).Increment(instance.database->roundTrips);
+      databaseQueued_.Get(origin).Increment(
+          ToSeconds(instance.database->queued.value_or(Duration::zero())));
     }
 
     for (const Phase phase : GetAllPhases())

@@ -40,5 +40,6 @@ namespace OrthancPerf
     ChildCache<prometheus::Histogram> phases_;
     ChildCache<prometheus::Counter> remoteRoundTrips_;
     ChildCache<prometheus::Counter> databaseRoundTrips_;
+    ChildCache<prometheus::Counter> databaseQueued_;
   };
 }

@@ -65,8 +65,11 @@ namespace OrthancPerf
     FinishedInstance asked = MakeInstance("CT1");
     asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     metrics_.OnInstanceFinished(asked);
+    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0"));
+    asked.database->queued = std::chrono::milliseconds(250);
     metrics_.OnInstanceFinished(asked);
     EXPECT_TRUE(HasLine("database_round_trips_total{origin=\"DicomProtocol\"} 60"));
+    EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0.25"));
   }
 
   TEST_F(IngestMetricsTest, WhatOrthancSendsIsNotIngest)
