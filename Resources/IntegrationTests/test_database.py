@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The database, seen: what an instance asks its server, how long that takes, and what is said."""
 
+import json
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from pydicom import dcmread
 
-from conftest import MakeSeries, StartOrthanc
+from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice
 from harness.clients import store, upload
+from harness.database_page import Measured, Try, fill_page, keep_tries
 from harness.delay import DelayingProxy
 from harness.images import Image
 from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
@@ -25,13 +28,23 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.process import keep_children_still
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
+DOCUMENTATION = ROOT / "Resources" / "Documentation"
+
 COUNT = 5
 ROUND_TRIPS = "orthanc_perf_ingest_database_round_trips_total"
+QUEUED = "orthanc_perf_ingest_database_queued_seconds_total"
 IN_FLIGHT = "orthanc_perf_ingest_in_flight"
 PHASE_SECONDS = "orthanc_perf_ingest_phase_seconds"
 
+# The release of the PostgreSQL plugin whose users need no newer one
+FEWER_ROUND_TRIPS = 7
+
 # Of what a server that is further away costs, what "database" must explain
 EXPLAINED = 0.95
+
+# Of the same, what the finding's figures must, by the distance in seconds. The server, too, works
+# longer where it has waited: some 2 to 5 ms an instance, however far it is.
+FINDING_EXPLAINS = {0.001: 0.8, 0.005: 0.88, 0.02: 0.95}
 
 
 @pytest.fixture
@@ -48,14 +61,15 @@ def start_with_database(
     postgresql: PostgreSqlServer,
     plugin: Path,
 ) -> StartOrthanc:
-    """Starts Orthanc with an empty database; arguments as those of the plugin's options."""
+    """Starts Orthanc with an empty database; arguments as those of the plugin's options, and
+    whether what is stored is synced."""
 
-    def start(**options: Any) -> OrthancServer:  # noqa: ANN401
+    def start(is_synced: bool = True, **options: Any) -> OrthancServer:  # noqa: ANN401
         postgresql.query("DROP DATABASE IF EXISTS orthanc")
         postgresql.create_database("orthanc")
         return start_orthanc(
             plugins=[plugin, POSTGRESQL_PLUGIN, DICOMWEB_PLUGIN],
-            options=postgresql.get_options("orthanc", **options),
+            options=postgresql.get_options("orthanc", **options) | {"SyncStorageArea": is_synced},
         )
 
     return start
@@ -88,11 +102,16 @@ def test_an_instance_says_what_it_asked_of_the_database(
     for instance in instances:
         phases = instance["Phases"]
         assert 0 < phases["Database"] < phases["Index"]
-        assert instance["Database"]["Server"] == address
-        assert instance["Database"]["RoundTrips"] > COUNT
+        database = instance["Database"]
+        assert database["Server"] == address
+        assert database["RoundTrips"] > COUNT
+        assert 0 < database["RoundTrips"] * database["Latency"] < phases["Index"]
+        assert 0 <= database["Queued"] < phases["Index"] - phases["Database"]
 
     round_trips = sum(instance["Database"]["RoundTrips"] for instance in instances)
     assert metrics.sum(ROUND_TRIPS, origin="DicomProtocol") == round_trips
+    queued = sum(instance["Database"]["Queued"] for instance in instances)
+    assert metrics.sum(QUEUED, origin="DicomProtocol") == pytest.approx(queued, abs=1e-6)
     assert metrics.sum(PHASE_SECONDS + "_count", phase="database") == COUNT
     (peer,) = server.get_json("/perf/peers")
     assert peer["Receive"]["DatabaseRoundTrips"] == round_trips
@@ -141,32 +160,57 @@ def test_sqlite_is_no_server(orthanc: OrthancServer, make_series: MakeSeries) ->
     assert ROUND_TRIPS not in metrics.list_names()
 
 
-class Times(NamedTuple):
-    """Of some instances, the medians in seconds."""
-
-    duration: float
-    database: float
+@pytest.fixture
+def before_others(postgresql: PostgreSqlServer) -> Iterator[None]:
+    """Whatever else the machine does waits, if that is allowed: for us, and who is started now."""
+    processes = (0, postgresql.pid)
+    try:
+        for pid in processes:
+            os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        yield
+        return
+    yield
+    for pid in processes:
+        os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
 
 
 def measure(
-    server: OrthancServer, proxy: DelayingProxy, images: Sequence[Image], round_trip: float = 0
-) -> Times:
-    """Stores images that Orthanc does not have, with a database that is so far away."""
-    proxy.round_trip = 0
+    server: OrthancServer, proxy: DelayingProxy, images: Sequence[Image], round_trip: float
+) -> Measured:
+    """Stores images of one series, with a database that is so far away, and asks for advice.
+
+    Orthanc has begun anew: the finding, if there is one, is about these images alone.
+    """
     server.delete_all()
-    before = scrape(server).sum(INSTANCES)
+    server.restart()
+    store(server, images[:1])
+    assert wait_until(lambda: scrape(server).sum(INSTANCES) == 1)
     proxy.round_trip = round_trip
-    store(server, images)
+    store(server, images[1:])
     proxy.round_trip = 0
-    assert wait_until(lambda: scrape(server).sum(INSTANCES) == before + len(images))
-    instances = server.get_json(f"/perf/instances?limit={len(images)}")
-    return Times(
+    assert wait_until(lambda: scrape(server).sum(INSTANCES) == len(images))
+    time.sleep(1)  # the advisor takes up what is finished
+    instances = server.get_json(f"/perf/instances?limit={len(images) - 1}")
+    finding = {}
+    for found in server.get_json("/perf/advice"):
+        if found["ID"] == "database-latency":
+            finding = found["Evidence"]
+    return Measured(
+        round_trip,
         median(instance["Duration"] for instance in instances),
         median(instance["Phases"]["Database"] for instance in instances),
+        median(instance["Database"]["Queued"] for instance in instances),
+        median(
+            instance["Database"]["RoundTrips"] * instance["Database"]["Latency"]
+            for instance in instances
+        ),
+        finding.get("RoundTrips", 0) * finding.get("Latency", 0),
     )
 
 
 @pytest.mark.alone
+@pytest.mark.usefixtures("before_others")
 @pytest.mark.parametrize("is_encrypted", [False, True])
 def test_the_database_explains_what_a_distant_server_costs(
     start_with_database: StartOrthanc,
@@ -174,27 +218,40 @@ def test_the_database_explains_what_a_distant_server_costs(
     make_series: MakeSeries,
     is_encrypted: bool,
 ) -> None:
-    images = make_series("database-distance", 10)
-    server = start_with_database(port=proxy.port, EnableSsl=is_encrypted)
+    """Both `database` of the instances and the figures of the finding do, at any distance.
 
-    def explain(round_trip: float) -> float:
-        """Of what an instance loses by the latency, the part that "database" explains."""
-        near = measure(server, proxy, images)
-        far = measure(server, proxy, images[:4], round_trip)
-        explained = (far.database - near.database) / (far.duration - near.duration)
-        print(f"{1000 * round_trip:.0f} ms: from {near} to {far}, explained {explained:.1%}")
-        return explained
+    As Orthanc's other threads need the database as well, there are connections for them, too: what
+    an instance would wait for one is `Queued`. The disk, whoever else uses it, is left out.
+    """
+    images = make_series("database-distance", 31)
+    server = start_with_database(
+        is_synced=False, port=proxy.port, EnableSsl=is_encrypted, connections=5
+    )
+    tries: list[Try] = []
 
-    explain(0.001)  # to be seen: what is lost is hardly more than two instances differ
-    for round_trip in (0.005, 0.02):
-        assert any(
-            EXPLAINED < explain(round_trip) < 1 / EXPLAINED for _ in range(advice.ATTEMPTS)
-        ), f"at {round_trip} s"
+    def explains(round_trip: float) -> bool:
+        tried = Try(measure(server, proxy, images, 0), measure(server, proxy, images, round_trip))
+        print(tried.describe())
+        tries.append(tried)
+        return (
+            EXPLAINED < tried.database < 2 - EXPLAINED
+            and FINDING_EXPLAINS[round_trip] < tried.finding < 2 - FINDING_EXPLAINS[round_trip]
+            and not tried.near.finding
+        )
+
+    try:
+        for round_trip in FINDING_EXPLAINS:
+            assert any(explains(round_trip) for _ in range(advice.ATTEMPTS)), f"{round_trip} s"
+    finally:
+        keep_tries(tries, server, is_encrypted)
 
     finding = advice.find_under_load(
         server, "database-latency", lambda: measure(server, proxy, images, 0.01)
     )
     assert finding["Evidence"]["Server"] == f"127.0.0.1:{proxy.port}"
+    release = server.get_json("/plugins/postgresql-index")["Version"]
+    said = f"this is release {release}." in finding["Remedy"]["Text"]
+    assert said == (int(release.partition(".")[0]) < FEWER_ROUND_TRIPS)
     assert "index" not in advice.list_kinds(server)
 
 
@@ -272,3 +329,10 @@ def test_while_the_database_hangs_perf_answers(
     assert scrape(server).sum(IN_FLIGHT) == 0
     (sent,) = server.get_json("/perf/instances?direction=Send")
     assert sent["ID"] == identifiers[0]
+
+
+def test_the_table_is_made_from_what_is_kept() -> None:
+    page = DOCUMENTATION / "how-it-works.md"
+    runs = json.loads((DOCUMENTATION / "database.json").read_text("utf-8"))
+    text = page.read_text("utf-8")
+    assert fill_page(text, runs) == text

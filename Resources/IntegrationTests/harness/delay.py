@@ -2,6 +2,8 @@
 """A server further away: a proxy on this machine that holds every byte back for a while."""
 
 import asyncio
+import os
+import selectors
 import threading
 import time
 from contextlib import suppress
@@ -22,8 +24,9 @@ class DelayingProxy:
         self.round_trip = round_trip
         self.port = 0
         self._target = target
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        # select(2) waits for microseconds, epoll_wait(2) for whole milliseconds
+        self._loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+        self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -36,6 +39,11 @@ class DelayingProxy:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(STOP_SECONDS)
         self._loop.close()
+
+    def _run(self) -> None:
+        with suppress(PermissionError):  # before all that the machine has to do besides
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        self._loop.run_forever()
 
     async def _listen(self) -> asyncio.Server:
         return await asyncio.start_server(self._serve, "127.0.0.1", 0)
