@@ -185,6 +185,16 @@ namespace OrthancPerf
       add("orthanc_perf_stall_seconds_total", "Time in the waits of orthanc_perf_stalls_total.",
           [](const Line& l)
           { return ToNumber(l.traffic.areStallsObserved, ToSeconds(l.traffic.stallTime)); });
+      add("orthanc_perf_peer_remote_round_trips_total",
+          "Questions to the storage's server for the peer's instances, each of which its answer "
+          "was waited for.",
+          [](const Line& l)
+          { return ToNumber(l.traffic.isRemoteObserved, l.traffic.remoteRoundTrips); });
+      add("orthanc_perf_peer_database_round_trips_total",
+          "Questions to the database's server for the peer's instances, each of which its answer "
+          "was waited for.",
+          [](const Line& l)
+          { return ToNumber(l.traffic.isDatabaseObserved, l.traffic.databaseRoundTrips); });
       receive(MakePhaseFamily(lines));
     }
 
