@@ -41,7 +41,7 @@ from harness.faults import (
     SlowPeers,
 )
 from harness.images import Image
-from harness.ledger import TITLE, Answer, Ledger
+from harness.ledger import C_STORE, STOW, TITLE, UPLOAD, Answer, Ledger
 from harness.metrics import (
     ASSOCIATIONS,
     DESCRIPTORS,
@@ -54,7 +54,7 @@ from harness.metrics import (
     scrape,
     wait_until,
 )
-from harness.orthanc import Json, OrthancServer
+from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
 from harness.process import count_descriptors, get_resident_bytes
 from harness.reliability import Row
 from harness.transcoding import (
@@ -75,7 +75,8 @@ TRANSCODED = PREFIX + "transcode_total"
 TRIES = int(os.environ.get("PERF_FAULTS", "0"))
 
 BEFORE, DURING = 2, 6
-BY_CSTORE = BY_HTTP = DURING // 2  # Ledger.send() takes turns
+WAYS = [STOW, C_STORE, UPLOAD]  # by turns; the last two images are sent by the latter
+BY_CSTORE = BY_HTTP = BY_STOW = DURING // len(WAYS)
 
 PATIENCE = 120.0  # of a client, seconds
 
@@ -132,7 +133,7 @@ class Patient:
         self._before = Metrics("")  # the latest fault
 
     def undergo(self, images: list[Image], case: "Case") -> Seen:
-        ledger = Ledger()
+        ledger = Ledger(WAYS)
         before = ledger.send(self.server, images[:BEFORE], PATIENCE)
         assert before == {Answer.ACKNOWLEDGED: BEFORE}, self.server.log
         self._remember()
@@ -282,6 +283,7 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     assert wait_until(lambda: patient.count("failed") == DURING), patient.count("failed")
     assert patient.count("failed", origin="DicomProtocol") == BY_CSTORE
     assert patient.count("failed", origin="RestApi") == BY_HTTP
+    assert patient.count("failed", origin="Plugin") == BY_STOW
     assert patient.count_more(PEER_INSTANCES, peer=TITLE) == BY_CSTORE
     assert patient.list_reasons() == {"storage full, or storage or database failed"}
     minute = patient.server.get_json("/perf/status")["Windows"][1]["Receive"]
@@ -311,6 +313,7 @@ def look_for_waiting(patient: Patient, answers: Counter[Answer]) -> None:
     metrics = scrape(patient.server)
     assert metrics.sum(IN_FLIGHT, origin="DicomProtocol") == BY_CSTORE
     assert metrics.sum(IN_FLIGHT, origin="RestApi") == BY_HTTP
+    assert metrics.sum(IN_FLIGHT, origin="Plugin") == BY_STOW
     assert metrics.sum(OPEN, peer=TITLE) == BY_CSTORE
 
     def find_stuck() -> Json:
@@ -624,7 +627,7 @@ def start(case: Case, plugin: Path | None) -> Iterator[Patient]:
         stack.enter_context(fault.prepare(folder))
         server = OrthancServer(
             folder,
-            plugins=[plugin] * (plugin is not None) + fault.plugins,
+            plugins=[plugin] * (plugin is not None) + [DICOMWEB_PLUGIN, *fault.plugins],
             options=fault.options,
             environment=fault.environment,
             launcher=fault.launcher,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What clients were told of each image, held against what the store has afterwards."""
 
+import json
 import subprocess
 import threading
 import time
@@ -9,15 +10,20 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 import numpy as np
 
+from harness.clients import make_multipart
 from harness.images import Image
 from harness.orthanc import OrthancServer
 from harness.transcoding import decode, read, read_stored
 
 SENDERS = 8
 TITLE = "LEDGER"
+
+REFERENCED = "00081199"  # Referenced SOP Sequence
+STATUS_SIZE = 3  # of HTTP
 
 LOOK_SECONDS = 0.2  # between two looks whether a client is to wait on
 
@@ -43,9 +49,10 @@ HERE = Place([], "127.0.0.1")
 
 
 class Ledger:
-    """Images are sent one by one, by turns with C-STORE and over HTTP, by programs of others."""
+    """Images are sent one by one, by programs of others, in these ways by turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, ways: Sequence["Way"] | None = None) -> None:
+        self._ways = ways or [C_STORE, UPLOAD]
         self.acknowledged: dict[str, Image] = {}
 
     def send(
@@ -61,12 +68,10 @@ class Ledger:
         is_over = threading.Event()
 
         def send_one(number: int) -> Answer:
-            make = make_store_command if number % 2 == 0 else make_upload_command
-            command = make(server, images[number], place.host)
+            way = self._ways[number % len(self._ways)]
+            command = way.make_command(server, images[number], place.host)
             finished = run([*place.launcher, *command], patience, is_over)
-            if finished is None:
-                return Answer.NONE
-            return judge_store(finished) if number % 2 == 0 else judge_upload(finished)
+            return Answer.NONE if finished is None else way.judge(finished)
 
         with ThreadPoolExecutor(SENDERS) as pool:
             sending = [pool.submit(send_one, number) for number in range(len(images))]
@@ -117,17 +122,55 @@ def judge_store(finished: Finished) -> Answer:
 
 
 def make_upload_command(server: OrthancServer, image: Image, host: str) -> list[str]:
+    return make_post_command(image.path, f"http://{host}:{server.http_port}/instances")
+
+
+def make_post_command(body: Path, url: str, output: str = "/dev/null") -> list[str]:
     command = ["curl", "--silent", "--noproxy", "*", "--write-out", "%{http_code}"]
     # Without "Expect: 100-continue", for which curl would wait a second
-    command += ["--output", "/dev/null", "--header", "Expect:"]
-    url = f"http://{host}:{server.http_port}/instances"
-    return [*command, "--data-binary", f"@{image.path}", url]
+    command += ["--output", output, "--header", "Expect:"]
+    return [*command, "--data-binary", f"@{body}", url]
+
+
+def make_stow_command(server: OrthancServer, image: Image, host: str) -> list[str]:
+    """STOW-RS of one instance; its request is kept beside the image."""
+    content, headers = make_multipart([image.read_bytes()])
+    body = image.path.with_suffix(".multipart")
+    body.write_bytes(content)
+    url = f"http://{host}:{server.http_port}/dicom-web/studies"
+    command = make_post_command(body, url, output="-")
+    for name, value in headers.items():
+        command += ["--header", f"{name}: {value}"]
+    return command
 
 
 def judge_upload(finished: Finished) -> Answer:
     if finished.returncode != 0:
         return Answer.NONE
     return Answer.ACKNOWLEDGED if finished.stdout == b"200" else Answer.REFUSED
+
+
+def judge_stow(finished: Finished) -> Answer:
+    """An instance may have failed with any status: the answer names those that are stored."""
+    if finished.returncode != 0:
+        return Answer.NONE
+    body, status = finished.stdout[:-STATUS_SIZE], finished.stdout[-STATUS_SIZE:]
+    if status not in (b"200", b"202") or not json.loads(body).get(REFERENCED, {}).get("Value"):
+        return Answer.REFUSED
+    return Answer.ACKNOWLEDGED
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a client sends one image, and what its end says."""
+
+    make_command: Callable[[OrthancServer, Image, str], list[str]]
+    judge: Callable[[Finished], Answer]
+
+
+C_STORE = Way(make_store_command, judge_store)
+UPLOAD = Way(make_upload_command, judge_upload)
+STOW = Way(make_stow_command, judge_stow)
 
 
 def is_stored(server: OrthancServer, uid: str, image: Image) -> bool:
