@@ -468,8 +468,8 @@ namespace OrthancPerf
       return 0;
     }
 
-    const std::uint64_t least = ticket.sips < FIRST_SIPS ? SIP : LEAST_SIP;
-    const std::uint64_t sip = isRest ? demand.sender.rest : std::max(least, demand.sender.sip);
+    const std::uint64_t sip =
+        isRest ? demand.sender.rest : std::max(FindLeastSip(ticket), demand.sender.sip);
     (isRest ? ticket.rests : ticket.sips)++;
     Take(ticket, std::max(ticket.bytes, demand.received) + sip);
     return ticket.bytes;
@@ -480,6 +480,15 @@ namespace OrthancPerf
   {
     ticket.sips = 0;
     ticket.rests = 0;
+  }
+
+
+  // The seldom ones: in SILENCE, SIP altogether
+  std::uint64_t IngestBudget::FindLeastSip(const Ticket& ticket) const noexcept
+  {
+    const double share = static_cast<double>(silence_.load()) / SILENCE.count();
+    const auto sip = static_cast<std::uint64_t>(static_cast<double>(SIP) * share);
+    return ticket.sips < FIRST_SIPS ? SIP : std::max(LEAST_SIP, sip);
   }
 
 

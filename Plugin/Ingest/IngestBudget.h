@@ -63,9 +63,12 @@ namespace OrthancPerf
     // A sender that is held back hears something now and then: a sip is read of what it sends. At
     // first that is SIP after 1, 2, 4 and 8 s, for those who have nearly all of it with the kernels
     // (no more than 4 MB with the sender's, tcp_wmem of tcp(7)) and wait for the answer then:
-    // Orthanc does so for 10 s (DicomScuTimeout), pynetdicom for 30 s. Afterwards it is less, and
-    // seldom: DCMTK and pynetdicom give up after 60 s in which nothing could be written. A PDU of
-    // up to LEAST_SIP, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), waits no more than once.
+    // Orthanc does so for 10 s (DicomScuTimeout), pynetdicom for 30 s. Afterwards it is seldom, but
+    // as much: DCMTK and pynetdicom give up after 60 s in which nothing could be written, and Linux
+    // lets them write only once a third of their buffer is free (sk_stream_is_writeable), 1.4 MB of
+    // 4 MB, which two sips are. Where sips come more often than SILENCE, they are smaller in
+    // proportion. A PDU of up to LEAST_SIP, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), waits no
+    // more than once.
     static constexpr std::uint64_t SIP = std::uint64_t{1024} * 1024;
     static constexpr std::uint64_t LEAST_SIP = SIP / 8;
     static constexpr Duration FIRST_SILENCE = std::chrono::seconds(1);
@@ -243,6 +246,7 @@ namespace OrthancPerf
     bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
     std::uint64_t TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     static void ForgetSips(Ticket& ticket) noexcept;
+    std::uint64_t FindLeastSip(const Ticket& ticket) const noexcept;
     Duration FindSilence(const Ticket& ticket, bool isRest) const noexcept;
     static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;

@@ -7,6 +7,7 @@ and what becomes of it is no matter of chance.
 
 import contextlib
 import gzip
+import os
 import socket
 import threading
 import time
@@ -434,6 +435,26 @@ def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[I
     assert advice.find(server, "ingest-memory")["Evidence"]["IngestBudget"] == BUDGET
     for way, image in zip(("C-STORE", "upload", "STOW-RS"), images[:3], strict=True):
         check_stored(server, image, way)
+
+
+@pytest.mark.skipif(not os.environ.get("PERF_LONG"), reason="run-tests.sh --long does it")
+def test_who_gives_up_after_a_minute_without_a_write_waits_for_longer(
+    orthanc: OrthancServer, tmp_path: Path
+) -> None:
+    """DCMTK; Linux lets it write again once a third of its buffer is free, of 4 MB at most."""
+    images = make_large(tmp_path, 4, 2 * LARGE_FRAMES)
+    with ExitStack() as stack:
+        with hold(orthanc, 512 * MEBIBYTE):
+            senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
+            wait_for_waiting(orthanc, len(images))
+            time.sleep(150)  # after the first sips, which end after 15 s, twice as long as it waits
+            assert all(sender.is_running() for sender in senders)
+        for sender in senders:
+            assert sender.wait() is Answer.ACKNOWLEDGED
+    memory = check_all_over(orthanc)
+    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+    for image in images:
+        check_stored(orthanc, image)
 
 
 def test_some_threads_stay_for_what_does_not_wait(

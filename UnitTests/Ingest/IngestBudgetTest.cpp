@@ -497,9 +497,20 @@ namespace OrthancPerf
     wait(seconds(4), SIP);
     wait(seconds(8), SIP);
 
-    // And seldom: they count as anything else does
-    wait(IngestBudget::SILENCE, SIP / 4);
-    wait(IngestBudget::SILENCE, SIP / 4);
+    // And seldom, but so much that DCMTK can write something in 60 s: a third of 4 MB
+    wait(IngestBudget::SILENCE, SIP);
+    wait(IngestBudget::SILENCE, SIP);
+
+    // Or as much as makes the kernel tell the sender of room
+    sender.sip = 2 * SIP;
+    wait(IngestBudget::SILENCE, 2 * SIP);
+
+    // More often, a smaller one does, but that of a PDU
+    sender.sip = 0;
+    budget_.SetReadTimeout(seconds(15));
+    wait(seconds(10), SIP / 2);
+    budget_.SetReadTimeout(milliseconds(1500));
+    wait(seconds(1), IngestBudget::LEAST_SIP);
     EXPECT_EQ(1U, budget_.GetFigures().waits);
     EXPECT_EQ(0U, budget_.GetFigures().givenUp);
   }

@@ -123,11 +123,11 @@ class LargeMessage:
 
 
 @contextmanager
-def hold(server: OrthancServer) -> Iterator[LargeMessage]:
-    """Within this, one message takes all of a small budget, and goes on: it is the oldest, and
-    whatever else is large waits. Afterwards it has vanished."""
+def hold(server: OrthancServer, size: int = HELD_SIZE) -> Iterator[LargeMessage]:
+    """Within this, one message takes all of a small budget, and goes on by 2 MiB a second, up to
+    its size: it is the oldest, and whatever else is large waits. Afterwards it has vanished."""
 
-    with LargeMessage(server, 1) as message:
+    with LargeMessage(server, 1, size) as message:
         message.send(HELD)
         assert wait_until(lambda: get_memory(server)["Held"] >= SMALLEST_BUDGET), get_memory(server)
 
