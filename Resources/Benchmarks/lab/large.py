@@ -31,6 +31,8 @@ THREADS = {"DicomThreadsCount": 16}
 # Before each block, with large messages or without: who has slept is let on sooner by the kernel
 REST_SECONDS = 0.2
 
+MOMENT_SECONDS = 3
+
 
 @contextmanager
 def rest(_: OrthancServer) -> Iterator[None]:
@@ -80,14 +82,18 @@ def wait_beside(server: OrthancServer, images: Sequence[Image]) -> Iterator[None
     def count_waiting() -> int:
         return get_memory(server)["Waiting"]
 
+    def all_wait() -> bool:
+        return count_waiting() == len(images)
+
     with hold(server), ExitStack() as senders:
         for command in list_commands(server, images):
             senders.enter_context(send(command))
-        if not wait_until(lambda: count_waiting() == len(images)):
+        if not wait_until(all_wait):
             raise ClientError(f"{count_waiting()} of {len(images)} large messages wait")
         time.sleep(REST_SECONDS)
         yield
-        if (waiting := count_waiting()) != len(images):
-            raise ClientError(f"{waiting} of {len(images)} large messages waited on")
+        # Now and then a little is read of one that waits, which then does not for a moment
+        if not wait_until(all_wait, MOMENT_SECONDS):
+            raise ClientError(f"{count_waiting()} of {len(images)} large messages waited on")
     if not wait_until(lambda: get_memory(server)["InFlight"] == 0):
         raise ClientError("large messages are still in flight")
