@@ -255,14 +255,14 @@ def test_what_is_transcoded_is_stored_as_well(
 ) -> None:
     """It takes more than the three times that count, and so the group is larger."""
     row = reliability(
-        "ten senders of 500 MB at once (C-STORE), transcoding by native, control group of 4 GiB,"
+        "ten senders of 500 MB at once (C-STORE), transcoding by native, control group of 5 GiB,"
         f" IngestBudget 25 %, IngestWaitSeconds as it comes ({DEFAULT_WAIT})",
         "all are stored, transcoded, and what others send meanwhile; none waits longer than"
         " configuration.md says",
     )
     folder = tmp_path / "budget"
     with row.attempt():
-        with start_in_group(folder, plugin, limit(), 4 << 30) as (server, group):
+        with start_in_group(folder, plugin, limit(), 5 << 30) as (server, group):
             assert JPEG_LOSSLESS_SV1 in list_engines(server)["native"]
             tune(server, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="native")
             with watch(server, group, small) as seen:
