@@ -36,6 +36,10 @@ namespace OrthancPerf
     // How often it is asked whether it is time to read the store
     constexpr std::chrono::seconds STORE_PERIOD(1);
 
+    // How often it is asked whether it is time to give memory back. That is a thread of its own, as
+    // malloc may take half a second for it.
+    constexpr std::chrono::seconds TRIM_PERIOD(1);
+
     // Of the thread that asks the store: how soon it ends where there is nothing to ask
     constexpr std::chrono::milliseconds LOOKUP_PERIOD(200);
 
@@ -208,6 +212,8 @@ namespace OrthancPerf
                               });
     advising_ = StartTask("PERF-ADVISOR", ADVISING_PERIOD,
                           [this] { Guard("Advising", [this] { advisor_.Advise(); }); });
+    trimming_ = StartTask("PERF-TRIM", TRIM_PERIOD,
+                          [this] { Guard("Trimming", [this] { trimmer_.Look(Clock::now()); }); });
     readingStore_ = StartTask("PERF-STORE", STORE_PERIOD, [this] { ReadStore(); });
     lookingUp_ = StartTask("PERF-LOOKUP", std::chrono::milliseconds(0),
                            [this]
@@ -255,6 +261,7 @@ namespace OrthancPerf
     watchingHealth_.reset();
     lookingUp_.reset();
     readingStore_.reset();
+    trimming_.reset();
     advising_.reset();
     housekeeping_.reset();
 
@@ -474,6 +481,7 @@ namespace OrthancPerf
 
     isShareUnknown_ = isShareUnknown;
     tuner_.GetBudget().Set(limit, memory.ingestWait);
+    trimmer_.SetPeriod(memory.trim);
   }
 
 

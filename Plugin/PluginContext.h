@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Advisor/HeapTrimmer.h"
 #include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
 #include "Advisor/ProcessorPressure.h"
@@ -182,6 +183,7 @@ namespace OrthancPerf
     EvidenceCollector evidence_;
     ProcessorPressure pressure_;  // housekeeping's
     MemoryWatch memoryWatch_;     // likewise
+    HeapTrimmer trimmer_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
@@ -201,6 +203,7 @@ namespace OrthancPerf
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
     std::unique_ptr<PeriodicTask> advising_;
+    std::unique_ptr<PeriodicTask> trimming_;
     std::unique_ptr<PeriodicTask> readingStore_;
     std::unique_ptr<PeriodicTask> lookingUp_;
     std::unique_ptr<PeriodicTask> watchingHealth_;

@@ -34,6 +34,16 @@ namespace OrthancPerf
   }
 
 
+  // Any library that brings a malloc of its own is found before the C library
+  void* FindOfMalloc(const char* name)
+  {
+    void* const function = dlsym(RTLD_DEFAULT, name);
+    const void* const module = FindModule(function);
+    return module != nullptr && module == FindModule(dlsym(RTLD_DEFAULT, "malloc")) ? function
+                                                                                    : nullptr;
+  }
+
+
   HeapWatch::HeapWatch(Ask ask) : ask_(std::move(ask))
   {
   }
@@ -63,10 +73,9 @@ namespace OrthancPerf
   // Nothing where malloc is another library's (jemalloc), of which glibc knows nothing
   std::optional<HeapWatch::Answer> HeapWatch::AskMalloc()
   {
-    void* const function = dlsym(RTLD_DEFAULT, "mallinfo2");
-    const void* const module = FindModule(function);
+    void* const function = FindOfMalloc("mallinfo2");
 
-    if (module == nullptr || module != FindModule(dlsym(RTLD_DEFAULT, "malloc")))
+    if (function == nullptr)
     {
       return std::nullopt;
     }

@@ -11,6 +11,10 @@
 
 namespace OrthancPerf
 {
+  // A function of the library whose malloc(3) is in use; null: it has none of that name
+  void* FindOfMalloc(const char* name);
+
+
   // What malloc(3) has given out, and what it keeps for later, in bytes. Asks it seldom: mallinfo2
   // walks through all free chunks with their arena's lock held, for which threads that ingest may
   // wait. Measured with glibc 2.36, fragmented arenas on a busy machine of two cores: 1.3 ms for

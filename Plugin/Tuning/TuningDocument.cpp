@@ -127,7 +127,8 @@ namespace OrthancPerf
 
   bool MemoryTuning::operator==(const MemoryTuning& other) const
   {
-    return ingestBudget == other.ingestBudget && ingestWait == other.ingestWait;
+    return ingestBudget == other.ingestBudget && ingestWait == other.ingestWait &&
+           trim == other.trim;
   }
 
 

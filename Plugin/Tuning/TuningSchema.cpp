@@ -281,6 +281,7 @@ namespace OrthancPerf
         MakeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
         MakeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
                       &MemoryTuning::ingestWait),
+        MakeMemoryKey("TrimSeconds", IntegerKind{TRIM_RANGE}, &MemoryTuning::trim),
     };
     return ALL;
   }

@@ -232,6 +232,18 @@ namespace OrthancPerf
     }
 
 
+    // From Orthanc 1.12.1 on, it has malloc give back every 30 s what it keeps
+    constexpr OrthancRelease TRIMS_BY_ITSELF = {1, 12, 1};
+    constexpr int PROPOSED_TRIM_SECONDS = 30;
+
+
+    bool IsTrimmed(const Evidence& evidence)
+    {
+      return evidence.tuning.memory.trim.count() != 0 ||
+             !evidence.facts.IsOlderThan(TRIMS_BY_ITSELF);
+    }
+
+
     std::uint64_t ProposeArenas(std::uint64_t arenas)
     {
       return arenas == 0 || arenas > USUAL_ARENAS ? USUAL_ARENAS : arenas / 2;
@@ -245,7 +257,9 @@ namespace OrthancPerf
     const double kept = ToDouble(memory.kept);
     const std::uint64_t arenas = GetArenas(evidence.facts);
 
-    if (kept < MUCH_KEPT || memory.kept < memory.used || arenas == 1)
+    const bool isTrimmed = IsTrimmed(evidence);
+
+    if (kept < MUCH_KEPT || memory.kept < memory.used || (arenas == 1 && isTrimmed))
     {
       return std::nullopt;
     }
@@ -254,11 +268,23 @@ namespace OrthancPerf
     finding.id = "kept-memory";
     finding.title = "Orthanc keeps " + SaySize(kept) + " of memory that it does not use";
     finding.explanation =
-        "The C library keeps what was freed, in several arenas that threads share, and could not "
-        "give it back for a minute: something in use lies between.";
+        "The C library keeps what was freed, in arenas that threads share, and has not given it "
+        "back for a minute: of each arena it does so from its end only, and something in use lies "
+        "there.";
     finding.evidence["Kept"] = static_cast<Json::UInt64>(memory.kept);
     finding.evidence["Used"] = static_cast<Json::UInt64>(memory.used);
     finding.evidence["Memory"] = static_cast<Json::UInt64>(evidence.facts.memory);
+
+    if (!isTrimmed)
+    {
+      finding.remedy = Remedy::Tune(
+          MakeOption("Memory", "TrimSeconds", PROPOSED_TRIM_SECONDS),
+          "Have the C library give back what it keeps every " +
+              std::to_string(PROPOSED_TRIM_SECONDS) +
+              " s, from between as well. Threads that ingest may wait for that for a moment.");
+      return finding;
+    }
+
     Json::Value options;
     options["MallocArenaMax"] = static_cast<Json::UInt64>(ProposeArenas(arenas));
     finding.remedy = Remedy::Configure(

@@ -14,6 +14,7 @@ namespace OrthancPerf
       IngestMemoryRulesTest()
       {
         evidence_.facts.memory = 3072 * MEBIBYTE;
+        evidence_.facts.orthancVersion = "1.10.1";
         SetTraffic({{{Phase::Receive, 1000}}, 100'000'000}, 10);
       }
 
@@ -195,13 +196,33 @@ namespace OrthancPerf
     EXPECT_EQ("Orthanc keeps 600.0 MiB of memory that it does not use", finding.title);
     EXPECT_EQ(600 * MEBIBYTE, finding.evidence["Kept"].asUInt64());
     EXPECT_EQ(200 * MEBIBYTE, finding.evidence["Used"].asUInt64());
-    EXPECT_EQ(2, finding.remedy.document["MallocArenaMax"].asInt());  // of five, by default
+    EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
+    EXPECT_EQ(30, finding.remedy.document["Memory"]["TrimSeconds"].asInt());
   }
 
 
-  TEST_F(IngestMemoryRulesTest, WhereMallocHasOneArenaNothingIsProposed)
+  TEST_F(IngestMemoryRulesTest, WhereMemoryIsGivenBackAlreadyFewerArenasAreProposed)
   {
     Keep(600, 200);
+    evidence_.tuning.memory.trim = std::chrono::seconds(30);
+    const Finding finding = Judge(&JudgeKeptMemory);
+    EXPECT_EQ(Remedy::Kind::Configuration, finding.remedy.kind);
+    EXPECT_EQ(2, finding.remedy.document["MallocArenaMax"].asInt());  // of five, by default
+
+    evidence_.tuning.memory.trim = std::chrono::seconds(0);
+    evidence_.facts.orthancVersion = "1.12.0";
+    EXPECT_EQ(Remedy::Kind::Tuning, Judge(&JudgeKeptMemory).remedy.kind);
+    evidence_.facts.orthancVersion = "1.12.1";
+    EXPECT_EQ(2, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
+  }
+
+
+  TEST_F(IngestMemoryRulesTest, WhereMallocHasOneArenaThatIsTrimmedNothingIsProposed)
+  {
+    Keep(600, 200);
+    evidence_.facts.configuration["MallocArenaMax"] = 1;
+    EXPECT_EQ(Remedy::Kind::Tuning, Judge(&JudgeKeptMemory).remedy.kind);
+    evidence_.tuning.memory.trim = std::chrono::seconds(30);
     Json::Value& option = evidence_.facts.configuration["MallocArenaMax"];
     option = 1;
     EXPECT_FALSE(IsFound(&JudgeKeptMemory));

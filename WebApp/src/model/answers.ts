@@ -195,6 +195,7 @@ export interface IngestTranscoding {
 export interface MemoryTuning {
   IngestBudget: number | string; // bytes, or a share such as "25%"; 0: off
   IngestWaitSeconds: number;
+  TrimSeconds: number; // 0: never
 }
 
 export interface Tuning {
