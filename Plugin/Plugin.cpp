@@ -9,16 +9,20 @@
 #include "Tuning/SettingError.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace
 {
   using namespace OrthancPerf;
 
-  // C callbacks have no argument of their own: this is what they work on. Set before they are
-  // registered, reset when Orthanc has stopped all its servers.
-  std::unique_ptr<PluginContext> plugin;
+  // C callbacks have no argument of their own: this is what they work on. Owned from before they
+  // are registered until Orthanc has stopped all its servers. Not by an object with a destructor: a
+  // child that something in Orthanc has forked, and that calls exit(3), would wait there for
+  // threads that it does not have.
+  PluginContext* plugin = nullptr;
 
 
   // Runs the body of a callback, if the plugin is there
@@ -296,7 +300,8 @@ namespace
     }
 
     plugin =
-        std::make_unique<PluginContext>(context, orthancConfiguration, configuration, OnTranscode);
+        std::make_unique<PluginContext>(context, orthancConfiguration, configuration, OnTranscode)
+            .release();
     RegisterHooks(*plugin);
 
     if (!GetDashboardFiles().empty())
@@ -352,7 +357,7 @@ extern "C"
 
   __attribute__((visibility("default"))) void OrthancPluginFinalize()
   {
-    plugin.reset();
+    const std::unique_ptr<PluginContext> last(std::exchange(plugin, nullptr));
   }
 
 

@@ -18,6 +18,11 @@ namespace OrthancPerf
     // have headers of more than 100 bytes.
     constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
 
+    // What OpenSSL writes by itself while it reads, as the peer asked for that: a KeyUpdate of five
+    // bytes (RFC 8446, 4.6.3), or an alert of two, with their type, a tag of up to 16 bytes and the
+    // record's header of five. The smallest PDU, of ten bytes, has 32 then.
+    constexpr std::size_t MAXIMUM_TLS_CONTROL = 27;
+
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
   }
 
@@ -170,9 +175,16 @@ namespace OrthancPerf
       connection.isEncrypted.store(true, RELAXED);
     }
 
+    const bool isControl =
+        connection.IsDicom() && connection.isEncrypted.load(RELAXED) && size <= MAXIMUM_TLS_CONTROL;
+
     if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
+    }
+    else if (isControl && connection.state == ExchangeState::Request)
+    {
+      return;
     }
     else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
              size > MAXIMUM_INTERIM_RESPONSE)

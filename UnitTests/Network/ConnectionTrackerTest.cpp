@@ -191,6 +191,22 @@ namespace OrthancPerf
     EXPECT_EQ(Events({"opened", "request", "<16", "closed encrypted"}), observer_.Take());
   }
 
+  // Or else a peer could have what it has sent of a message forgotten: a KeyUpdate that asks for
+  // one
+  TEST_F(ConnectionTrackerTest, TakesNoControlRecordOfTlsForAResponse)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, "\x16\x03\x01 client hello", 1);
+    Write(connection, std::string(100, '\x16'), 2);
+    observer_.Take();
+
+    Read(connection, std::string(1000, 'x'), 3);
+    Write(connection, std::string(27, 'x'), 4);
+    Read(connection, std::string(1000, 'x'), 5);
+    Write(connection, std::string(32, 'x'), 6);
+    EXPECT_EQ(Events({"request", "<1000", "<1000", ">32"}), observer_.Take());
+  }
+
   // A known port may be that of others as well: an object storage, at 443
   TEST_F(ConnectionTrackerTest, TakesNothingElseForDicomOnAKnownPort)
   {
