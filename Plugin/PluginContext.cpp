@@ -23,6 +23,8 @@
 #include "Tuning/TuningSources.h"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 namespace OrthancPerf
 {
@@ -60,6 +62,13 @@ namespace OrthancPerf
     constexpr std::chrono::milliseconds QUIET(50);
 
 
+    std::string ReadWhole(const char* path)
+    {
+      std::ifstream file(path, std::ios::binary);
+      return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    }
+
+
     WatchedPlaces GetWatchedPlaces(const ServerConfiguration& server)
     {
       WatchedPlaces places;
@@ -94,7 +103,7 @@ namespace OrthancPerf
                                const PerfConfiguration& configuration,
                                OrthancPluginTranscoderCallback transcode) :
     orthanc_(context),
-    server_(orthancConfiguration),
+    server_(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
     senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
     metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
@@ -552,19 +561,17 @@ namespace OrthancPerf
   }
 
 
+  // Of disks, those that Orthanc itself stores on: what plugins keep may be anywhere
   std::vector<HealthWatch::Part> PluginContext::ListHealthParts()
   {
-    const std::filesystem::path base = orthanc_.GetConfigurationFolder();
-    const std::string images = base / server_.storageDirectory;
-    const std::string index = base / server_.indexDirectory;
+    const std::string& images = server_.storageDirectory;
+    const std::string& index = server_.indexDirectory;
 
     const auto askDatabase = [this]
     {
       orthanc_.AskDatabase();
       return std::string();
     };
-
-    // What plugins keep may be anywhere
     const auto tryImages = [this, trial = std::make_shared<StorageTrial>(images)]
     {
       const std::optional<Served> served = advisorSources_.GetServed();
@@ -577,9 +584,15 @@ namespace OrthancPerf
       return isOther ? trial->Try(HealthWatch::LONGEST) : "";
     };
 
-    return {{"Database", DATABASE_PERIOD, askDatabase},
-            {"Storage", DISK_PERIOD, tryImages},
-            {"Index", DISK_PERIOD, tryIndex}};
+    std::vector<HealthWatch::Part> parts = {{"Database", DATABASE_PERIOD, askDatabase}};
+
+    if (!images.empty())
+    {
+      parts.push_back({"Storage", DISK_PERIOD, tryImages});
+      parts.push_back({"Index", DISK_PERIOD, tryIndex});
+    }
+
+    return parts;
   }
 
 

@@ -6,7 +6,7 @@
 
 namespace OrthancPerf
 {
-  HealthWatch::HealthWatch(const std::vector<Part>& parts)
+  HealthWatch::HealthWatch(const std::vector<Part>& parts, Duration longest) : longest_(longest)
   {
     for (const Part& part : parts)
     {
@@ -23,8 +23,7 @@ namespace OrthancPerf
 
     for (State& state : states_)
     {
-      state.isWanted = state.isWanted || !state.answeredAt || !state.problem.empty() ||
-                       begin - *state.answeredAt >= state.part.period;
+      state.isWanted = state.isWanted || IsDue(state, begin);
     }
 
     wanted_.notify_one();
@@ -35,7 +34,7 @@ namespace OrthancPerf
 
     for (const State& state : states_)
     {
-      if (state.askedAt && now - *state.askedAt >= LONGEST)
+      if (state.askedAt && now - *state.askedAt >= longest_)
       {
         const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *state.askedAt);
         problems.push_back(
@@ -81,6 +80,17 @@ namespace OrthancPerf
     state.answeredAt = Clock::now();
     state.problem = problem;
     answered_.notify_all();
+  }
+
+
+  // Whoever is unwell is asked sooner, but not as often as strangers look
+  bool HealthWatch::IsDue(const State& state, TimePoint now)
+  {
+    constexpr Duration SOON = std::chrono::seconds(1);
+
+    return !state.answeredAt ||
+           now - *state.answeredAt >=
+               (state.problem.empty() ? state.part.period : std::min(SOON, state.part.period));
   }
 
 

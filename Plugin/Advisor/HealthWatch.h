@@ -35,11 +35,11 @@ namespace OrthancPerf
       std::string text;
     };
 
-    // Who has not answered for so long does not: half of the time-out of a load balancer's check
-    // and of a modality that waits for an association
-    static constexpr std::chrono::seconds LONGEST{5};
+    // Who has not answered for so long does not: a database or a disk may be busy for some seconds,
+    // and a modality waits for 30 s or more
+    static constexpr std::chrono::seconds LONGEST{15};
 
-    explicit HealthWatch(const std::vector<Part>& parts);
+    explicit HealthWatch(const std::vector<Part>& parts, Duration longest = LONGEST);
 
     // What is wrong. Has asked whom it is time to ask, and waits for the answers for so long at
     // most. What was never answered is a problem, too.
@@ -58,9 +58,11 @@ namespace OrthancPerf
       std::string problem = "not known yet";
     };
 
+    static bool IsDue(const State& state, TimePoint now);
     State* FindWanted();
     bool IsAnswered() const;
 
+    const Duration longest_;
     std::mutex mutex_;
     std::condition_variable wanted_;
     std::condition_variable answered_;

@@ -20,7 +20,7 @@ namespace OrthancPerf
 
     // What OpenSSL writes by itself while it reads, as the peer asked for that: a KeyUpdate of five
     // bytes (RFC 8446, 4.6.3), or an alert of two, with their type, a tag of up to 16 bytes and the
-    // record's header of five. The smallest PDU, of ten bytes, has 32 then.
+    // record's header of five. A PDU of ten bytes, the smallest, has 32 with such a tag.
     constexpr std::size_t MAXIMUM_TLS_CONTROL = 27;
 
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1

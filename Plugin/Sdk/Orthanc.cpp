@@ -133,15 +133,6 @@ namespace OrthancPerf
     return ReadJson(text.get());
   }
 
-  std::filesystem::path Orthanc::GetConfigurationFolder() const
-  {
-    // The file that Orthanc was started with, or the folder of several; neither: where it was
-    const String path = Own(OrthancPluginGetConfigurationPath(context_));
-    const std::filesystem::path found(path ? path.get() : "");
-    std::error_code error;
-    return std::filesystem::is_directory(found, error) ? found : found.parent_path();
-  }
-
   std::optional<std::string> Orthanc::GetGlobalProperty(std::int32_t property) const
   {
     const String text = Own(OrthancPluginGetGlobalProperty(context_, property, NEVER_SET));

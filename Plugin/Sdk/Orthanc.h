@@ -6,7 +6,6 @@
 #include <json/json.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -54,9 +53,6 @@ namespace OrthancPerf
 
     // The whole configuration of Orthanc. Throws SdkError.
     Json::Value GetConfiguration() const;
-
-    // The folder that relative paths of the configuration begin in
-    std::filesystem::path GetConfigurationFolder() const;
 
     // A string that plugins keep in Orthanc's database, under a number of 1024 or more; nothing
     // if it was never set. Available once Orthanc has started. Throws SdkError.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/ServerConfiguration.h"
 
+#include <sstream>
+#include <system_error>
+
 namespace OrthancPerf
 {
   namespace
@@ -36,11 +39,13 @@ namespace OrthancPerf
     }
 
 
-    std::string GetText(const Json::Value& configuration, const char* key,
-                        const std::string& defaultText)
+    std::string GetFolder(const Json::Value& configuration, const char* key,
+                          const std::string& defaultFolder, const std::filesystem::path& base)
     {
       const Json::Value& text = configuration[key];
-      return text.isString() ? text.asString() : defaultText;
+      const bool isReadOnly = configuration["ReadOnly"] == Json::Value(true);
+      return isReadOnly ? ""
+                        : (base / (text.isString() ? text.asString() : defaultFolder)).string();
     }
 
 
@@ -110,7 +115,28 @@ namespace OrthancPerf
   }
 
 
-  ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration) :
+  std::filesystem::path FindConfigurationFolder(const std::string& commandLine)
+  {
+    std::istringstream words(commandLine);
+    std::string word;
+    std::getline(words, word, '\0');  // the program
+
+    while (std::getline(words, word, '\0'))
+    {
+      if (!word.empty() && word[0] != '-')
+      {
+        const std::filesystem::path path = std::filesystem::absolute(word);
+        std::error_code error;
+        return std::filesystem::is_directory(path, error) ? path : path.parent_path();
+      }
+    }
+
+    return std::filesystem::current_path();
+  }
+
+
+  ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration,
+                                           const std::filesystem::path& folder) :
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
     dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
@@ -118,8 +144,8 @@ namespace OrthancPerf
     dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
-    storageDirectory(GetText(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE)),
-    indexDirectory(GetText(orthancConfiguration, "IndexDirectory", storageDirectory)),
+    storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
+    indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),
     foreignArguments(GetForeignArguments(orthancConfiguration))
   {

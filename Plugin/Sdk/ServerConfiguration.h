@@ -6,16 +6,26 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
+  // The folder in which relative paths of the configuration begin, as Orthanc has it (1.10.1 to
+  // 1.13.0): that of the file or the folder that its command line names, or else where it was
+  // started. "commandLine": its words with a null after each, /proc/self/cmdline (proc(5)). The
+  // SDK's OrthancPluginGetConfigurationPath is the folder above for a folder.
+  std::filesystem::path FindConfigurationFolder(const std::string& commandLine);
+
+
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
   // key is missing or is of another type. Made once, of the whole configuration; constant.
   struct ServerConfiguration
   {
-    explicit ServerConfiguration(const Json::Value& orthancConfiguration);
+    // "folder": in which relative paths begin
+    ServerConfiguration(const Json::Value& orthancConfiguration,
+                        const std::filesystem::path& folder);
 
     std::uint16_t dicomPort;  // 0: Orthanc has no DICOM server
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
@@ -26,7 +36,8 @@ namespace OrthancPerf
     std::vector<std::string> modalityTitles;    // the AE titles of all modalities
     std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS
 
-    // Of the images, and of SQLite's index; as they are written, so relative to the configuration
+    // Of the images, and of SQLite's index, as paths from anywhere; both empty where Orthanc stores
+    // nothing ("ReadOnly")
     std::string storageDirectory;
     std::string indexDirectory;
 

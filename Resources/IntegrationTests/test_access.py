@@ -23,6 +23,7 @@ from harness.transcoding import JPEG_LS, change, list_engines, tune
 
 DOCUMENT = ROOT / "Resources" / "Documentation" / "access.md"
 METRICS = "/perf/metrics"
+HEALTH = "/perf/health"
 TUNING = "/perf/tuning"
 USERS = {"alice": "a secret", "prometheus": "secret"}
 PERF = {"MetricsUsers": ["prometheus", "nobody"], "AllowTuning": ["alice"]}
@@ -61,7 +62,7 @@ def test_a_user_for_metrics_reads_metrics(server: OrthancServer) -> None:
         answer = server.request("GET", path, auth=("prometheus", USERS["prometheus"]))
         assert answer.status_code == 200
         assert "orthanc_" in answer.text
-    answer = server.request("GET", "/perf/health", auth=("prometheus", USERS["prometheus"]))
+    answer = server.request("GET", HEALTH, auth=("prometheus", USERS["prometheus"]))
     assert answer.status_code in (200, 503)
     assert "Healthy" in answer.json()
 
@@ -236,9 +237,10 @@ def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
 
     routes = list_routes(guarded)
     assert routes == read_table()
+    assert wait_until(lambda: ask("GET", HEALTH, "owner").status_code == 200)
     for path, method in sorted(routes):
         codes = {who: ask(method, path, who).status_code for who in [*TOKENS, "stranger", None]}
-        is_open = (path, method) == (METRICS, "GET")
+        is_open = (path, method) in [(METRICS, "GET"), (HEALTH, "GET")]
         for who in ("sender", "stranger", None):
             assert codes[who] == (200 if is_open else 403), (method, path, who, codes)
         for who in ("viewer", "operator", "owner"):

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GET /perf/health: what a load balancer has to know of a server while something breaks."""
 
+import json
 import shutil
-import time
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+import requests
 
 from conftest import MakeSeries, StartOrthanc
 from harness.clients import get_output, make_store_command, store, upload
@@ -22,7 +24,7 @@ from harness.faults import (
 )
 from harness.haproxy import HaProxyServer
 from harness.metrics import wait_until
-from harness.orthanc import Json, OrthancServer
+from harness.orthanc import ORTHANC, Json, OrthancServer, find_free_port
 
 PATIENCE = 120.0  # seconds, of a test on a machine that is busy with other things
 
@@ -52,6 +54,7 @@ def wait_for_problem(server: OrthancServer, part: str) -> str:
     ("fault", "part", "reasons"),
     [
         (FullDisk(), "Storage", {"No space left on device"}),
+        (FullDisk(left=8 << 20), "Storage", {"No space left on device"}),
         (ReadOnlyDisk(), "Storage", {"Read-only file system"}),
         (HangingFolder(), "Storage", {"no answer"}),
         (LostFolder(), "Storage", {"Transport endpoint", "not connected"}),
@@ -116,24 +119,57 @@ def test_haproxy_sends_to_who_can_store(
         haproxy = stack.enter_context(HaProxyServer(tmp_path, servers, ("nobody", "is asked")))
         with fault.strike(servers["orthanc-b"]):
             assert wait_until(lambda: haproxy.list_up() == ["orthanc-a"], PATIENCE)
+            assert haproxy.list_up("http") == list(servers)
             for image in images:
                 get_output(make_store_command(haproxy.dicom_port, [image]))
         assert wait_until(lambda: haproxy.list_up() == list(servers), PATIENCE)
+        servers["orthanc-a"].stop()
+        with fault.strike(servers["orthanc-b"]):
+            assert wait_until(lambda: haproxy.list_up() == [], PATIENCE)
+            get_output(["echoscu", "-aec", "ORTHANC", "127.0.0.1", str(haproxy.dicom_port)])
+        servers["orthanc-a"].start()
         assert len(servers["orthanc-a"].get_json("/instances")) == len(images)
         assert servers["orthanc-b"].get_json("/instances") == []
 
 
-def test_nobody_is_asked_and_nothing_is_left_while_nobody_looks(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
+def test_a_disk_is_as_it_was(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+    """A file that has no name, as on most, does not even change the folder's date."""
     store(orthanc, make_series("health", 1))
     folder = orthanc.storage
-    assert wait_until(lambda: is_well(orthanc), PATIENCE)
     before = sorted(folder.rglob("*"))
     changed = folder.stat().st_mtime_ns
     assert before
-    for _ in range(3):
-        assert is_well(orthanc)
-        time.sleep(0.1)
+    assert wait_until(lambda: is_well(orthanc), PATIENCE)  # has tried, or it would not know
     assert sorted(folder.rglob("*")) == before
     assert folder.stat().st_mtime_ns == changed
+
+
+@pytest.mark.parametrize("folder", ["", "images"], ids=["default", "relative"])
+def test_it_looks_at_the_disk_that_orthanc_has(plugin: Path, tmp_path: Path, folder: str) -> None:
+    """As Debian starts it: with a folder, no slash at its end, from elsewhere."""
+    port = find_free_port()
+    options = {
+        "Plugins": [str(plugin)],
+        "HttpPort": port,
+        "DicomServerEnabled": False,
+        **({"StorageDirectory": folder} if folder else {}),
+    }
+    configuration = tmp_path / "configuration"
+    configuration.mkdir()
+    (configuration / "orthanc.json").write_text(json.dumps(options))
+
+    def ask() -> int:
+        with suppress(requests.ConnectionError):
+            answer = requests.get(f"http://127.0.0.1:{port}/perf/health", timeout=60)
+            return answer.status_code
+        return 0
+
+    with subprocess.Popen([ORTHANC, configuration], cwd="/", stderr=subprocess.DEVNULL) as process:
+        try:
+            assert wait_until(lambda: ask() == 200, PATIENCE)
+            images = configuration / (folder or "OrthancStorage")
+            assert images.is_dir()
+            shutil.rmtree(images)
+            assert wait_until(lambda: ask() == 503, PATIENCE)
+        finally:
+            process.terminate()

@@ -122,7 +122,8 @@ namespace OrthancPerf
                             end.get_future().wait();
                           }
                           return std::string();
-                        }}});
+                        }}},
+                      std::chrono::seconds(1));
     const Asking asking(watch);
     EXPECT_TRUE(watch.Look(LONG).empty());
     EXPECT_TRUE(watch.Look(SOON).empty());
@@ -132,7 +133,7 @@ namespace OrthancPerf
     {
       found = watch.Look(SOON);
     }
-    EXPECT_EQ(found[0].text, "no answer for 5 s");
+    EXPECT_EQ(found[0].text, "no answer for 1 s");
 
     end.set_value();
     EXPECT_TRUE(watch.Look(LONG).empty());

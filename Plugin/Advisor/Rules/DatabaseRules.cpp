@@ -120,7 +120,9 @@ namespace OrthancPerf
       if (allowed < wanted)
       {
         text += " More connections (\"IndexConnectionsCount\") let several senders wait at the "
-                "same time: each of them waits as long, all together are faster.";
+                "same time: each of them waits as long, all together are faster. All servers "
+                "together may have no more than the database allows (\"max_connections\", "
+                "less some): who does not get all of its own does not start.";
         options["IndexConnectionsCount"] = static_cast<Json::UInt64>(wanted);
       }
 

@@ -232,8 +232,9 @@ namespace OrthancPerf
     }
 
 
-    // From Orthanc 1.12.1 on, it has malloc give back every 30 s what it keeps
-    constexpr OrthancRelease TRIMS_BY_ITSELF = {1, 12, 1};
+    // From Orthanc 1.11.3 on, it has malloc give back what it keeps: ten times a second, and from
+    // 1.12.1 on every 30 s
+    constexpr OrthancRelease TRIMS_BY_ITSELF = {1, 11, 3};
     constexpr int PROPOSED_TRIM_SECONDS = 30;
 
 

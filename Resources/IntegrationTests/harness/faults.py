@@ -88,12 +88,13 @@ def mount_memory(point: Path) -> Iterator[None]:
 
 
 class FullDisk(Fault):
-    """The disk of the images, or that of the database, or both, takes no byte more."""
+    """The disk of the images, or that of the database, or both, takes no byte more, or `left`."""
 
     obstacle = find_obstacle("mount")
 
-    def __init__(self, storage: bool = True, index: bool = False) -> None:
+    def __init__(self, storage: bool = True, index: bool = False, left: int = 0) -> None:
         super().__init__()
+        self._left = left
         self._storage = storage
         self._index = index
 
@@ -116,6 +117,7 @@ class FullDisk(Fault):
             with contextlib.suppress(OSError):
                 while True:
                     file.write(bytes(4096))
+            file.truncate(file.tell() - self._left)
         try:
             yield
         finally:

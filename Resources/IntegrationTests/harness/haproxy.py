@@ -96,9 +96,9 @@ class HaProxyServer:
             connection.sendall(f"{command}\n".encode())
             return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
-    def list_up(self) -> list[str]:
-        """The servers that get DICOM connections."""
-        return self._list("haproxy_server_status", "UP")
+    def list_up(self, backend: str = "dicom") -> list[str]:
+        """The servers that it finds well: that can store, for DICOM."""
+        return self._list("haproxy_server_status", "UP", backend)
 
     def count_connections(self, name: str, backend: str = "dicom") -> int:
         """How many it has given to this server."""
@@ -109,8 +109,8 @@ class HaProxyServer:
         names = self._names
         return sum(self._read("haproxy_server_current_sessions", name, backend) for name in names)
 
-    def _list(self, metric: str, state: str) -> list[str]:
-        return [name for name in self._names if self._read(metric, name, state=state)]
+    def _list(self, metric: str, state: str, backend: str = "dicom") -> list[str]:
+        return [name for name in self._names if self._read(metric, name, backend, state)]
 
     def _read(
         self, metric: str, name: str, backend: str = "dicom", state: str | None = None

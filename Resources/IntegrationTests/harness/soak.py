@@ -112,6 +112,7 @@ class Soak:
         self.sums = Sums()
         self.samples: list[Sample] = []
         self.rounds = 0
+        self._ill = 0
         self._server = server
         self._dice = random.Random(seed)
         self._numbered = NumberedImages()
@@ -211,9 +212,11 @@ class Soak:
         is_over.wait(TUNING_PAUSE)
 
     def _check_health(self, session: requests.Session, is_over: threading.Event) -> None:
-        """As a load balancer does."""
+        """As a load balancer does, which would take the server out the third time."""
         response = session.get(f"{self._server.url}/perf/health", timeout=60)
         assert response.status_code in (200, 503)
+        self._ill = 0 if response.status_code == 200 else self._ill + 1
+        assert self._ill < 3, response.text
         session.close()
         is_over.wait(CHECK_PAUSE)
 

@@ -210,9 +210,9 @@ namespace OrthancPerf
     EXPECT_EQ(2, finding.remedy.document["MallocArenaMax"].asInt());  // of five, by default
 
     evidence_.tuning.memory.trim = std::chrono::seconds(0);
-    evidence_.facts.orthancVersion = "1.12.0";
+    evidence_.facts.orthancVersion = "1.11.2";
     EXPECT_EQ(Remedy::Kind::Tuning, Judge(&JudgeKeptMemory).remedy.kind);
-    evidence_.facts.orthancVersion = "1.12.1";
+    evidence_.facts.orthancVersion = "1.11.3";
     EXPECT_EQ(2, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
   }
 
