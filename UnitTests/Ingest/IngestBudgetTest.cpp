@@ -655,7 +655,7 @@ namespace OrthancPerf
       received += sip;
     }
 
-    EXPECT_EQ(131072U, sip);
+    EXPECT_EQ(1048576U, sip);
   }
 
 
