@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
-#include "Advisor/HeapTrimmer.h"
 #include "Advisor/HealthWatch.h"
+#include "Advisor/HeapTrimmer.h"
 #include "Advisor/MemoryWatch.h"
 #include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
