@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/StorageTrial.h"
 
+#include "Transcoding/Worker/FileDescriptor.h"
+
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -21,34 +23,6 @@ namespace OrthancPerf
     constexpr std::uint64_t ROOM = std::uint64_t{16} << 20;
 
     using Block = std::array<char, 4096>;
-
-
-    class Descriptor
-    {
-    public:
-      explicit Descriptor(int descriptor) : descriptor_(descriptor)
-      {
-      }
-
-      Descriptor(const Descriptor&) = delete;
-      Descriptor& operator=(const Descriptor&) = delete;
-
-      ~Descriptor()
-      {
-        if (descriptor_ >= 0)
-        {
-          close(descriptor_);
-        }
-      }
-
-      int Get() const
-      {
-        return descriptor_;
-      }
-
-    private:
-      const int descriptor_;
-    };
 
 
     int OpenFile(const std::string& folder)
@@ -101,7 +75,7 @@ namespace OrthancPerf
     // On a thread that outlives its plugin's objects, so of nothing but its argument
     std::string TryToStore(const std::string& folder)
     {
-      const Descriptor file(OpenFile(folder));
+      const FileDescriptor file(OpenFile(folder));
       const bool isWell = file.Get() >= 0 && HasRoom(file.Get()) && CanWrite(file.Get());
       return isWell ? "" : std::generic_category().message(errno);
     }

@@ -32,9 +32,9 @@ namespace OrthancPerf
     void Start();
 
     // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most, and once
-    // which release of the PostgreSQL plugin that is. One thread
-    // at a time, which nobody waits for: Orthanc takes long while its database does not answer.
-    // What was known before stays known where there is no answer.
+    // which release of the PostgreSQL plugin that is. One thread at a time, which nobody waits for:
+    // Orthanc takes long while its database does not answer. What was known before stays known
+    // where there is no answer.
     void ReadStore();
 
     // What GET /system said of it

@@ -3,10 +3,8 @@
 
 import json
 import os
-import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from statistics import median
@@ -25,7 +23,6 @@ from harness.mariadb import MYSQL_PLUGIN, MariaDbServer
 from harness.metrics import INSTANCES, scrape, scrape_when_counted, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
-from harness.process import keep_children_still
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
 DOCUMENTATION = ROOT / "Resources" / "Documentation"
@@ -279,17 +276,6 @@ def test_threads_that_wait_for_a_connection_are_found(
         assert "database-connections" not in advice.list_kinds(server)
 
 
-@contextmanager
-def hang(postgresql: PostgreSqlServer) -> Iterator[None]:
-    """The database takes connections and questions, and answers none while the body runs."""
-    os.kill(postgresql.pid, signal.SIGSTOP)
-    try:
-        with keep_children_still(postgresql.pid):
-            yield
-    finally:
-        os.kill(postgresql.pid, signal.SIGCONT)
-
-
 def test_while_the_database_hangs_perf_answers(
     start_orthanc: StartOrthanc,
     postgresql: PostgreSqlServer,
@@ -319,7 +305,7 @@ def test_while_the_database_hangs_perf_answers(
     with StoreScp(port):
         send(server, "receiver", identifiers[:1])
 
-    with hang(postgresql):
+    with postgresql.hang():
         upload(server, [content.getvalue()])
         for route in ("status", "metrics", "advice", "instances", "instances?direction=Send") * 3:
             assert server.get(f"/perf/{route}").status_code == 200
