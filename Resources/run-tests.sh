@@ -228,21 +228,41 @@ run_fuzz_target()
 }
 
 
+# on_each_fuzz_target FUNCTION ARGUMENTS...: as many at once as there are processors
+on_each_fuzz_target()
+{
+  export -f run_fuzz_target fuzz_for_long fuzz_briefly
+  # shellcheck disable=SC2016 # the inner shell's
+  list_fuzz_targets | xargs -P "$(nproc)" -I TARGET bash -c '
+    set -euo pipefail
+    function=$1
+    shift
+    "$function" TARGET "$@"
+  ' - "$@"
+}
+
+
+# fuzz_briefly TARGET CORPUS RUNS: what it says in one piece, beside others
+fuzz_briefly()
+{
+  local target=$1 corpus=$2 runs=$3 seconds said code=0
+  # Most of the time of codec libraries' programs is the libraries'
+  seconds=$([[ $target == *Program ]] && echo 5 || echo 20)
+  said=$(run_fuzz_target "$target" "$corpus" -runs="$runs" -max_total_time="$seconds" -seed=1 2>&1) \
+    || code=$?
+  printf '%s:\n%s\n' "$target" "$said"
+  return "$code"
+}
+
+
 part_sanitizers()
 {
-  local target seconds corpus=build/asan/corpus
+  local corpus=build/asan/corpus
   build_sanitized all
   run_shards build/asan/UnitTests
   rm -rf "$corpus"  # so that each run is the same
   "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
-  for target in $(list_fuzz_targets)
-  do
-    echo "$target:"
-    # Most of the time of codec libraries' programs is the libraries'
-    seconds=$([[ $target == *Program ]] && echo 5 || echo 20)
-    run_fuzz_target "$target" "$corpus" -runs="${PERF_FUZZ_RUNS:-20000}" \
-      -max_total_time="$seconds" -seed=1
-  done
+  on_each_fuzz_target fuzz_briefly "$corpus" "${PERF_FUZZ_RUNS:-20000}"
 }
 
 
@@ -286,12 +306,7 @@ part_fuzz()
   printf '%s\t' target begin seconds runs coverage crashes > "$LOGS/fuzz"
   echo commit >> "$LOGS/fuzz"
   export LOGS
-  export -f run_fuzz_target fuzz_for_long
-  # shellcheck disable=SC2016 # the inner shell's
-  list_fuzz_targets | xargs -P "$(nproc)" -I TARGET bash -c '
-    set -euo pipefail
-    fuzz_for_long TARGET "$1" "$2"
-  ' - "$corpus" "${PERF_FUZZ_SECONDS:-60}"
+  on_each_fuzz_target fuzz_for_long "$corpus" "${PERF_FUZZ_SECONDS:-60}"
 }
 
 
