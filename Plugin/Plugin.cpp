@@ -117,18 +117,20 @@ namespace
                                                          OrthancPluginInstanceOrigin origin)
   {
     OrthancPluginReceivedInstanceAction action = OrthancPluginReceivedInstanceAction_KeepAsIs;
-    Guard("ReceivedInstance",
-          [&](PluginContext& context)
-          {
-            const TimePoint now = Clock::now();
-            context.OnInstanceReceived(size);
-            context.GetTracker().OnReceived(now, DescribeReceived(data, size, origin));
+    Guard(
+        "ReceivedInstance",
+        [&](PluginContext& context)
+        {
+          const TimePoint now = Clock::now();
+          context.OnInstanceReceived(size);
+          const ReceivedInstance received = DescribeReceived(data, size, origin);
+          context.GetTracker().OnReceived(now, received);
 
-            if (context.GetTranscoding().TranscodeReceived(data, size, *replacement))
-            {
-              action = OrthancPluginReceivedInstanceAction_Modify;
-            }
-          });
+          if (context.GetTranscoding().TranscodeReceived(received.origin, data, size, *replacement))
+          {
+            action = OrthancPluginReceivedInstanceAction_Modify;
+          }
+        });
     return action;
   }
 

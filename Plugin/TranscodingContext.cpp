@@ -4,6 +4,7 @@
 #include "Dicom/DicomFile.h"
 #include "Redirection/ModuleFolder.h"
 #include "Sdk/NewerServices.h"
+#include "Sdk/PendingRequest.h"
 #include "Transcoding/EngineFactory.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
@@ -109,7 +110,7 @@ namespace OrthancPerf
   }
 
 
-  bool TranscodingContext::TranscodeReceived(const void* data, std::size_t size,
+  bool TranscodingContext::TranscodeReceived(Origin origin, const void* data, std::size_t size,
                                              OrthancPluginMemoryBuffer64& replacement)
   {
     if (!isStarted_ || !problem_.empty() || transcoder_.GetSettings()->transferSyntax.empty())
@@ -119,6 +120,12 @@ namespace OrthancPerf
 
     const IngestHold hold(tracker_);
     const PluginLock::Release release(lock_);
+
+    if (IsOfJob(origin))
+    {
+      return false;
+    }
+
     selfTest_.wait();
     tracker_.GetThread().OnTranscoderBegin(Clock::now());
     const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
@@ -218,6 +225,17 @@ namespace OrthancPerf
     metrics_.OnTranscoding(report);
     failures_.OnTranscoding(report);
     evidence_.OnTranscoding(report);
+  }
+
+
+  // What Orthanc itself makes of stored instances is not received. For a replacement, it would
+  // forget of which instance it was made (ServerContext::Store, 1.10.1 to 1.13.0: metadata are not
+  // copied), and another SOP Instance UID would be none that its job knows.
+  bool TranscodingContext::IsOfJob(Origin origin) const
+  {
+    const bool isReceived =
+        origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesHttp();
+    return !isReceived && orthanc_.IsChangingInstances();
   }
 
 

@@ -47,7 +47,7 @@ namespace OrthancPerf
 
     // In the received-instance callback: whether another file is to be stored instead, which is in
     // "replacement" then. Others may enter Orthanc's plugins meanwhile.
-    bool TranscodeReceived(const void* data, std::size_t size,
+    bool TranscodeReceived(Origin origin, const void* data, std::size_t size,
                            OrthancPluginMemoryBuffer64& replacement);
 
     // In the transcoder callback: the file in one of these transfer syntaxes, empty if Orthanc is
@@ -83,6 +83,7 @@ namespace OrthancPerf
   private:
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
+    bool IsOfJob(Origin origin) const;
     bool IsTested() const;
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;

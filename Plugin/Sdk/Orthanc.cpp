@@ -3,8 +3,10 @@
 
 #include "Sdk/NewerServices.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace OrthancPerf
@@ -197,6 +199,18 @@ namespace OrthancPerf
   bool Orthanc::HasInstance(const std::string& instanceId) const
   {
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
+  }
+
+  bool Orthanc::IsChangingInstances() const
+  {
+    static const std::set<std::string> TYPES = {"ResourceModification", "MergeStudy", "SplitStudy",
+                                                "SequenceOfOperations"};
+    const Json::Value jobs = GetFromRestApi("/jobs?expand");
+    return std::any_of(jobs.begin(), jobs.end(),
+                       [](const Json::Value& job) {
+                         return job["State"].asString() == "Running" &&
+                                TYPES.count(job["Type"].asString()) != 0;
+                       });
   }
 
   void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const

@@ -69,6 +69,10 @@ namespace OrthancPerf
     // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell
     bool HasInstance(const std::string& instanceId) const;
 
+    // Whether a job of Orthanc's own runs that stores others for instances of the store: one that
+    // modifies, anonymizes, merges or splits, or one of a Lua script. Throws SdkError.
+    bool IsChangingInstances() const;
+
     // Makes the buffer, which Orthanc will free, a copy of the bytes. Throws SdkError.
     void CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const;
     void CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const;

@@ -14,6 +14,7 @@ namespace OrthancPerf
 
     // Needs no destructor: Orthanc's threads may outlive the plugin
     thread_local Address pending = {};
+    thread_local bool servesHttp = false;
 
 
     // While this thread serves another route, a script or a plugin may ask for one of ours
@@ -28,6 +29,7 @@ namespace OrthancPerf
   void NotePendingRequest(const char* uri, const char* address) noexcept
   {
     pending = {};
+    servesHttp = true;
 
     if (uri != nullptr && IsBelowPerf(uri))
     {
@@ -40,5 +42,11 @@ namespace OrthancPerf
   std::string TakePendingAddress()
   {
     return std::exchange(pending, {}).data();
+  }
+
+
+  bool ServesHttp() noexcept
+  {
+    return servesHttp;
   }
 }
