@@ -3,6 +3,7 @@
 
 #include "Network/AssociateRequest.h"
 #include "Network/PduFramer.h"
+#include "Network/SocketTuning.h"
 
 #include "Ingest/Association.h"
 #include "Ingest/Clock.h"
@@ -79,10 +80,11 @@ namespace OrthancPerf
     static constexpr std::uint64_t NEVER = std::numeric_limits<std::uint64_t>::max();
 
     ExchangeState state = ExchangeState::Quiet;
-    bool isAnswered = false;               // the association: accepted or rejected
-    bool isPeerGone = false;               // nothing more will come
-    bool isNoDelayAsked = false;           // by Orthanc itself: TCP_NODELAY
-    Duration waited = Duration::zero();    // for the next byte to read, so far
+    bool isAnswered = false;                             // the association: accepted or rejected
+    bool isPeerGone = false;                             // nothing more will come
+    bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
+    CongestionControlName formerCongestionControl = {};  // before the plugin set another one
+    Duration waited = Duration::zero();                  // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
     LossSigns lossSigns;             // as this wait began,

@@ -78,11 +78,11 @@ namespace OrthancPerf
   }
 
 
-  void DicomTuner::TuneListeningSocket(const DicomSockets& settings) const
+  void DicomTuner::TuneListeningSocket(const DicomSockets& settings)
   {
     if (const std::optional<int> fd = FindListeningSocket(dicomPort_))
     {
-      ApplySocketSettings(*fd, settings, GetDefaultCongestionControl().c_str());
+      ApplySocketSettings(*fd, settings, &formerCongestionControl_);
     }
   }
 

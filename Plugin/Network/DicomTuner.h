@@ -52,7 +52,7 @@ namespace OrthancPerf
     }
 
   private:
-    void TuneListeningSocket(const DicomSockets& settings) const;
+    void TuneListeningSocket(const DicomSockets& settings);
     DicomSockets Complete(DicomSockets settings) const;
 
     const DcmtkEnvironment environment_;
@@ -63,6 +63,7 @@ namespace OrthancPerf
     bool isInstalled_ = false;
     std::string problem_ = "it is switched off by \"SocketProbe\" in section \"Perf\"";
     DicomSockets settings_;
+    CongestionControlName formerCongestionControl_ = {};  // of the listening socket
     SettingsTrial trial_;
   };
 }

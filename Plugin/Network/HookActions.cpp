@@ -57,7 +57,7 @@ namespace OrthancPerf
       {
         DicomSockets settings = use->settings.Get();
         settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
-        ApplySocketSettings(connection.fd, settings, use->defaultCongestionControl.c_str());
+        ApplySocketSettings(connection.fd, settings, &connection.formerCongestionControl);
       }
     }
 

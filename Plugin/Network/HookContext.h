@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@ namespace OrthancPerf
     ConnectionTracker& tracker;
     const SharedDicomSockets& settings;
     IngestBudget& budget;
-    const std::string defaultCongestionControl;
     const pid_t process = getpid();
   };
 

@@ -3,8 +3,6 @@
 
 #include "Network/WatchedFunctions.h"
 
-#include "Network/SocketTuning.h"
-
 #include <utility>
 
 namespace OrthancPerf
@@ -12,7 +10,7 @@ namespace OrthancPerf
   Probe::Probe(WatchedPlaces places, IConnectionObserver& observer,
                GotPatcher::ModuleFilter filter) :
     tracker_(table_, observer, std::move(places)),
-    context_{tracker_, settings_, budget_, GetDefaultCongestionControl()},
+    context_{tracker_, settings_, budget_},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
   {

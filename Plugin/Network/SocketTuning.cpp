@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -110,28 +109,39 @@ namespace OrthancPerf
       return error == 0 ? SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1) : error;
     }
 
-    int ApplyCongestionControl(int fd, const char* name) noexcept
+    CongestionControlName GetCongestionControl(int fd) noexcept
     {
-      const std::size_t size = std::strlen(name);
+      CongestionControlName name = {};
+      socklen_t size = name.size() - 1;
+      return getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0
+                 ? name
+                 : CongestionControlName();
+    }
 
-      if (size == 0)
-      {
-        return 0;
-      }
+    int ApplyCongestionControl(int fd, const char* name, CongestionControlName& former) noexcept
+    {
+      const bool isGivenBack = *name == 0;
+      const char* const wanted = isGivenBack ? former.data() : name;
+      const CongestionControlName current = GetCongestionControl(fd);
 
       // Setting the one in force would restart it
-      std::array<char, 16> current = {};  // TCP_CA_NAME_MAX
-      socklen_t currentSize = current.size() - 1;
-
-      if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, current.data(), &currentSize) == 0 &&
-          std::strcmp(current.data(), name) == 0)
+      if (*wanted == 0 || std::strcmp(current.data(), wanted) == 0)
       {
         return 0;
       }
 
-      return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, static_cast<socklen_t>(size)) == 0
-                 ? 0
-                 : errno;
+      if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, wanted,
+                     static_cast<socklen_t>(std::strlen(wanted))) != 0)
+      {
+        return errno;
+      }
+
+      if (isGivenBack || former.front() == 0)
+      {
+        former = isGivenBack ? CongestionControlName() : current;
+      }
+
+      return 0;
     }
 
     std::optional<std::uint32_t> ToUnsigned(const std::optional<int>& value, int unit = 1)
@@ -162,7 +172,7 @@ namespace OrthancPerf
   }
 
   TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
-                                   const char* defaultCongestionControl) noexcept
+                                   CongestionControlName* former) noexcept
   {
     const ErrnoKeeper keeper;
     TuningResult result;
@@ -174,9 +184,9 @@ namespace OrthancPerf
     result.keepAlive = ApplyKeepAlive(fd, settings.keepAlive);
     result.userTimeout = SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
                                    static_cast<int>(settings.userTimeout.count() * 1000));
-    result.congestionControl = ApplyCongestionControl(fd, settings.congestionControl.empty()
-                                                              ? defaultCongestionControl
-                                                              : settings.congestionControl.c_str());
+    CongestionControlName forgotten = {};
+    result.congestionControl = ApplyCongestionControl(fd, settings.congestionControl.c_str(),
+                                                      former == nullptr ? forgotten : *former);
     return result;
   }
 
@@ -207,14 +217,7 @@ namespace OrthancPerf
 
     options.userTimeout = ToUnsigned(GetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 1000);
 
-    std::array<char, 17> name = {};
-    socklen_t size = name.size() - 1;
-
-    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0)
-    {
-      options.congestionControl = name.data();
-    }
-
+    options.congestionControl = GetCongestionControl(fd).data();
     return options;
   }
 
@@ -253,13 +256,5 @@ namespace OrthancPerf
     }
 
     return std::nullopt;
-  }
-
-  std::string GetDefaultCongestionControl()
-  {
-    std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
-    std::string name;
-    file >> name;
-    return name;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "Tuning/TuningDocument.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,14 +42,18 @@ namespace OrthancPerf
     }
   };
 
+  // With the zero at its end (TCP_CA_NAME_MAX); empty: none
+  using CongestionControlName = std::array<char, 16>;
+
   // Sets the options of a connected or listening TCP socket (Linux lets accepted sockets inherit
   // all of them but quick ACK). Buffers "automatic": SO_BUF_LOCK (Linux 5.14) lifts what
   // SO_RCVBUF or SO_SNDBUF fixed, also during a transfer, and autotuning goes on from there; older
   // kernels cannot undo it and answer ENOPROTOOPT, so that there the application must be kept
-  // from setting it (IsOverridden). An empty congestion control is the system's default, given
-  // by the last argument ("": left as it is). Keeps errno, allocates nothing, any thread.
+  // from setting it (IsOverridden). An empty congestion control gives back what the socket had
+  // before this function set another one, which "former" remembers: the system's, or that of its
+  // route. Keeps errno, allocates nothing, any thread.
   TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
-                                   const char* defaultCongestionControl = "") noexcept;
+                                   CongestionControlName* former = nullptr) noexcept;
 
   // The options in force
   SocketOptions ReadSocketOptions(int fd);
@@ -65,7 +70,4 @@ namespace OrthancPerf
   // is none. For options that accepted sockets inherit, where the probe is not installed. Looks
   // through /proc/self/fd; any thread.
   std::optional<int> FindListeningSocket(std::uint16_t port);
-
-  // Congestion control of new sockets: /proc/sys/net/ipv4/tcp_congestion_control; "": not known
-  std::string GetDefaultCongestionControl();
 }

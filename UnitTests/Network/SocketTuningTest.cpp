@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
@@ -149,20 +150,38 @@ namespace OrthancPerf
     TcpPair pair;
     DicomSockets settings = MakeStock();
     settings.congestionControl = "no-such-thing";
-    EXPECT_EQ(ENOENT, ApplySocketSettings(pair.GetServer(), settings).congestionControl);
-    EXPECT_EQ(GetDefaultCongestionControl(), ReadSocketOptions(pair.GetServer()).congestionControl);
+    const std::string before = ReadSocketOptions(pair.GetServer()).congestionControl;
+    CongestionControlName former = {};
+    EXPECT_EQ(ENOENT, ApplySocketSettings(pair.GetServer(), settings, &former).congestionControl);
+    EXPECT_EQ(before, ReadSocketOptions(pair.GetServer()).congestionControl);
+    EXPECT_STREQ("", former.data());
   }
 
-  TEST(SocketTuning, GoesBackToTheSystemsCongestionControl)
+  // The system's may have been changed while Orthanc ran, and a route may have one of its own
+  TEST(SocketTuning, GivesBackTheCongestionControlThatTheSocketHad)
   {
+    constexpr const char* ROUTES = "reno";
     TcpPair pair;
-    DicomSockets settings = MakeStock();
-    settings.congestionControl = "reno";
-    ApplySocketSettings(pair.GetServer(), settings);
+    const int fd = pair.GetServer();
+    ASSERT_EQ(0, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, ROUTES, std::strlen(ROUTES)));
 
-    const std::string standard = GetDefaultCongestionControl();
-    EXPECT_TRUE(ApplySocketSettings(pair.GetServer(), MakeStock(), standard.c_str()).IsComplete());
-    EXPECT_EQ(standard, ReadSocketOptions(pair.GetServer()).congestionControl);
+    CongestionControlName former = {};
+    EXPECT_TRUE(ApplySocketSettings(fd, MakeStock(), &former).IsComplete());
+    EXPECT_EQ(ROUTES, ReadSocketOptions(fd).congestionControl);
+
+    DicomSockets settings = MakeStock();
+    settings.congestionControl = "cubic";
+
+    for (int i = 0; i < 2; i++)  // what it had is not what was set first
+    {
+      EXPECT_TRUE(ApplySocketSettings(fd, settings, &former).IsComplete());
+      EXPECT_EQ("cubic", ReadSocketOptions(fd).congestionControl);
+      EXPECT_STREQ(ROUTES, former.data());
+    }
+
+    EXPECT_TRUE(ApplySocketSettings(fd, MakeStock(), &former).IsComplete());
+    EXPECT_EQ(ROUTES, ReadSocketOptions(fd).congestionControl);
+    EXPECT_STREQ("", former.data());
   }
 
   TEST(SocketTuning, SwitchesKeepAliveOff)
