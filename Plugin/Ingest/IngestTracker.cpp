@@ -16,6 +16,26 @@ namespace OrthancPerf
       return next++;
     }
 
+    class CountedWhileAlive
+    {
+    public:
+      explicit CountedWhileAlive(std::atomic<std::size_t>& count) : count_(count)
+      {
+        count_.fetch_add(1, std::memory_order_relaxed);
+      }
+
+      ~CountedWhileAlive()
+      {
+        count_.fetch_sub(1, std::memory_order_relaxed);
+      }
+
+      CountedWhileAlive(const CountedWhileAlive&) = delete;
+      CountedWhileAlive& operator=(const CountedWhileAlive&) = delete;
+
+    private:
+      std::atomic<std::size_t>& count_;
+    };
+
     // A thread's share of the tracker. The tracker drops its own share once the thread has ended.
     struct ThreadHandle
     {
@@ -107,23 +127,10 @@ namespace OrthancPerf
   // False: the store has too many questions already
   bool IngestTracker::Defer(const EndedInstance& ended)
   {
-    std::atomic<std::size_t>& deferred =
-        deferred_.at(static_cast<std::size_t>(ended.instance.origin));
-    deferred.fetch_add(1, std::memory_order_relaxed);
-
-    const bool isDeferred = lookups_.Add(ended.identity,
-                                         [this, ended, &deferred](const std::string& instanceId)
-                                         {
-                                           FinishDeferred(ended, instanceId);
-                                           deferred.fetch_sub(1, std::memory_order_relaxed);
-                                         });
-
-    if (!isDeferred)
-    {
-      deferred.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-    return isDeferred;
+    const auto counted = std::make_shared<const CountedWhileAlive>(
+        deferred_.at(static_cast<std::size_t>(ended.instance.origin)));
+    return lookups_.Add(ended.identity, [this, ended, counted](const std::string& instanceId)
+                        { FinishDeferred(ended, instanceId); });
   }
 
 

@@ -101,7 +101,7 @@ namespace OrthancPerf
     virtual ~IMessageSource() = default;
 
     // The message that the calling thread has read last, if it came over a known connection
-    virtual std::optional<Message> GetCurrentMessage() const noexcept = 0;
+    virtual std::optional<Message> GetCurrentMessage() const = 0;
 
     // Any thread
     virtual Response GetResponse(const MessageId& id) const noexcept = 0;

@@ -34,7 +34,7 @@ namespace OrthancPerf
       return;
     }
 
-    const Question question = std::move(questions_.front());
+    Question question = std::move(questions_.front());
     questions_.pop_front();
 
     lock.unlock();
@@ -51,7 +51,16 @@ namespace OrthancPerf
       failure = std::current_exception();
     }
 
-    question.onAnswer(instanceId);
+    try
+    {
+      question.onAnswer(instanceId);
+    }
+    catch (const std::exception&)
+    {
+      failure = std::current_exception();
+    }
+
+    question.onAnswer = nullptr;  // with what it keeps: who waits for the answer finds it gone
     CountAnswer();
 
     if (failure)

@@ -29,14 +29,14 @@ namespace OrthancPerf
     // taken, so that memory stays bounded
     static constexpr std::size_t MAXIMUM = 1024;
 
-    // Called on the asking thread. Must not throw.
+    // Called on the asking thread
     using OnAnswer = std::function<void(const std::string& instanceId)>;
 
     // False, and nothing done, if too many wait already
     bool Add(const InstanceIdentity& instance, OnAnswer onAnswer);
 
     // Asks the next question, for which it waits so long at most. By one thread. Throws what
-    // the lookup throws; the answer is empty then.
+    // the lookup throws, for which the answer is empty, or OnAnswer; the question is over then.
     void AskNext(const StoreLookup& lookup, Duration patience);
 
     // Returns once all that was added before is answered, or after so long

@@ -313,7 +313,7 @@ namespace OrthancPerf
     class ScriptedSource : public IMessageSource
     {
     public:
-      std::optional<Message> GetCurrentMessage() const noexcept override
+      std::optional<Message> GetCurrentMessage() const override
       {
         return message;
       }

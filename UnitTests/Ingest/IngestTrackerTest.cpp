@@ -272,6 +272,17 @@ namespace OrthancPerf
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
   }
 
+  TEST_F(IngestTrackerTest, AQuestionIsOverThoughItsAnswerFails)
+  {
+    auto kept = std::make_shared<int>();
+    const std::weak_ptr<int> isKept = kept;
+    lookups_.Add(Readable("1.2.3").identity,
+                 [kept = std::move(kept)](const std::string&) { throw std::bad_alloc(); });
+    EXPECT_THROW(lookups_.AskNext(IsNowhere, Duration::zero()), std::bad_alloc);
+    EXPECT_TRUE(isKept.expired());
+    lookups_.WaitForAnswers(std::chrono::hours(1));
+  }
+
   TEST_F(IngestTrackerTest, KeepsEveryThreadsInstancesApartWhileOthersCount)
   {
     constexpr int THREADS = 16;
@@ -315,7 +326,7 @@ namespace OrthancPerf
     class OneConnection : public IMessageSource
     {
     public:
-      std::optional<Message> GetCurrentMessage() const noexcept override
+      std::optional<Message> GetCurrentMessage() const override
       {
         return message;
       }

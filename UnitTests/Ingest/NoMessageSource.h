@@ -9,7 +9,7 @@ namespace OrthancPerf
   class NoMessageSource : public IMessageSource
   {
   public:
-    std::optional<Message> GetCurrentMessage() const noexcept override
+    std::optional<Message> GetCurrentMessage() const override
     {
       return std::nullopt;
     }
