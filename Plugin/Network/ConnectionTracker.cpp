@@ -178,6 +178,10 @@ namespace OrthancPerf
     const bool isControl =
         connection.IsDicom() && connection.isEncrypted.load(RELAXED) && size <= MAXIMUM_TLS_CONTROL;
 
+    // A request that its sender does not end has no response: DCMTK breaks the association off
+    const bool isAbort = connection.IsDicom() && connection.state == ExchangeState::Request &&
+                         data[0] == static_cast<std::uint8_t>(PduType::Abort);
+
     if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
@@ -185,6 +189,10 @@ namespace OrthancPerf
     else if (isControl && connection.state == ExchangeState::Request)
     {
       return;
+    }
+    else if (isAbort)
+    {
+      // The PDU tells how the association ends
     }
     else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
              size > MAXIMUM_INTERIM_RESPONSE)

@@ -18,6 +18,7 @@ namespace OrthancPerf
     {
       const void* place;
       std::uint64_t recorder;  // whose place that is: the thread may outlive it
+      std::uint64_t serial;  // of the message: its connection may be closed, and another one there
     };
 
     __attribute__((tls_model("initial-exec"))) thread_local ThreadWork work = {};
@@ -67,11 +68,11 @@ namespace OrthancPerf
   }
 
 
-  std::optional<Message> MessageRecorder::GetCurrentMessage() const noexcept
+  std::optional<Message> MessageRecorder::GetCurrentMessage() const
   {
-    const auto* place = static_cast<const MessagePlace*>(work.place);
+    const MessagePlace* const place = FindCurrentPlace();
 
-    if (place == nullptr || work.recorder != id_)
+    if (place == nullptr)
     {
       return std::nullopt;
     }
@@ -101,8 +102,19 @@ namespace OrthancPerf
 
   int MessageRecorder::GetCurrentConnection() const noexcept
   {
-    const auto* place = static_cast<const MessagePlace*>(work.place);
-    return place == nullptr || work.recorder != id_ ? -1 : static_cast<int>(place - places_.get());
+    const MessagePlace* const place = FindCurrentPlace();
+    return place == nullptr ? -1 : static_cast<int>(place - places_.get());
+  }
+
+
+  // Null: there is none, or its connection is closed. What the thread reads now may come over one
+  // whose descriptor is beyond those that are watched.
+  const MessagePlace* MessageRecorder::FindCurrentPlace() const noexcept
+  {
+    const auto* const place = static_cast<const MessagePlace*>(work.place);
+    const bool isOpen = place != nullptr && work.recorder == id_ &&
+                        place->closedSerial.load(std::memory_order_acquire) < work.serial;
+    return isOpen ? place : nullptr;
   }
 
 
@@ -299,6 +311,7 @@ namespace OrthancPerf
 
     work.place = connection.IsOutgoing() ? nullptr : &place;
     work.recorder = id_;
+    work.serial = place.serial.load(RELAXED);
   }
 
 

@@ -33,7 +33,7 @@ namespace OrthancPerf
     MessageRecorder();
 
     // IMessageSource, for connections that Orthanc has accepted
-    std::optional<Message> GetCurrentMessage() const noexcept override;
+    std::optional<Message> GetCurrentMessage() const override;
     Response GetResponse(const MessageId& id) const noexcept override;
     Phase GetStoringPhase(const MessageId& id) const noexcept override;
     void NameRequestor(const std::string& title) noexcept override;
@@ -81,6 +81,7 @@ namespace OrthancPerf
     using Events = EventRing<ProbeEvent, 2048>;
 
     MessagePlace& GetPlace(const Connection& connection) noexcept;
+    const MessagePlace* FindCurrentPlace() const noexcept;
     void FinishSubOperation(const Connection& connection, MessagePlace& place,
                             TimePoint now) noexcept;
     // "outcome": how the association ended; Released while it goes on

@@ -255,6 +255,16 @@ namespace OrthancPerf
     EXPECT_EQ(nullptr, tracker_.Find(7));
   }
 
+  // The sender has fallen silent in the middle of a message
+  TEST_F(ConnectionTrackerTest, TakesAnAbortForNoResponse)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
+    Write(connection, std::string("\x07\x00\x00\x00\x00\x04\x00\x00\x00\x00", 10), 2);
+    tracker_.OnClosing(connection, At(3));
+    EXPECT_EQ(Events({"request", "<106", "closed aborted"}), observer_.Take());
+  }
+
   TEST_F(ConnectionTrackerTest, TakesAnInterimHttpResponseForNoResponse)
   {
     Connection& connection = Accept(8042);

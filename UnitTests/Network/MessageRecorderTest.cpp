@@ -128,6 +128,19 @@ namespace OrthancPerf
   }
 
 
+  // The thread may go on with a connection that is not watched, and another has that descriptor
+  TEST_F(MessageRecorderTest, AConnectionThatIsClosedHasNoCurrentMessage)
+  {
+    Connection& connection = Accept();
+    EXPECT_EQ(FD, recorder_.GetCurrentConnection());
+    tracker_.OnClosing(connection, At(3));
+    EXPECT_EQ(-1, recorder_.GetCurrentConnection());
+
+    std::thread([this] { Accept(); }).join();
+    EXPECT_FALSE(recorder_.GetCurrentMessage());
+    EXPECT_EQ(-1, recorder_.GetCurrentConnection());
+  }
+
   TEST_F(MessageRecorderTest, WhatIsStoredIsInTheIndexOnceItsFileIsClosed)
   {
     Connection& connection = Accept();
@@ -324,6 +337,7 @@ namespace OrthancPerf
     Connection* connection =
         table.Open(5, ConnectionKind::DicomAccepted, MakeAddress(1), TimePoint());
     const std::uint8_t byte = 4;
+    recorder->OnRequestBegins(*connection, TimePoint());
     recorder->OnRequestBytes(*connection, &byte, 1, TimePoint());
     EXPECT_TRUE(recorder->GetCurrentMessage().has_value());
 
