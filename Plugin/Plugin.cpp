@@ -93,12 +93,12 @@ namespace
   }
 
 
-  // A filter of its own behind those of other plugins: it may wait, which who is refused need not,
-  // and only who was let in may take memory. Orthanc holds a lock of its filters meanwhile, shared
-  // (1.10.1: incomingHttpRequestFilterMutex_), so nobody is to register another one from now on.
-  // Whatever the method: it may be one that X-HTTP-Method-Override names, or GET for one of WebDAV,
-  // and Orthanc's WebDAV reads bodies by the one that was sent. What has no body neither counts nor
-  // waits.
+  // A filter of its own, and behind those of other plugins: it may wait, which who is refused need
+  // not, and only who was let in may take memory. Orthanc holds a lock of its filters meanwhile,
+  // shared (1.10.1: incomingHttpRequestFilterMutex_), so nobody is to register another one from now
+  // on. Whatever the method: it may be one that X-HTTP-Method-Override names, or GET for one of
+  // WebDAV, and Orthanc's WebDAV reads bodies by the one that was sent. What has no body neither
+  // counts nor waits.
   std::int32_t OnUpload(OrthancPluginHttpMethod, const char*, const char*,
                         std::uint32_t headersCount, const char* const* headersKeys,
                         const char* const* headersValues, std::uint32_t, const char* const*,
@@ -243,8 +243,6 @@ namespace
       context.Warn(reason);
     }
 
-    OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc, OnUpload);
-
     // First, as what passes the other filter and misses this one was accepted by another plugin's
     OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);
     context.GetState().SetHook("CStoreFilter", true);
@@ -301,9 +299,9 @@ namespace
       return 0;
     }
 
-    plugin =
-        std::make_unique<PluginContext>(context, orthancConfiguration, configuration, OnTranscode)
-            .release();
+    plugin = std::make_unique<PluginContext>(context, orthancConfiguration, configuration,
+                                             OnTranscode, OnUpload)
+                 .release();
     RegisterHooks(*plugin);
 
     if (!GetDashboardFiles().empty())

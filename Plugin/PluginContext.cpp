@@ -101,12 +101,14 @@ namespace OrthancPerf
   PluginContext::PluginContext(OrthancPluginContext* context,
                                const Json::Value& orthancConfiguration,
                                const PerfConfiguration& configuration,
-                               OrthancPluginTranscoderCallback transcode) :
+                               OrthancPluginTranscoderCallback transcode,
+                               OrthancPluginIncomingHttpRequestFilter2 filterUpload) :
     orthanc_(context),
     server_(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
     senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
     metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
+    filterUpload_(filterUpload),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
@@ -195,6 +197,8 @@ namespace OrthancPerf
   void PluginContext::Start(const std::string& transcodingProblem)
   {
     LoadTuning();
+    isStarted_ = true;
+    RegisterUploadFilter();
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
 
     if (!tuner_.Refresh())
@@ -490,6 +494,8 @@ namespace OrthancPerf
 
     isShareUnknown_ = isShareUnknown;
     tuner_.GetBudget().Set(limit, memory.ingestWait);
+
+    RegisterUploadFilter();
     trimmer_.SetPeriod(memory.trim);
   }
 
@@ -547,6 +553,22 @@ namespace OrthancPerf
       OrthancPluginRegisterTranscoderCallback(orthanc_.GetContext(), transcode_);
       isTranscoderRegistered_ = true;
       state_.SetHook("Transcoder", true);
+    }
+  }
+
+
+  // Behind the filters that are registered at the start. Not before there is a budget: Orthanc
+  // (1.10.1 to 1.13.0) lets no request in while a filter is registered and another plugin's is
+  // still at work, such as one that asks a web service.
+  void PluginContext::RegisterUploadFilter()
+  {
+    if (isStarted_ && GetBudget().IsOn())
+    {
+      std::call_once(isUploadFilterRegistered_,
+                     [this] {
+                       OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc_.GetContext(),
+                                                                       filterUpload_);
+                     });
     }
   }
 

@@ -34,11 +34,13 @@
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 namespace OrthancPerf
@@ -51,8 +53,8 @@ namespace OrthancPerf
   public:
     // "transcode" is registered once the tuning wants it
     PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
-                  const PerfConfiguration& configuration,
-                  OrthancPluginTranscoderCallback transcode);
+                  const PerfConfiguration& configuration, OrthancPluginTranscoderCallback transcode,
+                  OrthancPluginIncomingHttpRequestFilter2 filterUpload);
 
     // Orthanc's servers and database are up, from now until Stop. "transcodingProblem": why
     // received instances cannot be replaced by transcoded ones; empty: they can.
@@ -152,6 +154,7 @@ namespace OrthancPerf
     void TuneMemory(const MemoryTuning& memory);
     const IngestBudget& GetBudget() const;
     void RegisterTranscoder();
+    void RegisterUploadFilter();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
     std::vector<HealthWatch::Part> ListHealthParts();
     std::string FindInStore(const InstanceIdentity& instance) const;
@@ -162,9 +165,12 @@ namespace OrthancPerf
     const RequestSenders senders_;
     const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
+    const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
-    bool isShareUnknown_ = false;          // of the memory, and the log has it
-    bool isTuningAsked_ = false;           // what was saved of it
+    std::once_flag isUploadFilterRegistered_;
+    std::atomic<bool> isStarted_ = false;
+    bool isShareUnknown_ = false;  // of the memory, and the log has it
+    bool isTuningAsked_ = false;   // what was saved of it
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
