@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/Association.h"
 
+#include <array>
+
 namespace OrthancPerf
 {
   namespace
   {
     constexpr std::array<const char*, ASSOCIATION_OUTCOME_COUNT> LABELS = {
         "released", "rejected", "aborted", "lost", "incomplete", "encrypted"};
-  }
-
-
-  const std::array<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>& GetAllAssociationOutcomes()
-  {
-    static const std::array<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT> ALL = {
-        AssociationOutcome::Released,   AssociationOutcome::Rejected,
-        AssociationOutcome::Aborted,    AssociationOutcome::Lost,
-        AssociationOutcome::Incomplete, AssociationOutcome::Encrypted};
-    return ALL;
   }
 
 

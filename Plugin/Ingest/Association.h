@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Enumeration.h"
 #include "Ingest/FinishedInstance.h"
 
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace OrthancPerf
 
   constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = 6;
 
-  const std::array<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>& GetAllAssociationOutcomes();
+  constexpr auto GetAllAssociationOutcomes = ListAll<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>;
   const char* ToLabel(AssociationOutcome outcome);  // "released"
 
 

@@ -2,6 +2,7 @@
 #include "Ingest/FinishedInstance.h"
 
 #include <algorithm>
+#include <array>
 
 namespace OrthancPerf
 {
@@ -15,53 +16,15 @@ namespace OrthancPerf
   }
 
 
-  const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins()
-  {
-    static const std::array<Origin, ORIGIN_COUNT> ALL = {Origin::Unknown, Origin::DicomProtocol,
-                                                         Origin::RestApi, Origin::Plugin,
-                                                         Origin::Lua,     Origin::WebDav};
-    return ALL;
-  }
-
-
   const char* ToLabel(Origin origin)
   {
     return ORIGIN_LABELS.at(static_cast<std::size_t>(origin));
   }
 
 
-  std::optional<Origin> ParseOrigin(const std::string& label)
-  {
-    for (const Origin origin : GetAllOrigins())
-    {
-      if (label == ToLabel(origin))
-      {
-        return origin;
-      }
-    }
-
-    return std::nullopt;
-  }
-
-
-  const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes()
-  {
-    static const std::array<Outcome, OUTCOME_COUNT> ALL = {Outcome::Stored, Outcome::Discarded,
-                                                           Outcome::Failed};
-    return ALL;
-  }
-
-
   const char* ToLabel(Outcome outcome)
   {
     return OUTCOME_LABELS.at(static_cast<std::size_t>(outcome));
-  }
-
-
-  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections()
-  {
-    static const std::array<Direction, DIRECTION_COUNT> ALL = {Direction::Receive, Direction::Send};
-    return ALL;
   }
 
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Dicom/DicomFile.h"
+#include "Ingest/Enumeration.h"
 #include "Ingest/Phase.h"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +26,9 @@ namespace OrthancPerf
 
   constexpr std::size_t ORIGIN_COUNT = 6;
 
-  const std::array<Origin, ORIGIN_COUNT>& GetAllOrigins();
+  constexpr auto GetAllOrigins = ListAll<Origin, ORIGIN_COUNT>;
   const char* ToLabel(Origin origin);  // "DicomProtocol"
-  std::optional<Origin> ParseOrigin(const std::string& label);
+  constexpr auto ParseOrigin = ParseLabel<Origin, ORIGIN_COUNT>;
 
 
   // What became of an instance that was received
@@ -41,7 +41,7 @@ namespace OrthancPerf
 
   constexpr std::size_t OUTCOME_COUNT = 3;
 
-  const std::array<Outcome, OUTCOME_COUNT>& GetAllOutcomes();
+  constexpr auto GetAllOutcomes = ListAll<Outcome, OUTCOME_COUNT>;
   const char* ToLabel(Outcome outcome);  // "stored"
 
 
@@ -54,7 +54,7 @@ namespace OrthancPerf
 
   constexpr std::size_t DIRECTION_COUNT = 2;
 
-  const std::array<Direction, DIRECTION_COUNT>& GetAllDirections();
+  constexpr auto GetAllDirections = ListAll<Direction, DIRECTION_COUNT>;
   const char* ToLabel(Direction direction);  // "receive"
 
 

@@ -5,30 +5,9 @@ namespace OrthancPerf
 {
   namespace
   {
-    struct PhaseNames
-    {
-      const char* label;
-      const char* key;
-    };
-
-    constexpr std::array<PhaseNames, PHASE_COUNT> NAMES = {{
-        {"idle", "Idle"},
-        {"receive", "Receive"},
-        {"parse", "Parse"},
-        {"transcode", "Transcode"},
-        {"prepare", "Prepare"},
-        {"storage", "Storage"},
-        {"sync", "Sync"},
-        {"remote", "Remote"},
-        {"index", "Index"},
-        {"database", "Database"},
-        {"commit", "Commit"},
-        {"respond", "Respond"},
-        {"connect", "Connect"},
-        {"associate", "Associate"},
-        {"send", "Send"},
-        {"wait", "Wait"},
-    }};
+    constexpr std::array<const char*, PHASE_COUNT> LABELS = {
+        "idle",  "receive",  "parse",  "transcode", "prepare", "storage",   "sync", "remote",
+        "index", "database", "commit", "respond",   "connect", "associate", "send", "wait"};
 
     std::size_t ToIndex(Phase phase)
     {
@@ -36,24 +15,9 @@ namespace OrthancPerf
     }
   }
 
-  const std::array<Phase, PHASE_COUNT>& GetAllPhases()
-  {
-    static const std::array<Phase, PHASE_COUNT> ALL = {
-        Phase::Idle,    Phase::Receive,   Phase::Parse,  Phase::Transcode,
-        Phase::Prepare, Phase::Storage,   Phase::Sync,   Phase::Remote,
-        Phase::Index,   Phase::Database,  Phase::Commit, Phase::Respond,
-        Phase::Connect, Phase::Associate, Phase::Send,   Phase::Wait};
-    return ALL;
-  }
-
   const char* ToLabel(Phase phase)
   {
-    return NAMES.at(ToIndex(phase)).label;
-  }
-
-  const char* ToKey(Phase phase)
-  {
-    return NAMES.at(ToIndex(phase)).key;
+    return LABELS.at(ToIndex(phase));
   }
 
   bool IsPartOfDuration(Phase phase)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Ingest/Clock.h"
+#include "Ingest/Enumeration.h"
 
 #include <array>
 #include <cstddef>
@@ -60,13 +61,10 @@ namespace OrthancPerf
   constexpr std::size_t PHASE_COUNT = 16;
 
   // All phases, in the order above
-  const std::array<Phase, PHASE_COUNT>& GetAllPhases();
+  constexpr auto GetAllPhases = ListAll<Phase, PHASE_COUNT>;
 
   // The phase as a label value of the metrics: "receive"
   const char* ToLabel(Phase phase);
-
-  // The phase as a key of Orthanc's JSON: "Receive"
-  const char* ToKey(Phase phase);
 
   // Whether the phase counts towards the duration of an instance ("idle" does not, nor does what is
   // inside another phase: "sync", "remote", "database")

@@ -5,7 +5,6 @@
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <string>
 
@@ -17,10 +16,6 @@ namespace OrthancPerf
 
     constexpr std::size_t OUTCOME_COUNT_OF_REPORTS = 5;
     constexpr std::size_t SIDE_COUNT = 2;
-
-    constexpr std::array<Outcome, OUTCOME_COUNT_OF_REPORTS> OUTCOMES = {
-        Outcome::Transcoded, Outcome::Declined, Outcome::Failed, Outcome::Unneeded,
-        Outcome::Duplicate};
 
     enum Side : std::size_t
     {
@@ -77,7 +72,7 @@ namespace OrthancPerf
     prometheus::Labels MakeOutcomeLabels(std::size_t number)
     {
       prometheus::Labels labels = MakeLabels(number / OUTCOME_COUNT_OF_REPORTS);
-      labels["outcome"] = ToLabel(OUTCOMES.at(number % OUTCOME_COUNT_OF_REPORTS));
+      labels["outcome"] = ToLabel(static_cast<Outcome>(number % OUTCOME_COUNT_OF_REPORTS));
       return labels;
     }
 

@@ -61,7 +61,7 @@ namespace OrthancPerf
         if (IsObserved(excerpt, direction, phase))
         {
           const auto place = static_cast<std::size_t>(phase);
-          json[ToKey(phase)] =
+          json[ToKey(ToLabel(phase))] =
               ListJson(excerpt.points, [=](const HistoryPoint& point)
                        { return Json::Value(point.directions[direction].phaseSeconds[place]); });
         }

@@ -19,7 +19,7 @@ namespace OrthancPerf
 
         if (duration && IsPartOfDuration(phase) && total > 0)
         {
-          shares[ToKey(phase)] = ToSeconds(*duration) / total;
+          shares[ToKey(ToLabel(phase))] = ToSeconds(*duration) / total;
         }
       }
 

@@ -34,7 +34,7 @@ namespace OrthancPerf
     {
       if (const std::optional<Duration> duration = phases.Get(phase))
       {
-        json[ToKey(phase)] = ToJson(*duration);
+        json[ToKey(ToLabel(phase))] = ToJson(*duration);
       }
     }
 

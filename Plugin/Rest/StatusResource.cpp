@@ -50,7 +50,7 @@ namespace OrthancPerf
 
         if (latency.GetCount() > 0)
         {
-          json["Phases"][ToKey(phase)] = Describe(latency);
+          json["Phases"][ToKey(ToLabel(phase))] = Describe(latency);
         }
       }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningDocument.h"
 
+#include <array>
 #include <tuple>
 
 namespace OrthancPerf
@@ -38,21 +39,6 @@ namespace OrthancPerf
     {
       return std::tie(t.transferSyntax, t.engine, t.verify, t.lossyQuality, t.ofCompressed,
                       t.orthancTranscoding);
-    }
-
-
-    template <typename T, std::size_t SIZE>
-    std::optional<T> ParseLabel(const std::array<T, SIZE>& all, const std::string& label)
-    {
-      for (const T value : all)
-      {
-        if (label == ToLabel(value))
-        {
-          return value;
-        }
-      }
-
-      return std::nullopt;
     }
   }
 
@@ -145,23 +131,9 @@ namespace OrthancPerf
   }
 
 
-  const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets()
-  {
-    static const std::array<SocketPreset, SOCKET_PRESET_COUNT> ALL = {
-        SocketPreset::Stock, SocketPreset::Tuned, SocketPreset::Custom};
-    return ALL;
-  }
-
-
   const char* ToLabel(SocketPreset preset)
   {
     return PRESET_LABELS.at(static_cast<std::size_t>(preset));
-  }
-
-
-  std::optional<SocketPreset> ParseSocketPreset(const std::string& label)
-  {
-    return ParseLabel(GetAllSocketPresets(), label);
   }
 
 
@@ -195,22 +167,8 @@ namespace OrthancPerf
   }
 
 
-  const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices()
-  {
-    static const std::array<EngineChoice, ENGINE_CHOICE_COUNT> ALL = {
-        EngineChoice::Automatic, EngineChoice::Dcmtk, EngineChoice::Gdcm, EngineChoice::Native};
-    return ALL;
-  }
-
-
   const char* ToLabel(EngineChoice engine)
   {
     return ENGINE_LABELS.at(static_cast<std::size_t>(engine));
-  }
-
-
-  std::optional<EngineChoice> ParseEngineChoice(const std::string& label)
-  {
-    return ParseLabel(GetAllEngineChoices(), label);
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
+#include "Ingest/Enumeration.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -64,9 +65,9 @@ namespace OrthancPerf
 
   constexpr std::size_t SOCKET_PRESET_COUNT = 3;
 
-  const std::array<SocketPreset, SOCKET_PRESET_COUNT>& GetAllSocketPresets();
+  constexpr auto GetAllSocketPresets = ListAll<SocketPreset, SOCKET_PRESET_COUNT>;
   const char* ToLabel(SocketPreset preset);  // "stock"
-  std::optional<SocketPreset> ParseSocketPreset(const std::string& label);
+  constexpr auto ParseSocketPreset = ParseLabel<SocketPreset, SOCKET_PRESET_COUNT>;
 
   // The values of a preset; nothing for Custom, which stands for no values of its own
   std::optional<DicomSockets> GetPresetValues(SocketPreset preset);
@@ -86,9 +87,9 @@ namespace OrthancPerf
 
   constexpr std::size_t ENGINE_CHOICE_COUNT = 4;
 
-  const std::array<EngineChoice, ENGINE_CHOICE_COUNT>& GetAllEngineChoices();
+  constexpr auto GetAllEngineChoices = ListAll<EngineChoice, ENGINE_CHOICE_COUNT>;
   const char* ToLabel(EngineChoice engine);  // "auto", "dcmtk", "gdcm", "native"
-  std::optional<EngineChoice> ParseEngineChoice(const std::string& label);
+  constexpr auto ParseEngineChoice = ParseLabel<EngineChoice, ENGINE_CHOICE_COUNT>;
 
   // How instances are transcoded before they are stored
   struct IngestTranscoding
