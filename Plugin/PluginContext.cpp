@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -207,7 +208,7 @@ namespace OrthancPerf
     }
 
     advisorSources_.Start();
-    housekeeping_ = StartTask("PERF-SETTLE", HOUSEKEEPING_PERIOD,
+    housekeeping_ = StartTask("PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
                               [this, isSecond = false]() mutable
                               {
                                 Settle(QUIET);
@@ -215,34 +216,25 @@ namespace OrthancPerf
                                 transcoding_.GetEngines().Tidy();
 
                                 // A millisecond, with a hundred threads: each other time will do
-                                if (isSecond)
+                                if (std::exchange(isSecond, !isSecond))
                                 {
-                                  Guard("Housekeeping",
-                                        [this] { evidence_.OnProcessorWait(pressure_.Measure()); });
+                                  evidence_.OnProcessorWait(pressure_.Measure());
                                 }
-
-                                isSecond = !isSecond;
                               });
-    advising_ = StartTask("PERF-ADVISOR", ADVISING_PERIOD,
-                          [this] { Guard("Advising", [this] { advisor_.Advise(); }); });
-    trimming_ = StartTask("PERF-TRIM", TRIM_PERIOD,
-                          [this] { Guard("Trimming", [this] { trimmer_.Look(Clock::now()); }); });
-    readingStore_ = StartTask("PERF-STORE", STORE_PERIOD, [this] { ReadStore(); });
-    lookingUp_ = StartTask("PERF-LOOKUP", std::chrono::milliseconds(0),
+    advising_ =
+        StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
+    trimming_ =
+        StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { trimmer_.Look(Clock::now()); });
+    readingStore_ = StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
+    lookingUp_ = StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
                            [this]
                            {
-                             Guard("LookingUp",
-                                   [this]
-                                   {
-                                     storeLookups_.AskNext([this](const InstanceIdentity& instance)
-                                                           { return FindInStore(instance); },
-                                                           LOOKUP_PERIOD);
-                                   });
+                             storeLookups_.AskNext([this](const InstanceIdentity& instance)
+                                                   { return FindInStore(instance); },
+                                                   LOOKUP_PERIOD);
                            });
-
-    watchingHealth_ =
-        StartTask("PERF-HEALTH", std::chrono::milliseconds(0),
-                  [this] { Guard("WatchingHealth", [this] { health_.AskNext(HEALTH_PERIOD); }); });
+    watchingHealth_ = StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
+                                [this] { health_.AskNext(HEALTH_PERIOD); });
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
@@ -253,16 +245,17 @@ namespace OrthancPerf
 
 
   std::unique_ptr<PeriodicTask> PluginContext::StartTask(const char* threadName,
+                                                         const char* callback,
                                                          std::chrono::milliseconds period,
                                                          std::function<void()> task)
   {
     return std::make_unique<PeriodicTask>(period,
-                                          [this, threadName, task = std::move(task)]
+                                          [this, threadName, callback, task = std::move(task)]
                                           {
                                             thread_local const ThreadName name(
                                                 orthanc_.GetContext(), threadName,
                                                 ThreadName::Lifetime::OfOrthanc);
-                                            task();
+                                            Guard(callback, task);
                                           });
   }
 
@@ -447,25 +440,21 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::ReadStore() noexcept
+  void PluginContext::ReadStore()
   {
-    Guard("ReadingStore",
-          [this]
-          {
-            advisorSources_.ReadStore();
+    advisorSources_.ReadStore();
 
-            if (const std::optional<Served> served = advisorSources_.GetServed())
-            {
-              recorder_.FollowServers(*served);
+    if (const std::optional<Served> served = advisorSources_.GetServed())
+    {
+      recorder_.FollowServers(*served);
 
-              // Orthanc holds a lock of all plugins while it asks for this: only once its database
-              // has answered
-              if (!tuning_.IsLoaded())
-              {
-                LoadTuning();
-              }
-            }
-          });
+      // Orthanc holds a lock of all plugins while it asks for this: only once its database has
+      // answered
+      if (!tuning_.IsLoaded())
+      {
+        LoadTuning();
+      }
+    }
   }
 
 

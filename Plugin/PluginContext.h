@@ -147,9 +147,12 @@ namespace OrthancPerf
     void LookAtAssociations() noexcept;
     void Settle(Duration quiet) noexcept;
     void LoadTuning();
-    void ReadStore() noexcept;
-    std::unique_ptr<PeriodicTask>
-    StartTask(const char* threadName, std::chrono::milliseconds period, std::function<void()> task);
+    void ReadStore();
+
+    // "callback": by which its failures are known
+    std::unique_ptr<PeriodicTask> StartTask(const char* threadName, const char* callback,
+                                            std::chrono::milliseconds period,
+                                            std::function<void()> task);
     void TuneSockets(const DicomSockets& sockets);
     void TuneMemory(const MemoryTuning& memory);
     const IngestBudget& GetBudget() const;
