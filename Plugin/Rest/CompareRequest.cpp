@@ -3,14 +3,13 @@
 
 #include "Tuning/ParseJson.h"
 #include "Tuning/SettingError.h"
-#include "Tuning/SettingKey.h"
+#include "Tuning/TuningSchema.h"
 #include "Tuning/UnknownKeys.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 
 namespace OrthancPerf
@@ -85,7 +84,7 @@ namespace OrthancPerf
 
 
     // A list that is not empty, without what is in it twice
-    std::vector<std::string> ReadList(const char* key, const Json::Value& value,
+    std::vector<std::string> ReadList(const std::string& key, const Json::Value& value,
                                       const Choose& choose, const std::string& allowed)
     {
       std::vector<std::string> list;
@@ -115,19 +114,20 @@ namespace OrthancPerf
     }
 
 
-    std::int64_t ReadInteger(const char* key, const Json::Value& value, const IntegerRange& range)
+    template <typename Integer>
+    Integer ReadInteger(const std::string& key, const Json::Value& value, const IntegerRange& range)
     {
       if (!range.Contains(value))
       {
         throw SettingError::ForValue(key, value, range.Describe());
       }
 
-      return value.asInt64();
+      return static_cast<Integer>(value.asInt64());
     }
 
 
     // The comparison is always a job: a request that waits for it is refused rather than misread
-    void CheckThatNobodyWaits(const char* key, const Json::Value& value, bool allowed)
+    void CheckThatNobodyWaits(const std::string& key, const Json::Value& value, bool allowed)
     {
       if (!value.isBool() || value.asBool() != allowed)
       {
@@ -138,56 +138,51 @@ namespace OrthancPerf
     }
 
 
-    using Reader = std::function<void(const Json::Value&, CompareRequest&)>;
-
-    std::map<std::string, Reader> MakeReaders(const std::vector<std::string>& engines)
+    void ReadKey(const std::string& key, const Json::Value& value,
+                 const std::vector<std::string>& engines, CompareRequest& request)
     {
-      const Choose chooseEngine = [engines](const std::string& name)
+      const auto chooseEngine = [&engines](const std::string& name)
       {
         const bool isKnown = std::find(engines.begin(), engines.end(), name) != engines.end();
         return isKnown ? std::optional<std::string>(name) : std::nullopt;
       };
 
-      std::map<std::string, Reader> readers;
-      readers["Resource"] = [](const Json::Value& value, CompareRequest& request)
+      if (key == "Resource")
       {
         request.resource = ReadResource(value);
-      };
-      readers["Targets"] = [](const Json::Value& value, CompareRequest& request)
+      }
+      else if (key == "Targets")
       {
-        request.targets = ReadList("Targets", value, LookupWritableSyntax, DescribeSyntaxes());
-      };
-      readers["Engines"] =
-          [engines, chooseEngine](const Json::Value& value, CompareRequest& request)
+        request.targets = ReadList(key, value, LookupWritableSyntax, DescribeSyntaxes());
+      }
+      else if (key == "Engines")
       {
-        request.engines = ReadList("Engines", value, chooseEngine, JoinNames(engines));
-      };
-      readers["MaximumInstances"] = [](const Json::Value& value, CompareRequest& request)
+        request.engines = ReadList(key, value, chooseEngine, JoinNames(engines));
+      }
+      else if (key == "MaximumInstances")
       {
-        const IntegerRange range = {1, CompareRequest::MAXIMUM_INSTANCES};
         request.maximumInstances =
-            static_cast<std::size_t>(ReadInteger("MaximumInstances", value, range));
-      };
-      readers["LossyQuality"] = [](const Json::Value& value, CompareRequest& request)
+            ReadInteger<std::size_t>(key, value, {1, CompareRequest::MAXIMUM_INSTANCES});
+      }
+      else if (key == "LossyQuality")
       {
-        request.lossyQuality =
-            static_cast<unsigned int>(ReadInteger("LossyQuality", value, {1, 100}));
-      };
-      readers["Priority"] = [](const Json::Value& value, CompareRequest& request)
+        request.lossyQuality = ReadInteger<unsigned int>(key, value, LOSSY_QUALITY_RANGE);
+      }
+      else if (key == "Priority")
       {
-        const IntegerRange range = {std::numeric_limits<int>::min(),
-                                    std::numeric_limits<int>::max()};
-        request.priority = static_cast<int>(ReadInteger("Priority", value, range));
-      };
-      readers["Synchronous"] = [](const Json::Value& value, CompareRequest&)
+        request.priority = ReadInteger<int>(
+            key, value, {std::numeric_limits<int>::min(), std::numeric_limits<int>::max()});
+      }
+      else if (key == "Synchronous" || key == "Asynchronous")
       {
-        CheckThatNobodyWaits("Synchronous", value, false);
-      };
-      readers["Asynchronous"] = [](const Json::Value& value, CompareRequest&)
+        CheckThatNobodyWaits(key, value, key == "Asynchronous");
+      }
+      else
       {
-        CheckThatNobodyWaits("Asynchronous", value, true);
-      };
-      return readers;
+        ReportUnknownKey({"Asynchronous", "Engines", "LossyQuality", "MaximumInstances", "Priority",
+                          "Resource", "Synchronous", "Targets"},
+                         "", key, value);
+      }
     }
   }
 
@@ -202,31 +197,14 @@ namespace OrthancPerf
       throw SettingError::ForValue("", document, "an object");
     }
 
-    const std::map<std::string, Reader> readers = MakeReaders(engines);
-    std::vector<std::string> known;
-    known.reserve(readers.size());
-    for (const auto& reader : readers)
-    {
-      known.push_back(reader.first);
-    }
-
     CompareRequest request;
     request.targets = GetDefaultTargets();
     request.engines = engines;
     ReadResource(document["Resource"]);
 
-    for (const std::string& name : document.getMemberNames())
+    for (const std::string& key : document.getMemberNames())
     {
-      const auto reader = readers.find(name);
-
-      if (reader == readers.end())
-      {
-        ReportUnknownKey(known, "", name, document[name]);
-      }
-      else
-      {
-        reader->second(document[name], request);
-      }
+      ReadKey(key, document[key], engines, request);
     }
 
     return request;
