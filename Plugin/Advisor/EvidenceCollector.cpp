@@ -126,7 +126,7 @@ namespace OrthancPerf
     const std::lock_guard lock(mutex_);
     const bool isFirst = !tuning_;
 
-    if (!isFirst && tuning_->dicomSockets != tuning.dicomSockets)
+    if (!isFirst && !(tuning_->dicomSockets == tuning.dicomSockets))
     {
       for (const std::unique_ptr<Record>& record : records_)
       {
@@ -139,7 +139,7 @@ namespace OrthancPerf
       peerTotals_ = {};
     }
 
-    if (!isFirst && tuning_->ingestTranscoding != tuning.ingestTranscoding)
+    if (!isFirst && !(tuning_->ingestTranscoding == tuning.ingestTranscoding))
     {
       totals_ = {};
       origins_ = {};

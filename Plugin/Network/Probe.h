@@ -45,11 +45,6 @@ namespace OrthancPerf
       settings_.Set(settings);
     }
 
-    DicomSockets GetSettings() const noexcept
-    {
-      return settings_.Get();
-    }
-
     IngestBudget& GetBudget()
     {
       return budget_;

@@ -67,33 +67,15 @@ namespace OrthancPerf
   }
 
 
-  bool SocketBuffer::operator!=(const SocketBuffer& other) const
-  {
-    return !(*this == other);
-  }
-
-
   bool DicomSockets::operator==(const DicomSockets& other) const
   {
     return Tie(*this) == Tie(other);
   }
 
 
-  bool DicomSockets::operator!=(const DicomSockets& other) const
-  {
-    return !(*this == other);
-  }
-
-
   bool IngestTranscoding::operator==(const IngestTranscoding& other) const
   {
     return Tie(*this) == Tie(other);
-  }
-
-
-  bool IngestTranscoding::operator!=(const IngestTranscoding& other) const
-  {
-    return !(*this == other);
   }
 
 
@@ -122,12 +104,6 @@ namespace OrthancPerf
   {
     return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding &&
            memory == other.memory;
-  }
-
-
-  bool Tuning::operator!=(const Tuning& other) const
-  {
-    return !(*this == other);
   }
 
 

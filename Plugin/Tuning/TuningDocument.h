@@ -29,7 +29,6 @@ namespace OrthancPerf
     static SocketBuffer MakeFixed(std::size_t bytes);
 
     bool operator==(const SocketBuffer& other) const;
-    bool operator!=(const SocketBuffer& other) const;
   };
 
 
@@ -50,7 +49,6 @@ namespace OrthancPerf
     std::string congestionControl;                               // "cubic", "bbr"
 
     bool operator==(const DicomSockets& other) const;
-    bool operator!=(const DicomSockets& other) const;
   };
 
 
@@ -106,7 +104,6 @@ namespace OrthancPerf
     bool orthancTranscoding = false;
 
     bool operator==(const IngestTranscoding& other) const;
-    bool operator!=(const IngestTranscoding& other) const;
   };
 
 
@@ -149,6 +146,5 @@ namespace OrthancPerf
     MemoryTuning memory;
 
     bool operator==(const Tuning& other) const;
-    bool operator!=(const Tuning& other) const;
   };
 }
