@@ -8,6 +8,18 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // All but activeSeconds, which Decay() counts by itself
+    constexpr double TrafficSums::*SUMS[] = {
+        &TrafficSums::instances,      &TrafficSums::bytes,         &TrafficSums::largeInstances,
+        &TrafficSums::largeBytes,     &TrafficSums::firstMessages, &TrafficSums::stalls,
+        &TrafficSums::stallSeconds,   &TrafficSums::lossStalls,    &TrafficSums::lossStallSeconds,
+        &TrafficSums::ownFailures,    &TrafficSums::repeated,      &TrafficSums::roundTrips,
+        &TrafficSums::latencySeconds, &TrafficSums::queuedSeconds};
+  }
+
+
   double TrafficSums::CountSeconds(const FinishedInstance& instance) noexcept
   {
     const Duration pause = instance.phases.Get(Phase::Idle).value_or(Duration::zero());
@@ -69,20 +81,10 @@ namespace OrthancPerf
     // That the time went by is counted with it
     Decay(later.latest_, later.longest_, later.instances);
 
-    instances += later.instances;
-    bytes += later.bytes;
-    largeInstances += later.largeInstances;
-    largeBytes += later.largeBytes;
-    firstMessages += later.firstMessages;
-    stalls += later.stalls;
-    stallSeconds += later.stallSeconds;
-    ownFailures += later.ownFailures;
-    lossStalls += later.lossStalls;
-    lossStallSeconds += later.lossStallSeconds;
-    repeated += later.repeated;
-    roundTrips += later.roundTrips;
-    latencySeconds += later.latencySeconds;
-    queuedSeconds += later.queuedSeconds;
+    for (const auto sum : SUMS)
+    {
+      this->*sum += later.*sum;
+    }
 
     for (std::size_t i = 0; i < PHASE_COUNT; i++)
     {
@@ -146,11 +148,9 @@ namespace OrthancPerf
     const double factor = std::exp2(-halvings);
     latest_ = std::max(latest_, now);
 
-    for (double* sum : {&instances, &bytes, &largeInstances, &largeBytes, &firstMessages, &stalls,
-                        &stallSeconds, &lossStalls, &lossStallSeconds, &activeSeconds, &ownFailures,
-                        &repeated, &roundTrips, &latencySeconds, &queuedSeconds})
+    for (const auto sum : SUMS)
     {
-      *sum *= factor;
+      this->*sum *= factor;
     }
 
     for (std::size_t i = 0; i < PHASE_COUNT; i++)
@@ -159,7 +159,7 @@ namespace OrthancPerf
       counts_[i] *= factor;
     }
 
-    activeSeconds += active;
+    activeSeconds = activeSeconds * factor + active;
   }
 
 
