@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/StorageTrial.h"
 
-#include "Transcoding/Worker/FileDescriptor.h"
+#include "Redirection/FileDescriptor.h"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>

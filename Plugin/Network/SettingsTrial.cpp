@@ -1,49 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/SettingsTrial.h"
 
+#include "Redirection/FileDescriptor.h"
+
 #include <cerrno>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace OrthancPerf
 {
-  namespace
-  {
-    class ScratchSocket
-    {
-    public:
-      ScratchSocket() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP))
-      {
-      }
-
-      ScratchSocket(const ScratchSocket&) = delete;
-      ScratchSocket& operator=(const ScratchSocket&) = delete;
-
-      ~ScratchSocket()
-      {
-        if (fd_ >= 0)
-        {
-          close(fd_);
-        }
-      }
-
-      // -1: there is none, and errno says why
-      int Get() const
-      {
-        return fd_;
-      }
-
-    private:
-      const int fd_;
-    };
-  }
-
-
   SettingsTrial SettingsTrial::Run(const DicomSockets& settings)
   {
-    const ScratchSocket socket;
+    const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
 
     if (socket.Get() < 0)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/ChildProcess.h"
 
-#include "Transcoding/Worker/FileDescriptor.h"
+#include "Redirection/FileDescriptor.h"
 
 #include <cerrno>
 #include <csignal>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Worker/FileDescriptor.h"
+#include "Redirection/FileDescriptor.h"
 #include "Transcoding/Worker/SharedMemory.h"
 
 #include <mutex>
