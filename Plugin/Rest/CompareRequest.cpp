@@ -7,6 +7,8 @@
 #include "Tuning/UnknownKeys.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -52,7 +54,7 @@ namespace OrthancPerf
       {
         names.push_back(std::string(syntax.uid) + " (" + syntax.name + ")");
       }
-      return JoinNames(names);
+      return boost::algorithm::join(names, ", ");
     }
 
 
@@ -157,7 +159,7 @@ namespace OrthancPerf
       }
       else if (key == "Engines")
       {
-        request.engines = ReadList(key, value, chooseEngine, JoinNames(engines));
+        request.engines = ReadList(key, value, chooseEngine, boost::algorithm::join(engines, ", "));
       }
       else if (key == "MaximumInstances")
       {

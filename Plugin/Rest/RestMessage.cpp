@@ -3,6 +3,8 @@
 
 #include "Tuning/UnknownKeys.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 namespace OrthancPerf
 {
   namespace
@@ -105,7 +107,7 @@ namespace OrthancPerf
                                    ? ", this route has none"
                                    : ", did you mean \"" + FindNearestPath(name, known) + "\"?";
     return SettingError("Unknown argument \"" + shown + "\"" + advice, shown, DescribeText(found),
-                        known.empty() ? "no argument" : JoinNames(known));
+                        known.empty() ? "no argument" : boost::algorithm::join(known, ", "));
   }
 
 

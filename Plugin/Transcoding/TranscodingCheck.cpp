@@ -5,6 +5,8 @@
 #include "Tuning/TuningSchema.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 
 namespace OrthancPerf
@@ -17,15 +19,9 @@ namespace OrthancPerf
     }
 
 
-    void AddToList(std::string& list, const std::string& item)
-    {
-      list += (list.empty() ? "" : ", ") + item;
-    }
-
-
     void CheckEngine(const std::string& engine, const std::vector<EngineVerdict>& verdicts)
     {
-      std::string allowed = "\"auto\"";
+      std::vector<std::string> allowed = {"\"auto\""};
       std::string reason = "this build has no such engine";
 
       for (const EngineVerdict& verdict : verdicts)
@@ -37,7 +33,7 @@ namespace OrthancPerf
 
         if (verdict.isAvailable)
         {
-          AddToList(allowed, "\"" + verdict.engine + "\"");
+          allowed.push_back("\"" + verdict.engine + "\"");
         }
         else if (verdict.engine == engine)
         {
@@ -46,7 +42,8 @@ namespace OrthancPerf
       }
 
       throw SettingError::ForValue(MakePath("Engine"), engine,
-                                   allowed + "; \"" + engine + "\" is not available: " + reason);
+                                   boost::algorithm::join(allowed, ", ") + "; \"" + engine +
+                                       "\" is not available: " + reason);
     }
 
 
@@ -54,7 +51,7 @@ namespace OrthancPerf
     std::string GetReason(const std::string& engine, const std::string& transferSyntax,
                           const std::vector<EngineVerdict>& verdicts)
     {
-      std::string reasons;
+      std::vector<std::string> reasons;
 
       for (const EngineVerdict& verdict : verdicts)
       {
@@ -63,12 +60,12 @@ namespace OrthancPerf
           if ((engine.empty() || verdict.engine == engine) && !syntax.reason.empty() &&
               syntax.transferSyntax == transferSyntax)
           {
-            AddToList(reasons, "\"" + verdict.engine + "\" has it switched off: " + syntax.reason);
+            reasons.push_back("\"" + verdict.engine + "\" has it switched off: " + syntax.reason);
           }
         }
       }
 
-      return reasons;
+      return boost::algorithm::join(reasons, ", ");
     }
 
 
@@ -89,13 +86,13 @@ namespace OrthancPerf
         return;
       }
 
-      std::string written;
+      std::vector<std::string> written;
 
       for (const WritableSyntax& syntax : GetWritableSyntaxes())
       {
         if (IsWritten(engine, syntax.uid, engines))
         {
-          AddToList(written, syntax.name);
+          written.emplace_back(syntax.name);
         }
       }
 
@@ -104,7 +101,7 @@ namespace OrthancPerf
           MakePath("TransferSyntax"), transferSyntax,
           "\"\" or what " +
               (engine.empty() ? "the engines write" : "the engine \"" + engine + "\" writes") +
-              " here: " + (written.empty() ? "nothing" : written) +
+              " here: " + (written.empty() ? "nothing" : boost::algorithm::join(written, ", ")) +
               (reason.empty() ? "" : "; " + reason));
     }
   }

@@ -3,6 +3,8 @@
 
 #include "Tuning/SettingError.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -75,24 +77,11 @@ namespace OrthancPerf
     if (warnings == nullptr)
     {
       throw SettingError("Unknown key \"" + key + "\", did you mean \"" + nearest + "\"?", key,
-                         Describe(value), JoinNames(known));
+                         Describe(value), boost::algorithm::join(known, ", "));
     }
 
     warnings->push_back("Unknown key \"" + key + "\" is ignored, did you mean \"" + nearest +
                         "\"?");
-  }
-
-
-  std::string JoinNames(const std::vector<std::string>& names)
-  {
-    std::string joined;
-
-    for (const std::string& name : names)
-    {
-      joined += (joined.empty() ? "" : ", ") + name;
-    }
-
-    return joined;
   }
 
 

@@ -30,9 +30,6 @@ namespace OrthancPerf
                         const std::string& name, const Json::Value& value,
                         std::vector<std::string>* warnings = nullptr);
 
-  // "limit, peer"
-  std::string JoinNames(const std::vector<std::string>& names);
-
   // "Perf" and "Enabled" give "Perf.Enabled"; an empty path gives the name alone
   std::string JoinPath(const std::string& path, const std::string& name);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rules/Rules.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 
 namespace OrthancPerf
@@ -39,12 +41,6 @@ namespace OrthancPerf
     constexpr const char* WINDOW = "SequentialDicomReaderWindowSize";
 
 
-    void Append(std::string& list, const char* name)
-    {
-      list += (list.empty() ? "" : ", ") + std::string(name);
-    }
-
-
     // What 1.13.0 makes of the older options where the newer ones are missing (its constructor
     // ServerContext::ServerContext), but for a window below its own default: older configuration
     // files have "ZipLoaderThreads": 0 (to 1.12.10) or "LoaderThreads": 1, of which comes a window
@@ -75,8 +71,8 @@ namespace OrthancPerf
   std::optional<Finding> JudgeOptions(const Evidence& evidence)
   {
     const ServerFacts& facts = evidence.facts;
-    std::string unknown;
-    std::string replaced;
+    std::vector<std::string> unknown;
+    std::vector<std::string> replaced;
 
     for (const PerformanceOption& option : OPTIONS)
     {
@@ -84,11 +80,11 @@ namespace OrthancPerf
 
       if (isSet && facts.IsOlderThan(option.since))
       {
-        Append(unknown, option.name);
+        unknown.emplace_back(option.name);
       }
       else if (isSet && option.until && !facts.IsOlderThan(*option.until))
       {
-        Append(replaced, option.name);
+        replaced.emplace_back(option.name);
       }
     }
 
@@ -114,12 +110,12 @@ namespace OrthancPerf
 
     if (!unknown.empty())
     {
-      finding.evidence["OfNewerReleases"] = unknown;
+      finding.evidence["OfNewerReleases"] = boost::algorithm::join(unknown, ", ");
     }
 
     if (!replaced.empty())
     {
-      finding.evidence["OfOlderReleases"] = replaced;
+      finding.evidence["OfOlderReleases"] = boost::algorithm::join(replaced, ", ");
     }
 
     finding.remedy =
