@@ -17,7 +17,6 @@ from pydicom.tag import BaseTag, Tag
 LARGEST_FILE = 250_000
 
 ITEM = b"\xfe\xff\x00\xe0"
-DELIMITER = b"\xfe\xff\xdd\xe0"
 
 PHOTOMETRIC_INTERPRETATIONS = [
     b"MONOCHROME1 ",
