@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who may do what: users for metrics alone, and what access.md says of proxies and of rules."""
 
+import base64
+import http.client
 import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -264,11 +267,16 @@ def test_the_authorization_plugin_does_with_the_rules_what_they_are_said_to(
     assert all(change["By"] == by for change in changes)
 
 
-def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
-    rules = read_block("location = /pacs/perf/metrics {")
-    rules = rules.replace("http://127.0.0.1:8042", server.url)
+def read_nginx_rules(server: OrthancServer) -> str:
+    """For this server, a scraper at 127.0.0.9, and administrators at 127.0.0.4."""
+    rules = read_block(r'location ~ "\\\\" {')
     assert "10.0.0.9;" in rules and "10.0.0.0/28;" in rules
-    rules = rules.replace("10.0.0.9;", "127.0.0.9;").replace("10.0.0.0/28;", "127.0.0.4;")
+    rules = rules.replace("http://127.0.0.1:8042", server.url)
+    return rules.replace("10.0.0.9;", "127.0.0.9;").replace("10.0.0.0/28;", "127.0.0.4;")
+
+
+def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> None:
+    rules = read_nginx_rules(server)
     alice = ("alice", USERS["alice"])
 
     with serve_locations(rules, server.folder / "proxy") as url:
@@ -300,3 +308,47 @@ def test_the_rules_for_nginx_do_what_they_are_said_to(server: OrthancServer) -> 
         own = {"Origin": url}
         assert ask_from(administrator, "PUT", TUNING, data="{}", auth=alice, headers=own) == 200
         assert ask_from(administrator, "DELETE", TUNING, auth=alice) == 200
+
+
+def change_through(url: str, method: str, path: str) -> int:
+    """The status; the path goes out as it is, which requests would put into order."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    password = base64.b64encode(f"alice:{USERS['alice']}".encode()).decode()
+    body = '{"DicomSockets": {"KeepAliveSeconds": 77}}'
+    connection.request(method, path, body, {"Authorization": f"Basic {password}"})
+    with connection.getresponse() as answer:
+        return answer.status
+
+
+WITH_BACKSLASH = [
+    "%5Cperf",
+    "%5cperf",
+    r"\perf",
+    r"\\perf",
+    ".%5Cperf",
+    "x%5C..%5Cperf",
+    "x/..%5Cperf",
+    r"x\..\perf",
+]
+WITHOUT = ["/perf", "./perf", "x/../perf", "x/..%2fperf", "%2fperf", "%70erf", "%255Cperf"]
+
+
+def test_no_way_around_the_rules_for_nginx_leads_to_the_tuning(server: OrthancServer) -> None:
+    before = server.get_json(TUNING)
+    with serve_locations(read_nginx_rules(server), server.folder / "around") as url:
+        for method in ("PUT", "DELETE"):
+            for perf in [*WITH_BACKSLASH, *WITHOUT]:
+                status = change_through(url, method, f"/pacs/{perf}/tuning")
+                refused = (400,) if perf in WITH_BACKSLASH else (403, 404)
+                assert status in refused, (method, perf, status)
+    assert server.get_json(TUNING) == before
+
+
+def test_no_location_for_users_passes_on_what_they_call_their_address(
+    server: OrthancServer,
+) -> None:
+    locations = read_nginx_rules(server).split("location ")
+    for_users = [text for text in locations if "proxy_pass" in text and "Authorization" not in text]
+    assert len(for_users) == 2
+    for location in for_users:
+        assert "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" in location
