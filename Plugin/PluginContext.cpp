@@ -342,7 +342,7 @@ namespace OrthancPerf
     RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
-                                         tuner_, recorder_, transcoding_.GetSources()});
+                                         tuning_, tuner_, recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_, sentIdentifiers_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());

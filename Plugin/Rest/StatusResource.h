@@ -8,6 +8,7 @@
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Rest/TranscodingStatus.h"
+#include "Tuning/TuningStore.h"
 
 #include <chrono>
 #include <string>
@@ -30,6 +31,7 @@ namespace OrthancPerf
     const PluginState& state;
     const IngestTracker& tracker;
     const RecentTraffic& traffic;
+    const TuningStore& tuning;
     const DicomTuner& tuner;
     const MessageRecorder& recorder;
     TranscodingSources transcoding;

@@ -105,6 +105,12 @@ namespace OrthancPerf
   }
 
 
+  bool TuningStore::IsUnsaved() const noexcept
+  {
+    return isUnsaved_;
+  }
+
+
   void TuningStore::LoadOnce(std::vector<std::string>& warnings)
   {
     if (isLoaded_ || persistence_ == nullptr)
@@ -148,12 +154,14 @@ namespace OrthancPerf
     try
     {
       SaveOverrides();
+      isUnsaved_ = false;
     }
     catch (const std::exception& e)
     {
+      isUnsaved_ = true;
       warnings.push_back(
           std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
-                      "will undo this change: ") +
+                      "will undo this change, unless a later one is saved: ") +
           e.what());
     }
 

@@ -52,7 +52,8 @@ namespace OrthancPerf
     std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or
-    // a change that is in force but could not be saved, and is lost at the next restart
+    // a change that is in force but could not be saved, and is lost at the next restart unless a
+    // later one is saved
     std::vector<std::string> warnings;
   };
 
@@ -86,6 +87,10 @@ namespace OrthancPerf
     // False: it is not known yet whether there are saved changes, as the database did not answer
     bool IsLoaded() const noexcept;
 
+    // The last change is in force, but could not be saved: the next restart undoes it. So until a
+    // change is saved, which saves all that is in force.
+    bool IsUnsaved() const noexcept;
+
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
     // configuration
     TuningOutcome Merge(const Json::Value& patch);
@@ -116,6 +121,10 @@ namespace OrthancPerf
     std::mutex changeMutex_;              // held during a whole change, taken before stateMutex_
     std::atomic<bool> isLoaded_ = false;  // written under changeMutex_
     bool isSaved_ = true;                 // under changeMutex_: persistence_ holds overrides_
+
+    // Not the opposite of isSaved_, which is also false of saved keys that nobody has changed, and
+    // that this version does not know. Written under changeMutex_.
+    std::atomic<bool> isUnsaved_ = false;
 
     mutable std::mutex stateMutex_;  // held for a copy only
     Json::Value overrides_;

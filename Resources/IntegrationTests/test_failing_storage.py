@@ -5,10 +5,7 @@ What stands in for the full disk is the limit of a file's size (setrlimit(2), RL
 can be set, and lifted, while Orthanc runs. It needs no privilege.
 """
 
-import resource
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,24 +15,12 @@ from harness import clients
 from harness.images import Image
 from harness.metrics import IN_FLIGHT, INSTANCES, scrape_when_counted
 from harness.orthanc import OrthancServer
-
-# Or else a write beyond the limit would end the process (setrlimit(2))
-IGNORE_SIGNAL = ["env", "--ignore-signal=XFSZ"]
+from harness.process import WITH_LIMITED_FILES, limit_files
 
 
 @pytest.fixture
 def server(start_orthanc: StartOrthanc) -> OrthancServer:
-    return start_orthanc(launcher=IGNORE_SIGNAL)
-
-
-@contextmanager
-def limit_files(server: OrthancServer, size: int) -> Iterator[None]:
-    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-    resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-    try:
-        yield
-    finally:
-        resource.prlimit(server.pid, resource.RLIMIT_FSIZE, unlimited)
+    return start_orthanc(launcher=WITH_LIMITED_FILES)
 
 
 def send_all(server: OrthancServer, images: list[Image]) -> None:
@@ -60,7 +45,7 @@ def test_what_cannot_be_stored_has_failed(
 ) -> None:
     images = make_series("full", 12)
     clients.upload(server, [image.read_bytes() for image in images[:2]])
-    with limit_files(server, size):
+    with limit_files(server.pid, size):
         send_all(server, images[2:])
         metrics = scrape_when_counted(server, 12)
 
@@ -85,11 +70,11 @@ def test_what_another_plugin_accepted_and_the_disk_did_not_take_has_failed(
     server = start_orthanc(
         plugins=[plugin, other_plugin],
         options={"OtherPlugin": {"AcceptCStore": True}},
-        launcher=IGNORE_SIGNAL,
+        launcher=WITH_LIMITED_FILES,
     )
     images = make_series("full", 6)
     clients.store(server, images[:1])
-    with limit_files(server, 100_000):
+    with limit_files(server.pid, 100_000):
         send_all(server, images[2:])
         metrics = scrape_when_counted(server, 5)
     outcomes = metrics.group(INSTANCES, "origin", "outcome")
@@ -103,7 +88,7 @@ def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: M
     images = make_series("full", 12)
     clients.upload(server, [image.read_bytes() for image in images[:2]])
     small = [make_small(image.read_bytes()) for image in images[2:]]
-    with limit_files(server, 16_384):
+    with limit_files(server.pid, 16_384):
         answers = clients.upload(server, small)
         failed = sum(1 for status, _ in answers if status != 200)
         metrics = scrape_when_counted(server, 2 + len(small))

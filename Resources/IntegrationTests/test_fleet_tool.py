@@ -20,12 +20,13 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT, MakeSeries
+from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice
 from harness.certificates import Certificate
 from harness.fleet import PERF_FLEET, make_command, run_perf_fleet, write_fleet
 from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer, find_free_port
+from harness.process import WITH_LIMITED_FILES, limit_files
 
 USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jürgen": "ß, €"}
 PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
@@ -294,6 +295,18 @@ def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
 
 
 @contextmanager
+def keep_serving(server: HTTPServer) -> Iterator[str]:
+    """Its address; it ends with the body, also where that fails."""
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+
+
+@contextmanager
 def serve(body: bytes, kind: str | None = None, findings: bytes | None = None) -> Iterator[str]:
     """An HTTP server whose answer is always the same, but for findings, if there are any."""
 
@@ -309,12 +322,8 @@ def serve(body: bytes, kind: str | None = None, findings: bytes | None = None) -
         def log_message(self, *_: object) -> None:
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with HTTPServer(("127.0.0.1", 0), Page) as server, keep_serving(server) as url:
+        yield url
 
 
 @pytest.fixture
@@ -358,23 +367,27 @@ def drip(begin: bytes, piece: bytes, pause: float) -> Iterator[str]:
         thread = threading.Thread(target=accept)
         thread.start()
         port = server.getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-        is_over.set()
-        socket.create_connection(("127.0.0.1", port)).close()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            is_over.set()
+            socket.create_connection(("127.0.0.1", port)).close()
+            thread.join()
 
 
 @contextmanager
 def serve_tuning(
-    warnings: list[str] | None = None, answers: bool = True, changes: bool = True
+    state: dict[str, Any] | None = None, answers: bool = True, changes: bool = True
 ) -> Iterator[tuple[str, threading.Event]]:
-    """A server that has a tuning; the event is that it is asked to change it."""
+    """A server that has a tuning, and this "Tuning" of its status; the event is that it is asked to
+    change it."""
     tuning = {"DicomSockets": {"Preset": "tuned"}, "IngestTranscoding": {}}
+    status = {"Warnings": ["A change could not be saved, once"], "Tuning": state or {}}
     asked, is_over = threading.Event(), threading.Event()
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            content = tuning if self.path == "/perf/tuning" else {"Warnings": warnings or []}
+            content = tuning if self.path == "/perf/tuning" else status
             self.send_response(200)
             self.end_headers()
             self.wfile.write(json.dumps(content).encode())
@@ -390,13 +403,11 @@ def serve_tuning(
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
-        is_over.set()
-        server.shutdown()
-        thread.join()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server, keep_serving(server) as url:
+        try:
+            yield url, asked
+        finally:
+            is_over.set()
 
 
 def complain_about(
@@ -571,14 +582,49 @@ def test_a_change_without_an_answer_is_looked_for(changes: bool, said: str, tmp_
     assert json.loads(output)[0]["Error"].startswith(f"no answer within 1 s; {said}")
 
 
-def test_a_change_that_the_next_start_will_undo_is_an_error(tmp_path: Path) -> None:
-    warning = "The tuning is in force but could not be saved, the next restart of Orthanc will undo"
-    with serve_tuning(["Something else", warning]) as (url, _):
+@pytest.mark.parametrize(
+    ("state", "is_unsaved"),
+    [
+        ({"Unsaved": True}, True),
+        ({"Unsaved": False}, False),
+        pytest.param({}, False, id="of an older plugin"),
+        ({"Unsaved": "false"}, False),
+    ],
+)
+def test_a_change_that_the_next_start_will_undo_is_an_error(
+    state: dict[str, Any], is_unsaved: bool, tmp_path: Path
+) -> None:
+    with serve_tuning(state) as (url, _):
         path = write_fleet(tmp_path, {"server": url})
-        code, output, _ = run(path, "--json", "tuning", "set", STOCK)
+        code, (answer,) = run_json(path, "tuning", "set", STOCK)
+        assert code == (2 if is_unsaved else 0)
+        assert len(answer["Warnings"]) == is_unsaved
+        assert ("could not be saved" in run(path, "tuning", "set", STOCK)[1]) == is_unsaved
+
+
+def test_what_could_not_be_saved_once_is_no_error_of_later_changes(
+    start_orthanc: StartOrthanc, tmp_path: Path
+) -> None:
+    server = start_orthanc(launcher=WITH_LIMITED_FILES)
+    path = write_fleet(tmp_path, {"server": server.url})
+
+    def set_seconds(seconds: int) -> tuple[int, list[str]]:
+        document = {"DicomSockets": {"KeepAliveSeconds": seconds}}
+        code, (answer,) = run_json(path, "tuning", "set", json.dumps(document))
+        assert answer["Tuning"]["DicomSockets"]["KeepAliveSeconds"] == seconds
+        return code, answer["Warnings"]
+
+    assert set_seconds(70) == (0, [])
+    with limit_files(server.pid, 0):
+        code, (warning,) = set_seconds(71)
         assert code == 2
-        assert json.loads(output)[0]["Warnings"] == [warning]
-        assert "could not be saved" in run(path, "tuning", "set", STOCK)[1]
+        assert "could not be saved" in warning
+        assert server.get_json("/perf/status")["Tuning"]["Unsaved"] is True
+    assert set_seconds(71) == (0, [])  # which is what to do about it
+    assert server.get_json("/perf/status")["Tuning"]["Unsaved"] is False
+    assert set_seconds(72) == (0, [])
+    server.restart()
+    assert server.get_json("/perf/tuning")["DicomSockets"]["KeepAliveSeconds"] == 72
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(

@@ -328,6 +328,56 @@ TEST_F(TuningStoreTest, WhatCouldNotBeSavedIsSavedWithTheNextRequest)
 }
 
 
+TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
+{
+  TemporaryFolder folder;
+  const std::filesystem::path later = folder.GetPath() / "later";
+  FilePersistence persistence(later / "tuning.json");
+  TuningStore store(Tuning(), &persistence, {});
+  EXPECT_FALSE(store.IsUnsaved());
+  store.Merge(Parse(STOCK));
+  EXPECT_TRUE(store.IsUnsaved());
+  EXPECT_THROW(store.Merge(Parse("[]")), SettingError);
+  store.Load();
+  EXPECT_TRUE(store.IsUnsaved());
+
+  std::filesystem::create_directory(later);
+  store.Merge(Parse("{}"));
+  EXPECT_FALSE(store.IsUnsaved());
+
+  std::filesystem::remove_all(later);
+  store.Reset();
+  EXPECT_TRUE(store.IsUnsaved());
+  std::filesystem::create_directory(later);
+  store.Reset();
+  EXPECT_FALSE(store.IsUnsaved());
+}
+
+
+TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
+{
+  // Not what is saved from now on, as a key is unknown here
+  FilePersistence persistence = MakePersistence();
+  persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
+  TuningStore unknown(Tuning(), &persistence, {});
+  EXPECT_FALSE(unknown.Load().warnings.empty());
+  EXPECT_FALSE(unknown.IsUnsaved());
+
+  FilePersistence broken = MakeBrokenPersistence();
+  TuningStore unread(Tuning(), &broken, {});
+  EXPECT_FALSE(unread.Load().warnings.empty());
+  EXPECT_FALSE(unread.IsUnsaved());
+}
+
+
+TEST_F(TuningStoreTest, WithoutPersistenceNothingIsUnsaved)
+{
+  TuningStore store(Tuning(), nullptr, {});
+  store.Merge(Parse(STOCK));
+  EXPECT_FALSE(store.IsUnsaved());
+}
+
+
 TEST_F(TuningStoreTest, AFailedLoadIsTriedAgain)
 {
   TemporaryFolder folder;

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+# Before the command of a process for limit_files(): or else a write beyond the limit would end it
+# (setrlimit(2))
+WITH_LIMITED_FILES = ["env", "--ignore-signal=XFSZ"]
+
 
 def count_descriptors(pid: int) -> int:
     return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
@@ -79,3 +83,14 @@ def allow_descriptors(count: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, max(most, count)))
+
+
+@contextmanager
+def limit_files(pid: int, size: int) -> Iterator[None]:
+    """No file that the process writes gets larger than that: a full disk, as far as it can see."""
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)

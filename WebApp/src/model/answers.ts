@@ -62,7 +62,7 @@ export interface Status {
   Versions: { Plugin: string; Orthanc: string; Sdk: string };
   Warnings: string[];
   CallbackFailures: Record<string, number>;
-  Tuning: { NotYetInEffect: string[] };
+  Tuning: { NotYetInEffect: string[]; Unsaved: boolean };
   Ingest: { InFlight: Record<string, number> };
   Probe: { Installed: boolean; Reason?: string };
   DicomSockets: { Problems: string[]; Connections: unknown[] };
