@@ -167,6 +167,42 @@ def test_all_are_tuned_and_each_answers(fleet: Fleet, pair: Path) -> None:
     assert [a["Changed"]["DicomSockets.Preset"] for a in answers] == ["tuned", "tuned"]
 
 
+def read_cell(table: str, column: int) -> str:
+    """Of a table with one row, however many lines that takes; without spaces."""
+    lines = [line.split("│")[column + 1] for line in table.splitlines() if line.startswith("│")]
+    return "".join("".join(lines).split())
+
+
+def test_each_key_that_is_changed_is_in_the_table(pair: Path) -> None:
+    document = {
+        "DicomSockets": {"Preset": "stock"},
+        "IngestTranscoding": {"TransferSyntax": "JPEGLSLossless", "Verify": True},
+        "Memory": {"IngestBudget": "25%", "IngestWaitSeconds": 60},
+    }
+    change = ["--only", "orthanc-a", "tuning", "set", json.dumps(document)]
+    _, table, _ = run(pair, *change)
+    run(pair, "tuning", "reset")
+    _, (answer,) = run_json(pair, *change)
+    changed = [f"{key}={json.dumps(value)}" for key, value in answer["Changed"].items()]
+    assert len(", ".join(changed)) > 300
+    assert read_cell(table, 2) == ",".join(changed)
+
+
+@pytest.mark.parametrize("length", [500, 100_000])
+def test_a_remedy_is_whole_unless_it_would_fill_the_terminal(length: int, tmp_path: Path) -> None:
+    text = "".join(f"{number:05}" for number in range(length // 5))
+    remedy = {"Kind": "System", "Text": text}
+    with serve(json.dumps([FINDING | {"Remedy": remedy}]).encode()) as url:
+        code, table, _ = run(write_fleet(tmp_path, {"server": url}), "findings")
+    shown = read_cell(table, 5)
+    assert code == 1
+    if length == 500:
+        assert shown == "System:" + text
+    else:
+        assert shown.endswith("…") and ("System:" + text).startswith(shown[:-1])
+        assert 2000 < len(shown) < 5000
+
+
 def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
     assert run(pair, "tuning", "diff") == (0, "", "")
     fleet["orthanc-b"].request("PUT", "/perf/tuning", json={"DicomSockets": {"TcpQuickAck": False}})
