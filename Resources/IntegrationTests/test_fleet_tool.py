@@ -245,6 +245,15 @@ def test_a_transfer_syntax_is_the_same_by_its_name_and_its_uid(fleet: Fleet, pai
     assert (code, list(document["Different"])) == (1, ["IngestTranscoding.TransferSyntax"])
 
 
+def test_a_server_is_called_as_its_file_says(fleet: Fleet, tmp_path: Path) -> None:
+    names = ["orthanc [ward]", "orthanc [/ward]", ">orthanc", "[red]a"]
+    urls = dict.fromkeys(names, fleet["orthanc-a"].url)
+    code, table, errors = run(write_fleet(tmp_path, urls, user="alice"), "tuning", "get")
+    assert (code, errors) == (0, "")
+    headings = [heading.strip() for heading in table.splitlines()[1].split("┃")[2:-1]]
+    assert headings == names
+
+
 def make_target(syntax: str) -> dict[str, Any]:
     return {"IngestTranscoding": {"TransferSyntax": syntax}}
 
@@ -717,6 +726,8 @@ def test_a_password_comes_from_a_file_that_nobody_else_can_read(
         ('[servers]\na = "alice:secret@10.0.0.1:8042"', "no http:// or https:// address"),
         ('[servers]\na = "http://alice:sec/ret@10.0.0.1"', "no http:// or https:// address"),
         ('[servers]\na = "http://[10.0.0.1"', "no http:// or https:// address"),
+        ('[servers]\na = "http://orthanc..hospital:8042"', "no http:// or https:// address"),
+        (f'[servers]\na = "http://{"x" * 64}.hospital"', "no http:// or https:// address"),
         ('password = "secret"\n[servers]\na = "http://10.0.0.1:8042"', "password_file"),
         ('[servers]\npassword = "secret"', "no http:// or https:// address"),
         ('pasword_file = "x"\n[servers]\na = "http://10.0.0.1:8042"', "known: user, password_file"),
@@ -824,7 +835,14 @@ def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["status", "--watch", "soon"], ["tuning"], ["tuning", "set", "stock"], ["--only", "x"]],
+    [
+        ["status", "--watch", "soon"],
+        ["tuning"],
+        ["tuning", "set", "stock"],
+        ["tuning", "set", '{"Memory": {"TrimSeconds": NaN}}'],
+        ["tuning", "diff", '{"Memory": {"TrimSeconds": 1e400}}'],
+        ["--only", "x"],
+    ],
 )
 def test_a_command_that_is_wrong_is_told_apart_from_a_server_that_is(
     words: list[str], pair: Path
