@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests to Orthanc, which is found from the address of the page: any path prefix of a reverse
-// proxy, and "/perf" with or without a slash, will do.
+// proxy, and "/perf" with or without a slash, will do. The host is never taken from the path: one
+// that begins with "//" would be another's.
 import type { Json } from './model/answers';
 
-const PERF = new URL(`${location.pathname.replace(/\/$/, '')}/`, location.origin); // …/perf/
+const PERF = new URL(`${location.origin}${location.pathname.replace(/\/$/, '')}/`); // …/perf/
 const ORTHANC = new URL('../', PERF);
 
 // Milliseconds until a server that says nothing is taken for one that does not answer
@@ -50,7 +51,7 @@ async function request<Answer>(base: URL, method: string, path: string, patience
   if (body !== undefined) {
     options.body = JSON.stringify(body);
   }
-  const url = new URL(path === '' ? base.pathname.replace(/\/$/, '') : path, base);
+  const url = new URL(path === '' ? base.href.replace(/\/$/, '') : path, base);
   const { response, text } = await send(url, options);
   if (!response.ok) {
     throw new RequestError(response.status, describe(response.status, text));

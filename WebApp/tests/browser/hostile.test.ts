@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Peers with the names in PERF_TITLES (JSON) have sent images, others have sent nonsense.
+// Peers with the names in PERF_TITLES (JSON) have sent images, others have sent nonsense, or a link.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeBrowser, findBarriers, isLive, openBrowser, visit } from './page';
 
@@ -19,6 +19,16 @@ test.each([360, 1440])('names are text and nothing else, at a width of %i', asyn
   expect(await page.locator('img, script:not([src]), iframe, b.evil').count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   expect(await findBarriers(page)).toEqual([]);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+// For Orthanc, which removes double slashes and takes a backslash for a slash, this is /perf
+test('the server is the one that the page is from, whatever host its path names', async () => {
+  const { page, troubles } = await visit('//127.0.0.9/..%5C/perf');
+  await isLive(page);
+  await page.getByRole('button', { name: 'List the latest series…' }).click();
+  await expect.poll(() => page.getByLabel('Series').locator('option').count()).toBeGreaterThan(0);
   expect(troubles).toEqual([]);
   await page.close();
 });
