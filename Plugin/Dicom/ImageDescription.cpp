@@ -246,6 +246,31 @@ namespace OrthancPerf
     {
       return syntax != nullptr && syntax->isVideo;
     }
+
+
+    // SOP classes whose samples are labels or measurements, no brightness: DICOM PS3.3 section
+    // C.8.20.2.2 ("not advisable to lossy compress a Segmentation"). Surface Segmentation has no
+    // Pixel Data.
+    constexpr std::pair<std::string_view, const char*> MEASURED[] = {
+        {"1.2.840.10008.5.1.4.1.1.30", "a Parametric Map"},
+        {"1.2.840.10008.5.1.4.1.1.66.4", "a Segmentation"},
+        {"1.2.840.10008.5.1.4.1.1.66.7", "a Label Map Segmentation"},
+        {"1.2.840.10008.5.1.4.1.1.66.8", "a Height Map Segmentation"},
+        {"1.2.840.10008.5.1.4.1.1.481.2", "an RT Dose"}};
+
+
+    std::string FindHarmOfLoss(const ImageDescription& image)
+    {
+      for (const auto& [sopClassUid, name] : MEASURED)
+      {
+        if (image.sopClassUid == sopClassUid)
+        {
+          return std::string(name) + ", of which loss would make another one";
+        }
+      }
+
+      return "";
+    }
   }
 
 
@@ -300,6 +325,8 @@ namespace OrthancPerf
       return "a video";
     }
 
+    const TransferSyntax* const syntax = FindTransferSyntax(target);
+
     switch (image.kind)
     {
       case PixelDataKind::None:
@@ -309,7 +336,7 @@ namespace OrthancPerf
         return "Float Pixel Data, which no transfer syntax compresses";
 
       default:
-        return "";
+        return syntax != nullptr && syntax->isLossy ? FindHarmOfLoss(image) : "";
     }
   }
 

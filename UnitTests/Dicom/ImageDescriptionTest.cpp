@@ -232,6 +232,43 @@ namespace OrthancPerf
   }
 
 
+  // Labels, doses and measurements are no brightness
+  TEST(ImageDescription, SegmentationsDosesAndMapsAreLeftAloneByLoss)
+  {
+    const std::vector<std::pair<std::string, std::string>> classes = {
+        {"30", "a Parametric Map"},
+        {"66.4", "a Segmentation"},
+        {"66.7", "a Label Map Segmentation"},
+        {"66.8", "a Height Map Segmentation"},
+        {"481.2", "an RT Dose"}};
+
+    const auto find = [](const std::string& sopClass, const char* target)
+    {
+      const std::string sample = MakeSampleImage({});
+      DataSetEditor editor(sample.data(), sample.size());
+      editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1." + sopClass);
+      const std::string file = editor.Write();
+      return FindReasonToLeaveAlone(Describe(file), target);
+    };
+
+    for (const auto& [sopClass, name] : classes)
+    {
+      for (const char* const syntax : {"50", "51", "81", "91"})
+      {
+        EXPECT_EQ(name + ", of which loss would make another one",
+                  find(sopClass, (std::string("1.2.840.10008.1.2.4.") + syntax).c_str()));
+      }
+
+      EXPECT_EQ("", find(sopClass, JPEG_LOSSLESS));
+    }
+
+    for (const char* const other : {"2", "481.1", "4.1"})
+    {
+      EXPECT_EQ("", find(other, JPEG_BASELINE)) << other;
+    }
+  }
+
+
   // Their pixels may be in any order, or compressed in some way; and the names are strangers' texts
   TEST(ImageDescription, TransferSyntaxesThatNobodyKnowsAreAnObstacle)
   {

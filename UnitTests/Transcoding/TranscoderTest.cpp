@@ -213,6 +213,23 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, WhatIsMeasuredIsLeftAloneByALossyTarget)
+  {
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1.66.4");
+    const std::string segmentation = editor.Write();
+    EXPECT_EQ(JPEG_LOSSLESS, GetSyntax(Send(segmentation).file));
+
+    Set(JPEG_BASELINE);
+    const int calls = native_->GetCalls();
+    observer_.texts_.clear();
+    ExpectLeftAlone(Send(segmentation), Outcome::Unneeded,
+                    "a Segmentation, of which loss would make another one");
+    EXPECT_EQ(calls, native_->GetCalls());
+    EXPECT_EQ(Texts{}, observer_.texts_);
+  }
+
+
   TEST_F(TranscoderTest, WhatIsCompressedAlreadyIsLeftAloneUnlessTheSettingsSaySo)
   {
     const std::string compressed = Send(source_).file;
