@@ -22,6 +22,8 @@ namespace OrthancPerf
     constexpr DicomTag TAG_DOUBLE_FLOAT_PIXEL_DATA = 0x7fe00009;
 
     constexpr DicomTag TAG_NUMBER_OF_FRAMES = 0x00280008;
+    constexpr DicomTag TAG_PIXEL_PADDING_VALUE = 0x00280120;
+    constexpr DicomTag TAG_PIXEL_PADDING_RANGE_LIMIT = 0x00280121;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
     constexpr std::size_t MAXIMUM_INTEGER_STRING = 12;
@@ -84,7 +86,7 @@ namespace OrthancPerf
 
 
     // Of all elements that describe an image
-    constexpr std::array<DicomTag, 17> TAGS = {TAG_SOP_CLASS_UID,
+    constexpr std::array<DicomTag, 19> TAGS = {TAG_SOP_CLASS_UID,
                                                TAG_SOP_INSTANCE_UID,
                                                0x00280002,
                                                TAG_PHOTOMETRIC_INTERPRETATION,
@@ -96,6 +98,8 @@ namespace OrthancPerf
                                                0x00280101,
                                                0x00280102,
                                                0x00280103,
+                                               TAG_PIXEL_PADDING_VALUE,
+                                               TAG_PIXEL_PADDING_RANGE_LIMIT,
                                                TAG_EXTENDED_OFFSET_TABLE,
                                                TAG_EXTENDED_OFFSET_TABLE_LENGTHS,
                                                TAG_FLOAT_PIXEL_DATA,
@@ -161,6 +165,7 @@ namespace OrthancPerf
         image.hasDigitalSignatures = hasDigitalSignatures_;
         image.extendedOffsets = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE));
         image.extendedLengths = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS));
+        CopyPadding(image, encoding);
         CopyPixels(image, encoding);
       }
 
@@ -180,6 +185,31 @@ namespace OrthancPerf
       bool Has(DicomTag tag) const noexcept
       {
         return Get(tag).header != nullptr;
+      }
+
+      bool HasNumber(DicomTag tag) const noexcept
+      {
+        return Get(tag).value != nullptr && Get(tag).length >= 2;
+      }
+
+      // The limit may be on either side of the value; without a value it says nothing
+      void CopyPadding(ImageDescription& image, const DicomEncoding& encoding) const noexcept
+      {
+        const auto read = [&](DicomTag tag)
+        {
+          const std::uint16_t number = GetUnsignedShort(Get(tag), encoding);
+          return image.pixelRepresentation == 1 ? static_cast<std::int16_t>(number)
+                                                : static_cast<std::int32_t>(number);
+        };
+
+        if (image.samplesPerPixel == 1 && HasNumber(TAG_PIXEL_PADDING_VALUE))
+        {
+          const std::int32_t value = read(TAG_PIXEL_PADDING_VALUE);
+          const std::int32_t limit = HasNumber(TAG_PIXEL_PADDING_RANGE_LIMIT)
+                                         ? read(TAG_PIXEL_PADDING_RANGE_LIMIT)
+                                         : value;
+          image.padding = std::minmax({value, limit});
+        }
       }
 
       void CopyPixels(ImageDescription& image, const DicomEncoding& encoding) const noexcept

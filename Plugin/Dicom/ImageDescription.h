@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -43,6 +44,10 @@ namespace OrthancPerf
     bool hasRepeatedElements = false;   // one of those that describe the image: decoders may differ
     bool hasDigitalSignatures = false;  // anywhere, or what belongs to them
     bool hasEmbeddedOverlays = false;   // in the unused bits of pixels, as before DICOM 2004
+
+    // The smallest and the largest sample that is no part of the image proper, but fills it up or
+    // is its background (PS3.3 section C.7.5.1.1.2); of images with one sample
+    std::optional<std::pair<std::int32_t, std::int32_t>> padding;
 
     std::string_view photometricInterpretation;
     std::string_view sopClassUid;

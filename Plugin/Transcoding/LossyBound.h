@@ -18,7 +18,7 @@ namespace OrthancPerf
   //   The steps are those of ITU-T T.81 table K.1, as libjpeg scales them. Of the chrominance, up
   //   to three quarters are left out, for which there is no bound.
   // - JPEG 2000 aims at a signal to noise ratio (LossySettings.h), which OpenJPEG meets more or
-  //   less.
+  //   less. Padding counts as all other samples do, but not into the range (PixelError::span).
   //
   // Measured with both engines at qualities of 1, 5, 10, 25, 50, 75, 90, 95, 99 and 100, on
   // pydicom's test files, made CT, noise, dots and stripes: JPEG used up to half of both bounds;

@@ -279,6 +279,58 @@ namespace OrthancPerf
       const bool isColour_;
       const double range_;
     };
+
+
+    // Between the smallest and the largest of some samples
+    class SpanMeter
+    {
+    public:
+      explicit SpanMeter(const ImageDescription& image) : padding_(image.padding)
+      {
+      }
+
+      void Add(double sample)
+      {
+        all_.Widen(sample);
+
+        if (padding_.has_value() && (sample < padding_->first || sample > padding_->second))
+        {
+          unpadded_.Widen(sample);
+        }
+      }
+
+      double Get() const
+      {
+        return unpadded_.IsEmpty() ? all_.GetSpan() : unpadded_.GetSpan();
+      }
+
+    private:
+      struct Range
+      {
+        double smallest = std::numeric_limits<double>::max();
+        double largest = std::numeric_limits<double>::lowest();
+
+        void Widen(double sample)
+        {
+          smallest = std::min(smallest, sample);
+          largest = std::max(largest, sample);
+        }
+
+        bool IsEmpty() const
+        {
+          return smallest > largest;
+        }
+
+        double GetSpan() const
+        {
+          return largest - smallest;
+        }
+      };
+
+      const std::optional<std::pair<std::int32_t, std::int32_t>> padding_;
+      Range all_;
+      Range unpadded_;  // without padding in the image: empty
+    };
   }
 
 
@@ -371,8 +423,7 @@ namespace OrthancPerf
     const std::size_t samples = std::min<std::size_t>(expected.samplesPerPixel, 3);
     const std::size_t count = CountPixels(expected);
     PixelError error;
-    double smallest = std::numeric_limits<double>::max();
-    double largest = std::numeric_limits<double>::lowest();
+    SpanMeter span(expected);
 
     for (std::size_t i = 0; i < count; i++)
     {
@@ -387,8 +438,7 @@ namespace OrthancPerf
         const double difference = std::abs(first.samples[sample] - second.samples[sample]);
         error.mean += difference;
         error.maximum = std::max(error.maximum, difference);
-        smallest = std::min(smallest, first.samples[sample]);
-        largest = std::max(largest, first.samples[sample]);
+        span.Add(first.samples[sample]);
       }
     }
 
@@ -397,7 +447,7 @@ namespace OrthancPerf
     error.maximum /= range;
     error.meanOfLuminance /= static_cast<double>(count) * range;
     error.maximumOfLuminance /= range;
-    error.span = (largest - smallest) / range;
+    error.span = span.Get() / range;
     return error;
   }
 

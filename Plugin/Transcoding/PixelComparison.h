@@ -38,7 +38,8 @@ namespace OrthancPerf
     double maximum = 0;
     double meanOfLuminance = 0;  // where there is one sample, that
     double maximumOfLuminance = 0;
-    double span = 0;  // between the smallest and the largest sample that was expected
+    double span = 0;  // between the smallest and the largest sample that was expected: without
+                      // padding, unless there is nothing else
   };
 
   // Samples of the same colours are compared as they are, and YBR_FULL with RGB as RGB. Nothing if

@@ -233,6 +233,42 @@ namespace OrthancPerf
   }
 
 
+  TEST(PixelComparison, PaddingIsNoPartOfTheSpan)
+  {
+    const auto measure = [](const std::vector<std::pair<DicomTag, std::string>>& padding)
+    {
+      SampleShape shape = MakeShape(16, 16);
+      shape.rows = 1;
+      shape.columns = 5;
+      shape.isSigned = true;
+      const std::string file =
+          Change(MakeSampleImage(shape),
+                 [&](DataSetEditor& editor)
+                 {
+                   editor.Set(TAG_PIXEL_DATA, "OW",
+                              std::string("\0\x80\1\x80\x9c\xff\0\0\x64\0", 10));  // -100 to 100
+
+                   for (const auto& [tag, value] : padding)
+                   {
+                     editor.Set(tag, "SS", value);
+                   }
+                 });
+      return MeasureError(Describe(file), Describe(file))->span * 65536;
+    };
+
+    const std::string lowest("\0\x80", 2);
+    const std::string next("\1\x80", 2);
+    EXPECT_EQ(32868, measure({}));
+    EXPECT_EQ(32867, measure({{0x00280120, lowest}}));
+    EXPECT_EQ(200, measure({{0x00280120, lowest}, {0x00280121, next}}));
+    EXPECT_EQ(200, measure({{0x00280120, next}, {0x00280121, lowest}}));
+    EXPECT_EQ(32868, measure({{0x00280121, next}}));  // a limit of nothing
+
+    // Where there is nothing else, padding is all there is
+    EXPECT_EQ(32868, measure({{0x00280120, lowest}, {0x00280121, std::string("\xff\x7f", 2)}}));
+  }
+
+
   TEST(PixelComparison, MeanErrorSeesThroughTheColourSpace)
   {
     // White, as RGB and as YBR

@@ -11,6 +11,10 @@ namespace OrthancPerf
 {
   namespace
   {
+    // Any sample widens it
+    constexpr SampleRange NOTHING = {std::numeric_limits<std::int64_t>::max(),
+                                     std::numeric_limits<std::int64_t>::min()};
+
     // Calls "visit" with a sample of the format's type
     template <typename Visit>
     void WithSample(const FrameFormat& format, Visit visit)
@@ -44,6 +48,22 @@ namespace OrthancPerf
       range.maximum = std::max<std::int64_t>(range.maximum, maximum);
     }
 
+    template <typename Sample>
+    void WidenBeyond(SampleRange& range, std::string_view frame, const SampleRange& padding)
+    {
+      for (std::size_t i = 0; i + sizeof(Sample) <= frame.size(); i += sizeof(Sample))
+      {
+        Sample sample = 0;
+        std::memcpy(&sample, frame.data() + i, sizeof(Sample));
+
+        if (!SampleRange{sample, sample}.FitsInto(padding))
+        {
+          range.minimum = std::min<std::int64_t>(range.minimum, sample);
+          range.maximum = std::max<std::int64_t>(range.maximum, sample);
+        }
+      }
+    }
+
     // Each sample becomes what "change" makes of it
     template <typename Change>
     void ChangeSamples(std::string& frame, const FrameFormat& format, Change change)
@@ -71,8 +91,7 @@ namespace OrthancPerf
 
   SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format)
   {
-    SampleRange range{std::numeric_limits<std::int64_t>::max(),
-                      std::numeric_limits<std::int64_t>::min()};
+    SampleRange range = NOTHING;
 
     for (const std::string_view frame : frames)
     {
@@ -80,6 +99,21 @@ namespace OrthancPerf
     }
 
     return range;
+  }
+
+
+  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format,
+                           const SampleRange& padding)
+  {
+    SampleRange range = NOTHING;
+
+    for (const std::string_view frame : frames)
+    {
+      WithSample(format,
+                 [&](auto sample) { WidenBeyond<decltype(sample)>(range, frame, padding); });
+    }
+
+    return range.minimum <= range.maximum ? range : MeasureRange(frames, format);
   }
 
 

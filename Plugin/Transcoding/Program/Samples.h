@@ -56,6 +56,10 @@ namespace OrthancPerf
 
   SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
 
+  // The same of samples outside of "padding"; of all, if none is
+  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format,
+                           const SampleRange& padding);
+
   // Moves samples outside of the range to its ends
   void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);
 

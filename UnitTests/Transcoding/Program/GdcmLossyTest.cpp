@@ -142,6 +142,53 @@ namespace OrthancPerf
   }
 
 
+  // DICOM PS3.3 section C.7.5.1.1.2: the range of an image is that of what is not padding
+  TEST_F(GdcmLossy, PaddingDoesNotTakeTheQuality)
+  {
+    ImageFile image = MakeImage(16, 9, true);
+    image.bitsStored = 16;
+    const std::string plain = image.Make();
+
+    // The left half lies outside of what was reconstructed
+    const auto isPadding = [&image](std::size_t index)
+    {
+      return index % image.columns < image.columns / 2;
+    };
+
+    for (std::size_t i = 0; i < image.pixels.size() / 2; i++)
+    {
+      if (isPadding(i))
+      {
+        image.pixels.replace(2 * i, 2, std::string("\0\x80", 2));
+      }
+    }
+
+    const std::string file = image.Make();
+    DataSetEditor editor(file.data(), file.size());
+    editor.Set(0x00280120, "SS", std::string("\0\x80", 2));
+    const std::string padded = editor.Write();
+    const std::string decoded = GetPixels(Repeat(padded, JPEG_2000));
+    double sum = 0;
+    int largest = 0;
+
+    for (std::size_t i = 0; i < decoded.size() / 2; i++)
+    {
+      const int error = std::abs(GetSample(decoded, i) - GetSample(image.pixels, i));
+
+      if (!isPadding(i))
+      {
+        sum += error;
+        largest = std::max(largest, error);
+      }
+    }
+
+    // 56 dB of 512 values are an error of 0.8, root of the mean square
+    EXPECT_LT(sum / static_cast<double>(decoded.size() / 4), 3);
+    EXPECT_LT(largest, 30);
+    EXPECT_GT(Transcode(padded, JPEG_2000).size(), Transcode(file, JPEG_2000).size());
+  }
+
+
   TEST_F(GdcmLossy, WhatCannotBeRightIsDeclined)
   {
     ImageFile palette = MakeImage(8, 8);

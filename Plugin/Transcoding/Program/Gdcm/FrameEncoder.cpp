@@ -16,10 +16,11 @@
 namespace OrthancPerf
 {
   FrameEncoder::FrameEncoder(const FrameFormat& format, const SampleRange& range,
-                             std::string_view colors, const TransferSyntax& target,
-                             unsigned int quality) :
+                             const SampleRange& unpadded, std::string_view colors,
+                             const TransferSyntax& target, unsigned int quality) :
     format_(format),
     range_(range),
+    unpadded_(unpadded),
     colors_(colors),
     kind_(target.codestream),
     quality_(quality),
@@ -269,10 +270,11 @@ namespace OrthancPerf
 
 
   // In decibels. GDCM encodes all allocated bits, and the peak of its signal to noise ratio is
-  // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise.
+  // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise. So would
+  // CT that is padded with values far below.
   double FrameEncoder::GetUnusedRange() const
   {
-    const auto used = static_cast<double>(range_.maximum - range_.minimum);
+    const auto used = static_cast<double>(unpadded_.maximum - unpadded_.minimum);
     const double all = std::pow(2.0, format_.bitsAllocated) - 1.0;
     return 20.0 * std::log10(all / std::max(used, 1.0));
   }

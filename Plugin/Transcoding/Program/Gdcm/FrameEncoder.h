@@ -16,11 +16,11 @@ namespace OrthancPerf
   class FrameEncoder
   {
   public:
-    // "range": of the samples of all frames. "colors": their Photometric Interpretation.
-    // "quality": of lossy targets, 1 to 100. Throws NotCovered if GDCM can't write such images in
-    // the target so that they are right.
-    FrameEncoder(const FrameFormat& format, const SampleRange& range, std::string_view colors,
-                 const TransferSyntax& target, unsigned int quality);
+    // "range": of the samples of all frames; "unpadded": of those that are no padding, to which the
+    // quality refers. "colors": their Photometric Interpretation. "quality": of lossy targets, 1 to
+    // 100. Throws NotCovered if GDCM can't write such images in the target so that they are right.
+    FrameEncoder(const FrameFormat& format, const SampleRange& range, const SampleRange& unpadded,
+                 std::string_view colors, const TransferSyntax& target, unsigned int quality);
 
     // Throws CodecError or NotCovered
     std::string Encode(std::string_view frame) const;
@@ -43,6 +43,7 @@ namespace OrthancPerf
 
     const FrameFormat format_;
     const SampleRange range_;
+    const SampleRange unpadded_;
     const std::string colors_;
     const CodestreamKind kind_;
     const unsigned int quality_;

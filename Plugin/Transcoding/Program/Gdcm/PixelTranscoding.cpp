@@ -188,8 +188,13 @@ namespace OrthancPerf
 
   void PixelTranscoding::WriteEncapsulated(const TransferSyntax& target, unsigned int quality)
   {
-    const FrameEncoder encoder(format_, MeasureRange(frames_, format_), photometricInterpretation_,
-                               target, quality);
+    const SampleRange range = MeasureRange(frames_, format_);
+    const SampleRange unpadded =
+        image_.padding.has_value()
+            ? MeasureRange(frames_, format_, {image_.padding->first, image_.padding->second})
+            : range;
+    const FrameEncoder encoder(format_, range, unpadded, photometricInterpretation_, target,
+                               quality);
     EncapsulatedPixels pixels(frames_.size());
 
     for (const std::string_view frame : frames_)
