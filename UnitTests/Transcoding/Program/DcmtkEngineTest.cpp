@@ -12,6 +12,7 @@
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/PixelComparison.h"
+#include "Transcoding/Program/AmbiguousValues.h"
 #include "Transcoding/Worker/IsolatedEngine.h"
 
 #include <algorithm>
@@ -392,6 +393,100 @@ namespace OrthancPerf
       EXPECT_NE(back.find("icon"), std::string::npos) << target;
       ExpectSamePixels(file, back, target);
     }
+  }
+
+
+  TEST(DcmtkEngine, SignedValuesInSequencesStaySigned)
+  {
+    for (const bool isSigned : {false, true})
+    {
+      for (const char* target : {EXPLICIT_LITTLE_ENDIAN, JPEG_LOSSLESS, RLE})
+      {
+        EXPECT_EQ(
+            AmbiguousValues::FindWrong(Make(AmbiguousValues(isSigned).file, target), isSigned), "")
+            << target << " " << isSigned;
+      }
+    }
+  }
+
+
+  // DICOM PS3.3 section C.11.2.1.1: what goes into a VOI LUT may be other values than the pixels
+  TEST(DcmtkEngine, AVoiLutThatMayBeginAnywhereIsDeclined)
+  {
+    const auto makeItem = [](unsigned int first)
+    {
+      std::string content;
+      AppendElement(content, 0x00283002, "US",
+                    MakeNumber(4096) + MakeNumber(first) + MakeNumber(16));
+      std::string item;
+      AppendItem(item, content);
+      return item;
+    };
+
+    const auto transcode = [&](bool isSigned, unsigned int first, const FakeEngine::Change& change)
+    {
+      const std::string file = Edit(MakeSampleImage(MakeShape(16, 12, isSigned)),
+                                    [&](DataSetEditor& editor)
+                                    {
+                                      editor.Set(0x00283010, "SQ", makeItem(first));
+                                      change(editor);
+                                    });
+      const EngineResult result = Transcode(Make(file, IMPLICIT_LITTLE_ENDIAN), JPEG_LOSSLESS);
+
+      if (result.outcome == TranscodingOutcome::Transcoded)
+      {
+        const DataSetEditor made(result.file.data(), result.file.size());
+        return std::string(made.Find(0x00283010)->bytes.substr(24, 2));
+      }
+
+      EXPECT_EQ(result.outcome, TranscodingOutcome::Declined) << result.reason;
+      return result.reason;
+    };
+
+    const auto set = [](DicomTag tag, const char* number)
+    {
+      return [tag, number](DataSetEditor& editor)
+      {
+        editor.Set(tag, "DS", number);
+      };
+    };
+
+    const auto addLut = [&](DataSetEditor& editor)
+    {
+      editor.Set(0x00283000, "SQ", makeItem(0));
+    };
+
+    constexpr unsigned int NEGATIVE = 0xff00;
+    const std::string declined = "a VOI LUT from Implicit VR, whose first value has a sign or not";
+    EXPECT_EQ(transcode(true, NEGATIVE, set(0x00281052, "-1024")), "SS");
+    EXPECT_EQ(transcode(true, NEGATIVE, set(0x00281052, "0")), "SS");
+    EXPECT_EQ(transcode(true, NEGATIVE, set(0x00281052, "1024")), declined);
+    EXPECT_EQ(transcode(true, NEGATIVE, addLut), declined);
+    EXPECT_EQ(transcode(false, NEGATIVE, set(0x00281052, "0")), "US");
+    EXPECT_EQ(transcode(false, NEGATIVE, set(0x00281052, "-1024")), declined);
+    EXPECT_EQ(transcode(false, NEGATIVE, set(0x00281052, "nonsense")), declined);
+    EXPECT_EQ(transcode(false, NEGATIVE, set(0x00281053, "-1")), declined);
+    EXPECT_EQ(transcode(false, 100, set(0x00281052, "-1024")), "US");
+    EXPECT_EQ(transcode(true, 100, addLut), "SS");
+  }
+
+
+  // Nothing says what they are: DCMTK takes them for unsigned, as all readers of what came must
+  TEST(DcmtkEngine, WithoutPixelRepresentationNothingIsSigned)
+  {
+    std::string content;
+    AppendElement(content, 0x00409216, "US", MakeNumber(0xff00));
+    std::string item;
+    AppendItem(item, content);
+    const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)),
+                                  [&](DataSetEditor& editor)
+                                  {
+                                    editor.Remove(PIXEL_DATA);
+                                    editor.Remove(0x00280103);
+                                    editor.Set(0x00409096, "SQ", item);
+                                  });
+    const std::string back = Make(Make(file, IMPLICIT_LITTLE_ENDIAN), EXPLICIT_LITTLE_ENDIAN);
+    EXPECT_EQ(DataSetEditor(back.data(), back.size()).Find(0x00409096)->bytes.substr(12), item);
   }
 
 

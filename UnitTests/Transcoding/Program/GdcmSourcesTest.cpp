@@ -4,6 +4,7 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Transcoding/EncapsulatedFrames.h"
+#include "Transcoding/Program/AmbiguousValues.h"
 
 namespace OrthancPerf
 {
@@ -223,6 +224,21 @@ namespace OrthancPerf
       editor.Set(0x00280008, "IS", "+2");
       EXPECT_EQ(GetPixels(Transcode(editor.Write(), EXPLICIT_VR)).size(),
                 GetPixels(Transcode(file, EXPLICIT_VR)).size());
+    }
+  }
+
+
+  TEST_F(GdcmSources, SignedValuesInSequencesStaySigned)
+  {
+    for (const bool isSigned : {false, true})
+    {
+      for (const std::string target : {EXPLICIT_VR, JPEG_2000_LOSSLESS, RLE_LOSSLESS})
+      {
+        EXPECT_EQ(
+            AmbiguousValues::FindWrong(Transcode(AmbiguousValues(isSigned).file, target), isSigned),
+            "")
+            << target << " " << isSigned;
+      }
     }
   }
 

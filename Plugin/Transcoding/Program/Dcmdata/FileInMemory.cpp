@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include "Dicom/CodecError.h"
+#include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dcostrmb.h>
@@ -24,6 +25,18 @@ namespace OrthancPerf
         }
       }
     }
+
+    void Read(DcmFileFormat& file, std::string_view bytes)
+    {
+      DcmInputBufferStream stream;
+      stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
+      stream.setEos();
+
+      file.transferInit();
+      CheckDone(file.read(stream), "read the file");
+      file.transferEnd();
+      CheckMetaInformation(*file.getMetaInfo());
+    }
   }
 
 
@@ -38,14 +51,8 @@ namespace OrthancPerf
 
   void ReadFile(DcmFileFormat& file, std::string_view bytes)
   {
-    DcmInputBufferStream stream;
-    stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
-    stream.setEos();
-
-    file.transferInit();
-    CheckDone(file.read(stream), "read the file");
-    file.transferEnd();
-    CheckMetaInformation(*file.getMetaInfo());
+    Read(file, bytes);
+    SetSigns(*file.getDataset());
   }
 
 
@@ -73,7 +80,7 @@ namespace OrthancPerf
     if (syntax == EXS_LittleEndianImplicit)
     {
       DcmFileFormat again;
-      ReadFile(again, bytes);
+      Read(again, bytes);
     }
 
     return bytes;

@@ -16,7 +16,8 @@ namespace OrthancPerf
   // Throws unless DCMTK has done the deed: "write the file"
   void CheckDone(const OFCondition& condition, const char* deed);
 
-  // The bytes outlive the file, which is new
+  // The bytes outlive the file, which is new. Throws NotCovered where implicit VR does not tell
+  // what a value is (ValueSigns.h).
   void ReadFile(DcmFileFormat& file, std::string_view bytes);
 
   // The file as a whole, with its group lengths made anew
