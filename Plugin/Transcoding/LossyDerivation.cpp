@@ -160,11 +160,11 @@ namespace OrthancPerf
 
 
     // The purposes of reference are those of DICOM PS3.16 CID 7202
-    std::string MakeSourceImage(const SourceHistory& source)
+    std::string MakeSourceImage(const SourceHistory& source, bool wasLossy)
     {
       const std::string purpose =
-          source.lossy == "01" ? MakeCode("121322", "Source image for image processing operation")
-                               : MakeCode("121320", "Uncompressed predecessor");
+          wasLossy ? MakeCode("121322", "Source image for image processing operation")
+                   : MakeCode("121320", "Uncompressed predecessor");
 
       std::string reference;
       AppendElement(reference, TAG_REFERENCED_SOP_CLASS_UID, "UI", source.sopClassUid);
@@ -207,7 +207,10 @@ namespace OrthancPerf
     }
 
     const std::size_t steps = std::max(CountValues(history.ratios), CountValues(history.methods));
-    const std::optional<std::size_t> nativeSize = DescribeImage(source, sourceSize).GetNativeSize();
+    const ImageDescription image = DescribeImage(source, sourceSize);
+    const TransferSyntax* const sourceSyntax = FindTransferSyntax(image.transferSyntax.data());
+    const bool wasLossy =
+        history.lossy == "01" || (sourceSyntax != nullptr && sourceSyntax->isLossy);
 
     DataSetEditor editor(compressed.data(), compressed.size());
     const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
@@ -217,14 +220,14 @@ namespace OrthancPerf
       throw DataSetError("no Pixel Data");
     }
 
-    const std::string ratio = FormatRatio(nativeSize.value_or(0), pixels->bytes.size());
+    const std::string ratio = FormatRatio(image.GetNativeSize().value_or(0), pixels->bytes.size());
 
     editor.Set(TAG_MEDIA_STORAGE_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
     editor.Set(TAG_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
     editor.Set(TAG_IMAGE_TYPE, "CS", MakeImageType(history.imageType));
     editor.Set(TAG_DERIVATION_DESCRIPTION, "ST",
                MakeDescription(history.description, syntax, derivation.lossyQuality, ratio));
-    editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ", MakeSourceImage(history));
+    editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ", MakeSourceImage(history, wasLossy));
     editor.Set(TAG_DERIVATION_CODE_SEQUENCE, "SQ",
                MakeCode("113040", "Lossy Compression"));  // DICOM PS3.16 CID 7203
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");

@@ -194,8 +194,9 @@ namespace OrthancPerf
 
     static bool MayChange(DicomTag tag)
     {
-      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x7fe00001, 0x7fe00002,
-                                              TAG_PIXEL_DATA};
+      // (0028,2110): that it was lossy
+      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x00282110,
+                                              0x7fe00001, 0x7fe00002, TAG_PIXEL_DATA};
       return TAGS.count(tag) != 0 || (tag & 0xffff) == 0;  // or the length of a group
     }
 

@@ -152,6 +152,23 @@ namespace OrthancPerf
   }
 
 
+  // Some senders forget to say so: the transfer syntax was the only thing that did
+  TEST(LossyDerivation, ALossyTransferSyntaxIsEarlierCompression)
+  {
+    const std::string source = MakeSource();
+
+    for (const auto& [syntax, purpose] :
+         {std::pair("1.2.840.10008.1.2.4.51", "121322"), std::pair(JPEG_LOSSLESS, "121320")})
+    {
+      const std::string compressed = Compress(source, [syntax = syntax](DataSetEditor& editor)
+                                              { editor.Set(0x00020010, "UI", syntax); });
+      EXPECT_NE(std::string::npos,
+                Bytes(Describe(compressed, Compress(source)), 0x00082112).find(purpose))
+          << syntax;
+    }
+  }
+
+
   TEST(LossyDerivation, MethodsStayBesideTheirRatios)
   {
     // Older files have no method

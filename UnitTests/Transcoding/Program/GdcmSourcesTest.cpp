@@ -243,6 +243,51 @@ namespace OrthancPerf
   }
 
 
+  // DICOM PS3.3 section C.7.6.1.1.5: once compressed with loss, always
+  TEST_F(GdcmSources, WhatWasLossySaysSoWhenItIsDecoded)
+  {
+    for (const std::string& syntax : ENCAPSULATED)
+    {
+      const bool isLossy = syntax == JPEG_BASELINE || syntax == JPEG_EXTENDED ||
+                           syntax == JPEG_LS_LOSSY || syntax == JPEG_2000;
+      const std::string file = Transcode(MakeImage().Make(), syntax);
+
+      for (const bool isDenied : {false, true})
+      {
+        DataSetEditor source(file.data(), file.size());
+
+        if (isDenied)
+        {
+          source.Set(0x00282110, "CS", "00");
+        }
+
+        for (const std::string target : {EXPLICIT_VR, RLE_LOSSLESS, JPEG_LOSSLESS})
+        {
+          if (target != syntax)
+          {
+            const std::string result = Transcode(source.Write(), target);
+            const DataSetEditor editor(result.data(), result.size());
+            EXPECT_EQ(editor.GetText(0x00282110), isLossy    ? "01"
+                                                  : isDenied ? "00"
+                                                             : "")
+                << syntax << " " << target;
+          }
+        }
+      }
+    }
+  }
+
+
+  TEST_F(GdcmSources, Jpeg2000WithoutLossIsNoLossWhateverItMayHold)
+  {
+    const std::string file = Transcode(MakeImage().Make(), JPEG_2000_LOSSLESS);
+    DataSetEditor source(file.data(), file.size());
+    source.Set(0x00020010, "UI", JPEG_2000);
+    const std::string result = Transcode(source.Write(), EXPLICIT_VR);
+    EXPECT_EQ(DataSetEditor(result.data(), result.size()).GetText(0x00282110), "");
+  }
+
+
   TEST_F(GdcmSources, DamagedJpegIsNotFilledWithGrey)
   {
     const std::string file = Transcode(MakeImage().Make(), JPEG_BASELINE);

@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Gdcm/PixelTranscoding.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/FrameFragments.h"
@@ -15,6 +16,7 @@ namespace OrthancPerf
   {
     constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
     constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
+    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION = 0x00282110;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
     constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
 
@@ -38,6 +40,15 @@ namespace OrthancPerf
 
       return {image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
               image.bitsStored, image.highBit, image.pixelRepresentation != 0};
+    }
+
+    // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both.
+    bool HasLoss(const TransferSyntax& syntax, const FrameFragments& frame)
+    {
+      std::string storage;
+      return syntax.codestream == CodestreamKind::Jpeg2000
+                 ? !ReadCodestreamHeader(syntax.codestream, Join(frame, storage)).isLossless
+                 : syntax.isLossy;
     }
 
     // Whether GDCM, or this code, knows what the samples are
@@ -111,12 +122,22 @@ namespace OrthancPerf
   {
     if (image_.kind == PixelDataKind::Encapsulated)
     {
-      const CodestreamKind kind = GetCodestreamKind(image_.transferSyntax.data());
+      const TransferSyntax& syntax = *FindTransferSyntax(image_.transferSyntax.data());
+      const CodestreamKind kind = syntax.codestream;
+      bool hasLoss = false;
 
       for (const FrameFragments& fragments :
            FindFrames(image_.encapsulatedPixels, image_.transferSyntax.data(), image_.frames))
       {
         storage_.push_back(DecodeFrame(kind, format_, fragments));
+        hasLoss = hasLoss || HasLoss(syntax, fragments);
+      }
+
+      // Once compressed with loss, always: DICOM PS3.3 section C.7.6.1.1.5. So far, the transfer
+      // syntax may have been the only thing that said so.
+      if (hasLoss)
+      {
+        editor_.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
       }
 
       if (kind != CodestreamKind::Rle)
