@@ -13,6 +13,10 @@ namespace OrthancPerf
     constexpr std::size_t SMALL_FRAME = 128;
     constexpr std::size_t MANY_FRAMES = 4096;
 
+    // Rows or columns: JPEG_MAX_DIMENSION of libjpeg, thus of Orthanc and most viewers. The
+    // standard has 35 more (ITU-T T.81 table B.2).
+    constexpr std::size_t LARGEST_READ = 65500;
+
 
     void CheckCoverage(const ImageDescription& image)
     {
@@ -87,6 +91,11 @@ namespace OrthancPerf
     if (image.frames > MANY_FRAMES && frame.GetSize() < SMALL_FRAME)
     {
       throw NotCovered("The frames are so small that they would grow");
+    }
+
+    if (frame.rows > LARGEST_READ || frame.columns > LARGEST_READ)
+    {
+      throw NotCovered("More than 65,500 rows or columns, which libjpeg does not read");
     }
 
     std::vector<RasterFrame> frames(image.frames, frame);

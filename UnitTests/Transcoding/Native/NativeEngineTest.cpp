@@ -306,6 +306,26 @@ namespace OrthancPerf
   }
 
 
+  // JPEG_MAX_DIMENSION of libjpeg, thus of Orthanc and most viewers
+  TEST(NativeEngine, LargerImagesThanOthersReadAreDeclined)
+  {
+    for (const bool isTall : {false, true})
+    {
+      const auto transcode = [isTall](unsigned int size)
+      {
+        ImageFile image;
+        (isTall ? image.rows : image.columns) = size;
+        (isTall ? image.columns : image.rows) = 1;
+        image.FillWithNoise(5);
+        return Transcode(image).outcome;
+      };
+
+      EXPECT_EQ(TranscodingOutcome::Transcoded, transcode(65500));
+      EXPECT_EQ(TranscodingOutcome::Declined, transcode(65501));
+    }
+  }
+
+
   TEST(NativeEngine, WhatIsWrongFails)
   {
     const ImageFile image = MakeImage();

@@ -633,6 +633,24 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, DeclinesJpegThatItsOwnLibraryWouldNotRead)
+  {
+    SampleShape shape = MakeShape(8, 8);
+    shape.columns = 1;
+    shape.rows = 65501;
+    const std::string file = MakeSampleImage(shape);
+
+    for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LOSSLESS_ANY, JPEG_LOSSLESS})
+    {
+      ExpectDeclined(file, target);
+    }
+
+    ExpectSamePixels(file, Make(Make(file, JPEG_LS), EXPLICIT_LITTLE_ENDIAN), "tall");
+    shape.rows = 65500;
+    Make(MakeSampleImage(shape), JPEG_LOSSLESS);
+  }
+
+
   TEST(DcmtkEngine, NoJpegLsHasFewerThanEightBits)
   {
     for (std::uint16_t stored = 2; stored < 8; stored++)

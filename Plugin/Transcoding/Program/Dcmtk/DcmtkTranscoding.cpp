@@ -263,6 +263,7 @@ namespace OrthancPerf
                        " are described");
     }
 
+    CheckDimensions(*target_, image);
     const int error = GetNearLosslessError(quality_);
     DcmDataset& dataset = *file_.getDataset();
 

@@ -120,6 +120,18 @@ namespace OrthancPerf
   }
 
 
+  void CheckDimensions(const TransferSyntax& target, const PixelDescription& image)
+  {
+    constexpr std::size_t LARGEST_JPEG = 65500;  // JPEG_MAX_DIMENSION of the libjpeg inside DCMTK
+
+    if (target.codestream == CodestreamKind::Jpeg &&
+        (image.rows > LARGEST_JPEG || image.columns > LARGEST_JPEG))
+    {
+      throw NotCovered("DCMTK writes no JPEG of more than 65,500 rows or columns");
+    }
+  }
+
+
   void CheckStoredBits(const PixelDescription& image, const std::uint8_t* pixels)
   {
     if (!image.IsRightAligned())

@@ -16,6 +16,10 @@ namespace OrthancPerf
   // or not without harm to the samples
   void CheckImage(const TransferSyntax& target, const PixelDescription& image);
 
+  // Throws NotCovered if there are more rows or columns than it writes, for an image that has all
+  // of its pixels
+  void CheckDimensions(const TransferSyntax& target, const PixelDescription& image);
+
   // Throws NotCovered if lossy compression would lose more than it may, although CheckImage() finds
   // nothing: bits outside of those that are stored, where overlays are embedded for example.
   // "pixels": all frames, 8 or 16 bits allocated, in the order of this machine.
