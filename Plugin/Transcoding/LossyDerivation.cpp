@@ -177,6 +177,26 @@ namespace OrthancPerf
     }
 
 
+    // The items of a sequence that is there already; empty if it is none
+    std::string GetItems(const DataSetEditor& editor, DicomTag tag)
+    {
+      constexpr std::size_t HEADER = 12;    // tag, VR, two zeros, length
+      constexpr std::size_t DELIMITER = 8;  // behind the items, where the length is not defined
+      const DataSetEditor::Element* const element = editor.Find(tag);
+
+      if (element == nullptr || element->bytes.size() < HEADER ||
+          element->bytes.substr(4, 2) != "SQ")
+      {
+        return "";
+      }
+
+      const bool hasDelimiter = element->bytes.substr(8, 4) == "\xff\xff\xff\xff";
+      const std::size_t around = HEADER + (hasDelimiter ? DELIMITER : 0);
+      const std::size_t size = element->bytes.size();
+      return size < around ? "" : std::string(element->bytes.substr(HEADER, size - around));
+    }
+
+
     using Number = unsigned __int128;
 
 
@@ -227,9 +247,14 @@ namespace OrthancPerf
     editor.Set(TAG_IMAGE_TYPE, "CS", MakeImageType(history.imageType));
     editor.Set(TAG_DERIVATION_DESCRIPTION, "ST",
                MakeDescription(history.description, syntax, derivation.lossyQuality, ratio));
-    editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ", MakeSourceImage(history, wasLossy));
+    editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ",
+               MakeSourceImage(history, wasLossy) + GetItems(editor, TAG_SOURCE_IMAGE_SEQUENCE));
+
+    // More than one are successive steps: DICOM PS3.3 section C.12.4.1. The code is of PS3.16 CID
+    // 7203.
     editor.Set(TAG_DERIVATION_CODE_SEQUENCE, "SQ",
-               MakeCode("113040", "Lossy Compression"));  // DICOM PS3.16 CID 7203
+               GetItems(editor, TAG_DERIVATION_CODE_SEQUENCE) +
+                   MakeCode("113040", "Lossy Compression"));
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_RATIO, "DS", AppendValue(history.ratios, steps, ratio));
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_METHOD, "CS",

@@ -19,8 +19,10 @@ namespace OrthancPerf
   // A lossy image is a new instance that names the one it was made from: DICOM PS3.3 sections
   // C.7.6.1.1.2 (Image Type), C.7.6.1.1.5 (ratio, method) and C.12.4.1 (derivation, source image).
   // "source" is the file that was compressed, in any encoding but the deflated one, "compressed"
-  // what an engine made of it; whatever the engine itself has said there of the derivation is
-  // replaced. Items inside of functional groups (PS3.3 section C.7.6.16) stay what they were.
+  // what an engine made of it, in Explicit VR: whatever the engine itself has said there of the
+  // derivation in texts is replaced. What it has left of earlier derivations, codes and source
+  // images, is kept beside the new ones. Items inside of functional groups (PS3.3 section C.7.6.16)
+  // stay what they were.
   //
   // Returns the new file. Throws DataSetError if one of the two can't be read. Any thread may call
   // it.

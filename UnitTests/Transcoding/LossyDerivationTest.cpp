@@ -169,6 +169,67 @@ namespace OrthancPerf
   }
 
 
+  TEST(LossyDerivation, EarlierDerivationIsKept)
+  {
+    const auto makeItem = [](DicomTag tag, const char* representation, const char* value)
+    {
+      std::string content;
+      AppendElement(content, tag, representation, value);
+      std::string item;
+      AppendItem(item, content);
+      return item;
+    };
+
+    const std::string projection = makeItem(0x00080100, "SH", "113076");
+    const std::string slices =
+        makeItem(0x00081155, "UI", "1.2.3.11") + makeItem(0x00081155, "UI", "1.2.3.12");
+    std::string endless;
+    AppendUndefinedLength(endless, 0x00082112, "SQ");
+    endless += slices;
+    AppendSequenceDelimitation(endless);
+
+    for (const bool isEndless : {false, true})
+    {
+      const std::string file = Describe(MakeSource(
+          [&](DataSetEditor& editor)
+          {
+            editor.Set(0x00089215, "SQ", projection);
+            editor.Set(0x00082112, "SQ", slices);
+
+            if (isEndless)
+            {
+              editor.SetEncoded(0x00082112, endless);
+            }
+          }));
+
+      // Steps in the order in which they were taken; the direct source first
+      const std::string codes = Bytes(file, 0x00089215);
+      EXPECT_EQ(projection, codes.substr(12, projection.size()));
+      EXPECT_LT(codes.find("113076"), codes.find("113040"));
+
+      const std::string sources = Bytes(file, 0x00082112);
+      EXPECT_LT(sources.find("121320"), sources.find("1.2.3.11"));
+      ASSERT_GT(sources.size(), slices.size());
+      EXPECT_EQ(slices, sources.substr(sources.size() - slices.size()));
+      EXPECT_NE(PixelDataKind::Unknown, DescribeImage(file.data(), file.size()).kind);
+    }
+  }
+
+
+  // What is no sequence has no items that could be kept
+  TEST(LossyDerivation, ADerivationThatIsNoSequenceIsReplaced)
+  {
+    const std::string file = Describe(MakeSource(
+        [](DataSetEditor& editor)
+        {
+          editor.Set(0x00089215, "UN", "something");
+          editor.Set(0x00082112, "LO", "something");
+        }));
+    EXPECT_EQ(std::string::npos, file.find("something"));
+    EXPECT_NE(std::string::npos, Bytes(file, 0x00089215).find("113040"));
+  }
+
+
   TEST(LossyDerivation, MethodsStayBesideTheirRatios)
   {
     // Older files have no method

@@ -490,6 +490,37 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, TheDerivationStaysWhatItWas)
+  {
+    std::string code;
+    AppendElement(code, 0x00080100, "SH", "113076");
+    std::string item;
+    AppendItem(item, code);
+    const std::string plain = MakeSampleImage(MakeShape(8, 8));
+    const std::string derived = Edit(plain,
+                                     [&](DataSetEditor& editor)
+                                     {
+                                       editor.Set(0x00089215, "SQ", item);
+                                       editor.Set(0x00082112, "SQ", item);
+                                     });
+
+    for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_NEAR, JPEG_LOSSLESS})
+    {
+      const std::string made = Make(derived, target);
+      const DataSetEditor editor(made.data(), made.size());
+
+      for (const DicomTag tag : {0x00089215, 0x00082112})
+      {
+        ASSERT_NE(editor.Find(tag), nullptr) << target;
+        EXPECT_EQ(editor.Find(tag)->bytes.substr(12), item) << target;
+      }
+
+      const std::string other = Make(plain, target);
+      EXPECT_EQ(DataSetEditor(other.data(), other.size()).Find(0x00089215), nullptr) << target;
+    }
+  }
+
+
   TEST(DcmtkEngine, IconsOfMoreThanOneFragmentAreDeclined)
   {
     const auto makeFile = [](std::size_t fragments)

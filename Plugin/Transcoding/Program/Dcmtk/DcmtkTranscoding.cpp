@@ -298,7 +298,7 @@ namespace OrthancPerf
         // ITU-T T.87 section C.2.3: not more than half of the range
         const int range = (1 << image.bitsStored) - 1;
         const DJLSRepresentationParameter parameters(std::min(error, range / 2), error == 0);
-        Choose(xfer_, &parameters, dataset, pixels, ENCODING);
+        EncodeAndKeep(DCM_DerivationCodeSequence, parameters, pixels);  // DCMTK replaces it
         ClearPadding(GetFragments(pixels));
         break;
       }
@@ -310,18 +310,27 @@ namespace OrthancPerf
   }
 
 
-  // DCMTK notes lossless JPEG in the Derivation Description. Nothing was derived.
+  // DCMTK notes lossless JPEG in the Derivation Description, though nothing was derived
   void DcmtkTranscoding::EncodeLossless(const DcmRepresentationParameter& parameters,
                                         DcmPixelData& pixels)
   {
+    EncodeAndKeep(DCM_DerivationDescription, parameters, pixels);
+  }
+
+
+  // The element stays what it was, or absent
+  void DcmtkTranscoding::EncodeAndKeep(const DcmTagKey& tag,
+                                       const DcmRepresentationParameter& parameters,
+                                       DcmPixelData& pixels)
+  {
     DcmDataset& dataset = *file_.getDataset();
-    DcmElement* description = nullptr;
-    dataset.findAndGetElement(DCM_DerivationDescription, description);
-    std::unique_ptr<DcmObject> kept(description == nullptr ? nullptr : description->clone());
+    DcmElement* element = nullptr;
+    dataset.findAndGetElement(tag, element);
+    std::unique_ptr<DcmObject> kept(element == nullptr ? nullptr : element->clone());
 
     Choose(xfer_, &parameters, dataset, pixels, ENCODING);
 
-    dataset.findAndDeleteElement(DCM_DerivationDescription);
+    dataset.findAndDeleteElement(tag);
 
     if (kept != nullptr)
     {

@@ -28,6 +28,8 @@ namespace OrthancPerf
     void Decode(DcmItem& item, DcmPixelData& pixels);
     void Encode(PixelDescription image, DcmPixelData& pixels);
     void EncodeLossless(const DcmRepresentationParameter& parameters, DcmPixelData& pixels);
+    void EncodeAndKeep(const DcmTagKey& tag, const DcmRepresentationParameter& parameters,
+                       DcmPixelData& pixels);
     void DecodeNested();
     void Choose(E_TransferSyntax xfer, const DcmRepresentationParameter* parameters, DcmItem& item,
                 DcmPixelData& pixels, const char* deed);
