@@ -63,10 +63,13 @@ namespace OrthancPerf
       }
     }
 
+    // Whether there was one
     template <typename Elements, typename Predicate>
-    void RemoveIf(Elements& elements, Predicate predicate)
+    bool RemoveIf(Elements& elements, Predicate predicate)
     {
+      const std::size_t size = elements.size();
       elements.erase(std::remove_if(elements.begin(), elements.end(), predicate), elements.end());
+      return elements.size() < size;
     }
 
     auto HasTag(DicomTag tag)
@@ -272,19 +275,21 @@ namespace OrthancPerf
     }
 
     RemoveIf(elements, HasTag(GetGroupLength(tag)));
+    isChanged_ = true;
   }
 
 
   void DataSetEditor::Remove(DicomTag tag)
   {
-    RemoveIf(GetGroup(tag), HasTag(tag));
-    RemoveIf(GetGroup(tag), HasTag(GetGroupLength(tag)));
+    isChanged_ |= RemoveIf(GetGroup(tag), HasTag(tag));
+    isChanged_ |= RemoveIf(GetGroup(tag), HasTag(GetGroupLength(tag)));
   }
 
 
   void DataSetEditor::RemoveGroupLengths()
   {
-    RemoveIf(dataSet_, [](const Element& element) { return IsGroupLength(element.tag); });
+    isChanged_ |=
+        RemoveIf(dataSet_, [](const Element& element) { return IsGroupLength(element.tag); });
   }
 
 
@@ -305,6 +310,11 @@ namespace OrthancPerf
       {
         file.append(element.bytes);
       }
+    }
+
+    if (isChanged_)
+    {
+      ClearTiffPreamble(file);
     }
 
     return file;

@@ -84,7 +84,8 @@ namespace OrthancPerf
     // these changes drop that of their group, and this one drops all.
     void RemoveGroupLengths();
 
-    // The new file: preamble, File Meta Information with its new length, data set
+    // The new file: preamble (after a change, unless it is a TIFF header), File Meta Information
+    // with its new length, data set
     std::string Write() const;
 
   private:
@@ -101,6 +102,7 @@ namespace OrthancPerf
     void Replace(DicomTag tag, std::string bytes, std::size_t valueOffset);
 
     std::string_view preamble_;
+    bool isChanged_ = false;
     Elements fileMeta_;  // without its length
     Elements dataSet_;
     std::deque<std::string> added_;  // the bytes of elements that were set

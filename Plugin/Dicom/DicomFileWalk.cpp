@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DicomFileWalk.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace OrthancPerf
 {
@@ -10,6 +12,8 @@ namespace OrthancPerf
     constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
 
     constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
+
+    constexpr std::string_view PREFIX = "DICM";  // behind the preamble
 
 
     class FileMetaVisitor : public IDataElementVisitor
@@ -41,10 +45,25 @@ namespace OrthancPerf
 
   bool HasFilePrefix(const void* data, std::size_t size) noexcept
   {
-    constexpr std::string_view PREFIX = "DICM";
     return size >= FILE_PREFIX_LENGTH &&
            std::memcmp(static_cast<const char*>(data) + FILE_PREFIX_LENGTH - PREFIX.size(),
                        PREFIX.data(), PREFIX.size()) == 0;
+  }
+
+
+  void ClearTiffPreamble(std::string& file) noexcept
+  {
+    // TIFF 6.0 section 2 and BigTIFF, in either order of bytes
+    constexpr std::size_t LENGTH = 4;
+    constexpr std::string_view HEADERS[] = {
+        {"II*\0", LENGTH}, {"MM\0*", LENGTH}, {"II+\0", LENGTH}, {"MM\0+", LENGTH}};
+    const std::string_view begin = std::string_view(file).substr(0, LENGTH);
+
+    if (HasFilePrefix(file.data(), file.size()) &&
+        std::find(std::begin(HEADERS), std::end(HEADERS), begin) != std::end(HEADERS))
+    {
+      std::fill_n(file.begin(), FILE_PREFIX_LENGTH - PREFIX.size(), '\0');
+    }
   }
 
 

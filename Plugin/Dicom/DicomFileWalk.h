@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace OrthancPerf
@@ -15,6 +16,11 @@ namespace OrthancPerf
   constexpr std::size_t FILE_PREFIX_LENGTH = 132;
 
   bool HasFilePrefix(const void* data, std::size_t size) noexcept;
+
+  // The preamble of a file may be the header of a TIFF (DICOM PS3.10 section 7.1), whose offsets
+  // point at the pixels: wrong once they have moved. Fills such a preamble with zeros, in the bytes
+  // of a whole file.
+  void ClearTiffPreamble(std::string& file) noexcept;
 
 
   // How the data set of a DICOM file is encoded, and how far it could be read. A value.

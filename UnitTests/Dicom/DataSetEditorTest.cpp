@@ -186,6 +186,35 @@ namespace OrthancPerf
   }
 
 
+  // DICOM PS3.10 section 7.1: a file may be a TIFF, too, whose header points at its pixels
+  TEST(DataSetEditor, APreambleThatPointsAtThePixelsGoesWhenTheyMove)
+  {
+    const std::string pixels =
+        DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", std::string(8, 'x')).GetBytes();
+
+    const auto change = [&pixels](const std::string& preamble)
+    {
+      std::string file = MakeFile(pixels);
+      file.replace(0, preamble.size(), preamble);
+      EXPECT_EQ(file, DataSetEditor(file.data(), file.size()).Write());
+      DataSetEditor editor(file.data(), file.size());
+      editor.Set(TAG_PIXEL_DATA, "OW", "y");
+      return editor.Write().substr(0, 128);
+    };
+
+    for (const std::string& tiff : {std::string("II*\0", 4), std::string("MM\0*", 4),
+                                    std::string("II+\0", 4), std::string("MM\0+", 4)})
+    {
+      EXPECT_EQ(std::string(128, '\0'), change(tiff + std::string("\x10\0\0\0offsets", 11)));
+    }
+
+    for (const std::string other : {"IIIIABCD", "MM", "made by"})
+    {
+      EXPECT_EQ(other, change(other).substr(0, other.size()));
+    }
+  }
+
+
   TEST(DataSetEditor, ARepeatedElementIsReplacedByOne)
   {
     const std::string file = MakeFile(DicomFileBuilder()

@@ -490,6 +490,24 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, APreambleThatPointsAtThePixelsGoes)
+  {
+    std::string file = MakeSampleImage(MakeShape(16, 12));
+    file.replace(0, 8, std::string("II*\0\x10\0\0\0", 8));
+
+    for (const char* target : LOSSLESS)
+    {
+      if (std::string(target) != EXPLICIT_LITTLE_ENDIAN)
+      {
+        EXPECT_EQ(Make(file, target).substr(0, 128), std::string(128, '\0')) << target;
+      }
+    }
+
+    file.replace(0, 8, "made by ");
+    EXPECT_EQ(Make(file, JPEG_LS).substr(0, 8), "made by ");
+  }
+
+
   TEST(DcmtkEngine, TheDerivationStaysWhatItWas)
   {
     std::string code;

@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/DicomFileWalk.h"
 #include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
@@ -74,6 +75,7 @@ namespace OrthancPerf
     // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
     const auto written = static_cast<std::size_t>(stream.filled());
     bytes.resize(written + written % 2);
+    ClearTiffPreamble(bytes);
 
     // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
     // items
