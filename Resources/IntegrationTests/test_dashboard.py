@@ -17,6 +17,7 @@ from harness import clients, wire
 from harness.images import Image
 from harness.load import meanwhile
 from harness.orthanc import OrthancServer
+from harness.process import WITH_LIMITED_FILES, limit_files
 from harness.proxy import serve_below
 from harness.tuning import tune_sockets
 
@@ -97,6 +98,13 @@ def test_every_control_of_the_tuning(orthanc: OrthancServer, images: list[Image]
 
 def test_tuning_that_is_forbidden(start_orthanc: StartOrthanc) -> None:
     look(start_orthanc(perf={"AllowTuning": False}).url, "forbidden")
+
+
+def test_a_change_that_could_not_be_saved(start_orthanc: StartOrthanc) -> None:
+    orthanc = start_orthanc(launcher=WITH_LIMITED_FILES)
+    with limit_files(orthanc.pid, 0):
+        tune_sockets(orthanc, KeepAliveSeconds=71)
+    look(orthanc.url, "unsaved")
 
 
 def test_names_that_are_html_or_nonsense(orthanc: OrthancServer, images: list[Image]) -> None:
