@@ -138,7 +138,10 @@ def test_no_merge_and_no_split_loses_what_the_archive_has(
     check_unchanged(orthanc, orthanc.get_json("/instances"), [*images, other])
 
 
-def test_a_correction_in_place_is_stored(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+def test_a_correction_in_place_is_stored(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(options={"OverwriteInstances": True})
     version = orthanc.get_json("/system")["Version"]
     if tuple(int(part) for part in version.split(".")) < (1, 11, 2):
         pytest.skip(f"Orthanc {version} does not modify an instance in place")
