@@ -147,8 +147,8 @@ namespace OrthancPerf
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     sentIdentifiers_(storeLookups_, KEPT_IDENTIFIERS),
     tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
-    transcoding_(orthanc_, tracker_, evidence_, orthancConfiguration, configuration.socketProbe,
-                 [this](const std::string& warning) { Warn(warning); }),
+    transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
+                 configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &openDescriptors_,
                  &maximumDescriptors_, &tuningInForce_, &findings_, &budgetMetrics_,
@@ -233,6 +233,11 @@ namespace OrthancPerf
                                                    { return FindInStore(instance); },
                                                    LOOKUP_PERIOD);
                            });
+    watchingJobs_ =
+        StartTask("PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
+                  [this] {
+                    jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD);
+                  });
     watchingHealth_ = StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
                                 [this] { health_.AskNext(HEALTH_PERIOD); });
 
@@ -264,7 +269,9 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     tuner_.GetBudget().Stop();
+    jobWatch_.Stop();
     watchingHealth_.reset();
+    watchingJobs_.reset();
     lookingUp_.reset();
     readingStore_.reset();
     trimming_.reset();

@@ -197,6 +197,7 @@ namespace OrthancPerf
     MessageRecorder recorder_;
     DicomTuner tuner_;
     StoreLookups storeLookups_;
+    JobWatch jobWatch_;
     SentIdentifiers sentIdentifiers_;
     IngestTracker tracker_;
     TranscodingContext transcoding_;
@@ -211,6 +212,7 @@ namespace OrthancPerf
     HealthWatch health_;
     RestRouter router_;
     std::unique_ptr<PeriodicTask> housekeeping_;
+    std::unique_ptr<PeriodicTask> watchingJobs_;
     std::unique_ptr<PeriodicTask> advising_;
     std::unique_ptr<PeriodicTask> trimming_;
     std::unique_ptr<PeriodicTask> readingStore_;

@@ -17,6 +17,8 @@ namespace OrthancPerf
 {
   namespace
   {
+    constexpr std::chrono::seconds PATIENCE_FOR_JOBS(1);
+
     std::string GetOwnProblem(const Json::Value& orthancConfiguration)
     {
       const Json::Value& own = orthancConfiguration["IngestTranscoding"];
@@ -53,11 +55,12 @@ namespace OrthancPerf
 
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
-                                         ITranscodingObserver& evidence,
+                                         JobWatch& jobs, ITranscodingObserver& evidence,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
     orthanc_(orthanc),
     tracker_(tracker),
+    jobs_(jobs),
     evidence_(evidence),
     warn_(std::move(warn)),
     problem_(GetOwnProblem(orthancConfiguration)),
@@ -230,12 +233,20 @@ namespace OrthancPerf
 
   // What Orthanc itself makes of stored instances is not received. For a replacement, it would
   // forget of which instance it was made (ServerContext::Store, 1.10.1 to 1.13.0: metadata are not
-  // copied), and another SOP Instance UID would be none that its job knows.
-  bool TranscodingContext::IsOfJob(Origin origin) const
+  // copied), and another SOP Instance UID would be none that its job knows. Where nobody can tell,
+  // it is left alone.
+  bool TranscodingContext::IsOfJob(Origin origin)
   {
-    const bool isReceived =
-        origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesHttp();
-    return !isReceived && orthanc_.IsChangingInstances();
+    if (origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesHttp())
+    {
+      return false;
+    }
+
+    // Those of Lua scripts also send, for long
+    const std::optional<JobWatch::Types> types = jobs_.GetTypes(PATIENCE_FOR_JOBS);
+    return !types || types->count("ResourceModification") != 0 || types->count("MergeStudy") != 0 ||
+           types->count("SplitStudy") != 0 ||
+           (origin == Origin::Lua && types->count("SequenceOfOperations") != 0);
   }
 
 

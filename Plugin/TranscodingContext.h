@@ -3,6 +3,7 @@
 
 #include "Ingest/DuplicateFinder.h"
 #include "Ingest/IngestTracker.h"
+#include "Ingest/JobWatch.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
 #include "Rest/TranscodingStatus.h"
@@ -27,11 +28,11 @@ namespace OrthancPerf
   public:
     using Warn = std::function<void(const std::string&)>;
 
-    // Begins the self-test of the engines, in the background. Tracker and evidence outlive this
-    // object; the latter is told of every attempt of an engine.
+    // Begins the self-test of the engines, in the background. Tracker, watch and evidence outlive
+    // this object; the latter is told of every attempt of an engine.
     // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
     // cannot be found.
-    TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+    TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker, JobWatch& jobs,
                        ITranscodingObserver& evidence, const Json::Value& orthancConfiguration,
                        bool mayRedirect, Warn warn);
 
@@ -83,7 +84,7 @@ namespace OrthancPerf
   private:
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
-    bool IsOfJob(Origin origin) const;
+    bool IsOfJob(Origin origin);
     bool IsTested() const;
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;
@@ -94,6 +95,7 @@ namespace OrthancPerf
 
     const Orthanc orthanc_;
     IngestTracker& tracker_;
+    JobWatch& jobs_;
     ITranscodingObserver& evidence_;
     const Warn warn_;
     std::string problem_;  // why received instances are not transcoded; constant since Start

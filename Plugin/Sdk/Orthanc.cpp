@@ -3,10 +3,8 @@
 
 #include "Sdk/NewerServices.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
-#include <set>
 #include <utility>
 
 namespace OrthancPerf
@@ -201,16 +199,20 @@ namespace OrthancPerf
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
   }
 
-  bool Orthanc::IsChangingInstances() const
+  std::set<std::string> Orthanc::ListJobTypes() const
   {
-    static const std::set<std::string> TYPES = {"ResourceModification", "MergeStudy", "SplitStudy",
-                                                "SequenceOfOperations"};
-    const Json::Value jobs = GetFromRestApi("/jobs?expand");
-    return std::any_of(jobs.begin(), jobs.end(),
-                       [](const Json::Value& job) {
-                         return job["State"].asString() == "Running" &&
-                                TYPES.count(job["Type"].asString()) != 0;
-                       });
+    static const std::set<std::string> STATES = {"Running", "Paused", "Retry"};
+    std::set<std::string> types;
+
+    for (const Json::Value& job : GetFromRestApi("/jobs?expand"))
+    {
+      if (STATES.count(job["State"].asString()) != 0)
+      {
+        types.insert(job["Type"].asString());
+      }
+    }
+
+    return types;
   }
 
   void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const

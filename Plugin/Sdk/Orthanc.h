@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -69,9 +70,9 @@ namespace OrthancPerf
     // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell
     bool HasInstance(const std::string& instanceId) const;
 
-    // Whether a job of Orthanc's own runs that stores others for instances of the store: one that
-    // modifies, anonymizes, merges or splits, or one of a Lua script. Throws SdkError.
-    bool IsChangingInstances() const;
+    // The types of the jobs that run, or are paused, in which their threads may still be at work.
+    // Throws SdkError.
+    std::set<std::string> ListJobTypes() const;
 
     // Makes the buffer, which Orthanc will free, a copy of the bytes. Throws SdkError.
     void CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const;
