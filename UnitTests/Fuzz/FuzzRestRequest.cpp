@@ -286,6 +286,7 @@ namespace
                    server.state,
                    server.tracker,
                    server.traffic,
+                   store,
                    server.tuner,
                    server.recorder,
                    {server.engines, server.transcoder, failures, server.lock, [] { return true; },
