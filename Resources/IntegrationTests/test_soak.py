@@ -52,7 +52,7 @@ TOLERATED_DESCRIPTORS = 4
 PATIENCE = 60
 
 # Bytes an hour, of which Orthanc or a program may surely grow. Without the plugin it is not zero.
-TOLERATED_GROWTH = 8e6
+TOLERATED_GROWTH = 4e6
 
 
 def open_dashboard(browser: Browser) -> None:
