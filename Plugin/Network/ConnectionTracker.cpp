@@ -190,12 +190,8 @@ namespace OrthancPerf
     {
       return;
     }
-    else if (isAbort)
-    {
-      // The PDU tells how the association ends
-    }
-    else if (connection.IsDicom() || connection.state == ExchangeState::Response ||
-             size > MAXIMUM_INTERIM_RESPONSE)
+    else if (!isAbort && (connection.IsDicom() || connection.state == ExchangeState::Response ||
+                          size > MAXIMUM_INTERIM_RESPONSE))
     {
       OnResponseBytes(connection, data, size, now);
     }
