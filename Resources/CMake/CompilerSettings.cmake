@@ -18,6 +18,7 @@ if(PERF_SANITIZE)
   target_compile_options(PerfSettings INTERFACE
     -fsanitize=${PERF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(PerfSettings INTERFACE -fsanitize=${PERF_SANITIZE})
+  target_compile_definitions(PerfSettings INTERFACE PERF_SANITIZED)
 
   # As the sanitizers' manual recommends: fast enough, and it compiles sooner. (What gcc warns of at
   # -O1 depends on what it has inlined.) Lines of source in a report need no more than -g1

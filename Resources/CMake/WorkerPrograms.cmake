@@ -5,11 +5,16 @@
 define_property(GLOBAL PROPERTY PERF_WORKER_PROGRAMS)
 set(PERF_EMULATED ${CMAKE_BINARY_DIR}/emulated)
 
-# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program, its Dcmdata/,
-# and Plugin/Transcoding/Program/Dcmtk (with main()), with the library Perf::DCMTK, if that is there
+# What each of them has, and a test's own
+file(GLOB PROGRAM_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/*.cpp)
+add_library(OrthancPerfProgram STATIC ${PROGRAM_SOURCES})
+target_link_libraries(OrthancPerfProgram PUBLIC OrthancPerfCore)
+
+# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program/Dcmdata and
+# Plugin/Transcoding/Program/Dcmtk, with the library Perf::DCMTK, if that is there. All but main()
+# is OrthancPerfDcmtkParts: objects, as some replace what the library brings.
 function(perf_add_worker_program name folder library)
   file(GLOB sources CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/*.cpp
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/Dcmdata/*.cpp
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder}/*.cpp)
 
@@ -20,12 +25,14 @@ function(perf_add_worker_program name folder library)
     return()
   endif()
 
-  add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE OrthancPerfCore Perf::${library})
+  set(main ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder}/Main.cpp)
+  list(REMOVE_ITEM sources ${main})
+  add_library(${name}Parts OBJECT ${sources})
+  target_link_libraries(${name}Parts PUBLIC OrthancPerfProgram Perf::${library})
+
+  add_executable(${name} ${main})
+  target_link_libraries(${name} PRIVATE ${name}Parts)
   target_link_options(${name} PRIVATE -Wl,--as-needed)
-  if(PERF_SANITIZE)
-    target_compile_definitions(${name} PRIVATE PERF_SANITIZED)
-  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   perf_install_stripped(${name} RUNTIME)
   set_property(GLOBAL APPEND PROPERTY PERF_WORKER_PROGRAMS ${name})
