@@ -30,6 +30,7 @@ OPTIONS = re.compile(r"--(?:storage|disk)[ =]\S+|--databases sqlite postgresql|-
 PARTS = {  # kept under names of their own
     "ingest-nagle": ["ingest", "--axes", "nagle", "gzip"],
     "overhead-budget": ["overhead", "--budget"],
+    "overhead-disk": ["overhead"],
     "scale-peers": ["scale", "--axes", "peers"],
     "wan-fixed": ["wan", "--lines", "fixed"],
 }
