@@ -19,13 +19,15 @@ from harness.tables import fill_table
 
 @dataclass(frozen=True)
 class Measured:
-    """Of the instances of one load, medians in seconds."""
+    """Of the instances of one load, in seconds: medians, and means of what the finding says, as it
+    speaks of the first instance of a series, too."""
 
     round_trip: float  # what the way to the database and back takes longer
     duration: float
     database: float
     queued: float
-    way: float  # round trips x the shortest one
+    mean_duration: float
+    mean_way: float  # round trips x the shortest one
     finding: float  # the same by the finding `database-latency`; 0: there was none
 
 
@@ -37,18 +39,16 @@ class Try:
     far: Measured
 
     @property
-    def loss(self) -> float:
-        return self.far.duration - self.near.duration
-
-    @property
     def database(self) -> float:
         """The part of the loss that `database` explains."""
-        return (self.far.database - self.near.database) / self.loss
+        loss = self.far.duration - self.near.duration
+        return (self.far.database - self.near.database) / loss
 
     @property
     def finding(self) -> float:
         """The part that the finding explains; there is none for the database nearby."""
-        return (self.far.finding - self.near.way) / self.loss if self.far.finding else 0
+        loss = self.far.mean_duration - self.near.mean_duration
+        return (self.far.finding - self.near.mean_way) / loss if self.far.finding else 0
 
     def describe(self) -> str:
         return (
