@@ -82,6 +82,7 @@ namespace OrthancPerf
     ExchangeState state = ExchangeState::Quiet;
     bool isAnswered = false;                             // the association: accepted or rejected
     bool isPeerGone = false;                             // nothing more will come
+    bool isBrokenOff = false;                            // by Orthanc, inside a request
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     Duration waited = Duration::zero();                  // for the next byte to read, so far

@@ -179,8 +179,10 @@ namespace OrthancPerf
         connection.IsDicom() && connection.isEncrypted.load(RELAXED) && size <= MAXIMUM_TLS_CONTROL;
 
     // A request that its sender does not end has no response: DCMTK breaks the association off
-    const bool isAbort = connection.IsDicom() && connection.state == ExchangeState::Request &&
-                         data[0] == static_cast<std::uint8_t>(PduType::Abort);
+    connection.isBrokenOff =
+        connection.isBrokenOff ||
+        (connection.IsDicom() && connection.state == ExchangeState::Request &&
+         !connection.IsOutgoing() && data[0] == static_cast<std::uint8_t>(PduType::Abort));
 
     if (connection.IsOutgoing())
     {
@@ -190,8 +192,9 @@ namespace OrthancPerf
     {
       return;
     }
-    else if (!isAbort && (connection.IsDicom() || connection.state == ExchangeState::Response ||
-                          size > MAXIMUM_INTERIM_RESPONSE))
+    else if (!connection.isBrokenOff &&
+             (connection.IsDicom() || connection.state == ExchangeState::Response ||
+              size > MAXIMUM_INTERIM_RESPONSE))
     {
       OnResponseBytes(connection, data, size, now);
     }

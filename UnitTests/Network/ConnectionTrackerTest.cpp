@@ -265,6 +265,17 @@ namespace OrthancPerf
     EXPECT_EQ(Events({"request", "<106", "closed aborted"}), observer_.Take());
   }
 
+  // As where the kernel has room for a part of it
+  TEST_F(ConnectionTrackerTest, TakesAnAbortInPiecesForNoResponse)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
+    Write(connection, std::string("\x07\x00\x00", 3), 2);
+    Write(connection, std::string("\x00\x00\x04\x00\x00\x00\x00", 7), 2);
+    tracker_.OnClosing(connection, At(3));
+    EXPECT_EQ(Events({"request", "<106", "closed aborted"}), observer_.Take());
+  }
+
   TEST_F(ConnectionTrackerTest, TakesAnInterimHttpResponseForNoResponse)
   {
     Connection& connection = Accept(8042);
