@@ -106,10 +106,11 @@ namespace OrthancPerf
         throw CodecError("JPEG-LS of fewer than 8 bits, which libraries read in different ways");
       }
 
-      // Some take the sign from the highest bit of the frame, some from that of Bits Stored
-      if (image.pixelRepresentation == 1 && !header.isSigned && header.precision < image.bitsStored)
+      // Where the sign is, and what is white, some take from the frame, some from Bits Stored
+      if (header.precision < image.bitsStored &&
+          !(header.isSigned && image.pixelRepresentation == 1))
       {
-        throw CodecError("a frame of signed samples has fewer bits than Bits Stored");
+        throw CodecError("a frame has fewer bits than Bits Stored");
       }
 
       if (!MayBeLabelled(kind, header, ParsePhotometric(image.photometricInterpretation)))

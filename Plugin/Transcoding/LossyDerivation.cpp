@@ -177,17 +177,22 @@ namespace OrthancPerf
     }
 
 
-    // The items of a sequence that is there already; empty if it is none
+    // The items of a sequence that is there already; empty if there is none
     std::string GetItems(const DataSetEditor& editor, DicomTag tag)
     {
       constexpr std::size_t HEADER = 12;    // tag, VR, two zeros, length
       constexpr std::size_t DELIMITER = 8;  // behind the items, where the length is not defined
       const DataSetEditor::Element* const element = editor.Find(tag);
 
-      if (element == nullptr || element->bytes.size() < HEADER ||
-          element->bytes.substr(4, 2) != "SQ")
+      if (element == nullptr || element->bytes.size() <= HEADER)
       {
         return "";
+      }
+
+      // UN, for instance, from software without a dictionary
+      if (element->bytes.substr(4, 2) != "SQ")
+      {
+        throw DataSetError("a sequence that tells of the image's sources is of another VR than SQ");
       }
 
       const bool hasDelimiter = element->bytes.substr(8, 4) == "\xff\xff\xff\xff";

@@ -141,18 +141,23 @@ namespace OrthancPerf
   }
 
 
-  TEST(PixelDataFlawOfFrames, SignedFramesHaveAllBitsThatAreStored)
+  TEST(PixelDataFlawOfFrames, FramesHaveAllBitsThatAreStored)
   {
-    // Where the sign is, some take from the frame, others from Bits Stored
-    constexpr const char* FEWER = "a frame of signed samples has fewer bits than Bits Stored";
-    Image image(LOSSLESS, "MONOCHROME2", {Jpeg("", 0xc3, "\1", 12)});
-    image.description.samplesPerPixel = 1;
-    image.description.bitsAllocated = image.description.bitsStored = 16;
-    EXPECT_EQ("", image.Check());
-    image.description.pixelRepresentation = 1;
-    EXPECT_EQ(FEWER, image.Check());
-    image.description.bitsStored = 12;
-    EXPECT_EQ("", image.Check());
+    // Where the sign is, and what is white, some take from the frame, others from Bits Stored
+    constexpr const char* FEWER = "a frame has fewer bits than Bits Stored";
+
+    for (const std::uint16_t pixelRepresentation : {0, 1})
+    {
+      Image image(LOSSLESS, "MONOCHROME2", {Jpeg("", 0xc3, "\1", 12)});
+      image.description.samplesPerPixel = 1;
+      image.description.pixelRepresentation = pixelRepresentation;
+      image.description.bitsAllocated = image.description.bitsStored = 16;
+      EXPECT_EQ(FEWER, image.Check());
+      image.description.bitsStored = 12;
+      EXPECT_EQ("", image.Check());
+      image.description.bitsStored = 10;
+      EXPECT_EQ("", image.Check());
+    }
 
     // Only JPEG 2000 says itself that it is signed, so that nobody can be in doubt
     std::string codestream = Jpeg2000(false);

@@ -591,6 +591,23 @@ namespace OrthancPerf
   }
 
 
+  // Viewers without a window spread what Bits Stored allows, which is 12 bits then
+  TEST(DcmtkEngine, LossyJpegOfTwelveBitsDarkensNoImageWithoutAWindow)
+  {
+    const std::string plain = MakeSampleImage(MakeShape(16, 10));
+    ExpectDeclined(plain, JPEG_EXTENDED);
+    Make(MakeSampleImage(MakeShape(16, 12)), JPEG_EXTENDED);
+
+    const std::string windowed = Edit(plain,
+                                      [](DataSetEditor& file)
+                                      {
+                                        file.Set(0x00281050, "DS", "512");
+                                        file.Set(0x00281051, "DS", "1024");
+                                      });
+    EXPECT_EQ(12, Describe(Make(windowed, JPEG_EXTENDED)).bitsStored);
+  }
+
+
   TEST(DcmtkEngine, BetterQualityIsLargerAndNearer)
   {
     const std::string file = MakeSampleImage(MakeShape(16, 12));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/Dcmtk/LossyJpeg.h"
 
+#include "Dicom/CodecError.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include <dcmtk/dcmdata/dcpixseq.h>
@@ -10,6 +11,7 @@
 #include <dcmtk/dcmjpeg/djeijg8.h>
 #include <dcmtk/dcmjpeg/djrploss.h>
 #include <memory>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -65,6 +67,22 @@ namespace OrthancPerf
       return owner;
     }
 
+    // Without a window, viewers take all that Bits Stored allows for what is black and white: as 12
+    // bits, an image of 8 would be nearly black
+    void CheckWindow(DcmItem& item, const PixelDescription& image)
+    {
+      DcmElement* found = nullptr;
+
+      if (image.bitsAllocated == 16 && image.bitsStored < 12 &&
+          item.findAndGetElement(DCM_WindowCenter, found, OFTrue).bad() &&
+          item.findAndGetElement(DCM_VOILUTSequence, found, OFTrue).bad())
+      {
+        throw NotCovered("JPEG of 12 bits would darken an image of " +
+                         std::to_string(image.bitsStored) + " without a window");
+      }
+    }
+
+
     void Describe(DcmItem& item, const PixelDescription& image)
     {
       if (image.samples == 3)
@@ -87,6 +105,7 @@ namespace OrthancPerf
   void EncodeLossyJpeg(DcmItem& item, DcmPixelData& pixels, const PixelDescription& image,
                        E_TransferSyntax xfer, unsigned int quality)
   {
+    CheckWindow(item, image);
     Uint8* data = nullptr;
     CheckDone(pixels.getUint8Array(data), DEED);
 
