@@ -97,6 +97,7 @@ namespace OrthancPerf
     const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
     const bool wasInEffect = GetProblem().empty();
     transcoder_.SetSettings(settings);
+    metrics_.Expect(settings);
     WarnIfNotInEffect(settings);
 
     if (isNewTarget || !wasInEffect)

@@ -14,9 +14,9 @@
 namespace OrthancPerf
 {
   // The children of a Prometheus family by number, so that counting needs neither label strings
-  // nor the family's lock. A child is made when it is first used: what was never observed is
-  // absent from the exposition, never zero. Owned by the class that owns the family; any thread
-  // may call Get().
+  // nor the family's lock. A child is made when it is first asked for: until then it is
+  // absent from the exposition, rather than zero. Owned by the class that owns the family; any
+  // thread may call Get().
   template <typename Metric>
   class ChildCache
   {

@@ -47,15 +47,14 @@ namespace OrthancPerf
     }
 
 
-    std::size_t FindLine(const TranscodingReport& report)
+    std::size_t FindLine(EngineChoice engine, const std::string& target)
     {
-      const auto engine = static_cast<std::size_t>(
-          ParseEngineChoice(report.engine).value_or(EngineChoice::Automatic));
       const auto& syntaxes = GetWritableSyntaxes();
-      const auto target = std::find_if(syntaxes.begin(), syntaxes.end(),
-                                       [&report](const WritableSyntax& syntax)
-                                       { return report.target == syntax.uid; });
-      return engine * GetTargetCount() + static_cast<std::size_t>(target - syntaxes.begin());
+      const auto found =
+          std::find_if(syntaxes.begin(), syntaxes.end(),
+                       [&target](const WritableSyntax& syntax) { return target == syntax.uid; });
+      return static_cast<std::size_t>(engine) * GetTargetCount() +
+             static_cast<std::size_t>(found - syntaxes.begin());
     }
 
 
@@ -119,6 +118,22 @@ namespace OrthancPerf
   }
 
 
+  void TranscodingMetrics::Expect(const IngestTranscoding& settings)
+  {
+    for (const EngineChoice engine : GetAllEngineChoices())
+    {
+      const bool isExpected =
+          engine != EngineChoice::Automatic &&
+          (settings.engine == EngineChoice::Automatic || settings.engine == engine);
+
+      if (isExpected && !settings.transferSyntax.empty())
+      {
+        GetTotal(FindLine(engine, settings.transferSyntax), Outcome::Failed);
+      }
+    }
+  }
+
+
   void TranscodingMetrics::Collect(const Receive& receive) const
   {
     CollectFrom(registry_, receive);
@@ -127,9 +142,9 @@ namespace OrthancPerf
 
   void TranscodingMetrics::Count(const TranscodingReport& report)
   {
-    const std::size_t line = FindLine(report);
-    total_.Get(line * OUTCOME_COUNT_OF_REPORTS + static_cast<std::size_t>(report.outcome))
-        .Increment();
+    const std::size_t line =
+        FindLine(ParseEngineChoice(report.engine).value_or(EngineChoice::Automatic), report.target);
+    GetTotal(line, report.outcome).Increment();
 
     if (report.outcome == Outcome::Transcoded)
     {
@@ -137,5 +152,11 @@ namespace OrthancPerf
       bytes_.Get(line * SIDE_COUNT + SOURCE).Increment(static_cast<double>(report.sourceSize));
       bytes_.Get(line * SIDE_COUNT + TARGET).Increment(static_cast<double>(report.targetSize));
     }
+  }
+
+
+  prometheus::Counter& TranscodingMetrics::GetTotal(std::size_t line, Outcome outcome) const
+  {
+    return total_.Get(line * OUTCOME_COUNT_OF_REPORTS + static_cast<std::size_t>(outcome));
   }
 }

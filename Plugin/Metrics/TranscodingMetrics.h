@@ -4,6 +4,7 @@
 #include "Metrics/ChildCache.h"
 #include "Metrics/MetricSource.h"
 #include "Transcoding/Transcoder.h"
+#include "Tuning/TuningDocument.h"
 
 #include <prometheus/counter.h>
 #include <prometheus/histogram.h>
@@ -28,10 +29,15 @@ namespace OrthancPerf
 
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
+    // Instances are about to be transcoded by these settings: what fails is counted from zero on,
+    // as nobody sees the rise of a counter that begins with the first failures
+    void Expect(const IngestTranscoding& settings);
+
     void Collect(const Receive& receive) const override;
 
   private:
     void Count(const TranscodingReport& report);
+    prometheus::Counter& GetTotal(std::size_t line, TranscodingOutcome outcome) const;
 
     prometheus::Registry registry_;
     ChildCache<prometheus::Histogram> seconds_;

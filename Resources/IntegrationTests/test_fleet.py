@@ -354,7 +354,9 @@ def test_prometheus_finds_pods_by_their_annotations(fleet: Fleet, tmp_path: Path
 
     servers = list(fleet.servers.values())
     job = read_job(tmp_path)
-    assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
+    assert job.pop("kubernetes_sd_configs") == [
+        {"role": "pod", "namespaces": {"names": ["default"]}}
+    ]
     job["scrape_interval"] = "1s"
     job["static_configs"] = [tell(f"orthanc-{n}", "orthanc", servers[n]) for n in range(2)]
     job["static_configs"].append(tell("viewer-0", "viewer", servers[0]))
@@ -449,17 +451,46 @@ def test_perf_fleet_sees_all_of_them(fleet: Fleet, tmp_path: Path) -> None:
     assert [server["Name"] for server in status] == NAMES
 
 
+def connect_from(address: str, port: int) -> None:
+    """An HTTP request of a client of that address, whatever comes of it."""
+    with socket.create_connection(("127.0.0.1", port), source_address=(address, 0)) as connection:
+        connection.sendall(b"GET /perf/health HTTP/1.0\r\n\r\n")
+        assert connection.recv(1)
+
+
 def test_a_server_is_drained_by_hand(fleet: Fleet, make_series: MakeSeries) -> None:
+    """With the other one's DICOM drained as well, it gets associations no more than before."""
     (image,) = make_series("fleet-drain", 1)
-    connections = fleet.haproxy.count_connections("orthanc-a")
-    assert not fleet.haproxy.order("set server dicom/orthanc-a state drain").strip()
+    haproxy = fleet.haproxy
+    command = make_store_command(haproxy.dicom_port, [image])
+
+    def order(server: str, state: str) -> None:
+        assert not haproxy.order(f"set server {server} state {state}").strip()
+
+    def count() -> list[int]:
+        backends = ("http", "dicom", "dicom-anyway")
+        return [haproxy.count_connections("orthanc-a", backend) for backend in backends]
+
+    before = count()
+    for server in ("http/orthanc-a", "dicom/orthanc-a"):
+        order(server, "drain")
+    for number in range(2, 12):
+        connect_from(f"127.0.0.{number}", haproxy.http_port)
     for _ in range(2):
-        get_output(make_store_command(fleet.haproxy.dicom_port, [image]))
-    assert fleet.haproxy.count_connections("orthanc-a") == connections
-    assert not fleet.haproxy.order("set server dicom/orthanc-a state ready").strip()
+        get_output(command)
+    order("dicom/orthanc-b", "drain")
     for _ in range(2):
-        get_output(make_store_command(fleet.haproxy.dicom_port, [image]))
-    assert fleet.haproxy.count_connections("orthanc-a") > connections
+        get_output(command)
+    assert count() == before
+    for server in ("http/orthanc-a", "dicom/orthanc-a", "dicom/orthanc-b"):
+        order(server, "ready")
+    for number in range(2, 12):
+        connect_from(f"127.0.0.{number}", haproxy.http_port)
+    for _ in range(2):
+        get_output(command)
+    http, dicom, _ = count()
+    assert http > before[0]
+    assert dicom > before[1]
 
 
 def read_timers(condition: str) -> list[str]:

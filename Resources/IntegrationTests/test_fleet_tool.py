@@ -109,6 +109,49 @@ def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
         assert word in table
 
 
+@contextmanager
+def serve_unhealthy(health: dict[str, Any], code: int) -> Iterator[str]:
+    """A server that is at rest, and answers so when it is asked for its health."""
+    status = STATUS | {
+        "Windows": [{}, {"Receive": AT_REST}],
+        "Ingest": {"InFlight": {}},
+        "Warnings": [],
+    }
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answers: dict[str, object] = {"/perf/status": status, "/perf/advice": []}
+            self.send_response(200 if self.path in answers else code)
+            self.end_headers()
+            self.wfile.write(json.dumps(answers.get(self.path, health)).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server, keep_serving(server) as url:
+        yield url
+
+
+def test_one_that_cannot_store_is_named(tmp_path: Path) -> None:
+    """Nothing comes to it any more, so that nothing fails there."""
+    problems = {"Healthy": False, "Problems": {"Storage": "No space left on device"}}
+    said = "server: cannot store: Storage: No space left on device\n"
+    with serve_unhealthy(problems, 503) as url:
+        path = write_fleet(tmp_path, {"server": url})
+        code, output, _ = run(path, "status")
+        assert (code, said in output) == (2, True)
+        assert run(path, "findings")[::2] == (2, said)
+        for words in ("status", "findings"):
+            code, document = run_json(path, words)
+            (server,) = document["Servers"] if words == "status" else document
+            assert (code, server["Problems"]) == (2, [said.strip().partition(" ")[2]])
+    with serve_unhealthy({"Error": "Unknown resource"}, 404) as url:  # an older plugin
+        assert run(write_fleet(tmp_path, {"server": url}), "status")[0] == 0
+    with serve_unhealthy({"Error": "Out of order"}, 500) as url:
+        code, output, _ = run(write_fleet(tmp_path, {"server": url}), "status")
+        assert (code, "server: HTTP 500: Out of order" in output) == (2, True)
+
+
 def read_until(terminal: int, pattern: bytes, seconds: float = 60) -> bytes:
     """What a program has written to its terminal once the pattern is in it."""
     text = b""
@@ -523,6 +566,7 @@ STATUS = {
     "Versions": {"Orthanc": "1.10.1", "Plugin": "0.2.0"},
     "Windows": [{}, {"Receive": {"InstancesPerSecond": "many"}}],
 }
+AT_REST = {"InstancesPerSecond": 0, "BytesPerSecond": 0, "Outcomes": {"Failed": 0}}
 FINDING = {"ID": "md5", "Title": "slow", "Cost": {"EstimatedGain": 2}, "Remedy": {"Kind": "System"}}
 
 

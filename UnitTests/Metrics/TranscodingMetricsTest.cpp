@@ -48,6 +48,33 @@ namespace OrthancPerf
   }
 
 
+  // An alert on the rise of a counter sees nothing of one that begins with the first failures
+  TEST_F(TranscodingMetricsTest, FailuresOfWhatIsAskedForBeginAtZero)
+  {
+    IngestTranscoding settings;
+    metrics_.Expect(settings);
+    EXPECT_EQ("\n", GetText());
+
+    settings.transferSyntax = "1.2.840.10008.1.2.4.70";
+    settings.engine = EngineChoice::Gdcm;
+    metrics_.Expect(settings);
+    EXPECT_TRUE(
+        HasLine(R"(transcode_total{engine="gdcm",outcome="failed",target="JPEGProcess14SV1"} 0)"));
+    EXPECT_EQ(std::string::npos, GetText().find("dcmtk"));
+
+    settings.engine = EngineChoice::Automatic;
+    metrics_.Expect(settings);
+
+    for (const std::string engine : {"dcmtk", "gdcm", "native"})
+    {
+      EXPECT_TRUE(HasLine("transcode_total{engine=\"" + engine +
+                          R"(",outcome="failed",target="JPEGProcess14SV1"} 0)"));
+    }
+
+    EXPECT_EQ(std::string::npos, GetText().find("none"));
+  }
+
+
   TEST_F(TranscodingMetricsTest, WhatSucceededHasTimeAndBytesOfBothSides)
   {
     TranscodingReport report = MakeReport(TranscodingOutcome::Transcoded);
