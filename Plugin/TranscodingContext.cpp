@@ -96,8 +96,8 @@ namespace OrthancPerf
   {
     const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
     const bool wasInEffect = GetProblem().empty();
-    transcoder_.SetSettings(settings);
     metrics_.Expect(settings);
+    transcoder_.SetSettings(settings);
     WarnIfNotInEffect(settings);
 
     if (isNewTarget || !wasInEffect)

@@ -120,13 +120,16 @@ namespace OrthancPerf
 
   void TranscodingMetrics::Expect(const IngestTranscoding& settings)
   {
+    if (settings.transferSyntax.empty())
+    {
+      return;
+    }
+
+    const bool isAny = settings.engine == EngineChoice::Automatic;
+
     for (const EngineChoice engine : GetAllEngineChoices())
     {
-      const bool isExpected =
-          engine != EngineChoice::Automatic &&
-          (settings.engine == EngineChoice::Automatic || settings.engine == engine);
-
-      if (isExpected && !settings.transferSyntax.empty())
+      if (isAny ? engine != EngineChoice::Automatic : engine == settings.engine)
       {
         GetTotal(FindLine(engine, settings.transferSyntax), Outcome::Failed);
       }
