@@ -19,6 +19,7 @@
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
 #include "Sdk/NewerServices.h"
+#include "Sdk/PendingRequest.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
@@ -516,9 +517,16 @@ namespace OrthancPerf
 
   void PluginContext::OnInstanceReceived(std::uint64_t size) const noexcept
   {
+    const int connection = recorder_.GetCurrentConnection();
+
+    if (connection >= 0)
+    {
+      NoteClient();
+    }
+
     if (!GetBudget().IsIdle())
     {
-      OrthancPerf::OnInstanceReceived(recorder_.GetCurrentConnection(), size);
+      OrthancPerf::OnInstanceReceived(connection, size);
     }
   }
 

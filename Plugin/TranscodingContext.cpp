@@ -238,7 +238,7 @@ namespace OrthancPerf
   // it is left alone.
   bool TranscodingContext::IsOfJob(Origin origin)
   {
-    if (origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesHttp())
+    if (origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesClients())
     {
       return false;
     }

@@ -52,7 +52,16 @@ namespace OrthancPerf
     const std::optional<Message> message = source_.GetCurrentMessage();
     requestAddress_ = address;
     requestMark_ = message ? std::min(message->firstByte, now) : now;
+    requestMessage_.reset();
     isGivenUp_ = false;
+
+    if (message)
+    {
+      // Its body may look like a message of its own: after an interim response under TLS, say
+      requestMessage_ = message->id;
+      requestMessage_->serial++;
+    }
+
     return ended;
   }
 
@@ -61,9 +70,17 @@ namespace OrthancPerf
                                                         const ReceivedInstance& received)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    const std::optional<Message> message = source_.GetCurrentMessage();
+
+    if (message && inFlight_ && inFlight_->message && *inFlight_->message == message->id)
+    {
+      inFlight_->evidence.isOvertaken = true;
+    }
+
     std::optional<EndedInstance> ended = End();
+    BeginRequestIfNew(message);
     Open(requestMark_.value_or(now), received.origin, received.size);
-    MarkReceived(now);
+    MarkReceived(message, now);
     inFlight_->evidence.problem = received.problem;
     inFlight_->identity = received.identity;
     return ended;
@@ -150,7 +167,7 @@ namespace OrthancPerf
     }
 
     inFlight_->evidence.filterReached = true;
-    source_.BeginStorage();
+    source_.BeginStorage(now);
     return ended;
   }
 
@@ -172,6 +189,12 @@ namespace OrthancPerf
     if (std::exchange(isGivenUp_, false))
     {
       return false;
+    }
+
+    // Each instance is stored once: this is one that was overtaken, and has ended
+    if (inFlight_ && inFlight_->isStored)
+    {
+      return true;
     }
 
     if (inFlight_)
@@ -316,9 +339,33 @@ namespace OrthancPerf
   }
 
 
-  void IngestThread::MarkReceived(TimePoint now)
+  // OnRequest is told of HTTP only, and not of all: Orthanc asks no filter where a plugin's token
+  // lets a request in (OrthancPluginGenerateRestApiAuthorizationToken)
+  void IngestThread::BeginRequestIfNew(const std::optional<Message>& message)
   {
-    if (const std::optional<Message> message = source_.GetCurrentMessage())
+    const bool wasSeen = requestMessage_.has_value();
+    const bool isKnown = wasSeen && message &&
+                         requestMessage_->connection == message->id.connection &&
+                         requestMessage_->serial >= message->id.serial;
+
+    if (message)
+    {
+      requestMessage_ = message->id;
+    }
+
+    if (isKnown || (!message && !wasSeen))
+    {
+      return;
+    }
+
+    requestAddress_ = message ? message->peer.address : "";
+    requestMark_ = message ? std::optional<TimePoint>(message->firstByte) : std::nullopt;
+  }
+
+
+  void IngestThread::MarkReceived(const std::optional<Message>& message, TimePoint now)
+  {
+    if (message)
     {
       MarkMessage(*message, now);
     }
@@ -332,11 +379,6 @@ namespace OrthancPerf
   void IngestThread::MarkMessage(const Message& message, TimePoint now)
   {
     const bool isFirst = !(message.id == message_.id);
-
-    if (isFirst && !requestMark_)
-    {
-      inFlight_->timeline = Timeline(message.firstByte);
-    }
 
     inFlight_->timeline.Mark(Phase::Receive, std::min(message.lastByte, now));
     inFlight_->timeline.Mark(Phase::Parse, now);

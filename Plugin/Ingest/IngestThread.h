@@ -132,7 +132,8 @@ namespace OrthancPerf
 
     std::optional<EndedInstance> End();
     void Open(TimePoint begin, Origin origin, std::size_t size);
-    void MarkReceived(TimePoint now);
+    void BeginRequestIfNew(const std::optional<Message>& message);
+    void MarkReceived(const std::optional<Message>& message, TimePoint now);
     void MarkMessage(const Message& message, TimePoint now);
     void MarkStored(TimePoint now);
     void MarkDatabase(const std::optional<DatabaseWork>& work);
@@ -144,8 +145,9 @@ namespace OrthancPerf
     IMessageSource& source_;
     mutable std::mutex mutex_;
     std::string requestAddress_;
-    std::optional<TimePoint> requestMark_;  // its begin, or the end of its latest instance
-    Message message_;                       // the latest, as far as its instances have used it
+    std::optional<TimePoint> requestMark_;  // begin of what it reads, or end of its last instance
+    std::optional<MessageId> requestMessage_;  // the latest that may be its; nothing: not seen
+    Message message_;                          // the latest, as far as its instances have used it
     std::optional<InFlight> inFlight_;
     bool isGivenUp_ = false;
     bool isGivenUpAfterFilter_ = false;

@@ -32,7 +32,7 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     StallSum lossStalls;  // as in FinishedInstance
-    Peer peer;            // empty name: not known (HTTP, or encrypted)
+    Peer peer;            // empty name: there is none (HTTP), or it is not known (encrypted)
   };
 
 
@@ -120,7 +120,7 @@ namespace OrthancPerf
     }
 
     // What the calling thread writes and asks from now on is its instance's, until it is taken
-    virtual void BeginStorage() noexcept = 0;
+    virtual void BeginStorage(TimePoint now) noexcept = 0;
     virtual std::optional<StoredFile> TakeStoredFile() noexcept = 0;
     virtual AskedWork TakeAskedWork() = 0;
   };

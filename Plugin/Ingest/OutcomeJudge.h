@@ -19,14 +19,18 @@ namespace OrthancPerf
 
     // The C-STORE filter was reached: no other plugin has one
     bool cstoreFilterReached = false;
+
+    // Another instance of the same message began meanwhile: another plugin may store it while it is
+    // told that this one is stored
+    bool isOvertaken = false;
   };
 
   struct Verdict
   {
     Outcome outcome;
 
-    // Since 1.12, Orthanc answers for an instance that it already holds before any filter is
-    // asked: if it is found in the store, the outcome is "stored"
+    // If it is found in the store, the outcome is "stored": since 1.12, Orthanc answers for an
+    // instance that it already holds before any filter is asked
     bool mayBeInStore;
 
     const char* reason;  // for people, one of few; never freed

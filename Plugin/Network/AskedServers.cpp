@@ -117,17 +117,19 @@ namespace OrthancPerf
   }
 
 
-  void AskedServers::Begin(Served served) noexcept
+  void AskedServers::Begin(Served served, TimePoint now) noexcept
   {
     *this = {};
     isFollowing_ = true;
     served_ = served;
+    since_ = now;
   }
 
 
   void AskedServers::OnFileClosed(TimePoint now) noexcept
   {
     const bool isDatabase = served_.isDatabase;
+    const TimePoint since = since_;
     *this = {};
 
     if (isDatabase)
@@ -135,6 +137,7 @@ namespace OrthancPerf
       isFollowing_ = true;
       isAfterFile_ = true;
       served_.isDatabase = true;
+      since_ = since;
       end_ = now;
       computedBefore_ = GetComputed();
     }

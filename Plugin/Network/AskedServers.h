@@ -5,6 +5,7 @@
 #include "Network/Connection.h"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -39,12 +40,22 @@ namespace OrthancPerf
   public:
     static AskedServers& OfThisThread() noexcept;
 
+    // Nothing tells a thread of a job that its instance has failed, and the next thing that it does
+    // may be to send: after so long, what it asks is no longer taken for a part of storing
+    static constexpr Duration LONGEST = std::chrono::seconds(30);
+
     // The thread stores an instance from now on, until Take()
-    void Begin(Served served) noexcept;
+    void Begin(Served served, TimePoint now) noexcept;
 
     bool IsFollowing() const noexcept
     {
       return isFollowing_;
+    }
+
+    // Whether the thread may ask for the sake of an instance
+    bool MayAsk(TimePoint now) const noexcept
+    {
+      return isFollowing_ && now - since_ < LONGEST;
     }
 
     // A file of the instance is complete: what was asked so far was not the database
@@ -94,6 +105,7 @@ namespace OrthancPerf
     bool isFollowing_ = false;
     bool isAfterFile_ = false;
     Served served_;
+    TimePoint since_;
     int awaited_ = -1;     // the connection whose answer is to come
     int connecting_ = -1;  // the one that is to be made
     TimePoint askedAt_;

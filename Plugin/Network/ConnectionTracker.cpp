@@ -2,9 +2,10 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Ingest/IngestBudget.h"
-#include "Network/WrittenFiles.h"
+#include "Network/AskedServers.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace OrthancPerf
@@ -13,10 +14,11 @@ namespace OrthancPerf
   {
     constexpr auto RELAXED = std::memory_order_relaxed;
 
-    // "HTTP/1.1 100 Continue" and two line ends, under TLS in a record: a response to the header
-    // of a request whose body is still to come (RFC 9110 section 15.2). Orthanc's own responses
-    // have headers of more than 100 bytes.
-    constexpr std::size_t MAXIMUM_INTERIM_RESPONSE = 90;
+    // A response to the header of a request whose body is still to come, as "100 Continue" is (RFC
+    // 9110 section 15.2). Final ones of Orthanc 1.10.1 have 85 bytes where there is nothing to say.
+    // Under TLS, 100 Continue has up to 90 with its record, and those have more than 100.
+    constexpr std::string_view INTERIM_RESPONSE = "HTTP/1.1 1";
+    constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
 
     // What OpenSSL writes by itself while it reads, as the peer asked for that: a KeyUpdate of five
     // bytes (RFC 8446, 4.6.3), or an alert of two, with their type, a tag of up to 16 bytes and the
@@ -24,6 +26,19 @@ namespace OrthancPerf
     constexpr std::size_t MAXIMUM_TLS_CONTROL = 27;
 
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
+
+
+    bool IsInterimResponse(const Connection& connection, const std::uint8_t* data,
+                           std::size_t size) noexcept
+    {
+      if (connection.isEncrypted.load(RELAXED))
+      {
+        return size <= MAXIMUM_INTERIM_RECORD;
+      }
+
+      return size >= INTERIM_RESPONSE.size() &&
+             std::equal(INTERIM_RESPONSE.begin(), INTERIM_RESPONSE.end(), data);
+    }
   }
 
   ConnectionTracker::ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer,
@@ -82,8 +97,8 @@ namespace OrthancPerf
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
-    const bool isEncrypted = size > 0 && data[0] == TLS_HANDSHAKE && isPort &&
-                             !WrittenFiles::OfThisThread().IsFollowing();
+    const bool isEncrypted =
+        size > 0 && data[0] == TLS_HANDSHAKE && isPort && !AskedServers::OfThisThread().MayAsk(now);
 
     if (!isRequest && !isEncrypted)
     {
@@ -194,7 +209,7 @@ namespace OrthancPerf
     }
     else if (!connection.isBrokenOff &&
              (connection.IsDicom() || connection.state == ExchangeState::Response ||
-              size > MAXIMUM_INTERIM_RESPONSE))
+              !IsInterimResponse(connection, data, size)))
     {
       OnResponseBytes(connection, data, size, now);
     }

@@ -270,7 +270,14 @@ namespace OrthancPerf
 
     if (Connection* connection = use.Find(fd))
     {
-      use->tracker.OnServed(*connection, Clock::now());
+      const TimePoint now = Clock::now();
+      use->tracker.OnServed(*connection, now);
+
+      // What the request before has left, if its response was not seen
+      if (!use->budget.IsIdle())
+      {
+        use->budget.Close(fd, now);
+      }
     }
   }
 

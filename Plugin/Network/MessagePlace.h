@@ -18,6 +18,12 @@ namespace OrthancPerf
   // as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
   constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
+  // The same of its answer, which Orthanc writes with both UIDs (DICOM PS3.7 section 9.3.1.2): of
+  // what is written at once, a part has more. An A-ABORT and an alert with which OpenSSL closes
+  // have up to 85, with initialization vector, padding and SHA-384 of TLS 1.2 (RFC 5246
+  // section 6.2.3.2).
+  constexpr std::uint64_t SMALLEST_ANSWER = 90;
+
   // Whether these bytes begin a TLS record of application data (RFC 8446 section 5.1, RFC 5246
   // section 6.2.1). TLS libraries read and write the header of a record with the first bytes of a
   // call.
@@ -41,7 +47,8 @@ namespace OrthancPerf
     bool hasApplicationData = false;  // under TLS: the handshake is over
     bool isAssociateRequest = false;  // under TLS: the message under way is one
     std::uint64_t requestBytes = 0;
-    std::uint32_t heldStalls = 0;  // of the response before, for the next message
+    std::uint64_t largestResponse = 0;  // of what was written at once
+    std::uint32_t heldStalls = 0;       // of the response before, for the next message
     Duration heldTime = Duration::zero();
     StallSum heldLossStalls;  // of them
     std::uint32_t instances = 0;

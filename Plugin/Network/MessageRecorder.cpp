@@ -4,6 +4,7 @@
 #include "Network/TcpInfo.h"
 #include "Network/WrittenFiles.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
@@ -91,10 +92,8 @@ namespace OrthancPerf
       message.idle = Duration(idle);
     }
 
-    if (!place->isHttp.load(RELAXED))
-    {
-      message.peer = place->GetRequestor();
-    }
+    message.peer = place->isHttp.load(RELAXED) ? Peer{{}, place->peer.Load().ToString()}
+                                               : place->GetRequestor();
 
     return message;
   }
@@ -161,7 +160,7 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::BeginStorage() noexcept
+  void MessageRecorder::BeginStorage(TimePoint now) noexcept
   {
     const int connection = GetCurrentConnection();
     WrittenFiles::OfThisThread().Begin(
@@ -171,7 +170,7 @@ namespace OrthancPerf
 
     if (served.isStorage || served.isDatabase)
     {
-      AskedServers::OfThisThread().Begin(served);
+      AskedServers::OfThisThread().Begin(served, now);
     }
   }
 
@@ -291,6 +290,7 @@ namespace OrthancPerf
     place.heldLossStalls = {};
     place.serial.store(serial, std::memory_order_release);
     place.requestBytes = 0;
+    place.largestResponse = 0;
     place.command.Reset();
     place.response.Reset();
   }
@@ -320,6 +320,7 @@ namespace OrthancPerf
   {
     MessagePlace& place = GetPlace(connection);
     std::atomic<std::int64_t>& response = place.GetResponse(place.serial.load(RELAXED));
+    place.largestResponse = std::max<std::uint64_t>(place.largestResponse, size);
 
     if (!connection.IsOutgoing())
     {
@@ -410,7 +411,9 @@ namespace OrthancPerf
       return place.FinishAssociateRequest(connection);
     }
 
-    const bool isAnswered = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) != 0;
+    const bool isAnswered =
+        place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) != 0 &&
+        (place.largestResponse >= SMALLEST_ANSWER || !connection.isEncrypted.load(RELAXED));
 
     // One that its sender broke off was not received; one that Orthanc sends has failed then
     if (!place.IsInstance(connection) || !(isAnswered || connection.IsOutgoing()))

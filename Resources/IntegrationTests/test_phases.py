@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+import requests
 
 from conftest import MakeSeries
 from harness import clients
@@ -16,6 +17,8 @@ APART = {"Idle", "Sync"}
 
 # The part of a series of uploads by which its phases may differ from the client's clock
 UNSEEN = 0.05
+
+PAUSE = 0.3
 
 
 def sum_phases(instance: dict[str, Any]) -> float:
@@ -73,6 +76,23 @@ def test_http_uploads_agree_with_the_clients_clock(
         orthanc.delete_all()
         shares.append(measure_share_explained(orthanc, contents))
     assert min(abs(1 - share) for share in shares) <= UNSEEN, shares
+
+
+def test_a_pause_after_the_small_answer_to_a_form_is_idle(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("form", 3)
+    with requests.Session() as session:
+        session.trust_env = False
+        for image in images:
+            parts = {"image": image.read_bytes()}
+            response = session.post(f"{orthanc.url}/instances", files=parts, timeout=60)
+            assert response.status_code == 200
+            time.sleep(PAUSE)
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == len(images)
+    assert all(entry["Phases"]["Idle"] >= PAUSE for entry in instances[:-1]), instances
+    assert all(entry["Stalls"] == 0 for entry in instances), instances
 
 
 def test_the_list_can_be_narrowed(orthanc: OrthancServer, make_series: MakeSeries) -> None:

@@ -237,7 +237,7 @@ namespace
     void Begin(unsigned int served)
     {
       served_ = {(served & 1) != 0, (served & 2) != 0};
-      servers_.Begin(served_);
+      servers_.Begin(served_, now_);
       Require(servers_.IsFollowing());
       Restart();
     }

@@ -194,7 +194,7 @@ namespace
     template <typename Function>
     void InPieces(const std::uint8_t* data, std::size_t count, const Function& function) const
     {
-      // Interim responses of HTTP are told by their size
+      // Interim responses of HTTP are told by their first bytes, or by their size
       const std::size_t pieces = isDicom_ ? pieces_ : 1;
 
       for (std::size_t i = 0; i < pieces; i++)

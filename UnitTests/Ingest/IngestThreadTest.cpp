@@ -2,6 +2,7 @@
 #include "Ingest/IngestThread.h"
 
 #include "Ingest/NoMessageSource.h"
+#include "Ingest/OutcomeJudge.h"
 
 #include <gtest/gtest.h>
 
@@ -328,7 +329,7 @@ namespace OrthancPerf
         return response ? Response{Response::State::Written, *response} : Response();
       }
 
-      void BeginStorage() noexcept override
+      void BeginStorage(TimePoint) noexcept override
       {
         file.reset();
       }
@@ -622,6 +623,58 @@ namespace OrthancPerf
     EXPECT_EQ(finished->instance.phases.Get(Phase::Receive), milliseconds(20));
     EXPECT_EQ(finished->instance.phases.GetTotal(), milliseconds(26));
     EXPECT_EQ(finished->instance.peer.name, "10.0.0.2");
+  }
+
+
+  // A plugin's token lets it in
+  TEST_F(IngestThreadWithProbe, AnUploadOfWhichNoFilterWasToldIsNotTakenForTheRequestBefore)
+  {
+    source_.message = MakeMessage(1, 0, 1);
+    thread_.OnRequest(At(2), "10.0.0.2");
+
+    source_.message = MakeMessage(1, 5000, 5004);
+    source_.message->id.connection = 8;
+    source_.message->peer = Peer{"", "10.0.0.3"};
+    thread_.OnReceived(At(5005), Received(Origin::RestApi, 1000));
+    Store(thread_, At(5009), Known(Origin::RestApi, 1000));
+    const auto first = thread_.TakeLast();
+
+    source_.message = MakeMessage(2, 9000, 9002);
+    source_.message->id.connection = 8;
+    source_.message->peer = Peer{"", "10.0.0.3"};
+    thread_.OnReceived(At(9003), Received(Origin::RestApi, 1000));
+    const auto second = thread_.TakeLast();
+
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(milliseconds(4), first->instance.phases.Get(Phase::Receive));
+    EXPECT_EQ("10.0.0.3", first->instance.peer.name);
+    EXPECT_EQ("10.0.0.3", first->instance.peer.address);
+    EXPECT_EQ(milliseconds(2), second->instance.phases.Get(Phase::Receive));
+  }
+
+
+  // It is told of a stored instance before this one, and uploads another on the same thread
+  TEST_F(IngestThreadWithProbe, WhatAnotherPluginStoresInItsStoredCallbackKeepsItsIdentifier)
+  {
+    KnownInstance inner = Known(Origin::Plugin, 1000);
+    KnownInstance outer = FromModality("CT1");
+    inner.instanceId = "inner";
+    outer.instanceId = "outer";
+
+    Receive();
+    const auto overtaken = thread_.OnReceived(At(111), Received(Origin::Plugin, 1000));
+    thread_.OnFilter(At(112), inner);
+    EXPECT_TRUE(thread_.OnStored(At(113), inner));
+    EXPECT_TRUE(thread_.OnStored(At(114), outer));
+    const auto last = thread_.TakeLast();
+
+    ASSERT_TRUE(overtaken);
+    EXPECT_TRUE(overtaken->evidence.isOvertaken);
+    EXPECT_TRUE(JudgeOutcome(overtaken->evidence, {}).mayBeInStore);
+    ASSERT_TRUE(last);
+    EXPECT_EQ("inner", last->instance.instanceId);
+    EXPECT_FALSE(last->evidence.isOvertaken);
   }
 
 

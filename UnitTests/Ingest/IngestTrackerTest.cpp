@@ -336,7 +336,7 @@ namespace OrthancPerf
         return {Response::State::Written, response};
       }
 
-      void BeginStorage() noexcept override
+      void BeginStorage(TimePoint) noexcept override
       {
       }
 

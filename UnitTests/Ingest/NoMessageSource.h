@@ -19,7 +19,7 @@ namespace OrthancPerf
       return {};
     }
 
-    void BeginStorage() noexcept override
+    void BeginStorage(TimePoint) noexcept override
     {
     }
 

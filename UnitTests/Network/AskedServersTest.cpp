@@ -30,7 +30,7 @@ namespace OrthancPerf
     protected:
       AskedServersTest()
       {
-        servers_.Begin({true, true});
+        servers_.Begin({true, true}, At(100));
       }
 
       // A question at this time, whose answer takes so long
@@ -125,7 +125,7 @@ namespace OrthancPerf
     EXPECT_TRUE(IsAbout(milliseconds(20), servers_.Take().database->queued));
 
     const ConnectedSocket fresh(database_.GetPort());
-    servers_.Begin({true, true});
+    servers_.Begin({true, true}, At(100));
     servers_.OnFileClosed(At(100));
     servers_.OnConnecting(fresh.Get(), At(120), At(121));  // which is to wait for the server
     Ask(fresh.Get(), 130, 5);
@@ -158,7 +158,7 @@ namespace OrthancPerf
 
   TEST_F(AskedServersTest, WhereTheDatabaseIsNoServerTheStorageIsWhatIsAskedFirst)
   {
-    servers_.Begin({true, false});
+    servers_.Begin({true, false}, At(100));
     Ask(other_.GetClient(), 100, 5);
     Ask(database_.GetClient(), 110, 3);  // another plugin's callback, say
 
@@ -180,7 +180,7 @@ namespace OrthancPerf
     EXPECT_FALSE(work.storage);
     EXPECT_EQ(Describe(database_), work.database->server);
 
-    servers_.Begin({true, false});
+    servers_.Begin({true, false}, At(100));
     servers_.OnFileClosed(At(106));
     EXPECT_FALSE(servers_.IsFollowing());
   }

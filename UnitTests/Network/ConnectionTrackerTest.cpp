@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
+#include "Network/AskedServers.h"
 #include "Network/RecordingObserver.h"
 #include "Network/WrittenFiles.h"
 
@@ -220,11 +221,21 @@ namespace OrthancPerf
     };
     EXPECT_FALSE(isDicom("GET / HTTP/1.1"));
 
-    WrittenFiles::OfThisThread().Begin();  // stores an instance
+    AskedServers& servers = AskedServers::OfThisThread();
+    servers.Begin({true, true}, At(0));  // stores an instance
     EXPECT_FALSE(isDicom("\x16\x03\x01 client hello"));
     EXPECT_TRUE(isDicom(MakeAssociateRequest()));
-    WrittenFiles::OfThisThread().Take();
+    servers.Take();
     EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+
+    // Where files are written, and no server is asked
+    WrittenFiles::OfThisThread().Begin();
+    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+    WrittenFiles::OfThisThread().Take();
+
+    servers.Begin({false, true}, At(1) - AskedServers::LONGEST);  // its instance has failed
+    EXPECT_TRUE(isDicom("\x16\x03\x01 client hello"));
+    servers.Take();
   }
 
   TEST_F(ConnectionTrackerTest, TellsHowAssociationsEnd)
@@ -286,6 +297,34 @@ namespace OrthancPerf
     Write(connection, "{}", 5);
 
     EXPECT_EQ(Events({"request", "<200", "<100", ">134", ">2"}), observer_.Take());
+  }
+
+  // As Orthanc 1.10.1 answers an upload by a form
+  TEST_F(ConnectionTrackerTest, TakesASmallFinalHttpResponseForOne)
+  {
+    const std::string empty =
+        "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: timeout=1\r\nContent-Length: "
+        "0\r\n\r\n";
+    ASSERT_EQ(85U, empty.size());
+
+    Connection& connection = Accept(8042);
+    Read(connection, std::string(200, 'x'), 1);
+    Write(connection, empty, 2);
+    Read(connection, std::string(200, 'x'), 3);
+    EXPECT_EQ(Events({"request", "<200", ">85", "request", "<200"}), observer_.Take());
+  }
+
+  TEST_F(ConnectionTrackerTest, TellsHttpResponsesUnderTlsByTheirSize)
+  {
+    Connection& connection = Accept(8042);
+    Read(connection, "\x16\x03\x01 client hello", 1);
+    Write(connection, std::string(1000, '\x16'), 2);
+    Read(connection, std::string(200, '\x17'), 3);
+    observer_.Take();
+    Write(connection, std::string(90, '\x17'), 4);
+    Read(connection, std::string(100, '\x17'), 5);
+    Write(connection, std::string(107, '\x17'), 6);
+    EXPECT_EQ(Events({"<100", ">107"}), observer_.Take());
   }
 
   TEST_F(ConnectionTrackerTest, KnowsADescriptorThatIsUsedAgainAsAnotherConnection)

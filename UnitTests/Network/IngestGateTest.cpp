@@ -382,6 +382,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(IngestGateTest, ARequestTakesOverNothingFromTheOneBefore)
+  {
+    Install(true);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(100);
+    Read(100);
+    OnServed(pair_.GetServer());
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), 2 * PIECE));
+    EXPECT_EQ(1U, GetBudget().GetFigures().inFlight);
+
+    OnServed(pair_.GetServer());
+    EXPECT_EQ(0U, GetBudget().GetFigures().inFlight);
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
+  }
+
+
   // gzip, a ZIP archive: what came is small, what Orthanc makes of it is not
   TEST_F(IngestGateTest, AnInstanceThatWasInflatedCountsByItsOwnSizeAndHoldsOthersBack)
   {

@@ -148,14 +148,14 @@ namespace OrthancPerf
     const MessageId id = recorder_.GetCurrentMessage()->id;
     WrittenFiles& files = WrittenFiles::OfThisThread();
 
-    recorder_.BeginStorage();
+    recorder_.BeginStorage(At(45));
     EXPECT_EQ(Phase::Storage, recorder_.GetStoringPhase(id));
     files.OnCreated(5, At(50));
     files.OnClosed(5, At(51));
     EXPECT_EQ(Phase::Index, recorder_.GetStoringPhase(id));
 
     recorder_.FollowServers({true, false});
-    recorder_.BeginStorage();
+    recorder_.BeginStorage(At(45));
     EXPECT_EQ(Phase::Commit, recorder_.GetStoringPhase(id));
     recorder_.TakeStoredFile();
     recorder_.TakeAskedWork();
@@ -168,7 +168,7 @@ namespace OrthancPerf
     Connection& connection = Accept();
     Read(connection, MakeDimseCommand(1), 40);
     recorder_.FollowServers({true, true});
-    recorder_.BeginStorage();
+    recorder_.BeginStorage(At(45));
     EXPECT_TRUE(WrittenFiles::OfThisThread().IsFollowing());
     EXPECT_TRUE(AskedServers::OfThisThread().IsFollowing());
 
@@ -553,6 +553,32 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(16), collector_.associations.front().setup);
     EXPECT_EQ(1U, collector_.associations.front().instances);
     EXPECT_EQ("10.0.0.1", collector_.associations.front().peer.name);
+  }
+
+
+  // What ends it looks like an answer: an A-ABORT, and an alert of TLS 1.2
+  TEST_F(MessageRecorderTest, UnderTlsAnInstanceThatWasBrokenOffDoesNotCount)
+  {
+    const auto count = [&](const std::vector<std::size_t>& answers)
+    {
+      Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+      Read(*connection, MakeTlsRecord(22, 300), 1);
+      Write(*connection, MakeTlsRecord(22, 1500), 2);
+      Read(*connection, MakeTlsRecord(23, 200), 3);
+      Write(*connection, MakeTlsRecord(23, 200), 4);
+      Read(*connection, MakeTlsRecord(23, 10000), 5);
+
+      for (const std::size_t answer : answers)
+      {
+        Write(*connection, MakeTlsRecord(23, answer), 6);
+      }
+
+      tracker_.OnClosing(*connection, At(7));
+      return Drain().associations.back().instances;
+    };
+
+    EXPECT_EQ(0U, count({80, 26}));
+    EXPECT_EQ(1U, count({36, 120, 26}));
   }
 
 

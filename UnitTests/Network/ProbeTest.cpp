@@ -588,7 +588,7 @@ namespace OrthancPerf
     };
 
     files_.Begin();
-    servers.Begin({false, true});
+    servers.Begin({false, true}, Clock::now());
     Store(root_ + "/instance", true);
     ask(30);
     ask(20);
@@ -609,7 +609,7 @@ namespace OrthancPerf
   {
     TcpPair database;
     AskedServers& servers = AskedServers::OfThisThread();
-    servers.Begin({false, true});
+    servers.Begin({false, true}, Clock::now());
     EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
     fd_set set;
     FD_ZERO(&set);
@@ -634,7 +634,7 @@ namespace OrthancPerf
       return poll(waits.data(), waits.size(), timeout);
     };
 
-    servers.Begin({true, true});
+    servers.Begin({true, true}, Clock::now());
     TcpPair objects(&::accept, connect_);
     const int fd = objects.GetClient();
     EXPECT_EQ(1, wait(fd, POLLOUT, 1000));
@@ -659,7 +659,7 @@ namespace OrthancPerf
     EXPECT_LE(std::chrono::milliseconds(20), work.database->waited);
 
     // Closed, its number becomes that of another one
-    servers.Begin({true, true});
+    servers.Begin({true, true}, Clock::now());
     EXPECT_EQ(3, Write(fd, "PUT"));
     Close(fd);
     ASSERT_EQ(fd, dup2(database.GetClient(), fd));
@@ -739,7 +739,7 @@ namespace OrthancPerf
     TcpPair database;
     AskedServers& servers = AskedServers::OfThisThread();
     files_.Begin();
-    servers.Begin({true, true});
+    servers.Begin({true, true}, Clock::now());
     const int file = open_((root_ + "/instance").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0640);
     EXPECT_EQ(5, Write(database.GetClient(), "BEGIN"));
     auto* close = caller_.Get<decltype(::close)>("CallerClose");
