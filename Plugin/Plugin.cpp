@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/ContentLength.h"
+#include "Network/Messages/ContentLength.h"
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"
@@ -85,7 +85,7 @@ namespace
     Guard("HttpRequestFilter",
           [ip](PluginContext& context)
           {
-            context.OnServed();
+            context.GetMemory().OnServed();
             context.GetTracker().OnRequest(Clock::now(), ip);
           });
 
@@ -107,7 +107,8 @@ namespace
     const std::optional<std::uint64_t> length =
         FindBodyLength(headersCount, headersKeys, headersValues);
     bool isLetOn = true;
-    Guard("UploadFilter", [&](PluginContext& context) { isLetOn = context.MayUpload(length); });
+    Guard("UploadFilter",
+          [&](PluginContext& context) { isLetOn = context.GetMemory().MayUpload(length); });
     return isLetOn ? 1 : 0;
   }
 
@@ -122,7 +123,7 @@ namespace
         [&](PluginContext& context)
         {
           const TimePoint now = Clock::now();
-          context.OnInstanceReceived(size);
+          context.GetMemory().OnInstanceReceived(size);
           const ReceivedInstance received = DescribeReceived(data, size, origin);
           context.GetTracker().OnReceived(now, received);
 
@@ -185,7 +186,7 @@ namespace
           [=](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.OnInstanceStored();
+            context.GetMemory().OnInstanceStored();
             context.GetTracker().OnStored(
                 now,
                 DescribeStoredInstance(context.GetOrthanc().GetContext(), instance, instanceId));

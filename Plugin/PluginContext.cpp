@@ -2,11 +2,8 @@
 #include "PluginContext.h"
 
 #include "Advisor/Rules/Rules.h"
-#include "Advisor/StorageTrial.h"
-#include "Ingest/MemoryLimit.h"
 #include "Metrics/MainFigures.h"
 #include "Metrics/ProcessDescriptors.h"
-#include "Network/IngestGate.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
@@ -18,12 +15,11 @@
 #include "Rest/PeersResource.h"
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
+#include "Sdk/HealthParts.h"
 #include "Sdk/NewerServices.h"
-#include "Sdk/PendingRequest.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -49,10 +45,6 @@ namespace OrthancPerf
 
     // The same of the thread that asks for /perf/health
     constexpr std::chrono::milliseconds HEALTH_PERIOD(200);
-
-    // How long their answers are good for. A disk has to sync.
-    constexpr std::chrono::seconds DATABASE_PERIOD(1);
-    constexpr std::chrono::seconds DISK_PERIOD(10);
 
     // Whoever looks at /perf waits so long for what is to be looked up
     constexpr std::chrono::milliseconds PATIENCE_WITH_STORE(300);
@@ -81,16 +73,6 @@ namespace OrthancPerf
     }
 
 
-    // Of C-STORE messages. One thread stays for the oldest, and another one, for C-ECHO and small
-    // images, only where there are more than four, Orthanc's default: it lets one large message
-    // after the other on as well, all the time, and of so few that is too much.
-    std::size_t CountPlacesInLine(std::size_t dicomThreads)
-    {
-      const std::size_t free = dicomThreads > 4 ? 2 : 1;
-      return std::max(dicomThreads, free) - free;
-    }
-
-
     std::string GetSdkVersion()
     {
       return std::to_string(ORTHANC_PLUGINS_MINIMAL_MAJOR_NUMBER) + "." +
@@ -110,7 +92,6 @@ namespace OrthancPerf
     senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
     metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
-    filterUpload_(filterUpload),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
@@ -141,11 +122,13 @@ namespace OrthancPerf
     findings_("orthanc_perf_findings",
               "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
               [this] { return ToLabelledValues("id", advisor_.CountFindings()); }),
-    budgetMetrics_([this] { return GetBudget().GetFigures(); }),
+    budgetMetrics_([this] { return memory_.GetFigures(); }),
     evidence_(peers_, server_.dicomThreads),
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
+    memory_(orthanc_, tuner_, recorder_, server_, filterUpload,
+            [this](const std::string& warning) { Warn(warning); }),
     sentIdentifiers_(storeLookups_, KEPT_IDENTIFIERS),
     tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
@@ -164,14 +147,9 @@ namespace OrthancPerf
     advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines(), tracker_),
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules()),
-    health_(ListHealthParts())
+    health_(MakeHealthParts(orthanc_, server_, advisorSources_))
   {
     peers_.Reserve(server_.modalityTitles);
-
-    // The other half serves what does not wait, /perf and its tuning among it
-    tuner_.GetBudget().SetPlacesInLine(CountPlacesInLine(server_.dicomThreads),
-                                       server_.httpThreads / 2);
-    tuner_.GetBudget().SetReadTimeout(server_.dicomTimeout);
 
     if (!isTranscoderRegistered_)
     {
@@ -199,8 +177,7 @@ namespace OrthancPerf
   void PluginContext::Start(const std::string& transcodingProblem)
   {
     LoadTuning();
-    isStarted_ = true;
-    RegisterUploadFilter();
+    memory_.Start();
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
 
     if (!tuner_.Refresh())
@@ -224,14 +201,13 @@ namespace OrthancPerf
                               });
     advising_ =
         StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
-    trimming_ =
-        StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { trimmer_.Look(Clock::now()); });
+    trimming_ = StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { memory_.Trim(); });
     readingStore_ = StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
     lookingUp_ = StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
                            [this]
                            {
                              storeLookups_.AskNext([this](const InstanceIdentity& instance)
-                                                   { return FindInStore(instance); },
+                                                   { return orthanc_.FindInstance(instance); },
                                                    LOOKUP_PERIOD);
                            });
     watchingJobs_ =
@@ -269,7 +245,7 @@ namespace OrthancPerf
   void PluginContext::Stop()
   {
     // First, as Orthanc ends its servers once all messages are over
-    tuner_.GetBudget().Stop();
+    memory_.Stop();
     jobWatch_.Stop();
     watchingHealth_.reset();
     watchingJobs_.reset();
@@ -330,7 +306,7 @@ namespace OrthancPerf
     Guard("TuningChanged",
           [this, &tuning]
           {
-            TuneMemory(tuning.memory);  // first, as it cannot fail
+            memory_.SetSettings(tuning.memory);  // first, as it cannot fail
             TuneSockets(tuning.dicomSockets);
             transcoding_.SetSettings(tuning.ingestTranscoding);
 
@@ -413,11 +389,9 @@ namespace OrthancPerf
           [this]
           {
             const std::vector<OpenAssociation> open = ListOpenAssociations();
-            const BudgetFigures budget = GetBudget().GetFigures();
             history_.SetOpenAssociations(open.size());
-            history_.SetBudget(budget);
-            evidence_.OnMemory(memoryWatch_.Look(
-                {budget, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()}, Clock::now()));
+            history_.SetBudget(memory_.GetFigures());
+            evidence_.OnMemory(memory_.Look(evidence_.GetSecondsReceived()));
             evidence_.Look(open);
           });
   }
@@ -477,69 +451,6 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::TuneMemory(const MemoryTuning& memory)
-  {
-    const std::uint64_t limit = memory.ingestBudget.Resolve(ReadMemoryLimit());
-
-    const bool isShareUnknown = limit == 0 && memory.ingestBudget.percent != 0;
-
-    if (isShareUnknown && !isShareUnknown_)
-    {
-      Warn("\"Memory.IngestBudget\" is a share, but how much memory there is cannot be read from "
-           "/proc/meminfo: there is no budget; say it in bytes");
-    }
-
-    isShareUnknown_ = isShareUnknown;
-    tuner_.GetBudget().Set(limit, memory.ingestWait);
-
-    RegisterUploadFilter();
-    trimmer_.SetPeriod(memory.trim);
-  }
-
-
-  const IngestBudget& PluginContext::GetBudget() const
-  {
-    return tuner_.GetProbe().GetBudget();
-  }
-
-
-  void PluginContext::OnServed() const noexcept
-  {
-    OrthancPerf::OnServed(recorder_.GetCurrentConnection());
-  }
-
-
-  bool PluginContext::MayUpload(std::optional<std::uint64_t> length) const noexcept
-  {
-    return GetBudget().IsIdle() || OrthancPerf::MayUpload(recorder_.GetCurrentConnection(), length);
-  }
-
-
-  void PluginContext::OnInstanceReceived(std::uint64_t size) const noexcept
-  {
-    const int connection = recorder_.GetCurrentConnection();
-
-    if (connection >= 0)
-    {
-      NoteClient();
-    }
-
-    if (!GetBudget().IsIdle())
-    {
-      OrthancPerf::OnInstanceReceived(connection, size);
-    }
-  }
-
-
-  void PluginContext::OnInstanceStored() const noexcept
-  {
-    if (!GetBudget().IsIdle())
-    {
-      OrthancPerf::OnInstanceStored(recorder_.GetCurrentConnection());
-    }
-  }
-
-
   // Not before somebody wants it: with a transcoder that declines everything, Orthanc would still
   // write anew what it has parsed, for the transcoder to read, and take other ways when it can't
   // decode a frame (ServerContext::DecodeDicomFrame in 1.12.7; ServerTranscoder::DecodeFrame in
@@ -561,22 +472,6 @@ namespace OrthancPerf
   }
 
 
-  // Behind the filters that are registered at the start. Not before there is a budget: Orthanc
-  // (1.10.1 to 1.13.0) lets no request in while a filter is registered and another plugin's is
-  // still at work, such as one that asks a web service.
-  void PluginContext::RegisterUploadFilter()
-  {
-    if (isStarted_ && GetBudget().IsOn())
-    {
-      std::call_once(isUploadFilterRegistered_,
-                     [this] {
-                       OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc_.GetContext(),
-                                                                       filterUpload_);
-                     });
-    }
-  }
-
-
   // What is in force already is none of a change's faults
   void PluginContext::CheckChange(const Tuning& current, const Tuning& proposed) const
   {
@@ -584,56 +479,6 @@ namespace OrthancPerf
     {
       transcoding_.Check(proposed.ingestTranscoding);
     }
-  }
-
-
-  // Of disks, those that Orthanc itself stores on: what plugins keep may be anywhere
-  std::vector<HealthWatch::Part> PluginContext::ListHealthParts()
-  {
-    const std::string& images = server_.storageDirectory;
-    const std::string& index = server_.indexDirectory;
-
-    const auto askDatabase = [this]
-    {
-      orthanc_.AskDatabase();
-      return std::string();
-    };
-    const auto tryImages = [this, trial = std::make_shared<StorageTrial>(images)]
-    {
-      const std::optional<Served> served = advisorSources_.GetServed();
-      return served && !served->isStorage ? trial->Try(HealthWatch::LONGEST) : "";
-    };
-    const auto tryIndex = [this, images, index, trial = std::make_shared<StorageTrial>(index)]
-    {
-      const std::optional<Served> served = advisorSources_.GetServed();
-      const bool isOther = served && !served->isDatabase && (served->isStorage || index != images);
-      return isOther ? trial->Try(HealthWatch::LONGEST) : "";
-    };
-
-    std::vector<HealthWatch::Part> parts = {{"Database", DATABASE_PERIOD, askDatabase}};
-
-    if (!images.empty())
-    {
-      parts.push_back({"Storage", DISK_PERIOD, tryImages});
-      parts.push_back({"Index", DISK_PERIOD, tryIndex});
-    }
-
-    return parts;
-  }
-
-
-  // Series and patients may share a SOP Instance UID. Where Orthanc's identifier cannot be told, it
-  // has to do.
-  std::string PluginContext::FindInStore(const InstanceIdentity& instance) const
-  {
-    const std::string id = instance.hasher.GetInstanceId();
-
-    if (id.empty())
-    {
-      return orthanc_.LookupInstance(instance.sopInstanceUid.data());
-    }
-
-    return orthanc_.HasInstance(id) ? id : "";
   }
 
 

@@ -3,13 +3,12 @@
 
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
-#include "Advisor/HeapTrimmer.h"
-#include "Advisor/MemoryWatch.h"
 #include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
 #include "Ingest/SentIdentifiers.h"
+#include "MemoryContext.h"
 #include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/GaugeFamily.h"
@@ -34,14 +33,10 @@
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 
 namespace OrthancPerf
 {
@@ -111,16 +106,10 @@ namespace OrthancPerf
       return transcoding_;
     }
 
-    // The calling thread is about to serve an HTTP request
-    void OnServed() const noexcept;
-
-    // The HTTP request on this thread was let in, and its body, whose length may not be known, is
-    // about to be read: waits where there is a budget. False: nobody wants an answer any more.
-    bool MayUpload(std::optional<std::uint64_t> length) const noexcept;
-
-    // The calling thread has an instance of this size in memory, and has stored it
-    void OnInstanceReceived(std::uint64_t size) const noexcept;
-    void OnInstanceStored() const noexcept;
+    const MemoryContext& GetMemory() const
+    {
+      return memory_;
+    }
 
     const MetricsUsers& GetMetricsUsers() const
     {
@@ -154,13 +143,8 @@ namespace OrthancPerf
                                             std::chrono::milliseconds period,
                                             std::function<void()> task);
     void TuneSockets(const DicomSockets& sockets);
-    void TuneMemory(const MemoryTuning& memory);
-    const IngestBudget& GetBudget() const;
     void RegisterTranscoder();
-    void RegisterUploadFilter();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
-    std::vector<HealthWatch::Part> ListHealthParts();
-    std::string FindInStore(const InstanceIdentity& instance) const;
 
     const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
     Orthanc orthanc_;
@@ -168,12 +152,8 @@ namespace OrthancPerf
     const RequestSenders senders_;
     const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
-    const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
-    std::once_flag isUploadFilterRegistered_;
-    std::atomic<bool> isStarted_ = false;
-    bool isShareUnknown_ = false;  // of the memory, and the log has it
-    bool isTuningAsked_ = false;   // what was saved of it
+    bool isTuningAsked_ = false;           // what was saved of it
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
@@ -191,11 +171,10 @@ namespace OrthancPerf
     History history_;
     EvidenceCollector evidence_;
     ProcessorPressure pressure_;  // housekeeping's
-    MemoryWatch memoryWatch_;     // likewise
-    HeapTrimmer trimmer_;
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
+    MemoryContext memory_;
     StoreLookups storeLookups_;
     JobWatch jobWatch_;
     SentIdentifiers sentIdentifiers_;

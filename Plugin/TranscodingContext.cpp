@@ -238,7 +238,8 @@ namespace OrthancPerf
   // it is left alone.
   bool TranscodingContext::IsOfJob(Origin origin)
   {
-    if (origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesClients())
+    if (origin == Origin::DicomProtocol || origin == Origin::WebDav || ServesHttp() ||
+        tracker_.IsOfMessage())
     {
       return false;
     }

@@ -261,6 +261,13 @@ namespace OrthancPerf
   }
 
 
+  bool IngestThread::HasMessage() const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return inFlight_ && inFlight_->message;
+  }
+
+
   std::optional<Origin> IngestThread::GetInFlight() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);

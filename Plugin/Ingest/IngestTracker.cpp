@@ -175,6 +175,13 @@ namespace OrthancPerf
     return lateOutcomes_.load(std::memory_order_relaxed);
   }
 
+
+  bool IngestTracker::IsOfMessage()
+  {
+    return GetThread().HasMessage();
+  }
+
+
   IngestThread& IngestTracker::GetThread()
   {
     if (currentThread.trackerId != id_)

@@ -49,6 +49,9 @@ namespace OrthancPerf
     // Instances that were stored after they had been given up: counted as discarded or failed
     std::uint64_t CountLateOutcomes() const;
 
+    // Whether the instance on the calling thread has come in a message that was seen
+    bool IsOfMessage();
+
   private:
     void Publish(const EndedInstance& ended, const Verdict& verdict,
                  const std::string& instanceId) const;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AskedServers.h"
 
-#include "Network/Connection.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <algorithm>

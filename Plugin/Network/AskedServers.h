@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Ingest/MessageSource.h"
-#include "Network/Connection.h"
+#include "Network/Sockets/PeerAddress.h"
 
 #include <array>
 #include <chrono>

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/AssociateRequest.h"
-#include "Network/PduFramer.h"
-#include "Network/SocketTuning.h"
+#include "Network/Messages/AssociateRequest.h"
+#include "Network/Messages/PduFramer.h"
+#include "Network/Sockets/PeerAddress.h"
+#include "Network/Sockets/SocketTuning.h"
 
 #include "Ingest/Association.h"
 #include "Ingest/Clock.h"
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <string>
-
-struct sockaddr;
 
 namespace OrthancPerf
 {
@@ -40,30 +36,6 @@ namespace OrthancPerf
     Quiet,    // nothing, or a whole exchange, has gone by
     Request,  // bytes of a request have gone by
     Response  // bytes of its response have gone by
-  };
-
-  // The other end's address
-  struct PeerAddress
-  {
-    std::array<std::uint8_t, 16> ip = {};  // IPv4 as mapped into IPv6 (RFC 4291 section 2.5.5.2)
-    std::uint16_t port = 0;
-
-    static PeerAddress From(const sockaddr* address, std::size_t size) noexcept;
-
-    std::string ToString() const;  // "127.0.0.1", "::1"; without the port
-  };
-
-  // An address that another thread may read meanwhile: a mixture of two at worst
-  class SharedAddress
-  {
-  public:
-    void Store(const PeerAddress& address) noexcept;
-    PeerAddress Load() const noexcept;
-
-  private:
-    std::atomic<std::uint64_t> high_ = 0;  // the two halves of "ip"
-    std::atomic<std::uint64_t> low_ = 0;
-    std::atomic<std::uint16_t> port_ = 0;
   };
 
   // What the kernel counts where the network loses segments of a connection, or lets one overtake

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/DicomTuner.h"
 
-#include "Network/SocketTuning.h"
+#include "Network/Sockets/SocketTuning.h"
 
 namespace OrthancPerf
 {

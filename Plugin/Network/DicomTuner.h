@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/DcmtkEnvironment.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
-#include "Network/SettingsTrial.h"
+#include "Network/Sockets/DcmtkEnvironment.h"
+#include "Network/Sockets/SettingsTrial.h"
 
 #include <memory>
 #include <mutex>

@@ -2,9 +2,9 @@
 #include "Network/HookActions.h"
 
 #include "Network/HookContext.h"
-#include "Network/SendQueue.h"
-#include "Network/SocketTuning.h"
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/SendQueue.h"
+#include "Network/Sockets/SocketTuning.h"
+#include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
 #include <cerrno>

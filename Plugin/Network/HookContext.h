@@ -3,7 +3,7 @@
 
 #include "Ingest/IngestBudget.h"
 #include "Network/ConnectionTracker.h"
-#include "Network/SharedDicomSockets.h"
+#include "Network/Sockets/SharedDicomSockets.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <atomic>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "Ingest/Association.h"
-#include "Network/CommandField.h"
 #include "Network/Connection.h"
+#include "Network/Messages/CommandField.h"
+#include "Network/Messages/SubOperation.h"
 #include "Network/ProbeEvent.h"
-#include "Network/SubOperation.h"
 
 #include <array>
 #include <atomic>

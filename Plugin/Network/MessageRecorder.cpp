@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/MessageRecorder.h"
 
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Network/WrittenFiles.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/OpenAssociations.h"
 
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
 #include <linux/sockios.h>

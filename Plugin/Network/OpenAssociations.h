@@ -4,7 +4,7 @@
 #include "Ingest/Association.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
-#include "Network/SocketTuning.h"
+#include "Network/Sockets/SocketTuning.h"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/HookContext.h"
-#include "Network/SharedDicomSockets.h"
+#include "Network/Sockets/SharedDicomSockets.h"
 #include "Redirection/GotPatcher.h"
 
 #include <string>

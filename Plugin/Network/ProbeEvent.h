@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Ingest/Association.h"
-#include "Network/AssociateRequest.h"
 #include "Network/Connection.h"
+#include "Network/Messages/AssociateRequest.h"
 
 #include <cstdint>
 #include <optional>

@@ -199,6 +199,21 @@ namespace OrthancPerf
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
   }
 
+  // Series and patients may share a SOP Instance UID. Where Orthanc's identifier cannot be told, it
+  // has to do.
+  std::string Orthanc::FindInstance(const InstanceIdentity& instance) const
+  {
+    const std::string id = instance.hasher.GetInstanceId();
+
+    if (id.empty())
+    {
+      return LookupInstance(instance.sopInstanceUid.data());
+    }
+
+    return HasInstance(id) ? id : "";
+  }
+
+
   std::set<std::string> Orthanc::ListJobTypes() const
   {
     static const std::set<std::string> STATES = {"Running", "Paused", "Retry"};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/DicomFile.h"
+
 #include <orthanc/OrthancCPlugin.h>
 
 #include <json/json.h>
@@ -63,6 +65,9 @@ namespace OrthancPerf
     // The identifier of the instance with this SOP Instance UID, empty if the store has none, or
     // several, or Orthanc cannot tell
     std::string LookupInstance(const char* sopInstanceUid) const;
+
+    // Its identifier, empty if the store does not have it, or Orthanc cannot tell
+    std::string FindInstance(const InstanceIdentity& instance) const;
 
     // Returns once the database has answered a question that costs it little. Throws SdkError.
     void AskDatabase() const;

@@ -14,7 +14,7 @@ namespace OrthancPerf
 
     // Needs no destructor: Orthanc's threads may outlive the plugin
     thread_local Address pending = {};
-    thread_local bool servesClients = false;
+    thread_local bool servesHttp = false;
 
 
     // While this thread serves another route, a script or a plugin may ask for one of ours
@@ -29,7 +29,7 @@ namespace OrthancPerf
   void NotePendingRequest(const char* uri, const char* address) noexcept
   {
     pending = {};
-    NoteClient();
+    servesHttp = true;
 
     if (uri != nullptr && IsBelowPerf(uri))
     {
@@ -45,14 +45,8 @@ namespace OrthancPerf
   }
 
 
-  void NoteClient() noexcept
+  bool ServesHttp() noexcept
   {
-    servesClients = true;
-  }
-
-
-  bool ServesClients() noexcept
-  {
-    return servesClients;
+    return servesHttp;
   }
 }

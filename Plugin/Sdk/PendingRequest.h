@@ -15,10 +15,6 @@ namespace OrthancPerf
   // (a script, another plugin): such a request is not filtered.
   std::string TakePendingAddress();
 
-  // This thread has read from a client, whether or not a filter was asked: where a plugin's token
-  // lets a request in (OrthancPluginGenerateRestApiAuthorizationToken), none is
-  void NoteClient() noexcept;
-
-  // Whether this thread is one of Orthanc's servers, as one of them was seen here before
-  bool ServesClients() noexcept;
+  // Whether this thread is one of Orthanc's HTTP server: a request was let on here before
+  bool ServesHttp() noexcept;
 }

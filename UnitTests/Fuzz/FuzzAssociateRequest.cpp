@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes, in one piece and cut in two, give the same answer.
-#include "Network/AssociateRequest.h"
-#include "Network/PduFramer.h"
+#include "Network/Messages/AssociateRequest.h"
+#include "Network/Messages/PduFramer.h"
 
 #include <cstdlib>
 

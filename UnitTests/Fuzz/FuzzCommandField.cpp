@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes, in one piece and cut in two, give the same answer.
-#include "Network/CommandField.h"
-#include "Network/SubOperation.h"
+#include "Network/Messages/CommandField.h"
+#include "Network/Messages/SubOperation.h"
 
 #include <cstdlib>
 

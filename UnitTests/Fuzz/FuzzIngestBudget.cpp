@@ -2,7 +2,7 @@
 // Any senders, at any moments: what the budget counts is what they have, and once they send on, one
 // at least always proceeds, and each comes to its end, also while others are never stored.
 #include "Ingest/IngestBudget.h"
-#include "Network/ContentLength.h"
+#include "Network/Messages/ContentLength.h"
 
 #include <algorithm>
 #include <cerrno>

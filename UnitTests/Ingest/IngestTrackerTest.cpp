@@ -368,6 +368,18 @@ namespace OrthancPerf
     EXPECT_TRUE(tracker.ListStuck(now_ + seconds(30)).empty());
   }
 
+  TEST_F(IngestTrackerTest, KnowsWhatHasComeInAMessage)
+  {
+    OneConnection source;
+    IngestTracker tracker(journal_, true, source, lookups_);
+    EXPECT_FALSE(tracker.IsOfMessage());
+    tracker.OnReceived(now_, Readable("1.2"));
+    EXPECT_TRUE(tracker.IsOfMessage());
+
+    tracker_.OnReceived(now_, Readable("1.2"));  // as a job does
+    EXPECT_FALSE(tracker_.IsOfMessage());
+  }
+
   TEST_F(IngestTrackerTest, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)
   {
     OneConnection source;

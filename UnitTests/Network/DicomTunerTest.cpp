@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/DicomTuner.h"
 
-#include "Network/SocketTuning.h"
-#include "Network/StockSockets.h"
+#include "Network/Sockets/SocketTuning.h"
+#include "Network/Sockets/StockSockets.h"
 #include "Network/TcpPair.h"
 
 #include <gtest/gtest.h>

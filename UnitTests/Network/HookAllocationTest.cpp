@@ -2,7 +2,7 @@
 #include "Allocations.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
-#include "Network/StockSockets.h"
+#include "Network/Sockets/StockSockets.h"
 #include "Network/TcpPair.h"
 #include "Redirection/CallerModule.h"
 

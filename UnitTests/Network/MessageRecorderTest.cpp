@@ -3,7 +3,7 @@
 
 #include "Network/AskedServers.h"
 #include "Network/ConnectionTracker.h"
-#include "Network/DimseMessages.h"
+#include "Network/Messages/DimseMessages.h"
 #include "Network/WrittenFiles.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/TcpInfo.h"
 
 #include "Redirection/ErrnoKeeper.h"
 

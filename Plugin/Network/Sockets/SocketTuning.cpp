@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SocketTuning.h"
+#include "Network/Sockets/SocketTuning.h"
 
-#include "Network/Connection.h"
+#include "Network/Sockets/PeerAddress.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <array>

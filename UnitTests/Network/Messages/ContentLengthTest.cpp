@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/ContentLength.h"
+#include "Network/Messages/ContentLength.h"
 
 #include <gtest/gtest.h>
 

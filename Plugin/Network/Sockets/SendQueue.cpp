@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SendQueue.h"
+#include "Network/Sockets/SendQueue.h"
 
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <linux/sockios.h>

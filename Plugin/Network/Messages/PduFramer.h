@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/AssociateRequest.h"
+#include "Network/Messages/AssociateRequest.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/AssociateRequest.h"
+#include "Network/Messages/AssociateRequest.h"
 
-#include "Network/PduFramer.h"
+#include "Network/Messages/PduFramer.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SettingsTrial.h"
+#include "Network/Sockets/SettingsTrial.h"
 
 #include "Redirection/FileDescriptor.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/SocketTuning.h"
+#include "Network/Sockets/SocketTuning.h"
 #include "Tuning/TuningDocument.h"
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SocketTuning.h"
+#include "Network/Sockets/SocketTuning.h"
 
-#include "Network/SharedDicomSockets.h"
-#include "Network/StockSockets.h"
-#include "Network/TcpInfo.h"
+#include "Network/Sockets/SharedDicomSockets.h"
+#include "Network/Sockets/StockSockets.h"
+#include "Network/Sockets/TcpInfo.h"
 #include "Network/TcpPair.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SharedDicomSockets.h"
+#include "Network/Sockets/SharedDicomSockets.h"
 
 #include <cstring>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SettingsTrial.h"
+#include "Network/Sockets/SettingsTrial.h"
 
-#include "Network/StockSockets.h"
+#include "Network/Sockets/StockSockets.h"
 
 #include <cerrno>
 #include <fstream>

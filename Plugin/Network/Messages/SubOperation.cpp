@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/SubOperation.h"
+#include "Network/Messages/SubOperation.h"
 
-#include "Network/AssociateRequest.h"
+#include "Network/Messages/AssociateRequest.h"
 
 #include <algorithm>
 #include <boost/endian/conversion.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/AssociateRequest.h"
+#include "Network/Messages/AssociateRequest.h"
 
 #include <algorithm>
 #include <boost/endian/conversion.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/DcmtkEnvironment.h"
+#include "Network/Sockets/DcmtkEnvironment.h"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/Connection.h"
+#include "Network/Sockets/PeerAddress.h"
 
 #include <arpa/inet.h>
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/CommandField.h"
+#include "Network/Messages/CommandField.h"
 
-#include "Network/AssociateRequest.h"
+#include "Network/Messages/AssociateRequest.h"
 
 #include <algorithm>
 #include <boost/endian/conversion.hpp>

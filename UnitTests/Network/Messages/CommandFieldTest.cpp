@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/CommandField.h"
+#include "Network/Messages/CommandField.h"
 
-#include "Network/DimseMessages.h"
+#include "Network/Messages/DimseMessages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/CommandField.h"
+#include "Network/Messages/CommandField.h"
 
 #include <array>
 #include <cstddef>

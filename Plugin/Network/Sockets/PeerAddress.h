@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+struct sockaddr;
+
+namespace OrthancPerf
+{
+  // The other end's address
+  struct PeerAddress
+  {
+    std::array<std::uint8_t, 16> ip = {};  // IPv4 as mapped into IPv6 (RFC 4291 section 2.5.5.2)
+    std::uint16_t port = 0;
+
+    static PeerAddress From(const sockaddr* address, std::size_t size) noexcept;
+
+    std::string ToString() const;  // "127.0.0.1", "::1"; without the port
+  };
+
+  // An address that another thread may read meanwhile: a mixture of two at worst
+  class SharedAddress
+  {
+  public:
+    void Store(const PeerAddress& address) noexcept;
+    PeerAddress Load() const noexcept;
+
+  private:
+    std::atomic<std::uint64_t> high_ = 0;  // the two halves of "ip"
+    std::atomic<std::uint64_t> low_ = 0;
+    std::atomic<std::uint16_t> port_ = 0;
+  };
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Sdk/HealthParts.h"
+
+#include "Advisor/StorageTrial.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // How long an answer is good for. A disk has to sync.
+    constexpr std::chrono::seconds DATABASE_PERIOD(1);
+    constexpr std::chrono::seconds DISK_PERIOD(10);
+  }
+
+
+  std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
+                                                 const ServerConfiguration& server,
+                                                 AdvisorSources& sources)
+  {
+    const std::string& images = server.storageDirectory;
+    const std::string& index = server.indexDirectory;
+
+    const auto askDatabase = [&orthanc]
+    {
+      orthanc.AskDatabase();
+      return std::string();
+    };
+    const auto tryImages = [&sources, trial = std::make_shared<StorageTrial>(images)]
+    {
+      const std::optional<Served> served = sources.GetServed();
+      return served && !served->isStorage ? trial->Try(HealthWatch::LONGEST) : "";
+    };
+    const auto tryIndex = [&sources, &images, &index, trial = std::make_shared<StorageTrial>(index)]
+    {
+      const std::optional<Served> served = sources.GetServed();
+      const bool isOther = served && !served->isDatabase && (served->isStorage || index != images);
+      return isOther ? trial->Try(HealthWatch::LONGEST) : "";
+    };
+
+    std::vector<HealthWatch::Part> parts = {{"Database", DATABASE_PERIOD, askDatabase}};
+
+    if (!images.empty())
+    {
+      parts.push_back({"Storage", DISK_PERIOD, tryImages});
+      parts.push_back({"Index", DISK_PERIOD, tryIndex});
+    }
+
+    return parts;
+  }
+}
