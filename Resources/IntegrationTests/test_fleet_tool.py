@@ -194,6 +194,20 @@ def test_a_script_gets_a_line_of_json_each_time(pair: Path) -> None:
     assert process.returncode == 0
 
 
+def test_who_reads_along_gets_a_table_each_time(pair: Path) -> None:
+    """In a pipe or a file, which is no terminal, each of them at once."""
+    command = make_command(pair, "status", "--watch", "0.2")
+    environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"]}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            seen = read_until(process.stdout.fileno(), rb"2 of 2.*2 of 2")
+        finally:
+            process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+    assert b"\x1b" not in seen
+
+
 def test_all_are_tuned_and_each_answers(fleet: Fleet, pair: Path) -> None:
     code, answers = run_json(pair, "tuning", "set", STOCK)
     assert code == 0
@@ -270,6 +284,22 @@ def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
         "DicomSockets.TcpQuickAck": quick
     }
     assert run(pair, "--only", "orthanc-b", "tuning", "diff", wanted)[0] == 0
+
+
+@pytest.mark.parametrize("wanted", ["1", "1.0", "null", "[true]", '"true"'])
+def test_what_is_like_true_is_not_true(wanted: str, tmp_path: Path) -> None:
+    """As for JSON, and for the plugin, which takes no number for a switch."""
+    tuning = {"DicomSockets": {"TcpNoDelay": True, "KeepAliveSeconds": 60}, "IngestTranscoding": {}}
+    with serve(json.dumps(tuning).encode()) as url:
+        path = write_fleet(tmp_path, {"server": url})
+
+        def compare(key: str, value: str) -> int:
+            return run(path, "tuning", "diff", f'{{"DicomSockets": {{"{key}": {value}}}}}')[0]
+
+        assert compare("TcpNoDelay", wanted) == 1
+        assert compare("TcpNoDelay", "true") == 0
+        for same in ("60", "60.0"):
+            assert compare("KeepAliveSeconds", same) == 0
 
 
 def test_a_transfer_syntax_is_the_same_by_its_name_and_its_uid(fleet: Fleet, pair: Path) -> None:
@@ -883,6 +913,9 @@ def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:
         ["status", "--watch", "soon"],
         ["tuning"],
         ["tuning", "set", "stock"],
+        ["tuning", "set", ""],
+        ["tuning", "diff", ""],
+        ["tuning", "diff", "@"],
         ["tuning", "set", '{"Memory": {"TrimSeconds": NaN}}'],
         ["tuning", "diff", '{"Memory": {"TrimSeconds": 1e400}}'],
         ["--only", "x"],
