@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +314,18 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     # A change of the database took 22 minutes with 150 million instances, says the Orthanc Book
     probe = container["startupProbe"]
     assert probe["periodSeconds"] * probe["failureThreshold"] >= 2 * 22 * 60
+
+
+def test_kubernetes_opens_nothing_to_the_internet() -> None:
+    """As a cloud's load balancer would, unless it is told who may come."""
+    documents = yaml.safe_load_all((FLEET / "kubernetes.yaml").read_text("utf-8"))
+    services = [document for document in documents if document["kind"] == "Service"]
+    outside = [s["spec"] for s in services if s["spec"].get("type") == "LoadBalancer"]
+    assert len(outside) == 2
+    for service in outside:
+        ranges = service.get("loadBalancerSourceRanges")
+        assert ranges
+        assert all(ip_network(text).is_private for text in ranges)
 
 
 def read_annotations() -> dict[str, str]:
