@@ -44,6 +44,7 @@ from harness.orthanc import ORTHANC, OrthancServer, _make_storage
 from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer
+from harness.sockets import read_user_timeouts
 
 RULES = ROOT / "Resources" / "Prometheus"
 DEBIANS = Path("/etc/orthanc")
@@ -200,6 +201,17 @@ def fleet(
 def test_haproxy_finds_its_configuration_correct() -> None:
     command = ["env", "PERF_CHECK=eA==", "haproxy", "-c", "-f", FLEET / "haproxy.cfg"]
     assert "WARNING" not in get_output(command)
+
+
+def test_the_page_says_after_what_time_one_that_hangs_is_out() -> None:
+    """Each check that gets no answer takes its time, and so does the wait for the next one."""
+    text = (FLEET / "haproxy.cfg").read_text("utf-8")
+    (answer,) = re.findall(r"(?m)^    timeout check (\d+)s$", text)
+    ((pause, checks),) = re.findall(r"(?m)^    default-server inter (\d+)s fall (\d+) ", text)
+    seconds = int(checks) * (int(answer) + int(pause))
+    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
+    assert f"is out after {seconds} s" in " ".join(page.split())
+    assert f"{seconds} s where it hangs" in " ".join(text.replace("#", "").split())
 
 
 @pytest.mark.skipif(not DEBIANS.exists(), reason="Orthanc is not Debian's")
@@ -515,6 +527,35 @@ def test_who_is_gone_without_a_word_is_looked_for_soon(fleet: Fleet) -> None:
         assert wait_until(lambda: len(read_timers(f"( {to_servers} )")) == 1)
         associations = read_timers(f"sport = :{ports[0]}") + read_timers(f"( {to_servers} )")
     assert all("min" not in timer for timer in database + associations), (database, associations)
+
+
+def read_limits(fleet: Fleet) -> list[float]:
+    """Of an association that begins: how long HAProxy waits for the server's acknowledgements."""
+    ports = " or ".join(f"dport = :{server.dicom_port}" for server in fleet.servers.values())
+    with socket.create_connection(("127.0.0.1", fleet.haproxy.dicom_port)):
+        assert wait_until(lambda: read_user_timeouts(f"( {ports} )") != [])
+        return read_user_timeouts(f"( {ports} )")
+
+
+def test_a_machine_that_dies_in_the_middle_of_an_image_does_not_hold_its_sender(
+    fleet: Fleet,
+) -> None:
+    """Keep-alive does not run then. But whom the plugin holds back is no such case: of C-STORE, it
+    reads a little every 20 s (IngestBudget::SILENCE), of an upload nothing, however long."""
+    several_silences = [6 * 20]
+    assert read_limits(fleet) == several_silences
+    haproxy = fleet.haproxy
+    for name in fleet.servers:
+        haproxy.order(f"set server dicom/{name} state drain")
+    try:
+        assert read_limits(fleet) == several_silences  # of those that cannot store
+    finally:
+        for name in fleet.servers:
+            haproxy.order(f"set server dicom/{name} state ready")
+    assert sum(haproxy.count_connections(name, "dicom-anyway") for name in fleet.servers) > 0
+    *_, http = (FLEET / "haproxy.cfg").read_text("utf-8").partition("\nbackend http\n")
+    assert http
+    assert "tcp-ut" not in http
 
 
 def test_clients_that_say_nothing_leave_a_thread_for_the_check(fleet: Fleet) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Orthanc's sockets as the kernel shows them to others: ss(8), and pidfd_getfd(2)."""
+"""Sockets, mostly Orthanc's, as the kernel shows them to others: ss(8), and pidfd_getfd(2)."""
 
 import ctypes
 import os
@@ -85,6 +85,17 @@ def _duplicate(pid: int, fd: int) -> socket.socket:
     if copy < 0:
         raise OSError(ctypes.get_errno(), "pidfd_getfd")
     return socket.socket(fileno=copy)
+
+
+def read_user_timeouts(condition: str) -> list[float]:
+    """TCP_USER_TIMEOUT in seconds of each established connection, whosever it is; 0: none."""
+    command = ["ss", "-tnpH", "state", "established", condition]
+    owners = re.findall(r"pid=(\d+),fd=(\d+)", get_output(command))
+    timeouts = []
+    for pid, fd in owners:
+        with _duplicate(int(pid), int(fd)) as copy:
+            timeouts.append(copy.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) / 1000)
+    return timeouts
 
 
 def read_options(server: OrthancServer, fd: int) -> Options:
