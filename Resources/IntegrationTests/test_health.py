@@ -21,12 +21,15 @@ from harness.faults import (
     LostDatabase,
     LostFolder,
     ReadOnlyDisk,
+    UnmountedFolder,
 )
 from harness.haproxy import HaProxyServer
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, Json, OrthancServer, find_free_port
 
 PATIENCE = 120.0  # seconds, of a test on a machine that is busy with other things
+
+NOBODY = 65534  # Debian's
 
 # What one look may take, however long database and disk do
 ANSWER_SECONDS = 30
@@ -92,6 +95,30 @@ def test_it_says_what_is_broken_and_when_it_is_well_again(
         assert wait_until(lambda: is_well(server), PATIENCE)
         ((status, _),) = upload(server, [images[1].read_bytes()])
         assert status == 200
+        server.stop()
+
+
+@pytest.mark.skipif(bool(UnmountedFolder.obstacle), reason=str(UnmountedFolder.obstacle))
+@pytest.mark.parametrize("owner", [NOBODY, 0], ids=["another's", "Orthanc's own"])
+def test_the_folder_beneath_a_disk_takes_no_image_unless_it_is_orthancs_own(
+    owner: int, start_orthanc: StartOrthanc, tmp_path: Path, make_series: MakeSeries
+) -> None:
+    """Once its disk is unmounted. Where it is Orthanc's own, nobody notices: fleet.md warns."""
+    images = make_series("health", 2)
+    fault = UnmountedFolder(owner)
+    with fault.prepare(tmp_path):
+        server = start_orthanc(options=fault.options, launcher=fault.launcher)
+        assert wait_until(lambda: is_well(server), PATIENCE)
+        store(server, images[:1])
+        with fault.strike(server):
+            if owner == NOBODY:
+                assert wait_for_problem(server, "Storage") == "Permission denied"
+            ((status, _),) = upload(server, [images[1].read_bytes()])
+            assert (status == 200) == (owner != NOBODY)
+            assert bool([*fault.beneath.iterdir()]) == (owner != NOBODY)
+            assert is_well(server) == (owner != NOBODY)
+        assert wait_until(lambda: is_well(server), PATIENCE)
+        assert server.get_file(server.find_instance(images[0].sop_instance_uid))
         server.stop()
 
 

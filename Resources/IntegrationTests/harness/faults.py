@@ -203,6 +203,48 @@ class LostFolder(RemoteFolder):
             self._mount()
 
 
+class UnmountedFolder(Fault):
+    """The disk of the images is unmounted, and mounted again; Orthanc sees the folder beneath.
+
+    That one is `owner`'s. root may write to whatever is others': without this right, Orthanc is to
+    the folder what Debian's user "orthanc" is.
+    """
+
+    obstacle = find_obstacle("mount", "setpriv")
+
+    def __init__(self, owner: int) -> None:
+        super().__init__()
+        self._owner = owner
+        self.launcher = ["setpriv", "--bounding-set", "-dac_override"]
+
+    @contextmanager
+    def prepare(self, folder: Path) -> Iterator[None]:
+        self._disk, self.beneath = folder / "disk", folder / "mounted"
+        for path in (self._disk, self.beneath):
+            path.mkdir(mode=0o755)
+        os.chown(self.beneath, self._owner, -1)
+        self.options = {"StorageDirectory": str(self.beneath), "IndexDirectory": str(folder)}
+        self._mount()
+        try:
+            yield
+        finally:
+            self._unmount()
+
+    @contextmanager
+    def strike(self, server: OrthancServer) -> Iterator[None]:
+        self._unmount()
+        try:
+            yield
+        finally:
+            self._mount()
+
+    def _mount(self) -> None:
+        run("mount", "--bind", self._disk, self.beneath)
+
+    def _unmount(self) -> None:
+        run("umount", "--lazy", self.beneath)
+
+
 # ---- Limits ----------------------------------------------------------------------------------
 
 
