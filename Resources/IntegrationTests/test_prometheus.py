@@ -3,13 +3,16 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, MakeSeries, StartOrthanc
-from harness.clients import get_output, store
+from harness.clients import get_output, make_store_command, store
+from harness.faults import Fault, HangingDatabase, HangingFolder
 from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
@@ -163,16 +166,46 @@ def list_absent(prometheus: PrometheusServer, state: str) -> list[str]:
     return [alert["metric"]["job"] for alert in alerts]
 
 
+def adapt_rules(folder: Path) -> list[Path]:
+    """The rules as they are, but for patience with what alerts are about."""
+    rules = folder / "alerting.yml"
+    text = (RULES / "alerting.yml").read_text("utf-8")
+    rules.write_text(re.sub(r"for: \d+m", "for: 1s", text), "utf-8")
+    return [RULES / "recording.yml", rules]
+
+
+@pytest.mark.parametrize("fault", [HangingFolder(), HangingDatabase()], ids=["disk", "database"])
+def test_what_hangs_is_an_alert_while_it_does(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    make_series: MakeSeries,
+    tmp_path: Path,
+    fault: Fault,
+) -> None:
+    if fault.obstacle:
+        pytest.skip(fault.obstacle)
+    (image,) = make_series("hang", 1)
+    firing = 'ALERTS{alertname="OrthancInstancesHang", alertstate="firing"}'
+    with ExitStack() as stack:
+        stack.enter_context(fault.prepare(tmp_path))
+        orthanc = start_orthanc(plugins=[plugin, *fault.plugins], options=fault.options)
+        jobs = list_jobs(orthanc)[:1]  # Orthanc's own metrics ask the database
+        prometheus = stack.enter_context(PrometheusServer(tmp_path, jobs, adapt_rules(tmp_path)))
+        assert wait_until(lambda: bool(prometheus.query("orthanc_perf_build_info")))
+        command = make_store_command(orthanc.dicom_port, [image])
+        with fault.strike(orthanc):
+            sender = stack.enter_context(subprocess.Popen(command))
+            assert wait_until(lambda: bool(prometheus.query(firing)), 120)
+        assert sender.wait(120) == 0
+        assert wait_until(lambda: not prometheus.query(firing), 120)
+
+
 def test_the_alert_about_the_plugins_absence_is_about_orthanc_only(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
     orthanc = start_orthanc()
-    # The rules as they are, but for patience
-    rules = tmp_path / "alerting.yml"
-    text = (RULES / "alerting.yml").read_text("utf-8")
-    rules.write_text(re.sub(r"for: \d+m", "for: 1s", text), "utf-8")
     jobs = list_jobs(orthanc)
-    with PrometheusServer(tmp_path, jobs, [RULES / "recording.yml", rules]) as prometheus:
+    with PrometheusServer(tmp_path, jobs, adapt_rules(tmp_path)) as prometheus:
         others = {"orthanc-own", "prometheus"}
 
         def list_up() -> set[str]:
