@@ -12,6 +12,12 @@ namespace OrthancPerf
     constexpr std::uint64_t ONE_MESSAGE = 2;
 
 
+    WaitingLine::Server GetServer(bool isHttp)
+    {
+      return isHttp ? WaitingLine::HTTP : WaitingLine::DICOM;
+    }
+
+
     std::uint64_t CountBytes(std::uint64_t bytesInASecond, Duration duration)
     {
       return static_cast<std::uint64_t>(static_cast<double>(bytesInASecond) *
@@ -47,15 +53,15 @@ namespace OrthancPerf
 
   void IngestBudget::SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept
   {
-    placesInLine_[DICOM].store(ofDicom);
-    placesInLine_[HTTP].store(ofHttp);
+    line_.SetPlaces(ofDicom, ofHttp);
   }
 
 
   void IngestBudget::SetReadTimeout(Duration timeout) noexcept
   {
+    constexpr Duration LONGEST = SenderSips::SILENCE;
     const Duration silence =
-        timeout == Duration::zero() ? SILENCE : std::min(SILENCE, timeout * 2 / 3);
+        timeout == Duration::zero() ? LONGEST : std::min(LONGEST, timeout * 2 / 3);
     silence_.store(silence.count());
   }
 
@@ -86,7 +92,7 @@ namespace OrthancPerf
       return {Answer::Go, wanted};
     }
 
-    if (waiting_.load() != 0)
+    if (!line_.IsEmpty())
     {
       LeavePlaceIfSlow(*ticket, bytes, now);
     }
@@ -152,7 +158,7 @@ namespace OrthancPerf
 
     if (ticket != nullptr && ticket->isWaiting.load())
     {
-      const std::lock_guard<std::mutex> lock(line_);
+      const auto lock = line_.Lock();
       Break(*ticket, now);
     }
   }
@@ -206,7 +212,7 @@ namespace OrthancPerf
     ticket->hasGivenUp = false;
     ticket->hasPassed = false;
     ticket->isBeyond.store(false);
-    ForgetSips(*ticket);
+    ticket->sips.Forget();
     ticket->waited = Duration::zero();
     work_.fetch_sub(ONE_MESSAGE);
   }
@@ -222,21 +228,19 @@ namespace OrthancPerf
     figures.passedFullLine = passedFullLine_.load();
     figures.brokenOff = brokenOff_.load();
 
-    const std::lock_guard<std::mutex> lock(line_);
-    figures.waiting = waiting_.load();
-    figures.waits = waits_.load();
-    figures.waited = waited_;
+    const auto lock = line_.Lock();
+    figures.waiting = line_.CountWaiting();
+    figures.waits = line_.CountWaits();
+    Duration underWay = Duration::zero();
 
     for (std::size_t place = 0; figures.waiting != 0 && place < used_.load(); place++)
     {
       const Ticket& ticket = tickets_[place];
-      figures.waited += ticket.isWaiting.load() ? std::max(now - ticket.waitingSince, Duration(0))
-                                                : Duration::zero();
+      underWay += ticket.isWaiting.load() ? std::max(now - ticket.waitingSince, Duration(0))
+                                          : Duration::zero();
     }
 
-    // A wait that ends may have looked at the clock before, and a counter never falls
-    told_ = std::max(told_, figures.waited);
-    figures.waited = told_;
+    figures.waited = line_.TellWaited(underWay);
     return figures;
   }
 
@@ -321,7 +325,7 @@ namespace OrthancPerf
       return Give(ticket, demand.bytes, now);
     }
 
-    const std::lock_guard<std::mutex> lock(line_);
+    const auto lock = line_.Lock();
 
     if (ticket.isBroken || (ticket.isWaiting.load() && isStopped_.load()))
     {
@@ -336,11 +340,11 @@ namespace OrthancPerf
   bool IngestBudget::TakeAtOnce(Ticket& ticket, std::uint64_t bytes) noexcept
   {
     const bool hasRoom =
-        !ticket.isInLine && waiting_.load() == 0 && TryTake(ticket, bytes, limit_.load());
+        !ticket.isInLine && line_.IsEmpty() && TryTake(ticket, bytes, limit_.load());
 
     if (hasRoom)
     {
-      ForgetSips(ticket);
+      ticket.sips.Forget();
     }
 
     return hasRoom;
@@ -352,7 +356,7 @@ namespace OrthancPerf
   {
     if (IsTurnOf(ticket, demand.bytes, now))
     {
-      ForgetSips(ticket);
+      ticket.sips.Forget();
       return Give(ticket, demand.bytes, now);
     }
 
@@ -367,7 +371,7 @@ namespace OrthancPerf
     }
 
     if (ticket.isToPass ||
-        (IsLineFull(ticket, demand.sender.isHttp ? HTTP : DICOM) && !LetFirstUploadOn(demand)))
+        (line_.IsFull(ticket, GetServer(demand.sender.isHttp)) && !LetFirstUploadOn(demand)))
     {
       PassFullLine(ticket, demand);
       return Give(ticket, demand.bytes, now);
@@ -386,14 +390,14 @@ namespace OrthancPerf
 
     if (isNext && TryTake(ticket, bytes, limit))
     {
-      LeaveLine(ticket);
+      line_.Leave(ticket);
       return true;
     }
 
     if (limit == 0 || (isNext && IsFirst(ticket, now)))
     {
       Take(ticket, bytes);
-      LeaveLine(ticket);
+      line_.Leave(ticket);
       return true;
     }
 
@@ -443,7 +447,7 @@ namespace OrthancPerf
     if (ticket.lane == UPLOADS)
     {
       ticket.isBeyond.store(true);
-      LeaveLine(ticket);
+      line_.Leave(ticket);
     }
   }
 
@@ -460,50 +464,21 @@ namespace OrthancPerf
   // Up to where it may be read, room or not, so that its sender hears something; 0: not now
   std::uint64_t IngestBudget::TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
   {
-    const bool isRest = demand.sender.rest != 0 && ticket.rests < MOST_RESTS;
-
-    if (demand.received == 0 || !ticket.isWaiting.load() ||
-        now - ticket.waitingSince < FindSilence(ticket, isRest))
+    if (demand.received == 0 || !ticket.isWaiting.load())
     {
       return 0;
     }
 
     const std::uint64_t sip =
-        isRest ? demand.sender.rest : std::max(FindLeastSip(ticket), demand.sender.sip);
-    (isRest ? ticket.rests : ticket.sips)++;
-    Take(ticket, std::max(ticket.bytes, demand.received) + sip);
-    return ticket.bytes;
-  }
+        ticket.sips.Take(demand.sender, now - ticket.waitingSince, Duration(silence_.load()));
 
-
-  void IngestBudget::ForgetSips(Ticket& ticket) noexcept
-  {
-    ticket.sips = 0;
-    ticket.rests = 0;
-  }
-
-
-  // The seldom ones: in SILENCE, SIP altogether
-  std::uint64_t IngestBudget::FindLeastSip(const Ticket& ticket) const noexcept
-  {
-    const double share = static_cast<double>(silence_.load()) / SILENCE.count();
-    const auto sip = static_cast<std::uint64_t>(static_cast<double>(SIP) * share);
-    return ticket.sips < FIRST_SIPS ? SIP : std::max(LEAST_SIP, sip);
-  }
-
-
-  // In which nothing is read of a message that waits
-  Duration IngestBudget::FindSilence(const Ticket& ticket, bool isRest) const noexcept
-  {
-    const Duration longest(silence_.load());
-
-    if (isRest)
+    if (sip == 0)
     {
-      return Duration::zero();
+      return 0;
     }
 
-    return ticket.sips < FIRST_SIPS ? std::min(longest, FIRST_SILENCE * (1U << ticket.sips))
-                                    : longest;
+    Take(ticket, std::max(ticket.bytes, demand.received) + sip);
+    return ticket.bytes;
   }
 
 
@@ -538,7 +513,7 @@ namespace OrthancPerf
 
     ticket.isBeyond.store(demand.received == 0);
     Take(ticket, demand.bytes);
-    LeaveLine(ticket);
+    line_.Leave(ticket);
   }
 
 
@@ -615,7 +590,7 @@ namespace OrthancPerf
     }
 
     EndWait(ticket, now);
-    LeaveLine(ticket);
+    line_.Leave(ticket);
     return {Answer::BreakOff, 0};
   }
 
@@ -672,45 +647,20 @@ namespace OrthancPerf
   }
 
 
-  bool IngestBudget::IsLineFull(const Ticket& ticket, Server server) const noexcept
-  {
-    return !ticket.isInLine && inLine_[server] >= placesInLine_[server].load();
-  }
-
-
   void IngestBudget::BeginWait(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
   {
-    if (ticket.isWaiting.load())
+    if (!ticket.isWaiting.load())
     {
-      return;
-    }
-
-    ticket.waitingSince = now;
-    ticket.lane = demand.received == 0 ? UPLOADS : PIECES;
-    ticket.isWaiting.store(true);
-    waiting_.fetch_add(1);
-    EnterLine(ticket, demand.sender.isHttp ? HTTP : DICOM);
-
-    if (!ticket.hasWaited)
-    {
-      ticket.hasWaited = true;
-      waits_.fetch_add(1);
+      ticket.lane = demand.received == 0 ? UPLOADS : PIECES;
+      line_.BeginWait(ticket, GetServer(demand.sender.isHttp), now);
     }
   }
 
 
   void IngestBudget::EndWait(Ticket& ticket, TimePoint now) noexcept
   {
-    if (ticket.isWaiting.load())
-    {
-      const Duration waited = now - ticket.waitingSince;
-      ticket.waited += waited;
-      ticket.placeSince += waited;
-      waited_ += waited;
-      ticket.isWaiting.store(false);
-      ticket.isToPass = false;
-      waiting_.fetch_sub(1);
-    }
+    ticket.placeSince += line_.EndWait(ticket, now);
+    ticket.isToPass = false;
   }
 
 
@@ -719,30 +669,9 @@ namespace OrthancPerf
   {
     if (ticket.isInLine)
     {
-      const std::lock_guard<std::mutex> lock(line_);
+      const auto lock = line_.Lock();
       EndWait(ticket, now);
-      LeaveLine(ticket);
-    }
-  }
-
-
-  void IngestBudget::EnterLine(Ticket& ticket, Server server) noexcept
-  {
-    if (!ticket.isInLine)
-    {
-      ticket.isInLine = true;
-      ticket.server = server;
-      inLine_[server]++;
-    }
-  }
-
-
-  void IngestBudget::LeaveLine(Ticket& ticket) noexcept
-  {
-    if (ticket.isInLine)
-    {
-      ticket.isInLine = false;
-      inLine_[ticket.server]--;
+      line_.Leave(ticket);
     }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/Clock.h"
+#include "Ingest/SenderSips.h"
+#include "Ingest/WaitingLine.h"
 
 #include <array>
 #include <atomic>
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 namespace OrthancPerf
 {
@@ -60,25 +60,6 @@ namespace OrthancPerf
     // sends less than this in a second, goes to the end of the line
     static constexpr std::uint64_t SLOW = std::uint64_t{1024} * 1024;
 
-    // A sender that is held back hears something now and then: a sip is read of what it sends. At
-    // first that is SIP after 1, 2, 4 and 8 s, for those who have nearly all of it with the kernels
-    // (no more than 4 MB with the sender's, tcp_wmem of tcp(7)) and wait for the answer then:
-    // Orthanc does so for 10 s (DicomScuTimeout), pynetdicom for 30 s. Afterwards it is seldom, but
-    // as much: DCMTK and pynetdicom give up after 60 s in which nothing could be written, and Linux
-    // lets them write only once a third of their buffer is free (sk_stream_is_writeable), 1.4 MB of
-    // 4 MB, which two sips are. Where sips come more often than SILENCE, they are smaller in
-    // proportion. A PDU of up to LEAST_SIP, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), waits no
-    // more than once.
-    static constexpr std::uint64_t SIP = std::uint64_t{1024} * 1024;
-    static constexpr std::uint64_t LEAST_SIP = SIP / 8;
-    static constexpr Duration FIRST_SILENCE = std::chrono::seconds(1);
-    static constexpr unsigned FIRST_SIPS = 4;
-    static constexpr Duration SILENCE = std::chrono::seconds(20);
-
-    // How often what a sender has sent is read at once, as it may be all: those who send on after
-    // each pause would never be held back
-    static constexpr unsigned MOST_RESTS = 16;
-
     // What messages that have waited for long enough may take in a second, all together, while
     // there is no room. Those that come in pieces: slower than the oldest comes on usual networks,
     // so that it is over before much of the next one is there. Uploads are asked for as a whole,
@@ -104,17 +85,7 @@ namespace OrthancPerf
       std::uint64_t upTo;
     };
 
-    // What is known of a message that comes in pieces
-    struct Sender
-    {
-      bool isHttp = false;
-
-      // With so much read, the kernel tells the sender of room
-      std::uint64_t sip = SIP;
-
-      // All that the sender has sent is with the kernel here, so much; 0: or it may have more
-      std::uint64_t rest = 0;
-    };
+    using Sender = SenderSips::Sender;
 
     // Descriptors from "places" on are not budgeted
     explicit IngestBudget(std::size_t places);
@@ -189,13 +160,6 @@ namespace OrthancPerf
       UPLOADS
     };
 
-    // Whose threads wait
-    enum Server : std::size_t
-    {
-      DICOM,
-      HTTP
-    };
-
     // What is asked for. "received": what is there already; 0: nothing is read before all of it is
     // granted.
     struct Demand
@@ -206,31 +170,24 @@ namespace OrthancPerf
     };
 
     // What is not atomic is its thread's, or written and read with the line's lock
-    struct Ticket
+    struct Ticket : WaitingLine::Waiter
     {
       std::atomic<std::uint64_t> age = 0;  // the smallest is the oldest; 0: there is no message
       std::atomic<std::int64_t> progressAt = 0;
       std::atomic<bool> isComplete = false;
-      std::atomic<bool> isWaiting = false;  // written with the line's lock
-      std::atomic<bool> isBeyond = false;   // an upload that was let on without room
-      bool isAnnounced = false;             // it has all that it will take
+      std::atomic<bool> isBeyond = false;  // an upload that was let on without room
+      bool isAnnounced = false;            // it has all that it will take
       bool isBroken = false;
-      bool hasWaited = false;
       bool hasGivenUp = false;
-      bool hasPassed = false;              // by a full line
-      bool isInLine = false;               // it waits, or has waited and had no room since
-      unsigned sips = 0;                   // since there was room for it
-      unsigned rests = 0;                  // the same, of what may have been all
-      std::uint64_t bytes = 0;             // that it may have
-      Duration waited = Duration::zero();  // before the wait under way; while it waits, the line's
-      TimePoint completeSince;             // if it is
-      TimePoint placeSince;                // when it got its place; waits and storing put that off
-      std::uint64_t bytesAtPlace = 0;      // received by then
-      std::uint64_t bytesOfParts = 0;      // received since then, and done with
-      TimePoint waitingSince;              // the line's
-      bool isToPass = false;               // while it waits; the line's
-      Lane lane = PIECES;                  // the line's
-      Server server = DICOM;               // in whose line it is; the line's
+      bool hasPassed = false;  // by a full line
+      SenderSips sips;
+      std::uint64_t bytes = 0;         // that it may have
+      TimePoint completeSince;         // if it is
+      TimePoint placeSince;            // when it got its place; waits and storing put that off
+      std::uint64_t bytesAtPlace = 0;  // received by then
+      std::uint64_t bytesOfParts = 0;  // received since then, and done with
+      bool isToPass = false;           // while it waits; the line's
+      Lane lane = PIECES;              // the line's
     };
 
     Ticket* Find(int place) noexcept;
@@ -245,9 +202,6 @@ namespace OrthancPerf
     void Advance(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
     std::uint64_t TakeSip(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
-    static void ForgetSips(Ticket& ticket) noexcept;
-    std::uint64_t FindLeastSip(const Ticket& ticket) const noexcept;
-    Duration FindSilence(const Ticket& ticket, bool isRest) const noexcept;
     static Duration CountWaited(const Ticket& ticket, TimePoint now) noexcept;
     bool IsOverdue(const Ticket& ticket, TimePoint now) const noexcept;
     static bool IsAtWork(const Ticket& ticket, TimePoint now) noexcept;
@@ -260,11 +214,8 @@ namespace OrthancPerf
     void Release(Ticket& ticket) noexcept;
     bool IsNext(const Ticket& ticket) const noexcept;
     bool IsFirst(const Ticket& ticket, TimePoint now) const noexcept;
-    bool IsLineFull(const Ticket& ticket, Server server) const noexcept;
     void BeginWait(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     void EndWait(Ticket& ticket, TimePoint now) noexcept;
-    void EnterLine(Ticket& ticket, Server server) noexcept;
-    void LeaveLine(Ticket& ticket) noexcept;
     void Dismiss(Ticket& ticket, TimePoint now) noexcept;
 
     template <typename Judge>
@@ -280,19 +231,13 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> work_ = 0;  // 1 if there is a limit, and 2 for each message
     std::atomic<std::uint64_t> limit_ = 0;
     std::atomic<std::int64_t> bound_ = 0;
-    std::atomic<std::int64_t> silence_ = SILENCE.count();
+    std::atomic<std::int64_t> silence_ = SenderSips::SILENCE.count();
     std::atomic<bool> isStopped_ = false;
     std::atomic<std::uint64_t> held_ = 0;
     std::atomic<std::uint64_t> nextAge_ = 1;
 
-    mutable std::mutex line_;                    // of those who wait
-    std::array<std::uint64_t, 2> inLine_ = {};   // of each server; the line's
+    mutable WaitingLine line_;
     std::array<TimePoint, 2> nextAdvance_ = {};  // of each lane; the line's
-    std::array<std::atomic<std::uint64_t>, 2> placesInLine_;
-    std::atomic<std::uint64_t> waiting_ = 0;
-    std::atomic<std::uint64_t> waits_ = 0;
-    Duration waited_ = Duration::zero();        // by those who wait no more; the line's
-    mutable Duration told_ = Duration::zero();  // the most that figures said; the line's
     std::atomic<std::uint64_t> givenUp_ = 0;
     std::atomic<std::uint64_t> passedFullLine_ = 0;
     std::atomic<std::uint64_t> brokenOff_ = 0;

@@ -41,7 +41,7 @@ namespace OrthancPerf
       Answer AskForMore(int place, std::uint64_t pieces)
       {
         const std::uint64_t upTo = budget_.AskForPiece(place, pieces * PIECE, now_, {}).upTo;
-        return upTo > pieces * PIECE + IngestBudget::SIP ? Answer::Go : Ask(place, pieces);
+        return upTo > pieces * PIECE + SenderSips::SIP ? Answer::Go : Ask(place, pieces);
       }
 
       // A message that takes so many pieces
@@ -473,7 +473,7 @@ namespace OrthancPerf
 
   TEST_F(IngestBudgetTest, WhoWaitsIsReadASipNowAndThen)
   {
-    constexpr std::uint64_t SIP = IngestBudget::SIP;
+    constexpr std::uint64_t SIP = SenderSips::SIP;
     budget_.Set(4 * COST, seconds(600));
     TakeForGood(1, 4);
     std::uint64_t received = PIECE;
@@ -498,19 +498,19 @@ namespace OrthancPerf
     wait(seconds(8), SIP);
 
     // And seldom, but so much that DCMTK can write something in 60 s: a third of 4 MB
-    wait(IngestBudget::SILENCE, SIP);
-    wait(IngestBudget::SILENCE, SIP);
+    wait(SenderSips::SILENCE, SIP);
+    wait(SenderSips::SILENCE, SIP);
 
     // Or as much as makes the kernel tell the sender of room
     sender.sip = 2 * SIP;
-    wait(IngestBudget::SILENCE, 2 * SIP);
+    wait(SenderSips::SILENCE, 2 * SIP);
 
     // More often, a smaller one does, but that of a PDU
     sender.sip = 0;
     budget_.SetReadTimeout(seconds(15));
     wait(seconds(10), SIP / 2);
     budget_.SetReadTimeout(milliseconds(1500));
-    wait(seconds(1), IngestBudget::LEAST_SIP);
+    wait(seconds(1), SenderSips::LEAST_SIP);
     EXPECT_EQ(1U, budget_.GetFigures().waits);
     EXPECT_EQ(0U, budget_.GetFigures().givenUp);
   }
@@ -540,7 +540,7 @@ namespace OrthancPerf
     std::uint64_t received = PIECE;
     IngestBudget::Sender sender;
 
-    for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS; sip++)
+    for (unsigned sip = 0; sip < SenderSips::FIRST_SIPS; sip++)
     {
       EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
       now_ += seconds(10);
@@ -559,13 +559,13 @@ namespace OrthancPerf
     };
 
     // After each of them there was more
-    for (unsigned rest = 0; rest < IngestBudget::MOST_RESTS; rest++)
+    for (unsigned rest = 0; rest < SenderSips::MOST_RESTS; rest++)
     {
       EXPECT_EQ(Answer::Go, readRest()) << rest;
     }
 
     EXPECT_EQ(Answer::Wait, readRest());
-    now_ += IngestBudget::SILENCE;
+    now_ += SenderSips::SILENCE;
     EXPECT_EQ(Answer::Go, budget_.AskForPiece(2, received, now_, sender).answer);
 
     // What was for one message is for the next one on its connection again
@@ -581,7 +581,7 @@ namespace OrthancPerf
     budget_.Set(4 * COST, seconds(600));
     TakeForGood(1, 4);
 
-    for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS; sip++)
+    for (unsigned sip = 0; sip < SenderSips::FIRST_SIPS; sip++)
     {
       EXPECT_EQ(Answer::Wait, Ask(2, 1));
       now_ += seconds(10);
@@ -592,7 +592,7 @@ namespace OrthancPerf
     budget_.Set(6 * COST, seconds(600));
     EXPECT_EQ(Answer::Go, Ask(2, 1));
     EXPECT_EQ(Answer::Wait, Ask(2, 2));
-    now_ += IngestBudget::FIRST_SILENCE;
+    now_ += SenderSips::FIRST_SILENCE;
     EXPECT_EQ(Answer::Go, Ask(2, 2));
   }
 
@@ -610,7 +610,7 @@ namespace OrthancPerf
       Duration longest = Duration::zero();
       std::uint64_t received = PIECE;
 
-      for (unsigned sip = 0; sip < IngestBudget::FIRST_SIPS + 2; sip++)
+      for (unsigned sip = 0; sip < SenderSips::FIRST_SIPS + 2; sip++)
       {
         const TimePoint since = now_;
         IngestBudget::Reply reply = budget_.AskForPiece(place, received, now_, {});
@@ -647,10 +647,10 @@ namespace OrthancPerf
     sender.sip = 1000;
     std::uint64_t sip = 0;
 
-    for (unsigned i = 0; i <= IngestBudget::FIRST_SIPS; i++)
+    for (unsigned i = 0; i <= SenderSips::FIRST_SIPS; i++)
     {
       EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
-      now_ += IngestBudget::SILENCE;
+      now_ += SenderSips::SILENCE;
       sip = budget_.AskForPiece(2, received, now_, sender).upTo - received;
       received += sip;
     }
@@ -756,11 +756,11 @@ namespace OrthancPerf
     TakeForGood(1, 4);
     EXPECT_EQ(Answer::Wait, Ask(2, 1));
     EXPECT_EQ(Answer::Go, Ask(3, 1));
-    now_ += IngestBudget::FIRST_SILENCE;
+    now_ += SenderSips::FIRST_SILENCE;
 
     const IngestBudget::Reply sip = budget_.AskForPiece(2, PIECE, now_, {});
     EXPECT_EQ(Answer::Go, sip.answer);
-    EXPECT_EQ(PIECE + IngestBudget::SIP, sip.upTo);
+    EXPECT_EQ(PIECE + SenderSips::SIP, sip.upTo);
     EXPECT_EQ(Answer::Go, Ask(3, 2));
     EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, sip.upTo, now_, {}).answer);
     EXPECT_EQ(1U, budget_.GetFigures(now_).passedFullLine);
@@ -790,7 +790,7 @@ namespace OrthancPerf
     {
       SetRoom(4);
       EXPECT_EQ(Answer::Wait, Ask(place, 1));
-      now_ += IngestBudget::FIRST_SILENCE;
+      now_ += SenderSips::FIRST_SILENCE;
       EXPECT_EQ(Answer::Go, Ask(place, 1));
     };
 
@@ -1078,7 +1078,7 @@ namespace OrthancPerf
     EXPECT_TRUE(budget_.MarkComplete(1, now_));
     EXPECT_EQ(Answer::Wait, Ask(2, 1));
     now_ += 2 * IngestBudget::PATIENCE;
-    EXPECT_EQ(IngestBudget::SIP, budget_.AskForPiece(2, PIECE, now_, {}).upTo - PIECE);
+    EXPECT_EQ(SenderSips::SIP, budget_.AskForPiece(2, PIECE, now_, {}).upTo - PIECE);
     EXPECT_TRUE(budget_.CloseParts(1, 1000, now_));
     EXPECT_EQ(Answer::Go, AskForMore(2, 1));
   }
