@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Beside the plugins of others, which may hold a hook or refuse instances."""
 
+import time
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from harness import clients
 from harness.metrics import INSTANCES, scrape_when_counted
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer
 from harness.transcoding import change
+
+PAUSE = 0.5
 
 
 @pytest.fixture(params=["before", "after"])
@@ -59,6 +64,63 @@ def test_instances_still_have_phases(
     instances = crowded_orthanc.get_json("/perf/instances")
     assert len(instances) == 4
     assert all(instance["Phases"] and instance["Duration"] > 0 for instance in instances)
+
+
+@pytest.mark.parametrize("way", ["C-STORE", "upload"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_what_another_plugin_uploads_when_it_is_told_of_an_instance(
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    other_plugin: Path,
+    make_series: MakeSeries,
+    way: str,
+    is_first: bool,
+) -> None:
+    outer, inner = make_series("store", 2)
+    plugins = [other_plugin, plugin] if is_first else [plugin, other_plugin]
+    orthanc = start_orthanc(plugins=plugins, options={"OtherPlugin": {"StoreToo": str(inner.path)}})
+    if way == "C-STORE":
+        clients.store(orthanc, [outer])
+    else:
+        clients.upload(orthanc, [outer.read_bytes()])
+    counts = scrape_when_counted(orthanc, 2).group(INSTANCES, "origin", "outcome")
+    origin = "DicomProtocol" if way == "C-STORE" else "RestApi"
+    assert counts == {(origin, "stored"): 1, ("Plugin", "stored"): 1}
+    found = {entry["Origin"]: entry["ID"] for entry in orthanc.get_json("/perf/instances")}
+    assert found == {
+        origin: orthanc.find_instance(outer.sop_instance_uid),
+        "Plugin": orthanc.find_instance(inner.sop_instance_uid),
+    }
+    assert orthanc.get_json("/perf/status")["Ingest"]["LateOutcomes"] == 0
+
+
+def test_what_a_plugins_token_lets_in_has_its_own_address_and_time(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
+    """Orthanc asks no filter about it, but about the request before, on the same thread."""
+    options = {
+        "OtherPlugin": {"GiveToken": True},
+        "HttpThreadsCount": 1,
+        "RemoteAccessAllowed": True,
+        "AuthenticationEnabled": True,
+        "RegisteredUsers": {"alice": "secret"},
+    }
+    orthanc = start_orthanc(
+        plugins=[plugin, other_plugin], options=options, credentials=("alice", "secret")
+    )
+    token = orthanc.get("/other/token").text
+    images = make_series("upload", 3)
+    time.sleep(PAUSE)
+    with closing(HTTPConnection("127.0.0.1", orthanc.http_port, 60, ("127.0.0.2", 0))) as client:
+        for image in images:
+            client.request("POST", "/instances", image.read_bytes(), {"Authorization": token})
+            response = client.getresponse()
+            assert (response.status, response.read() != b"") == (200, True)
+            time.sleep(PAUSE)
+    instances = orthanc.get_json("/perf/instances")
+    assert len(instances) == len(images)
+    assert {entry["Peer"] for entry in instances} == {"127.0.0.2"}
+    assert all(entry["Phases"]["Receive"] < PAUSE for entry in instances), instances
 
 
 def test_what_another_plugin_refuses_is_counted_as_discarded(

@@ -8,6 +8,8 @@
 //     "DiscardTitle" : "REFUSED",   // discards what this application entity sends
 //     "AcceptCStore" : true,        // a C-STORE filter, which accepts everything
 //     "LetAllIn" : true,            // the HTTP authentication of Orthanc 1.12.9 and newer
+//     "StoreToo" : "/path/a.dcm",   // uploads this file, too, when it is told of a stored instance
+//     "GiveToken" : true,           // GET /other/token answers a token for all of Orthanc
 //     "StoreAfter" : 40             // holds the storage area, in memory, as an object storage that
 //                                   // takes so many milliseconds to store a file
 //   }
@@ -22,6 +24,8 @@
 
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -33,6 +37,7 @@ namespace
   {
     OrthancPluginContext* context = nullptr;
     std::string discardTitle;
+    std::string fileToStore;
     std::chrono::milliseconds storeAfter{0};
     std::mutex mutex;
     std::map<std::string, std::string> files;  // of the storage area, by UUID
@@ -64,6 +69,36 @@ namespace
   std::int32_t OnCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
   {
     return 1;
+  }
+
+
+  // On the thread that has stored the instance, as scripts in Python do
+  OrthancPluginErrorCode OnStored(const OrthancPluginDicomInstance* instance, const char*)
+  {
+    const State& state = GetState();
+
+    if (OrthancPluginGetInstanceOrigin(state.context, instance) !=
+        OrthancPluginInstanceOrigin_Plugin)
+    {
+      OrthancPluginMemoryBuffer answer = {};
+      OrthancPluginRestApiPost(state.context, &answer, "/instances", state.fileToStore.data(),
+                               static_cast<std::uint32_t>(state.fileToStore.size()));
+      OrthancPluginFreeMemoryBuffer(state.context, &answer);
+    }
+
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  OrthancPluginErrorCode AnswerToken(OrthancPluginRestOutput* output, const char*,
+                                     const OrthancPluginHttpRequest*)
+  {
+    OrthancPluginContext* const context = GetState().context;
+    char* const token = OrthancPluginGenerateRestApiAuthorizationToken(context);
+    OrthancPluginAnswerBuffer(context, output, token,
+                              static_cast<std::uint32_t>(std::strlen(token)), "text/plain");
+    OrthancPluginFreeString(context, token);
+    return OrthancPluginErrorCode_Success;
   }
 
 
@@ -152,6 +187,18 @@ extern "C"
     {
       OrthancPluginLogError(context, "OtherPlugin: cannot register the instance filter");
       return -1;
+    }
+
+    if (const std::string path = section["StoreToo"].asString(); !path.empty())
+    {
+      std::ifstream file(path, std::ios::binary);
+      state.fileToStore.assign(std::istreambuf_iterator<char>(file), {});
+      OrthancPluginRegisterOnStoredInstanceCallback(context, OnStored);
+    }
+
+    if (section["GiveToken"].asBool())
+    {
+      OrthancPluginRegisterRestCallbackNoLock(context, "/other/token", AnswerToken);
     }
 
     if (section["AcceptCStore"].asBool() &&
