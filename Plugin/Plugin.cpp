@@ -6,7 +6,6 @@
 #include "Sdk/ExplorerEntry.h"
 #include "Sdk/PendingRequest.h"
 #include "Sdk/RestCallback.h"
-#include "Tuning/SettingError.h"
 
 #include <algorithm>
 #include <memory>

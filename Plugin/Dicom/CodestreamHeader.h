@@ -4,7 +4,6 @@
 #include "Dicom/TransferSyntax.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 
 namespace OrthancPerf

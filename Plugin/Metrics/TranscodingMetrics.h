@@ -11,7 +11,6 @@
 #include <prometheus/registry.h>
 
 #include <string>
-#include <vector>
 
 namespace OrthancPerf
 {

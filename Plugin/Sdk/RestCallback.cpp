@@ -3,7 +3,6 @@
 
 #include "Rest/QueryArguments.h"
 #include "Sdk/PendingRequest.h"
-#include "Tuning/SettingError.h"
 
 namespace OrthancPerf
 {

@@ -4,7 +4,6 @@
 #include "Transcoding/InstanceTranscoding.h"
 
 #include <exception>
-#include <utility>
 
 namespace OrthancPerf
 {

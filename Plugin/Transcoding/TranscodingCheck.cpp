@@ -7,8 +7,6 @@
 
 #include <boost/algorithm/string/join.hpp>
 
-#include <algorithm>
-
 namespace OrthancPerf
 {
   namespace

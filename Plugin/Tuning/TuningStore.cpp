@@ -3,7 +3,6 @@
 
 #include "Tuning/JsonMergePatch.h"
 #include "Tuning/ParseJson.h"
-#include "Tuning/SettingError.h"
 #include "Tuning/TuningReader.h"
 
 #include <exception>

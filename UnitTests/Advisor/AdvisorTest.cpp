@@ -3,8 +3,6 @@
 
 #include "Advisor/RuleTest.h"
 
-#include <set>
-
 namespace OrthancPerf
 {
   namespace

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
-#include <string>
 #include <utility>
 
 namespace OrthancPerf

@@ -2,12 +2,10 @@
 // Any file on its way through the transcoder, with the encoder of this project and an engine that
 // loses, swaps and changes what it reads and writes, as the input says: the instance stays as it
 // came, or is the same one with the same pixels, as far as they are verified.
-#include "Dicom/PhotometricInterpretation.h"
 #include "Fuzz/ImageInput.h"
 #include "Fuzz/ImageWords.h"
 #include "Fuzz/LyingEngine.h"
 #include "Ingest/FinishedInstance.h"
-#include "Transcoding/LossyBound.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Transcoder.h"
 #include "Transcoding/TranscodingFailures.h"

@@ -8,7 +8,6 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
-#include <cmath>
 #include <limits>
 
 namespace OrthancPerf

@@ -5,12 +5,9 @@
 #include "Redirection/CallerModule.h"
 #include "Redirection/LoadedModules.h"
 
-#include <array>
 #include <atomic>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>

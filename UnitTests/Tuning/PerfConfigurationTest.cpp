@@ -3,7 +3,6 @@
 #include "BuildPaths.h"
 
 #include "Tuning/JsonValues.h"
-#include "Tuning/TuningReader.h"
 #include "Tuning/TuningSchema.h"
 
 #include <json/reader.h>

@@ -2,8 +2,6 @@
 #include "Advisor/Rules/NetworkFigures.h"
 #include "Advisor/Rules/Rules.h"
 
-#include <algorithm>
-
 namespace OrthancPerf
 {
   namespace

@@ -2,6 +2,7 @@
 #include "Transcoding/Engines/SelfTest.h"
 
 #include "Dicom/ImageDescription.h"
+#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 

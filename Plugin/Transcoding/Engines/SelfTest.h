@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Transcoding/Engines/EngineDirectory.h"
-#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <string>

@@ -10,7 +10,6 @@
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 namespace OrthancPerf

@@ -2,7 +2,6 @@
 #include "Transcoding/Worker/WorkerProcess.h"
 
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 

@@ -3,8 +3,6 @@
 
 #include "Tuning/WritableSyntax.h"
 
-#include <vector>
-
 namespace OrthancPerf
 {
   WorkerLimits WorkerLimits::ForSource(std::size_t size) const

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/RuleTest.h"
 
-#include <fstream>
 #include <set>
 
 namespace OrthancPerf

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/SelfTest.h"
 
+#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 
 #include <gtest/gtest.h>

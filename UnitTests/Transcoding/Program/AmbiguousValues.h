@@ -4,7 +4,6 @@
 #include "Dicom/ElementWriter.h"
 #include "Transcoding/ImageFile.h"
 
-#include <cstdint>
 #include <string>
 
 namespace OrthancPerf

@@ -5,7 +5,6 @@
 #include "Transcoding/Worker/SharedMemory.h"
 
 #include <mutex>
-#include <string>
 
 namespace OrthancPerf
 {

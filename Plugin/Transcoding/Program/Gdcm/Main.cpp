@@ -5,8 +5,6 @@
 #include "Transcoding/Program/Gdcm/GdcmEngine.h"
 #include "Transcoding/Program/RunWorker.h"
 
-#include <utility>
-
 int main(int argc, char** argv)
 {
   std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A worker program whose engine does to its process what codecs do to theirs
 #include "Transcoding/Program/RunWorker.h"
-#include "Transcoding/Worker/MessageSocket.h"
 #include "Transcoding/Worker/WorkerProtocol.h"
 
 #include <csignal>
@@ -13,7 +12,6 @@
 #include <string>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <utility>
 
 namespace
 {
