@@ -8,15 +8,6 @@ from harness import clients
 from harness.metrics import BYTES, INSTANCES, Metrics, scrape_when_counted
 from harness.orthanc import OrthancServer
 
-STORE_A_MODIFIED_COPY = """
-function OnStoredInstance(instance, tags, metadata, origin)
-  if origin['RequestOrigin'] ~= 'Lua' then
-    local change = '{"Replace": {"PatientName": "copy"}}'
-    RestApiPost('/instances', RestApiPost('/instances/' .. instance .. '/modify', change))
-  end
-end
-"""
-
 
 def count_stored(metrics: Metrics) -> dict[str, int]:
     """How many instances were stored, by those origins that stored any."""
@@ -62,7 +53,7 @@ def test_what_a_lua_script_stores_has_its_origin(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     (image,) = make_series("store", 1)
-    orthanc = start_orthanc(lua=[STORE_A_MODIFIED_COPY])
+    orthanc = start_orthanc(lua=[clients.STORE_A_MODIFIED_COPY])
     clients.upload(orthanc, [image.read_bytes()])
 
     assert count_stored(scrape_when_counted(orthanc, 2)) == {"RestApi": 1, "Lua": 1}

@@ -48,16 +48,6 @@ from harness.transcoding import (
 ENGINES = ["dcmtk", "gdcm", "native"]
 TRANSCODED = "orthanc_perf_transcode_total"
 
-# Uploads what another script's job is to upload: an instance that Lua creates
-STORE_A_MODIFIED_COPY = """
-function OnStoredInstance(instance, tags, metadata, origin)
-  if origin['RequestOrigin'] ~= 'Lua' then
-    local change = '{"Replace": {"PatientName": "copy"}}'
-    RestApiPost('/instances', RestApiPost('/instances/' .. instance .. '/modify', change))
-  end
-end
-"""
-
 
 def upload(server: OrthancServer, content: bytes) -> str:
     """POST /instances: the identifier of the stored instance."""
@@ -121,7 +111,7 @@ def test_what_lua_creates_is_transcoded(
     start_orthanc: StartOrthanc, make_series: MakeSeries
 ) -> None:
     (image,) = make_series("store", 1)
-    orthanc = start_orthanc(lua=[STORE_A_MODIFIED_COPY])
+    orthanc = start_orthanc(lua=[clients.STORE_A_MODIFIED_COPY])
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     upload(orthanc, image.read_bytes())
     assert wait_until(lambda: len(orthanc.get_json("/instances")) == 2)

@@ -306,11 +306,6 @@ def lie_in_the_extended_offset_table(image: FileDataset) -> None:
     image.ExtendedOffsetTableLengths = b"\xff" * 7 + b"\x7f"
 
 
-def lie_in_an_item(image: FileDataset) -> None:
-    """A fragment that claims to go on beyond the end of the file."""
-    image.PixelData = b"\xfe\xff\x00\xe0\0\0\0\0" + b"\xfe\xff\x00\xe0\xf0\xff\xff\x7f" + bytes(64)
-
-
 def claim_the_largest_size(image: FileDataset) -> None:
     image.Rows = image.Columns = 65535
 

@@ -22,6 +22,16 @@ from harness.orthanc import LONGEST_REST, OrthancServer
 DICOM_JSON = "application/dicom+json"
 BOUNDARY = "b-0ad8c1f6"
 
+# A Lua script that uploads what another script's job is to upload: an instance that Lua creates
+STORE_A_MODIFIED_COPY = """
+function OnStoredInstance(instance, tags, metadata, origin)
+  if origin['RequestOrigin'] ~= 'Lua' then
+    local change = '{"Replace": {"PatientName": "copy"}}'
+    RestApiPost('/instances', RestApiPost('/instances/' .. instance .. '/modify', change))
+  end
+end
+"""
+
 
 def make_store_command(
     port: int, images: Sequence[Image], title: str = "STORESCU", arguments: Sequence[str] = ()

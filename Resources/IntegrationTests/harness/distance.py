@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from harness.clients import get_output
@@ -167,12 +166,7 @@ class Distance:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def run(self, command: Sequence[str], environment: dict[str, str] | None = None) -> None:

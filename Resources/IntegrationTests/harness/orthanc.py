@@ -10,7 +10,6 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import requests
@@ -161,12 +160,7 @@ class OrthancServer:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
         code = self.stop()
         if error is None and code != 0:
             raise RuntimeError(f"Orthanc ended with {code}:\n{self.log}")
