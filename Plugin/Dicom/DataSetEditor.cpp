@@ -14,8 +14,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-
     // As all compressed ones, and those that nobody knows
     bool IsExplicitLittleEndian(std::string_view uid)
     {

@@ -5,10 +5,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    // The tags that have no VR, in any encoding: DICOM PS3.5 section 7.5
-    constexpr DicomTag TAG_ITEM = 0xfffee000;
     constexpr DicomTag TAG_ITEM_DELIMITATION = 0xfffee00d;
-    constexpr DicomTag TAG_SEQUENCE_DELIMITATION = 0xfffee0dd;
+    constexpr DicomTag TAG_VOI_LUT_SEQUENCE = 0x00283010;
 
     // The header of an item, and of an element with a short length or in implicit VR
     constexpr std::size_t SHORT_HEADER = 8;
@@ -20,6 +18,7 @@ namespace OrthancPerf
     // The element that opens the File Meta Information: (0002,0000) UL
     constexpr std::size_t FILE_META_LENGTH_ELEMENT = 12;
 
+    // The tags that have no VR, in any encoding: DICOM PS3.5 section 7.5
     bool IsDelimiter(DicomTag tag)
     {
       return tag == TAG_ITEM || tag == TAG_ITEM_DELIMITATION || tag == TAG_SEQUENCE_DELIMITATION;

@@ -16,9 +16,20 @@ namespace OrthancPerf
   // A tag as one number: (0008,0018) is 0x00080018
   using DicomTag = std::uint32_t;
 
+  // Those that more than one file of the code calls by name: DICOM PS3.6
   constexpr DicomTag TAG_FILE_META_LENGTH = 0x00020000;
-  constexpr DicomTag TAG_VOI_LUT_SEQUENCE = 0x00283010;
+  constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
+  constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
+  constexpr DicomTag TAG_SOP_CLASS_UID = 0x00080016;
+  constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
+  constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
+  constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
+  constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION = 0x00282110;
+  constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
+  constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
   constexpr DicomTag TAG_PIXEL_DATA = 0x7fe00010;
+  constexpr DicomTag TAG_ITEM = 0xfffee000;
+  constexpr DicomTag TAG_SEQUENCE_DELIMITATION = 0xfffee0dd;
 
   // How data elements are encoded: DICOM PS3.5 sections 7.1 and 7.3
   struct DicomEncoding

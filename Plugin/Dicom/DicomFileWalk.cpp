@@ -9,10 +9,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-
-    constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
-
     constexpr std::string_view PREFIX = "DICM";  // behind the preamble
 
 

@@ -8,9 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_ITEM = 0xfffee000;
-    constexpr DicomTag TAG_SEQUENCE_DELIMITATION = 0xfffee0dd;
-
     // DICOM PS3.5 section 6.2: spaces after text, a zero after all else
     char GetPadding(const ValueRepresentation& representation)
     {

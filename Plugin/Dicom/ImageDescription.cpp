@@ -15,17 +15,12 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_SOP_CLASS_UID = 0x00080016;
-    constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
-    constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
     constexpr DicomTag TAG_FLOAT_PIXEL_DATA = 0x7fe00008;
     constexpr DicomTag TAG_DOUBLE_FLOAT_PIXEL_DATA = 0x7fe00009;
 
     constexpr DicomTag TAG_NUMBER_OF_FRAMES = 0x00280008;
     constexpr DicomTag TAG_PIXEL_PADDING_VALUE = 0x00280120;
     constexpr DicomTag TAG_PIXEL_PADDING_RANGE_LIMIT = 0x00280121;
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
     constexpr std::size_t MAXIMUM_INTEGER_STRING = 12;
 
 

@@ -15,10 +15,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_MEDIA_STORAGE_SOP_INSTANCE_UID = 0x00020003;
     constexpr DicomTag TAG_IMAGE_TYPE = 0x00080008;
-    constexpr DicomTag TAG_SOP_CLASS_UID = 0x00080016;
-    constexpr DicomTag TAG_SOP_INSTANCE_UID = 0x00080018;
     constexpr DicomTag TAG_CODE_VALUE = 0x00080100;
     constexpr DicomTag TAG_CODING_SCHEME_DESIGNATOR = 0x00080102;
     constexpr DicomTag TAG_CODE_MEANING = 0x00080104;
@@ -27,7 +24,6 @@ namespace OrthancPerf
     constexpr DicomTag TAG_DERIVATION_DESCRIPTION = 0x00082111;
     constexpr DicomTag TAG_SOURCE_IMAGE_SEQUENCE = 0x00082112;
     constexpr DicomTag TAG_DERIVATION_CODE_SEQUENCE = 0x00089215;
-    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION = 0x00282110;
     constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_RATIO = 0x00282112;
     constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION_METHOD = 0x00282114;
     constexpr DicomTag TAG_PURPOSE_OF_REFERENCE_CODE_SEQUENCE = 0x0040a170;

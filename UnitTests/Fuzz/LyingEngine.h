@@ -28,10 +28,6 @@ namespace OrthancPerf
   // reads what the encoder of this project writes.
   namespace FakeCodec
   {
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
-
-
     inline std::string ReadJpeg(std::string_view stream)
     {
       const auto read = [stream](std::size_t i)

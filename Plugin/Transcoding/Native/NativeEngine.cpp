@@ -16,13 +16,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
-
-    // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
-
     // Bytes of pixels below which a second thread costs more than it brings
     constexpr std::size_t WORTH_A_THREAD = 1 << 20;
 
@@ -163,6 +156,7 @@ namespace OrthancPerf
     }
 
     file.RemoveGroupLengths();
+    // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
     file.Remove(TAG_EXTENDED_OFFSET_TABLE);
     file.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
     file.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::JPEG_LOSSLESS_SV1);

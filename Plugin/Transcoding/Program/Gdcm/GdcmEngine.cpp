@@ -17,8 +17,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_TRANSFER_SYNTAX_UID = 0x00020010;
-
     // Of decoded frames: some megabytes may well come from a few bytes, gigabytes may not
     std::size_t GetLimit(std::size_t size)
     {

@@ -14,12 +14,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr DicomTag TAG_PHOTOMETRIC_INTERPRETATION = 0x00280004;
-    constexpr DicomTag TAG_PLANAR_CONFIGURATION = 0x00280006;
-    constexpr DicomTag TAG_LOSSY_IMAGE_COMPRESSION = 0x00282110;
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE = 0x7fe00001;
-    constexpr DicomTag TAG_EXTENDED_OFFSET_TABLE_LENGTHS = 0x7fe00002;
-
     FrameFormat GetFormat(const ImageDescription& image)
     {
       if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
