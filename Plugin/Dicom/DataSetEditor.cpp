@@ -35,12 +35,7 @@ namespace OrthancPerf
 
     std::string_view TrimPadding(std::string_view text)
     {
-      while (!text.empty() && (text.back() == ' ' || text.back() == '\0'))
-      {
-        text.remove_suffix(1);
-      }
-
-      return text;
+      return text.substr(0, text.find_last_not_of(std::string_view(" \0", 2)) + 1);
     }
 
     void CheckComplete(WalkResult result)

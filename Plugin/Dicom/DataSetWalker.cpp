@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DataSetWalker.h"
 
+#include <boost/endian/conversion.hpp>
+
 namespace OrthancPerf
 {
   namespace
@@ -35,10 +37,6 @@ namespace OrthancPerf
       return (tag & 0xff00ffff) == 0x60003000;
     }
 
-    std::uint16_t Swap(std::uint16_t value)
-    {
-      return static_cast<std::uint16_t>(value << 8 | value >> 8);
-    }
   }
 
   DataSetWalker::DataSetWalker(const std::uint8_t* data, std::size_t size,
@@ -58,7 +56,7 @@ namespace OrthancPerf
       // Groups up to 00ff are those of patient, study, series and image; their swapped numbers
       // hardly exist. Both look alike if the two bytes are the same.
       const std::uint16_t group = Read16(0, false);
-      encoding.isBigEndian = group > 0xff && Swap(group) <= 0xff;
+      encoding.isBigEndian = group > 0xff && boost::endian::endian_reverse(group) <= 0xff;
       encoding.isExplicit =
           GetValueRepresentation(data_[position_ + 4], data_[position_ + 5]).isStandard;
     }
@@ -466,15 +464,13 @@ namespace OrthancPerf
   std::uint16_t DataSetWalker::Read16(std::size_t offset, bool isBigEndian) const noexcept
   {
     const std::uint8_t* const bytes = data_ + position_ + offset;
-    return static_cast<std::uint16_t>(isBigEndian ? bytes[0] << 8 | bytes[1]
-                                                  : bytes[1] << 8 | bytes[0]);
+    return isBigEndian ? boost::endian::load_big_u16(bytes) : boost::endian::load_little_u16(bytes);
   }
 
   std::uint32_t DataSetWalker::Read32(std::size_t offset, bool isBigEndian) const noexcept
   {
-    const std::uint32_t first = Read16(offset, isBigEndian);
-    const std::uint32_t second = Read16(offset + 2, isBigEndian);
-    return isBigEndian ? first << 16 | second : second << 16 | first;
+    const std::uint8_t* const bytes = data_ + position_ + offset;
+    return isBigEndian ? boost::endian::load_big_u32(bytes) : boost::endian::load_little_u32(bytes);
   }
 
   DicomTag DataSetWalker::ReadTag(bool isBigEndian) const noexcept

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DicomFileWalk.h"
 
+#include <boost/endian/conversion.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -114,8 +116,7 @@ namespace OrthancPerf
       return 0;
     }
 
-    const std::uint8_t low = element.value[encoding.isBigEndian ? 1 : 0];
-    const std::uint8_t high = element.value[encoding.isBigEndian ? 0 : 1];
-    return static_cast<std::uint16_t>(high << 8 | low);
+    return encoding.isBigEndian ? boost::endian::load_big_u16(element.value)
+                                : boost::endian::load_little_u16(element.value);
   }
 }
