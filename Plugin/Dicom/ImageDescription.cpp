@@ -320,6 +320,13 @@ namespace OrthancPerf
   }
 
 
+  bool ImageDescription::HasLegalBits() const noexcept
+  {
+    return bitsStored > 0 && bitsStored <= bitsAllocated && highBit < bitsAllocated &&
+           highBit + 1 >= bitsStored;
+  }
+
+
   ImageDescription DescribeImage(const void* data, std::size_t size) noexcept
   {
     ImageCollector collector(static_cast<const char*>(data) + size);

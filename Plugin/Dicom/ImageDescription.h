@@ -63,6 +63,9 @@ namespace OrthancPerf
     // Bytes of all frames when they are not compressed; nothing if the attributes make no sense,
     // or if that would be more than a std::size_t can say
     std::optional<std::size_t> GetNativeSize() const noexcept;
+
+    // Whether there are bits stored, and they and High Bit lie within the bits allocated
+    bool HasLegalBits() const noexcept;
   };
 
   // No allocation, bounded work, whatever the bytes are; any thread may call it

@@ -201,9 +201,7 @@ namespace OrthancPerf
     {
       const bool hasWidth =
           image.bitsAllocated == 8 || image.bitsAllocated == 16 || image.bitsAllocated == 32;
-      return hasWidth && image.bitsStored >= 1 && image.bitsStored <= image.bitsAllocated &&
-             image.highBit < image.bitsAllocated && image.highBit + 1 >= image.bitsStored &&
-             (HasAllSamples(image) || SharesChrominance(image));
+      return hasWidth && image.HasLegalBits() && (HasAllSamples(image) || SharesChrominance(image));
     }
 
 

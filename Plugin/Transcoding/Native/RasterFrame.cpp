@@ -50,8 +50,7 @@ namespace OrthancPerf
 
     void CheckPixels(const ImageDescription& image)
     {
-      if (image.bitsStored == 0 || image.bitsStored > image.bitsAllocated ||
-          image.highBit >= image.bitsAllocated || image.highBit + 1 < image.bitsStored)
+      if (!image.HasLegalBits())
       {
         throw CodecError("Bits Stored or High Bit do not fit Bits Allocated");
       }

@@ -21,8 +21,7 @@ namespace OrthancPerf
         throw NotCovered("GDCM compresses only 8, 16 or 32 Bits Allocated");
       }
 
-      if (image.bitsStored == 0 || image.bitsStored > image.bitsAllocated ||
-          image.highBit >= image.bitsAllocated || image.highBit + 1 < image.bitsStored)
+      if (!image.HasLegalBits())
       {
         throw CodecError("Bits Allocated, Bits Stored and High Bit contradict each other");
       }
