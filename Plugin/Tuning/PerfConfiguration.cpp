@@ -28,13 +28,9 @@ namespace OrthancPerf
         paths.push_back(JoinPath(PERF, key.name));
       }
 
+      const std::vector<std::string> ofTuning = GetTuningPaths(JoinPath(PERF, TUNING));
       paths.push_back(JoinPath(PERF, TUNING));
-
-      for (const std::string& path : GetTuningPaths(JoinPath(PERF, TUNING)))
-      {
-        paths.push_back(path);
-      }
-
+      paths.insert(paths.end(), ofTuning.begin(), ofTuning.end());
       return paths;
     }
 

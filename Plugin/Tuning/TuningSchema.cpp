@@ -230,29 +230,16 @@ namespace OrthancPerf
     };
 
 
-    template <typename Kind, typename Value>
-    TuningKey MakeSocketKey(const char* name, Kind kind, Value DicomSockets::*member)
+    // What makes the keys of a section: of their names, kinds and members
+    template <typename Section>
+    auto GetMakerOfKeys(const char* name, Section Tuning::*section)
     {
-      return MakeSettingKey<Tuning>(
-          DICOM_SOCKETS, name,
-          kind, [member](auto& tuning) -> auto& { return tuning.dicomSockets.*member; });
-    }
-
-
-    template <typename Kind, typename Value>
-    TuningKey MakeMemoryKey(const char* name, Kind kind, Value MemoryTuning::*member)
-    {
-      return MakeSettingKey<Tuning>(
-          MEMORY, name, kind, [member](auto& tuning) -> auto& { return tuning.memory.*member; });
-    }
-
-
-    template <typename Kind, typename Value>
-    TuningKey MakeTranscodingKey(const char* name, Kind kind, Value IngestTranscoding::*member)
-    {
-      return MakeSettingKey<Tuning>(
-          INGEST_TRANSCODING, name,
-          kind, [member](auto& tuning) -> auto& { return tuning.ingestTranscoding.*member; });
+      return [name, section](const char* key, auto kind, auto member)
+      {
+        return MakeSettingKey<Tuning>(
+            name, key, kind,
+            [ section, member ](auto& tuning) -> auto& { return tuning.*section.*member; });
+      };
     }
   }
 
@@ -262,26 +249,29 @@ namespace OrthancPerf
     using Sockets = DicomSockets;
     using Transcoding = IngestTranscoding;
 
+    const auto makeSocketKey = GetMakerOfKeys(DICOM_SOCKETS, &Tuning::dicomSockets);
+    const auto makeTranscodingKey = GetMakerOfKeys(INGEST_TRANSCODING, &Tuning::ingestTranscoding);
+    const auto makeMemoryKey = GetMakerOfKeys(MEMORY, &Tuning::memory);
     static const std::vector<TuningKey> ALL = {
         MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, PresetKind(), &Tuning::dicomSockets),
-        MakeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
-        MakeSocketKey("TcpQuickAck", SwitchKind(), &Sockets::tcpQuickAck),
-        MakeSocketKey("ReceiveBuffer", BufferKind(), &Sockets::receiveBuffer),
-        MakeSocketKey("SendBuffer", BufferKind(), &Sockets::sendBuffer),
-        MakeSocketKey("KeepAliveSeconds", IntegerKind{KEEP_ALIVE_RANGE}, &Sockets::keepAlive),
-        MakeSocketKey("UserTimeoutSeconds", IntegerKind{USER_TIMEOUT_RANGE}, &Sockets::userTimeout),
-        MakeSocketKey("CongestionControl", CongestionControlKind(), &Sockets::congestionControl),
-        MakeTranscodingKey("TransferSyntax", TransferSyntaxKind(), &Transcoding::transferSyntax),
-        MakeTranscodingKey("Engine", EngineKind(), &Transcoding::engine),
-        MakeTranscodingKey("Verify", SwitchKind(), &Transcoding::verify),
-        MakeTranscodingKey("LossyQuality", IntegerKind{LOSSY_QUALITY_RANGE},
+        makeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
+        makeSocketKey("TcpQuickAck", SwitchKind(), &Sockets::tcpQuickAck),
+        makeSocketKey("ReceiveBuffer", BufferKind(), &Sockets::receiveBuffer),
+        makeSocketKey("SendBuffer", BufferKind(), &Sockets::sendBuffer),
+        makeSocketKey("KeepAliveSeconds", IntegerKind{KEEP_ALIVE_RANGE}, &Sockets::keepAlive),
+        makeSocketKey("UserTimeoutSeconds", IntegerKind{USER_TIMEOUT_RANGE}, &Sockets::userTimeout),
+        makeSocketKey("CongestionControl", CongestionControlKind(), &Sockets::congestionControl),
+        makeTranscodingKey("TransferSyntax", TransferSyntaxKind(), &Transcoding::transferSyntax),
+        makeTranscodingKey("Engine", EngineKind(), &Transcoding::engine),
+        makeTranscodingKey("Verify", SwitchKind(), &Transcoding::verify),
+        makeTranscodingKey("LossyQuality", IntegerKind{LOSSY_QUALITY_RANGE},
                            &Transcoding::lossyQuality),
-        MakeTranscodingKey("OfCompressed", SwitchKind(), &Transcoding::ofCompressed),
-        MakeTranscodingKey("OrthancTranscoding", SwitchKind(), &Transcoding::orthancTranscoding),
-        MakeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
-        MakeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
+        makeTranscodingKey("OfCompressed", SwitchKind(), &Transcoding::ofCompressed),
+        makeTranscodingKey("OrthancTranscoding", SwitchKind(), &Transcoding::orthancTranscoding),
+        makeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
+        makeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
                       &MemoryTuning::ingestWait),
-        MakeMemoryKey("TrimSeconds", IntegerKind{TRIM_RANGE}, &MemoryTuning::trim),
+        makeMemoryKey("TrimSeconds", IntegerKind{TRIM_RANGE}, &MemoryTuning::trim),
     };
     return ALL;
   }

@@ -68,7 +68,12 @@ namespace OrthancPerf
     std::vector<std::string> warnings;
     LoadOnce(warnings);
     const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
-    CheckChange(overrides);
+
+    if (check_)
+    {
+      check_(*Get(), ApplyTuning(configured_, overrides));
+    }
+
     return Change(overrides, std::move(warnings));
   }
 
@@ -165,15 +170,6 @@ namespace OrthancPerf
     }
 
     return {before, Get(), std::move(warnings)};
-  }
-
-
-  void TuningStore::CheckChange(const Json::Value& overrides) const
-  {
-    if (check_)
-    {
-      check_(*Get(), ApplyTuning(configured_, overrides));
-    }
   }
 
 

@@ -108,7 +108,6 @@ namespace OrthancPerf
     // These expect changeMutex_ to be held
     void LoadOnce(std::vector<std::string>& warnings);
     TuningOutcome Change(const Json::Value& overrides, std::vector<std::string> warnings);
-    void CheckChange(const Json::Value& overrides) const;
     void PutInForce(const Json::Value& overrides);
     void SaveOverrides();
     void NotifyObservers() const;
