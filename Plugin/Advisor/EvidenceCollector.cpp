@@ -58,11 +58,10 @@ namespace OrthancPerf
         engines.erase(engines.begin());
       }
 
-      EngineEvidence engine;
+      EngineEvidence& engine = engines.emplace_back();
       engine.engine = report.engine;
       engine.target = report.target;
-      engines.push_back(engine);
-      return engines.back();
+      return engine;
     }
   }
 

@@ -36,7 +36,6 @@ namespace OrthancPerf
     limits.largestReceiveBuffer = ReadNumber("/proc/sys/net/core/rmem_max", 0);
     limits.largestSendBuffer = ReadNumber("/proc/sys/net/core/wmem_max", 0);
     limits.largestAutomaticReceive = ReadNumber("/proc/sys/net/ipv4/tcp_rmem", 2);
-    limits.largestAutomaticSend = ReadNumber("/proc/sys/net/ipv4/tcp_wmem", 2);
     return limits;
   }
 

@@ -17,7 +17,6 @@ namespace OrthancPerf
     std::uint64_t largestReceiveBuffer = 0;     // net.core.rmem_max: what may be asked for
     std::uint64_t largestSendBuffer = 0;        // net.core.wmem_max
     std::uint64_t largestAutomaticReceive = 0;  // net.ipv4.tcp_rmem, the third: autotuning's end
-    std::uint64_t largestAutomaticSend = 0;     // net.ipv4.tcp_wmem, the third
 
     // As they are now, from /proc/sys
     static KernelLimits Read();

@@ -138,9 +138,7 @@ namespace OrthancPerf
         return Remedy::ChangeSystem(text);
       }
 
-      Json::Value document;
-      document["PostgreSQL"] = options;
-      return Remedy::Configure(document, text);
+      return Remedy::Configure(MakeOption("PostgreSQL", options), text);
     }
   }
 

@@ -40,21 +40,22 @@ namespace OrthancPerf
     }
 
 
-    std::optional<Limit> FindAutomaticLimit(bool isReceive, std::uint64_t largest,
-                                            const std::optional<std::uint32_t>& window)
+    // Of what is received: of what is sent, only the peer's window is known
+    std::optional<Limit> FindAutomaticLimit(const PeerEvidence& peer, std::uint64_t largest)
     {
       const auto end = static_cast<double>(largest);
 
-      if (largest == 0 || largest >= ENOUGH || !window || *window < WINDOW_AT_ITS_END * end)
+      if (peer.direction != Direction::Receive || largest == 0 || largest >= ENOUGH || !peer.tcp ||
+          peer.tcp->receiveWindow.value_or(0) < WINDOW_AT_ITS_END * end)
       {
         return std::nullopt;
       }
 
       Limit limit;
-      limit.name = isReceive ? "net.ipv4.tcp_rmem" : "net.ipv4.tcp_wmem";
-      limit.value = (isReceive ? "4096 131072 " : "4096 16384 ") + std::to_string(ENOUGH);
+      limit.name = "net.ipv4.tcp_rmem";
+      limit.value = "4096 131072 " + std::to_string(ENOUGH);
       limit.bytes = end;
-      limit.window = *window;
+      limit.window = *peer.tcp->receiveWindow;
       return limit;
     }
 
@@ -71,11 +72,7 @@ namespace OrthancPerf
         return FindFixedLimit(isReceive, *fixed, allowed);
       }
 
-      const std::uint64_t largest =
-          isReceive ? kernel.largestAutomaticReceive : kernel.largestAutomaticSend;
-      const std::optional<std::uint32_t> window =
-          peer.tcp ? (isReceive ? peer.tcp->receiveWindow : std::nullopt) : std::nullopt;
-      return FindAutomaticLimit(isReceive, largest, window);
+      return FindAutomaticLimit(peer, kernel.largestAutomaticReceive);
     }
   }
 

@@ -95,7 +95,7 @@ namespace OrthancPerf
     finding.evidence["EstimatedHashing"] = hashing / traffic.instances;
     finding.evidence["MeanPrepare"] = traffic.GetMean(Phase::Prepare);
     finding.evidence["HashingShare"] = hashing / total;
-    finding.cost = EstimateCost(hashing, total, evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateCost(hashing, total, traffic);
     finding.remedy = GoWithoutSums(evidence.facts);
     return finding;
   }
@@ -133,7 +133,7 @@ namespace OrthancPerf
     finding.evidence["MeanCompression"] = mean;
     finding.evidence["CompressionShare"] = compressing / total;
     finding.evidence["Rate"] = traffic.bytes / compressing;
-    finding.cost = EstimateCost(compressing, total, evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateCost(compressing, total, traffic);
     finding.remedy = Remedy::Configure(
         MakeOption("StorageCompression", false),
         "Switch it off; files that are compressed already stay readable. To save space, transcode "
@@ -197,7 +197,7 @@ namespace OrthancPerf
     finding.cost = EstimateShare(share * (traffic.GetSeconds(Phase::Storage) +
                                           traffic.GetSeconds(Phase::Index) +
                                           traffic.GetSeconds(Phase::Commit)),
-                                 evidence.GetTotal(Direction::Receive));
+                                 traffic);
     finding.remedy = KeepWhatIsStored(evidence.facts);
     return finding;
   }

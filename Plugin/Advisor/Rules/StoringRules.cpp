@@ -38,8 +38,8 @@ namespace OrthancPerf
     finding.evidence["MeanSync"] = traffic.GetMean(Phase::Sync);
     finding.evidence["SyncShare"] = share;
     finding.evidence["MeanDuration"] = traffic.GetTotalSeconds() / traffic.instances;
-    finding.cost = EstimateCost(traffic.GetSeconds(Phase::Sync), traffic.GetTotalSeconds(),
-                                evidence.GetTotal(Direction::Receive));
+    finding.cost =
+        EstimateCost(traffic.GetSeconds(Phase::Sync), traffic.GetTotalSeconds(), traffic);
     finding.remedy =
         Remedy::Configure(MakeOption("SyncStorageArea", false),
                           "Put the storage on a disk that is fast at fsync (with a battery or "
@@ -109,7 +109,7 @@ namespace OrthancPerf
     finding.evidence["MeanWrite"] = mean;
     finding.evidence["WriteShare"] = writing / total;
     finding.evidence["Rate"] = rate;
-    finding.cost = EstimateShare(writing, evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateShare(writing, traffic);
     finding.remedy =
         Remedy::ChangeSystem("Put \"StorageDirectory\" on a local, faster disk, and leave that "
                              "folder out of antivirus scans and on-access indexing.");
@@ -186,8 +186,7 @@ namespace OrthancPerf
     finding.evidence["MeanIndex"] = traffic.GetMean(Phase::Index);
     finding.evidence["ServiceTime"] = service;
     finding.evidence["IndexShare"] = share;
-    finding.cost =
-        EstimateShare(traffic.GetSeconds(Phase::Index), evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateShare(traffic.GetSeconds(Phase::Index), traffic);
     finding.remedy = Advise(facts);
     return finding;
   }
@@ -224,8 +223,7 @@ namespace OrthancPerf
     finding.evidence["MeanCommit"] = traffic.GetMean(Phase::Commit);
     finding.evidence["ServiceTime"] = service;
     finding.evidence["CommitShare"] = share;
-    finding.cost =
-        EstimateShare(traffic.GetSeconds(Phase::Commit), evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateShare(traffic.GetSeconds(Phase::Commit), traffic);
     finding.remedy = Remedy::ChangeSystem(
         "With an object storage, let senders use several associations at once, or store into a "
         "local folder first and move the files later (the Orthanc project's object storage "

@@ -114,8 +114,7 @@ namespace OrthancPerf
     finding.evidence["InstancesAtOnce"] = atOnce;
     finding.evidence["Cores"] = evidence.facts.cores;
     finding.evidence["OpenAssociations"] = evidence.load.associations;
-    finding.cost =
-        EstimateShare(atWork * (1 - cores / atOnce), evidence.GetTotal(Direction::Receive));
+    finding.cost = EstimateShare(atWork * (1 - cores / atOnce), traffic);
     finding.remedy = Advise(evidence.facts);
     return finding;
   }

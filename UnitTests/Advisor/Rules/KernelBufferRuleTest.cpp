@@ -20,7 +20,7 @@ namespace OrthancPerf
     protected:
       KernelBufferRuleTest()
       {
-        evidence_.facts.kernel = {212'992, 212'992, 400'000, 400'000};
+        evidence_.facts.kernel = {212'992, 212'992, 400'000};
       }
     };
   }
