@@ -5,17 +5,14 @@
 
 namespace OrthancPerf
 {
-  RecentTraffic::RecentTraffic(const Now& now) : RecentTraffic(now, now())
+  RecentTraffic::RecentTraffic(Now now) :
+    now_(std::move(now)),
+    windows_{{{std::chrono::seconds(10), 10, now_()},
+              {std::chrono::minutes(1), 20, now_()},
+              {std::chrono::minutes(5), 20, now_()}}}
   {
   }
 
-  RecentTraffic::RecentTraffic(Now now, TimePoint start) :
-    now_(std::move(now)),
-    windows_{{{std::chrono::seconds(10), 10, start},
-              {std::chrono::minutes(1), 20, start},
-              {std::chrono::minutes(5), 20, start}}}
-  {
-  }
 
   void RecentTraffic::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {

@@ -21,7 +21,7 @@ namespace OrthancPerf
     using Now = std::function<TimePoint()>;
 
     // Asks this clock for the time of each instance and summary
-    explicit RecentTraffic(const Now& now = &Clock::now);
+    explicit RecentTraffic(Now now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 
@@ -30,8 +30,6 @@ namespace OrthancPerf
     std::vector<WindowSummary> Summarize() const;
 
   private:
-    RecentTraffic(Now now, TimePoint start);
-
     const Now now_;
     std::array<RollingWindow, WINDOW_COUNT> windows_;
   };

@@ -35,9 +35,8 @@ namespace OrthancPerf
     received.size = static_cast<std::size_t>(size);
 
     const DicomFileCheck check = CheckDicomFile(data, received.size);
-    const InstanceIdentity& identity = check;
     received.problem = check.problem;
-    received.identity = identity;
+    received.identity = static_cast<const InstanceIdentity&>(check);
     return received;
   }
 
