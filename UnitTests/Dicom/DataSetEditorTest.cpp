@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/DicomFileBuilder.h"
-#include "Dicom/ElementWriter.h"
+#include "Dicom/PixelElement.h"
 
 #include <gtest/gtest.h>
 
@@ -143,14 +143,8 @@ namespace OrthancPerf
     const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT);
     const std::string file =
         meta + DicomFileBuilder().Element(TAG_PIXEL_DATA, "OW", std::string(8, 'x')).GetBytes();
-    std::string pixels;
-    AppendUndefinedLength(pixels, TAG_PIXEL_DATA, "OB");
-    AppendItem(pixels, "");
-    AppendItem(pixels, "odd");
-    AppendSequenceDelimitation(pixels);
-
     DataSetEditor editor(file.data(), file.size());
-    editor.SetEncoded(TAG_PIXEL_DATA, pixels);
+    editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement({"odd"}));
     EXPECT_EQ(meta + DicomFileBuilder()
                          .Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH)
                          .Item(0)

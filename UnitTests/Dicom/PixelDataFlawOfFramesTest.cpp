@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/PixelDataFlaw.h"
 
-#include "Dicom/ElementWriter.h"
+#include "Dicom/PixelElement.h"
 
 #include <gtest/gtest.h>
 #include <vector>
@@ -81,15 +81,7 @@ namespace OrthancPerf
         description.bitsAllocated = 8;
         description.frames = static_cast<std::uint32_t>(frames.size());
         description.photometricInterpretation = label;
-        AppendUndefinedLength(pixels_, TAG_PIXEL_DATA, "OB");
-        AppendItem(pixels_, "");
-
-        for (const std::string& frame : frames)
-        {
-          AppendItem(pixels_, frame);
-        }
-
-        AppendSequenceDelimitation(pixels_);
+        pixels_ = MakePixelElement(frames);
       }
 
       std::string Check()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/PixelDataFlaw.h"
 
-#include "Dicom/ElementWriter.h"
+#include "Dicom/PixelElement.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/ImageFile.h"
 
@@ -70,17 +70,7 @@ namespace OrthancPerf
     DataSetEditor& SetFrames(DataSetEditor& editor, const Fragments& fragments,
                              const std::string& offsetTable)
     {
-      std::string element;
-      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-      AppendItem(element, offsetTable);
-
-      for (const std::string& fragment : fragments)
-      {
-        AppendItem(element, fragment);
-      }
-
-      AppendSequenceDelimitation(element);
-      editor.SetEncoded(TAG_PIXEL_DATA, element);
+      editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(fragments, offsetTable));
       return editor;
     }
 

@@ -6,6 +6,7 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/ImageDescription.h"
+#include "Dicom/PixelElement.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/FakeCodestream.h"
@@ -28,25 +29,6 @@ namespace OrthancPerf
   // reads what the encoder of this project writes.
   namespace FakeCodec
   {
-    inline std::string ReadJpeg(std::string_view stream)
-    {
-      const auto read = [stream](std::size_t i)
-      {
-        return static_cast<std::uint8_t>(stream.at(i));
-      };
-      std::string frame;
-
-      for (std::size_t i = 2; read(i + 1) != 0xda;)
-      {
-        const std::size_t length = read(i + 2) << 8U | read(i + 3);
-        frame += read(i + 1) == 0xef ? stream.substr(i + 4, length - 2) : std::string_view();
-        i += 2 + length;
-      }
-
-      return frame;
-    }
-
-
     // Bytes of a frame that is not compressed
     inline std::size_t GetFrameSize(const ImageDescription& image)
     {
@@ -119,7 +101,7 @@ namespace OrthancPerf
              FindFrames(image.encapsulatedPixels, syntax, image.frames))
         {
           pixels += syntax == TransferSyntaxUid::RLE_LOSSLESS ? ReadFakeRle(image, frame.front())
-                                                              : ReadJpeg(frame.front());
+                                                              : ReadFakeJpeg(frame.front());
         }
       }
 
@@ -382,7 +364,7 @@ namespace OrthancPerf
     static void SetPixels(DataSetEditor& editor, const ImageDescription& image,
                           const std::string& target, const std::vector<std::string>& frames)
     {
-      editor.Set(FakeCodec::TAG_TRANSFER_SYNTAX_UID, "UI", target);
+      editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target);
 
       if (!IsEncapsulated(target))
       {
@@ -391,17 +373,7 @@ namespace OrthancPerf
         return;
       }
 
-      std::string element;
-      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-      AppendItem(element, "");
-
-      for (const std::string& frame : frames)
-      {
-        AppendItem(element, frame);
-      }
-
-      AppendSequenceDelimitation(element);
-      editor.SetEncoded(TAG_PIXEL_DATA, element);
+      editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(frames));
     }
 
     static void SpoilFrames(std::vector<std::string>& frames, const Lie& lie)

@@ -56,7 +56,7 @@ namespace OrthancPerf
   {
     const auto read = [stream](std::size_t i)
     {
-      return static_cast<std::uint8_t>(stream[i]);
+      return static_cast<std::uint8_t>(stream.at(i));
     };
     std::string frame;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/ElementWriter.h"
 #include "Dicom/ImageDescription.h"
+#include "Dicom/PixelElement.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/FakeCodestream.h"
 
@@ -135,18 +135,8 @@ namespace OrthancPerf
       else
       {
         pixels[0] = static_cast<char>(pixels[0] ^ mask_);
-
-        std::string element;
-        AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-        AppendItem(element, "");
-
-        for (const std::string& frame : MakeFakeFrames(DescribeImage(data, size), target, pixels))
-        {
-          AppendItem(element, frame);
-        }
-
-        AppendSequenceDelimitation(element);
-        editor.SetEncoded(TAG_PIXEL_DATA, element);
+        editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(MakeFakeFrames(DescribeImage(data, size),
+                                                                          target, pixels)));
       }
 
       if (change_)

@@ -33,12 +33,7 @@ namespace OrthancPerf
       engine.Changes(
           [&change](DataSetEditor& editor)
           {
-            std::string element;
-            AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-            AppendItem(element, "");
-            AppendItem(element, std::string(5000 - 36, 'x'));
-            AppendSequenceDelimitation(element);
-            editor.SetEncoded(TAG_PIXEL_DATA, element);
+            editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement({std::string(5000 - 36, 'x')}));
 
             if (change)
             {

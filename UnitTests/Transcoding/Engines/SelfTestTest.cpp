@@ -100,17 +100,8 @@ namespace OrthancPerf
             const std::string file = editor.Write();
             const ImageDescription image = DescribeImage(file.data(), file.size());
             const std::string pixels(image.GetNativeSize().value(), '\0');
-            std::string black;
-            AppendUndefinedLength(black, TAG_PIXEL_DATA, "OB");
-            AppendItem(black, "");
-
-            for (const std::string& frame : MakeFakeFrames(image, JPEG_BASELINE, pixels))
-            {
-              AppendItem(black, frame);
-            }
-
-            AppendSequenceDelimitation(black);
-            editor.SetEncoded(TAG_PIXEL_DATA, black);
+            editor.SetEncoded(TAG_PIXEL_DATA,
+                              MakePixelElement(MakeFakeFrames(image, JPEG_BASELINE, pixels)));
           }
         });
     ExpectSwitchedOff(engine, JPEG_BASELINE, "on average");

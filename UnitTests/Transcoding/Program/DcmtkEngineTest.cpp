@@ -8,6 +8,7 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/ImageDescription.h"
+#include "Dicom/PixelElement.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/LossySettings.h"
@@ -224,21 +225,11 @@ namespace OrthancPerf
     std::string MakeEncapsulated(const SampleShape& shape, const char* syntax,
                                  const std::vector<std::string>& fragments)
     {
-      std::string element;
-      AppendUndefinedLength(element, PIXEL_DATA, "OB");
-      AppendItem(element, "");
-
-      for (const std::string& fragment : fragments)
-      {
-        AppendItem(element, fragment);
-      }
-
-      AppendSequenceDelimitation(element);
       return Edit(MakeSampleImage(shape),
                   [&](DataSetEditor& editor)
                   {
                     editor.Set(0x00020010, "UI", syntax);
-                    editor.SetEncoded(PIXEL_DATA, element);
+                    editor.SetEncoded(PIXEL_DATA, MakePixelElement(fragments));
                   });
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/GdcmProgram.h"
 
-#include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/PixelElement.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/Program/AmbiguousValues.h"
 
@@ -28,18 +28,8 @@ namespace OrthancPerf
     std::string SetPixels(const std::string& file, const std::vector<std::string>& fragments,
                           const std::string& offsetTable = "")
     {
-      std::string element;
-      AppendUndefinedLength(element, TAG_PIXEL_DATA, "OB");
-      AppendItem(element, offsetTable);
-
-      for (const std::string& fragment : fragments)
-      {
-        AppendItem(element, fragment);
-      }
-
-      AppendSequenceDelimitation(element);
       DataSetEditor editor(file.data(), file.size());
-      editor.SetEncoded(TAG_PIXEL_DATA, element);
+      editor.SetEncoded(TAG_PIXEL_DATA, MakePixelElement(fragments, offsetTable));
       return editor.Write();
     }
 
