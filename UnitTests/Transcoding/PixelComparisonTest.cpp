@@ -49,6 +49,22 @@ namespace OrthancPerf
     }
 
 
+    // Of three samples
+    std::string MakeRow(std::uint16_t columns, const char* colour, const std::string& pixels)
+    {
+      SampleShape shape;
+      shape.samplesPerPixel = 3;
+      shape.rows = 1;
+      shape.columns = columns;
+      return Change(MakeSampleImage(shape),
+                    [&](DataSetEditor& editor)
+                    {
+                      editor.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", colour);
+                      editor.Set(TAG_PIXEL_DATA, "OB", pixels);
+                    });
+    }
+
+
     SampleShape MakeShape(std::uint16_t bitsAllocated, std::uint16_t bitsStored)
     {
       SampleShape shape;
@@ -118,16 +134,7 @@ namespace OrthancPerf
   {
     const auto make = [](const char* colour, const std::string& pixels)
     {
-      SampleShape shape;
-      shape.samplesPerPixel = 3;
-      shape.rows = 1;
-      shape.columns = 4;
-      return Change(MakeSampleImage(shape),
-                    [&](DataSetEditor& editor)
-                    {
-                      editor.Set(0x00280004, "CS", colour);
-                      editor.Set(TAG_PIXEL_DATA, "OB", pixels);
-                    });
+      return MakeRow(4, colour, pixels);
     };
 
     const std::string shared = make("YBR_FULL_422", "12ab34cd");
@@ -272,22 +279,8 @@ namespace OrthancPerf
   TEST(PixelComparison, MeanErrorSeesThroughTheColourSpace)
   {
     // White, as RGB and as YBR
-    const auto make = [](const char* colour, const std::string& pixel)
-    {
-      SampleShape shape;
-      shape.samplesPerPixel = 3;
-      shape.rows = 1;
-      shape.columns = 1;
-      return Change(MakeSampleImage(shape),
-                    [&](DataSetEditor& editor)
-                    {
-                      editor.Set(0x00280004, "CS", colour);
-                      editor.Set(TAG_PIXEL_DATA, "OB", pixel);
-                    });
-    };
-
-    const std::string rgb = make("RGB", "\xff\xff\xff");
-    const std::string ybr = make("YBR_FULL", "\xff\x80\x80");
+    const std::string rgb = MakeRow(1, "RGB", "\xff\xff\xff");
+    const std::string ybr = MakeRow(1, "YBR_FULL", "\xff\x80\x80");
     EXPECT_NEAR(0, MeasureError(Describe(rgb), Describe(ybr))->mean, 1e-6);
   }
 }

@@ -25,6 +25,17 @@ namespace OrthancPerf
         return FindDamage({source_.data(), source_.size(), file, lossyQuality}, decoders, decoders);
       }
 
+      // What was made of this file, which another decoder makes of the source
+      std::string VerifyWithDecoderOf(const std::string& wrong)
+      {
+        source_ = Encode(good_, RLE);
+        FakeEngine other("other");
+        other.Writes(wrong);
+        const std::string file =
+            good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
+        return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+      }
+
       std::string source_ = MakeSampleImage({});
       FakeEngine good_{"good"};
       FakeEngine bad_{"bad"};
@@ -207,12 +218,7 @@ namespace OrthancPerf
       source_ = editor.Write();
       const std::string wrong = source_;
       source_[source_.size() - 1] = static_cast<char>(source_.back() ^ bit);
-      source_ = Encode(good_, RLE);
-      FakeEngine other("other");
-      other.Writes(wrong);
-      const std::string file =
-          good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
-      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+      return VerifyWithDecoderOf(wrong);
     };
 
     constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
@@ -236,12 +242,7 @@ namespace OrthancPerf
       editor.Set(tag, representation, value);
       const std::string wrong = editor.Write();
       source_ = plain;
-      source_ = Encode(good_, RLE);
-      FakeEngine other("other");
-      other.Writes(wrong);
-      const std::string file =
-          good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
-      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+      return VerifyWithDecoderOf(wrong);
     };
 
     constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
