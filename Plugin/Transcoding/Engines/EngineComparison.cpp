@@ -201,10 +201,9 @@ namespace OrthancPerf
     {
       for (const std::string& engine : plan_.engines)
       {
-        EngineTotals totals;
+        EngineTotals& totals = totals_.emplace_back();
         totals.engine = engine;
         totals.target = target;
-        totals_.push_back(std::move(totals));
       }
     }
   }

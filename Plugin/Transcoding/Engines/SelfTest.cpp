@@ -21,11 +21,10 @@ namespace OrthancPerf
   {
     for (const SampleShape& shape : GetSelfTestShapes())
     {
-      Sample sample;
+      Sample& sample = samples_.emplace_back();
       sample.name = shape.name;
       sample.file = MakeSampleImage(shape);
       sample.sopInstanceUid = DescribeImage(sample.file.data(), sample.file.size()).sopInstanceUid;
-      samples_.push_back(std::move(sample));
     }
   }
 

@@ -285,12 +285,13 @@ namespace OrthancPerf
         EncodeLossyJpeg(dataset, pixels, image, xfer_, quality_);
         break;
 
+      // DCMTK notes lossless JPEG there, though nothing was derived
       case EXS_JPEGProcess14:
-        EncodeLossless(DJ_RPLossless(OTHER_PREDICTION), pixels);
+        EncodeAndKeep(DCM_DerivationDescription, DJ_RPLossless(OTHER_PREDICTION), pixels);
         break;
 
       case EXS_JPEGProcess14SV1:
-        EncodeLossless(DJ_RPLossless(FIRST_ORDER_PREDICTION), pixels);
+        EncodeAndKeep(DCM_DerivationDescription, DJ_RPLossless(FIRST_ORDER_PREDICTION), pixels);
         break;
 
       case EXS_JPEGLSLossy:
@@ -307,14 +308,6 @@ namespace OrthancPerf
         Choose(xfer_, nullptr, dataset, pixels, ENCODING);
         break;
     }
-  }
-
-
-  // DCMTK notes lossless JPEG in the Derivation Description, though nothing was derived
-  void DcmtkTranscoding::EncodeLossless(const DcmRepresentationParameter& parameters,
-                                        DcmPixelData& pixels)
-  {
-    EncodeAndKeep(DCM_DerivationDescription, parameters, pixels);
   }
 
 

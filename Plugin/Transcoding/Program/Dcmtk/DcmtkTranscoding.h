@@ -27,7 +27,6 @@ namespace OrthancPerf
     void ConvertPixels(DcmPixelData& pixels);
     void Decode(DcmItem& item, DcmPixelData& pixels);
     void Encode(PixelDescription image, DcmPixelData& pixels);
-    void EncodeLossless(const DcmRepresentationParameter& parameters, DcmPixelData& pixels);
     void EncodeAndKeep(const DcmTagKey& tag, const DcmRepresentationParameter& parameters,
                        DcmPixelData& pixels);
     void DecodeNested();
