@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Fuzz/Require.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <algorithm>
@@ -248,14 +249,6 @@ namespace OrthancPerf
                                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       Require(memory != MAP_FAILED);
       return memory;
-    }
-
-    static void Require(bool condition)
-    {
-      if (!condition)
-      {
-        std::abort();
-      }
     }
 
     static std::size_t CountCounters()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any order of what a thread does with its descriptors while it stores an instance: what is said of
 // the servers that it has asked is no more than what it did, and took no longer.
+#include "Fuzz/Require.h"
 #include "Network/AskedServers.h"
 #include "Network/TcpPair.h"
 
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -23,21 +23,6 @@ namespace
 {
   constexpr std::size_t PLACES = 8;
   constexpr int FIRST = 200;  // the descriptor of the first place; nobody else has these
-
-
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
-
-
-  bool IsPrintable(const std::string& text)
-  {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  }
 
 
   // A socket that has connected to another one of this process, in the abstract namespace (unix(7))

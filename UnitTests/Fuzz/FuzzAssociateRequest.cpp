@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes, in one piece and cut in two, give the same answer.
+#include "Fuzz/Require.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Messages/PduFramer.h"
-
-#include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
@@ -17,13 +16,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pieces.Feed(data, cut);
   pieces.Feed(data + cut, size - cut);
 
-  if (whole.GetStatus() != pieces.GetStatus() ||
-      whole.GetRequest().callingTitle.View() != pieces.GetRequest().callingTitle.View() ||
-      whole.GetRequest().implementationVersionName.View() !=
-          pieces.GetRequest().implementationVersionName.View())
-  {
-    std::abort();
-  }
+  Require(whole.GetStatus() == pieces.GetStatus() &&
+          whole.GetRequest().callingTitle.View() == pieces.GetRequest().callingTitle.View() &&
+          whole.GetRequest().implementationVersionName.View() ==
+              pieces.GetRequest().implementationVersionName.View());
 
   PduFramer().Feed(data, size, [](PduType) {});
   return 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes, in one piece and cut in two, give the same answer.
+#include "Fuzz/Require.h"
 #include "Network/Messages/CommandField.h"
 #include "Network/Messages/SubOperation.h"
-
-#include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
@@ -16,11 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CommandFieldReader pieces;
   pieces.Feed(data, cut);
   pieces.Feed(data + cut, size - cut);
-
-  if (whole.Get() != pieces.Get())
-  {
-    std::abort();
-  }
+  OrthancPerf::Require(whole.Get() == pieces.Get());
 
   OrthancPerf::SubOperation atOnce;
   atOnce.OnWritten(data, size, 1);
@@ -28,11 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   OrthancPerf::SubOperation twice;
   twice.OnWritten(data, cut, 1);
   twice.OnWritten(data + cut, size - cut, 1);
-
-  if (atOnce.IsInstance() != twice.IsInstance() || atOnce.GetSize() != twice.GetSize())
-  {
-    std::abort();
-  }
-
+  OrthancPerf::Require(atOnce.IsInstance() == twice.IsInstance() &&
+                       atOnce.GetSize() == twice.GetSize());
   return 0;
 }

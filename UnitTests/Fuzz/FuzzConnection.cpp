@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as what is read and written on connections, and when: in whatever pieces they come, the
 // same associations and instances come out, and metrics and JSON can say who had them.
+#include "Fuzz/Require.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/PeerMetrics.h"
 #include "Network/ConnectionTracker.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -27,20 +27,10 @@ namespace
   constexpr int FD = 63;  // no socket: the kernel knows nothing of it
 
 
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
-
-
   // Whether a text is fit for a label, a log and a page: what MakePrintable() promises
-  bool IsPrintable(const std::string& text)
+  bool IsFit(const std::string& text)
   {
-    return text.size() <= MAXIMUM_PEER_NAME &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    return text.size() <= MAXIMUM_PEER_NAME && IsPrintable(text);
   }
 
 
@@ -50,7 +40,7 @@ namespace
   public:
     void OnInstanceFinished(const FinishedInstance& instance) override
     {
-      Require(IsPrintable(instance.peer.name) && instance.sentUid.back() == '\0');
+      Require(IsFit(instance.peer.name) && instance.sentUid.back() == '\0');
       lines_.push_back(instance.peer.name + " " + std::to_string(instance.size) + " " +
                        instance.sentUid.data() + " " + ToLabel(instance.outcome));
     }
@@ -58,8 +48,8 @@ namespace
     void OnAssociationFinished(const FinishedAssociation& association) override
     {
       const AssociationParties& parties = association.parties;
-      Require(IsPrintable(association.peer.name) && IsPrintable(parties.callingTitle) &&
-              IsPrintable(parties.calledTitle) && IsPrintable(parties.implementationVersion));
+      Require(IsFit(association.peer.name) && IsFit(parties.callingTitle) &&
+              IsFit(parties.calledTitle) && IsFit(parties.implementationVersion));
       isEncrypted_ = isEncrypted_ || association.outcome == AssociationOutcome::Encrypted;
       lines_.push_back(
           parties.callingTitle + ">" + parties.calledTitle + " " + parties.implementationVersion +

@@ -2,6 +2,7 @@
 // Any bytes as a file to be transcoded, compared, and described as lossy: nothing may be read
 // outside, and what is written can be read again.
 #include "Dicom/DataSetEditor.h"
+#include "Fuzz/Require.h"
 #include "Transcoding/Engines/AutoEngine.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/LossyDerivation.h"
@@ -9,7 +10,6 @@
 #include "Transcoding/Verification.h"
 
 #include <cstdint>
-#include <cstdlib>
 
 namespace
 {
@@ -29,11 +29,7 @@ namespace
     OrthancPerf::TranscodingKind::Of(image, JPEG_BASELINE);
 
     const auto itself = OrthancPerf::ComparePixels(image, image);
-
-    if (itself.verdict == OrthancPerf::PixelComparison::Verdict::Different)
-    {
-      std::abort();
-    }
+    OrthancPerf::Require(itself.verdict != OrthancPerf::PixelComparison::Verdict::Different);
   }
 
 
@@ -47,12 +43,8 @@ namespace
           OrthancPerf::DescribeLossyDerivation(file, data, size, {JPEG_BASELINE, 90, "2.25.1"});
 
       OrthancPerf::FindFlaw(derived, JPEG_BASELINE, "2.25.1");
-
-      if (OrthancPerf::DataSetEditor(derived.data(), derived.size()).GetText(0x00080018) !=
-          "2.25.1")
-      {
-        std::abort();
-      }
+      const OrthancPerf::DataSetEditor again(derived.data(), derived.size());
+      OrthancPerf::Require(again.GetText(0x00080018) == "2.25.1");
     }
     catch (const OrthancPerf::DataSetError&)
     {

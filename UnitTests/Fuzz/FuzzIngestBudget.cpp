@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any senders, at any moments: what the budget counts is what they have, and once they send on, one
 // at least always proceeds, and each comes to its end, also while others are never stored.
+#include "Fuzz/Require.h"
 #include "Ingest/IngestBudget.h"
 #include "Network/Messages/ContentLength.h"
 
@@ -33,15 +34,6 @@ namespace
 
   // More than a sip
   constexpr std::uint64_t PROGRESS = PIECE / 2;
-
-
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
 
 
   enum class Kind

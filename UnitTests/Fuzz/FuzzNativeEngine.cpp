@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a DICOM file, or as the pixels of an image: what the native encoder makes of it has
 // the same pixels.
+#include "Fuzz/Require.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Native/RasterFrame.h"
 
 #include <cstdint>
-#include <cstdlib>
 
 namespace
 {
@@ -84,15 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const EngineResult result = ENGINE.Transcode(file.data(), file.size(), target);
   const bool isTranscoded = result.outcome == TranscodingOutcome::Transcoded;
 
-  if (isTranscoded != result.reason.empty() || isTranscoded == result.file.empty())
-  {
-    std::abort();
-  }
-
-  if (isTranscoded && EncapsulatedFrames(result.file).Decode() != ReadPixels(file))
-  {
-    std::abort();
-  }
-
+  Require(isTranscoded == result.reason.empty() && isTranscoded != result.file.empty());
+  Require(!isTranscoded || EncapsulatedFrames(result.file).Decode() == ReadPixels(file));
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "Advisor/Advisor.h"
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/Rules/Rules.h"
+#include "Fuzz/Require.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
@@ -34,7 +35,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -49,21 +49,6 @@ namespace
   const std::string PROXY = "127.0.0.1";
   const std::string PASSWORD = "Basic YWxpY2U6c2VjcmV0";  // alice:secret
   const std::string SCRAPER = "Basic c2NyYXBlcjp4";       // scraper:x
-
-
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
-
-
-  bool IsPrintable(const std::string& text)
-  {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  }
 
 
   Json::Value MakeConfiguration()

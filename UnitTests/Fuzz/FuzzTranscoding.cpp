@@ -5,6 +5,7 @@
 #include "Fuzz/ImageInput.h"
 #include "Fuzz/ImageWords.h"
 #include "Fuzz/LyingEngine.h"
+#include "Fuzz/Require.h"
 #include "Ingest/FinishedInstance.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Transcoder.h"
@@ -30,21 +31,6 @@ namespace
       Uid::EXPLICIT_LITTLE_ENDIAN, Uid::DEFLATED_LITTLE_ENDIAN, Uid::JPEG_BASELINE,
       Uid::JPEG_LS_NEAR_LOSSLESS,
   };
-
-
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
-
-
-  bool IsPrintable(const std::string& text)
-  {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  }
 
 
   // What the engine "dcmtk" is to do wrong, once the self-test is over

@@ -2,6 +2,7 @@
 // Any text as the body of PUT /perf/tuning: it is refused with a SettingError, or accepted, and
 // then shown, put again, and saved and loaded without a change. Any text as what the database kept
 // of an earlier release: it is in force, or is ignored with a warning.
+#include "Fuzz/Require.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/SettingError.h"
@@ -10,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 using namespace OrthancPerf;
 
@@ -32,15 +32,6 @@ namespace
   private:
     std::optional<std::string> text_;
   };
-
-
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
 
 
   void TryAsConfiguration(const Json::Value& json)

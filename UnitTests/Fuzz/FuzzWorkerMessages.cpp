@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any packets from a worker, whose codec libraries read the files of strangers, and any contents of
 // the memory that it shares: the plugin takes them for what they are, or for no answer.
+#include "Fuzz/Require.h"
 #include "Transcoding/Worker/MessageSocket.h"
 #include "Transcoding/Worker/SharedMemory.h"
 #include "Transcoding/Worker/WorkerProtocol.h"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <sys/socket.h>
@@ -20,21 +20,11 @@ using namespace OrthancPerf;
 
 namespace
 {
-  void Require(bool condition)
-  {
-    if (!condition)
-    {
-      std::abort();
-    }
-  }
-
-
   template <std::size_t Size>
   void CheckText(const std::array<char, Size>& field)
   {
     const std::string text = GetText(field);
-    Require(text.size() <= Size &&
-            std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    Require(text.size() <= Size && IsPrintable(text));
   }
 
 
