@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 from pydicom.data import get_testdata_file
-from pydicom.dataset import FileDataset
-from pydicom.uid import generate_uid
 
 from conftest import MakeSeries, StartOrthanc
 from harness.metrics import scrape, wait_until
@@ -21,6 +19,7 @@ from harness.transcoding import (
     list_engines,
     list_transcodings,
     read,
+    renew,
     tune,
     write,
 )
@@ -169,10 +168,6 @@ def test_images_that_no_engine_covers_are_counted_and_named(
         assert sum(f["Count"] for f in get_transcoding(orthanc)["Failures"]) == 3
     else:
         check_declined(orthanc, 3, engine)
-
-
-def renew(image: FileDataset) -> None:
-    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
 
 
 # ---- Uploads that Orthanc refuses ---------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 from pydicom.data import get_testdata_file
 from pydicom.dataset import FileDataset
 from pydicom.encaps import encapsulate
-from pydicom.uid import UID, generate_uid
+from pydicom.uid import UID
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
@@ -42,6 +42,7 @@ from harness.transcoding import (
     list_transcodings,
     read,
     read_stored,
+    renew,
     tune,
 )
 
@@ -162,11 +163,6 @@ def test_each_engine_writes_what_it_says(
             assert newest["Engine"] == engine
             assert newest["Size"] == len(orthanc.get_file(orthanc.get_json("/instances")[0]))
         orthanc.delete_all()
-
-
-def renew(image: FileDataset) -> None:
-    """A new identity."""
-    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
 
 
 def test_what_is_in_the_target_already_is_left_alone(

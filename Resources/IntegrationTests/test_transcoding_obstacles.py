@@ -10,7 +10,6 @@ from pydicom.data import get_testdata_file
 from pydicom.dataset import Dataset, FileDataset
 from pydicom.encaps import encapsulate, generate_frames
 from pydicom.sequence import Sequence
-from pydicom.uid import generate_uid
 
 from conftest import StartOrthanc
 from harness.orthanc import OrthancServer
@@ -29,6 +28,7 @@ from harness.transcoding import (
     list_transcodings,
     read,
     read_stored,
+    renew,
     tune,
     write,
 )
@@ -41,7 +41,7 @@ def repeat(name: str, count: int, frames: str | None) -> bytes:
     """A file of pydicom's with its only frame several times, and what it says of that."""
 
     def edit(image: FileDataset) -> None:
-        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+        renew(image)
         if image.file_meta.TransferSyntaxUID.is_encapsulated:
             frame = next(generate_frames(image.PixelData, number_of_frames=1))
             image.PixelData = encapsulate([frame] * count, has_bot=False)

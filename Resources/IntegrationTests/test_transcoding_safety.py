@@ -17,7 +17,7 @@ import pytest
 from pydicom.data import get_testdata_file
 from pydicom.dataset import FileDataset
 from pydicom.encaps import encapsulate, encapsulate_extended, generate_frames
-from pydicom.uid import UID, generate_uid
+from pydicom.uid import UID
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
@@ -41,6 +41,7 @@ from harness.transcoding import (
     list_transcodings,
     read,
     read_stored,
+    renew,
     tune,
     write,
 )
@@ -377,9 +378,6 @@ UNCOMPRESSED_EDITS = [
 def make_hostile_files() -> list[tuple[str, bytes]]:
     """Names and contents, each with an identity of its own."""
 
-    def renew(image: FileDataset) -> None:
-        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
-
     def make(name: str, edit: Edit) -> tuple[str, bytes]:
         def apply(image: FileDataset) -> None:
             renew(image)
@@ -467,7 +465,7 @@ def make_colours(label: str, *frames: bytes) -> bytes:
     """100 x 100 pixels of RGB or YCbCr in JPEG Baseline, whatever the label says."""
 
     def edit(image: FileDataset) -> None:
-        image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
+        renew(image)
         image.PhotometricInterpretation = label
         image.NumberOfFrames = len(frames)
         image.PixelData = encapsulate([add_comment(frame, COMMENT_SIZE) for frame in frames])

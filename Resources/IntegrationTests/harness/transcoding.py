@@ -9,7 +9,7 @@ import numpy as np
 import pydicom
 from pydicom.dataset import Dataset, FileDataset
 from pydicom.pixels import pixel_array
-from pydicom.uid import UID
+from pydicom.uid import UID, generate_uid
 
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
@@ -88,6 +88,11 @@ def change(content: bytes | Path, edit: Callable[[FileDataset], None]) -> bytes:
     image = read(content)
     edit(image)
     return write(image)
+
+
+def renew(image: FileDataset) -> None:
+    """A new identity."""
+    image.SOPInstanceUID = image.file_meta.MediaStorageSOPInstanceUID = generate_uid()
 
 
 def list_transcodings(server: OrthancServer, limit: int = 1000) -> list[Json]:
