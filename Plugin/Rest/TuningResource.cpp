@@ -6,6 +6,9 @@
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
+#include <memory>
+#include <mutex>
+
 namespace OrthancPerf
 {
   namespace
@@ -25,24 +28,41 @@ namespace OrthancPerf
     }
 
 
-    RestAnswer Answer(const TuningResourceSources& sources, const TuningOutcome& outcome,
-                      const RestRequest& request)
+    // One change after the other, so that they are noted in the order in which they come into force
+    class TuningChanger
     {
-      sources.changes.Note(*outcome.before, *outcome.tuning,
-                           {DescribeText(request.user), request.address, request.proxy});
-
-      for (const std::string& warning : outcome.warnings)
+    public:
+      explicit TuningChanger(const TuningResourceSources& sources) : sources_(sources)
       {
-        sources.warn(warning);
       }
 
-      return AnswerJson(ToJson(*outcome.tuning));
-    }
+      RestAnswer Change(const RestRequest& request, const std::function<TuningOutcome()>& change)
+      {
+        CheckAllowed(sources_.permission, request);
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const TuningOutcome outcome = change();
+        sources_.changes.Note(*outcome.before, *outcome.tuning,
+                              {DescribeText(request.user), request.address, request.proxy});
+
+        for (const std::string& warning : outcome.warnings)
+        {
+          sources_.warn(warning);
+        }
+
+        return AnswerJson(ToJson(*outcome.tuning));
+      }
+
+    private:
+      const TuningResourceSources sources_;
+      std::mutex mutex_;
+    };
   }
 
 
   void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources)
   {
+    const auto changer = std::make_shared<TuningChanger>(sources);
+
     const auto get = [sources](const RestRequest& request)
     {
       return AnswerJson(GetFlag(request, "sources")
@@ -50,17 +70,18 @@ namespace OrthancPerf
                             : ToJson(*sources.store.Get()));
     };
 
-    const auto put = [sources](const RestRequest& request)
+    const auto put = [sources, changer](const RestRequest& request)
     {
-      CheckAllowed(sources.permission, request);
-      const Json::Value patch = ParseJson(request.body.data(), request.body.size());
-      return Answer(sources, sources.store.Merge(patch), request);
+      const auto merge = [&]
+      {
+        return sources.store.Merge(ParseJson(request.body.data(), request.body.size()));
+      };
+      return changer->Change(request, merge);
     };
 
-    const auto reset = [sources](const RestRequest& request)
+    const auto reset = [sources, changer](const RestRequest& request)
     {
-      CheckAllowed(sources.permission, request);
-      return Answer(sources, sources.store.Reset(), request);
+      return changer->Change(request, [&] { return sources.store.Reset(); });
     };
 
     router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get, {"sources"});
