@@ -29,10 +29,11 @@ namespace OrthancPerf
       {
         host_.WaitForEngines();
         const CompareRequest request = Read(body);
-        const std::vector<std::string> instances = ChooseInstances(request);
 
+        // Of requests at once, one file is in memory at a time
         const std::lock_guard<std::mutex> lock(mutex_);
         CheckThatNoneIsUnderWay();
+        const std::vector<std::string> instances = ChooseInstances(request);
         latest_ = host_.Submit(MakeJob(request, instances), request.priority);
 
         Json::Value answer;
