@@ -22,6 +22,14 @@ namespace OrthancPerf
 
   RestAnswer RestRouter::Serve(const RestRequest& request) const
   {
+    RestAnswer answer = Answer(request);
+    answer.headers.emplace("Cache-Control", "no-store");
+    answer.headers.emplace("X-Content-Type-Options", "nosniff");
+    return answer;
+  }
+
+  RestAnswer RestRouter::Answer(const RestRequest& request) const
+  {
     try
     {
       RefuseOtherMethod(request);

@@ -28,8 +28,9 @@ namespace OrthancPerf
 
     // The answer to any request, errors included: 404 for an unknown route, 405 for a method that
     // the route does not have, 400 for an argument that it does not have, 403 for a change that
-    // another server's page asks for (RequestSafety), 500 for an unexpected failure. Never throws
-    // but for lack of memory.
+    // another server's page asks for (RequestSafety), 500 for an unexpected failure. No cache keeps
+    // it unless its handler says so: proxies may keep what says nothing. Never throws but for lack
+    // of memory.
     RestAnswer Serve(const RestRequest& request) const;
 
     // The value of the header "Allow" of a 405 (RFC 9110 section 10.2.1): "GET,PUT"
@@ -48,6 +49,7 @@ namespace OrthancPerf
 
     using Methods = std::map<HttpMethod, Route>;
 
+    RestAnswer Answer(const RestRequest& request) const;
     const Route& Find(const RestRequest& request) const;
     void CheckArguments(const Route& route, const RestRequest& request) const;
 

@@ -113,4 +113,28 @@ namespace OrthancPerf
     EXPECT_EQ(400, Serve("/perf/plain", {{"_method", "DELETE"}}, HttpMethod::Delete).status);
     EXPECT_EQ(0, served_);
   }
+
+
+  TEST_F(RestRouterTest, NoAnswerIsKeptOrTakenForAnotherType)
+  {
+    for (const char* path : {"/perf/plain", "/perf/nothing"})
+    {
+      const RestAnswer answer = Serve(path, {});
+      EXPECT_EQ("no-store", answer.headers.at("Cache-Control"));
+      EXPECT_EQ("nosniff", answer.headers.at("X-Content-Type-Options"));
+    }
+  }
+
+
+  TEST_F(RestRouterTest, ARouteMaySayHowLongItsAnswerIsKept)
+  {
+    const auto answer = [](const RestRequest&)
+    {
+      RestAnswer kept = AnswerJson(Json::objectValue);
+      kept.headers["Cache-Control"] = "no-cache";
+      return kept;
+    };
+    router_.Register("/perf/kept", HttpMethod::Get, "Kept", answer);
+    EXPECT_EQ("no-cache", Serve("/perf/kept", {}).headers.at("Cache-Control"));
+  }
 }
