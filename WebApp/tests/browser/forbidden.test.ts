@@ -16,3 +16,14 @@ test('a change that is forbidden says so, and is not shown as made', async () =>
   expect(await control.isDisabled()).toBe(true);
   await page.close();
 });
+
+test('a preset that is forbidden is not shown as chosen', async () => {
+  const { page } = await visit();
+  await isLive(page);
+  const presets = page.getByRole('group', { name: 'Preset of all socket settings' });
+  await presets.getByRole('radio', { name: 'Stock' }).click();
+  await page.getByText('Changes are not allowed to you: AllowTuning').waitFor();
+  expect(await presets.getByRole('radio', { name: 'Stock' }).isChecked()).toBe(false);
+  expect(await presets.getByRole('radio', { name: 'Tuned' }).isChecked()).toBe(true);
+  await page.close();
+});

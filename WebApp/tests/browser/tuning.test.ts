@@ -88,10 +88,10 @@ test('a switch is worked by the keyboard', async () => {
 
 test('the presets set all socket settings, and each change has its mark', async () => {
   const { page } = current;
-  await page.getByRole('radio', { name: 'Stock' }).check();
+  await page.getByRole('radio', { name: 'Stock' }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('stock');
   await page.locator('.strip-card').filter({ hasText: 'Preset: stock' }).first().waitFor();
-  await page.getByRole('radio', { name: 'Tuned' }).check();
+  await page.getByRole('radio', { name: 'Tuned' }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
 });
 
@@ -175,10 +175,10 @@ test('the budget for large images is a share or a size, and its chart comes with
 test('what a change did stands in figures before and after it', async () => {
   const { page } = current;
   await page.waitForTimeout(6000); // since the change of the test before
-  await page.getByRole('radio', { name: 'Stock' }).check();
+  await page.getByRole('radio', { name: 'Stock' }).click();
   const card = page.locator('.strip-card').filter({ hasText: 'Preset: stock' }).first();
   await expect.poll(() => card.locator('.factor').textContent()).toContain('×');
   expect(await findBarriers(page)).toEqual([]);
-  await page.getByRole('radio', { name: 'Tuned' }).check();
+  await page.getByRole('radio', { name: 'Tuned' }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
 });
