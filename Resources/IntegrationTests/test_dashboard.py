@@ -124,6 +124,10 @@ def test_a_server_that_does_not_answer(orthanc: OrthancServer) -> None:
     look(orthanc.url, "silent", PERF_PID=str(orthanc.pid))
 
 
+def test_a_clock_that_is_set_back(orthanc: OrthancServer) -> None:
+    look(orthanc.url, "clock")
+
+
 def send_nonsense(server: OrthancServer) -> None:
     """64 KiB that are no association, and an association that calls itself 64 KiB of HTML."""
     html = b"<script>alert(1)</script>" * 2600

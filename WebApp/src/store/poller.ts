@@ -7,7 +7,7 @@ import { now, state } from './state';
 export interface Task {
   period: number; // seconds
   run: () => Promise<void>;
-  due?: number;
+  due?: number; // by the clock below
 }
 
 const SHORTEST_RETRY = 2;
@@ -18,11 +18,16 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let retry = SHORTEST_RETRY;
 let isRunning = false;
 
+// Seconds that only go on: the time of day may be set back
+function getUptime(): number {
+  return performance.now() / 1000;
+}
+
 async function runDue(tasks: readonly Task[]): Promise<void> {
   for (const task of tasks) {
-    if ((task.due ?? 0) <= now()) {
+    if ((task.due ?? 0) <= getUptime()) {
       await task.run();
-      task.due = now() + task.period;
+      task.due = getUptime() + task.period;
     }
   }
 }
