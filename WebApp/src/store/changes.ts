@@ -30,8 +30,11 @@ async function make(send: () => Promise<Tuning>): Promise<boolean> {
     await Promise.all([askSources(), askChanges()]).catch(() => undefined);
     return true;
   } catch (error) {
-    state.isTuningForbidden ||= error instanceof RequestError && error.status === FORBIDDEN;
-    tell(`Not changed. ${error instanceof Error ? error.message : String(error)}`, true);
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof RequestError && error.status === FORBIDDEN) {
+      state.tuningForbidden = reason;
+    }
+    tell(`Not changed. ${reason}`, true);
     // The controls show again what is in force
     state.tuning = state.tuning === undefined ? undefined : { ...state.tuning };
     return false;

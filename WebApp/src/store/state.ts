@@ -61,7 +61,7 @@ export const state = shallowReactive({
   changes: [] as readonly TuningChange[],
 
   isChanging: false,
-  isTuningForbidden: false,
+  tuningForbidden: '', // why; empty: it may be changed
   message: '',
   isMessageProblem: false,
 

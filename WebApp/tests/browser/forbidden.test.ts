@@ -11,7 +11,7 @@ test('a change that is forbidden says so, and is not shown as made', async () =>
   await isLive(page);
   const control = page.getByRole('switch', { name: 'Send at once' });
   await control.click();
-  await page.getByText('Changes are not allowed to you: AllowTuning').waitFor();
+  await page.locator('#tuning').getByText(/^Changes are not allowed to you.*AllowTuning/).waitFor();
   expect(await control.getAttribute('aria-checked')).toBe('true');
   expect(await control.isDisabled()).toBe(true);
   await page.close();
@@ -22,8 +22,22 @@ test('a preset that is forbidden is not shown as chosen', async () => {
   await isLive(page);
   const presets = page.getByRole('group', { name: 'Preset of all socket settings' });
   await presets.getByRole('radio', { name: 'Stock' }).click();
-  await page.getByText('Changes are not allowed to you: AllowTuning').waitFor();
+  await page.locator('#tuning').getByText(/^Changes are not allowed to you.*AllowTuning/).waitFor();
   expect(await presets.getByRole('radio', { name: 'Stock' }).isChecked()).toBe(false);
   expect(await presets.getByRole('radio', { name: 'Tuned' }).isChecked()).toBe(true);
+  await page.close();
+});
+
+test('a change that something else than AllowTuning forbids says what does', async () => {
+  const { page } = await visit();
+  await isLive(page);
+  const Error = 'A page of another server may not change anything here';
+  await page.route('**/perf/tuning', (route) => {
+    const isChange = route.request().method() === 'PUT';
+    return isChange ? route.fulfill({ status: 403, json: { Error } }) : route.fallback();
+  });
+  await page.getByRole('switch', { name: 'Send at once' }).click();
+  await page.locator('#tuning').getByText(Error).waitFor();
+  expect(await page.getByText('AllowTuning').count()).toBe(0);
   await page.close();
 });
