@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run of POST /perf/transcoding/compare, from the choice of a series to the end of its job.
-import { orthanc, perf } from '../api';
+import { orthanc, perf, RequestError } from '../api';
 import type { Job, Series } from '../model/answers';
 import { state, tell, view } from './state';
 
@@ -25,12 +25,26 @@ function isOver(job: Job): boolean {
   return job.State === 'Success' || job.State === 'Failure';
 }
 
+// undefined: Orthanc does not answer just now, and the job goes on
+async function askJob(id: string): Promise<Job | undefined> {
+  try {
+    return await orthanc.get<Job>(`jobs/${id}`);
+  } catch (error) {
+    if (error instanceof RequestError) {
+      throw error;
+    }
+    return undefined;
+  }
+}
+
 async function follow(resource: string, id: string): Promise<void> {
   for (;;) {
-    const job = await orthanc.get<Job>(`jobs/${id}`);
-    state.comparison = { resource, job, problem: job.State === 'Failure' ? (job.ErrorDescription ?? '') : '' };
-    if (isOver(job)) {
-      return;
+    const job = await askJob(id);
+    if (job !== undefined) {
+      state.comparison = { resource, job, problem: job.State === 'Failure' ? (job.ErrorDescription ?? '') : '' };
+      if (isOver(job)) {
+        return;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, PERIOD));
   }

@@ -32,3 +32,15 @@ test('a comparison runs on a chosen series, and shows each engine', async () => 
   expect(troubles).toEqual([]);
   await page.close();
 });
+
+test('a comparison is followed to its end, though Orthanc does not answer for a moment', async () => {
+  const { page } = await visit();
+  await isLive(page);
+  await page.getByRole('button', { name: 'List the latest series…' }).click();
+  await expect.poll(() => page.getByLabel('Series').locator('option').count()).toBeGreaterThan(0);
+  await page.route('**/jobs/*', (route) => route.abort(), { times: 1 });
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.locator('.results').or(page.getByText('No comparison.')).first().waitFor();
+  expect(await page.getByText('No comparison.').count()).toBe(0);
+  await page.close();
+});
