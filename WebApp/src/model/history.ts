@@ -94,6 +94,17 @@ export function thinOut(points: readonly Point[], most: number): Point[] {
   return [...groups.values()].map(summarize);
 }
 
+// From a point to the next one, where some are missing between them: Orthanc did not run, or the page
+// was not looked at for longer than the server remembers
+export function findGaps(times: readonly number[]): [number, number][] {
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const usual = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
+  return times.slice(1).flatMap((time, index): [number, number][] => {
+    const before = times[index] ?? time;
+    return time - before > 2 * usual ? [[before, time]] : [];
+  });
+}
+
 export interface Speed {
   instances: number;
   bytes: number;

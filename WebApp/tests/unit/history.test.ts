@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { compareAround, mergePoints, thinOut, toPoints } from '../../src/model/history';
+import { compareAround, findGaps, mergePoints, thinOut, toPoints } from '../../src/model/history';
 import { makeHistory } from './answers';
 
 function makePoints(begin: number, instances: number[]) {
@@ -63,4 +63,13 @@ test('another change ends the comparison', () => {
 test('where nothing went through there is no speed', () => {
   const nothing = { before: null, after: null, isBrief: false };
   expect(compareAround(makePoints(100, [0, 0]), 101, 0, 200)).toEqual(nothing);
+});
+
+test('what lies between a restart of the server and what was known before is a gap', () => {
+  expect(findGaps([])).toEqual([]);
+  expect(findGaps([10, 11, 12, 13])).toEqual([]);
+  expect(findGaps([10, 11, 12, 40, 41, 42])).toEqual([[12, 40]]);
+  // Of groups, the first one may have lost its beginning
+  expect(findGaps([17, 20, 30, 40, 50])).toEqual([]);
+  expect(findGaps([17, 20, 30, 40, 87, 90, 100, 110])).toEqual([[40, 87]]);
 });
