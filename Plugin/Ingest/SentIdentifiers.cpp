@@ -49,7 +49,7 @@ namespace OrthancPerf
   bool SentIdentifiers::IsToAsk(const std::string& uid)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return known_.count(uid) == 0 && asked_.insert(uid).second;
+    return asked_.size() < MAXIMUM_ASKED && known_.count(uid) == 0 && asked_.insert(uid).second;
   }
 
 

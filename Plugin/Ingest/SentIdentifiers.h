@@ -20,10 +20,15 @@ namespace OrthancPerf
   class SentIdentifiers
   {
   public:
+    // So many questions may wait, and no more are asked meanwhile: the lookups have to have room
+    // for instances whose outcome is to be judged, which come first
+    static constexpr std::size_t MAXIMUM_ASKED = StoreLookups::MAXIMUM / 4;
+
     // The lookups outlive this, and nothing is asked once it is gone
     SentIdentifiers(StoreLookups& lookups, std::size_t capacity);
 
-    // Asks for those that are not known yet, and waits for the answers for so long at most
+    // Asks for those that are not known yet, as far as there is room, and waits for the answers for
+    // so long at most
     void LookUp(const std::vector<UidText>& sopInstanceUids, Duration patience);
 
     // Empty: the store does not hold it, or has not answered yet
@@ -38,6 +43,6 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     std::map<std::string, std::string> known_;
     std::deque<std::string> order_;  // of what is known, the oldest first
-    std::set<std::string> asked_;    // no more than the lookups take
+    std::set<std::string> asked_;    // not answered yet
   };
 }

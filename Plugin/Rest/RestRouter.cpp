@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestRouter.h"
 
-#include "Rest/RequestSafety.h"
+#include "Rest/Access/RequestSafety.h"
 #include "Tuning/SettingError.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Rest/RequestSenders.h"
+#include "Rest/Access/RequestSenders.h"
 #include "Rest/RestRouter.h"
 
 #include <orthanc/OrthancCPlugin.h>

@@ -96,11 +96,13 @@ namespace OrthancPerf
   }
 
 
+  // Or who lists all that was sent, again and again, would fill the lookups
   TEST_F(SentIdentifiersTest, OfTooManyTheRestIsNotKnown)
   {
+    constexpr std::size_t MAXIMUM = SentIdentifiers::MAXIMUM_ASKED;
     std::vector<UidText> uids;
 
-    for (std::size_t i = 0; i <= StoreLookups::MAXIMUM; i++)
+    for (std::size_t i = 0; i <= MAXIMUM; i++)
     {
       uids.push_back(MakeUid("1." + std::to_string(i)));
     }
@@ -110,11 +112,13 @@ namespace OrthancPerf
     Ask();
     identifiers_.LookUp({uids.back()}, Duration::zero());  // there is a place now
 
-    for (std::size_t i = 0; i < StoreLookups::MAXIMUM; i++)
+    for (std::size_t i = 0; i < MAXIMUM; i++)
     {
       Ask();
     }
 
-    EXPECT_EQ("id of 1.1024", identifiers_.Get(uids.back()));
+    Ask();
+    EXPECT_EQ(MAXIMUM + 1, asked_.size());
+    EXPECT_EQ("id of 1." + std::to_string(MAXIMUM), identifiers_.Get(uids.back()));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/RequestSenders.h"
+#include "Rest/Access/RequestSenders.h"
 
 namespace OrthancPerf
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/RegisteredUsers.h"
+#include "Rest/Access/RegisteredUsers.h"
 
 #include "Tuning/JsonValues.h"
 

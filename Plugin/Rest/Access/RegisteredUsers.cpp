@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/RegisteredUsers.h"
+#include "Rest/Access/RegisteredUsers.h"
 
-#include "Rest/BasicCredentials.h"
+#include "Rest/Access/BasicCredentials.h"
 
 namespace OrthancPerf
 {

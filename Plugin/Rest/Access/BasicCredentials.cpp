@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/BasicCredentials.h"
+#include "Rest/Access/BasicCredentials.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/TrustedProxies.h"
+#include "Rest/Access/TrustedProxies.h"
 
 #include "Tuning/TextListKind.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/MetricsUsers.h"
+#include "Rest/Access/MetricsUsers.h"
 
-#include "Rest/BasicCredentials.h"
+#include "Rest/Access/BasicCredentials.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/MetricsUsers.h"
+#include "Rest/Access/MetricsUsers.h"
 
 #include <gtest/gtest.h>
 

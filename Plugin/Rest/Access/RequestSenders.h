@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Rest/RegisteredUsers.h"
+#include "Rest/Access/RegisteredUsers.h"
+#include "Rest/Access/TrustedProxies.h"
 #include "Rest/RestMessage.h"
-#include "Rest/TrustedProxies.h"
 
 namespace OrthancPerf
 {
