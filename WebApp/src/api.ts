@@ -15,6 +15,7 @@ const LONG_PATIENCE = 60_000; // for what changes something, or lists all series
 export class RequestError extends Error {
   constructor(
     readonly status: number,
+    readonly path: string,
     message: string,
   ) {
     super(message);
@@ -54,7 +55,7 @@ async function request<Answer>(base: URL, method: string, path: string, patience
   const url = new URL(path === '' ? base.href.replace(/\/$/, '') : path, base);
   const { response, text } = await send(url, options);
   if (!response.ok) {
-    throw new RequestError(response.status, describe(response.status, text));
+    throw new RequestError(response.status, url.pathname, describe(response.status, text));
   }
   return JSON.parse(text) as Answer;
 }

@@ -71,7 +71,7 @@ const INSTANCES: Task = { period: 2, run: askInstances };
 const MINUTES: Task = { period: 2, run: askMinutes };
 
 const TASKS: Task[] = [
-  { period: 2, run: askStatus },
+  { period: 2, run: askStatus, isVital: true },
   { period: 10, run: askTuning },
   { period: 2, run: askSeconds },
   INSTANCES,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Asks the server again and again: one request after the other, less often while it does not
-// answer, not at all while nobody looks at the page.
+// answer, not at all while nobody looks at the page. What is refused, as a proxy may forbid a single
+// route, keeps nothing else from being asked.
 import { RequestError } from '../api';
 import { now, state } from './state';
 
 export interface Task {
   period: number; // seconds
   run: () => Promise<void>;
+  isVital?: boolean; // without it, there is nothing to show
   due?: number; // by the clock below
+  refusal?: RequestError | undefined;
 }
 
 const SHORTEST_RETRY = 2;
@@ -23,13 +26,28 @@ function getUptime(): number {
   return performance.now() / 1000;
 }
 
+async function run(task: Task): Promise<void> {
+  try {
+    await task.run();
+    task.refusal = undefined;
+    task.due = getUptime() + task.period;
+  } catch (error) {
+    if (task.isVital || !(error instanceof RequestError)) {
+      throw error;
+    }
+    task.refusal = error;
+    task.due = getUptime() + LONGEST_RETRY;
+  }
+}
+
 async function runDue(tasks: readonly Task[]): Promise<void> {
   for (const task of tasks) {
     if ((task.due ?? 0) <= getUptime()) {
-      await task.run();
-      task.due = getUptime() + task.period;
+      await run(task);
     }
   }
+  const refused = tasks.find((task) => task.refusal)?.refusal;
+  state.refusal = refused ? `${refused.path}: ${refused.message}` : '';
 }
 
 function onAnswered(): void {

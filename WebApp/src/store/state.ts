@@ -46,6 +46,7 @@ export const state = shallowReactive({
   problem: '',
   updated: 0, // when the server last answered, seconds since 1970
   retryAt: 0,
+  refusal: '', // of what is only a part of the page; empty: there is none
 
   status: undefined as Status | undefined,
   instances: { Receive: [], Send: [] } as Readonly<Record<Direction, readonly Instance[]>>,
