@@ -20,6 +20,7 @@
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -48,6 +49,10 @@ namespace OrthancPerf
 
     // Whoever looks at /perf waits so long for what is to be looked up
     constexpr std::chrono::milliseconds PATIENCE_WITH_STORE(300);
+
+    // For all that asks Orthanc as it stops. What waits for a database that hangs does so for
+    // longer.
+    constexpr std::chrono::seconds PATIENCE_WITH_TASKS(2);
 
     // Identifiers of instances that were sent
     constexpr std::size_t KEPT_IDENTIFIERS = 4096;
@@ -186,37 +191,34 @@ namespace OrthancPerf
     }
 
     advisorSources_.Start();
-    housekeeping_ = StartTask("PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
-                              [this, isSecond = false]() mutable
-                              {
-                                Settle(QUIET);
-                                LookAtAssociations();
-                                transcoding_.GetEngines().Tidy();
+    StartTask("PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
+              [this, isSecond = false]() mutable
+              {
+                Settle(QUIET);
+                LookAtAssociations();
+                transcoding_.GetEngines().Tidy();
 
-                                // A millisecond, with a hundred threads: each other time will do
-                                if (std::exchange(isSecond, !isSecond))
-                                {
-                                  evidence_.OnProcessorWait(pressure_.Measure());
-                                }
-                              });
-    advising_ =
-        StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
-    trimming_ = StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { memory_.Trim(); });
-    readingStore_ = StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
-    lookingUp_ = StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
-                           [this]
-                           {
-                             storeLookups_.AskNext([this](const InstanceIdentity& instance)
-                                                   { return orthanc_.FindInstance(instance); },
-                                                   LOOKUP_PERIOD);
-                           });
-    watchingJobs_ =
-        StartTask("PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
-                  [this] {
-                    jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD);
-                  });
-    watchingHealth_ = StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
-                                [this] { health_.AskNext(HEALTH_PERIOD); });
+                // A millisecond, with a hundred threads: each other time will do
+                if (std::exchange(isSecond, !isSecond))
+                {
+                  evidence_.OnProcessorWait(pressure_.Measure());
+                }
+              });
+    StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
+    StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { memory_.Trim(); });
+    StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
+    StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
+              [this]
+              {
+                storeLookups_.AskNext([this](const InstanceIdentity& instance)
+                                      { return orthanc_.FindInstance(instance); },
+                                      LOOKUP_PERIOD);
+              });
+    StartTask("PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
+              [this]
+              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD); });
+    StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
+              [this] { health_.AskNext(HEALTH_PERIOD); });
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
@@ -226,19 +228,17 @@ namespace OrthancPerf
   }
 
 
-  std::unique_ptr<PeriodicTask> PluginContext::StartTask(const char* threadName,
-                                                         const char* callback,
-                                                         std::chrono::milliseconds period,
-                                                         std::function<void()> task)
+  void PluginContext::StartTask(const char* threadName, const char* callback,
+                                std::chrono::milliseconds period, std::function<void()> task)
   {
-    return std::make_unique<PeriodicTask>(period,
-                                          [this, threadName, callback, task = std::move(task)]
-                                          {
-                                            thread_local const ThreadName name(
-                                                orthanc_.GetContext(), threadName,
-                                                ThreadName::Lifetime::OfOrthanc);
-                                            Guard(callback, task);
-                                          });
+    tasks_.push_back(std::make_unique<PeriodicTask>(
+        period,
+        [this, threadName, callback, task = std::move(task)]
+        {
+          thread_local const ThreadName name(orthanc_.GetContext(), threadName,
+                                             ThreadName::Lifetime::OfOrthanc);
+          Guard(callback, task);
+        }));
   }
 
 
@@ -247,16 +247,29 @@ namespace OrthancPerf
     // First, as Orthanc ends its servers once all messages are over
     memory_.Stop();
     jobWatch_.Stop();
-    watchingHealth_.reset();
-    watchingJobs_.reset();
-    lookingUp_.reset();
-    readingStore_.reset();
-    trimming_.reset();
-    advising_.reset();
-    housekeeping_.reset();
 
     // Or Orthanc would wait for them: its servers end once all requests have
-    transcoding_.GetEngines().Stop();
+    transcoding_.Stop();
+    StopTasks();
+  }
+
+
+  // Orthanc calls this with a lock held (1.10.1: changeCallbackMutex_) that a job which begins or
+  // ends may wait for, with the locks held that a task waits for as it asks Orthanc. So a task that
+  // has not ended soon gets on once this has returned, and is waited for by the destructor.
+  void PluginContext::StopTasks()
+  {
+    const TimePoint end = Clock::now() + PATIENCE_WITH_TASKS;
+
+    for (const std::unique_ptr<PeriodicTask>& task : tasks_)
+    {
+      task->RequestStop();
+    }
+
+    for (const std::unique_ptr<PeriodicTask>& task : tasks_)
+    {
+      task->WaitForEnd(std::max(end - Clock::now(), Duration::zero()));
+    }
   }
 
 

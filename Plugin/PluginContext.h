@@ -139,9 +139,9 @@ namespace OrthancPerf
     void ReadStore();
 
     // "callback": by which its failures are known
-    std::unique_ptr<PeriodicTask> StartTask(const char* threadName, const char* callback,
-                                            std::chrono::milliseconds period,
-                                            std::function<void()> task);
+    void StartTask(const char* threadName, const char* callback, std::chrono::milliseconds period,
+                   std::function<void()> task);
+    void StopTasks();
     void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
@@ -190,12 +190,6 @@ namespace OrthancPerf
     Advisor advisor_;
     HealthWatch health_;
     RestRouter router_;
-    std::unique_ptr<PeriodicTask> housekeeping_;
-    std::unique_ptr<PeriodicTask> watchingJobs_;
-    std::unique_ptr<PeriodicTask> advising_;
-    std::unique_ptr<PeriodicTask> trimming_;
-    std::unique_ptr<PeriodicTask> readingStore_;
-    std::unique_ptr<PeriodicTask> lookingUp_;
-    std::unique_ptr<PeriodicTask> watchingHealth_;
+    std::vector<std::unique_ptr<PeriodicTask>> tasks_;
   };
 }

@@ -92,6 +92,13 @@ namespace OrthancPerf
   }
 
 
+  void TranscodingContext::Stop()
+  {
+    isStopped_ = true;
+    engines_.Stop();
+  }
+
+
   void TranscodingContext::SetSettings(const IngestTranscoding& settings)
   {
     const bool isNewTarget = settings.transferSyntax != transcoder_.GetSettings()->transferSyntax;
@@ -296,6 +303,12 @@ namespace OrthancPerf
   {
     const ThreadName name(orthanc_.GetContext(), "PERF-ENGINES", ThreadName::Lifetime::Short);
     selfTest_.wait();
+
+    // What it has found then may be that they were stopped
+    if (isStopped_)
+    {
+      return;
+    }
 
     for (const EngineVerdict& verdict : engines_.GetVerdicts())
     {

@@ -41,6 +41,9 @@ namespace OrthancPerf
     // callback does not call TranscodeReceived; empty: it does.
     void Start(const IngestTranscoding& settings, const std::string& problem);
 
+    // Orthanc stops: engines' programs end, and nothing is said of it
+    void Stop();
+
     void SetSettings(const IngestTranscoding& settings);
 
     // Throws SettingError if the engines there are cannot do that. Waits for their self-test.
@@ -108,6 +111,7 @@ namespace OrthancPerf
     EngineDirectory engines_;
     Transcoder transcoder_;
     std::atomic<bool> isStarted_{false};
+    std::atomic<bool> isStopped_{false};
     std::shared_future<void> selfTest_;
     std::future<void> report_;
   };

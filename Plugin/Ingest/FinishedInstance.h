@@ -136,7 +136,8 @@ namespace OrthancPerf
     bool isOwnFailure = false;  // received, and failed though Orthanc could read it
     Peer peer;
     std::size_t size = 0;  // bytes of the DICOM file as received
-    std::chrono::system_clock::time_point finishedAt;
+    TimePoint endedAt;
+    std::chrono::system_clock::time_point finishedAt;  // the same, for people
     PhaseDurations phases;
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;

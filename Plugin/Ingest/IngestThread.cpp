@@ -2,6 +2,7 @@
 #include "Ingest/IngestThread.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unistd.h>
 #include <utility>
 
@@ -57,9 +58,10 @@ namespace OrthancPerf
 
     if (message)
     {
-      // Its body may look like a message of its own: after an interim response under TLS, say
+      // Under TLS, its body may look like a message of its own: after an interim response that was
+      // taken for the final one
       requestMessage_ = message->id;
-      requestMessage_->serial++;
+      requestMessage_->serial += message->isEncrypted ? 1 : 0;
     }
 
     return ended;
@@ -70,14 +72,8 @@ namespace OrthancPerf
                                                         const ReceivedInstance& received)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    std::optional<EndedInstance> ended = Leave(received.origin, now);
     const std::optional<Message> message = source_.GetCurrentMessage();
-
-    if (message && inFlight_ && inFlight_->message && *inFlight_->message == message->id)
-    {
-      inFlight_->evidence.isOvertaken = true;
-    }
-
-    std::optional<EndedInstance> ended = End();
     BeginRequestIfNew(message);
     Open(requestMark_.value_or(now), received.origin, received.size);
     MarkReceived(message, now);
@@ -149,7 +145,7 @@ namespace OrthancPerf
 
     // Each instance is filtered once: this is the next one, of which OnReceived has not been told
     std::optional<EndedInstance> ended =
-        inFlight_ && inFlight_->evidence.filterReached ? End() : std::nullopt;
+        inFlight_ && inFlight_->evidence.filterReached ? Leave(known.origin, now) : std::nullopt;
 
     if (inFlight_)
     {
@@ -186,15 +182,18 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
+    if (const auto overtaken = FindOvertaken(known.instanceId); overtaken != overtaken_.end())
+    {
+      overtaken->timeline.Mark(Phase::Commit, now);
+      overtaken->SetStored(known);
+      told_ = Finish(std::move(*overtaken));
+      overtaken_.erase(overtaken);
+      return true;
+    }
+
     if (std::exchange(isGivenUp_, false))
     {
       return false;
-    }
-
-    // Each instance is stored once: this is one that was overtaken, and has ended
-    if (inFlight_ && inFlight_->isStored)
-    {
-      return true;
     }
 
     if (inFlight_)
@@ -206,14 +205,7 @@ namespace OrthancPerf
       Open(now, known.origin, known.size);
     }
 
-    inFlight_->isStored = true;
-    inFlight_->instance.instanceId = known.instanceId;
-
-    if (!known.peer.name.empty())
-    {
-      inFlight_->instance.peer = known.peer;
-    }
-
+    inFlight_->SetStored(known);
     return true;
   }
 
@@ -222,7 +214,17 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (!inFlight_ || !HasEnded(now, quiet))
+    if (told_)
+    {
+      return std::exchange(told_, std::nullopt);
+    }
+
+    if (!overtaken_.empty() && HasEnded(overtaken_.front(), now, quiet))
+    {
+      return TakeFirstOvertaken();
+    }
+
+    if (!inFlight_ || !HasEnded(*inFlight_, now, quiet))
     {
       return std::nullopt;
     }
@@ -236,7 +238,7 @@ namespace OrthancPerf
   std::optional<EndedInstance> IngestThread::TakeLast()
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return End();
+    return overtaken_.empty() ? End() : TakeFirstOvertaken();
   }
 
 
@@ -271,7 +273,14 @@ namespace OrthancPerf
   std::optional<Origin> IngestThread::GetInFlight() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return inFlight_ ? std::optional<Origin>(inFlight_->instance.origin) : std::nullopt;
+
+    if (inFlight_)
+    {
+      return inFlight_->instance.origin;
+    }
+
+    return overtaken_.empty() ? std::nullopt
+                              : std::optional<Origin>(overtaken_.back().instance.origin);
   }
 
 
@@ -280,7 +289,7 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(mutex_);
 
     if (!inFlight_ || !inFlight_->message || inFlight_->isStored || inFlight_->isHeld ||
-        GetResponse().state != Response::State::Pending)
+        GetResponse(*inFlight_).state != Response::State::Pending)
     {
       return std::nullopt;
     }
@@ -292,7 +301,7 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    const Duration silence = now - GetLastSign();
+    const Duration silence = now - inFlight_->GetLastSign();
 
     if (silence < LONG_SILENCE + GetSlowest(inFlight_->instance.size))
     {
@@ -318,19 +327,97 @@ namespace OrthancPerf
       requestMark_ = inFlight_->timeline.GetLastMark();
     }
 
-    const Response response = GetResponse();
+    const Response response = GetResponse(*inFlight_);
 
     if (inFlight_->isStored && response.state == Response::State::Written)
     {
       inFlight_->timeline.Mark(Phase::Respond, response.lastByte);
     }
 
-    const Timeline timeline = inFlight_->timeline;
-    EndedInstance ended = std::move(static_cast<EndedInstance&>(*inFlight_));
+    EndedInstance ended = Finish(std::move(*inFlight_));
     inFlight_.reset();
-    ended.instance.phases = timeline.GetPhases();
-    ended.instance.finishedAt = ToSystemTime(timeline.GetLastMark());
     return ended;
+  }
+
+
+  // Another one begins, from this origin. Orthanc may have stored the one before, and tells the
+  // plugins so, of which one stores another now: whether it has is known once this plugin is told.
+  std::optional<EndedInstance> IngestThread::Leave(Origin next, TimePoint now)
+  {
+    const bool isOfScript = next == Origin::Plugin || next == Origin::Lua;
+
+    if (!inFlight_ || !isOfScript || !inFlight_->evidence.filterReached || inFlight_->isStored ||
+        GetResponse(*inFlight_).state != Response::State::Pending)
+    {
+      return End();
+    }
+
+    if (requestMark_)
+    {
+      requestMark_ = now;
+    }
+
+    overtaken_.push_back(std::move(*inFlight_));
+    inFlight_.reset();
+    return overtaken_.size() > MAXIMUM_OVERTAKEN ? TakeFirstOvertaken() : std::nullopt;
+  }
+
+
+  // The end: it is the one in flight, as far as can be told. Those that were overtaken last are
+  // told of first; where their identifiers cannot be made, that has to do.
+  std::deque<IngestThread::InFlight>::iterator
+  IngestThread::FindOvertaken(const std::string& instanceId)
+  {
+    const auto isIt = [&instanceId](const InFlight& instance)
+    {
+      return instance.identity.hasher.GetInstanceId() == instanceId;
+    };
+
+    if (overtaken_.empty() || (inFlight_ && !inFlight_->isStored && isIt(*inFlight_)))
+    {
+      return overtaken_.end();
+    }
+
+    const auto found = std::find_if(overtaken_.rbegin(), overtaken_.rend(), isIt);
+
+    if (found != overtaken_.rend())
+    {
+      return std::prev(found.base());
+    }
+
+    const bool isOfFlight = isGivenUp_ || (inFlight_ && !inFlight_->isStored);
+    return isOfFlight ? overtaken_.end() : std::prev(overtaken_.end());
+  }
+
+
+  std::optional<EndedInstance> IngestThread::TakeFirstOvertaken()
+  {
+    EndedInstance ended = Finish(std::move(overtaken_.front()));
+    overtaken_.pop_front();
+    return ended;
+  }
+
+
+  EndedInstance IngestThread::Finish(InFlight&& instance)
+  {
+    const Timeline timeline = instance.timeline;
+    EndedInstance ended = std::move(static_cast<EndedInstance&>(instance));
+    ended.instance.phases = timeline.GetPhases();
+    ended.instance.endedAt = timeline.GetLastMark();
+    ended.instance.finishedAt = ToSystemTime(ended.instance.endedAt);
+    return ended;
+  }
+
+
+  void IngestThread::InFlight::SetStored(const KnownInstance& known)
+  {
+    isStored = true;
+    instance.instanceId = known.instanceId;
+
+    if (!known.peer.name.empty())
+    {
+      instance.peer = known.peer;
+    }
   }
 
 
@@ -471,35 +558,35 @@ namespace OrthancPerf
   }
 
 
-  Response IngestThread::GetResponse() const
+  Response IngestThread::GetResponse(const InFlight& instance) const
   {
-    if (!inFlight_->message)
+    if (!instance.message)
     {
       return {};
     }
 
-    const Response response = source_.GetResponse(*inFlight_->message);
+    const Response response = source_.GetResponse(*instance.message);
 
     // What was written before its last mark is no answer to it, but "100 Continue", say
     const bool isEarlier = response.state == Response::State::Written &&
-                           response.lastByte < inFlight_->timeline.GetLastMark();
+                           response.lastByte < instance.timeline.GetLastMark();
     return isEarlier ? Response() : response;
   }
 
 
-  bool IngestThread::HasEnded(TimePoint now, Duration quiet) const
+  bool IngestThread::HasEnded(const InFlight& instance, TimePoint now, Duration quiet) const
   {
-    if (inFlight_->isHeld)
+    if (instance.isHeld)
     {
       return false;
     }
 
-    if (inFlight_->isStored && !inFlight_->message)
+    if (instance.isStored && !instance.message)
     {
       return true;
     }
 
-    const Response response = GetResponse();
+    const Response response = GetResponse(instance);
 
     switch (response.state)
     {
@@ -510,28 +597,28 @@ namespace OrthancPerf
         return now - response.lastByte >= quiet;
 
       default:
-        return now - GetLastSign() >= GetPatience();
+        return now - instance.GetLastSign() >= instance.GetPatience();
     }
   }
 
 
-  // When the instance was heard of last: from then on patience runs
-  TimePoint IngestThread::GetLastSign() const
+  // When it was heard of last: from then on patience runs
+  TimePoint IngestThread::InFlight::GetLastSign() const
   {
-    const TimePoint mark = inFlight_->timeline.GetLastMark();
-    return inFlight_->letGo ? std::max(mark, *inFlight_->letGo) : mark;
+    const TimePoint mark = timeline.GetLastMark();
+    return letGo ? std::max(mark, *letGo) : mark;
   }
 
 
-  Duration IngestThread::GetPatience() const
+  Duration IngestThread::InFlight::GetPatience() const
   {
-    if (inFlight_->message && !inFlight_->isStored)
+    if (message && !isStored)
     {
       return PATIENCE_WITH_UNANSWERED;
     }
 
     const std::chrono::seconds base =
-        inFlight_->evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
-    return base + GetSlowest(inFlight_->instance.size);
+        evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
+    return base + GetSlowest(instance.size);
   }
 }

@@ -7,6 +7,8 @@
 #include "Ingest/OutcomeJudge.h"
 #include "Ingest/Timeline.h"
 
+#include <cstddef>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -126,6 +128,10 @@ namespace OrthancPerf
       {
       }
 
+      void SetStored(const KnownInstance& known);
+      TimePoint GetLastSign() const;
+      Duration GetPatience() const;
+
       Timeline timeline;
       std::optional<MessageId> message;
       bool isTakenOver = false;
@@ -133,17 +139,23 @@ namespace OrthancPerf
       std::optional<TimePoint> letGo;
     };
 
+    // Another plugin that is told of a stored instance may store others on the same thread, which
+    // it is told of, too
+    static constexpr std::size_t MAXIMUM_OVERTAKEN = 4;
+
     std::optional<EndedInstance> End();
+    std::optional<EndedInstance> Leave(Origin next, TimePoint now);
+    std::deque<InFlight>::iterator FindOvertaken(const std::string& instanceId);
+    std::optional<EndedInstance> TakeFirstOvertaken();
+    static EndedInstance Finish(InFlight&& instance);
     void Open(TimePoint begin, Origin origin, std::size_t size);
     void BeginRequestIfNew(const std::optional<Message>& message);
     void MarkReceived(const std::optional<Message>& message, TimePoint now);
     void MarkMessage(const Message& message, TimePoint now);
     void MarkStored(TimePoint now);
     void MarkDatabase(const std::optional<DatabaseWork>& work);
-    Response GetResponse() const;
-    bool HasEnded(TimePoint now, Duration quiet) const;
-    TimePoint GetLastSign() const;
-    Duration GetPatience() const;
+    Response GetResponse(const InFlight& instance) const;
+    bool HasEnded(const InFlight& instance, TimePoint now, Duration quiet) const;
 
     IMessageSource& source_;
     mutable std::mutex mutex_;
@@ -152,6 +164,8 @@ namespace OrthancPerf
     std::optional<MessageId> requestMessage_;  // the latest that may be its; nothing: not seen
     Message message_;                          // the latest, as far as its instances have used it
     std::optional<InFlight> inFlight_;
+    std::deque<InFlight> overtaken_;     // by those that began later, on their way; the latest last
+    std::optional<EndedInstance> told_;  // of them, the one that Orthanc was said to have stored
     bool isGivenUp_ = false;
     bool isGivenUpAfterFilter_ = false;
   };

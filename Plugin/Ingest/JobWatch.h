@@ -33,7 +33,7 @@ namespace OrthancPerf
     // what "ask" throws.
     void AnswerNext(const Ask& ask, Duration patience);
 
-    // From now on nobody waits
+    // From now on nobody waits, and nothing is asked
     void Stop();
 
   private:

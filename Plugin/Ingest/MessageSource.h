@@ -32,7 +32,8 @@ namespace OrthancPerf
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
     StallSum lossStalls;  // as in FinishedInstance
-    Peer peer;            // empty name: there is none (HTTP), or it is not known (encrypted)
+    bool isEncrypted = false;
+    Peer peer;  // empty name: there is none (HTTP), or it is not known (encrypted)
   };
 
 

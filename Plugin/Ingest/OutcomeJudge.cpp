@@ -12,20 +12,18 @@ namespace OrthancPerf
 
     if (evidence.filterReached)
     {
-      const bool mayBeInStore = evidence.isOvertaken;
-
       if (evidence.origin != Origin::DicomProtocol || evidence.cstoreFilterReached)
       {
-        return {Outcome::Failed, mayBeInStore, "storage full, or storage or database failed"};
+        return {Outcome::Failed, false, "storage full, or storage or database failed"};
       }
 
       if (others.acceptCStore)
       {
-        return {Outcome::Failed, mayBeInStore,
+        return {Outcome::Failed, false,
                 "storage or database failed, or another plugin's C-STORE filter refused it"};
       }
 
-      return {Outcome::Discarded, mayBeInStore, "refused by another plugin's C-STORE filter"};
+      return {Outcome::Discarded, false, "refused by another plugin's C-STORE filter"};
     }
 
     if (others.mayRefuse)

@@ -19,10 +19,6 @@ namespace OrthancPerf
 
     // The C-STORE filter was reached: no other plugin has one
     bool cstoreFilterReached = false;
-
-    // Another instance of the same message began meanwhile: another plugin may store it while it is
-    // told that this one is stored
-    bool isOvertaken = false;
   };
 
   struct Verdict

@@ -14,24 +14,38 @@ namespace OrthancPerf
 
   PeriodicTask::~PeriodicTask()
   {
+    RequestStop();
+    thread_.join();
+  }
+
+  void PeriodicTask::RequestStop()
+  {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      stopped_ = true;
+      isStopped_ = true;
     }
 
     wakeUp_.notify_all();
-    thread_.join();
+  }
+
+  bool PeriodicTask::WaitForEnd(std::chrono::nanoseconds patience)
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return ended_.wait_for(lock, patience, [this] { return isEnded_; });
   }
 
   void PeriodicTask::Run()
   {
     std::unique_lock<std::mutex> lock(mutex_);
 
-    while (!wakeUp_.wait_for(lock, period_, [this] { return stopped_; }))
+    while (!wakeUp_.wait_for(lock, period_, [this] { return isStopped_; }))
     {
       lock.unlock();
       task_();
       lock.lock();
     }
+
+    isEnded_ = true;
+    ended_.notify_all();
   }
 }

@@ -19,6 +19,12 @@ namespace OrthancPerf
     PeriodicTask& operator=(const PeriodicTask&) = delete;
     ~PeriodicTask();
 
+    // Any thread: it does not run again
+    void RequestStop();
+
+    // Once it was requested to stop: false if a run is under way still when so long has passed
+    bool WaitForEnd(std::chrono::nanoseconds patience);
+
   private:
     void Run();
 
@@ -26,7 +32,9 @@ namespace OrthancPerf
     const std::function<void()> task_;
     std::mutex mutex_;
     std::condition_variable wakeUp_;
-    bool stopped_ = false;
+    std::condition_variable ended_;
+    bool isStopped_ = false;
+    bool isEnded_ = false;
     std::thread thread_;
   };
 }

@@ -14,10 +14,11 @@ namespace OrthancPerf
     const std::lock_guard lock(mutex_);
     ring_.push_front(instance);
 
-    // Threads report their instances some milliseconds after their end, in any order
+    // Threads report their instances some milliseconds after their end, in any order. By a clock
+    // that is never set back, or what comes then would be taken for the oldest, and dropped.
     for (std::size_t age = 0; age + 1 < ring_.size(); age++)
     {
-      if (ring_[age].finishedAt >= ring_[age + 1].finishedAt)
+      if (ring_[age].endedAt >= ring_[age + 1].endedAt)
       {
         break;
       }

@@ -92,6 +92,7 @@ namespace OrthancPerf
       message.idle = Duration(idle);
     }
 
+    message.isEncrypted = place->hasApplicationData;
     message.peer = place->isHttp.load(RELAXED) ? Peer{{}, place->peer.Load().ToString()}
                                                : place->GetRequestor();
 

@@ -129,7 +129,8 @@ namespace OrthancPerf
     sent.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     NameByAddress(sent.peer);
     sent.size = event.bytesSent;
-    sent.finishedAt = ToSystemTime(ToTimePoint(event.endedAt));
+    sent.endedAt = ToTimePoint(event.endedAt);
+    sent.finishedAt = ToSystemTime(sent.endedAt);
     sent.areStallsObserved = true;
     sent.stalls = event.stalls;
     sent.stallTime = Duration(event.stallTime);

@@ -2,7 +2,6 @@
 #include "Ingest/IngestThread.h"
 
 #include "Ingest/NoMessageSource.h"
-#include "Ingest/OutcomeJudge.h"
 
 #include <gtest/gtest.h>
 
@@ -611,8 +610,9 @@ namespace OrthancPerf
   TEST_F(IngestThreadWithProbe, AnUploadBeginsAtTheFirstByteOfItsHeaders)
   {
     source_.message = MakeMessage(1, 100, 101);
+    source_.message->isEncrypted = true;
     thread_.OnRequest(At(102), "10.0.0.2");
-    source_.message = MakeMessage(2, 105, 120);  // the body, after "100 Continue"
+    source_.message = MakeMessage(2, 105, 120);  // the body, after "100 Continue" in a large record
     source_.message->peer = Peer();
     thread_.OnReceived(At(121), Received(Origin::RestApi, 1000));
     Store(thread_, At(125), Known(Origin::RestApi, 1000));
@@ -654,27 +654,136 @@ namespace OrthancPerf
   }
 
 
-  // It is told of a stored instance before this one, and uploads another on the same thread
-  TEST_F(IngestThreadWithProbe, WhatAnotherPluginStoresInItsStoredCallbackKeepsItsIdentifier)
+  TEST_F(IngestThreadWithProbe, ARequestOfWhichNoFilterWasToldMayFollowOnTheSameConnection)
   {
-    KnownInstance inner = Known(Origin::Plugin, 1000);
-    KnownInstance outer = FromModality("CT1");
-    inner.instanceId = "inner";
-    outer.instanceId = "outer";
+    source_.message = MakeMessage(1, 0, 1);
+    thread_.OnRequest(At(2), "10.0.0.2");
+    source_.message = MakeMessage(2, 5000, 5004);
+    source_.message->peer = Peer{"", "10.0.0.2"};
+    thread_.OnReceived(At(5005), Received(Origin::RestApi, 1000));
+    const auto finished = thread_.TakeLast();
 
+    ASSERT_TRUE(finished);
+    EXPECT_EQ(milliseconds(4), finished->instance.phases.Get(Phase::Receive));
+  }
+
+
+  namespace
+  {
+    KnownInstance Identified(const std::string& instanceId, Origin origin)
+    {
+      KnownInstance known = Known(origin, 1000);
+      known.instanceId = instanceId;
+      return known;
+    }
+
+
+    // With an identity of its own
+    ReceivedInstance Inner()
+    {
+      ReceivedInstance received = Received(Origin::Plugin, 500);
+      received.identity.hasher.Add('1');
+      return received;
+    }
+  }
+
+
+  // It is told of a stored instance before this one, and uploads another on the same thread
+  TEST_F(IngestThreadWithProbe, WhatAnotherPluginStoresInItsStoredCallbackIsAnInstanceOfItsOwn)
+  {
     Receive();
-    const auto overtaken = thread_.OnReceived(At(111), Received(Origin::Plugin, 1000));
-    thread_.OnFilter(At(112), inner);
-    EXPECT_TRUE(thread_.OnStored(At(113), inner));
-    EXPECT_TRUE(thread_.OnStored(At(114), outer));
-    const auto last = thread_.TakeLast();
+    const std::string outerId = InstanceIdentity().hasher.GetInstanceId();
+    const std::string innerId = Inner().identity.hasher.GetInstanceId();
+    ASSERT_NE(outerId, innerId);
+    EXPECT_FALSE(thread_.OnReceived(At(115), Inner()));
+    thread_.OnFilter(At(116), Identified(innerId, Origin::Plugin));
+    EXPECT_FALSE(Store(thread_, At(118), Identified(innerId, Origin::Plugin)));
+    const auto outer = Store(thread_, At(119), Identified(outerId, Origin::DicomProtocol));
+    const auto inner = thread_.TakeLast();
 
-    ASSERT_TRUE(overtaken);
-    EXPECT_TRUE(overtaken->evidence.isOvertaken);
-    EXPECT_TRUE(JudgeOutcome(overtaken->evidence, {}).mayBeInStore);
-    ASSERT_TRUE(last);
-    EXPECT_EQ("inner", last->instance.instanceId);
-    EXPECT_FALSE(last->evidence.isOvertaken);
+    ASSERT_TRUE(outer);
+    EXPECT_TRUE(outer->isStored);
+    EXPECT_EQ(outerId, outer->instance.instanceId);
+    EXPECT_EQ(1000U, outer->instance.size);
+    EXPECT_EQ(milliseconds(9), outer->instance.phases.Get(Phase::Commit));
+    ASSERT_TRUE(inner);
+    EXPECT_TRUE(inner->isStored);
+    EXPECT_EQ(innerId, inner->instance.instanceId);
+    EXPECT_EQ(500U, inner->instance.size);
+  }
+
+
+  // Orthanc has it already, and says nothing more of it
+  TEST_F(IngestThreadWithProbe, AnInnerInstanceThatIsNotStoredIsNotTakenForTheOuterOne)
+  {
+    Receive();
+    const std::string outerId = InstanceIdentity().hasher.GetInstanceId();
+    thread_.OnReceived(At(115), Inner());
+    const auto outer = Store(thread_, At(119), Identified(outerId, Origin::DicomProtocol));
+    const auto inner = thread_.TakeLast();
+
+    ASSERT_TRUE(outer);
+    EXPECT_EQ(1000U, outer->instance.size);
+    ASSERT_TRUE(inner);
+    EXPECT_FALSE(inner->isStored);
+    EXPECT_EQ(500U, inner->instance.size);
+  }
+
+
+  TEST_F(IngestThreadWithProbe, APartThatFailedIsJudgedOnceItsRequestIsAnswered)
+  {
+    source_.message = MakeMessage(1, 100, 108);
+    thread_.OnReceived(At(109), Received(Origin::Plugin, 1000));
+    thread_.OnFilter(At(110), Known(Origin::Plugin, 1000));
+    EXPECT_FALSE(thread_.OnReceived(At(115), Inner()));
+    thread_.OnFilter(At(116), Known(Origin::Plugin, 500));
+    EXPECT_FALSE(thread_.TakeEnded(At(120), QUIET));
+    EXPECT_TRUE(thread_.GetInFlight());
+
+    source_.response = At(121);
+    const auto first = thread_.TakeEnded(At(171), QUIET);
+    const auto second = thread_.TakeEnded(At(171), QUIET);
+
+    ASSERT_TRUE(first);
+    EXPECT_EQ(1000U, first->instance.size);
+    EXPECT_FALSE(first->isStored);
+    EXPECT_TRUE(first->evidence.filterReached);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(500U, second->instance.size);
+    EXPECT_FALSE(thread_.GetInFlight());
+  }
+
+
+  TEST(IngestThread, AnOuterInstanceIsStoredOnceWhereNoMessageIsSeen)
+  {
+    NoMessageSource noSource;
+    IngestThread thread(noSource);
+    thread.OnFilter(At(10), FromModality("CT1"));
+    EXPECT_FALSE(thread.OnFilter(At(15), Known(Origin::Plugin, 500)));
+    const auto inner = Store(thread, At(18), Identified("inner", Origin::Plugin));
+    const auto outer = Store(thread, At(19), Identified("outer", Origin::DicomProtocol));
+
+    ASSERT_TRUE(inner);
+    EXPECT_EQ("inner", inner->instance.instanceId);
+    ASSERT_TRUE(outer);
+    EXPECT_EQ("outer", outer->instance.instanceId);
+    EXPECT_EQ(1000U, outer->instance.size);
+    EXPECT_FALSE(thread.GetInFlight());
+  }
+
+
+  TEST_F(IngestThreadWithProbe, SoManyMayBeOvertaken)
+  {
+    Receive();
+    std::size_t ended = 0;
+
+    for (int i = 0; i < 10; i++)
+    {
+      ended += thread_.OnReceived(At(120), Received(Origin::Plugin, 500)) ? 1U : 0U;
+      thread_.OnFilter(At(121), Known(Origin::Plugin, 500));
+    }
+
+    EXPECT_EQ(6U, ended);
   }
 
 

@@ -65,6 +65,21 @@ namespace OrthancPerf
   }
 
 
+  // Orthanc may hold the lock of its jobs until it has stopped all plugins
+  TEST_F(JobWatchTest, OnceItIsStoppedNothingIsAsked)
+  {
+    watch_.GetTypes(std::chrono::milliseconds(1));
+    watch_.Stop();
+    watch_.AnswerNext(
+        []() -> JobWatch::Types
+        {
+          ADD_FAILURE();
+          return {};
+        },
+        std::chrono::hours(1));
+  }
+
+
   // Who wants to know while Orthanc is asked has to learn of a job that was begun meanwhile
   TEST_F(JobWatchTest, AnAnswerIsOfAfterTheQuestion)
   {

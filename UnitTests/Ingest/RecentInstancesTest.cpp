@@ -37,7 +37,10 @@ namespace OrthancPerf
     const auto make = [](std::size_t size, int second)
     {
       FinishedInstance instance = Make(size);
-      instance.finishedAt = std::chrono::system_clock::time_point(std::chrono::seconds(second));
+      instance.endedAt = TimePoint(std::chrono::seconds(second));
+
+      // The time of day may be set back
+      instance.finishedAt = std::chrono::system_clock::time_point(std::chrono::seconds(-second));
       return instance;
     };
 

@@ -78,7 +78,7 @@ namespace OrthancPerf
     const double hashing = EstimateMd5(traffic, evidence.facts);
     const double total = traffic.GetTotalSeconds();
 
-    if (traffic.instances < MINIMUM_INSTANCES ||
+    if (traffic.instances < MINIMUM_INSTANCES || total <= 0 ||
         traffic.bytes < LARGE_INSTANCE * traffic.instances || hashing < MINIMUM_MD5_SHARE * total)
     {
       return std::nullopt;
@@ -115,7 +115,7 @@ namespace OrthancPerf
     const double total = traffic.GetTotalSeconds();
 
     if (!facts.IsOn("StorageCompression", false) || traffic.instances < MINIMUM_INSTANCES ||
-        compressing < MINIMUM_COMPRESSION_SHARE * total)
+        total <= 0 || compressing < MINIMUM_COMPRESSION_SHARE * total)
     {
       return std::nullopt;
     }

@@ -125,8 +125,8 @@ namespace OrthancPerf
 
     bool StoresFilesInPostgreSql(const ServerFacts& facts)
     {
-      const Json::Value& enabled = facts.configuration["PostgreSQL"]["EnableStorage"];
-      return enabled.isBool() && enabled.asBool();
+      const Json::Value& section = facts.configuration["PostgreSQL"];
+      return section.isObject() && section["EnableStorage"] == Json::Value(true);
     }
 
 

@@ -121,7 +121,9 @@ namespace OrthancPerf
     }
 
     memory_.Shrink(KEPT_MEMORY);
-    isBroken_ = false;
+
+    // It may have failed for want of memory, which it keeps: then it would fail each image
+    isBroken_ = (result.outcome == TranscodingOutcome::Failed);
     return result;
   }
 

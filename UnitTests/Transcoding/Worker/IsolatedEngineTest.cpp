@@ -179,6 +179,16 @@ namespace OrthancPerf
   }
 
 
+  // It may have failed for want of memory that it keeps itself
+  TEST(IsolatedEngine, AWorkerThatHasFailedServesNoOtherCall)
+  {
+    const Misbehaving misbehaving;
+    const std::string pid = misbehaving.GetFile("pid");
+    misbehaving.GetReason("fail");
+    EXPECT_NE(pid, misbehaving.GetFile("pid"));
+  }
+
+
   TEST(IsolatedEngine, KnowsWhatTheProgramCanWrite)
   {
     const Misbehaving misbehaving;
