@@ -96,6 +96,18 @@ namespace OrthancPerf
   }
 
 
+  // Where all are refused or held already, and there is no probe
+  TEST_F(StorageCompressionRuleTest, NoShareIsSaidOfNoTime)
+  {
+    Sample sample;
+    sample.phases = {};
+    sample.size = 15'000'000;
+    SetTraffic(sample);
+    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+  }
+
+
   TEST_F(StorageCompressionRuleTest, FindsTheTimeInZlib)
   {
     SetTraffic(MakeCompressed());

@@ -92,6 +92,14 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(ServerRulesTest, ASectionThatIsNoneIsNoError)
+  {
+    const std::size_t found = ListChecklist().size();
+    configuration_["PostgreSQL"] = false;
+    EXPECT_EQ(found, ListChecklist().size());
+  }
+
+
   TEST_F(ServerRulesTest, WhatTheChecklistProposesEndsItsFindings)
   {
     evidence_.facts.storedInstances = 100'000;
