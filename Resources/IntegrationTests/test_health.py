@@ -115,7 +115,7 @@ def test_the_folder_beneath_a_disk_takes_no_image_unless_it_is_orthancs_own(
                 assert wait_for_problem(server, "Storage") == "Permission denied"
             ((status, _),) = upload(server, [images[1].read_bytes()])
             assert (status == 200) == (owner != NOBODY)
-            assert bool([*fault.beneath.iterdir()]) == (owner != NOBODY)
+            assert bool(fault.list_beneath()) == (owner != NOBODY)
             assert is_well(server) == (owner != NOBODY)
         assert wait_until(lambda: is_well(server), PATIENCE)
         assert server.get_file(server.find_instance(images[0].sop_instance_uid))

@@ -48,6 +48,13 @@ namespace OrthancPerf
     }
 
 
+    // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
+    std::string MakeTlsRecord(char type, std::size_t size)
+    {
+      return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
+    }
+
+
     // The connections of a server on which a test says what is read and written, and when
     class MessageRecorderTest : public testing::Test
     {
@@ -83,7 +90,19 @@ namespace OrthancPerf
         return *connection;
       }
 
-      // The same, asked for by Orthanc: connected at 5 ms, asked at 6 ms, accepted at 1006 ms
+      // An association whose request came under TLS at 3 ms, and an instance over it at 5 ms
+      Connection& ReceiveUnderTls()
+      {
+        Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+        Read(*connection, MakeTlsRecord(22, 300), 1);
+        Write(*connection, MakeTlsRecord(22, 1500), 2);
+        Read(*connection, MakeTlsRecord(23, 200), 3);
+        Write(*connection, MakeTlsRecord(23, 200), 4);
+        Read(*connection, MakeTlsRecord(23, 10000), 5);
+        return *connection;
+      }
+
+      // As Accept, asked for by Orthanc: connected at 5 ms, asked at 6 ms, accepted at 1006 ms
       Connection& Connect()
       {
         Connection* connection = tracker_.OnConnecting(FD, MakeAddress(104), At(0));
@@ -515,16 +534,6 @@ namespace OrthancPerf
   }
 
 
-  namespace
-  {
-    // A piece of a TLS connection: 22 is a record of the handshake, 23 one of application data
-    std::string MakeTlsRecord(char type, std::size_t size)
-    {
-      return std::string{type, 3, 3, 0, 0} + std::string(size, 'x');
-    }
-  }
-
-
   TEST_F(MessageRecorderTest, UnderTlsALargeAssociateRequestIsNoInstance)
   {
     Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
@@ -559,21 +568,16 @@ namespace OrthancPerf
   // What ends it looks like an answer: an A-ABORT, and an alert of TLS 1.2
   TEST_F(MessageRecorderTest, UnderTlsAnInstanceThatWasBrokenOffDoesNotCount)
   {
-    const auto count = [&](const std::vector<std::size_t>& answers)
+    const auto count = [this](const std::vector<std::size_t>& answers)
     {
-      Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-      Read(*connection, MakeTlsRecord(22, 300), 1);
-      Write(*connection, MakeTlsRecord(22, 1500), 2);
-      Read(*connection, MakeTlsRecord(23, 200), 3);
-      Write(*connection, MakeTlsRecord(23, 200), 4);
-      Read(*connection, MakeTlsRecord(23, 10000), 5);
+      Connection& connection = ReceiveUnderTls();
 
       for (const std::size_t answer : answers)
       {
-        Write(*connection, MakeTlsRecord(23, answer), 6);
+        Write(connection, MakeTlsRecord(23, answer), 6);
       }
 
-      tracker_.OnClosing(*connection, At(7));
+      tracker_.OnClosing(connection, At(7));
       return Drain().associations.back().instances;
     };
 
@@ -584,20 +588,15 @@ namespace OrthancPerf
 
   TEST_F(MessageRecorderTest, UnderTlsAnAssociationHasTheTitleThatOrthancTellsOfItsInstance)
   {
-    Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
-    Read(*connection, MakeTlsRecord(22, 300), 1);
-    Write(*connection, MakeTlsRecord(22, 1500), 2);
-    Read(*connection, MakeTlsRecord(23, 200), 3);
-    Write(*connection, MakeTlsRecord(23, 200), 4);
-    Read(*connection, MakeTlsRecord(23, 10000), 5);
+    Connection& connection = ReceiveUnderTls();
     EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
 
     recorder_.NameRequestor("CT_ROOM_1");
     EXPECT_EQ("CT_ROOM_1", recorder_.GetParties(FD).callingTitle);
     EXPECT_EQ("CT_ROOM_1", recorder_.GetCurrentMessage()->peer.name);
 
-    Write(*connection, MakeTlsRecord(23, 100), 6);
-    tracker_.OnClosing(*connection, At(7));
+    Write(connection, MakeTlsRecord(23, 100), 6);
+    tracker_.OnClosing(connection, At(7));
     Drain();
     ASSERT_EQ(1U, collector_.associations.size());
     EXPECT_EQ(AssociationOutcome::Encrypted, collector_.associations.front().outcome);

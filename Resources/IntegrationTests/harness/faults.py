@@ -150,10 +150,8 @@ class ReadOnlyDisk(Fault):
         return subprocess.run(command, timeout=60, capture_output=True).returncode == 0
 
 
-class RemoteFolder(Fault):
-    """The images are in another program's hands (bindfs, FUSE), as those on a network drive are."""
-
-    obstacle = find_obstacle("bindfs", device="/dev/fuse")
+class MountedFolder(Fault):
+    """The images are where something is mounted, the index is not."""
 
     @contextmanager
     def prepare(self, folder: Path) -> Iterator[None]:
@@ -166,6 +164,18 @@ class RemoteFolder(Fault):
             yield
         finally:
             self._unmount()
+
+    def _mount(self) -> None:
+        raise NotImplementedError
+
+    def _unmount(self) -> None:
+        raise NotImplementedError
+
+
+class RemoteFolder(MountedFolder):
+    """It is in another program's hands (bindfs, FUSE), as those on a network drive are."""
+
+    obstacle = find_obstacle("bindfs", device="/dev/fuse")
 
     def _mount(self) -> None:
         self._process = subprocess.Popen(["bindfs", "-f", self._source, self._point])
@@ -203,7 +213,7 @@ class LostFolder(RemoteFolder):
             self._mount()
 
 
-class UnmountedFolder(Fault):
+class UnmountedFolder(MountedFolder):
     """The disk of the images is unmounted, and mounted again; Orthanc sees the folder beneath.
 
     That one is `owner`'s. root may write to whatever is others': without this right, Orthanc is to
@@ -217,18 +227,9 @@ class UnmountedFolder(Fault):
         self._owner = owner
         self.launcher = ["setpriv", "--bounding-set", "-dac_override"]
 
-    @contextmanager
-    def prepare(self, folder: Path) -> Iterator[None]:
-        self._disk, self.beneath = folder / "disk", folder / "mounted"
-        for path in (self._disk, self.beneath):
-            path.mkdir(mode=0o755)
-        os.chown(self.beneath, self._owner, -1)
-        self.options = {"StorageDirectory": str(self.beneath), "IndexDirectory": str(folder)}
-        self._mount()
-        try:
-            yield
-        finally:
-            self._unmount()
+    def list_beneath(self) -> list[Path]:
+        """What is in the folder while it is unmounted."""
+        return [*self._point.iterdir()]
 
     @contextmanager
     def strike(self, server: OrthancServer) -> Iterator[None]:
@@ -239,10 +240,11 @@ class UnmountedFolder(Fault):
             self._mount()
 
     def _mount(self) -> None:
-        run("mount", "--bind", self._disk, self.beneath)
+        os.chown(self._point, self._owner, -1)
+        run("mount", "--bind", self._source, self._point)
 
     def _unmount(self) -> None:
-        run("umount", "--lazy", self.beneath)
+        run("umount", "--lazy", self._point)
 
 
 # ---- Limits ----------------------------------------------------------------------------------
