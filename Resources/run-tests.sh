@@ -266,25 +266,36 @@ part_sanitizers()
 }
 
 
-# fuzz_for_long TARGET CORPUS SECONDS: what it says, and its line of $LOGS/fuzz. Afterwards, the folder
-# CORPUS holds what it has found, without what is of no more use.
+# fuzz_for_long TARGET CORPUS SECONDS: what it says, and its line of $LOGS/fuzz, once it has had so many
+# seconds of a processor, however busy the machine is. Afterwards, the folder CORPUS holds what it has
+# found, without what is of no more use.
 fuzz_for_long()
 {
-  local target=$1 corpus=$2 seconds=$3 small=$2-small begin=$SECONDS crashes=0 date commit figures
+  local target=$1 corpus=$2 seconds=$3 small=$2-small begin=$SECONDS processor=0 crashes=0
+  local date commit figures runs coverage TIMEFORMAT='%U %S'
   date=$(date --utc +%FT%TZ)
   commit=$(git describe --always --dirty=+ --exclude='*' 2> /dev/null || echo unknown)
-  figures=$(mktemp)
-  run_fuzz_target "$target" "$corpus" -max_total_time="$seconds" -verbosity=1 -print_funcs=0 2>&1 \
-    | awk -v target="$target" -v figures="$figures" '
-        match($0, /cov: [0-9]+/) { coverage = substr($0, RSTART + 5, RLENGTH - 5) }
-        /^stat::number_of_executed_units:/ { runs = $2 }
-        /AddressSanitizer failed to allocate/ { next }  # what nobody has: an engine goes on
-        !/^[#"]/ { print target ": " $0; fflush() }
-        END { print runs + 0 "\t" coverage + 0 > figures }' \
-    || crashes=1
-  printf '%s\t%s\t%d\t%s\t%d\t%s\n' "$target" "$date" $((SECONDS - begin)) "$(< "$figures")" \
-    "$crashes" "$commit" >> "$LOGS/fuzz"
-  rm "$figures"
+  figures=$(mktemp -d)
+  echo "0 0" > "$figures/runs"
+  while (( processor < seconds && crashes == 0 ))
+  do
+    # The processor's seconds are at most the clock's, which libFuzzer counts
+    { time run_fuzz_target "$target" "$corpus" -max_total_time="$(( seconds - processor + 5 ))" \
+        -verbosity=1 -print_funcs=0 2>&1; } 2> "$figures/time" \
+      | awk -v target="$target" -v figures="$figures/runs" '
+          BEGIN { getline before < figures; close(figures); split(before, sum) }
+          match($0, /cov: [0-9]+/) { sum[2] = substr($0, RSTART + 5, RLENGTH - 5) }
+          /^stat::number_of_executed_units:/ { sum[1] += $2 }
+          /AddressSanitizer failed to allocate/ { next }  # what nobody has: an engine goes on
+          !/^[#"]/ { print target ": " $0; fflush() }
+          END { printf "%d %d\n", sum[1], sum[2] > figures }' \
+      || crashes=1
+    processor=$(awk -v before="$processor" '{ print int(before + $1 + $2) }' "$figures/time")
+  done
+  read -r runs coverage < "$figures/runs"
+  printf '%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n' "$target" "$date" $((SECONDS - begin)) "$processor" \
+    "$runs" "$coverage" "$crashes" "$commit" >> "$LOGS/fuzz"
+  rm -r "$figures"
   rm -rf "${small:?}/$target"
   mkdir -p "$small/$target"
   "build/asan/$target" -merge=1 -verbosity=0 "$small/$target" "$corpus/$target" 2> /dev/null
@@ -294,16 +305,16 @@ fuzz_for_long()
 }
 
 
-# Each target for so many seconds, as many at once as there are processors. What they find stays in
-# build/fuzz for the next time. A target ends with its first crash; "coverage" counts edges of the
-# program's flow.
+# Each target for so many seconds of a processor, as many at once as there are processors. What they
+# find stays in build/fuzz for the next time. A target ends with its first crash; "coverage" counts
+# edges of the program's flow.
 part_fuzz()
 {
   local corpus=build/fuzz
   build_sanitized FuzzTargets
   "$VENV/python" Resources/fuzz-corpus.py unpack "$corpus"
   mkdir -p "$LOGS"
-  printf '%s\t' target begin seconds runs coverage crashes > "$LOGS/fuzz"
+  printf '%s\t' target begin seconds processor runs coverage crashes > "$LOGS/fuzz"
   echo commit >> "$LOGS/fuzz"
   export LOGS
   on_each_fuzz_target fuzz_for_long "$corpus" "${PERF_FUZZ_SECONDS:-60}"

@@ -12,8 +12,8 @@ PAGE = ROOT / "Resources" / "Documentation" / "testing.md"
 KEPT = PAGE.with_name("fuzzing.tsv")
 EMPTY = "Before\n<!-- table -->\n<!-- end -->\nAfter\n"
 
-FIRST = FuzzRun("FuzzA", "2026-11-25T06:00:00Z", 3000, 1000, 40, 1, "0123abc")
-SECOND = FuzzRun("FuzzA", "2026-11-26T06:00:00Z", 1500, 234, 50, 0, "4567def")
+FIRST = FuzzRun("FuzzA", "2026-11-25T06:00:00Z", 3000, 0, 1000, 40, 1, "0123abc")
+SECOND = FuzzRun("FuzzA", "2026-11-26T06:00:00Z", 1500, 1440, 234, 50, 0, "4567def")
 
 
 def test_the_page_is_made_from_what_is_kept_beside_it() -> None:
@@ -32,7 +32,7 @@ def test_runs_add_up_once_each(tmp_path: Path) -> None:
     write_runs(paths[1], [SECOND, FIRST])
     runs = read_runs(paths[0]) | read_runs(paths[1])
     assert runs == {FIRST, SECOND}
-    row = "| `FuzzA` | 1 h 15 min | 1,234 | 50 | 1 | 2026-11-26, 4567def |"
+    row = "| `FuzzA` | 1 h 15 min | 24 min | 1,234 | 50 | 1 | 2026-11-26, 4567def |"
     assert row in fill_page(EMPTY, runs).splitlines()
 
 

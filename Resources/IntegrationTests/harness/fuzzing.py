@@ -7,16 +7,18 @@ from pathlib import Path
 
 from harness.tables import fill_table
 
-HEAD = ["target", "begin", "seconds", "runs", "coverage", "crashes", "commit"]
+HEAD = ["target", "begin", "seconds", "processor", "runs", "coverage", "crashes", "commit"]
 
 
 @dataclass(frozen=True, order=True)
 class FuzzRun:
-    """A run of one: "begin" is a time (UTC), "coverage" counts edges."""
+    """A run of one: "begin" is a time (UTC), "seconds" are the clock's, "processor" those that it
+    had a processor for, 0 if they were not counted; "coverage" counts edges."""
 
     target: str
     begin: str
     seconds: int
+    processor: int
     runs: int
     coverage: int
     crashes: int
@@ -27,7 +29,7 @@ def read_runs(path: Path) -> set[FuzzRun]:
     head, *lines = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
     if head != HEAD:
         raise ValueError(f"{path} begins with other columns than {HEAD}")
-    return {FuzzRun(line[0], line[1], *map(int, line[2:6]), line[6]) for line in lines}
+    return {FuzzRun(line[0], line[1], *map(int, line[2:7]), line[7]) for line in lines}
 
 
 def write_runs(path: Path, runs: Iterable[FuzzRun]) -> None:
@@ -42,7 +44,7 @@ def format_duration(seconds: int) -> str:
 
 def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
     """The page with a row for each target, all its runs added up."""
-    heads = ["program", "time in all", "inputs tried", "coverage", "crashes", "last run"]
+    heads = ["program", "time in all", "of a processor", "inputs tried", "coverage", "crashes", "last run"]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
     by_target: dict[str, list[FuzzRun]] = {}
     for run in sorted(runs):
@@ -52,6 +54,7 @@ def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
         cells = [
             f"`{target}`",
             format_duration(sum(run.seconds for run in all_runs)),
+            format_duration(sum(run.processor for run in all_runs)),
             f"{sum(run.runs for run in all_runs):,}",
             f"{last.coverage:,}",
             str(sum(run.crashes for run in all_runs)),
