@@ -33,11 +33,27 @@ namespace OrthancPerf
           else
           {
             canonical[name] =
-                document[name].isNull() ? Json::Value() : ReadSection(name, document[name]);
+                ReadSection(name, document[name].isNull() ? NameAllKeys(name) : document[name]);
           }
         }
 
         return canonical;
+      }
+
+      // Each with null
+      static Json::Value NameAllKeys(const std::string& section)
+      {
+        Json::Value keys(Json::objectValue);
+
+        for (const TuningKey& key : GetTuningKeys())
+        {
+          if (key.section == section)
+          {
+            keys[key.name] = Json::nullValue;
+          }
+        }
+
+        return keys;
       }
 
       static void RequireObject(const std::string& path, const Json::Value& value,

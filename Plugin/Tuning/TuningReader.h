@@ -17,8 +17,8 @@ namespace OrthancPerf
   // integers as integers. They throw SettingError on the first key that is not acceptable.
   // Plain functions; any thread.
 
-  // A merge patch of the REST API: null is allowed, for a key or a section ("Preset": null stands
-  // for the whole section), and kept; an unknown key is an error.
+  // A merge patch of the REST API: null is allowed, and kept, for a key, and for a section or its
+  // "Preset", where it stands for all their keys; an unknown key is an error.
   Json::Value ReadTuningPatch(const Json::Value& patch);
 
   // A document of the configuration, found at "path" (for the messages): what is null, or unknown,

@@ -29,6 +29,19 @@ namespace OrthancPerf
 
       return kept;
     }
+
+
+    // Makes the one patch do what both do, one after the other. Both name keys, not whole sections.
+    void Append(const Json::Value& later, Json::Value& patch)
+    {
+      for (const std::string& section : later.getMemberNames())
+      {
+        for (const std::string& key : later[section].getMemberNames())
+        {
+          patch[section][key] = later[section][key];
+        }
+      }
+    }
   }
 
 
@@ -57,6 +70,12 @@ namespace OrthancPerf
     std::vector<std::string> warnings;
     const std::shared_ptr<const Tuning> before = Get();
     LoadOnce(warnings);
+
+    if (isLoaded_ && isUnsaved_)
+    {
+      SaveOverrides(warnings);
+    }
+
     return {before, Get(), warnings};
   }
 
@@ -74,6 +93,11 @@ namespace OrthancPerf
       check_(*Get(), ApplyTuning(configured_, overrides));
     }
 
+    if (!IsLoaded())
+    {
+      Append(canonical, unloaded_);
+    }
+
     return Change(overrides, std::move(warnings));
   }
 
@@ -85,6 +109,7 @@ namespace OrthancPerf
     // What was saved is of no interest any more, readable or not, but must be cleared
     isSaved_ = isSaved_ && isLoaded_;
     isLoaded_ = true;
+    unloaded_.clear();
     return Change(Json::objectValue, {});
   }
 
@@ -117,10 +142,12 @@ namespace OrthancPerf
 
   void TuningStore::LoadOnce(std::vector<std::string>& warnings)
   {
-    if (isLoaded_ || persistence_ == nullptr)
+    if (IsLoaded())
     {
       return;
     }
+
+    Json::Value saved(Json::objectValue);
 
     try
     {
@@ -130,8 +157,8 @@ namespace OrthancPerf
       if (text)
       {
         isSaved_ = false;  // until it is known to be what PutInForce keeps
-        PutInForce(ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES,
-                                           warnings));
+        saved =
+            ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings);
         isSaved_ = warnings.empty();
       }
     }
@@ -140,6 +167,14 @@ namespace OrthancPerf
       warnings.push_back(std::string("The changes of the tuning made earlier are ignored") +
                          (isLoaded_ ? "" : " until the database answers") +
                          ", the configuration is in force instead: " + e.what());
+    }
+
+    if (isLoaded_)
+    {
+      const Json::Value overrides = WithoutEmptySections(MergeJson(saved, unloaded_));
+      isSaved_ = isSaved_ && overrides == saved;
+      unloaded_.clear();
+      PutInForce(overrides);
     }
   }
 
@@ -151,24 +186,10 @@ namespace OrthancPerf
     if (overrides != GetOverrides())
     {
       isSaved_ = false;
-      isLoaded_ = true;  // this is newer than what could not be loaded, if anything
       PutInForce(overrides);
     }
 
-    try
-    {
-      SaveOverrides();
-      isUnsaved_ = false;
-    }
-    catch (const std::exception& e)
-    {
-      isUnsaved_ = true;
-      warnings.push_back(
-          std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
-                      "will undo this change, unless a later one is saved: ") +
-          e.what());
-    }
-
+    SaveOverrides(warnings);
     return {before, Get(), std::move(warnings)};
   }
 
@@ -191,16 +212,41 @@ namespace OrthancPerf
   }
 
 
-  void TuningStore::SaveOverrides()
+  void TuningStore::SaveOverrides(std::vector<std::string>& warnings)
   {
-    if (persistence_ == nullptr || isSaved_)
+    if (!IsLoaded())
     {
+      // Not over what was saved, which is unknown
+      if (!unloaded_.empty())
+      {
+        isUnsaved_ = true;
+        warnings.push_back(
+            "The tuning is in force but could not be saved yet: this is done once the database "
+            "answers, a restart of Orthanc before that will undo this change");
+      }
+
       return;
     }
 
-    const Json::Value overrides = GetOverrides();
-    persistence_->Save(overrides.empty() ? "" : ToText(overrides));
-    isSaved_ = true;
+    try
+    {
+      if (persistence_ != nullptr && !isSaved_)
+      {
+        const Json::Value overrides = GetOverrides();
+        persistence_->Save(overrides.empty() ? "" : ToText(overrides));
+        isSaved_ = true;
+      }
+
+      isUnsaved_ = false;
+    }
+    catch (const std::exception& e)
+    {
+      isUnsaved_ = true;
+      warnings.push_back(
+          std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
+                      "will undo this change, unless a later one is saved: ") +
+          e.what());
+    }
   }
 
 

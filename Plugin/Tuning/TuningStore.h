@@ -52,8 +52,8 @@ namespace OrthancPerf
     std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or
-    // a change that is in force but could not be saved, and is lost at the next restart unless a
-    // later one is saved
+    // a change that is in force but could not be saved, and is lost at the next restart unless it
+    // or a later one is saved by then
     std::vector<std::string> warnings;
   };
 
@@ -80,22 +80,24 @@ namespace OrthancPerf
     void Announce();
 
     // Takes up the saved changes. To be called once Orthanc's database can be used, and again until
-    // they are loaded; changes that come earlier do it themselves. Later calls, and calls after a
-    // change, do nothing.
+    // they are loaded; changes that come earlier do it themselves. Those that came while it could
+    // not be done count more than what is loaded, key by key, and are saved with it. Later calls do
+    // nothing.
     TuningOutcome Load();
 
     // False: it is not known yet whether there are saved changes, as the database did not answer
     bool IsLoaded() const noexcept;
 
     // The last change is in force, but could not be saved: the next restart undoes it. So until a
-    // change is saved, which saves all that is in force.
+    // change is saved, which saves all that is in force; or until Load(), if nothing was loaded
+    // yet.
     bool IsUnsaved() const noexcept;
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
     // configuration
     TuningOutcome Merge(const Json::Value& patch);
 
-    // Back to the configuration
+    // Back to the configuration, whatever was saved
     TuningOutcome Reset();
 
     // In force; never null
@@ -109,7 +111,7 @@ namespace OrthancPerf
     void LoadOnce(std::vector<std::string>& warnings);
     TuningOutcome Change(const Json::Value& overrides, std::vector<std::string> warnings);
     void PutInForce(const Json::Value& overrides);
-    void SaveOverrides();
+    void SaveOverrides(std::vector<std::string>& warnings);
     void NotifyObservers() const;
 
     const Tuning configured_;
@@ -120,6 +122,9 @@ namespace OrthancPerf
     std::mutex changeMutex_;              // held during a whole change, taken before stateMutex_
     std::atomic<bool> isLoaded_ = false;  // written under changeMutex_
     bool isSaved_ = true;                 // under changeMutex_: persistence_ holds overrides_
+
+    // Under changeMutex_: a merge patch of what was changed while nothing could be loaded
+    Json::Value unloaded_ = Json::objectValue;
 
     // Not the opposite of isSaved_, which is also false of saved keys that nobody has changed, and
     // that this version does not know. Written under changeMutex_.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any text as the body of PUT /perf/tuning: it is refused with a SettingError, or accepted, and
-// then shown, put again, and saved and loaded without a change. Any text as what the database kept
-// of an earlier release: it is in force, or is ignored with a warning.
+// then shown, put again, and saved and loaded without a change, also if the database answers later.
+// Any text as what the database kept of an earlier release: it is in force, or is ignored with a
+// warning.
 #include "Fuzz/Require.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/PerfConfiguration.h"
@@ -11,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 using namespace OrthancPerf;
 
@@ -21,6 +23,11 @@ namespace
   public:
     std::optional<std::string> Load() override
     {
+      if (isAway_)
+      {
+        throw std::runtime_error("away");
+      }
+
       return text_;
     }
 
@@ -29,7 +36,13 @@ namespace
       text_ = text.empty() ? std::nullopt : std::optional<std::string>(text);
     }
 
+    void SetAway(bool isAway)
+    {
+      isAway_ = isAway;
+    }
+
   private:
+    bool isAway_ = false;
     std::optional<std::string> text_;
   };
 
@@ -67,6 +80,22 @@ namespace
   }
 
 
+  // The same as if the database had answered from the start
+  void TryWhileNothingIsLoaded(const Json::Value& json)
+  {
+    MemoryPersistence persistence;
+    persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "KeepAliveSeconds": 9},
+                         "IngestTranscoding": {"Engine": "gdcm", "LossyQuality": 50}})");
+    MemoryPersistence early = persistence;
+    early.SetAway(true);
+    TuningStore store(Tuning(), &early, {});
+    store.Merge(json);
+    early.SetAway(false);
+    Require(*store.Load().tuning == *TuningStore(Tuning(), &persistence, {}).Merge(json).tuning);
+    Require(early.Load() == persistence.Load() && !store.IsUnsaved());
+  }
+
+
   void TryAsSaved(const std::string& text)
   {
     MemoryPersistence persistence;
@@ -89,6 +118,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Json::Value json = ParseJson(data, size);
     TryAsConfiguration(json);
     TryAsPatch(json);
+    TryWhileNothingIsLoaded(json);
   }
   catch (const SettingError& e)
   {

@@ -166,9 +166,13 @@ TEST(TuningReader, NullIsKeptInAPatchAndAsGoodAsNothingInTheConfiguration)
 
   std::vector<std::string> warnings;
   const Json::Value section = Parse(R"({"DicomSockets": null})");
-  EXPECT_TRUE(ReadTuningPatch(section)["DicomSockets"].isNull());
-  EXPECT_TRUE(ReadTuningConfiguration(section, "Perf.Tuning", warnings).empty());
-  EXPECT_TRUE(ReadTuningPatch(section).isMember("DicomSockets"));
+  EXPECT_TRUE(ReadTuningConfiguration(section, "Perf.Tuning", warnings)["DicomSockets"].empty());
+  EXPECT_EQ(ReadTuningPatch(Parse(R"({"DicomSockets": {"Preset": null}})")),
+            ReadTuningPatch(section));
+
+  const Json::Value patch = ReadTuningPatch(Parse(R"({"IngestTranscoding": null})"));
+  EXPECT_EQ(ToJson(Tuning())["IngestTranscoding"].size(), patch["IngestTranscoding"].size());
+  EXPECT_TRUE(patch["IngestTranscoding"].isMember("Verify"));
 }
 
 
