@@ -114,7 +114,7 @@ namespace OrthancPerf
 
       if (association.tcp && association.instances > 0)
       {
-        way->Update(*association.tcp);
+        way->Update(*association.tcp, now);
       }
     }
   }
@@ -184,6 +184,7 @@ namespace OrthancPerf
 
   void EvidenceCollector::Look(const std::vector<OpenAssociation>& open)
   {
+    const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
 
     for (const OpenAssociation& association : open)
@@ -196,7 +197,7 @@ namespace OrthancPerf
 
         if (association.tcp)
         {
-          way->Update(*association.tcp);
+          way->Update(*association.tcp, now);
         }
       }
     }
@@ -336,18 +337,20 @@ namespace OrthancPerf
   }
 
 
-  // A window is small at the begin of a connection and when its data waits to be read
-  void EvidenceCollector::Way::Update(const TcpSummary& latest)
+  // A window is small at the begin of a connection and when its data waits to be read. What a peer
+  // has set anew shows once its earlier connections are old.
+  void EvidenceCollector::Way::Update(const TcpSummary& latest, TimePoint now)
   {
-    TcpSummary updated = latest;
-
-    if (tcp)
+    if (now - windows.begin >= TrafficSums::MAXIMUM_AGE)
     {
-      updated.receiveWindow = GetLarger(latest.receiveWindow, tcp->receiveWindow);
-      updated.sendWindow = GetLarger(latest.sendWindow, tcp->sendWindow);
+      earlier = std::exchange(windows, {now, std::nullopt, std::nullopt});
     }
 
-    tcp = updated;
+    windows.send = GetLarger(windows.send, latest.sendWindow);
+    windows.receive = GetLarger(windows.receive, latest.receiveWindow);
+    tcp = latest;
+    tcp->sendWindow = GetLarger(windows.send, earlier.send);
+    tcp->receiveWindow = GetLarger(windows.receive, earlier.receive);
   }
 
 
@@ -355,6 +358,8 @@ namespace OrthancPerf
   {
     traffic = TrafficSums();
     tcp.reset();
+    windows = {};
+    earlier = {};
   }
 
 

@@ -64,6 +64,15 @@ namespace OrthancPerf
     static constexpr std::size_t SETUPS_KEPT = 8;
     static constexpr std::size_t KNOWN_INSTANCES = 8192;
 
+    // What a peer's connections had since then
+    struct LargestWindows
+    {
+      TimePoint begin;
+      std::optional<std::uint32_t> send;  // bytes, see TcpSummary
+      std::optional<std::uint32_t> receive;
+    };
+
+
     struct Way
     {
       TrafficSums traffic;
@@ -72,10 +81,12 @@ namespace OrthancPerf
       TimePoint latestSetup;
       AssociationParties parties;
       std::optional<TcpSummary> tcp;
+      LargestWindows windows;  // of the last minutes, and
+      LargestWindows earlier;  // of as many before them
 
       void AddSetup(Duration setup, TimePoint now);
       void Update(const AssociationParties& latest);
-      void Update(const TcpSummary& latest);
+      void Update(const TcpSummary& latest, TimePoint now);
       void ForgetNetwork();
     };
 

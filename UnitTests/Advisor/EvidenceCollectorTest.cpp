@@ -220,6 +220,30 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, AWindowThatBecameSmallShowsOnceItsLargerOnesAreOld)
+  {
+    OpenAssociation association = MakeOpenAssociation("CT1");
+    association.tcp->receiveWindow = 300'000;
+    association.tcp->sendWindow = 200'000;
+    collector_.Look({association});
+    association.tcp->receiveWindow = 100'000;
+    association.tcp->sendWindow = 150'000;
+
+    for (int minutes = 0; minutes < 9; minutes++)
+    {
+      collector_.Look({association});
+      EXPECT_EQ(300'000U, GetPeer("CT1").tcp->receiveWindow) << minutes;
+      EXPECT_EQ(200'000U, GetPeer("CT1").tcp->sendWindow) << minutes;
+      now_ += std::chrono::minutes(1);
+    }
+
+    now_ += std::chrono::minutes(1);
+    collector_.Look({association});
+    EXPECT_EQ(100'000U, GetPeer("CT1").tcp->receiveWindow);
+    EXPECT_EQ(150'000U, GetPeer("CT1").tcp->sendWindow);
+  }
+
+
   TEST_F(EvidenceCollectorTest, AssociationsWithUnreadDataBeyondTheThreadsWait)
   {
     std::vector<OpenAssociation> open(6, MakeUnread("CT1", 1000));
