@@ -143,7 +143,8 @@ namespace OrthancPerf
 
     if (id == nullptr)
     {
-      OrthancPluginFreeJob(context, created);
+      // Not to be freed: Orthanc has taken the job before anything of this can fail (JobsRegistry,
+      // SubmitInternal), as when a plugin fails that is told of it
       throw SdkError("SubmitJob", OrthancPluginErrorCode_InternalError);
     }
 
