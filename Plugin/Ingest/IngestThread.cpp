@@ -10,29 +10,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Without a view of the sockets nothing tells that Orthanc has refused an instance, so one
-    // that stays silent is given up after a while: a base, more once it has reached the storage
-    // and the database, which may wait for a disk or a network, and a share for its size
-    // (parsing, hashing). While the plugin itself holds it (transcoding), patience does not run.
-    constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
-    constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
-
-    // With that view, Orthanc is seen to be still at it: it has neither answered nor closed the
-    // connection, while a database or a disk is away for minutes, say. Some end there must be to
-    // it, as an answer may have gone by unseen.
-    constexpr std::chrono::minutes PATIENCE_WITH_UNANSWERED(15);
-    constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
-
-    // A disk or a database that works answers within this, however busy
-    constexpr std::chrono::seconds LONG_SILENCE(10);
-
-
-    std::chrono::seconds GetSlowest(std::size_t size)
-    {
-      return std::chrono::seconds(size / SLOWEST_BYTES_PER_SECOND);
-    }
-
-
     int GetThreadId()
     {
       thread_local const int id = gettid();  // a system call
@@ -50,20 +27,8 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::optional<EndedInstance> ended = End();
-    const std::optional<Message> message = source_.GetCurrentMessage();
-    requestAddress_ = address;
-    requestMark_ = message ? std::min(message->firstByte, now) : now;
-    requestMessage_.reset();
+    request_.Begin(address, source_.GetCurrentMessage(), now);
     isGivenUp_ = false;
-
-    if (message)
-    {
-      // Under TLS, its body may look like a message of its own: after an interim response that was
-      // taken for the final one
-      requestMessage_ = message->id;
-      requestMessage_->serial += message->isEncrypted ? 1 : 0;
-    }
-
     return ended;
   }
 
@@ -74,9 +39,18 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(mutex_);
     std::optional<EndedInstance> ended = Leave(received.origin, now);
     const std::optional<Message> message = source_.GetCurrentMessage();
-    BeginRequestIfNew(message);
-    Open(requestMark_.value_or(now), received.origin, received.size);
-    MarkReceived(message, now);
+    request_.BeginIfNew(message);
+    Open(request_.mark.value_or(now), received.origin, received.size);
+
+    if (message)
+    {
+      inFlight_->MarkReceived(*message, std::exchange(message_, *message), now);
+    }
+    else if (request_.mark)
+    {
+      inFlight_->timeline.Mark(Phase::Receive, now);
+    }
+
     inFlight_->evidence.problem = received.problem;
     inFlight_->identity = received.identity;
     return ended;
@@ -186,7 +160,7 @@ namespace OrthancPerf
     {
       overtaken->timeline.Mark(Phase::Commit, now);
       overtaken->SetStored(known);
-      told_ = Finish(std::move(*overtaken));
+      told_ = std::move(*overtaken).Finish();
       overtaken_.erase(overtaken);
       return true;
     }
@@ -198,7 +172,8 @@ namespace OrthancPerf
 
     if (inFlight_)
     {
-      MarkStored(now);
+      const std::optional<StoredFile> file = source_.TakeStoredFile();
+      inFlight_->MarkStored(file, source_.TakeAskedWork(), now);
     }
     else
     {
@@ -219,12 +194,12 @@ namespace OrthancPerf
       return std::exchange(told_, std::nullopt);
     }
 
-    if (!overtaken_.empty() && HasEnded(overtaken_.front(), now, quiet))
+    if (!overtaken_.empty() && overtaken_.front().HasEnded(source_, now, quiet))
     {
       return TakeFirstOvertaken();
     }
 
-    if (!inFlight_ || !HasEnded(*inFlight_, now, quiet))
+    if (!inFlight_ || !inFlight_->HasEnded(source_, now, quiet))
     {
       return std::nullopt;
     }
@@ -287,31 +262,7 @@ namespace OrthancPerf
   std::optional<StuckInstance> IngestThread::GetStuck(TimePoint now) const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-
-    if (!inFlight_ || !inFlight_->message || inFlight_->isStored || inFlight_->isHeld ||
-        GetResponse(*inFlight_).state != Response::State::Pending)
-    {
-      return std::nullopt;
-    }
-
-    // An HTTP request may have many instances: that one which no filter has seen is over is only
-    // known when the next one is here
-    if (!inFlight_->evidence.filterReached && inFlight_->instance.origin != Origin::DicomProtocol)
-    {
-      return std::nullopt;
-    }
-
-    const Duration silence = now - inFlight_->GetLastSign();
-
-    if (silence < LONG_SILENCE + GetSlowest(inFlight_->instance.size))
-    {
-      return std::nullopt;
-    }
-
-    return StuckInstance{inFlight_->evidence.filterReached
-                             ? source_.GetStoringPhase(*inFlight_->message)
-                             : Phase::Prepare,
-                         silence};
+    return inFlight_ ? inFlight_->GetStuck(source_, now) : std::nullopt;
   }
 
 
@@ -322,19 +273,19 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    if (requestMark_)
+    if (request_.mark)
     {
-      requestMark_ = inFlight_->timeline.GetLastMark();
+      request_.mark = inFlight_->timeline.GetLastMark();
     }
 
-    const Response response = GetResponse(*inFlight_);
+    const Response response = inFlight_->GetResponse(source_);
 
     if (inFlight_->isStored && response.state == Response::State::Written)
     {
       inFlight_->timeline.Mark(Phase::Respond, response.lastByte);
     }
 
-    EndedInstance ended = Finish(std::move(*inFlight_));
+    EndedInstance ended = std::move(*inFlight_).Finish();
     inFlight_.reset();
     return ended;
   }
@@ -347,14 +298,14 @@ namespace OrthancPerf
     const bool isOfScript = next == Origin::Plugin || next == Origin::Lua;
 
     if (!inFlight_ || !isOfScript || !inFlight_->evidence.filterReached || inFlight_->isStored ||
-        GetResponse(*inFlight_).state != Response::State::Pending)
+        inFlight_->GetResponse(source_).state != Response::State::Pending)
     {
       return End();
     }
 
-    if (requestMark_)
+    if (request_.mark)
     {
-      requestMark_ = now;
+      request_.mark = now;
     }
 
     overtaken_.push_back(std::move(*inFlight_));
@@ -365,10 +316,9 @@ namespace OrthancPerf
 
   // The end: it is the one in flight, as far as can be told. Those that were overtaken last are
   // told of first; where their identifiers cannot be made, that has to do.
-  std::deque<IngestThread::InFlight>::iterator
-  IngestThread::FindOvertaken(const std::string& instanceId)
+  std::deque<InstanceInFlight>::iterator IngestThread::FindOvertaken(const std::string& instanceId)
   {
-    const auto isIt = [&instanceId](const InFlight& instance)
+    const auto isIt = [&instanceId](const InstanceInFlight& instance)
     {
       return instance.identity.hasher.GetInstanceId() == instanceId;
     };
@@ -392,32 +342,9 @@ namespace OrthancPerf
 
   std::optional<EndedInstance> IngestThread::TakeFirstOvertaken()
   {
-    EndedInstance ended = Finish(std::move(overtaken_.front()));
+    EndedInstance ended = std::move(overtaken_.front()).Finish();
     overtaken_.pop_front();
     return ended;
-  }
-
-
-  EndedInstance IngestThread::Finish(InFlight&& instance)
-  {
-    const Timeline timeline = instance.timeline;
-    EndedInstance ended = std::move(static_cast<EndedInstance&>(instance));
-    ended.instance.phases = timeline.GetPhases();
-    ended.instance.endedAt = timeline.GetLastMark();
-    ended.instance.finishedAt = ToSystemTime(ended.instance.endedAt);
-    return ended;
-  }
-
-
-  void IngestThread::InFlight::SetStored(const KnownInstance& known)
-  {
-    isStored = true;
-    instance.instanceId = known.instanceId;
-
-    if (!known.peer.name.empty())
-    {
-      instance.peer = known.peer;
-    }
   }
 
 
@@ -427,198 +354,8 @@ namespace OrthancPerf
     inFlight_->instance.origin = origin;
     inFlight_->instance.size = size;
     inFlight_->instance.thread = GetThreadId();
-    inFlight_->instance.peer = Peer{requestAddress_, requestAddress_};
+    inFlight_->instance.peer = Peer{request_.address, request_.address};
     inFlight_->evidence.origin = origin;
     isGivenUp_ = false;
-  }
-
-
-  // OnRequest is told of HTTP only, and not of all: Orthanc asks no filter where a plugin's token
-  // lets a request in (OrthancPluginGenerateRestApiAuthorizationToken)
-  void IngestThread::BeginRequestIfNew(const std::optional<Message>& message)
-  {
-    const bool wasSeen = requestMessage_.has_value();
-    const bool isKnown = wasSeen && message &&
-                         requestMessage_->connection == message->id.connection &&
-                         requestMessage_->serial >= message->id.serial;
-
-    if (message)
-    {
-      requestMessage_ = message->id;
-    }
-
-    if (isKnown || (!message && !wasSeen))
-    {
-      return;
-    }
-
-    requestAddress_ = message ? message->peer.address : "";
-    requestMark_ = message ? std::optional<TimePoint>(message->firstByte) : std::nullopt;
-  }
-
-
-  void IngestThread::MarkReceived(const std::optional<Message>& message, TimePoint now)
-  {
-    if (message)
-    {
-      MarkMessage(*message, now);
-    }
-    else if (requestMark_)
-    {
-      inFlight_->timeline.Mark(Phase::Receive, now);
-    }
-  }
-
-
-  void IngestThread::MarkMessage(const Message& message, TimePoint now)
-  {
-    const bool isFirst = !(message.id == message_.id);
-
-    inFlight_->timeline.Mark(Phase::Receive, std::min(message.lastByte, now));
-    inFlight_->timeline.Mark(Phase::Parse, now);
-
-    if (isFirst && message.idle)
-    {
-      inFlight_->timeline.AddBeside(Phase::Idle, *message.idle);
-    }
-
-    if (!message.peer.name.empty())
-    {
-      inFlight_->instance.peer = message.peer;
-    }
-
-    // The stalls of the message since its previous instance
-    FinishedInstance& instance = inFlight_->instance;
-    instance.areStallsObserved = true;
-    instance.stalls = message.stalls - (isFirst ? 0 : message_.stalls);
-    instance.stallTime = message.stallTime - (isFirst ? Duration::zero() : message_.stallTime);
-    instance.lossStalls = message.lossStalls;
-
-    if (!isFirst)
-    {
-      instance.lossStalls.count -= message_.lossStalls.count;
-      instance.lossStalls.time -= message_.lossStalls.time;
-    }
-
-    inFlight_->message = message.id;
-    inFlight_->isTakenOver = message.id.connection != message_.id.connection ||
-                             message.id.serial > message_.id.serial + 1;
-    message_ = message;
-  }
-
-
-  void IngestThread::MarkStored(TimePoint now)
-  {
-    Timeline& timeline = inFlight_->timeline;
-    const std::optional<StoredFile> file = source_.TakeStoredFile();
-    const AskedWork asked = source_.TakeAskedWork();
-
-    if (!file && !asked.storage)
-    {
-      MarkDatabase(asked.database);
-      return timeline.Mark(Phase::Commit, now);
-    }
-
-    const TimePoint begin = file ? file->created : asked.storage->begin;
-    const TimePoint end = file ? file->closed : asked.storage->end;
-    timeline.Mark(Phase::Prepare, begin);
-    timeline.Mark(Phase::Storage, end);
-
-    if (file && file->sync)
-    {
-      timeline.AddBeside(Phase::Sync, *file->sync);
-    }
-
-    if (asked.storage)
-    {
-      // What is removed once the index is done (what the instance replaces) is no part of it
-      timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, end - begin));
-      inFlight_->instance.remote = RemoteRecord{asked.storage->server, asked.storage->roundTrips};
-    }
-
-    MarkDatabase(asked.database);
-    timeline.Mark(Phase::Index, now);
-  }
-
-
-  void IngestThread::MarkDatabase(const std::optional<DatabaseWork>& work)
-  {
-    if (!work)
-    {
-      return;
-    }
-
-    inFlight_->timeline.AddBeside(Phase::Database, work->waited);
-    DatabaseRecord& record = inFlight_->instance.database.emplace();
-    record.server = work->server;
-    record.connection = work->connection;
-    record.roundTrips = work->roundTrips;
-    record.shortest = work->roundTrips > 0 ? work->shortest : Duration::zero();
-    record.queued = work->queued;
-  }
-
-
-  Response IngestThread::GetResponse(const InFlight& instance) const
-  {
-    if (!instance.message)
-    {
-      return {};
-    }
-
-    const Response response = source_.GetResponse(*instance.message);
-
-    // What was written before its last mark is no answer to it, but "100 Continue", say
-    const bool isEarlier = response.state == Response::State::Written &&
-                           response.lastByte < instance.timeline.GetLastMark();
-    return isEarlier ? Response() : response;
-  }
-
-
-  bool IngestThread::HasEnded(const InFlight& instance, TimePoint now, Duration quiet) const
-  {
-    if (instance.isHeld)
-    {
-      return false;
-    }
-
-    if (instance.isStored && !instance.message)
-    {
-      return true;
-    }
-
-    const Response response = GetResponse(instance);
-
-    switch (response.state)
-    {
-      case Response::State::Forgotten:
-        return true;
-
-      case Response::State::Written:
-        return now - response.lastByte >= quiet;
-
-      default:
-        return now - instance.GetLastSign() >= instance.GetPatience();
-    }
-  }
-
-
-  // When it was heard of last: from then on patience runs
-  TimePoint IngestThread::InFlight::GetLastSign() const
-  {
-    const TimePoint mark = timeline.GetLastMark();
-    return letGo ? std::max(mark, *letGo) : mark;
-  }
-
-
-  Duration IngestThread::InFlight::GetPatience() const
-  {
-    if (message && !isStored)
-    {
-      return PATIENCE_WITH_UNANSWERED;
-    }
-
-    const std::chrono::seconds base =
-        evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
-    return base + GetSlowest(instance.size);
   }
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-#include "Ingest/FinishedInstance.h"
-#include "Ingest/MessageSource.h"
-#include "Ingest/OutcomeJudge.h"
-#include "Ingest/Timeline.h"
+#include "Ingest/CurrentRequest.h"
+#include "Ingest/InstanceInFlight.h"
 
 #include <cstddef>
 #include <deque>
@@ -15,15 +12,6 @@
 
 namespace OrthancPerf
 {
-  // An instance on whose thread something else goes on now
-  struct EndedInstance
-  {
-    FinishedInstance instance;
-    bool isStored = false;  // else its outcome is to be judged from the evidence
-    IngestEvidence evidence;
-    InstanceIdentity identity;
-  };
-
   // What the received-instance callback knows of an instance
   struct ReceivedInstance
   {
@@ -31,23 +19,6 @@ namespace OrthancPerf
     std::size_t size = 0;
     const char* problem = "";  // why Orthanc cannot store it; empty: it can. Never freed.
     InstanceIdentity identity;
-  };
-
-  // What Orthanc's later callbacks know of it
-  struct KnownInstance
-  {
-    std::string instanceId;
-    Origin origin = Origin::Unknown;
-    Peer peer;
-    std::size_t size = 0;
-  };
-
-
-  // An instance in flight of which nothing has been heard for long
-  struct StuckInstance
-  {
-    Phase phase = Phase::Prepare;  // in which it is; Commit: storage or index
-    Duration silence = Duration::zero();
   };
 
 
@@ -122,49 +93,23 @@ namespace OrthancPerf
     std::optional<StuckInstance> GetStuck(TimePoint now) const;
 
   private:
-    struct InFlight : EndedInstance
-    {
-      explicit InFlight(TimePoint begin) : timeline(begin)
-      {
-      }
-
-      void SetStored(const KnownInstance& known);
-      TimePoint GetLastSign() const;
-      Duration GetPatience() const;
-
-      Timeline timeline;
-      std::optional<MessageId> message;
-      bool isTakenOver = false;
-      bool isHeld = false;
-      std::optional<TimePoint> letGo;
-    };
-
     // Another plugin that is told of a stored instance may store others on the same thread, which
     // it is told of, too
     static constexpr std::size_t MAXIMUM_OVERTAKEN = 4;
 
     std::optional<EndedInstance> End();
     std::optional<EndedInstance> Leave(Origin next, TimePoint now);
-    std::deque<InFlight>::iterator FindOvertaken(const std::string& instanceId);
+    std::deque<InstanceInFlight>::iterator FindOvertaken(const std::string& instanceId);
     std::optional<EndedInstance> TakeFirstOvertaken();
-    static EndedInstance Finish(InFlight&& instance);
     void Open(TimePoint begin, Origin origin, std::size_t size);
-    void BeginRequestIfNew(const std::optional<Message>& message);
-    void MarkReceived(const std::optional<Message>& message, TimePoint now);
-    void MarkMessage(const Message& message, TimePoint now);
-    void MarkStored(TimePoint now);
-    void MarkDatabase(const std::optional<DatabaseWork>& work);
-    Response GetResponse(const InFlight& instance) const;
-    bool HasEnded(const InFlight& instance, TimePoint now, Duration quiet) const;
 
     IMessageSource& source_;
     mutable std::mutex mutex_;
-    std::string requestAddress_;
-    std::optional<TimePoint> requestMark_;  // begin of what it reads, or end of its last instance
-    std::optional<MessageId> requestMessage_;  // the latest that may be its; nothing: not seen
-    Message message_;                          // the latest, as far as its instances have used it
-    std::optional<InFlight> inFlight_;
-    std::deque<InFlight> overtaken_;     // by those that began later, on their way; the latest last
+    CurrentRequest request_;
+    Message message_;  // the latest, as far as its instances have used it
+    std::optional<InstanceInFlight> inFlight_;
+    std::deque<InstanceInFlight>
+        overtaken_;                      // by those that began later, on their way; latest last
     std::optional<EndedInstance> told_;  // of them, the one that Orthanc was said to have stored
     bool isGivenUp_ = false;
     bool isGivenUpAfterFilter_ = false;
