@@ -60,7 +60,7 @@ namespace OrthancPerf
   void IngestThread::OnHeld()
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_)
+    if (inFlight_ && inFlight_->IsUnanswered(source_))
     {
       inFlight_->isHeld = true;
     }
@@ -70,7 +70,7 @@ namespace OrthancPerf
   void IngestThread::OnLetGo(TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_)
+    if (inFlight_ && inFlight_->isHeld)
     {
       inFlight_->isHeld = false;
       inFlight_->letGo = now;
@@ -81,7 +81,7 @@ namespace OrthancPerf
   void IngestThread::OnTranscoderBegin(TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (inFlight_ && !inFlight_->isStored)
+    if (inFlight_ && !inFlight_->isStored && inFlight_->IsUnanswered(source_))
     {
       inFlight_->timeline.Mark(Phase::Prepare, now);
     }
@@ -93,7 +93,7 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (!inFlight_ || inFlight_->isStored)
+    if (!inFlight_ || inFlight_->isStored || !inFlight_->IsUnanswered(source_))
     {
       return;
     }

@@ -148,6 +148,12 @@ namespace OrthancPerf
   }
 
 
+  bool InstanceInFlight::IsUnanswered(const IMessageSource& source) const
+  {
+    return GetResponse(source).state == Response::State::Pending;
+  }
+
+
   bool InstanceInFlight::HasEnded(const IMessageSource& source, TimePoint now, Duration quiet) const
   {
     if (isHeld)
@@ -200,7 +206,7 @@ namespace OrthancPerf
   std::optional<StuckInstance> InstanceInFlight::GetStuck(const IMessageSource& source,
                                                           TimePoint now) const
   {
-    if (!message || isStored || isHeld || GetResponse(source).state != Response::State::Pending)
+    if (!message || isStored || isHeld || !IsUnanswered(source))
     {
       return std::nullopt;
     }

@@ -57,6 +57,10 @@ namespace OrthancPerf
 
     Response GetResponse(const IMessageSource& source) const;
 
+    // Whether Orthanc may still be at work on it, as far as that is seen: what its thread does
+    // afterwards, such as to serve a C-MOVE, is done for others
+    bool IsUnanswered(const IMessageSource& source) const;
+
     // See IngestThread::TakeEnded and GetStuck
     bool HasEnded(const IMessageSource& source, TimePoint now, Duration quiet) const;
     std::optional<StuckInstance> GetStuck(const IMessageSource& source, TimePoint now) const;

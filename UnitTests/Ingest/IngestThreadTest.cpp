@@ -561,6 +561,33 @@ namespace OrthancPerf
   }
 
 
+  // Orthanc transcodes what it sends, on the thread that has refused the instance just before
+  TEST_F(IngestThreadWithProbe, WhatIsTranscodedOnTheThreadAfterTheAnswerIsNotTheInstances)
+  {
+    Receive();
+    source_.response = At(112);
+    thread_.OnHeld();
+    thread_.OnTranscoderBegin(At(200));
+    thread_.OnTranscoderEnd(At(400), MakeTranscoding("transcoded"), InstanceIdentity());
+    thread_.OnLetGo(At(401));
+    const auto ended = thread_.TakeEnded(At(402), QUIET);
+
+    ASSERT_TRUE(ended);
+    EXPECT_FALSE(ended->isStored);
+    EXPECT_FALSE(ended->instance.transcoding);
+    EXPECT_EQ(At(110), ended->instance.endedAt);
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatIsAnsweredEndsThoughItsThreadTranscodesForOthers)
+  {
+    Receive();
+    source_.response = At(112);
+    thread_.OnHeld();
+    EXPECT_TRUE(thread_.TakeEnded(At(200), QUIET));
+  }
+
+
   TEST_F(IngestThreadWithProbe, WhatIsUnansweredWhileADiskOrADatabaseIsAwayIsInFlight)
   {
     source_.message = MakeMessage(1, 0, 5);
