@@ -15,6 +15,14 @@ namespace OrthancPerf
       thread_local const int id = gettid();  // a system call
       return id;
     }
+
+
+    // What another plugin or Lua stores while its thread works at a DIMSE message, as in a stored
+    // callback or a handler of queries, is nothing that this message's sender has sent
+    bool IsBeside(const std::optional<Message>& message, Origin origin)
+    {
+      return message && message->isDicom && origin != Origin::DicomProtocol;
+    }
   }
 
 
@@ -38,9 +46,17 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::optional<EndedInstance> ended = Leave(received.origin, now);
-    const std::optional<Message> message = source_.GetCurrentMessage();
+    std::optional<Message> message = source_.GetCurrentMessage();
+    const bool isBeside = IsBeside(message, received.origin);
+
+    if (isBeside)
+    {
+      message.reset();
+    }
+
     request_.BeginIfNew(message);
     Open(request_.mark.value_or(now), received.origin, received.size);
+    inFlight_->isBesideMessage = isBeside;
 
     if (message)
     {
@@ -241,7 +257,7 @@ namespace OrthancPerf
   bool IngestThread::HasMessage() const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return inFlight_ && inFlight_->message;
+    return inFlight_ && (inFlight_->message || inFlight_->isBesideMessage);
   }
 
 

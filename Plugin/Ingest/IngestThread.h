@@ -81,7 +81,8 @@ namespace OrthancPerf
     // this thread has had, too: then another thread may have had the message before
     std::optional<MessageId> GetTakenOver() const;
 
-    // Whether there is an instance on this thread that has come in a message that was seen
+    // Whether there is an instance on this thread that has come in a message that was seen, or
+    // beside one
     bool HasMessage() const;
 
     // The origin of the instance on this thread, if there is one

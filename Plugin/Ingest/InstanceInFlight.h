@@ -69,7 +69,8 @@ namespace OrthancPerf
 
     Timeline timeline;
     std::optional<MessageId> message;
-    bool isTakenOver = false;  // see IngestThread::GetTakenOver
+    bool isBesideMessage = false;  // not in the DIMSE message at which its thread works
+    bool isTakenOver = false;      // see IngestThread::GetTakenOver
     bool isHeld = false;
     std::optional<TimePoint> letGo;
 

@@ -33,7 +33,8 @@ namespace OrthancPerf
     Duration stallTime = Duration::zero();
     StallSum lossStalls;  // as in FinishedInstance
     bool isEncrypted = false;
-    Peer peer;  // empty name: there is none (HTTP), or it is not known (encrypted)
+    bool isDicom = false;  // a DIMSE message, as far as is known
+    Peer peer;             // empty name: there is none (HTTP), or it is not known (encrypted)
   };
 
 

@@ -93,8 +93,9 @@ namespace OrthancPerf
     }
 
     message.isEncrypted = place->hasApplicationData;
-    message.peer = place->isHttp.load(RELAXED) ? Peer{{}, place->peer.Load().ToString()}
-                                               : place->GetRequestor();
+    message.isDicom = !place->isHttp.load(RELAXED);
+    message.peer =
+        message.isDicom ? place->GetRequestor() : Peer{{}, place->peer.Load().ToString()};
 
     return message;
   }

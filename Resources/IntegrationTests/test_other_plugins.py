@@ -86,11 +86,14 @@ def test_what_another_plugin_uploads_when_it_is_told_of_an_instance(
     counts = scrape_when_counted(orthanc, 2).group(INSTANCES, "origin", "outcome")
     origin = "DicomProtocol" if way == "C-STORE" else "RestApi"
     assert counts == {(origin, "stored"): 1, ("Plugin", "stored"): 1}
-    found = {entry["Origin"]: entry["ID"] for entry in orthanc.get_json("/perf/instances")}
-    assert found == {
+    found = {entry["Origin"]: entry for entry in orthanc.get_json("/perf/instances")}
+    assert {name: entry["ID"] for name, entry in found.items()} == {
         origin: orthanc.find_instance(outer.sop_instance_uid),
         "Plugin": orthanc.find_instance(inner.sop_instance_uid),
     }
+    if way == "C-STORE":  # its sender has sent one
+        assert found["Plugin"].get("Peer", "") != found[origin]["Peer"]
+        assert "Respond" not in found["Plugin"]["Phases"]
     assert orthanc.get_json("/perf/status")["Ingest"]["LateOutcomes"] == 0
 
 

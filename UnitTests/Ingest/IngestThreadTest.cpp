@@ -374,6 +374,7 @@ namespace OrthancPerf
       void Receive()
       {
         source_.message = MakeMessage(1, 100, 108);
+        source_.message->isDicom = true;
         thread_.OnReceived(At(109), Received(Origin::DicomProtocol, 1000));
         thread_.OnFilter(At(110), FromModality("CT1"));
       }
@@ -724,9 +725,8 @@ namespace OrthancPerf
     ASSERT_NE(outerId, innerId);
     EXPECT_FALSE(thread_.OnReceived(At(115), Inner()));
     thread_.OnFilter(At(116), Identified(innerId, Origin::Plugin));
-    EXPECT_FALSE(Store(thread_, At(118), Identified(innerId, Origin::Plugin)));
+    const auto inner = Store(thread_, At(118), Identified(innerId, Origin::Plugin));
     const auto outer = Store(thread_, At(119), Identified(outerId, Origin::DicomProtocol));
-    const auto inner = thread_.TakeLast();
 
     ASSERT_TRUE(outer);
     EXPECT_TRUE(outer->isStored);
@@ -754,6 +754,32 @@ namespace OrthancPerf
     ASSERT_TRUE(inner);
     EXPECT_FALSE(inner->isStored);
     EXPECT_EQ(500U, inner->instance.size);
+  }
+
+
+  TEST_F(IngestThreadWithProbe, WhatAPluginStoresBesideAMessageHasNothingOfItsSender)
+  {
+    Receive();
+    source_.message->stalls = 3;
+    const std::string outerId = InstanceIdentity().hasher.GetInstanceId();
+    const std::string innerId = Inner().identity.hasher.GetInstanceId();
+    thread_.OnReceived(At(115), Inner());
+    EXPECT_TRUE(thread_.HasMessage());
+    thread_.OnFilter(At(116), Identified(innerId, Origin::Plugin));
+    const auto inner = Store(thread_, At(118), Identified(innerId, Origin::Plugin));
+
+    ASSERT_TRUE(inner);
+    EXPECT_TRUE(inner->isStored);
+    EXPECT_EQ("", inner->instance.peer.name);
+    EXPECT_EQ("", inner->instance.peer.address);
+    EXPECT_FALSE(inner->instance.areStallsObserved);
+    EXPECT_EQ(0U, inner->instance.stalls);
+    EXPECT_FALSE(inner->instance.phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(3), inner->instance.phases.GetTotal());
+
+    const auto outer = Store(thread_, At(119), Identified(outerId, Origin::DicomProtocol));
+    ASSERT_TRUE(outer);
+    EXPECT_EQ("CT1", outer->instance.peer.name);
   }
 
 
