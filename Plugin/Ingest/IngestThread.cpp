@@ -261,17 +261,16 @@ namespace OrthancPerf
   }
 
 
-  std::optional<Origin> IngestThread::GetInFlight() const
+  std::size_t IngestThread::CountInFlight(const std::optional<Origin>& origin) const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-
-    if (inFlight_)
+    const auto isOfOrigin = [&origin](const InstanceInFlight& instance)
     {
-      return inFlight_->instance.origin;
-    }
+      return !origin || instance.instance.origin == *origin;
+    };
 
-    return overtaken_.empty() ? std::nullopt
-                              : std::optional<Origin>(overtaken_.back().instance.origin);
+    const auto overtaken = std::count_if(overtaken_.begin(), overtaken_.end(), isOfOrigin);
+    return static_cast<std::size_t>(overtaken) + (inFlight_ && isOfOrigin(*inFlight_) ? 1 : 0);
   }
 
 

@@ -85,8 +85,8 @@ namespace OrthancPerf
     // beside one
     bool HasMessage() const;
 
-    // The origin of the instance on this thread, if there is one
-    std::optional<Origin> GetInFlight() const;
+    // The instances on this thread, those of this origin if one is given
+    std::size_t CountInFlight(const std::optional<Origin>& origin = std::nullopt) const;
 
     // The instance on this thread if Orthanc has had it for ten seconds, and what a slow disk takes
     // for its size, without a sign, and has neither stored it, nor answered, nor closed the

@@ -2,6 +2,7 @@
 #include "Ingest/IngestTracker.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace OrthancPerf
@@ -97,7 +98,11 @@ namespace OrthancPerf
     for (const std::shared_ptr<IngestThread>& thread : CopyThreads())
     {
       const bool isOver = thread.use_count() == 2;  // the tracker's share and this copy
-      FinishOrDefer(isOver ? thread->TakeLast() : thread->TakeEnded(now, quiet));
+
+      while (const auto ended = isOver ? thread->TakeLast() : thread->TakeEnded(now, quiet))
+      {
+        FinishOrDefer(ended);
+      }
     }
 
     DropEndedThreads();
@@ -118,8 +123,9 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     threads_.erase(std::remove_if(threads_.begin(), threads_.end(),
-                                  [](const std::shared_ptr<IngestThread>& thread)
-                                  { return thread.use_count() == 1 && !thread->GetInFlight(); }),
+                                  [](const std::shared_ptr<IngestThread>& thread) {
+                                    return thread.use_count() == 1 && thread->CountInFlight() == 0;
+                                  }),
                    threads_.end());
   }
 
@@ -145,11 +151,11 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    const auto inThreads = std::count_if(threads_.begin(), threads_.end(),
-                                         [origin](const std::shared_ptr<IngestThread>& thread)
-                                         { return thread->GetInFlight() == origin; });
-    return static_cast<std::size_t>(inThreads) +
-           deferred_.at(static_cast<std::size_t>(origin)).load(std::memory_order_relaxed);
+    return std::accumulate(
+        threads_.begin(), threads_.end(),
+        deferred_.at(static_cast<std::size_t>(origin)).load(std::memory_order_relaxed),
+        [origin](std::size_t count, const std::shared_ptr<IngestThread>& thread)
+        { return count + thread->CountInFlight(origin); });
   }
 
 

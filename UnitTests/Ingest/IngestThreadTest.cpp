@@ -88,7 +88,7 @@ namespace OrthancPerf
     IngestThread thread(noSource);
     EXPECT_FALSE(thread.OnRequest(At(0), "127.0.0.1"));
     EXPECT_FALSE(thread.OnReceived(At(3), Received(Origin::RestApi, 500)));
-    EXPECT_EQ(thread.GetInFlight(), Origin::RestApi);
+    EXPECT_EQ(thread.CountInFlight(Origin::RestApi), 1U);
     thread.OnFilter(At(5), Known(Origin::RestApi, 500));
     const auto finished = Store(thread, At(9), Known(Origin::RestApi, 500));
 
@@ -99,7 +99,7 @@ namespace OrthancPerf
     EXPECT_EQ(finished->instance.peer.name, "127.0.0.1");
     EXPECT_TRUE(finished->isStored);
     EXPECT_EQ(finished->instance.size, 500U);
-    EXPECT_FALSE(thread.GetInFlight());
+    EXPECT_EQ(thread.CountInFlight(), 0U);
   }
 
   TEST(IngestThread, ACStoreWithoutTheProbeHasNoReceive)
@@ -791,7 +791,7 @@ namespace OrthancPerf
     EXPECT_FALSE(thread_.OnReceived(At(115), Inner()));
     thread_.OnFilter(At(116), Known(Origin::Plugin, 500));
     EXPECT_FALSE(thread_.TakeEnded(At(120), QUIET));
-    EXPECT_TRUE(thread_.GetInFlight());
+    EXPECT_NE(thread_.CountInFlight(), 0U);
 
     source_.response = At(121);
     const auto first = thread_.TakeEnded(At(171), QUIET);
@@ -803,7 +803,7 @@ namespace OrthancPerf
     EXPECT_TRUE(first->evidence.filterReached);
     ASSERT_TRUE(second);
     EXPECT_EQ(500U, second->instance.size);
-    EXPECT_FALSE(thread_.GetInFlight());
+    EXPECT_EQ(thread_.CountInFlight(), 0U);
   }
 
 
@@ -821,7 +821,7 @@ namespace OrthancPerf
     ASSERT_TRUE(outer);
     EXPECT_EQ("outer", outer->instance.instanceId);
     EXPECT_EQ(1000U, outer->instance.size);
-    EXPECT_FALSE(thread.GetInFlight());
+    EXPECT_EQ(thread.CountInFlight(), 0U);
   }
 
 

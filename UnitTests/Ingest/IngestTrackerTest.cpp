@@ -66,6 +66,30 @@ namespace OrthancPerf
         return received;
       }
 
+      // Of which Orthanc's identifier can be told
+      static ReceivedInstance Identified(char identifier, Origin origin)
+      {
+        ReceivedInstance received = Readable("1.2");
+        received.origin = origin;
+        received.identity.hasher.Add(identifier);
+        return received;
+      }
+
+      static KnownInstance Known(const ReceivedInstance& received)
+      {
+        KnownInstance known;
+        known.instanceId = received.identity.hasher.GetInstanceId();
+        known.origin = received.origin;
+        return known;
+      }
+
+      // As Orthanc does between the two callbacks, and before another plugin is told
+      void ReceiveAndFilter(TimePoint now, const ReceivedInstance& received)
+      {
+        tracker_.OnReceived(now, received);
+        tracker_.OnFilter(now, Known(received));
+      }
+
       static ReceivedInstance Unreadable()
       {
         ReceivedInstance received = Readable("");
@@ -366,6 +390,28 @@ namespace OrthancPerf
     EXPECT_EQ(Phase::Commit, tracker.ListStuck(now_ + seconds(10))[0].phase);
     tracker.OnStored(now_ + seconds(11), {});
     EXPECT_TRUE(tracker.ListStuck(now_ + seconds(30)).empty());
+  }
+
+  // As with STOW-RS, while the storage is full
+  TEST_F(IngestTrackerTest, PartsThatFailAreInFlightUntilTheirAnswerEndsThemAll)
+  {
+    OneConnection source;
+    IngestTracker tracker(journal_, true, source, lookups_);
+    source.message.id = MessageId{7, 4};
+    source.message.firstByte = source.message.lastByte = now_;
+
+    for (const char part : {'a', 'b', 'c', 'd', 'e'})
+    {
+      const ReceivedInstance received = Identified(part, Origin::Plugin);
+      tracker.OnReceived(now_, received);
+      tracker.OnFilter(now_, Known(received));
+    }
+
+    EXPECT_EQ(5U, tracker.CountInFlight(Origin::Plugin));
+    source.response = now_ + seconds(1);
+    tracker.Settle(now_ + seconds(2), QUIET);
+    EXPECT_EQ(0U, tracker.CountInFlight(Origin::Plugin));
+    EXPECT_EQ(5U, collector_.Count(Outcome::Failed));
   }
 
   TEST_F(IngestTrackerTest, KnowsWhatHasComeInAMessage)
