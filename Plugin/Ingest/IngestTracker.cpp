@@ -11,6 +11,22 @@ namespace OrthancPerf
   {
     constexpr Verdict STORED = {Outcome::Stored, true, ""};
 
+    // From 1.13.0 on, a database that is away fails an instance before any filter is asked. What
+    // the question whether it is in the store fails at, Orthanc's own has failed at, too.
+    constexpr Verdict UNANSWERED = {Outcome::Failed, true,
+                                    "not stored, and the database does not answer"};
+
+    // Null: the store does not have it
+    const Verdict* FindVerdict(const StoreAnswer& answer)
+    {
+      if (!answer)
+      {
+        return &UNANSWERED;
+      }
+
+      return answer->empty() ? nullptr : &STORED;
+    }
+
     std::uint64_t MakeTrackerId()
     {
       static std::atomic<std::uint64_t> next{1};
@@ -135,15 +151,16 @@ namespace OrthancPerf
   {
     const auto counted = std::make_shared<const CountedWhileAlive>(
         deferred_.at(static_cast<std::size_t>(ended.instance.origin)));
-    return lookups_.Add(ended.identity, [this, ended, counted](const std::string& instanceId)
-                        { FinishDeferred(ended, instanceId); });
+    return lookups_.Add(ended.identity, [this, ended, counted](const StoreAnswer& answer)
+                        { FinishDeferred(ended, answer); });
   }
 
 
-  void IngestTracker::FinishDeferred(const EndedInstance& ended, const std::string& instanceId)
+  void IngestTracker::FinishDeferred(const EndedInstance& ended, const StoreAnswer& answer)
   {
-    wasLatestInStore_.store(!instanceId.empty(), std::memory_order_relaxed);
-    Publish(ended, instanceId.empty() ? Judge(ended) : STORED, instanceId);
+    const Verdict* const verdict = FindVerdict(answer);
+    latestFromStore_.store(verdict, std::memory_order_relaxed);
+    Publish(ended, verdict == nullptr ? Judge(ended) : *verdict, answer.value_or(""));
   }
 
 
@@ -255,10 +272,10 @@ namespace OrthancPerf
       return;
     }
 
-    // So many that the store cannot be asked for each are alike: sent again, or refused
-    const bool isTakenForStored = mayBeInStore && wasLatestInStore_.load(std::memory_order_relaxed);
-    Publish(*ended, isTakenForStored ? STORED : verdict,
-            isTakenForStored ? ended->identity.hasher.GetInstanceId() : "");
+    // So many that the store cannot be asked for each are alike: sent again, refused, or failed
+    const Verdict* const latest =
+        mayBeInStore ? latestFromStore_.load(std::memory_order_relaxed) : nullptr;
+    Publish(*ended, latest == nullptr ? verdict : *latest, ended->identity.hasher.GetInstanceId());
   }
 
 

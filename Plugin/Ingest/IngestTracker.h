@@ -60,7 +60,7 @@ namespace OrthancPerf
     void FinishBefore(const MessageId& message);
     void DropEndedThreads();
     bool Defer(const EndedInstance& ended);
-    void FinishDeferred(const EndedInstance& ended, const std::string& instanceId);
+    void FinishDeferred(const EndedInstance& ended, const StoreAnswer& answer);
     std::vector<std::shared_ptr<IngestThread>> CopyThreads() const;
 
     const Journal& journal_;
@@ -72,7 +72,7 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     std::vector<std::shared_ptr<IngestThread>> threads_;
     std::array<std::atomic<std::size_t>, ORIGIN_COUNT> deferred_ = {};  // by origin
-    std::atomic<bool> wasLatestInStore_{false};                         // of those looked up
+    std::atomic<const Verdict*> latestFromStore_{nullptr};  // on the latest one that was looked up
     std::atomic<std::uint64_t> lateOutcomes_{0};
     std::atomic<bool> othersAcceptCStore_{false};
   };

@@ -25,8 +25,8 @@ namespace OrthancPerf
   {
     Outcome outcome;
 
-    // If it is found in the store, the outcome is "stored": since 1.12, Orthanc answers for an
-    // instance that it already holds before any filter is asked
+    // If it is found in the store, the outcome is "stored": from 1.13.0 on, Orthanc asks its
+    // database for an instance that it may already hold before it asks any filter
     bool mayBeInStore;
 
     const char* reason;  // for people, one of few; never freed

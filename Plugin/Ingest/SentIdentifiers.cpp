@@ -24,7 +24,8 @@ namespace OrthancPerf
         instance.sopInstanceUid = sopInstanceUid;
         isAsked = true;
 
-        if (!lookups_.Add(instance, [this, uid](const std::string& id) { OnAnswer(uid, id); }))
+        if (!lookups_.Add(instance,
+                          [this, uid](const StoreAnswer& id) { OnAnswer(uid, id.value_or("")); }))
         {
           OnAnswer(uid, "");
         }

@@ -39,12 +39,12 @@ namespace OrthancPerf
 
     lock.unlock();
 
-    std::string instanceId;
+    StoreAnswer answer;
     std::exception_ptr failure;
 
     try
     {
-      instanceId = lookup(question.instance);
+      answer = lookup(question.instance);
     }
     catch (const std::exception&)
     {
@@ -53,7 +53,7 @@ namespace OrthancPerf
 
     try
     {
-      question.onAnswer(instanceId);
+      question.onAnswer(answer);
     }
     catch (const std::exception&)
     {

@@ -10,13 +10,17 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace OrthancPerf
 {
-  // Orthanc's identifier of this instance, empty if the store does not hold it. May take as long
-  // as the database does.
-  using StoreLookup = std::function<std::string(const InstanceIdentity&)>;
+  // Orthanc's identifier of an instance, empty if the store does not hold it; nothing: nobody can
+  // tell
+  using StoreAnswer = std::optional<std::string>;
+
+  // May take as long as the database does
+  using StoreLookup = std::function<StoreAnswer(const InstanceIdentity&)>;
 
 
   // Questions to Orthanc's store, which a thread of its own asks, one after the other: a database
@@ -30,13 +34,13 @@ namespace OrthancPerf
     static constexpr std::size_t MAXIMUM = 1024;
 
     // Called on the asking thread
-    using OnAnswer = std::function<void(const std::string& instanceId)>;
+    using OnAnswer = std::function<void(const StoreAnswer& answer)>;
 
     // False, and nothing done, if too many wait already
     bool Add(const InstanceIdentity& instance, OnAnswer onAnswer);
 
     // Asks the next question, for which it waits so long at most. By one thread. Throws what
-    // the lookup throws, for which the answer is empty, or OnAnswer; the question is over then.
+    // the lookup throws, for which there is no answer, or OnAnswer; the question is over then.
     void AskNext(const StoreLookup& lookup, Duration patience);
 
     // Returns once all that was added before is answered, or after so long

@@ -162,12 +162,13 @@ namespace OrthancPerf
   std::string Orthanc::LookupInstance(const char* sopInstanceUid) const
   {
     AnswerBuffer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", sopInstanceUid,
+                                 static_cast<std::uint32_t>(std::strlen(sopInstanceUid)));
 
-    if (OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", sopInstanceUid,
-                                 static_cast<std::uint32_t>(std::strlen(sopInstanceUid))) !=
-        OrthancPluginErrorCode_Success)
+    if (code != OrthancPluginErrorCode_Success)
     {
-      return "";
+      throw SdkError("POST /tools/lookup", code);
     }
 
     std::string id;
@@ -201,16 +202,23 @@ namespace OrthancPerf
 
   // Series and patients may share a SOP Instance UID. Where Orthanc's identifier cannot be told, it
   // has to do.
-  std::string Orthanc::FindInstance(const InstanceIdentity& instance) const
+  std::optional<std::string> Orthanc::FindInstance(const InstanceIdentity& instance) const
   {
     const std::string id = instance.hasher.GetInstanceId();
 
-    if (id.empty())
+    try
     {
-      return LookupInstance(instance.sopInstanceUid.data());
-    }
+      if (id.empty())
+      {
+        return LookupInstance(instance.sopInstanceUid.data());
+      }
 
-    return HasInstance(id) ? id : "";
+      return HasInstance(id) ? id : "";
+    }
+    catch (const SdkError&)
+    {
+      return std::nullopt;
+    }
   }
 
 
@@ -259,22 +267,8 @@ namespace OrthancPerf
 
   std::optional<Json::Value> Orthanc::FindInRestApi(const std::string& uri) const
   {
-    AnswerBuffer answer(context_);
-    const OrthancPluginErrorCode code =
-        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
-
-    switch (code)
-    {
-      case OrthancPluginErrorCode_Success:
-        return ReadJson(answer.ToString());
-
-      case OrthancPluginErrorCode_UnknownResource:
-      case OrthancPluginErrorCode_InexistentItem:
-        return std::nullopt;
-
-      default:
-        throw SdkError("GET " + uri, code);
-    }
+    const std::optional<std::string> text = FindTextInRestApi(uri);
+    return text ? std::optional<Json::Value>(ReadJson(*text)) : std::nullopt;
   }
 
   std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
@@ -294,13 +288,20 @@ namespace OrthancPerf
   std::optional<std::string> Orthanc::FindTextInRestApi(const std::string& uri) const
   {
     AnswerBuffer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str());
 
-    if (OrthancPluginRestApiGet(context_, answer.GetTarget(), uri.c_str()) !=
-        OrthancPluginErrorCode_Success)
+    switch (code)
     {
-      return std::nullopt;
-    }
+      case OrthancPluginErrorCode_Success:
+        return answer.ToString();
 
-    return answer.ToString();
+      case OrthancPluginErrorCode_UnknownResource:
+      case OrthancPluginErrorCode_InexistentItem:
+        return std::nullopt;
+
+      default:
+        throw SdkError("GET " + uri, code);
+    }
   }
 }

@@ -63,16 +63,17 @@ namespace OrthancPerf
     void SetGlobalProperty(std::int32_t property, const std::string& value) const;
 
     // The identifier of the instance with this SOP Instance UID, empty if the store has none, or
-    // several, or Orthanc cannot tell
+    // several. Throws SdkError.
     std::string LookupInstance(const char* sopInstanceUid) const;
 
-    // Its identifier, empty if the store does not have it, or Orthanc cannot tell
-    std::string FindInstance(const InstanceIdentity& instance) const;
+    // Its identifier, empty if the store does not have it; nothing if Orthanc cannot tell, as while
+    // its database is away
+    std::optional<std::string> FindInstance(const InstanceIdentity& instance) const;
 
     // Returns once the database has answered a question that costs it little. Throws SdkError.
     void AskDatabase() const;
 
-    // Whether the store has the DICOM file of this instance; false also where Orthanc cannot tell
+    // Whether the store has the DICOM file of this instance. Throws SdkError.
     bool HasInstance(const std::string& instanceId) const;
 
     // The types of the jobs that run, or are paused, in which their threads may still be at work.
@@ -89,7 +90,7 @@ namespace OrthancPerf
     // The same; nothing if Orthanc knows no such resource
     std::optional<Json::Value> FindInRestApi(const std::string& uri) const;
 
-    // The same as it is, for routes that answer with a text; nothing if there is no such route
+    // The same as it is, for routes that answer with a text
     std::optional<std::string> FindTextInRestApi(const std::string& uri) const;
 
     // The DICOM file of a stored instance, as it is in the store. Throws SdkError.

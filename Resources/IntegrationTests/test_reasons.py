@@ -2,6 +2,7 @@
 """Whatever did not arrive can be identified in /perf/instances, and says why."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness.images import Image
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer, find_free_port
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.receivers import describe_modality, upload_to_send
 from harness.transcoding import change
 
@@ -76,6 +78,30 @@ def test_what_was_not_stored_has_the_identifier_that_orthanc_gives_it(
     assert {entry["Reason"] for entry in told} == {
         "refused by a filter of Lua's or of another plugin's"
     }
+
+
+def test_what_a_database_that_is_away_can_say_nothing_of_has_failed(
+    start_orthanc: StartOrthanc,
+    make_series: MakeSeries,
+    plugin: Path,
+    postgresql: PostgreSqlServer,
+) -> None:
+    """Orthanc 1.13.0 asks its database before any filter, and fails. The filter does so here."""
+    (image,) = make_series("reason", 1)
+    postgresql.create_database("reason")
+    server = start_orthanc(
+        plugins=[plugin, POSTGRESQL_PLUGIN],
+        options=postgresql.get_options("reason"),
+        lua=[REFUSE],
+    )
+    postgresql.stop()
+    try:
+        server.request("POST", "/instances", data=image.read_bytes())
+        (told,) = list_instances(server, 1, "Receive")
+    finally:
+        postgresql.start()
+    assert told["Outcome"] == "Failed"
+    assert told["Reason"] == "not stored, and the database does not answer"
 
 
 class FullReceiver:

@@ -56,6 +56,11 @@ namespace OrthancPerf
         return {};
       }
 
+      static StoreAnswer GivesNoAnswer(const InstanceIdentity&)
+      {
+        return std::nullopt;
+      }
+
       static ReceivedInstance Readable(const std::string& sopInstanceUid)
       {
         ReceivedInstance received;
@@ -154,6 +159,32 @@ namespace OrthancPerf
     EXPECT_EQ(collector_.Count(Outcome::Discarded), 1U);
     EXPECT_EQ(collector_.Count(Outcome::Stored), 1U);
     EXPECT_EQ(tracker_.CountInFlight(Origin::RestApi), 0U);
+  }
+
+  // Orthanc 1.13.0 asks its database first, and has failed, though there are filters
+  TEST_F(IngestTrackerTest, WhatTheStoreGivesNoAnswerForHasFailed)
+  {
+
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    Settle(now_ + seconds(60), QUIET, GivesNoAnswer);
+    ASSERT_EQ(1U, collector_.Count(Outcome::Failed));
+    EXPECT_TRUE(collector_.Get()[0].isOwnFailure);
+    EXPECT_EQ("not stored, and the database does not answer", collector_.Get()[0].reason);
+  }
+
+  TEST_F(IngestTrackerTest, WhatTheStoreCannotBeAskedForHasFailedIfTheLatestOneHas)
+  {
+    tracker_.OnReceived(now_, Readable("1.2.3"));
+    Settle(now_ + seconds(60), QUIET, GivesNoAnswer);
+
+    for (int i = 0; i < 2000; i++)
+    {
+      tracker_.OnReceived(now_, Readable("1.2.3"));
+    }
+
+    tracker_.OnRequest(now_, "");
+    Settle(now_, QUIET, GivesNoAnswer);
+    EXPECT_EQ(2001U, collector_.Count(Outcome::Failed));
   }
 
   TEST_F(IngestTrackerTest, WhatWasNotStoredHasItsIdentifierAndAReason)
@@ -301,7 +332,7 @@ namespace OrthancPerf
     auto kept = std::make_shared<int>();
     const std::weak_ptr<int> isKept = kept;
     lookups_.Add(Readable("1.2.3").identity,
-                 [kept = std::move(kept)](const std::string&) { throw std::bad_alloc(); });
+                 [kept = std::move(kept)](const StoreAnswer&) { throw std::bad_alloc(); });
     EXPECT_THROW(lookups_.AskNext(IsNowhere, Duration::zero()), std::bad_alloc);
     EXPECT_TRUE(isKept.expired());
     lookups_.WaitForAnswers(std::chrono::hours(1));
