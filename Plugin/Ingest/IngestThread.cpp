@@ -23,6 +23,20 @@ namespace OrthancPerf
     {
       return message && message->isDicom && origin != Origin::DicomProtocol;
     }
+
+
+    // Such an instance may come while its thread works at another one
+    bool IsOfScript(Origin origin)
+    {
+      return origin == Origin::Plugin || origin == Origin::Lua;
+    }
+
+
+    // As far as its identifier can be made
+    bool IsIt(const EndedInstance& instance, const std::string& instanceId)
+    {
+      return instance.identity.hasher.GetInstanceId() == instanceId;
+    }
   }
 
 
@@ -36,7 +50,7 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(mutex_);
     std::optional<EndedInstance> ended = End();
     request_.Begin(address, source_.GetCurrentMessage(), now);
-    isGivenUp_ = false;
+    givenUp_.Clear();
     return ended;
   }
 
@@ -128,7 +142,7 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
 
-    if (isGivenUp_ && !isGivenUpAfterFilter_)
+    if (!inFlight_ && givenUp_.IsBeforeFilter())
     {
       return std::nullopt;
     }
@@ -181,7 +195,7 @@ namespace OrthancPerf
       return true;
     }
 
-    if (std::exchange(isGivenUp_, false))
+    if (WasGivenUp(known.instanceId))
     {
       return false;
     }
@@ -220,8 +234,11 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    isGivenUp_ = !inFlight_->isStored;
-    isGivenUpAfterFilter_ = inFlight_->evidence.filterReached;
+    if (!inFlight_->isStored)
+    {
+      givenUp_.Add(*inFlight_);
+    }
+
     return End();
   }
 
@@ -310,10 +327,8 @@ namespace OrthancPerf
   // plugins so, of which one stores another now: whether it has is known once this plugin is told.
   std::optional<EndedInstance> IngestThread::Leave(Origin next, TimePoint now)
   {
-    const bool isOfScript = next == Origin::Plugin || next == Origin::Lua;
-
-    if (!inFlight_ || !isOfScript || !inFlight_->evidence.filterReached || inFlight_->isStored ||
-        inFlight_->GetResponse(source_).state != Response::State::Pending)
+    if (!inFlight_ || !IsOfScript(next) || !inFlight_->evidence.filterReached ||
+        inFlight_->isStored || !inFlight_->IsUnanswered(source_))
     {
       return End();
     }
@@ -329,37 +344,48 @@ namespace OrthancPerf
   }
 
 
-  // The end: it is the one in flight, as far as can be told. Those that were overtaken last are
-  // told of first; where their identifiers cannot be made, that has to do.
+  // The end: it is the one in flight, or was given up, as far as can be told. Those that were
+  // overtaken last are told of first; where their identifiers cannot be made, that has to do.
   std::deque<InstanceInFlight>::iterator IngestThread::FindOvertaken(const std::string& instanceId)
   {
-    const auto isIt = [&instanceId](const InstanceInFlight& instance)
-    {
-      return instance.identity.hasher.GetInstanceId() == instanceId;
-    };
-
-    if (overtaken_.empty() || (inFlight_ && !inFlight_->isStored && isIt(*inFlight_)))
+    if (overtaken_.empty() || (inFlight_ && !inFlight_->isStored && IsIt(*inFlight_, instanceId)))
     {
       return overtaken_.end();
     }
 
-    const auto found = std::find_if(overtaken_.rbegin(), overtaken_.rend(), isIt);
+    const auto found = std::find_if(overtaken_.rbegin(), overtaken_.rend(),
+                                    [&instanceId](const InstanceInFlight& instance)
+                                    { return IsIt(instance, instanceId); });
 
     if (found != overtaken_.rend())
     {
       return std::prev(found.base());
     }
 
-    const bool isOfFlight = isGivenUp_ || (inFlight_ && !inFlight_->isStored);
-    return isOfFlight ? overtaken_.end() : std::prev(overtaken_.end());
+    const bool isOther = !givenUp_.IsEmpty() || (inFlight_ && !inFlight_->isStored);
+    return isOther ? overtaken_.end() : std::prev(overtaken_.end());
   }
 
 
   std::optional<EndedInstance> IngestThread::TakeFirstOvertaken()
   {
+    givenUp_.Add(overtaken_.front());
     EndedInstance ended = std::move(overtaken_.front()).Finish();
     overtaken_.pop_front();
     return ended;
+  }
+
+
+  // What is in flight and comes again after it was given up is the one in flight
+  bool IngestThread::WasGivenUp(const std::string& instanceId)
+  {
+    if (givenUp_.IsEmpty())
+    {
+      return false;
+    }
+
+    const bool isToStore = inFlight_ && !inFlight_->isStored;
+    return !(isToStore && IsIt(*inFlight_, instanceId)) && givenUp_.Take(instanceId, !isToStore);
   }
 
 
@@ -371,6 +397,10 @@ namespace OrthancPerf
     inFlight_->instance.thread = GetThreadId();
     inFlight_->instance.peer = Peer{request_.address, request_.address};
     inFlight_->evidence.origin = origin;
-    isGivenUp_ = false;
+
+    if (!IsOfScript(origin))
+    {
+      givenUp_.Clear();
+    }
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Ingest/CurrentRequest.h"
+#include "Ingest/GivenUpInstances.h"
 #include "Ingest/InstanceInFlight.h"
 
 #include <cstddef>
@@ -102,6 +103,7 @@ namespace OrthancPerf
     std::optional<EndedInstance> Leave(Origin next, TimePoint now);
     std::deque<InstanceInFlight>::iterator FindOvertaken(const std::string& instanceId);
     std::optional<EndedInstance> TakeFirstOvertaken();
+    bool WasGivenUp(const std::string& instanceId);
     void Open(TimePoint begin, Origin origin, std::size_t size);
 
     IMessageSource& source_;
@@ -112,7 +114,6 @@ namespace OrthancPerf
     std::deque<InstanceInFlight>
         overtaken_;                      // by those that began later, on their way; latest last
     std::optional<EndedInstance> told_;  // of them, the one that Orthanc was said to have stored
-    bool isGivenUp_ = false;
-    bool isGivenUpAfterFilter_ = false;
+    GivenUpInstances givenUp_;
   };
 }

@@ -220,6 +220,63 @@ namespace OrthancPerf
     EXPECT_EQ(tracker_.CountLateOutcomes(), 1U);
   }
 
+  // Another plugin is told of it before this one, and stores what it has made of it
+  TEST_F(IngestTrackerTest, WhatWasGivenUpIsCountedOnceThoughItsThreadStoresAnotherMeanwhile)
+  {
+    const ReceivedInstance outer = Identified('a', Origin::RestApi);
+    const ReceivedInstance inner = Identified('b', Origin::Plugin);
+    ReceiveAndFilter(now_, outer);
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
+    ReceiveAndFilter(now_ + seconds(61), inner);
+    tracker_.OnStored(now_ + seconds(62), Known(inner));
+    tracker_.OnStored(now_ + seconds(63), Known(outer));
+
+    EXPECT_EQ(2U, collector_.Get().size());
+    EXPECT_EQ(1U, collector_.Count(Outcome::Failed));
+    EXPECT_EQ(1U, tracker_.CountLateOutcomes());
+  }
+
+  TEST_F(IngestTrackerTest, WhatWasGivenUpAfterItsThreadHasBegunAnotherIsCountedOnce)
+  {
+    const ReceivedInstance outer = Identified('a', Origin::RestApi);
+    const ReceivedInstance inner = Identified('b', Origin::Plugin);
+    ReceiveAndFilter(now_, outer);
+    ReceiveAndFilter(now_ + seconds(1), inner);
+    tracker_.OnStored(now_ + seconds(2), Known(inner));
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
+    tracker_.OnStored(now_ + seconds(61), Known(outer));
+
+    EXPECT_EQ(2U, collector_.Get().size());
+    EXPECT_EQ(1U, tracker_.CountLateOutcomes());
+  }
+
+  // Or the identifier cannot be made
+  TEST_F(IngestTrackerTest, WhatWasGivenUpIsCountedOnceThoughNothingIsHeardBeforeTheFilter)
+  {
+    const KnownInstance outer = Known(Identified('a', Origin::RestApi));
+    const KnownInstance inner = Known(Identified('b', Origin::Plugin));
+    tracker_.OnFilter(now_, outer);
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
+    tracker_.OnFilter(now_ + seconds(61), inner);
+    tracker_.OnStored(now_ + seconds(62), inner);
+    tracker_.OnStored(now_ + seconds(63), outer);
+
+    EXPECT_EQ(2U, collector_.Get().size());
+    EXPECT_EQ(1U, tracker_.CountLateOutcomes());
+  }
+
+  TEST_F(IngestTrackerTest, WhatComesAgainAfterItWasGivenUpIsStored)
+  {
+    const ReceivedInstance instance = Identified('a', Origin::RestApi);
+    ReceiveAndFilter(now_, instance);
+    Settle(now_ + seconds(60), QUIET, IsNowhere);
+    ReceiveAndFilter(now_ + seconds(61), instance);
+    tracker_.OnStored(now_ + seconds(62), Known(instance));
+
+    EXPECT_EQ(1U, collector_.Count(Outcome::Stored));
+    EXPECT_EQ(0U, tracker_.CountLateOutcomes());
+  }
+
   TEST_F(IngestTrackerTest, WhatOrthancCouldReadAndDidNotStoreIsLost)
   {
     tracker_.OnReceived(now_, Readable("1.2.3"));
