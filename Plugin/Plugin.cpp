@@ -144,12 +144,9 @@ namespace
     Guard("Transcoder",
           [&](PluginContext& context)
           {
-            const std::string file =
-                context.GetTranscoding().TranscodeFor(data, size, {syntaxes, syntaxes + count});
-
-            if (!file.empty())
+            if (context.GetTranscoding().TranscodeFor(data, size, {syntaxes, syntaxes + count},
+                                                      *transcoded))
             {
-              context.GetOrthanc().CopyTo(*transcoded, file);
               code = OrthancPluginErrorCode_Success;
             }
           });

@@ -139,39 +139,31 @@ namespace OrthancPerf
 
     selfTest_.wait();
     tracker_.GetThread().OnTranscoderBegin(Clock::now());
-    const Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
-    Note(transcoding);
-
-    if (transcoding.file.empty())
-    {
-      return false;
-    }
-
-    orthanc_.CopyTo(replacement, transcoding.file);
-    return true;
+    Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
+    return HandOver(transcoding, replacement);
   }
 
 
-  std::string TranscodingContext::TranscodeFor(const void* data, std::size_t size,
-                                               const std::vector<std::string>& syntaxes)
+  bool TranscodingContext::TranscodeFor(const void* data, std::size_t size,
+                                        const std::vector<std::string>& syntaxes,
+                                        OrthancPluginMemoryBuffer& target)
   {
     if (!transcoder_.GetSettings()->orthancTranscoding)
     {
-      return {};
+      return false;
     }
 
     const IngestHold hold(tracker_);
     selfTest_.wait();
     tracker_.GetThread().OnTranscoderBegin(Clock::now());
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
-    Note(transcoding);
 
     if (transcoding.report.outcome == TranscodingOutcome::Unneeded)
     {
       transcoding.file.assign(static_cast<const char*>(data), size);
     }
 
-    return std::move(transcoding.file);
+    return HandOver(transcoding, target);
   }
 
 
@@ -336,6 +328,28 @@ namespace OrthancPerf
     }
 
     WarnIfLossy(settings);
+  }
+
+
+  // Whether Orthanc has the file: it may have no memory for it, or none for one of 4 GB
+  template <typename Buffer>
+  bool TranscodingContext::HandOver(Transcoding& transcoding, Buffer& target)
+  {
+    try
+    {
+      if (!transcoding.file.empty())
+      {
+        orthanc_.CopyTo(target, transcoding.file);
+      }
+    }
+    catch (const SdkError& error)
+    {
+      transcoding.Fail(std::string("Orthanc does not take the result: ") + error.what());
+      failures_.OnTranscoding(transcoding.report);
+    }
+
+    Note(transcoding);
+    return !transcoding.file.empty();
   }
 
 

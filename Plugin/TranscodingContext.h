@@ -54,10 +54,10 @@ namespace OrthancPerf
     bool TranscodeReceived(Origin origin, const void* data, std::size_t size,
                            OrthancPluginMemoryBuffer64& replacement);
 
-    // In the transcoder callback: the file in one of these transfer syntaxes, empty if Orthanc is
-    // to do it by other means
-    std::string TranscodeFor(const void* data, std::size_t size,
-                             const std::vector<std::string>& syntaxes);
+    // In the transcoder callback: whether the file in one of these transfer syntaxes is in "target"
+    // then; else Orthanc is to do it by other means
+    bool TranscodeFor(const void* data, std::size_t size, const std::vector<std::string>& syntaxes,
+                      OrthancPluginMemoryBuffer& target);
 
     // What of "IngestTranscoding" is in effect, for /perf/status
     TranscodingSources GetSources() const;
@@ -94,6 +94,8 @@ namespace OrthancPerf
     void WarnIfNotInEffect(const IngestTranscoding& settings) const;
     void WarnIfLossy(const IngestTranscoding& settings) const;
     void ReportEngines(const IngestTranscoding& settings) const;
+    template <typename Buffer>
+    bool HandOver(Transcoding& transcoding, Buffer& target);
     void Note(const Transcoding& transcoding);
 
     const Orthanc orthanc_;

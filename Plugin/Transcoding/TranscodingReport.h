@@ -57,5 +57,14 @@ namespace OrthancPerf
   {
     TranscodingReport report;
     std::string file;  // empty unless the outcome is Transcoded
+
+    // The file cannot be used: the instance stays what it was
+    void Fail(const std::string& reason)
+    {
+      report.outcome = TranscodingOutcome::Failed;
+      report.reason = reason;
+      report.targetSize = 0;
+      file.clear();
+    }
   };
 }

@@ -663,6 +663,15 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, WhatCannotBeUsedHasFailedAndHasNoFile)
+  {
+    Transcoding transcoding = Send(MakeSource());
+    ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome);
+    transcoding.Fail("no memory");
+    ExpectLeftAlone(transcoding, Outcome::Failed, "no memory");
+  }
+
+
   TEST_F(TranscoderTest, SettingsMayChangeWhileOthersTranscode)
   {
     constexpr int THREADS = 3;
