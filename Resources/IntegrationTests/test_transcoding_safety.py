@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import random
+import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -248,6 +249,50 @@ def test_orthanc_stops_while_it_transcodes(
     orthanc.start()
     for name in orthanc.get_json("/instances"):
         assert decode(read_stored(orthanc, name)).shape == (512, 512)
+
+
+# ---- Orthanc without memory ----------------------------------------------------------------------
+
+# A malloc that has none of so many bytes
+NO_MEMORY = """
+#include <stdlib.h>
+extern void* __libc_malloc(size_t);
+void* malloc(size_t size)
+{
+  static size_t refused = 0;
+  if (refused == 0)
+  {
+    refused = strtoul(getenv("REFUSED_SIZE"), NULL, 10);
+  }
+  return size == refused ? NULL : __libc_malloc(size);
+}
+"""
+
+
+def test_what_orthanc_has_no_memory_for_has_failed_and_stays_as_it_came(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
+) -> None:
+    (image,) = make_series("store", 1)
+    first = start_orthanc()
+    tune(first, Engine="native", TransferSyntax=JPEG_LOSSLESS_SV1)
+    clients.store(first, [image])
+    (transcoded,) = list_transcodings(first)
+    assert transcoded is not None and transcoded["Outcome"] == "Transcoded"
+    first.stop()
+
+    library = tmp_path / "malloc.so"
+    command = ["cc", "-shared", "-fPIC", "-xc", "-", "-o", library]
+    subprocess.run(command, input=NO_MEMORY.encode(), check=True, timeout=60)
+    environment = {"LD_PRELOAD": str(library), "REFUSED_SIZE": str(transcoded["Size"])}
+    orthanc = start_orthanc(environment=environment)
+    orthanc.delete_all()
+    tune(orthanc, Engine="native", TransferSyntax=JPEG_LOSSLESS_SV1)
+    clients.store(orthanc, [image])
+    (failed,) = list_transcodings(orthanc)
+    assert failed is not None and failed["Outcome"] == "Failed", failed
+    assert "Orthanc does not take the result" in failed["Reason"]
+    stored = read_stored(orthanc, orthanc.find_instance(image.sop_instance_uid))
+    assert get_syntax(stored) == EXPLICIT
 
 
 # ---- Hostile pixel data -------------------------------------------------------------------------

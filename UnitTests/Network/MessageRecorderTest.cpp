@@ -140,6 +140,7 @@ namespace OrthancPerf
     EXPECT_EQ(At(40), message->firstByte);
     EXPECT_EQ(At(47), message->lastByte);
     EXPECT_EQ(milliseconds(38), message->idle);
+    EXPECT_TRUE(message->isDicom);
     EXPECT_EQ("CT <1>", message->peer.name);
     EXPECT_EQ("10.0.0.1", message->peer.address);
 
@@ -204,6 +205,7 @@ namespace OrthancPerf
     Read(*connection, "POST /instances HTTP/1.1\r\n", 3);
     const std::optional<Message> message = recorder_.GetCurrentMessage();
     ASSERT_TRUE(message);
+    EXPECT_FALSE(message->isDicom);
     EXPECT_EQ("", message->peer.name);
     EXPECT_FALSE(message->idle);
   }
