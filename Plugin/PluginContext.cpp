@@ -149,7 +149,8 @@ namespace OrthancPerf
             {this, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
             { CheckChange(current, proposed); }),
-    advisorSources_(orthanc_, orthancConfiguration, transcoding_.GetEngines(), tracker_),
+    advisorSources_(orthanc_, orthancConfiguration, server_.hasOtherFilters,
+                    transcoding_.GetEngines(), tracker_),
     advisor_(
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_))

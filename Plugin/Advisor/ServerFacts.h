@@ -36,6 +36,7 @@ namespace OrthancPerf
     unsigned int cores = 1;
     std::optional<std::uint64_t> arenas;  // of the environment (ParseArenaLimit)
     bool hasAssertions = false;           // Orthanc was built without NDEBUG
+    bool hasOtherFilters = false;         // see ServerConfiguration
     bool hasDatabasePlugin = false;       // else SQLite
     std::string postgreSqlVersion;        // its plugin's, "4.0"; as Orthanc's; empty: not known
     std::optional<std::uint64_t> storedInstances;

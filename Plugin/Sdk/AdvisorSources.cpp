@@ -46,7 +46,8 @@ namespace OrthancPerf
 
 
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
-                                 const EngineDirectory& engines, const IngestTracker& tracker) :
+                                 bool hasOtherFilters, const EngineDirectory& engines,
+                                 const IngestTracker& tracker) :
     orthanc_(orthanc),
     engines_(engines),
     tracker_(tracker)
@@ -55,6 +56,7 @@ namespace OrthancPerf
     facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
     facts_.arenas = ParseArenaLimit(std::getenv("MALLOC_ARENA_MAX"));
+    facts_.hasOtherFilters = hasOtherFilters;
     facts_.hasAssertions = ContainsText("/proc/self/exe", ASSERTIONS_ON);
   }
 

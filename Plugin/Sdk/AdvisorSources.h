@@ -24,8 +24,8 @@ namespace OrthancPerf
   class AdvisorSources : public IAdvisorSources
   {
   public:
-    // All but the configuration outlive the sources
-    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
+    // All but the configuration outlive the sources. "hasOtherFilters": see ServerConfiguration
+    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration, bool hasOtherFilters,
                    const EngineDirectory& engines, const IngestTracker& tracker);
 
     // Orthanc's servers and database are up

@@ -81,6 +81,32 @@ namespace OrthancPerf
   }
 
 
+  // 3 MB: MD5 takes 12 ms at the most
+  TEST_F(Md5RuleTest, IsNotBlamedForWhatAnotherPluginsFilterTakes)
+  {
+    Sample sample;
+    sample.phases = {{Phase::Receive, 3}, {Phase::Prepare, 112}, {Phase::Storage, 7}};
+    sample.size = 3'000'000;
+    SetTraffic(sample);
+    EXPECT_FALSE(IsFound(&JudgeMd5));
+
+    sample.phases[1].second = 22;  // 2 ms of copies, and 20 of MD5 and others
+    SetTraffic(sample);
+    const Finding finding = Judge(&JudgeMd5);
+    EXPECT_NEAR(0.012, finding.evidence["EstimatedHashing"].asDouble(), 1e-6);
+    evidence_.facts.hasOtherFilters = true;
+    EXPECT_FALSE(IsFound(&JudgeMd5));
+  }
+
+
+  TEST_F(Md5RuleTest, FindsThemBesideFiltersThatTakeNoTime)
+  {
+    SetTraffic(MakeLarge());
+    evidence_.facts.hasOtherFilters = true;
+    EXPECT_TRUE(IsFound(&JudgeMd5));
+  }
+
+
   TEST_F(Md5RuleTest, IsSilentWhereTheyAreOff)
   {
     SetTraffic(MakeLarge());
@@ -117,6 +143,22 @@ namespace OrthancPerf
     EXPECT_NEAR(25e6, finding.evidence["Rate"].asDouble(), 1e3);
     EXPECT_NEAR(26.0 / 6, *finding.cost.gain, 1e-2);
     EXPECT_FALSE(finding.remedy.document["StorageCompression"].asBool());
+  }
+
+
+  // Half a megabyte: zlib takes 50 ms at the most
+  TEST_F(StorageCompressionRuleTest, IsNotBlamedForWhatAnotherPluginsFilterTakes)
+  {
+    Sample sample = MakeCompressed();
+    evidence_.facts.hasOtherFilters = true;
+    SetTraffic(sample);
+    EXPECT_TRUE(IsFound(&JudgeStorageCompression));
+
+    sample.phases[3].second += 100;
+    SetTraffic(sample);
+    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    evidence_.facts.hasOtherFilters = false;
+    EXPECT_NEAR(0.05, Judge(&JudgeStorageCompression).evidence["MeanCompression"].asDouble(), 1e-6);
   }
 
 
