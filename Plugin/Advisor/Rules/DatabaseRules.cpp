@@ -93,6 +93,13 @@ namespace OrthancPerf
         "\"TransactionMode\" : \"ReadCommitted\" keeps parallel transactions from colliding.";
 
 
+    // The servers of a fleet open all of their connections as they start
+    constexpr const char* SHARED_CONNECTIONS =
+        " All servers together may have no more than the database allows (\"max_connections\", "
+        "less "
+        "some): who does not get all of its own does not start.";
+
+
     // Of Orthanc, by default, and the most that are worth a connection each
     constexpr std::uint64_t HTTP_THREADS = 50;
 
@@ -120,9 +127,8 @@ namespace OrthancPerf
       if (allowed < wanted)
       {
         text += " More connections (\"IndexConnectionsCount\") let several senders wait at the "
-                "same time: each of them waits as long, all together are faster. All servers "
-                "together may have no more than the database allows (\"max_connections\", "
-                "less some): who does not get all of its own does not start.";
+                "same time: each of them waits as long, all together are faster.";
+        text += SHARED_CONNECTIONS;
         options["IndexConnectionsCount"] = static_cast<Json::UInt64>(wanted);
       }
 
@@ -193,6 +199,7 @@ namespace OrthancPerf
       std::string text =
           "Give the database's plugin a connection for each thread that may store at once; its "
           "option \"Lock\", if it has one, has to be false then.";
+      text += SHARED_CONNECTIONS;
 
       if (section == nullptr)
       {

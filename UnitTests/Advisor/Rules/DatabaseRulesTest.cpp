@@ -209,6 +209,20 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound(&JudgeIndex));
   }
 
+  TEST_F(DatabaseConnectionsRuleTest, WhoseServersShareTheDatabaseIsWarnedOfItsLimit)
+  {
+    SetTraffic(MakeQueued(30));
+    for (const char* const version : {"4.0", "6.2", "7.2"})
+    {
+      UsePostgreSql(version, "1.12.7");
+      SetOption("IndexConnectionsCount", 1);
+      EXPECT_TRUE(Contains(Judge(&JudgeDatabaseConnections).remedy, "max_connections")) << version;
+    }
+
+    UseDatabase("Another");
+    EXPECT_TRUE(Contains(Judge(&JudgeDatabaseConnections).remedy, "max_connections"));
+  }
+
   TEST_F(DatabaseConnectionsRuleTest, OnlyUsersOfPostgreSqlAreToldOfItsPlugin)
   {
     SetTraffic(MakeQueued(30));
