@@ -17,8 +17,46 @@ namespace OrthancPerf
     // Associations with data that no thread was free for, on average
     constexpr double MINIMUM_WAITING = 0.5;
 
-    // More threads than these for a core only make each instance slower
-    constexpr std::uint64_t THREADS_PER_CORE = 8;
+    // Instances at work at once, for a core, that are too many: report 002 gains up to 1.3
+    // associations a core
+    constexpr double INSTANCES_PER_CORE = 6;
+    constexpr double MINIMUM_INSTANCES_AT_ONCE = 12;
+
+    // Traffic long enough for a mean, in seconds
+    constexpr double MINIMUM_ACTIVE = 3;
+
+
+    // DICOM threads that are enough for these cores: two at work for each, and as many that are
+    // held by silent associations. All of them at work are still less than too many.
+    std::uint64_t GetEnoughThreads(const ServerFacts& facts)
+    {
+      return std::max<std::uint64_t>(2 * DEFAULT_THREADS, 4ULL * facts.cores);
+    }
+
+
+    // Of all instances, without what only their senders work on
+    double GetSecondsAtWork(const TrafficSums& traffic)
+    {
+      return traffic.GetTotalSeconds() - traffic.GetSeconds(Phase::Receive);
+    }
+
+
+    // Instances at work at once, if they are too many; else 0. Little's law: the mean number at
+    // work is the time of all over the time on the wall.
+    double FindTooManyAtOnce(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+
+      if (traffic.instances < MINIMUM_INSTANCES || traffic.activeSeconds < MINIMUM_ACTIVE)
+      {
+        return 0;
+      }
+
+      const double atOnce = GetSecondsAtWork(traffic) / traffic.activeSeconds;
+      const double tooMany =
+          std::max(MINIMUM_INSTANCES_AT_ONCE, INSTANCES_PER_CORE * evidence.facts.cores);
+      return atOnce < tooMany ? 0 : atOnce;
+    }
   }
 
 
@@ -27,10 +65,10 @@ namespace OrthancPerf
     const LoadEvidence& load = evidence.load;
     const TrafficSums& traffic = evidence.GetOrigin(Origin::DicomProtocol);
     const std::uint64_t threads = evidence.facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS);
-    const std::uint64_t most = THREADS_PER_CORE * evidence.facts.cores;
+    const std::uint64_t enough = GetEnoughThreads(evidence.facts);
 
-    if (load.looks < MINIMUM_LOOKS || load.waiting < MINIMUM_WAITING || threads >= most ||
-        traffic.instances < MINIMUM_INSTANCES)
+    if (load.looks < MINIMUM_LOOKS || load.waiting < MINIMUM_WAITING || threads >= enough ||
+        traffic.instances < MINIMUM_INSTANCES || FindTooManyAtOnce(evidence) > 0)
     {
       return std::nullopt;
     }
@@ -53,31 +91,25 @@ namespace OrthancPerf
         EstimateShare(traffic.GetSeconds(Phase::Idle), evidence.GetTotal(Direction::Receive));
     finding.remedy = Remedy::Configure(
         MakeOption("DicomThreadsCount",
-                   static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, most))),
-        "Give Orthanc a thread for each association that is open at once.");
+                   static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough))),
+        "Give Orthanc a thread for each association that is open at once, up to " +
+            std::to_string(enough) + " with these cores.");
     return finding;
   }
 
 
   namespace
   {
-    // Instances at work at once, for a core: report 002 gains up to 1.3 associations a core
-    constexpr double INSTANCES_PER_CORE = 6;
-    constexpr double MINIMUM_INSTANCES_AT_ONCE = 12;
-
-    // Traffic long enough for a mean, in seconds
-    constexpr double MINIMUM_ACTIVE = 3;
-
-
     Remedy Advise(const ServerFacts& facts)
     {
-      const std::uint64_t enough = std::max<std::uint64_t>(DEFAULT_THREADS, 2ULL * facts.cores);
+      const std::uint64_t enough = GetEnoughThreads(facts);
 
       if (facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS) > enough)
       {
         return Remedy::Configure(
             MakeOption("DicomThreadsCount", static_cast<Json::UInt64>(enough)),
-            "Two DICOM threads for a core are enough: further associations wait their turn.");
+            "So many DICOM threads are enough for these cores: further associations wait their "
+            "turn.");
       }
 
       return Remedy::AskPeer("Let the clients upload over fewer connections at once.");
@@ -89,17 +121,9 @@ namespace OrthancPerf
   {
     const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
     const double cores = evidence.facts.cores;
+    const double atOnce = FindTooManyAtOnce(evidence);
 
-    if (traffic.instances < MINIMUM_INSTANCES || traffic.activeSeconds < MINIMUM_ACTIVE)
-    {
-      return std::nullopt;
-    }
-
-    // Little's law: the mean number at work is the time of all over the time on the wall
-    const double atWork = traffic.GetTotalSeconds() - traffic.GetSeconds(Phase::Receive);
-    const double atOnce = atWork / traffic.activeSeconds;
-
-    if (atOnce < std::max(MINIMUM_INSTANCES_AT_ONCE, INSTANCES_PER_CORE * cores))
+    if (atOnce <= 0)
     {
       return std::nullopt;
     }
@@ -114,7 +138,7 @@ namespace OrthancPerf
     finding.evidence["InstancesAtOnce"] = atOnce;
     finding.evidence["Cores"] = evidence.facts.cores;
     finding.evidence["OpenAssociations"] = evidence.load.associations;
-    finding.cost = EstimateShare(atWork * (1 - cores / atOnce), traffic);
+    finding.cost = EstimateShare(GetSecondsAtWork(traffic) * (1 - cores / atOnce), traffic);
     finding.remedy = Advise(evidence.facts);
     return finding;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/RuleTest.h"
 
+#include <set>
+
 namespace OrthancPerf
 {
   namespace
@@ -18,12 +20,7 @@ namespace OrthancPerf
 
     class ParallelismRuleTest : public RuleTest
     {
-    protected:
-      ParallelismRuleTest()
-      {
-        evidence_.facts.cores = 2;
-      }
-
+    public:
       // Each at work for 100 ms
       static Sample MakeParallel(double atOnce)
       {
@@ -31,6 +28,12 @@ namespace OrthancPerf
         sample.phases = {{Phase::Receive, 5}, {Phase::Prepare, 50}, {Phase::Index, 50}};
         sample.gap = 100 / atOnce;
         return sample;
+      }
+
+    protected:
+      ParallelismRuleTest()
+      {
+        evidence_.facts.cores = 2;
       }
     };
 
@@ -82,8 +85,46 @@ namespace OrthancPerf
   TEST_F(DicomThreadsRuleTest, AsksForNoMoreThreadsThanTheCoresCanServe)
   {
     evidence_.load.associations = 200;
-    EXPECT_EQ(32, Judge(&JudgeDicomThreads).remedy.document["DicomThreadsCount"].asInt());
-    evidence_.facts.configuration["DicomThreadsCount"] = 32;
+    EXPECT_EQ(16, Judge(&JudgeDicomThreads).remedy.document["DicomThreadsCount"].asInt());
+    evidence_.facts.configuration["DicomThreadsCount"] = 16;
+    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
+  }
+
+
+  // 200 associations that wait for the index, each thread with one of them
+  TEST_F(DicomThreadsRuleTest, NeverAsksForTheOppositeOfParallelIngest)
+  {
+    for (const unsigned int cores : {1U, 2U, 3U, 4U, 16U})
+    {
+      evidence_.facts.cores = cores;
+      std::set<int> proposed;
+
+      for (const int threads : {1, 4, 7, 8, 11, 12, 14, 16, 24, 50, 64, 96, 100})
+      {
+        evidence_.facts.configuration["DicomThreadsCount"] = threads;
+        evidence_.load = {15, 200, 200.0 - threads};
+        SetTraffic(ParallelismRuleTest::MakeParallel(threads), 4000);
+        const std::vector<Finding> more = JudgeAll(&JudgeDicomThreads);
+        const std::vector<Finding> fewer = JudgeAll(&JudgeParallelism);
+        ASSERT_LE(more.size() + fewer.size(), 1U) << threads;
+
+        for (const std::vector<Finding>& findings : {more, fewer})
+        {
+          for (const Finding& finding : findings)
+          {
+            proposed.insert(finding.remedy.document["DicomThreadsCount"].asInt());
+          }
+        }
+      }
+
+      EXPECT_EQ(1U, proposed.size()) << cores;
+    }
+  }
+
+
+  TEST_F(DicomThreadsRuleTest, IsSilentWhereTooManyInstancesAreAtWorkAlready)
+  {
+    SetTraffic(ParallelismRuleTest::MakeParallel(30), 5000);
     EXPECT_FALSE(IsFound(&JudgeDicomThreads));
   }
 
@@ -109,7 +150,7 @@ namespace OrthancPerf
     const Finding finding = Judge(&JudgeParallelism);
     EXPECT_EQ("parallel-ingest", finding.id);
     EXPECT_NEAR(20, finding.evidence["InstancesAtOnce"].asDouble(), 0.5);
-    EXPECT_EQ(4, finding.remedy.document["DicomThreadsCount"].asInt());
+    EXPECT_EQ(8, finding.remedy.document["DicomThreadsCount"].asInt());
   }
 
 
