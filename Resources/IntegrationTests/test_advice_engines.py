@@ -80,7 +80,7 @@ def test_a_slow_engine_is_found_and_auto_ends_it(
     assert count_transcoded(orthanc, engine) - before <= COUNT / 10
 
 
-def test_a_faster_engine_that_has_shown_its_speed_is_named_with_it(
+def test_a_faster_engine_that_has_shown_its_speed_is_named_and_auto_takes_it(
     orthanc: OrthancServer, images: list[Image]
 ) -> None:
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="native")
@@ -96,11 +96,11 @@ def test_a_faster_engine_that_has_shown_its_speed_is_named_with_it(
     assert evidence["FasterEngine"] == "native"
     sent = sum(image.get_size() for image in images)
     assert evidence["FasterRate"] == pytest.approx(sent / native, rel=0.25)
-    assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "native"}}
+    assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "auto"}}
 
     advice.apply(orthanc, finding)
     advice.check_gain(finding, seconds, send(orthanc, images))
-    assert wait_until(lambda: count_transcoded(orthanc, "native") == 2 * COUNT)
+    assert wait_until(lambda: count_transcoded(orthanc, "native") > 1.5 * COUNT)
     assert advice.goes_away(orthanc, "transcoding", 0)
 
 

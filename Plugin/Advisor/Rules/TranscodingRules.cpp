@@ -87,6 +87,16 @@ namespace OrthancPerf
     }
 
 
+    // A named engine is asked alone, and that it is fast with some images does not say that it
+    // covers these: what it does not cover would be stored as received
+    Remedy LetAutoChoose()
+    {
+      return Remedy::Tune(MakeOption("IngestTranscoding", "Engine", "auto"),
+                          "Let \"auto\" choose: it measures all engines that can do it, with your "
+                          "images, and keeps to the fastest.");
+    }
+
+
     Finding ProposeFaster(const Evidence& evidence, const Speed& current, const Speed& best)
     {
       const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
@@ -100,8 +110,7 @@ namespace OrthancPerf
       finding.evidence["FasterEngine"] = best.engine;
       finding.evidence["FasterRate"] = best.bytesPerSecond;
       finding.cost = EstimateCost(lost, traffic.GetTotalSeconds(), traffic);
-      finding.remedy = Remedy::Tune(MakeOption("IngestTranscoding", "Engine", best.engine),
-                                    "Let " + best.engine + " transcode from the next image on.");
+      finding.remedy = LetAutoChoose();
       return finding;
     }
 
@@ -115,9 +124,7 @@ namespace OrthancPerf
                              "\" writes this transfer syntax too, several times as fast as others "
                              "with the images that it covers.";
       finding.cost = EstimateShare(traffic.GetSeconds(Phase::Transcode), traffic);
-      finding.remedy = Remedy::Tune(MakeOption("IngestTranscoding", "Engine", "auto"),
-                                    "Let \"auto\" choose: it measures all engines that can do it, "
-                                    "with your images, and keeps to the fastest.");
+      finding.remedy = LetAutoChoose();
       return finding;
     }
   }
