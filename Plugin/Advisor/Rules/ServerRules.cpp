@@ -80,7 +80,7 @@ namespace OrthancPerf
       bool (*isMissed)(const ServerFacts& facts);
       const char* title;
       const char* explanation;
-      Json::Value (*makeOptions)();  // of Orthanc's configuration
+      Json::Value (*makeOptions)(const ServerFacts& facts);  // of Orthanc's configuration
       const char* text;
     };
 
@@ -91,10 +91,26 @@ namespace OrthancPerf
     }
 
 
+    // What has a limit keeps it
+    Json::Value MakeFindLimits(const ServerFacts& facts)
+    {
+      Json::Value options;
+
+      for (const char* const option : {"LimitFindResults", "LimitFindInstances"})
+      {
+        if (facts.GetNumber(option, 0) == 0)
+        {
+          options[option] = 100;
+        }
+      }
+
+      return options;
+    }
+
+
     bool HasNoFindLimits(const ServerFacts& facts)
     {
-      return facts.GetNumber("LimitFindResults", 0) == 0 ||
-             facts.GetNumber("LimitFindInstances", 0) == 0;
+      return !MakeFindLimits(facts).empty();
     }
 
 
@@ -133,38 +149,32 @@ namespace OrthancPerf
     const Item ITEMS[] = {
         {"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite, "The index has outgrown SQLite",
          "SQLite writes under one lock, and its queries get slower with the store.",
-         [] { return MakeOption("PostgreSQL", "EnableIndex", true); },
+         [](const ServerFacts&) { return MakeOption("PostgreSQL", "EnableIndex", true); },
          "Move to the PostgreSQL plugin (a new database, and the images sent to it anew)."},
         {"find-limits", LARGE_STORE, &HasNoFindLimits, "A C-FIND may answer with the whole store",
          "A query without a filter makes Orthanc read all of a large index, while ingest waits for "
          "the database.",
-         []
-         {
-           Json::Value options;
-           options["LimitFindResults"] = 100;
-           options["LimitFindInstances"] = 100;
-           return options;
-         },
-         "Limit the answers; a client that needs more asks more narrowly."},
+         &MakeFindLimits, "Limit the answers; a client that needs more asks more narrowly."},
         {"storage-access-on-find", LARGE_STORE, &FindsInStorage, "Queries may read files",
          "A query for a tag that is not in the index opens a file of each study, series or "
          "instance "
          "that it looks at, on the disk that ingest writes to.",
-         [] { return MakeOption("StorageAccessOnFind", "Never"); },
+         [](const ServerFacts&) { return MakeOption("StorageAccessOnFind", "Never"); },
          "Answer queries from the index alone; a query for a tag that is not in it then finds "
          "nothing. \"ExtraMainDicomTags\" (from Orthanc 1.11.0 on) puts tags into it."},
         {"save-jobs", LARGE_STORE, &SavesJobs, "Jobs are written to the database again and again",
          "All jobs, also those that are over, are saved every 10 seconds (from Orthanc 1.12.11 on "
          "only if one has changed).",
-         [] { return MakeOption("SaveJobs", false); },
+         [](const ServerFacts&) { return MakeOption("SaveJobs", false); },
          "Don't save jobs, unless they have to survive a restart."},
         {"http-tcp-no-delay", 0, &DelaysHttp, "The HTTP server delays small answers",
          "Nagle's algorithm is on for HTTP: the end of an answer may wait for 40 ms or 200 ms.",
-         [] { return MakeOption("TcpNoDelay", true); }, "Let the HTTP server send at once."},
+         [](const ServerFacts&) { return MakeOption("TcpNoDelay", true); },
+         "Let the HTTP server send at once."},
         {"postgresql-storage", 0, &StoresFilesInPostgreSql, "The images are stored in the database",
          "Large objects in PostgreSQL are slower than files, and make the database hard to back "
          "up.",
-         [] { return MakeOption("PostgreSQL", "EnableStorage", false); },
+         [](const ServerFacts&) { return MakeOption("PostgreSQL", "EnableStorage", false); },
          "Store files in a folder, and the index alone in PostgreSQL (for a new store)."}};
 
 
@@ -181,7 +191,7 @@ namespace OrthancPerf
       finding.title = item.title;
       finding.explanation =
           std::string(item.explanation) + " (The Orthanc Book, \"Scalability of Orthanc\".)";
-      finding.remedy = Remedy::Configure(item.makeOptions(), item.text);
+      finding.remedy = Remedy::Configure(item.makeOptions(facts), item.text);
 
       if (facts.storedInstances)
       {

@@ -72,6 +72,16 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(ServerRulesTest, ALimitOfAnswersThatIsThereStays)
+  {
+    evidence_.facts.storedInstances = 100'000;
+    configuration_["LimitFindResults"] = 500;
+    const std::vector<Finding> findings = JudgeAll(Rule(&JudgeChecklist));
+    ASSERT_EQ("find-limits", findings.at(0).id);
+    EXPECT_EQ(MakeOption("LimitFindInstances", 100), findings[0].remedy.document);
+  }
+
+
   TEST_F(ServerRulesTest, FilesThatAreReadForAnswersAreReadForQueriesSince1125)
   {
     evidence_.facts.storedInstances = 100'000;
