@@ -25,11 +25,12 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
+    const auto direction = static_cast<std::size_t>(instance.direction);
+    areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
 
     for (HistorySeries& series : series_)
     {
-      HistoryPoint& point = Advance(series, now);
-      point.directions[static_cast<std::size_t>(instance.direction)].Add(instance);
+      Advance(series, now).directions[direction].Add(instance);
     }
   }
 
@@ -71,6 +72,7 @@ namespace OrthancPerf
     HistoryExcerpt excerpt;
     excerpt.resolution = series.GetResolution();
     excerpt.begin = series.GetBegin(since);
+    excerpt.areStallsObserved = areStallsObserved_;
     excerpt.points = series.GetOver(excerpt.begin, now);
     return excerpt;
   }

@@ -27,6 +27,7 @@ namespace OrthancPerf
   {
     std::chrono::seconds resolution{1};
     UnixSeconds begin = 0;  // of the first point, or of the one that comes next if there is none
+    std::array<bool, DIRECTION_COUNT> areStallsObserved = {};  // of any instance since the start
     std::vector<HistoryPoint> points;
   };
 
@@ -63,6 +64,7 @@ namespace OrthancPerf
     std::mutex mutex_;
     std::array<HistorySeries, HISTORY_RESOLUTION_COUNT> series_;
     std::uint32_t openAssociations_ = 0;
+    std::array<bool, DIRECTION_COUNT> areStallsObserved_ = {};
     BudgetFigures budget_;
   };
 }

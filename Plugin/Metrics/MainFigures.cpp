@@ -33,9 +33,14 @@ namespace OrthancPerf
     figures.rates = {
         {"orthanc_perf_received_instances_per_second", received.instancesPerSecond},
         {"orthanc_perf_received_bytes_per_second", received.bytesPerSecond},
-        {"orthanc_perf_stall_seconds_per_second",
-         ToSeconds(received.stallTime) / ToSeconds(window.covered)},
     };
+
+    if (received.areStallsObserved)
+    {
+      figures.rates["orthanc_perf_stall_seconds_per_second"] =
+          ToSeconds(received.stallTime) / ToSeconds(window.covered);
+    }
+
     return figures;
   }
 }

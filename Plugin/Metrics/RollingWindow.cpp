@@ -12,7 +12,9 @@ namespace OrthancPerf
   void RollingWindow::Add(const FinishedInstance& instance, TimePoint now)
   {
     const std::lock_guard lock(mutex_);
-    slots_.At(now)[static_cast<std::size_t>(instance.direction)].Add(instance);
+    const auto direction = static_cast<std::size_t>(instance.direction);
+    slots_.At(now)[direction].Add(instance);
+    areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
   }
 
   void RollingWindow::Summarize(TimePoint now, WindowSummary& summary) const
@@ -25,6 +27,7 @@ namespace OrthancPerf
     {
       TrafficSummary& traffic = summary.directions[i];
       slots_.ForEach(now, [&traffic, i](const Slot& slot) { traffic.Add(slot[i]); });
+      traffic.areStallsObserved = areStallsObserved_[i];
       traffic.SetRates(summary.covered);
     }
   }

@@ -37,7 +37,8 @@ namespace OrthancPerf
 
     void Add(const FinishedInstance& instance, TimePoint now);
 
-    // Into an empty summary
+    // Into an empty summary. Stalls are observed, if any was looked for since the start: where
+    // nothing comes for a while, there are none.
     void Summarize(TimePoint now, WindowSummary& summary) const;
 
   private:
@@ -46,5 +47,6 @@ namespace OrthancPerf
     const Duration length_;
     mutable std::mutex mutex_;
     SlotRing<Slot> slots_;
+    std::array<bool, DIRECTION_COUNT> areStallsObserved_ = {};
   };
 }

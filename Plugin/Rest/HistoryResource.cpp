@@ -84,10 +84,14 @@ namespace OrthancPerf
       json["Instances"] = list(&TrafficPoint::instances);
       json["Bytes"] = list(&TrafficPoint::bytes);
       json["Failed"] = list(&TrafficPoint::failed);
-      json["Stalls"] = list(&TrafficPoint::stalls);
-      json["StallSeconds"] =
-          ListJson(excerpt.points, [=](const HistoryPoint& point)
-                   { return Json::Value(point.directions[place].stallSeconds); });
+
+      if (excerpt.areStallsObserved[place])
+      {
+        json["Stalls"] = list(&TrafficPoint::stalls);
+        json["StallSeconds"] =
+            ListJson(excerpt.points, [=](const HistoryPoint& point)
+                     { return Json::Value(point.directions[place].stallSeconds); });
+      }
 
       if (IsObserved(excerpt, place, Phase::Remote))
       {

@@ -49,8 +49,12 @@ namespace OrthancPerf
     json["Bytes"] = ToJson(traffic.bytes);
     json["InstancesPerSecond"] = traffic.instancesPerSecond;
     json["BytesPerSecond"] = traffic.bytesPerSecond;
-    json["Stalls"] = ToJson(traffic.stalls);
-    json["StallTime"] = ToJson(traffic.stallTime);
+
+    if (traffic.areStallsObserved)
+    {
+      json["Stalls"] = ToJson(traffic.stalls);
+      json["StallTime"] = ToJson(traffic.stallTime);
+    }
 
     if (traffic.isRemoteObserved)
     {

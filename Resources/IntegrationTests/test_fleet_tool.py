@@ -152,6 +152,14 @@ def test_one_that_cannot_store_is_named(tmp_path: Path) -> None:
         assert (code, "server: HTTP 500: Out of order" in output) == (2, True)
 
 
+def test_stalls_that_no_server_looked_for_have_no_sum(tmp_path: Path) -> None:
+    with serve_unhealthy({"Healthy": True, "Problems": {}}, 200) as url:
+        code, document = run_json(write_fleet(tmp_path, {"server": url}), "status")
+    assert code == 0
+    assert document["Servers"][0]["Stalls"] is document["Total"]["Stalls"] is None
+    assert document["Total"]["Failed"] == 0
+
+
 def read_until(terminal: int, pattern: bytes, seconds: float = 60) -> bytes:
     """What a program has written to its terminal once the pattern is in it."""
     text = b""

@@ -23,7 +23,7 @@ def get_history(server: OrthancServer, **arguments: str | int) -> Json:
 def get_lengths(history: Json) -> set[int]:
     lists = [history["Associations"]]
     for direction in ("Receive", "Send"):
-        lists += [history[direction][name] for name in SERIES]
+        lists += [history[direction][name] for name in SERIES if name in history[direction]]
         lists += history[direction]["Phases"].values()
     return {len(values) for values in lists}
 

@@ -10,8 +10,8 @@ import pytest
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.metrics import STALLS, scrape_when_counted
-from harness.orthanc import OrthancServer
+from harness.metrics import STALLS, scrape_when_counted, wait_until
+from harness.orthanc import Json, OrthancServer
 from harness.senders import associate, transfer
 from harness.sockets import read_options, show, show_listening
 from harness.tuning import tune_sockets
@@ -92,9 +92,11 @@ def test_the_listening_socket_gives_its_options_to_accepted_ones(
     assert not after.no_delay
 
 
-def test_phases_that_need_the_probe_are_absent(
-    orthanc: OrthancServer, make_series: MakeSeries
-) -> None:
+def read_history(server: OrthancServer) -> Json:
+    return server.get_json("/perf/history")["Receive"]
+
+
+def test_what_needs_the_probe_is_absent(orthanc: OrthancServer, make_series: MakeSeries) -> None:
     images = make_series("store", 10)
     clients.store(orthanc, images[:5])
     clients.upload(orthanc, [image.read_bytes() for image in images[5:]])
@@ -107,3 +109,9 @@ def test_phases_that_need_the_probe_are_absent(
         assert "Stalls" not in instance
     (peer,) = [peer for peer in orthanc.get_json("/perf/peers") if peer["Name"] == "STORESCU"]
     assert "Associations" not in peer["Receive"]
+    # In the history once the second is over
+    assert wait_until(lambda: sum(read_history(orthanc)["Instances"]) == 10, seconds=20)
+    window = orthanc.get_json("/perf/status")["Windows"][2]["Receive"]
+    assert window["Instances"] == 10
+    for traffic in (peer["Receive"], window, read_history(orthanc)):
+        assert not {"Stalls", "StallTime", "StallSeconds"} & set(traffic)

@@ -30,6 +30,26 @@ namespace OrthancPerf
     EXPECT_EQ(2000, figures.counts.at("orthanc_perf_received_bytes"));
     EXPECT_EQ(2, figures.counts.at("orthanc_perf_instances_in_flight"));
     EXPECT_GT(figures.rates.at("orthanc_perf_received_instances_per_second"), 0);
-    EXPECT_EQ(0, figures.rates.at("orthanc_perf_stall_seconds_per_second"));
+  }
+
+
+  TEST(MainFigures, StallsAreAbsentUntilTheyAreObserved)
+  {
+    TimePoint now{std::chrono::seconds(100)};
+    const IngestMetrics metrics([](Origin) { return 0; });
+    RecentTraffic traffic([&now] { return now; });
+    const auto find = [&]
+    {
+      return GetMainFigures(metrics, traffic).rates.count("orthanc_perf_stall_seconds_per_second");
+    };
+
+    FinishedInstance instance;
+    traffic.OnInstanceFinished(instance);
+    EXPECT_EQ(0U, find());
+    instance.areStallsObserved = true;
+    traffic.OnInstanceFinished(instance);
+    EXPECT_EQ(1U, find());
+    now += std::chrono::hours(1);
+    EXPECT_EQ(1U, find()) << "Orthanc would keep the last one";
   }
 }

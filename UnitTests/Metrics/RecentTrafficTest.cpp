@@ -116,6 +116,18 @@ namespace OrthancPerf
     EXPECT_EQ(Duration(milliseconds(80)), summary.stallTime);
   }
 
+  TEST_F(RecentTrafficTest, StallsThatWereLookedForOnceAreObserved)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    traffic_.OnInstanceFinished(instance);
+    EXPECT_FALSE(Get(TEN_SECONDS).areStallsObserved);
+    instance.areStallsObserved = true;
+    traffic_.OnInstanceFinished(instance);
+    now_ += std::chrono::hours(1);
+    EXPECT_TRUE(Get(TEN_SECONDS).areStallsObserved);
+    EXPECT_FALSE(Get(TEN_SECONDS, Direction::Send).areStallsObserved);
+  }
+
   TEST_F(RecentTrafficTest, RoundTripsToTheDatabaseAreAddedUp)
   {
     traffic_.OnInstanceFinished(MakeInstance("CT1"));

@@ -54,6 +54,7 @@ namespace OrthancPerf
     FinishedInstance instance = MakeInstance("CT1");
     instance.phases.Add(Phase::Database, std::chrono::microseconds(500));
     instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
+    instance.areStallsObserved = true;
     history_.OnInstanceFinished(instance);
     BudgetFigures budget;
     budget.held = 3000;
@@ -86,8 +87,6 @@ namespace OrthancPerf
         "Instances": [0, 0],
         "Bytes": [0, 0],
         "Failed": [0, 0],
-        "Stalls": [0, 0],
-        "StallSeconds": [0.0, 0.0],
         "Phases": {}
       },
       "Associations": [0, 0],

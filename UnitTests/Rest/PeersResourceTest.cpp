@@ -49,6 +49,18 @@ namespace OrthancPerf
     }
   }
 
+  TEST_F(PeersResourceTest, StallsAreAbsentWhereNobodyLookedForThem)
+  {
+    FinishedInstance instance = MakeInstance("CT1");
+    statistics_.OnInstanceFinished(instance);
+    EXPECT_FALSE(Get()[0]["Receive"].isMember("Stalls"));
+    EXPECT_FALSE(Get()[0]["Receive"].isMember("StallTime"));
+    instance.areStallsObserved = true;
+    statistics_.OnInstanceFinished(instance);
+    EXPECT_EQ(Json::Value(0), Get()[0]["Receive"]["Stalls"]);
+    EXPECT_EQ(Json::Value(0.0), Get()[0]["Receive"]["StallTime"]);
+  }
+
   TEST_F(PeersResourceTest, ShowsAssociationsWithTheirTimesAndMeans)
   {
     FinishedAssociation rejected = MakeAssociation("CT1");

@@ -131,8 +131,9 @@ class Watch:
             sums = {phase: sum(values) for phase, values in received["Phases"].items()}
             shown = phases.share_phases({k: v for k, v in sums.items() if v > 0}, instances)
             figures |= shown
-            figures["stalls"] = sum(received["Stalls"]) / instances
-            figures["time in stalls"] = 1000 * sum(received["StallSeconds"]) / instances
+            if "Stalls" in received:
+                figures["stalls"] = sum(received["Stalls"]) / instances
+                figures["time in stalls"] = 1000 * sum(received["StallSeconds"]) / instances
         return figures
 
     def _count_changes(self) -> int:

@@ -43,8 +43,8 @@ export interface Traffic {
   InstancesPerSecond: number;
   BytesPerSecond: number;
   Outcomes: { Stored: number; Discarded: number; Failed: number };
-  Stalls: number;
-  StallTime: number;
+  Stalls?: number;
+  StallTime?: number;
   RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Duration?: Latency;
@@ -154,8 +154,8 @@ export interface PeerTraffic {
   BytesPerSecond: number;
   Outcomes: { Stored: number; Discarded: number; Failed: number };
   PhaseTimes: PhaseTimes;
-  Stalls: number;
-  StallTime: number;
+  Stalls?: number;
+  StallTime?: number;
   RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
   Associations?: { Open?: number };
@@ -233,8 +233,8 @@ export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
   Failed: number[];
-  Stalls: number[];
-  StallSeconds: number[];
+  Stalls?: number[];
+  StallSeconds?: number[];
   RemoteRoundTrips?: number[];
   DatabaseRoundTrips?: number[];
   Phases: Partial<Record<PhaseName, number[]>>;

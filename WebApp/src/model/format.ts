@@ -13,7 +13,10 @@ function formatDigits(value: number): string {
 }
 
 // 1234567 is "1 234 567"
-export function formatCount(value: number): string {
+export function formatCount(value: number | undefined): string {
+  if (value === undefined) {
+    return NOTHING;
+  }
   return Math.round(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, THIN_SPACE);

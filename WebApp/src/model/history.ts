@@ -8,8 +8,7 @@ export interface Point {
   instances: number;
   bytes: number;
   failed: number;
-  stalls: number;
-  stallTime: number;
+  stallTime: number | undefined; // not observed
   phases: PhaseTimes;
   held: number; // not "a second": the most bytes of large images at once
   waiting: number; // nor this: the most of them that waited at once
@@ -30,8 +29,7 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer):
     instances: rate(traffic.Instances),
     bytes: rate(traffic.Bytes),
     failed: rate(traffic.Failed),
-    stalls: rate(traffic.Stalls),
-    stallTime: rate(traffic.StallSeconds),
+    stallTime: traffic.StallSeconds && rate(traffic.StallSeconds),
     phases,
     held: answer.BudgetHeld[index] ?? 0,
     waiting: answer.BudgetWaiting[index] ?? 0,
@@ -65,8 +63,7 @@ function summarize(points: readonly Point[]): Point {
     instances: average((point) => point.instances),
     bytes: average((point) => point.bytes),
     failed: average((point) => point.failed),
-    stalls: average((point) => point.stalls),
-    stallTime: average((point) => point.stallTime),
+    stallTime: points.every((point) => point.stallTime === undefined) ? undefined : average((point) => point.stallTime ?? 0),
     phases,
     held: Math.max(...points.map((point) => point.held)),
     waiting: Math.max(...points.map((point) => point.waiting)),
@@ -108,7 +105,6 @@ export function findGaps(times: readonly number[]): [number, number][] {
 export interface Speed {
   instances: number;
   bytes: number;
-  stallTime: number;
 }
 
 const LEAST = 2; // whole seconds: some 4 s of traffic, of which the first and the last are cut

@@ -18,7 +18,7 @@ export interface PeerRow {
   ceiling: number | undefined; // bytes a second
   pduLength: number | undefined;
   open: number | undefined;
-  stalls: number;
+  stalls: number | undefined;
   stallShare: number;
   parts: PhasePart[];
 }
@@ -45,7 +45,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     pduLength: traffic.MaximumPduLength,
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,
-    stallShare: time > 0 ? traffic.StallTime / time : 0,
+    stallShare: time > 0 ? (traffic.StallTime ?? 0) / time : 0,
     parts,
   };
 }

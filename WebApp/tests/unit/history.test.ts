@@ -12,6 +12,15 @@ test('a point of a minute is a rate a second', () => {
   expect(point).toMatchObject({ time: 0, instances: 2, bytes: 2000, phases: { Receive: 0.002 } });
 });
 
+test('stalls are unknown, not none, where nobody looked for them', () => {
+  const answer = makeHistory(0, [1, 1, 1]);
+  expect(toPoints(answer, 'Receive').map(({ stallTime }) => stallTime)).toEqual([0, 0, 0]);
+  const { Stalls: _, StallSeconds: __, ...unobserved } = answer.Receive;
+  const points = toPoints({ ...answer, Receive: unobserved }, 'Receive');
+  expect(points.map(({ stallTime }) => stallTime)).toEqual([undefined, undefined, undefined]);
+  expect(thinOut(points, 1)[0]?.stallTime).toBeUndefined();
+});
+
 test('what large images hold and how many wait is no rate, and keeps its peaks', () => {
   const points = toPoints(makeHistory(0, [60, 120, 0, 180], 60), 'Send');
   expect(points[1]).toMatchObject({ held: 120e6, waiting: 120 });
