@@ -9,7 +9,7 @@ namespace OrthancPerf
     {
       if (request.AcceptsJson())
       {
-        return AnswerJson(exposition.ToJson());
+        return AnswerExactJson(exposition.ToJson());
       }
 
       RestAnswer answer = AnswerText("", Exposition::TEXT_TYPE);

@@ -69,6 +69,11 @@ namespace OrthancPerf
     return {status, "application/json", Write(value, "  ", 9)};
   }
 
+  RestAnswer AnswerExactJson(const Json::Value& value)
+  {
+    return {200, "application/json", Write(value, "  ", 16)};
+  }
+
   RestAnswer AnswerCompactJson(const Json::Value& value)
   {
     return {200, "application/json", Write(value, "", 6)};

@@ -56,6 +56,9 @@ namespace OrthancPerf
 
   RestAnswer AnswerJson(const Json::Value& value, int status = 200);
 
+  // With 16 digits a number, as Prometheus' text has them: moments since 1970, counters of bytes
+  RestAnswer AnswerExactJson(const Json::Value& value);
+
   // Without line breaks, and with six digits a number that is no integer: for long arrays
   RestAnswer AnswerCompactJson(const Json::Value& value);
   RestAnswer AnswerText(const std::string& text, const std::string& contentType);
