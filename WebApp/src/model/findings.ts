@@ -10,10 +10,10 @@ interface Item {
 
 // Times are seconds and sizes bytes; the name of a figure tells which it is
 const FORMS: readonly (readonly [RegExp, (value: number) => string])[] = [
-  [/(Share|Busy)$/, formatShare],
+  [/(Share|Pressure|^FirstOnTheirConnection)$/, formatShare],
   [/(Rate|WindowLimit|BytesPerSecond)$/, formatRate],
-  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|Budget|LargestInstance|^(Limit|Memory|Peak|Used|Kept))$/, formatSize],
-  [/(Time|RoundTrip|Duration|Seconds|^Waited)$|^(Mean|Median|Estimated)/, formatTime],
+  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|Budget|LargestInstance|^(Limit|Memory|Peak|Used|Kept|UnderWay))$/, formatSize],
+  [/(Time|RoundTrip|Duration|Seconds|Latency|^(Waited|Busy|WindowLimited))$|^(Mean|Median|Estimated)/, formatTime],
 ];
 
 function formatFigure(name: string, value: number): string {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/model/answers';
 import { describeEvidence, groupFindings } from '../../src/model/findings';
@@ -33,4 +34,46 @@ test('memory is told in bytes, waiting in seconds, and what is counted as it is'
   expect(describeEvidence(evidence).map(({ name, value }) => `${name}: ${value}`)).toEqual([
     'Ingest budget: 805 MB', 'Memory: 3.22 GB', 'Waits: 12', 'Waited: 34.5 s', 'Given up: 1', 'Largest instance: 500 MB',
   ]);
+});
+
+// What the advisor's rules write as evidence, with the unit in which half of one is shown
+function listUnits(): Record<string, string> {
+  const rules = new URL('../../../Plugin/Advisor/Rules/', import.meta.url);
+  const texts = readdirSync(rules).map((name) => readFileSync(new URL(name, rules), 'utf8'));
+  const keys = texts.flatMap((text) => Array.from(text.matchAll(/(?:evidence|json)\["(\w+)"\]/g), ([, key = '']) => key));
+  return Object.fromEntries(keys.map((key) => [key, describeEvidence({ [key]: 0.5 })[0]?.value.split(' ')[1] ?? 'none']));
+}
+
+const UNITS: Record<string, readonly string[]> = {
+  '%': [
+    'CommitShare', 'CompressionShare', 'FailedShare', 'FirstOnTheirConnection', 'HashingShare',
+    'IndexShare', 'LatencyShare', 'PauseShare', 'ProcessorPressure', 'QueuedShare', 'RepeatedShare',
+    'RespondShare', 'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
+  ],
+  B: [
+    'Buffer', 'IngestBudget', 'Kept', 'Limit', 'MaximumPduLength', 'MeanSize', 'Memory', 'Peak',
+    'PeerWindow', 'ReceiveWindow', 'UnderWay', 'Used', 'Window',
+  ],
+  'B/s': [
+    'FasterRate', 'Rate', 'WindowLimit',
+  ],
+  ms: [
+    'Busy', 'EstimatedHashing', 'Latency', 'LongestTime', 'MeanCommit', 'MeanCompression',
+    'MeanDatabase', 'MeanDuration', 'MeanIndex', 'MeanPause', 'MeanPrepare', 'MeanQueued',
+    'MeanRemote', 'MeanRespond', 'MeanStall', 'MeanSync', 'MeanTranscode', 'MeanWait', 'MeanWrite',
+    'MedianSetupTime', 'RoundTrip', 'ServiceTime', 'Waited', 'WindowLimited',
+  ],
+  none: [
+    'Associations', 'Build', 'Connections', 'ConnectionsInUse', 'Cores', 'Database',
+    'DicomThreadsCount', 'Engine', 'Failed', 'FasterEngine', 'GivenUp', 'Implementation',
+    'Instances', 'InstancesAtOnce', 'InstancesInIndex', 'OfNewerReleases', 'OfOlderReleases',
+    'OpenAssociations', 'PassedFullLine', 'PdusPerInstance', 'Phase', 'Reason', 'RoundTrips',
+    'SeemsLike', 'Server', 'StallsPerInstance', 'StoredInstances', 'Sysctl', 'Uploads',
+    'WaitingAssociations', 'Waits',
+  ],
+};
+
+test('every figure of the advisor is shown in its unit', () => {
+  const expected = Object.entries(UNITS).flatMap(([unit, keys]) => keys.map((key) => [key, unit]));
+  expect(listUnits()).toEqual(Object.fromEntries(expected));
 });
