@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -148,6 +149,16 @@ namespace OrthancPerf
         heldLossStalls.count++;
         heldLossStalls.time += waited;
       }
+    }
+
+    // Those that were held are the ones of the message under way
+    void TakeHeldStalls() noexcept
+    {
+      stalls.store(std::exchange(heldStalls, 0), std::memory_order_relaxed);
+      stallTime.store(std::exchange(heldTime, Duration::zero()).count(), std::memory_order_relaxed);
+      lossStalls.store(heldLossStalls.count, std::memory_order_relaxed);
+      lossStallTime.store(heldLossStalls.time.count(), std::memory_order_relaxed);
+      heldLossStalls = {};
     }
 
     StallSum GetLossStalls() const noexcept

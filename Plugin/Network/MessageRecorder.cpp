@@ -42,6 +42,21 @@ namespace OrthancPerf
     }
 
 
+    // Of the command that has come instead of a response, or as one, the status; what is no command
+    // (A-ABORT, A-RELEASE-RQ) is no response
+    void ReadStatus(ProbeEvent& event, const CommandFieldReader& answer) noexcept
+    {
+      if (const std::optional<std::uint16_t> status = answer.GetStatus())
+      {
+        event.status = *status;
+      }
+      else if (!answer.Get())
+      {
+        event.wait = -1;
+      }
+    }
+
+
     // The thread's former instance has failed on the way, or it would have been taken
     void EndStorage() noexcept
     {
@@ -255,6 +270,7 @@ namespace OrthancPerf
     }
 
     FinishExchange(connection, place, outcome);
+    FinishSubOperation(connection, place, outcome);
 
     ProbeEvent event = MakeEvent(connection, place);
     event.isAssociation = true;
@@ -271,11 +287,15 @@ namespace OrthancPerf
   {
     MessagePlace& place = GetPlace(connection);
     FinishExchange(connection, place, AssociationOutcome::Released);
-    FinishSubOperation(connection, place, now);
 
     if (!connection.IsOutgoing())
     {
       EndStorage();
+    }
+
+    if (SubOperation& sent = place.subOperation; sent.IsInstance())
+    {
+      sent.OnAnswer(FindDeparture(connection.fd, sent.GetLastByte(), place.heldTime, now));
     }
 
     const std::int64_t last = connection.lastResponseAt.load(RELAXED);
@@ -285,11 +305,7 @@ namespace OrthancPerf
     place.GetResponse(serial).store(0, RELAXED);
     place.firstByte.store(ToCount(now), RELAXED);
     place.idle.store(idle, RELAXED);
-    place.stalls.store(std::exchange(place.heldStalls, 0), RELAXED);
-    place.stallTime.store(std::exchange(place.heldTime, Duration::zero()).count(), RELAXED);
-    place.lossStalls.store(place.heldLossStalls.count, RELAXED);
-    place.lossStallTime.store(place.heldLossStalls.time.count(), RELAXED);
-    place.heldLossStalls = {};
+    place.TakeHeldStalls();
     place.serial.store(serial, std::memory_order_release);
     place.requestBytes = 0;
     place.largestResponse = 0;
@@ -326,6 +342,11 @@ namespace OrthancPerf
 
     if (!connection.IsOutgoing())
     {
+      if (response.load(RELAXED) == 0)
+      {
+        FinishSubOperation(connection, place, AssociationOutcome::Released);
+      }
+
       place.subOperation.OnWritten(data, size, ToCount(now));
     }
     else
@@ -365,9 +386,9 @@ namespace OrthancPerf
 
 
   // What Orthanc has written may have been a C-STORE request of its own: a sub-operation of the
-  // C-GET that the peer has asked for. What the peer writes next is the response.
+  // C-GET that the peer has asked for. What the peer has written since is the response.
   void MessageRecorder::FinishSubOperation(const Connection& connection, MessagePlace& place,
-                                           TimePoint now) noexcept
+                                           AssociationOutcome outcome) noexcept
   {
     SubOperation& sent = place.subOperation;
 
@@ -377,24 +398,30 @@ namespace OrthancPerf
     }
 
     place.instances++;
+    const bool isAnswered = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) == 0;
 
-    const std::int64_t lastByte =
-        FindDeparture(connection.fd, sent.GetLastByte(), place.heldTime, now);
+    if (!isAnswered)
+    {
+      place.TakeHeldStalls();
+    }
 
     ProbeEvent event = MakeEvent(connection, place);
     event.direction = Direction::Send;
+    event.outcome = outcome;
     event.instances = 0;  // connecting and associating were the peer's business
     event.idle = -1;
-    event.send = lastByte - sent.GetFirstByte();
-    event.wait = ToCount(now) - lastByte;
-    event.endedAt = ToCount(now);
+    event.send = sent.GetLastByte() - sent.GetFirstByte();
+    event.endedAt = isAnswered ? place.lastByte.load(RELAXED) : sent.GetLastByte();
+    event.wait = isAnswered ? event.endedAt - sent.GetLastByte() : -1;
     event.bytesSent = sent.GetSize();
     event.sopInstanceUid = sent.GetInstanceUid();
-    event.stalls = std::exchange(place.heldStalls, 0);
-    event.stallTime = std::exchange(place.heldTime, Duration::zero()).count();
-    event.lossStalls = std::exchange(place.heldLossStalls, {});
-    events_->Push(event);
 
+    if (isAnswered)
+    {
+      ReadStatus(event, place.command);
+    }
+
+    events_->Push(event);
     sent.Finish();
   }
 
@@ -434,11 +461,7 @@ namespace OrthancPerf
       if (!connection.isEncrypted.load(RELAXED))
       {
         event.sopInstanceUid = place.command.GetInstanceUid();
-
-        if (const std::optional<std::uint16_t> status = place.response.GetStatus())
-        {
-          event.status = *status;
-        }
+        ReadStatus(event, place.response);
       }
 
       events_->Push(event);

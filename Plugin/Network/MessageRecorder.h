@@ -82,9 +82,9 @@ namespace OrthancPerf
 
     MessagePlace& GetPlace(const Connection& connection) noexcept;
     const MessagePlace* FindCurrentPlace() const noexcept;
-    void FinishSubOperation(const Connection& connection, MessagePlace& place,
-                            TimePoint now) noexcept;
     // "outcome": how the association ended; Released while it goes on
+    void FinishSubOperation(const Connection& connection, MessagePlace& place,
+                            AssociationOutcome outcome) noexcept;
     void FinishExchange(const Connection& connection, MessagePlace& place,
                         AssociationOutcome outcome) noexcept;
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whatever did not arrive can be identified in /perf/instances, and says why."""
 
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydicom.dataset import Dataset
-from pynetdicom import AE, evt
-from pynetdicom.sop_class import CTImageStorage
+from pynetdicom import AE, build_role, evt
+from pynetdicom.sop_class import CTImageStorage, StudyRootQueryRetrieveInformationModelGet
 
 from conftest import MakeSeries, StartOrthanc
 from harness.images import Image
@@ -18,8 +19,9 @@ from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.receivers import describe_modality, upload_to_send
 from harness.transcoding import change
 
-# A-ABORT (DICOM PS3.8 section 9.3.8)
+# A-ABORT and A-RELEASE-RQ (DICOM PS3.8 sections 9.3.8 and 9.3.6)
 ABORT = bytes([7, 0, 0, 0, 0, 4, 0, 0, 2, 0])
+RELEASE = bytes([5, 0, 0, 0, 0, 4, 0, 0, 0, 0])
 
 REFUSE = "function ReceivedInstanceFilter(dicom, origin, info) return false end"
 
@@ -105,10 +107,10 @@ def test_what_a_database_that_is_away_can_say_nothing_of_has_failed(
 
 
 class FullReceiver:
-    """A receiver that answers with this status; with none, it aborts."""
+    """A receiver that answers with this status, or with this PDU instead."""
 
-    def __init__(self, port: int, status: int | None) -> None:
-        self._status = status
+    def __init__(self, port: int, answer: int | bytes) -> None:
+        self._answer = answer
         self._entity = AE("FULL")
         self._entity.add_supported_context(CTImageStorage)
         handlers = [(evt.EVT_C_STORE, self._on_image)]
@@ -116,26 +118,27 @@ class FullReceiver:
         self.server: Any = self._entity.start_server(address, block=False, evt_handlers=handlers)
 
     def _on_image(self, event: evt.Event) -> int:
-        if self._status is None:
-            event.assoc.dul.socket.socket.sendall(ABORT)
+        if isinstance(self._answer, bytes):
+            event.assoc.dul.socket.socket.sendall(self._answer)
             return 0
-        return self._status
+        return self._answer
 
 
 @pytest.mark.parametrize(
-    ("status", "outcome", "reason"),
+    ("answer", "outcome", "reason"),
     [
         (0x0000, "Stored", None),
         (0xB007, "Stored", None),
         (0xA700, "Failed", "the receiver answered 0xA700: out of resources"),
         (0xC210, "Failed", "the receiver answered 0xC210: the receiver cannot understand it"),
-        (None, "Failed", "the association was aborted before the response"),
+        (ABORT, "Failed", "the association was aborted before the response"),
+        (RELEASE, "Failed", "the receiver sent no response"),
     ],
 )
 def test_what_was_sent_is_named_with_what_the_receiver_answered(
     start_orthanc: StartOrthanc,
     make_series: MakeSeries,
-    status: int | None,
+    answer: int | bytes,
     outcome: str,
     reason: str | None,
 ) -> None:
@@ -143,7 +146,7 @@ def test_what_was_sent_is_named_with_what_the_receiver_answered(
     orthanc = start_orthanc(options={"DicomModalities": {"full": describe_modality(port, "FULL")}})
     images: list[Image] = make_series("reason", 1)
     (identifier,) = upload_to_send(orthanc, images)
-    receiver = FullReceiver(port, status)
+    receiver = FullReceiver(port, answer)
     try:
         body = {"Resources": [identifier], "Synchronous": True}
         orthanc.request("POST", "/modalities/full/store", json=body)
@@ -153,3 +156,47 @@ def test_what_was_sent_is_named_with_what_the_receiver_answered(
     assert (sent["Outcome"], sent.get("Reason")) == (outcome, reason)
     assert sent["ID"] == identifier
     assert sent["Peer"] == "FULL"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (0xA700, "the receiver answered 0xA700: out of resources"),
+        (ABORT, "the association was aborted before the response"),
+        (None, "the connection was closed before the response"),
+    ],
+)
+def test_what_a_peer_fetches_is_named_with_what_it_answered(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, answer: int | bytes | None, reason: str
+) -> None:
+    orthanc = start_orthanc(options={"DicomAlwaysAllowGet": True})
+    (identifier,) = upload_to_send(orthanc, make_series("reason", 1))
+
+    def on_image(event: evt.Event) -> int:
+        if isinstance(answer, int):
+            return answer
+        if answer is not None:
+            event.assoc.dul.socket.socket.sendall(answer)
+        event.assoc.dul.socket.socket.shutdown(socket.SHUT_RDWR)
+        return 0
+
+    entity = AE("FETCHER")
+    entity.add_requested_context(StudyRootQueryRetrieveInformationModelGet)
+    entity.add_requested_context(CTImageStorage)
+    association = entity.associate(
+        "127.0.0.1",
+        orthanc.dicom_port,
+        ext_neg=[build_role(CTImageStorage, scp_role=True)],
+        evt_handlers=[(evt.EVT_C_STORE, on_image)],
+    )
+    keys = Dataset()
+    keys.QueryRetrieveLevel = "STUDY"
+    keys.StudyInstanceUID = orthanc.get_json("/studies?expand")[0]["MainDicomTags"][
+        "StudyInstanceUID"
+    ]
+    list(association.send_c_get(keys, StudyRootQueryRetrieveInformationModelGet))
+    association.abort()
+
+    (sent,) = list_instances(orthanc, 1, "Send")
+    assert (sent["Outcome"], sent["Reason"]) == ("Failed", reason)
+    assert (sent["ID"], sent["Peer"]) == (identifier, "FETCHER")

@@ -382,17 +382,18 @@ namespace OrthancPerf
   TEST_F(MessageRecorderTest, WhatOrthancSendsHasItsOwnPhases)
   {
     Connection& connection = Connect();
+    const std::string response = MakeStoreResponse(0);
 
     Write(connection, MakeDimseCommand(1), 1010);
     Write(connection, std::string(5000, 'x'), 1013);
-    Read(connection, std::string(12, 'x'), 1020);
-    Read(connection, std::string(140, 'x'), 1021);
+    Read(connection, response.substr(0, 12), 1020);
+    Read(connection, response.substr(12), 1021);
 
     Write(connection, MakeDimseCommand(1), 1031);
     tracker_.OnWaited(connection, At(1031), At(1071));  // the receiver thinks
-    Read(connection, std::string(12, 'x'), 1071);
+    Read(connection, response.substr(0, 12), 1071);
     tracker_.OnWaited(connection, At(1071), At(1111));
-    Read(connection, std::string(140, 'x'), 1111);
+    Read(connection, response.substr(12), 1111);
     tracker_.OnClosing(connection, At(1120));
 
     ASSERT_EQ(2U, Drain().instances.size());
@@ -466,6 +467,20 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, AReleaseIsNoResponse)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+    Read(connection, MakePdu(5, std::string(4, '\0')), 1020);
+    tracker_.OnClosing(connection, At(1080));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Failed, collector_.instances[0].outcome);
+    EXPECT_EQ("the receiver sent no response", collector_.instances[0].reason);
+    EXPECT_FALSE(collector_.instances[0].phases.Get(Phase::Wait));
+  }
+
+
   TEST_F(MessageRecorderTest, WhatIsNotAnsweredHasFailed)
   {
     Connection& connection = Connect();
@@ -512,6 +527,41 @@ namespace OrthancPerf
     EXPECT_EQ(milliseconds(40), collector_.instances[1].stallTime);
     ASSERT_EQ(1U, collector_.associations.size());
     EXPECT_EQ(2U, collector_.associations.front().instances);
+  }
+
+
+  TEST_F(MessageRecorderTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
+  {
+    const auto fetch = [this](const std::string& answer)
+    {
+      Connection& connection = Accept();
+      Read(connection, MakeDimseCommand(0x0010), 10);
+      Write(connection, MakeStoreRequest("1.2.3.4"), 20);
+      Write(connection, MakeDataSet(5000), 23);
+
+      if (!answer.empty())
+      {
+        Read(connection, answer, 83);
+      }
+
+      tracker_.OnPeerGone(connection);
+      Write(connection, MakePdu(7, std::string(4, '\0')), 90);
+      tracker_.OnClosing(connection, At(100));
+      const FinishedInstance sent = Drain().instances.back();
+      EXPECT_STREQ("1.2.3.4", sent.sentUid.data());
+      EXPECT_EQ(milliseconds(3), sent.phases.Get(Phase::Send));
+      EXPECT_EQ(1U, collector_.associations.back().instances);
+      return sent.reason;
+    };
+
+    EXPECT_EQ("", fetch(MakeStoreResponse(0)));
+    EXPECT_EQ("the receiver answered 0xA700: out of resources", fetch(MakeStoreResponse(0xa700)));
+    EXPECT_EQ("", fetch(MakeDimseCommand(0x0fff) + MakeStoreResponse(0)));  // after a C-CANCEL-RQ
+    EXPECT_EQ("the association was aborted before the response",
+              fetch(MakePdu(7, std::string(4, '\0'))));
+    EXPECT_EQ("the receiver sent no response", fetch(MakePdu(5, std::string(4, '\0'))));
+    EXPECT_EQ("the connection was closed before the response", fetch(""));
+    EXPECT_EQ(6U, collector_.instances.size());
   }
 
 

@@ -39,10 +39,13 @@ namespace OrthancPerf
       left_ -= static_cast<std::uint32_t>(taken);
       data += taken;
       size -= taken;
-      size_ += taken;
-    }
 
-    lastByte_ = now;
+      if (header_[0] == static_cast<std::uint8_t>(PduType::Data))  // and no A-ABORT after it
+      {
+        size_ += taken;
+        lastByte_ = now;
+      }
+    }
   }
 
 

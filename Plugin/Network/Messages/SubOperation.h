@@ -31,7 +31,13 @@ namespace OrthancPerf
       return command_.GetInstanceUid();
     }
 
-    // The message has its response: from now on there is none
+    // The peer begins to answer; the end of the message has left at this count of Clock
+    void OnAnswer(std::int64_t departure) noexcept
+    {
+      lastByte_ = departure;
+    }
+
+    // Its end is told: from now on there is none
     void Finish() noexcept
     {
       command_.Reset();
