@@ -57,7 +57,9 @@ namespace OrthancPerf
     bool isBrokenOff = false;                            // by Orthanc, inside a request
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
-    Duration waited = Duration::zero();                  // for the next byte to read, so far
+    TimePoint readAt;                                    // the latest byte
+    std::optional<TimePoint> restSince;    // what may be the body of a refused request
+    Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
     LossSigns lossSigns;             // as this wait began,

@@ -25,6 +25,9 @@ namespace OrthancPerf
     // record's header of five. A PDU of ten bytes, the smallest, has 32 with such a tag.
     constexpr std::size_t MAXIMUM_TLS_CONTROL = 27;
 
+    // What is read within such a time is the header of a request: under TLS, that takes two reads
+    constexpr Duration AT_ONCE = std::chrono::milliseconds(1);
+
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
 
@@ -157,6 +160,7 @@ namespace OrthancPerf
     }
 
     TakeStall(connection, now);
+    connection.readAt = now;
 
     if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {
@@ -221,11 +225,22 @@ namespace OrthancPerf
   {
     constexpr std::uint8_t NONE = 0;
 
-    if (connection.kind.load(RELAXED) == ConnectionKind::HttpAccepted &&
-        connection.state == ExchangeState::Response)
+    if (connection.kind.load(RELAXED) != ConnectionKind::HttpAccepted)
     {
-      OnRequestBytes(connection, &NONE, 0, now);
+      return;
     }
+
+    const bool isPipelined = (connection.state == ExchangeState::Response);
+
+    if (isPipelined ||
+        (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE))
+    {
+      const TimePoint begin = isPipelined ? now : connection.readAt;
+      BeginRequest(connection, begin);
+      observer_.OnRequestBytes(connection, &NONE, 0, begin);
+    }
+
+    connection.restSince.reset();
   }
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
@@ -247,18 +262,26 @@ namespace OrthancPerf
   {
     if (connection.state != ExchangeState::Request)
     {
-      connection.state = ExchangeState::Request;
-      connection.requestBytes = 0;
-
-      // What of HTTP requests Orthanc keeps is known once it has let them in
-      connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
-                             ? IngestBudget::PIECE
-                             : Connection::NEVER;
-      observer_.OnRequestBegins(connection, now);
+      connection.restSince = connection.state == ExchangeState::Response
+                                 ? std::optional<TimePoint>(now)
+                                 : std::nullopt;
+      BeginRequest(connection, now);
     }
 
     connection.requestBytes += size;
     observer_.OnRequestBytes(connection, data, size, now);
+  }
+
+  void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
+  {
+    connection.state = ExchangeState::Request;
+    connection.requestBytes = 0;
+
+    // What of HTTP requests Orthanc keeps is known once it has let them in
+    connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
+                           ? IngestBudget::PIECE
+                           : Connection::NEVER;
+    observer_.OnRequestBegins(connection, now);
   }
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,

@@ -84,7 +84,9 @@ namespace OrthancPerf
                    TimePoint now) noexcept;
 
     // Orthanc is about to serve an HTTP request. CivetWeb may have read its header together with
-    // the request before (pipelining, RFC 9112 section 9.3.2), so that no read has begun it.
+    // the request before (pipelining, RFC 9112 section 9.3.2), so that no read has begun it. Or
+    // what came since the last response is the body of a request that was refused unread, of which
+    // CivetWeb rids itself: then it begins with the latest read, which has the end of its header.
     void OnServed(Connection& connection, TimePoint now) noexcept;
 
     // The descriptor is about to be closed
@@ -93,6 +95,7 @@ namespace OrthancPerf
   private:
     void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                         TimePoint now) noexcept;
+    void BeginRequest(Connection& connection, TimePoint now) noexcept;
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
     void TakeStall(Connection& connection, TimePoint now) noexcept;
