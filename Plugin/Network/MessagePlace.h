@@ -5,6 +5,7 @@
 #include "Network/Connection.h"
 #include "Network/Messages/CommandField.h"
 #include "Network/Messages/SubOperation.h"
+#include "Network/Messages/TlsAssociateRequest.h"
 #include "Network/ProbeEvent.h"
 
 #include <array>
@@ -25,17 +26,6 @@ namespace OrthancPerf
   // section 6.2.3.2).
   constexpr std::uint64_t SMALLEST_ANSWER = 90;
 
-  // Whether these bytes begin a TLS record of application data (RFC 8446 section 5.1, RFC 5246
-  // section 6.2.1). TLS libraries read and write the header of a record with the first bytes of a
-  // call.
-  inline bool IsApplicationData(const std::uint8_t* data, std::size_t size) noexcept
-  {
-    constexpr std::uint8_t APPLICATION_DATA = 23;
-    constexpr std::uint8_t MAJOR_VERSION = 3;
-    constexpr std::size_t HEADER_SIZE = 5;
-    return size >= HEADER_SIZE && data[0] == APPLICATION_DATA && data[1] == MAJOR_VERSION;
-  }
-
   // The last instance of an association is taken up within half a second: by then its
   // descriptor may have seen the release, and another short association or two
   constexpr std::size_t REMEMBERED_RESPONSES = 8;
@@ -44,9 +34,8 @@ namespace OrthancPerf
   // What the thread that has the connection knows of it
   struct MessageProgress
   {
-    bool hasExchange = false;         // a request has begun
-    bool hasApplicationData = false;  // under TLS: the handshake is over
-    bool isAssociateRequest = false;  // under TLS: the message under way is one
+    bool hasExchange = false;  // a request has begun
+    TlsAssociateRequest tlsAssociateRequest;
     std::uint64_t requestBytes = 0;
     std::uint64_t largestResponse = 0;  // of what was written at once
     std::uint32_t heldStalls = 0;       // of the response before, for the next message
@@ -170,19 +159,9 @@ namespace OrthancPerf
     bool IsInstance(const Connection& connection) const noexcept
     {
       return connection.isEncrypted.load(std::memory_order_relaxed)
-                 ? hasApplicationData && !isAssociateRequest && requestBytes >= LARGE_MESSAGE
+                 ? tlsAssociateRequest.IsHandshakeOver() && !tlsAssociateRequest.IsUnderWay() &&
+                       requestBytes >= LARGE_MESSAGE
                  : command.Get() == C_STORE_REQUEST;
-    }
-
-    // Under TLS: the first message with application data is the A-ASSOCIATE-RQ, which may be as
-    // large as an instance. In TLS 1.3 the end of the requestor's handshake is part of it.
-    void FollowTls(const std::uint8_t* data, std::size_t size) noexcept
-    {
-      if (!hasApplicationData && IsApplicationData(data, size))
-      {
-        hasApplicationData = true;
-        isAssociateRequest = true;
-      }
     }
 
     // What follows on the A-ASSOCIATE-RQ under TLS shows that it was answered before, and when
@@ -191,13 +170,11 @@ namespace OrthancPerf
       const std::int64_t answer =
           GetResponse(serial.load(std::memory_order_relaxed)).load(std::memory_order_relaxed);
 
-      if (answer != 0)
+      if (tlsAssociateRequest.Finish() && answer != 0)
       {
         setup = answer - connection.openedAt.load(std::memory_order_relaxed);
         associate = answer - firstByte.load(std::memory_order_relaxed);
       }
-
-      isAssociateRequest = false;
     }
   };
 }

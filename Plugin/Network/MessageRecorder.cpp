@@ -107,7 +107,7 @@ namespace OrthancPerf
       message.idle = Duration(idle);
     }
 
-    message.isEncrypted = place->hasApplicationData;
+    message.isEncrypted = place->tlsAssociateRequest.IsHandshakeOver();
     message.isDicom = !place->isHttp.load(RELAXED);
     message.peer =
         message.isDicom ? place->GetRequestor() : Peer{{}, place->peer.Load().ToString()};
@@ -324,7 +324,7 @@ namespace OrthancPerf
 
     if (connection.isEncrypted.load(RELAXED))
     {
-      place.FollowTls(data, size);
+      place.tlsAssociateRequest.OnRequestBytes(data, size);
     }
 
     work.place = connection.IsOutgoing() ? nullptr : &place;
@@ -348,6 +348,7 @@ namespace OrthancPerf
       }
 
       place.subOperation.OnWritten(data, size, ToCount(now));
+      place.tlsAssociateRequest.OnResponseBytes(data, size);
     }
     else
     {
@@ -435,7 +436,7 @@ namespace OrthancPerf
       return;
     }
 
-    if (place.isAssociateRequest)
+    if (place.tlsAssociateRequest.IsUnderWay())
     {
       return place.FinishAssociateRequest(connection);
     }

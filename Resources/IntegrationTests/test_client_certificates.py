@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who is not let in by its certificate leaves no instance and hides nobody: DICOM TLS and HTTPS."""
 
+import socket
+import ssl
+import struct
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +109,60 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
     assert wait_until(lambda: scrape(server).sum(PEER_INSTANCES, direction="send") == COUNT)
     assert wait_until(lambda: count_associations(server) == {("send", "encrypted"): 2})
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
+
+
+def make_associate_request(contexts: int) -> bytes:
+    """An A-ASSOCIATE-RQ with so many presentation contexts (DICOM PS3.8 section 9.3.2)."""
+
+    def make_item(kind: int, value: bytes) -> bytes:
+        return struct.pack(">BBH", kind, 0, len(value)) + value
+
+    verification = make_item(0x30, b"1.2.840.10008.1.1") + make_item(0x40, b"1.2.840.10008.1.2")
+    body = struct.pack(">HH16s16s32x", 1, 0, b"ORTHANC".ljust(16), b"LARGE".ljust(16))
+    body += make_item(0x10, b"1.2.840.10008.3.1.1.1")
+    for i in range(contexts):
+        body += make_item(0x20, bytes([2 * i + 1, 0, 0, 0]) + verification)
+    body += make_item(0x50, make_item(0x51, struct.pack(">I", 16384)))
+    return struct.pack(">BBI", 1, 0, len(body)) + body
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("has_certificate", [False, True])
+def test_a_large_associate_request_is_no_instance(
+    start_orthanc: StartOrthanc,
+    certificate: Certificate,
+    version: ssl.TLSVersion,
+    has_certificate: bool,
+) -> None:
+    pause = 0.3
+    options = certificate.get_dicom_options()
+    options["DicomTlsRemoteCertificateRequired"] = has_certificate
+    server = start_orthanc(options=options)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(certificate.certificate)
+    context.minimum_version = context.maximum_version = version
+    if has_certificate:
+        context.load_cert_chain(certificate.certificate, certificate.key)
+
+    request = make_associate_request(100)
+    assert len(request) > 4096
+    with (
+        socket.create_connection(("127.0.0.1", server.dicom_port), timeout=30) as connection,
+        context.wrap_socket(connection) as tls,
+    ):
+        time.sleep(pause)
+        tls.sendall(request)
+        assert tls.recv(65536)[0] == 2  # A-ASSOCIATE-AC
+        tls.sendall(bytes([5, 0, 0, 0, 0, 4, 0, 0, 0, 0]))  # A-RELEASE-RQ
+        tls.recv(100)
+
+    assert wait_until(lambda: count_associations(server) == {("receive", "encrypted"): 1})
+    assert scrape(server).sum(PEER_INSTANCES) == 0
+    (peer,) = server.get_json("/perf/peers")
+    associations = peer["Receive"]["Associations"]
+    assert associations["InstancesPerAssociation"] == 0
+    assert pause < associations["SetupTime"]["Latest"] < pause + 1
 
 
 # ---- HTTPS

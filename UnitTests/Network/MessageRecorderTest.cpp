@@ -653,6 +653,54 @@ namespace OrthancPerf
   }
 
 
+  // As OpenSSL reads and writes them: a header on its own, and session tickets in calls of their
+  // own
+  TEST_F(MessageRecorderTest, UnderTls13TheEndOfTheHandshakeIsNoAssociateRequest)
+  {
+    const auto associate = [this](int recordsOfHandshake, int tickets)
+    {
+      Connection& connection = *tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+      const auto read = [&](char type, std::size_t size, int at)
+      {
+        Read(connection, MakeTlsRecord(type, 0), at);
+        Read(connection, std::string(size, 'x'), at);
+      };
+      read(22, 292, 1);
+      const std::string hello = std::string{22, 3, 3, 0, 122} + std::string(122, 'x');
+      const std::string compatible = {20, 3, 3, 0, 1, 1};
+      Write(connection, hello + compatible + MakeTlsRecord(23, 1000), 2);
+      read(20, 1, 3);
+
+      for (int i = 0; i < recordsOfHandshake; i++)
+      {
+        read(23, 1000, 3);
+      }
+
+      for (int i = 0; i < tickets; i++)
+      {
+        Write(connection, MakeTlsRecord(23, 250), 4);
+      }
+
+      read(23, 9000, 504);
+      Write(connection, MakeTlsRecord(23, 517), 510);
+      read(23, 10000, 520);
+      EXPECT_TRUE(recorder_.GetCurrentMessage()->isEncrypted);
+      Write(connection, MakeTlsRecord(23, 150), 521);
+      read(23, 27, 530);
+      tracker_.OnClosing(connection, At(540));
+      const FinishedAssociation association = Drain().associations.back();
+      EXPECT_EQ(1U, association.instances);
+      return association.setup;
+    };
+
+    EXPECT_EQ(milliseconds(510), associate(1, 0));
+    EXPECT_EQ(milliseconds(510), associate(1, 1));  // a session that is resumed
+    EXPECT_EQ(milliseconds(510), associate(1, 2));
+    EXPECT_EQ(milliseconds(510), associate(3, 0));  // with a client's certificate
+    EXPECT_EQ(milliseconds(510), associate(3, 2));
+  }
+
+
   // What ends it looks like an answer: an A-ABORT, and an alert of TLS 1.2
   TEST_F(MessageRecorderTest, UnderTlsAnInstanceThatWasBrokenOffDoesNotCount)
   {
