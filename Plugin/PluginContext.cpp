@@ -37,6 +37,9 @@ namespace OrthancPerf
     // How often it is asked whether it is time to read the store
     constexpr std::chrono::seconds STORE_PERIOD(1);
 
+    // Modalities come and go over REST
+    constexpr std::chrono::seconds MODALITIES_PERIOD(5);
+
     // How often it is asked whether it is time to give memory back. That is a thread of its own, as
     // malloc may take half a second for it.
     constexpr std::chrono::seconds TRIM_PERIOD(1);
@@ -208,6 +211,8 @@ namespace OrthancPerf
     StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
     StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { memory_.Trim(); });
     StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
+    StartTask("PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
+              [this] { ReadModalities(); });
     StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
               [this]
               {
@@ -450,6 +455,21 @@ namespace OrthancPerf
       {
         LoadTuning();
       }
+    }
+  }
+
+
+  // Orthanc answers from its memory, but with a lock that a change of its modalities holds while
+  // the database writes it
+  void PluginContext::ReadModalities()
+  {
+    try
+    {
+      tuner_.SetOutgoingPorts(ReadEncryptedPorts(orthanc_.GetFromRestApi("/modalities?expand")));
+    }
+    catch (const SdkError&)
+    {
+      // What was known stays known; Orthanc's own log has the reason
     }
   }
 

@@ -137,6 +137,7 @@ namespace OrthancPerf
     void Settle(Duration quiet) noexcept;
     void LoadTuning();
     void ReadStore();
+    void ReadModalities();
 
     // "callback": by which its failures are known
     void StartTask(const char* threadName, const char* callback, std::chrono::milliseconds period,

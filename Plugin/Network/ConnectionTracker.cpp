@@ -48,7 +48,8 @@ namespace OrthancPerf
                                        WatchedPlaces places) :
     table_(table),
     observer_(observer),
-    places_(std::move(places))
+    places_(std::move(places)),
+    outgoingPorts_(places_.outgoingPorts)
   {
   }
 
@@ -93,9 +94,7 @@ namespace OrthancPerf
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
-    const std::uint16_t port = connection.peer.Load().port;
-    const bool isPort = std::find(places_.outgoingPorts.begin(), places_.outgoingPorts.end(),
-                                  port) != places_.outgoingPorts.end();
+    const bool isPort = outgoingPorts_.Has(connection.peer.Load().port);
 
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE

@@ -3,6 +3,7 @@
 
 #include "Network/ConnectionTable.h"
 #include "Network/IConnectionObserver.h"
+#include "Network/PortSet.h"
 
 #include <chrono>
 #include <cstddef>
@@ -14,9 +15,10 @@ namespace OrthancPerf
   // How connections are recognised
   struct WatchedPlaces
   {
-    std::uint16_t dicomPort = 0;               // of Orthanc's DICOM server; 0: none
-    std::uint16_t httpPort = 0;                // of Orthanc's HTTP server; 0: none
-    std::vector<std::uint16_t> outgoingPorts;  // destinations that are DICOM where TLS begins
+    std::uint16_t dicomPort = 0;  // of Orthanc's DICOM server; 0: none
+    std::uint16_t httpPort = 0;   // of Orthanc's HTTP server; 0: none
+    std::vector<std::uint16_t>
+        outgoingPorts;  // destinations that are DICOM where TLS begins, at first
   };
 
   // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.
@@ -31,6 +33,12 @@ namespace OrthancPerf
     static constexpr Duration STALL = std::chrono::milliseconds(20);
 
     ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer, WatchedPlaces places);
+
+    // From now on, these are the destinations that are DICOM where TLS begins. No hook.
+    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports)
+    {
+      outgoingPorts_.Set(ports);
+    }
 
     // Null: not watched
     Connection* Find(int fd) noexcept
@@ -107,5 +115,6 @@ namespace OrthancPerf
     ConnectionTable& table_;
     IConnectionObserver& observer_;
     const WatchedPlaces places_;
+    PortSet outgoingPorts_;
   };
 }

@@ -45,6 +45,12 @@ namespace OrthancPerf
       settings_.Set(settings);
     }
 
+    // To these, what begins with TLS is DICOM. One thread at a time.
+    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports)
+    {
+      tracker_.SetOutgoingPorts(ports);
+    }
+
     IngestBudget& GetBudget()
     {
       return budget_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/ServerConfiguration.h"
 
+#include <boost/lexical_cast/try_lexical_convert.hpp>
+#include <limits>
 #include <sstream>
 #include <system_error>
 
@@ -69,20 +71,19 @@ namespace OrthancPerf
     }
 
 
-    std::vector<std::uint16_t> GetEncryptedPorts(const Json::Value& configuration)
+    // A number, or a text with one, as Orthanc takes it (RemoteModalityParameters.cpp); 0: neither
+    std::uint16_t ReadPort(const Json::Value& value)
     {
-      std::vector<std::uint16_t> ports;
+      int port = value.isInt() ? value.asInt() : 0;
 
-      for (const Json::Value& modality : configuration["DicomModalities"])
+      if (value.isString() && !boost::conversion::try_lexical_convert(value.asString(), port))
       {
-        if (modality.isObject() && modality["UseDicomTls"].isBool() &&
-            modality["UseDicomTls"].asBool() && modality["Port"].isUInt())
-        {
-          ports.push_back(static_cast<std::uint16_t>(modality["Port"].asUInt()));
-        }
+        port = 0;
       }
 
-      return ports;
+      return port > 0 && port <= std::numeric_limits<std::uint16_t>::max()
+                 ? static_cast<std::uint16_t>(port)
+                 : 0;
     }
 
 
@@ -135,6 +136,24 @@ namespace OrthancPerf
   }
 
 
+  std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities)
+  {
+    std::vector<std::uint16_t> ports;
+
+    for (const Json::Value& modality : modalities)
+    {
+      const bool isEncrypted = modality.isObject() && modality["UseDicomTls"] == Json::Value(true);
+
+      if (const std::uint16_t port = isEncrypted ? ReadPort(modality["Port"]) : 0; port != 0)
+      {
+        ports.push_back(port);
+      }
+    }
+
+    return ports;
+  }
+
+
   ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration,
                                            const std::filesystem::path& folder) :
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
@@ -143,7 +162,7 @@ namespace OrthancPerf
     httpThreads(GetCount(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
     dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
-    encryptedPorts(GetEncryptedPorts(orthancConfiguration)),
+    encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),

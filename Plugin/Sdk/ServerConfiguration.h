@@ -19,6 +19,11 @@ namespace OrthancPerf
   std::filesystem::path FindConfigurationFolder(const std::string& commandLine);
 
 
+  // The ports of the modalities that are called over TLS: of "DicomModalities", or of Orthanc's
+  // answer to GET /modalities?expand
+  std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities);
+
+
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
   // key is missing or is of another type. Made once, of the whole configuration; constant.
   struct ServerConfiguration
@@ -33,8 +38,9 @@ namespace OrthancPerf
     std::size_t httpThreads;
     std::chrono::seconds dicomTimeout;  // that Orthanc's DICOM server has patience; zero: any time
 
-    std::vector<std::string> modalityTitles;    // the AE titles of all modalities
-    std::vector<std::uint16_t> encryptedPorts;  // of the modalities that are called over TLS
+    std::vector<std::string> modalityTitles;  // the AE titles of all modalities
+    std::vector<std::uint16_t>
+        encryptedPorts;  // of the modalities of the file that are called over TLS
 
     // Of the images, and of SQLite's index, as paths from anywhere; both empty where Orthanc stores
     // nothing ("ReadOnly")

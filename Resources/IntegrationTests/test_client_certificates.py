@@ -18,7 +18,7 @@ from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
 from harness.orthanc import OrthancServer, find_free_port
-from harness.receivers import StoreScp, describe_modality, upload_to_send
+from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
 COUNT = 4
 
@@ -109,6 +109,37 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
     assert wait_until(lambda: scrape(server).sum(PEER_INSTANCES, direction="send") == COUNT)
     assert wait_until(lambda: count_associations(server) == {("send", "encrypted"): 2})
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
+
+
+def test_a_modality_over_tls_is_known_wherever_it_comes_from(
+    start_orthanc: StartOrthanc, certificate: Certificate, images: list[Image]
+) -> None:
+    port = find_free_port()
+    options = certificate.get_dicom_options(is_server=False)
+    options["DicomModalities"] = {
+        "text": {**describe_modality(port, "TEXT", tls=True), "Port": str(port)}
+    }
+    server = start_orthanc(options=options)
+    identifiers = upload_to_send(server, images)
+    with StoreScp(port, *certificate.get_dcmtk_arguments()):
+        send(server, "text", identifiers)
+
+    def count_sent() -> float:
+        return scrape(server).sum(PEER_INSTANCES, direction="send")
+
+    assert wait_until(lambda: count_sent() == COUNT)
+
+    later = find_free_port()
+    added = describe_modality(later, "LATER", tls=True)
+    server.request("PUT", "/modalities/later", json=added).raise_for_status()
+    with StoreScp(later, *certificate.get_dcmtk_arguments()):
+
+        def is_seen() -> bool:
+            before = count_sent()
+            send(server, "later", identifiers)
+            return wait_until(lambda: count_sent() == before + COUNT, 2)
+
+        assert wait_until(is_seen, 30)
 
 
 def make_associate_request(contexts: int) -> bytes:

@@ -192,6 +192,26 @@ namespace OrthancPerf
     EXPECT_EQ(Events({"opened", "request", "<16", "closed encrypted"}), observer_.Take());
   }
 
+  TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAPortThatBecameKnown)
+  {
+    const std::string hello = "\x16\x03\x01 client hello";
+    const auto isDicom = [&](std::uint16_t port)
+    {
+      PeerAddress peer;
+      peer.port = port;
+      Connection& connection = *tracker_.OnConnecting(7, peer, At(0));
+      return tracker_.RecogniseOutgoing(
+          connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1));
+    };
+    EXPECT_TRUE(isDicom(2762));
+    EXPECT_FALSE(isDicom(65535));
+    tracker_.SetOutgoingPorts({65535, 11112});
+    EXPECT_TRUE(isDicom(65535));
+    EXPECT_TRUE(isDicom(11112));
+    EXPECT_FALSE(isDicom(11113));
+    EXPECT_FALSE(isDicom(2762));
+  }
+
   // Or else a peer could have what it has sent of a message forgotten: a KeyUpdate that asks for
   // one
   TEST_F(ConnectionTrackerTest, TakesNoControlRecordOfTlsForAResponse)
