@@ -44,7 +44,15 @@ def format_duration(seconds: int) -> str:
 
 def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
     """The page with a row for each target, all its runs added up."""
-    heads = ["program", "time in all", "of a processor", "inputs tried", "coverage", "crashes", "last run"]
+    heads = [
+        "program",
+        "time in all",
+        "of a processor",
+        "inputs tried",
+        "coverage",
+        "crashes",
+        "last run",
+    ]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
     by_target: dict[str, list[FuzzRun]] = {}
     for run in sorted(runs):
