@@ -233,6 +233,7 @@ namespace OrthancPerf
       if (persistence_ != nullptr && !isSaved_)
       {
         const Json::Value overrides = GetOverrides();
+        isUnsaved_ = true;  // also while the database hangs
         persistence_->Save(overrides.empty() ? "" : ToText(overrides));
         isSaved_ = true;
       }

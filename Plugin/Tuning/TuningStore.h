@@ -88,9 +88,9 @@ namespace OrthancPerf
     // False: it is not known yet whether there are saved changes, as the database did not answer
     bool IsLoaded() const noexcept;
 
-    // The last change is in force, but could not be saved: the next restart undoes it. So until a
-    // change is saved, which saves all that is in force; or until Load(), if nothing was loaded
-    // yet.
+    // The last change is in force, but is not saved yet, or could not be: the next restart undoes
+    // it. So until a change is saved, which saves all that is in force; or until Load(), if nothing
+    // was loaded yet.
     bool IsUnsaved() const noexcept;
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the

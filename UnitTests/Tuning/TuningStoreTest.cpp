@@ -354,6 +354,33 @@ TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
 }
 
 
+TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
+{
+  struct Persistence : ITuningPersistence
+  {
+    std::optional<std::string> Load() override
+    {
+      return std::nullopt;
+    }
+
+    void Save(const std::string&) override
+    {
+      wasUnsaved = store->IsUnsaved();
+    }
+
+    const TuningStore* store = nullptr;
+    bool wasUnsaved = false;
+  };
+
+  Persistence persistence;
+  TuningStore store(Tuning(), &persistence, {});
+  persistence.store = &store;
+  store.Merge(Parse(STOCK));
+  EXPECT_TRUE(persistence.wasUnsaved);
+  EXPECT_FALSE(store.IsUnsaved());
+}
+
+
 TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
 {
   // Not what is saved from now on, as a key is unknown here

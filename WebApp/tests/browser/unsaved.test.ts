@@ -9,7 +9,7 @@ afterAll(closeBrowser);
 test('a change that is not saved says so until one is', async () => {
   const { page, troubles } = await visit();
   await isLive(page);
-  const notice = page.locator('#tuning').getByText('could not be saved');
+  const notice = page.locator('#tuning').getByText('is not saved');
   await notice.waitFor();
   await page.getByRole('switch', { name: 'Send at once' }).click();
   await page.getByText('Changed. Send at once').waitFor();
