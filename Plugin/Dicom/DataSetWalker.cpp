@@ -263,13 +263,17 @@ namespace OrthancPerf
       position_ += element.length;
     }
 
+    Frame& frame = frames_[depth_ - 1];
+    hasUnorderedElements_ |= element.tag <= frame.last;
+    frame.last = element.tag;
+
     if (depth_ == 1)
     {
       visitor.VisitElement(element);
     }
     else
     {
-      visitor.VisitNestedElement(element.tag);
+      visitor.VisitNestedElement(element);
     }
 
     if (element.value != nullptr)

@@ -57,7 +57,7 @@ namespace OrthancPerf
 
     virtual void VisitElement(const DataElement& element) noexcept = 0;
 
-    virtual void VisitNestedElement(DicomTag) noexcept
+    virtual void VisitNestedElement(const DataElement&) noexcept
     {
     }
   };
@@ -110,6 +110,13 @@ namespace OrthancPerf
       return endsInside_;
     }
 
+    // Whether an element, of an item maybe, does not have a higher tag than the one before it, as
+    // DICOM PS3.5 section 7.1 demands: it may be there twice, and DCMTK keeps the first of such
+    bool HasUnorderedElements() const noexcept
+    {
+      return hasUnorderedElements_;
+    }
+
     const std::uint8_t* GetNext() const noexcept
     {
       return data_ + position_;
@@ -135,6 +142,7 @@ namespace OrthancPerf
       DicomEncoding encoding;
       std::uint32_t length;
       std::size_t start;
+      DicomTag last = 0;  // that was read
     };
 
     WalkResult Walk(const Frame& root, IDataElementVisitor& visitor) noexcept;
@@ -162,6 +170,7 @@ namespace OrthancPerf
     std::size_t steps_ = 0;
     std::size_t depth_ = 0;
     bool endsInside_ = false;
+    bool hasUnorderedElements_ = false;
 
     // The outermost level, then a sequence and an item for each nesting. Only frames below
     // "depth_" hold values: clearing all would cost more than the walk.

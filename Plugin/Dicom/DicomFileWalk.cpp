@@ -87,6 +87,7 @@ namespace OrthancPerf
       }
     }
 
+    walk.hasUnorderedElements = walker.HasUnorderedElements();
     walk.rest = {reinterpret_cast<const char*>(walker.GetNext()), walker.GetRemaining()};
     return walk;
   }

@@ -33,6 +33,7 @@ namespace OrthancPerf
     bool hasDataSet = false;  // the File Meta Information was read to its end
     bool isDeflated = false;  // then no element of the data set was shown
     WalkResult result = WalkResult::Malformed;
+    bool hasUnorderedElements = false;  // see DataSetWalker
 
     // What was not looked at: a deflated data set, or what stands behind the data set's end, a
     // delimiter among the outermost elements, where DCMTK reads no further

@@ -120,16 +120,12 @@ namespace OrthancPerf
 
         const std::size_t place = FindPlace(element.tag);
 
-        if (place < TAGS.size() && elements_[place].header != nullptr)
-        {
-          hasRepeatedElements_ = true;
-        }
-        else if (place < TAGS.size())
+        if (place < TAGS.size() && elements_[place].header == nullptr)
         {
           elements_[place] = element;
         }
 
-        VisitNestedElement(element.tag);
+        hasDigitalSignatures_ |= BelongsToSignature(element.tag);
 
         if (IsOverlayBitPosition(element.tag) && element.length == 2 && element.value != nullptr)
         {
@@ -137,9 +133,10 @@ namespace OrthancPerf
         }
       }
 
-      void VisitNestedElement(DicomTag tag) noexcept override
+      void VisitNestedElement(const DataElement& element) noexcept override
       {
-        hasDigitalSignatures_ |= BelongsToSignature(tag);
+        hasDigitalSignatures_ |= BelongsToSignature(element.tag);
+        hasNestedFragments_ |= element.tag == TAG_PIXEL_DATA && element.length == UNDEFINED_LENGTH;
       }
 
       void CopyTo(ImageDescription& image, const DicomEncoding& encoding) const noexcept
@@ -156,7 +153,7 @@ namespace OrthancPerf
         image.sopClassUid = GetText(Get(TAG_SOP_CLASS_UID));
         image.sopInstanceUid = GetText(Get(TAG_SOP_INSTANCE_UID));
         image.hasEmbeddedOverlays = hasEmbeddedOverlays_;
-        image.hasRepeatedElements = hasRepeatedElements_;
+        image.hasNestedFragments = hasNestedFragments_;
         image.hasDigitalSignatures = hasDigitalSignatures_;
         image.extendedOffsets = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE));
         image.extendedLengths = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS));
@@ -244,7 +241,7 @@ namespace OrthancPerf
 
       std::array<DataElement, TAGS.size()> elements_ = {};  // without a header: not there
       bool hasEmbeddedOverlays_ = false;
-      bool hasRepeatedElements_ = false;
+      bool hasNestedFragments_ = false;
       bool hasDigitalSignatures_ = false;
       const std::uint8_t* const end_;
       const std::uint8_t* afterPixels_ = nullptr;
@@ -339,6 +336,7 @@ namespace OrthancPerf
     if (!walk.isDeflated && walk.result == WalkResult::Complete && walk.rest.empty())
     {
       collector.CopyTo(image, walk.encoding);
+      image.hasUnorderedElements = walk.hasUnorderedElements;
     }
 
     return image;
@@ -406,6 +404,11 @@ namespace OrthancPerf
     if (!hasHeaders && IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
     {
       return "uncompressed or RLE, with colours that only JPEG 2000 has";
+    }
+
+    if (image.hasUnorderedElements)
+    {
+      return UNORDERED_ELEMENTS;
     }
 
     switch (image.kind)

@@ -41,7 +41,8 @@ namespace OrthancPerf
     std::uint16_t planarConfiguration = 0;  // 1: by plane
     std::uint32_t frames = 1;               // without Number of Frames, or without a value of it
     bool hasLegalFrames = true;             // false: Number of Frames is zero, or can't be read
-    bool hasRepeatedElements = false;   // one of those that describe the image: decoders may differ
+    bool hasUnorderedElements = false;  // anywhere: one may be there twice, and programs keep one
+    bool hasNestedFragments = false;    // compressed pixels inside a sequence: an icon's
     bool hasDigitalSignatures = false;  // anywhere, or what belongs to them
     bool hasEmbeddedOverlays = false;   // in the unused bits of pixels, as before DICOM 2004
 

@@ -245,9 +245,9 @@ namespace OrthancPerf
       return "Pixel Data is not what its transfer syntax says";
     }
 
-    if (image.hasRepeatedElements)
+    if (image.hasUnorderedElements)
     {
-      return "an element that describes the image, or Pixel Data, comes twice";
+      return UNORDERED_ELEMENTS;
     }
 
     if (!image.hasLegalFrames)

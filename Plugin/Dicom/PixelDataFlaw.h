@@ -9,6 +9,9 @@
 
 namespace OrthancPerf
 {
+  // Against DICOM PS3.5 section 7.1. Programs keep one of two: DCMTK the first.
+  constexpr const char* UNORDERED_ELEMENTS = "an element comes twice, or they are out of order";
+
   // What speaks against the Pixel Data of an image. Empty: nothing. Any thread may call it.
   //
   // It holds more than the data set says, or less: decoders would leave out frames, or disagree on

@@ -23,9 +23,9 @@ namespace OrthancPerf
       image.FillWithNoise(6);
 
       const std::string own = isSigned ? Number(0) : Number(1);
-      const std::string mapped = Element(0x00409211, Number(-1025)) +
-                                 Element(0x00409216, Number(-1024)) +
-                                 Element(0x00221452, Number(-3));
+      const std::string mapped = Element(0x00221452, Number(-3)) +
+                                 Element(0x00409211, Number(-1025)) +
+                                 Element(0x00409216, Number(-1024));
       const std::string icon = Element(0x00280103, own) + Element(0x00280106, Number(-5)) +
                                Element(0x00281101, Descriptor(-6)) +
                                Sequence(0x00283010, Element(0x00283002, Descriptor(-7)));
@@ -39,8 +39,8 @@ namespace OrthancPerf
              Element(0x00280120, Number(-9)) + Element(0x00281102, Descriptor(-10)) +
              Sequence(0x00283010, Element(0x00283002, Descriptor(-2048))) +
              Sequence(0x00409096, mapped) + Sequence(0x00880200, icon) +
-             Sequence(0x52009229, Sequence(0x00409096, Element(0x00409216, Number(-11)))) +
              Sequence(0x20500010, Element(0x00283002, Descriptor(0))) +
+             Sequence(0x52009229, Sequence(0x00409096, Element(0x00409216, Number(-11)))) +
              Element(TAG_PIXEL_DATA, image.pixels);
     }
 

@@ -8,6 +8,7 @@
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/ImageDescription.h"
+#include "Dicom/PixelDataFlaw.h"
 #include "Dicom/PixelElement.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
@@ -780,6 +781,22 @@ namespace OrthancPerf
     {
       ExpectDeclined(file, target);
     }
+  }
+
+
+  TEST(DcmtkEngine, WhatIsDeflatedWithAnElementTwiceIsDeclined)
+  {
+    const auto deflate = [](const std::string& dataSet)
+    {
+      // One stored block, the last one: RFC 1951 section 3.2.4
+      const auto length = static_cast<unsigned int>(dataSet.size());
+      return DicomFileBuilder::FileMeta(DEFLATED) + "\x01" + MakeNumber(length) +
+             MakeNumber(~length & 0xffff) + dataSet;
+    };
+    std::string name;
+    AppendElement(name, 0x00100010, "PN", "A ");
+    EXPECT_NE(Make(deflate(name), EXPLICIT_LITTLE_ENDIAN).find(name), std::string::npos);
+    EXPECT_EQ(Transcode(deflate(name + name), EXPLICIT_LITTLE_ENDIAN).reason, UNORDERED_ELEMENTS);
   }
 
 

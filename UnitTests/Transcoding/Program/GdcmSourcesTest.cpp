@@ -108,6 +108,28 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(GdcmSources, CompressedPixelsOfAnIconAreNotTakenOutOfTheirTransferSyntax)
+  {
+    const std::string file = Transcode(MakeImage().Make(), JPEG_LS_LOSSLESS);
+
+    for (const char* const representation : {"OB", "OW"})
+    {
+      const std::string icon = DicomFileBuilder()
+                                   .Header(0xfffc0001, "SQ", UNDEFINED_LENGTH)
+                                   .Item(UNDEFINED_LENGTH)
+                                   .Header(TAG_PIXEL_DATA, representation, UNDEFINED_LENGTH)
+                                   .Item(0)
+                                   .Item(2)
+                                   .Raw("..")
+                                   .EndOfSequence()
+                                   .EndOfItem()
+                                   .EndOfSequence()
+                                   .GetBytes();
+      ExpectFailure(file + icon, representation);
+    }
+  }
+
+
   TEST_F(GdcmSources, AFrameMayBeInManyFragmentsUnlessItIsRle)
   {
     for (const std::string& syntax : ENCAPSULATED)

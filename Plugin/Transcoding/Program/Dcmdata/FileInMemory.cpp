@@ -3,15 +3,26 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/DicomFileWalk.h"
+#include "Dicom/PixelDataFlaw.h"
 #include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dcostrmb.h>
 
+#include <array>
+
 namespace OrthancPerf
 {
   namespace
   {
+    class IgnoringVisitor : public IDataElementVisitor
+    {
+    public:
+      void VisitElement(const DataElement&) noexcept override
+      {
+      }
+    };
+
     // By its length, it may hold elements of other groups. DCMTK would write them as a part of it
     // that none of its readers takes for one: nobody could inflate what follows.
     void CheckMetaInformation(DcmMetaInfo& information)
@@ -23,6 +34,45 @@ namespace OrthancPerf
         if (information.getElement(i)->getGTag() != GROUP)
         {
           throw CodecError("the File Meta Information has elements of another group");
+        }
+      }
+    }
+
+    std::string Inflate(std::string_view bytes)
+    {
+      DcmInputBufferStream stream;
+      stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
+      stream.setEos();
+      CheckDone(stream.installCompressionFilter(ESC_zlib), "inflate the file");
+      std::string inflated;
+      std::array<char, 65536> part;
+      offile_off_t size = 0;
+
+      do
+      {
+        size = stream.read(part.data(), part.size());
+        inflated.append(part.data(), static_cast<std::size_t>(size));
+      } while (size > 0);
+
+      return inflated;
+    }
+
+    // dcmdata keeps the first of two. Of what is not deflated, FindObstacle() knows before.
+    void CheckOrderOfDeflated(std::string_view bytes)
+    {
+      IgnoringVisitor visitor;
+      const DicomFileWalk walk = WalkDicomFile(bytes.data(), bytes.size(), visitor);
+
+      if (walk.isDeflated)
+      {
+        const std::string inflated = Inflate(walk.rest);
+        DataSetWalker walker(reinterpret_cast<const std::uint8_t*>(inflated.data()),
+                             inflated.size(), 0);
+        walker.WalkDataSet(walk.encoding, visitor);
+
+        if (walker.HasUnorderedElements())
+        {
+          throw NotCovered(UNORDERED_ELEMENTS);
         }
       }
     }
@@ -52,6 +102,7 @@ namespace OrthancPerf
 
   void ReadFile(DcmFileFormat& file, std::string_view bytes)
   {
+    CheckOrderOfDeflated(bytes);
     Read(file, bytes);
     SetSigns(*file.getDataset());
   }

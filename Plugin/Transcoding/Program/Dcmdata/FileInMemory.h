@@ -17,7 +17,7 @@ namespace OrthancPerf
   void CheckDone(const OFCondition& condition, const char* deed);
 
   // The bytes outlive the file, which is new. Throws NotCovered where implicit VR does not tell
-  // what a value is (ValueSigns.h).
+  // what a value is (ValueSigns.h), or where a deflated element comes twice or is out of order.
   void ReadFile(DcmFileFormat& file, std::string_view bytes);
 
   // The file as a whole, with its group lengths made anew

@@ -27,7 +27,6 @@ namespace OrthancPerf
     void Run(const TransferSyntax& target, unsigned int quality);
 
   private:
-    void CheckNestedPixels() const;
     void Decode();
     void DecodeNative();
     void WriteNative();
