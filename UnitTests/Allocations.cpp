@@ -9,7 +9,7 @@
 namespace OrthancPerf
 {
   thread_local std::size_t Allocations::count = 0;
-  thread_local bool Allocations::areFailing = false;
+  thread_local std::size_t Allocations::left = std::numeric_limits<std::size_t>::max();
 }
 
 namespace
@@ -18,13 +18,15 @@ namespace
   {
     using OrthancPerf::Allocations;
     Allocations::count++;
+    void* const memory = Allocations::left > 0 ? std::malloc(size == 0 ? 1 : size) : nullptr;
 
-    if (void* memory = Allocations::areFailing ? nullptr : std::malloc(size == 0 ? 1 : size))
+    if (memory == nullptr)
     {
-      return memory;
+      throw std::bad_alloc();
     }
 
-    throw std::bad_alloc();
+    Allocations::left--;
+    return memory;
   }
 }
 

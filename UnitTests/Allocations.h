@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 namespace OrthancPerf
 {
@@ -10,7 +11,8 @@ namespace OrthancPerf
   struct Allocations
   {
     static thread_local std::size_t count;  // of this thread
-    static thread_local bool areFailing;    // this thread gets no memory: std::bad_alloc
+    // How many this thread still gets before std::bad_alloc
+    static thread_local std::size_t left;
   };
 
 
@@ -18,9 +20,9 @@ namespace OrthancPerf
   class NoMemory
   {
   public:
-    NoMemory()
+    explicit NoMemory(std::size_t allocationsBefore = 0)
     {
-      Allocations::areFailing = true;
+      Allocations::left = allocationsBefore;
     }
 
     NoMemory(const NoMemory&) = delete;
@@ -28,7 +30,7 @@ namespace OrthancPerf
 
     ~NoMemory()
     {
-      Allocations::areFailing = false;
+      Allocations::left = std::numeric_limits<std::size_t>::max();
     }
   };
 }

@@ -76,28 +76,40 @@ namespace OrthancPerf
   EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept
   {
-    EngineResult result;
-
     try
     {
-      result = CanWrite(target.transferSyntax)
-                   ? TranscodeAny(data, size, target.deadline)
-                   : EngineResult::MakeDeclined("native writes JPEG Lossless only");
+      return TranscodeOrSayWhyNot(data, size, target);
+    }
+    catch (const std::exception&)
+    {
+      EngineResult failed;
+      failed.reason = "No memory";  // short enough to need none
+      return failed;
+    }
+  }
+
+
+  EngineResult NativeEngine::TranscodeOrSayWhyNot(const void* data, std::size_t size,
+                                                  const TranscodingTarget& target) const
+  {
+    try
+    {
+      return CanWrite(target.transferSyntax)
+                 ? TranscodeAny(data, size, target.deadline)
+                 : EngineResult::MakeDeclined("native writes JPEG Lossless only");
     }
     catch (const NotCovered& reason)
     {
-      result = EngineResult::MakeDeclined(reason.what());
+      return EngineResult::MakeDeclined(reason.what());
     }
     catch (const std::bad_alloc&)
     {
-      result.reason = "No memory";  // short enough to need none
+      throw;
     }
     catch (const std::exception& error)
     {
-      result = EngineResult::MakeFailed(error.what());
+      return EngineResult::MakeFailed(error.what());
     }
-
-    return result;
   }
 
 

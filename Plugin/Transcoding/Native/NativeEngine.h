@@ -38,6 +38,8 @@ namespace OrthancPerf
                            const TranscodingTarget& target) const noexcept override;
 
   private:
+    EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
+                                      const TranscodingTarget& target) const;
     EngineResult TranscodeAny(const void* data, std::size_t size, TimePoint deadline) const;
     EngineResult Encode(DataSetEditor&& file, const ImageDescription& image,
                         TimePoint deadline) const;

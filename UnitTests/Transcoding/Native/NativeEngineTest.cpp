@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Native/NativeEngine.h"
+#include "Allocations.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
 
@@ -356,6 +357,34 @@ namespace OrthancPerf
     EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string()).outcome);
     EXPECT_EQ(TranscodingOutcome::Failed, Transcode(std::string(1000, 'x')).outcome);
   }
+
+
+#if !defined(PERF_SANITIZED)
+  TEST(NativeEngine, WhereverTheMemoryEndsNothingIsThrown)
+  {
+    std::vector<ImageFile> images(3, MakeImage());
+    images[1].photometric = "ARGB";  // declined
+    images[2].rows = 0;              // fails
+
+    for (const ImageFile& image : images)
+    {
+      const std::string file = image.Make();
+      const NativeEngine engine;
+      const TranscodingTarget target = {SV1};
+      EngineResult result;
+      std::size_t allocations = 0;
+
+      do
+      {
+        const NoMemory noMemory(allocations++);
+        result = engine.Transcode(file.data(), file.size(), target);
+      } while (result.reason == "No memory");
+
+      EXPECT_GT(allocations, 1u);
+      EXPECT_EQ(Transcode(file).reason, result.reason);
+    }
+  }
+#endif
 
 
   TEST(NativeEngine, AHeaderThatClaimsTheLargestImageFailsAtOnce)
