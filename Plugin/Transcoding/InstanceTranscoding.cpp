@@ -271,7 +271,7 @@ namespace OrthancPerf
       Append(all, std::move(attempt));
 
       // What an engine could not do in time, the next one will hardly do in no time
-      if (all.report.IsDone() || Clock::now() >= surroundings_.deadline)
+      if (all.report.IsDone() || all.report.isOutOfTime)
       {
         break;
       }
@@ -306,6 +306,8 @@ namespace OrthancPerf
     {
       Outcome& outcome = transcoding.report.outcome;
       outcome = outcome == Outcome::Declined ? Outcome::Declined : Outcome::Failed;
+      transcoding.report.isOutOfTime =
+          !transcoding.report.IsDone() && Clock::now() >= surroundings_.deadline;
       transcoding.report.targetSize = 0;
       transcoding.file.clear();
     }

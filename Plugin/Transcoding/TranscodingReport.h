@@ -17,10 +17,11 @@ namespace OrthancPerf
   {
     // Unneeded: in the target already, no pixel data, video, not DICOM: left alone
     TranscodingOutcome outcome = TranscodingOutcome::Unneeded;
-    std::string engine;     // the one that did it, or tried last; empty: none was tried
-    std::string target;     // transfer syntax UID
-    std::string reason;     // why it was left as it was; empty if transcoded
-    bool isLarger = false;  // declined, as what the engine wrote is larger than what came
+    std::string engine;        // the one that did it, or tried last; empty: none was tried
+    std::string target;        // transfer syntax UID
+    std::string reason;        // why it was left as it was; empty if transcoded
+    bool isLarger = false;     // declined, as what the engine wrote is larger than what came
+    bool isOutOfTime = false;  // not done, and no time was left for another engine
     // Of the engines' work, failed attempts included, Verify not
     std::chrono::nanoseconds duration{0};
     std::chrono::nanoseconds verification{0};

@@ -53,6 +53,13 @@ namespace OrthancPerf
       return *this;
     }
 
+    // Again
+    FakeEngine& Works()
+    {
+      result_ = {};
+      return *this;
+    }
+
     FakeEngine& Writes(const std::string& file)
     {
       result_ = EngineResult::MakeTranscoded(file);

@@ -408,6 +408,22 @@ namespace OrthancPerf
                     "native: did not answer in time");
     EXPECT_EQ(calls, dcmtk_->GetCalls());
     EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
+
+    observer_.texts_.clear();
+    impatient.TranscodeIncoming(source_.data(), source_.size());
+    EXPECT_EQ("dcmtk:", observer_.texts_.front().substr(0, 6));  // the other one was dropped
+  }
+
+
+  TEST_F(TranscoderTest, WhatOnlyADroppedEngineCanDoIsDoneByThat)
+  {
+    native_->Fails("crashed");
+    Send(source_);
+    native_->Works();
+    dcmtk_->Fails("crashed");
+    EXPECT_EQ("native", Send(source_).report.engine);
+    EXPECT_EQ((Texts{"native:failed", "dcmtk:transcoded", "dcmtk:failed", "native:transcoded"}),
+              observer_.texts_);
   }
 
 

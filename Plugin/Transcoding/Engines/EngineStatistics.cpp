@@ -96,17 +96,9 @@ namespace OrthancPerf
   }
 
 
-  std::vector<std::string> EngineStatistics::Choose(const std::vector<std::string>& available,
-                                                    std::size_t sourceSize, TimePoint now)
+  void EngineStatistics::PutInOrder(std::vector<Entry*>& usable, std::size_t sourceSize,
+                                    TimePoint now)
   {
-    instances_++;
-    std::vector<Entry*> usable = ListUsable(available, now);
-
-    if (usable.empty())
-    {
-      return available;  // another image of this kind may be of another mind
-    }
-
     // Those that have not been measured yet come last here
     const auto isFaster = [](const Entry* a, const Entry* b)
     {
@@ -138,11 +130,47 @@ namespace OrthancPerf
                           [first](const Entry* entry) { return entry == first; });
     usable.front()->chosen++;
     usable.front()->lastTry = now;
+  }
 
+
+  void EngineStatistics::AppendOthers(std::vector<Entry*>& order,
+                                      const std::vector<std::string>& available)
+  {
+    std::vector<Entry*> others;
+
+    for (const std::string& engine : available)
+    {
+      Entry* const entry = &Get(engine);
+
+      if (std::find(order.begin(), order.end(), entry) == order.end())
+      {
+        others.push_back(entry);
+      }
+    }
+
+    // Who has just let an instance down comes last: it may have taken all its time
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Entry* a, const Entry* b) { return a->retryTime < b->retryTime; });
+    order.insert(order.end(), others.begin(), others.end());
+  }
+
+
+  std::vector<std::string> EngineStatistics::Choose(const std::vector<std::string>& available,
+                                                    std::size_t sourceSize, TimePoint now)
+  {
+    instances_++;
+    std::vector<Entry*> order = ListUsable(available, now);
+
+    if (!order.empty())
+    {
+      PutInOrder(order, sourceSize, now);
+    }
+
+    AppendOthers(order, available);  // another image of this kind may be of another mind
     std::vector<std::string> names;
-    names.reserve(usable.size());
+    names.reserve(order.size());
 
-    for (const Entry* const entry : usable)
+    for (const Entry* const entry : order)
     {
       names.push_back(entry->figures.engine);
     }
@@ -151,9 +179,39 @@ namespace OrthancPerf
   }
 
 
+  // Whether a dropped one has done what those in use could not: one image says nothing of the next,
+  // which may be what it was dropped for
+  bool EngineStatistics::IsByStandIn(const std::vector<TranscodingReport>& attempts)
+  {
+    return attempts.size() > 1 && attempts.back().IsDone() &&
+           Get(attempts.back().engine).figures.isDropped &&
+           std::any_of(entries_.begin(), entries_.end(),
+                       [](const Entry& entry) { return !entry.figures.isDropped; });
+  }
+
+
+  // Who took most of an instance's time, if that was over before others were tried. The only engine
+  // there is has nobody to leave it to.
+  const TranscodingReport*
+  EngineStatistics::FindTimeTaker(const std::vector<TranscodingReport>& attempts) const noexcept
+  {
+    if (attempts.empty() || !attempts.back().isOutOfTime || entries_.size() < 2)
+    {
+      return nullptr;
+    }
+
+    return &*std::max_element(attempts.begin(), attempts.end(),
+                              [](const TranscodingReport& a, const TranscodingReport& b) {
+                                return a.duration + a.verification < b.duration + b.verification;
+                              });
+  }
+
+
   void EngineStatistics::Learn(const std::vector<TranscodingReport>& attempts, TimePoint now)
   {
+    const bool isByStandIn = IsByStandIn(attempts);
     const bool hasSucceeded = !attempts.empty() && attempts.back().IsDone();
+    const TranscodingReport* const timeTaker = FindTimeTaker(attempts);
 
     if (!attempts.empty() && attempts.front().engine != favourite_)
     {
@@ -163,7 +221,14 @@ namespace OrthancPerf
     for (const TranscodingReport& attempt : attempts)
     {
       spent_ += ToSeconds(attempt.duration);
-      Count(attempt, hasSucceeded, now);  // where all have failed, the instance is to blame
+
+      // Where all have failed, the instance is to blame
+      Count(attempt, (hasSucceeded && !isByStandIn) || &attempt == timeTaker, now);
+    }
+
+    if (isByStandIn)
+    {
+      Get(attempts.back().engine).figures.isDropped = true;  // until its time comes, as before
     }
   }
 

@@ -31,7 +31,8 @@ namespace OrthancPerf
   // - Then the fastest is chosen. The others are tried again as long as all such trials together
   //   take no more than EXPLORATION_SHARE of the time spent: a slow one rarely, a close one often.
   // - An engine that fails where another does not is dropped, one that declines several times in a
-  //   row too. It gets another chance after RETRY_INSTANCES or RETRY_TIME.
+  //   row too, and one that takes all the time an instance has. It gets another chance after
+  //   RETRY_INSTANCES or RETRY_TIME. Until then it is tried where all others have failed.
   //
   // Not thread-safe: AutoEngine locks it.
   class EngineStatistics
@@ -43,9 +44,9 @@ namespace OrthancPerf
     static constexpr std::uint64_t RETRY_INSTANCES = 1000;
     static constexpr Duration RETRY_TIME = std::chrono::minutes(10);
 
-    // The engines to try, best first, of those that can be had, in their own order: the first is
-    // the choice, the others are for when it fails. Where all are dropped, all get their chance:
-    // an instance that is stored as received is worse than one that is tried in vain.
+    // The engines that can be had, in the order in which to try them: the first is the choice, the
+    // others are for when it fails. The dropped ones come last: an instance that is stored as
+    // received is worse than one that is tried in vain.
     std::vector<std::string> Choose(const std::vector<std::string>& available,
                                     std::size_t sourceSize, TimePoint now);
 
@@ -77,6 +78,11 @@ namespace OrthancPerf
     const Entry* FindExploration(const std::vector<Entry*>& usable,
                                  std::size_t sourceSize) const noexcept;
     void ChooseFavourite(const std::vector<Entry*>& usable);  // the fastest is the first
+    void PutInOrder(std::vector<Entry*>& usable, std::size_t sourceSize, TimePoint now);
+    void AppendOthers(std::vector<Entry*>& order, const std::vector<std::string>& available);
+    bool IsByStandIn(const std::vector<TranscodingReport>& attempts);
+    const TranscodingReport*
+    FindTimeTaker(const std::vector<TranscodingReport>& attempts) const noexcept;
     void Count(const TranscodingReport& attempt, bool mayDropFailed, TimePoint now);
     static void Measure(Entry& entry, const TranscodingReport& attempt);
     void Drop(Entry& entry, TimePoint now);

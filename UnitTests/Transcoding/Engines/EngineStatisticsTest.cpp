@@ -56,6 +56,14 @@ namespace OrthancPerf
         return Report(engine, TranscodingOutcome::Failed, Duration(1000), "crashed");
       }
 
+      static TranscodingReport RunOutOfTime(const std::string& engine, Duration duration)
+      {
+        TranscodingReport report =
+            Report(engine, TranscodingOutcome::Failed, duration, "did not answer in time");
+        report.isOutOfTime = true;
+        return report;
+      }
+
       static TranscodingReport Decline(const std::string& engine)
       {
         return Report(engine, TranscodingOutcome::Declined, Duration(10), "not this");
@@ -282,6 +290,61 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EngineStatisticsTest, DroppedEnginesStandByBehindTheOthers)
+  {
+    Run(6);
+    statistics_.Learn({Fail("b"), Succeed("a")}, now_);
+    EXPECT_EQ((Names{"a", "c", "b"}), statistics_.Choose(available_, SIZE, now_));
+
+    now_ += Duration(1);
+    statistics_.Learn({Fail("a"), Succeed("c")}, now_);
+    EXPECT_EQ((Names{"c", "b", "a"}), statistics_.Choose(available_, SIZE, now_));
+  }
+
+
+  TEST_F(EngineStatisticsTest, WhatADroppedEngineAloneCanDoIsNoReasonToBeginWithIt)
+  {
+    Run(6);
+    statistics_.Learn({Fail("b"), Succeed("a")}, now_);
+    statistics_.Learn({Fail("a"), Decline("c"), Succeed("b")}, now_);
+    EXPECT_TRUE(Get("b").isDropped);
+    EXPECT_FALSE(Get("a").isDropped);
+    EXPECT_EQ((Names{"a", "c", "b"}), statistics_.Choose(available_, SIZE, now_));
+  }
+
+
+  TEST_F(EngineStatisticsTest, WhereAllWereDroppedTheOneThatCanIsBack)
+  {
+    for (int i = 0; i < 3; i++)
+    {
+      statistics_.Learn({Decline("a"), Decline("b"), Decline("c")}, now_);
+    }
+
+    statistics_.Learn({Decline("a"), Succeed("b")}, now_);
+    EXPECT_EQ((Names{"b", "c", "a"}), statistics_.Choose(available_, SIZE, now_));
+  }
+
+
+  TEST_F(EngineStatisticsTest, AnEngineThatTakesAllTheTimeIsDropped)
+  {
+    Run(6);
+    statistics_.Learn({RunOutOfTime("b", std::chrono::seconds(30))}, now_);
+    EXPECT_TRUE(Get("b").isDropped);
+    EXPECT_EQ("b", statistics_.Choose(available_, SIZE, now_).back());
+  }
+
+
+  TEST_F(EngineStatisticsTest, WhoTookMostOfTheTimeIsDroppedNotWhoHadNoneLeft)
+  {
+    Run(6);
+    TranscodingReport slow = Fail("b");
+    slow.verification = std::chrono::seconds(29);
+    statistics_.Learn({slow, RunOutOfTime("a", std::chrono::seconds(1))}, now_);
+    EXPECT_TRUE(Get("b").isDropped);
+    EXPECT_FALSE(Get("a").isDropped);
+  }
+
+
   TEST_F(EngineStatisticsTest, NothingIsChosenAmongNone)
   {
     EXPECT_TRUE(statistics_.Choose({}, SIZE, now_).empty());
@@ -294,6 +357,7 @@ namespace OrthancPerf
     {
       EXPECT_EQ(Names{"a"}, statistics_.Choose({"a"}, SIZE, now_));
       statistics_.Learn({Fail("a")}, now_);
+      statistics_.Learn({RunOutOfTime("a", std::chrono::seconds(30))}, now_);
     }
 
     EXPECT_EQ("the only one that writes this", statistics_.Explain());
