@@ -123,9 +123,16 @@ namespace OrthancPerf
     {
       const std::string uri = "/tools/log-level" + (category.empty() ? "" : "-" + category);
 
-      if (const std::optional<std::string> level = orthanc_.FindTextInRestApi(uri))
+      try
       {
-        facts_.logLevels[category] = *level;
+        if (const std::optional<std::string> level = orthanc_.FindTextInRestApi(uri))
+        {
+          facts_.logLevels[category] = *level;
+        }
+      }
+      catch (const SdkError&)
+      {
+        // Not known; Orthanc's own log has the reason
       }
     }
   }

@@ -96,8 +96,7 @@ namespace OrthancPerf
     // The servers of a fleet open all of their connections as they start
     constexpr const char* SHARED_CONNECTIONS =
         " All servers together may have no more than the database allows (\"max_connections\", "
-        "less "
-        "some): who does not get all of its own does not start.";
+        "less some): who does not get all of its own does not start.";
 
 
     // Of Orthanc, by default, and the most that are worth a connection each
