@@ -208,7 +208,7 @@ build_orthanc()
 build_boost1.83()
 {
   unpack boost1.83 --wildcards 'boost/LICENSE*' 'boost/libs/*/include/boost'
-  cp -r "$FOLDER"/boost1.83/source/libs/*/include/boost "$PREFIX/include"
+  cp -r "$FOLDER"/boost1.83/source/libs/{,numeric/}*/include/boost "$PREFIX/include"
 }
 
 
