@@ -98,12 +98,13 @@ namespace OrthancPerf
 
   WalkResult DataSetWalker::Walk(const Frame& root, IDataElementVisitor& visitor) noexcept
   {
-    frames_[0] = root;
-    depth_ = 1;
+    const std::size_t outside = depth_;
+    frames_[depth_] = root;
+    depth_++;
 
-    while (depth_ > 0)
+    while (depth_ > outside)
     {
-      if (++steps_ > MAXIMUM_STEPS)
+      if (IsTooLong())
       {
         return WalkResult::TooLong;
       }
@@ -118,6 +119,12 @@ namespace OrthancPerf
     }
 
     return WalkResult::Complete;
+  }
+
+  // What was looked through as a private sequence was counted there
+  bool DataSetWalker::IsTooLong() noexcept
+  {
+    return position_ >= endOfPrivate_ && ++steps_ > MAXIMUM_STEPS;
   }
 
   bool DataSetWalker::IsItemComplete() noexcept
@@ -329,8 +336,9 @@ namespace OrthancPerf
   }
 
   // Without a data dictionary, a sequence of defined length in implicit VR is known by the item
-  // that it begins with. Private ones are mostly not in DCMTK's dictionary either.
-  bool DataSetWalker::LooksLikeSequence(const DataElement& element) const noexcept
+  // that it begins with. DCMTK's dictionary has few private ones, so that such an item may be bytes
+  // to it, in which nothing is wrong: they have to be a sequence down to the last byte.
+  bool DataSetWalker::LooksLikeSequence(const DataElement& element) noexcept
   {
     if (element.representation.kind != ValueKind::Unspecified || element.length < SHORT_HEADER ||
         GetRemaining() < SHORT_HEADER)
@@ -339,8 +347,37 @@ namespace OrthancPerf
     }
 
     const DicomTag first = ReadTag(frames_[depth_ - 1].encoding.isBigEndian);
-    return (first == TAG_ITEM || first == TAG_SEQUENCE_DELIMITATION) && !IsPrivate(element.tag) &&
-           element.tag != TAG_PIXEL_DATA && !IsOverlayData(element.tag);
+    return (first == TAG_ITEM || first == TAG_SEQUENCE_DELIMITATION) &&
+           element.tag != TAG_PIXEL_DATA && !IsOverlayData(element.tag) &&
+           (!IsPrivate(element.tag) || IsPrivateSequence(element.length));
+  }
+
+  bool DataSetWalker::IsPrivateSequence(std::uint32_t length) noexcept
+  {
+    if (isInPrivate_ || position_ < endOfPrivate_)
+    {
+      return true;
+    }
+
+    if (length > GetRemaining() || depth_ == frames_.size())
+    {
+      return false;
+    }
+
+    IgnoringVisitor visitor;
+    DataSetWalker walker(data_ + position_, length, 0);
+    walker.isInPrivate_ = true;
+    walker.depth_ = depth_;
+    const Frame root = {Level::Sequence, frames_[depth_ - 1].encoding, length, 0};
+    const bool isSequence = walker.Walk(root, visitor) == WalkResult::Complete &&
+                            walker.IsAtEnd() && !walker.EndsInside();
+
+    if (isSequence)
+    {
+      endOfPrivate_ = position_ + length;
+    }
+
+    return isSequence;
   }
 
   WalkResult DataSetWalker::ReadItem() noexcept
@@ -416,7 +453,7 @@ namespace OrthancPerf
 
       position_ += length;
 
-      if (++steps_ > MAXIMUM_STEPS)
+      if (IsTooLong())
       {
         return WalkResult::TooLong;
       }

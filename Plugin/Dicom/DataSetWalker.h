@@ -62,6 +62,14 @@ namespace OrthancPerf
     }
   };
 
+  class IgnoringVisitor : public IDataElementVisitor
+  {
+  public:
+    void VisitElement(const DataElement&) noexcept override
+    {
+    }
+  };
+
   enum class WalkResult
   {
     Complete,
@@ -157,7 +165,9 @@ namespace OrthancPerf
 
     bool IsItemComplete() noexcept;
     bool IsFileMetaNext() const noexcept;
-    bool LooksLikeSequence(const DataElement& element) const noexcept;
+    bool LooksLikeSequence(const DataElement& element) noexcept;
+    bool IsPrivateSequence(std::uint32_t length) noexcept;
+    bool IsTooLong() noexcept;
     WalkResult Enter(Level level, const DicomEncoding& encoding, std::uint32_t length) noexcept;
 
     std::uint16_t Read16(std::size_t offset, bool isBigEndian) const noexcept;
@@ -171,6 +181,8 @@ namespace OrthancPerf
     std::size_t depth_ = 0;
     bool endsInside_ = false;
     bool hasUnorderedElements_ = false;
+    bool isInPrivate_ = false;      // walks over what may be a private sequence
+    std::size_t endOfPrivate_ = 0;  // up to here, such a walk has found a sequence
 
     // The outermost level, then a sequence and an item for each nesting. Only frames below
     // "depth_" hold values: clearing all would cost more than the walk.

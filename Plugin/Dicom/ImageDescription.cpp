@@ -414,7 +414,7 @@ namespace OrthancPerf
     switch (image.kind)
     {
       case PixelDataKind::Unknown:
-        return "the data set can't be looked through to its end";
+        return NOT_LOOKED_THROUGH;
 
       case PixelDataKind::None:
       case PixelDataKind::Float:

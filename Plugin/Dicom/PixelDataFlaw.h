@@ -12,6 +12,9 @@ namespace OrthancPerf
   // Against DICOM PS3.5 section 7.1. Programs keep one of two: DCMTK the first.
   constexpr const char* UNORDERED_ELEMENTS = "an element comes twice, or they are out of order";
 
+  // Programs leave out what stands behind an end that comes too early
+  constexpr const char* NOT_LOOKED_THROUGH = "the data set can't be looked through to its end";
+
   // What speaks against the Pixel Data of an image. Empty: nothing. Any thread may call it.
   //
   // It holds more than the data set says, or less: decoders would leave out frames, or disagree on

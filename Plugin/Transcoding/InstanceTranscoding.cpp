@@ -162,8 +162,8 @@ namespace OrthancPerf
 
     for (const std::string& target : targets)
     {
-      if (last.report.outcome != Outcome::Transcoded && FindWritableSyntax(target) != nullptr &&
-          !IsLossy(target))
+      if (last.report.outcome != Outcome::Transcoded && !last.report.isOutOfTime &&
+          FindWritableSyntax(target) != nullptr && !IsLossy(target))
       {
         last = TranscodeTo(target);
       }
@@ -182,7 +182,7 @@ namespace OrthancPerf
 
     if (image_.isDeflated && inflated_.empty() && !Inflate())
     {
-      return Leave(Outcome::Declined, "", target, "deflated, and no engine can inflate it");
+      return Leave(Outcome::Declined, "", target, "deflated, and not inflated: " + problem_);
     }
 
     const std::string obstacle = FindObstacle(image_, target);
@@ -193,14 +193,20 @@ namespace OrthancPerf
   // Afterwards "image_" describes what was deflated
   bool InstanceTranscoding::Inflate()
   {
+    if (!problem_.empty())
+    {
+      return false;
+    }
+
     EngineResult result =
         Uncompress(surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN),
                    received_.data(), received_.size(), surroundings_.deadline);
+    problem_ = result.outcome == Outcome::Transcoded
+                   ? FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
+                              identity_.sopInstanceUid.data())
+                   : result.reason;
 
-    if (result.outcome != Outcome::Transcoded ||
-        !FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
-                  identity_.sopInstanceUid.data())
-             .empty())
+    if (!problem_.empty())
     {
       return false;
     }
@@ -222,6 +228,12 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TryEngines(const std::string& target)
   {
+    // No engine is to blame, if inflating has taken all of it
+    if (Clock::now() >= surroundings_.deadline)
+    {
+      return Leave(Outcome::Failed, "", target, "the time for this instance was over");
+    }
+
     const EngineChoice choice = surroundings_.settings.engine;
     return choice == EngineChoice::Automatic ? TryInTurn(target)
                                              : TryNamedEngine(ToLabel(choice), target);

@@ -77,5 +77,6 @@ namespace OrthancPerf
     ImageDescription image_;
     InstanceIdentity identity_;  // without a UID: Orthanc would not store it
     std::string inflated_;       // what was received, if that is deflated
+    std::string problem_;        // why it could not be inflated
   };
 }

@@ -196,6 +196,36 @@ namespace OrthancPerf
   }
 
 
+  TEST(PixelDataFlaw, PrivateSequencesOfImplicitVrAreLookedThrough)
+  {
+    const DicomEncoding implicit = {false, false};
+    const auto wrap = [&](DicomTag tag, const std::string& items)
+    {
+      const std::string item =
+          DicomFileBuilder(implicit).Item(static_cast<std::uint32_t>(items.size())).GetBytes();
+      return DicomFileBuilder(implicit).Element(tag, "", item + items).GetBytes();
+    };
+    const auto find = [](const std::string& dataSet)
+    {
+      const std::string file = DicomFileBuilder::FileMeta("1.2.840.10008.1.2") + dataSet;
+      return FindObstacle(DescribeImage(file.data(), file.size()), "1.2.840.10008.1.2.1");
+    };
+    const std::string one = DicomFileBuilder(implicit).Element(0x00100010, "", "A ").GetBytes();
+    const std::string two = DicomFileBuilder(implicit).Element(0x00104000, "", "B ").GetBytes();
+    const std::string signature = wrap(0xfffafffa, one);
+
+    EXPECT_EQ("", find(wrap(0x00471001, one + two)));
+    EXPECT_EQ(UNORDERED_ELEMENTS, find(wrap(0x00471001, one + one)));
+    EXPECT_EQ(UNORDERED_ELEMENTS, find(wrap(0x00471001, wrap(0x00471002, one + one))));
+    EXPECT_NE("", find(wrap(0x00471001, one + signature)));
+
+    // Bytes that only begin like an item
+    const std::string cut = DicomFileBuilder(implicit).Item(100).Raw(one + one).GetBytes();
+    EXPECT_EQ("", find(wrap(0x00471001, one + one + "rest")));
+    EXPECT_EQ("", find(DicomFileBuilder(implicit).Element(0x00471001, "", cut).GetBytes()));
+  }
+
+
   TEST(PixelDataFlaw, EachFragmentOfRleIsAFrame)
   {
     const std::string frame = MakeFrame(RLE);

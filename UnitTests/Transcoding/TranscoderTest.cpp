@@ -415,6 +415,31 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, ATimeOutEndsTheAttemptsAtAllTargets)
+  {
+    native_->Hangs();
+    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
+    impatient.SetSettings({});
+    impatient.TranscodeTo(source_.data(), source_.size(), {JPEG_LOSSLESS, RLE});
+    EXPECT_EQ(Texts{"native:failed"}, observer_.texts_);
+  }
+
+
+  TEST_F(TranscoderTest, NoEngineIsAskedWhereInflatingTookAllTheTime)
+  {
+    const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
+    std::string inflated = source_;
+    DataSetEditor editor(inflated.data(), inflated.size());
+    editor.Set(0x00080018, "UI", "1.2.3.44");
+    native_->Hangs().Writes(editor.Write());
+    Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
+    impatient.SetSettings({});
+    ExpectLeftAlone(impatient.TranscodeTo(file.data(), file.size(), {RLE}), Outcome::Failed,
+                    "the time for this instance was over");
+    EXPECT_EQ(Texts{":failed"}, observer_.texts_);
+  }
+
+
   TEST_F(TranscoderTest, WhatOnlyADroppedEngineCanDoIsDoneByThat)
   {
     native_->Fails("crashed");
@@ -601,7 +626,7 @@ namespace OrthancPerf
 
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
-    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined, "deflated, and no engine can inflate it");
+    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined, "deflated, and not inflated: native: no zlib; dcmtk: no zlib");
   }
 
 

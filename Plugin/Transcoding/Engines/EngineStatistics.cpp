@@ -32,25 +32,33 @@ namespace OrthancPerf
   }
 
 
+  // Those in use, behind the dropped one whose time has come. Of several, it is the one that waited
+  // longest: only the first in the order surely gets its try.
   std::vector<EngineStatistics::Entry*>
   EngineStatistics::ListUsable(const std::vector<std::string>& available, TimePoint now)
   {
     std::vector<Entry*> usable;
+    Entry* due = nullptr;
 
     for (const std::string& engine : available)
     {
       Entry& entry = Get(engine);
 
-      if (entry.figures.isDropped && (instances_ >= entry.retryAt || now >= entry.retryTime))
-      {
-        // One more try; if it goes wrong, the wait begins anew
-        Drop(entry, now);
-        usable.push_back(&entry);
-      }
-      else if (!entry.figures.isDropped)
+      if (!entry.figures.isDropped)
       {
         usable.push_back(&entry);
       }
+      else if ((instances_ >= entry.retryAt || now >= entry.retryTime) &&
+               (due == nullptr || entry.lastTry < due->lastTry))
+      {
+        due = &entry;
+      }
+    }
+
+    if (due != nullptr)
+    {
+      Drop(*due, now);  // if the try goes wrong, the wait has begun anew
+      usable.insert(usable.begin(), due);
     }
 
     return usable;

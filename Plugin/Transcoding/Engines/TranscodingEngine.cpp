@@ -52,12 +52,21 @@ namespace OrthancPerf
   {
     const TranscodingTarget target = {TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN, 100, deadline};
     EngineResult last = EngineResult::MakeDeclined("there is no engine that decodes");
+    std::string reasons;
 
     for (const ITranscodingEngine* const engine : engines)
     {
       last = engine->Transcode(data, size, target);
 
-      if (last.outcome == TranscodingOutcome::Transcoded || Clock::now() >= deadline)
+      if (last.outcome == TranscodingOutcome::Transcoded)
+      {
+        return last;
+      }
+
+      reasons += (reasons.empty() ? "" : "; ") + (engine->GetName() + (": " + last.reason));
+      last.reason = reasons;
+
+      if (Clock::now() >= deadline)
       {
         break;
       }

@@ -87,7 +87,7 @@ namespace OrthancPerf
 
 
   // The file in Explicit VR Little Endian, by the first of these engines that can write that; else
-  // what the last one says. Never throws but for lack of memory.
+  // the outcome of the last one, and what all of them say. Never throws but for lack of memory.
   EngineResult Uncompress(const std::vector<const ITranscodingEngine*>& engines, const void* data,
                           std::size_t size, TimePoint deadline = TimePoint::max());
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 namespace OrthancPerf
 {
@@ -247,6 +248,34 @@ namespace OrthancPerf
     Run(static_cast<int>(EngineStatistics::RETRY_INSTANCES) + 100);
     EXPECT_GT(counts_["b"], 10);  // back, as it went well
     EXPECT_EQ("b", statistics_.GetFavourite());
+  }
+
+
+  TEST_F(EngineStatisticsTest, OfSeveralThatAreDueOneAfterTheOtherGetsItsTry)
+  {
+    Run(6);
+    statistics_.Learn({Fail("b"), Succeed("a")}, now_);
+    statistics_.Learn({Fail("a"), Succeed("c")}, now_);
+    now_ += EngineStatistics::RETRY_TIME;
+
+    const std::string first = statistics_.Choose(available_, SIZE, now_).front();
+    const std::string second = statistics_.Choose(available_, SIZE, now_).front();
+    EXPECT_EQ((std::set<std::string>{"a", "b"}), (std::set<std::string>{first, second}));
+
+    statistics_.Learn({Succeed("b")}, now_);
+    statistics_.Learn({Fail("a"), Succeed("b")}, now_);
+    EXPECT_FALSE(Get("b").isDropped);
+    EXPECT_EQ("b", Next());
+  }
+
+
+  TEST_F(EngineStatisticsTest, ADroppedEngineThatWasNeverMeasuredGetsItsTry)
+  {
+    statistics_.Learn({Fail("b"), Succeed("a")}, now_);
+    Run(6);
+    now_ += EngineStatistics::RETRY_TIME;
+    EXPECT_EQ("b", Next());
+    EXPECT_FALSE(Get("b").isDropped);
   }
 
 

@@ -422,7 +422,7 @@ namespace OrthancPerf
     const Converter unable(EngineResult::MakeFailed("it broke"));
     const EngineResult failed = Transcode(implicitImage.Make(), NativeEngine({&unable}));
     EXPECT_EQ(TranscodingOutcome::Failed, failed.outcome);
-    EXPECT_EQ("it broke", failed.reason);
+    EXPECT_EQ("converter: it broke", failed.reason);
 
     const Converter able(EngineResult::MakeTranscoded(image.Make()));
     const EngineResult result = Transcode(implicitImage.Make(), NativeEngine({&unable, &able}));

@@ -784,7 +784,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(DcmtkEngine, WhatIsDeflatedWithAnElementTwiceIsDeclined)
+  TEST(DcmtkEngine, WhatIsDeflatedWithAnElementTwiceOrBehindItsEndIsDeclined)
   {
     const auto deflate = [](const std::string& dataSet)
     {
@@ -797,6 +797,10 @@ namespace OrthancPerf
     AppendElement(name, 0x00100010, "PN", "A ");
     EXPECT_NE(Make(deflate(name), EXPLICIT_LITTLE_ENDIAN).find(name), std::string::npos);
     EXPECT_EQ(Transcode(deflate(name + name), EXPLICIT_LITTLE_ENDIAN).reason, UNORDERED_ELEMENTS);
+
+    const std::string end = DicomFileBuilder().EndOfItem().GetBytes();
+    EXPECT_EQ(Transcode(deflate(name + end + name), EXPLICIT_LITTLE_ENDIAN).reason,
+              NOT_LOOKED_THROUGH);
   }
 
 

@@ -15,14 +15,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    class IgnoringVisitor : public IDataElementVisitor
-    {
-    public:
-      void VisitElement(const DataElement&) noexcept override
-      {
-      }
-    };
-
     // By its length, it may hold elements of other groups. DCMTK would write them as a part of it
     // that none of its readers takes for one: nobody could inflate what follows.
     void CheckMetaInformation(DcmMetaInfo& information)
@@ -57,8 +49,9 @@ namespace OrthancPerf
       return inflated;
     }
 
-    // dcmdata keeps the first of two. Of what is not deflated, FindObstacle() knows before.
-    void CheckOrderOfDeflated(std::string_view bytes)
+    // dcmdata keeps the first of two elements, and leaves out what stands behind a data set's early
+    // end. Of what is not deflated, FindObstacle() knows before.
+    void CheckDeflated(std::string_view bytes)
     {
       IgnoringVisitor visitor;
       const DicomFileWalk walk = WalkDicomFile(bytes.data(), bytes.size(), visitor);
@@ -68,7 +61,11 @@ namespace OrthancPerf
         const std::string inflated = Inflate(walk.rest);
         DataSetWalker walker(reinterpret_cast<const std::uint8_t*>(inflated.data()),
                              inflated.size(), 0);
-        walker.WalkDataSet(walk.encoding, visitor);
+
+        if (walker.WalkDataSet(walk.encoding, visitor) != WalkResult::Complete || !walker.IsAtEnd())
+        {
+          throw NotCovered(NOT_LOOKED_THROUGH);
+        }
 
         if (walker.HasUnorderedElements())
         {
@@ -102,7 +99,7 @@ namespace OrthancPerf
 
   void ReadFile(DcmFileFormat& file, std::string_view bytes)
   {
-    CheckOrderOfDeflated(bytes);
+    CheckDeflated(bytes);
     Read(file, bytes);
     SetSigns(*file.getDataset());
   }
