@@ -129,4 +129,4 @@ then
   check
   strip -o "$FOLDER/Orthanc" "$BUILD/Orthanc"
 fi
-"$FOLDER/Orthanc" --version | head -n 1
+"$FOLDER/Orthanc" --version | sed -n 1p
