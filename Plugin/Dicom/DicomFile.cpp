@@ -63,6 +63,17 @@ namespace OrthancPerf
       }
     }
 
+    // Of VR UN, Orthanc takes the bytes as they are, but for the padding
+    void HashUnknown(const DataElement& element, InstanceHasher& hasher)
+    {
+      const bool isPadded = element.length % 2 == 0 && element.value[element.length - 1] == 0;
+
+      for (std::size_t i = 0; i < element.length - (isPadded ? 1 : 0); i++)
+      {
+        hasher.Add(static_cast<char>(element.value[i]));
+      }
+    }
+
     // In the order in which Orthanc hashes them. DicomInstanceHasher: Patient ID may be absent or
     // empty, the others may not.
     struct Identifier
@@ -136,6 +147,11 @@ namespace OrthancPerf
           if (content == Content::Usable && IsText(elements_[i]))
           {
             ElementText(elements_[i]).HashTo(hasher);
+          }
+          else if (content == Content::Usable &&
+                   elements_[i].representation.kind == ValueKind::Unknown)
+          {
+            HashUnknown(elements_[i], hasher);
           }
           else if (i > 0 || content == Content::Usable || content == Content::Unusable)
           {

@@ -92,6 +92,26 @@ namespace OrthancPerf
     EXPECT_EQ(id, identify(blank.Element(0x00100020, "LO", "  ")));
   }
 
+  TEST(DicomFile, HashesIdentifiersOfAnUnknownVrAsOrthancDoes)
+  {
+    const auto identify = [](const std::string& representation, const std::string& patientId)
+    {
+      return Check(MakeFile(EXPLICIT, DicomFileBuilder()
+                                          .Element(0x00080018, representation, "1.21")
+                                          .Element(0x00100020, representation, patientId)
+                                          .Element(0x0020000d, representation, "1.22")
+                                          .Element(0x0020000e, representation, "1.23")))
+          .hasher.GetInstanceId();
+    };
+
+    const std::string id = identify("LO", "PATIENT");
+    EXPECT_FALSE(id.empty());
+    EXPECT_EQ(id, identify("UN", "PATIENT"));
+    EXPECT_EQ(id, identify("UN", std::string("PATIENT\0", 8)));
+    EXPECT_NE(id, identify("UN", "PATIENT "));
+    EXPECT_EQ("", identify("UN", std::string("PATIEN\0\0", 8)));
+  }
+
   TEST(DicomFile, SaysWhatKeepsOrthancFromStoringIt)
   {
     const auto explain = [](const std::string& bytes)
