@@ -38,8 +38,7 @@ namespace OrthancPerf
         return false;
       }
 
-      const std::string id = instance.hasher.GetInstanceId();
-      const bool isStored = !id.empty() && lookup_(id);
+      const bool isStored = Ask(instance.hasher.GetInstanceId());
 
       if (!isStored)
       {
@@ -52,6 +51,19 @@ namespace OrthancPerf
     catch (const std::exception&)
     {
       return false;
+    }
+  }
+
+
+  bool DuplicateFinder::Ask(const std::string& instanceId)
+  {
+    try
+    {
+      return !instanceId.empty() && lookup_(instanceId);
+    }
+    catch (const std::exception&)
+    {
+      return false;  // and the next are not asked for at once, either
     }
   }
 

@@ -46,6 +46,7 @@ namespace OrthancPerf
 
     static constexpr std::size_t PAUSE_COUNT = 256;
 
+    bool Ask(const std::string& instanceId);
     bool IsPaused(std::size_t kin, TimePoint now);
     void Begin(const Pause& pause);
 

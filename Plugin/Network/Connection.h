@@ -58,6 +58,7 @@ namespace OrthancPerf
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     TimePoint readAt;                                    // the latest byte
+    bool isServed = false;                 // the request under way, by Orthanc: not refused
     std::optional<TimePoint> restSince;    // what may be the body of a refused request
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written

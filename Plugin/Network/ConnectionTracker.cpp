@@ -3,6 +3,7 @@
 
 #include "Ingest/IngestBudget.h"
 #include "Network/AskedServers.h"
+#include "Network/Messages/CommandField.h"
 
 #include <algorithm>
 #include <string_view>
@@ -240,6 +241,7 @@ namespace OrthancPerf
     }
 
     connection.restSince.reset();
+    connection.isServed = true;
   }
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
@@ -259,9 +261,13 @@ namespace OrthancPerf
   void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
   {
-    if (connection.state != ExchangeState::Request)
+    // Without a response, where Orthanc has lost patience and sends the next one
+    const bool isNext =
+        connection.IsOutgoing() && connection.writeFramer.IsBetweenPdus() && IsCommand(data, size);
+
+    if (connection.state != ExchangeState::Request || isNext)
     {
-      connection.restSince = connection.state == ExchangeState::Response
+      connection.restSince = connection.state == ExchangeState::Response && !connection.isServed
                                  ? std::optional<TimePoint>(now)
                                  : std::nullopt;
       BeginRequest(connection, now);
@@ -274,6 +280,7 @@ namespace OrthancPerf
   void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
   {
     connection.state = ExchangeState::Request;
+    connection.isServed = false;
     connection.requestBytes = 0;
 
     // What of HTTP requests Orthanc keeps is known once it has let them in

@@ -42,17 +42,16 @@ namespace OrthancPerf
     }
 
 
-    // Of the command that has come instead of a response, or as one, the status; what is no command
-    // (A-ABORT, A-RELEASE-RQ) is no response
+    // The status of the response; what is none (A-ABORT, A-RELEASE-RQ, C-CANCEL-RQ) does not answer
     void ReadStatus(ProbeEvent& event, const CommandFieldReader& answer) noexcept
     {
-      if (const std::optional<std::uint16_t> status = answer.GetStatus())
-      {
-        event.status = *status;
-      }
-      else if (!answer.Get())
+      if (answer.Get() != C_STORE_RESPONSE)
       {
         event.wait = -1;
+      }
+      else if (const std::optional<std::uint16_t> status = answer.GetStatus())
+      {
+        event.status = *status;
       }
     }
 
@@ -320,6 +319,14 @@ namespace OrthancPerf
     MessagePlace& place = GetPlace(connection);
     place.lastByte.store(ToCount(now), RELAXED);
     place.requestBytes += size;
+
+    // Behind a C-CANCEL-RQ, the response to a sub-operation comes still
+    if (place.subOperation.IsInstance() && connection.readFramer.IsBetweenPdus() &&
+        place.command.Get() == C_CANCEL_REQUEST)
+    {
+      place.command.Reset();
+    }
+
     place.command.Feed(data, size);
 
     if (connection.isEncrypted.load(RELAXED))
@@ -342,7 +349,9 @@ namespace OrthancPerf
 
     if (!connection.IsOutgoing())
     {
-      if (response.load(RELAXED) == 0)
+      // Orthanc goes on: after the response, or once it has lost patience
+      if (response.load(RELAXED) == 0 ||
+          (connection.writeFramer.IsBetweenPdus() && IsCommand(data, size)))
       {
         FinishSubOperation(connection, place, AssociationOutcome::Released);
       }

@@ -145,7 +145,10 @@ namespace OrthancPerf
     Store("1.2.3.1");
     isDown_ = true;
     EXPECT_FALSE(IsStored("1.2.3.1"));
+    EXPECT_FALSE(IsStored("1.2.3.2"));
+    EXPECT_EQ(1, asked_);  // the others wait, as where it answers
     isDown_ = false;
+    now_ += DuplicateFinder::LONGEST_PAUSE;
     EXPECT_TRUE(IsStored("1.2.3.1"));
   }
 

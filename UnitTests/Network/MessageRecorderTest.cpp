@@ -247,6 +247,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(MessageRecorderTest, TheHeaderOfALaterRequestBeginsItToo)
+  {
+    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Read(connection, "GET /system HTTP/1.1\r\n", 1);
+    tracker_.OnServed(connection, At(2));
+    Write(connection, "HTTP/1.1 200 OK\r\n", 3);
+    Read(connection, "POST /instances", 11);
+    tracker_.OnWaited(connection, At(11), At(41));
+    Read(connection, " HTTP/1.1\r\n", 41);
+    tracker_.OnServed(connection, At(42));
+    EXPECT_EQ(At(11), recorder_.GetCurrentMessage()->firstByte);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
+    EXPECT_EQ(milliseconds(8), recorder_.GetCurrentMessage()->idle);
+  }
+
+
   TEST_F(MessageRecorderTest, TheResponseIsRememberedForAWhile)
   {
     Connection& connection = Accept();
@@ -568,7 +584,7 @@ namespace OrthancPerf
 
   TEST_F(MessageRecorderTest, WhatIsFetchedByCGetHasFailedAsThePeerSays)
   {
-    const auto fetch = [this](const std::string& answer)
+    const auto fetch = [this](const std::string& answer, const std::string& behind = "")
     {
       Connection& connection = Accept();
       Read(connection, MakeDimseCommand(0x0010), 10);
@@ -578,6 +594,11 @@ namespace OrthancPerf
       if (!answer.empty())
       {
         Read(connection, answer, 83);
+      }
+
+      if (!behind.empty())
+      {
+        Read(connection, behind, 84);
       }
 
       tracker_.OnPeerGone(connection);
@@ -592,12 +613,59 @@ namespace OrthancPerf
 
     EXPECT_EQ("", fetch(MakeStoreResponse(0)));
     EXPECT_EQ("the receiver answered 0xA700: out of resources", fetch(MakeStoreResponse(0xa700)));
-    EXPECT_EQ("", fetch(MakeDimseCommand(0x0fff) + MakeStoreResponse(0)));  // after a C-CANCEL-RQ
+    const std::string cancel = MakeDimseCommand(0x0fff);
+    EXPECT_EQ("", fetch(cancel, MakeStoreResponse(0)));
+    EXPECT_EQ("the receiver answered 0xA700: out of resources",
+              fetch(cancel, MakeStoreResponse(0xa700)));
+    EXPECT_EQ("the connection was closed before the response", fetch(cancel));
     EXPECT_EQ("the association was aborted before the response",
               fetch(MakePdu(7, std::string(4, '\0'))));
     EXPECT_EQ("the receiver sent no response", fetch(MakePdu(5, std::string(4, '\0'))));
     EXPECT_EQ("the connection was closed before the response", fetch(""));
-    EXPECT_EQ(6U, collector_.instances.size());
+    EXPECT_EQ(8U, collector_.instances.size());
+  }
+
+
+  // Orthanc has lost patience, and goes on
+  TEST_F(MessageRecorderTest, WhatIsFetchedByCGetWithoutAnAnswerHasFailed)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(0x0010), 10);
+    Write(connection, MakeStoreRequest("1.2.3.4"), 20);
+    Write(connection, MakeDataSet(5000), 23);
+    Write(connection, MakeDimseCommand(0x8010), 1023);  // C-GET-RSP, pending
+    Write(connection, MakeStoreRequest("1.2.3.5"), 1024);
+    Write(connection, MakeDataSet(5000), 1025);
+    Read(connection, MakeStoreResponse(0), 1030);
+    Write(connection, MakeDimseCommand(0x8010), 1031);
+    tracker_.OnClosing(connection, At(1040));
+
+    ASSERT_EQ(2U, Drain().instances.size());
+    EXPECT_STREQ("1.2.3.4", collector_.instances[0].sentUid.data());
+    EXPECT_EQ("the receiver sent no response", collector_.instances[0].reason);
+    EXPECT_STREQ("1.2.3.5", collector_.instances[1].sentUid.data());
+    EXPECT_EQ(Outcome::Stored, collector_.instances[1].outcome);
+    EXPECT_EQ(2U, collector_.associations.front().instances);
+  }
+
+
+  TEST_F(MessageRecorderTest, WhatIsSentWithoutAnAnswerHasFailedOnceTheNextIsSent)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
+    Write(connection, MakeDataSet(5000), 1011);
+    Write(connection, MakeStoreRequest("1.2.3.5"), 2010);
+    Write(connection, MakeDataSet(4000), 2011);
+    Read(connection, MakeStoreResponse(0), 2020);
+    tracker_.OnClosing(connection, At(2080));
+
+    ASSERT_EQ(2U, Drain().instances.size());
+    EXPECT_STREQ("1.2.3.4", collector_.instances[0].sentUid.data());
+    EXPECT_EQ("the receiver sent no response", collector_.instances[0].reason);
+    EXPECT_STREQ("1.2.3.5", collector_.instances[1].sentUid.data());
+    EXPECT_EQ(Outcome::Stored, collector_.instances[1].outcome);
+    EXPECT_EQ(MakeStoreRequest("1.2.3.5").size() + MakeDataSet(4000).size(),
+              collector_.instances[1].size);
   }
 
 

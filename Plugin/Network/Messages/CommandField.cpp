@@ -22,6 +22,13 @@ namespace OrthancPerf
   }
 
 
+  bool IsCommand(const std::uint8_t* data, std::size_t size) noexcept
+  {
+    return size > CONTROL_HEADER && data[0] == static_cast<std::uint8_t>(PduType::Data) &&
+           (data[CONTROL_HEADER] & IS_COMMAND) != 0;
+  }
+
+
   void CommandFieldReader::Feed(const std::uint8_t* data, std::size_t size) noexcept
   {
     const std::size_t taken = std::min(size, CAPACITY - size_);
@@ -56,8 +63,7 @@ namespace OrthancPerf
   {
     std::size_t position = PDU_HEADER_SIZE + PDV_HEADER_SIZE;
 
-    if (size_ < position || bytes_[0] != static_cast<std::uint8_t>(PduType::Data) ||
-        (bytes_[CONTROL_HEADER] & IS_COMMAND) == 0)
+    if (!IsCommand(bytes_.data(), size_))
     {
       return std::nullopt;
     }

@@ -10,8 +10,15 @@
 
 namespace OrthancPerf
 {
-  // C-STORE-RQ (DICOM PS3.7 section 9.3.1.1, table 9.3-1)
+  // DICOM PS3.7 annex E.1
   constexpr std::uint16_t C_STORE_REQUEST = 0x0001;
+  constexpr std::uint16_t C_STORE_RESPONSE = 0x8001;
+  constexpr std::uint16_t C_CANCEL_REQUEST = 0x0fff;
+
+
+  // Whether the first bytes of a PDU begin a command set: those of a P-DATA-TF are written as one,
+  // with the header of its first PDV
+  bool IsCommand(const std::uint8_t* data, std::size_t size) noexcept;
 
 
   // Finds elements of a DIMSE message's command set in its first bytes: a P-DATA-TF PDU

@@ -46,6 +46,12 @@ namespace OrthancPerf
       return isLost_;
     }
 
+    // Whether the next byte begins a PDU
+    bool IsBetweenPdus() const noexcept
+    {
+      return !isLost_ && have_ == 0 && left_ == 0;
+    }
+
   private:
     bool OnHeader() noexcept
     {
