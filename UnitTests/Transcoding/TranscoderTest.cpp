@@ -626,7 +626,8 @@ namespace OrthancPerf
 
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
-    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined, "deflated, and not inflated: native: no zlib; dcmtk: no zlib");
+    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined,
+                    "deflated, and not inflated: native: no zlib; dcmtk: no zlib");
   }
 
 
