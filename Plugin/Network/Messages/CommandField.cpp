@@ -12,7 +12,7 @@ namespace OrthancPerf
   {
     constexpr std::size_t PDV_HEADER_SIZE = 6;  // length, presentation context, control header
     constexpr std::size_t CONTROL_HEADER = PDU_HEADER_SIZE + 5;
-    constexpr std::uint8_t IS_COMMAND = 0x01;
+    constexpr std::uint8_t IS_COMMAND = 0x01;  // message control header: PS3.8 annex E.2
     constexpr std::size_t ELEMENT_HEADER_SIZE = 8;
     constexpr std::uint16_t AFFECTED_SOP_INSTANCE_UID = 0x1000;
 

@@ -11,7 +11,6 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::uint32_t PDV_HEADER_SIZE = 6;
-    constexpr std::uint8_t IS_COMMAND = 0x01;  // message control header: PS3.8 annex E.2
   }
 
 
@@ -65,7 +64,7 @@ namespace OrthancPerf
     else if (have_ == HEADER_SIZE)
     {
       left_ = GetPduLength() - PDV_HEADER_SIZE;
-      isCommand_ = (header_[HEADER_SIZE - 1] & IS_COMMAND) != 0;
+      isCommand_ = IsCommand(header_.data(), HEADER_SIZE);
       have_ = 0;
 
       if (isCommand_)
