@@ -160,10 +160,11 @@ namespace OrthancPerf
     Transcoding last =
         MakeUndone(Outcome::Declined, "", "none of the transfer syntaxes can be written");
 
+    // What could not be inflated for one of them can't be for the next, either
     for (const std::string& target : targets)
     {
       if (last.report.outcome != Outcome::Transcoded && !last.report.isOutOfTime &&
-          FindWritableSyntax(target) != nullptr && !IsLossy(target))
+          problem_.empty() && FindWritableSyntax(target) != nullptr && !IsLossy(target))
       {
         last = TranscodeTo(target);
       }
@@ -231,7 +232,9 @@ namespace OrthancPerf
     // No engine is to blame, if inflating has taken all of it
     if (Clock::now() >= surroundings_.deadline)
     {
-      return Leave(Outcome::Failed, "", target, "the time for this instance was over");
+      Transcoding late = Leave(Outcome::Failed, "", target, "the time for this instance was over");
+      late.report.isOutOfTime = true;
+      return late;
     }
 
     const EngineChoice choice = surroundings_.settings.engine;

@@ -434,8 +434,8 @@ namespace OrthancPerf
     native_->Hangs().Writes(editor.Write());
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
     impatient.SetSettings({});
-    ExpectLeftAlone(impatient.TranscodeTo(file.data(), file.size(), {RLE}), Outcome::Failed,
-                    "the time for this instance was over");
+    ExpectLeftAlone(impatient.TranscodeTo(file.data(), file.size(), {RLE, JPEG_LOSSLESS}),
+                    Outcome::Failed, "the time for this instance was over");
     EXPECT_EQ(Texts{":failed"}, observer_.texts_);
   }
 
@@ -626,8 +626,10 @@ namespace OrthancPerf
 
     native_->Fails("no zlib");
     dcmtk_->Fails("no zlib");
-    ExpectLeftAlone(Ask(file, {RLE}), Outcome::Declined,
+    observer_.texts_.clear();
+    ExpectLeftAlone(Ask(file, {RLE, JPEG_LOSSLESS}), Outcome::Declined,
                     "deflated, and not inflated: native: no zlib; dcmtk: no zlib");
+    EXPECT_EQ(Texts{":declined"}, observer_.texts_);
   }
 
 
