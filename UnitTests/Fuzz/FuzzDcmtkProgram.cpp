@@ -6,11 +6,10 @@
 using namespace OrthancPerf;
 
 
-// DCMTK writes behind a near-lossless frame (RoomyArrays.cpp): there is room between all blocks.
-// Nothing needs a gigabyte, and what is given back rests, but not for long, which takes time.
+// Nothing needs a gigabyte, and what is given back rests, but not for long, which takes time
 extern "C" const char* __asan_default_options()
 {
-  return "redzone=1024:quarantine_size_mb=4:allocator_release_to_os_interval_ms=-1:"
+  return "quarantine_size_mb=4:allocator_release_to_os_interval_ms=-1:"
          "max_allocation_size_mb=1024:allocator_may_return_null=1";
 }
 

@@ -9,8 +9,11 @@
 #include <cstdlib>
 #include <new>
 
-// The sanitizers have their own
-#if !defined(PERF_SANITIZED)
+#if defined(PERF_SANITIZED)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(memory, size) ((void)(memory), (void)(size))
+#endif
 
 namespace
 {
@@ -26,7 +29,16 @@ namespace
       return nullptr;
     }
 
-    return std::malloc(size + HEADERS + (size < SMALL ? 4 * size : size / 4));
+    const std::size_t room = HEADERS + (size < SMALL ? 4 * size : size / 4);
+    char* const memory = static_cast<char*>(std::malloc(size + room));
+
+    // For DCMTK alone, whose stores are not watched: who is watched has no room
+    if (memory != nullptr)
+    {
+      ASAN_POISON_MEMORY_REGION(memory + size, room);
+    }
+
+    return memory;
   }
 }
 
@@ -66,5 +78,3 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept
 {
   std::free(memory);
 }
-
-#endif
