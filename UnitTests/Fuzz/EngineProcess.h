@@ -197,8 +197,15 @@ namespace OrthancPerf
     EngineProcess(const EngineProcess&) = delete;
     EngineProcess& operator=(const EngineProcess&) = delete;
 
+    // The engine's process ends first: what time it took is this one's then
     ~EngineProcess()
     {
+      if (process_ > 0)
+      {
+        close(connection_);
+        waitpid(process_, nullptr, 0);
+      }
+
       if (crashes_ > 0)
       {
         std::fprintf(stderr, "%s has ended its process %zu times, once in %zu\n", library_.c_str(),
