@@ -34,19 +34,27 @@ namespace OrthancPerf
 
     for (const State& state : states_)
     {
-      if (state.askedAt && now - *state.askedAt >= longest_)
+      if (const std::string problem = FindProblem(state, now); !problem.empty())
       {
-        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *state.askedAt);
-        problems.push_back(
-            {state.part.name, "no answer for " + std::to_string(seconds.count()) + " s"});
-      }
-      else if (!state.problem.empty())
-      {
-        problems.push_back({state.part.name, state.problem});
+        problems.push_back({state.part.name, problem});
       }
     }
 
     return problems;
+  }
+
+
+  std::string HealthWatch::FindProblem(const State& state, TimePoint now) const
+  {
+    if (state.askedAt && now - *state.askedAt >= longest_)
+    {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *state.askedAt);
+      return "no answer for " + std::to_string(seconds.count()) + " s";
+    }
+
+    const bool isOld = state.isWanted && state.answeredAt &&
+                       now - *state.answeredAt >= state.part.period + longest_;
+    return isOld && state.problem.empty() ? NOT_KNOWN : state.problem;
   }
 
 

@@ -42,23 +42,27 @@ namespace OrthancPerf
     explicit HealthWatch(const std::vector<Part>& parts, Duration longest = LONGEST);
 
     // What is wrong. Has asked whom it is time to ask, and waits for the answers for so long at
-    // most. What was never answered is a problem, too.
+    // most. What was never answered is a problem, too, and what was so long ago that it is no
+    // longer believed, where nobody has looked since.
     std::vector<Problem> Look(Duration patience);
 
     // Asks the next one, for which it waits so long at most. By one thread.
     void AskNext(Duration patience);
 
   private:
+    static constexpr const char* NOT_KNOWN = "not known yet";
+
     struct State
     {
       Part part;
       bool isWanted = false;
       std::optional<TimePoint> askedAt;  // and not answered yet
       std::optional<TimePoint> answeredAt;
-      std::string problem = "not known yet";
+      std::string problem = NOT_KNOWN;
     };
 
     static bool IsDue(const State& state, TimePoint now);
+    std::string FindProblem(const State& state, TimePoint now) const;
     State* FindWanted();
     bool IsAnswered() const;
 

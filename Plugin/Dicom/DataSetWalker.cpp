@@ -368,9 +368,15 @@ namespace OrthancPerf
     DataSetWalker walker(data_ + position_, length, 0);
     walker.isInPrivate_ = true;
     walker.depth_ = depth_;
+    walker.steps_ = steps_;
     const Frame root = {Level::Sequence, frames_[depth_ - 1].encoding, length, 0};
     const bool isSequence = walker.Walk(root, visitor) == WalkResult::Complete &&
                             walker.IsAtEnd() && !walker.EndsInside();
+    steps_ = walker.steps_;
+
+    // Who takes it for one all the same, by a dictionary, may find in it what is not looked for
+    // here
+    hasUnorderedElements_ |= !isSequence;
 
     if (isSequence)
     {

@@ -119,7 +119,8 @@ namespace OrthancPerf
     }
 
     // Whether an element, of an item maybe, does not have a higher tag than the one before it, as
-    // DICOM PS3.5 section 7.1 demands: it may be there twice, and DCMTK keeps the first of such
+    // DICOM PS3.5 section 7.1 demands: it may be there twice, and DCMTK keeps the first of such. Or
+    // that cannot be told of a private one, which begins like a sequence, and is none to its end.
     bool HasUnorderedElements() const noexcept
     {
       return hasUnorderedElements_;

@@ -197,6 +197,7 @@ namespace OrthancPerf
 
     if (WasGivenUp(known.instanceId))
     {
+      silence_.reset();
       return false;
     }
 
@@ -236,7 +237,7 @@ namespace OrthancPerf
 
     if (!inFlight_->isStored)
     {
-      givenUp_.Add(*inFlight_);
+      GiveUp(now);
     }
 
     return End();
@@ -294,7 +295,28 @@ namespace OrthancPerf
   std::optional<StuckInstance> IngestThread::GetStuck(TimePoint now) const
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return inFlight_ ? inFlight_->GetStuck(source_, now) : std::nullopt;
+
+    if (inFlight_)
+    {
+      return inFlight_->GetStuck(source_, now);
+    }
+
+    const bool isSilent =
+        silence_ && source_.GetResponse(silence_->message).state == Response::State::Pending;
+    return isSilent ? std::make_optional(StuckInstance{silence_->phase, now - silence_->since})
+                    : std::nullopt;
+  }
+
+
+  // It is in flight no longer, but a disk or a database that hangs keeps its thread
+  void IngestThread::GiveUp(TimePoint now)
+  {
+    givenUp_.Add(*inFlight_);
+
+    if (const std::optional<StuckInstance> stuck = inFlight_->GetStuck(source_, now))
+    {
+      silence_ = Silence{*inFlight_->message, stuck->phase, now - stuck->silence};
+    }
   }
 
 
@@ -391,6 +413,7 @@ namespace OrthancPerf
 
   void IngestThread::Open(TimePoint begin, Origin origin, std::size_t size)
   {
+    silence_.reset();
     inFlight_.emplace(begin);
     inFlight_->instance.origin = origin;
     inFlight_->instance.size = size;

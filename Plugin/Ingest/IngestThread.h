@@ -91,7 +91,7 @@ namespace OrthancPerf
 
     // The instance on this thread if Orthanc has had it for ten seconds, and what a slow disk takes
     // for its size, without a sign, and has neither stored it, nor answered, nor closed the
-    // connection. Nothing if that is not seen.
+    // connection. Nothing if that is not seen. It stays so when the instance has ended as given up.
     std::optional<StuckInstance> GetStuck(TimePoint now) const;
 
   private:
@@ -99,7 +99,16 @@ namespace OrthancPerf
     // it is told of, too
     static constexpr std::size_t MAXIMUM_OVERTAKEN = 4;
 
+    // The one that was given up last, if Orthanc was still at it: since when, and in which phase
+    struct Silence
+    {
+      MessageId message;
+      Phase phase;
+      TimePoint since;
+    };
+
     std::optional<EndedInstance> End();
+    void GiveUp(TimePoint now);
     std::optional<EndedInstance> Leave(Origin next, TimePoint now);
     std::deque<InstanceInFlight>::iterator FindOvertaken(const std::string& instanceId);
     std::optional<EndedInstance> TakeFirstOvertaken();
@@ -115,5 +124,6 @@ namespace OrthancPerf
         overtaken_;                      // by those that began later, on their way; latest last
     std::optional<EndedInstance> told_;  // of them, the one that Orthanc was said to have stored
     GivenUpInstances givenUp_;
+    std::optional<Silence> silence_;
   };
 }

@@ -59,6 +59,8 @@ namespace OrthancPerf
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     TimePoint readAt;                                    // the latest byte
     bool isServed = false;                 // the request under way, by Orthanc: not refused
+    bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
+    bool isCommandBegun = false;           // by the bytes that Orthanc writes now
     std::optional<TimePoint> restSince;    // what may be the body of a refused request
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written

@@ -43,6 +43,15 @@ namespace OrthancPerf
       return size >= INTERIM_RESPONSE.size() &&
              std::equal(INTERIM_RESPONSE.begin(), INTERIM_RESPONSE.end(), data);
     }
+
+    // "HTTP/1.1 403": where Orthanc, or a filter after the plugin's, refuses the request after all,
+    // it leaves the body unread
+    bool IsClientError(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::string_view VERSION = "HTTP/1.1 ";
+      return size > VERSION.size() && std::equal(VERSION.begin(), VERSION.end(), data) &&
+             data[VERSION.size()] == '4';
+    }
   }
 
   ConnectionTracker::ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer,
@@ -203,6 +212,19 @@ namespace OrthancPerf
         (connection.IsDicom() && connection.state == ExchangeState::Request &&
          !connection.IsOutgoing() && data[0] == static_cast<std::uint8_t>(PduType::Abort));
 
+    if (connection.writeFramer.IsBetweenPdus())
+    {
+      connection.isCommandBegun = IsCommand(data, size) && !connection.isCommandOpen;
+      connection.isCommandOpen = IsCommandOpen(data, size);
+    }
+    else
+    {
+      connection.isCommandBegun = false;
+    }
+
+    connection.isServed = connection.isServed && !(connection.state == ExchangeState::Request &&
+                                                   IsClientError(data, size));
+
     if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
@@ -262,8 +284,7 @@ namespace OrthancPerf
                                          std::size_t size, TimePoint now) noexcept
   {
     // Without a response, where Orthanc has lost patience and sends the next one
-    const bool isNext =
-        connection.IsOutgoing() && connection.writeFramer.IsBetweenPdus() && IsCommand(data, size);
+    const bool isNext = connection.IsOutgoing() && connection.isCommandBegun;
 
     if (connection.state != ExchangeState::Request || isNext)
     {

@@ -42,10 +42,15 @@ namespace OrthancPerf
     }
 
 
-    // The status of the response; what is none (A-ABORT, A-RELEASE-RQ, C-CANCEL-RQ) does not answer
-    void ReadStatus(ProbeEvent& event, const CommandFieldReader& answer) noexcept
+    // The status of the response to the message of this ID. What is none (A-ABORT, A-RELEASE-RQ,
+    // C-CANCEL-RQ) does not answer, nor what comes late for the message before: DCMTK takes
+    // neither.
+    void ReadStatus(ProbeEvent& event, const CommandFieldReader& answer,
+                    std::optional<std::uint16_t> id) noexcept
     {
-      if (answer.Get() != C_STORE_RESPONSE)
+      const std::optional<std::uint16_t> answered = answer.GetAnsweredId();
+
+      if (answer.Get() != C_STORE_RESPONSE || (id && answered && *id != *answered))
       {
         event.wait = -1;
       }
@@ -350,8 +355,7 @@ namespace OrthancPerf
     if (!connection.IsOutgoing())
     {
       // Orthanc goes on: after the response, or once it has lost patience
-      if (response.load(RELAXED) == 0 ||
-          (connection.writeFramer.IsBetweenPdus() && IsCommand(data, size)))
+      if (response.load(RELAXED) == 0 || connection.isCommandBegun)
       {
         FinishSubOperation(connection, place, AssociationOutcome::Released);
       }
@@ -428,7 +432,7 @@ namespace OrthancPerf
 
     if (isAnswered)
     {
-      ReadStatus(event, place.command);
+      ReadStatus(event, place.command, sent.GetMessageId());
     }
 
     events_->Push(event);
@@ -471,7 +475,7 @@ namespace OrthancPerf
       if (!connection.isEncrypted.load(RELAXED))
       {
         event.sopInstanceUid = place.command.GetInstanceUid();
-        ReadStatus(event, place.response);
+        ReadStatus(event, place.response, place.command.GetMessageId());
       }
 
       events_->Push(event);

@@ -45,6 +45,21 @@ namespace OrthancPerf
   }
 
 
+  TEST(HealthWatch, WhatIsLongAgoIsNotKnown)
+  {
+    HealthWatch watch({{"Disk", Duration::zero(),
+                        []
+                        {
+                          return std::string();
+                        }}},
+                      SOON);
+    watch.Look(Duration::zero());
+    watch.AskNext(LONG);
+    std::this_thread::sleep_for(SOON);
+    EXPECT_EQ(watch.Look(Duration::zero()).at(0).text, "not known yet");
+  }
+
+
   TEST(HealthWatch, AnswersWhatWasAnswered)
   {
     std::string problem;

@@ -219,10 +219,28 @@ namespace OrthancPerf
     EXPECT_EQ(UNORDERED_ELEMENTS, find(wrap(0x00471001, wrap(0x00471002, one + one))));
     EXPECT_NE("", find(wrap(0x00471001, one + signature)));
 
-    // Bytes that only begin like an item
+    // Bytes that only begin like an item, except for who knows better
     const std::string cut = DicomFileBuilder(implicit).Item(100).Raw(one + one).GetBytes();
-    EXPECT_EQ("", find(wrap(0x00471001, one + one + "rest")));
-    EXPECT_EQ("", find(DicomFileBuilder(implicit).Element(0x00471001, "", cut).GetBytes()));
+    EXPECT_EQ(UNORDERED_ELEMENTS, find(wrap(0x00471001, one + two + "rest")));
+    EXPECT_EQ(UNORDERED_ELEMENTS,
+              find(DicomFileBuilder(implicit).Element(0x00471001, "", cut).GetBytes()));
+    const std::string bytes =
+        DicomFileBuilder(implicit).Element(0x00471002, "", cut.substr(0, 8)).GetBytes();
+    EXPECT_EQ(UNORDERED_ELEMENTS, find(wrap(0x00471001, one + one + bytes)));
+
+    // Looking through them has an end, which is that of all elements together
+    std::string items;
+    for (int i = 0; i < 100000; i++)
+    {
+      items += DicomFileBuilder(implicit).Item(0).GetBytes();
+    }
+
+    const auto many = [&](DicomTag tag)
+    {
+      return DicomFileBuilder(implicit).Element(tag, "", items).GetBytes();
+    };
+    EXPECT_EQ("", find(many(0x00471001)));
+    EXPECT_EQ(NOT_LOOKED_THROUGH, find(many(0x00471001) + many(0x00471002)));
   }
 
 

@@ -430,6 +430,25 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(IngestThreadWithProbe, WhatIsStuckStaysSoWhenItIsGivenUp)
+  {
+    constexpr int QUARTER_OF_AN_HOUR = 900'000;
+    Receive();
+    source_.phase = Phase::Index;
+    ASSERT_FALSE(thread_.TakeEnded(At(QUARTER_OF_AN_HOUR), milliseconds(0)));
+    ASSERT_TRUE(thread_.TakeEnded(At(QUARTER_OF_AN_HOUR + 110), milliseconds(0)));
+    EXPECT_EQ(0U, thread_.CountInFlight());
+
+    const std::optional<StuckInstance> stuck = thread_.GetStuck(At(QUARTER_OF_AN_HOUR + 5110));
+    ASSERT_TRUE(stuck);
+    EXPECT_EQ(Phase::Index, stuck->phase);
+    EXPECT_EQ(milliseconds(QUARTER_OF_AN_HOUR + 5000), stuck->silence);
+
+    source_.response = At(QUARTER_OF_AN_HOUR + 6000);
+    EXPECT_FALSE(thread_.GetStuck(At(QUARTER_OF_AN_HOUR + 6001)));
+  }
+
+
   TEST_F(IngestThreadWithProbe, WhatIsStoredOrGoneIsNotStuck)
   {
     Receive();

@@ -244,6 +244,21 @@ namespace OrthancPerf
   }
 
 
+  // By Orthanc itself, say, or Lua, which are asked after the plugin
+  TEST_F(MessageRecorderTest, NeitherIsThatOfOneThatWasRefusedLater)
+  {
+    Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+    Read(connection, "POST /instances HTTP/1.1\r\n", 1);
+    tracker_.OnServed(connection, At(2));
+    Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
+    Read(connection, std::string(500000, 'x'), 12);
+    tracker_.OnWaited(connection, At(12), At(412));
+    Read(connection, "POST /instances HTTP/1.1\r\n", 412);
+    tracker_.OnServed(connection, At(413));
+    EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
+  }
+
+
   // As it comes in pieces, and is not served before it is whole
   TEST_F(MessageRecorderTest, TheHeaderOfTheFirstRequestBeginsIt)
   {
@@ -668,6 +683,43 @@ namespace OrthancPerf
     ASSERT_NO_FATAL_FAILURE(ExpectOnlySecondIsStored());
     EXPECT_EQ(MakeStoreRequest("1.2.3.5").size() + MakeDataSet(4000).size(),
               collector_.instances[1].size);
+  }
+
+
+  // As DCMTK takes it: it waits for that of the second
+  TEST_F(MessageRecorderTest, ALateAnswerIsNotThatOfTheNextInstance)
+  {
+    Connection& connection = Connect();
+    Write(connection, MakeStoreRequest("1.2.3.4", 7), 1010);
+    Write(connection, MakeDataSet(5000), 1011);
+    Write(connection, MakeStoreRequest("1.2.3.5", 8), 2010);
+    Write(connection, MakeDataSet(4000), 2011);
+    Read(connection, MakeStoreResponse(0xa700, 7), 2020);
+    Write(connection, MakeStoreRequest("1.2.3.6", 9), 2030);
+    Write(connection, MakeDataSet(4000), 2031);
+    Read(connection, MakeStoreResponse(0, 9), 2040);
+    tracker_.OnClosing(connection, At(2080));
+
+    ASSERT_EQ(3U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Failed, collector_.instances[1].outcome);
+    EXPECT_FALSE(collector_.instances[1].phases.Get(Phase::Wait));
+    EXPECT_EQ(Outcome::Stored, collector_.instances[2].outcome);
+  }
+
+
+  TEST_F(MessageRecorderTest, ACommandThatASmallPduDividesIsOne)
+  {
+    Connection& connection = Connect();
+    const std::string request = SplitCommand(MakeStoreRequest("1.2.3.4"));
+    const std::size_t second = request.find(std::string({1, 3})) - 10;
+    Write(connection, request.substr(0, second), 1010);
+    Write(connection, request.substr(second), 1011);
+    Write(connection, MakeDataSet(5000), 1012);
+    Read(connection, MakeStoreResponse(0), 1020);
+    tracker_.OnClosing(connection, At(1080));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Stored, collector_.instances.front().outcome);
   }
 
 

@@ -13,6 +13,7 @@ namespace OrthancPerf
     constexpr std::size_t PDV_HEADER_SIZE = 6;  // length, presentation context, control header
     constexpr std::size_t CONTROL_HEADER = PDU_HEADER_SIZE + 5;
     constexpr std::uint8_t IS_COMMAND = 0x01;  // message control header: PS3.8 annex E.2
+    constexpr std::uint8_t IS_LAST = 0x02;     // the same
     constexpr std::size_t ELEMENT_HEADER_SIZE = 8;
     constexpr std::uint16_t AFFECTED_SOP_INSTANCE_UID = 0x1000;
 
@@ -26,6 +27,12 @@ namespace OrthancPerf
   {
     return size > CONTROL_HEADER && data[0] == static_cast<std::uint8_t>(PduType::Data) &&
            (data[CONTROL_HEADER] & IS_COMMAND) != 0;
+  }
+
+
+  bool IsCommandOpen(const std::uint8_t* data, std::size_t size) noexcept
+  {
+    return IsCommand(data, size) && (data[CONTROL_HEADER] & IS_LAST) == 0;
   }
 
 

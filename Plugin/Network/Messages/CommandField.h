@@ -20,6 +20,9 @@ namespace OrthancPerf
   // with the header of its first PDV
   bool IsCommand(const std::uint8_t* data, std::size_t size) noexcept;
 
+  // Whether such a command set goes on in the next PDU
+  bool IsCommandOpen(const std::uint8_t* data, std::size_t size) noexcept;
+
 
   // Finds elements of a DIMSE message's command set in its first bytes: a P-DATA-TF PDU
   // whose first fragment is a command set, in Implicit VR Little Endian (DICOM PS3.7 section
@@ -42,6 +45,17 @@ namespace OrthancPerf
     std::optional<std::uint16_t> Get() const noexcept
     {
       return GetNumber(0x0100);
+    }
+
+    // The Message ID (0000,0110) of a request, and that which a response answers (0000,0120)
+    std::optional<std::uint16_t> GetMessageId() const noexcept
+    {
+      return GetNumber(0x0110);
+    }
+
+    std::optional<std::uint16_t> GetAnsweredId() const noexcept
+    {
+      return GetNumber(0x0120);
     }
 
     // The Status (0000,0900) of a response

@@ -67,13 +67,15 @@ namespace OrthancPerf
       isCommand_ = IsCommand(header_.data(), HEADER_SIZE);
       have_ = 0;
 
-      if (isCommand_)
+      if (isCommand_ && !isOpen_)
       {
         command_.Reset();
         command_.Feed(header_.data(), HEADER_SIZE);
         firstByte_ = now;
         size_ = HEADER_SIZE - 1;  // this last byte is counted by the caller
       }
+
+      isOpen_ = IsCommandOpen(header_.data(), HEADER_SIZE);
     }
   }
 

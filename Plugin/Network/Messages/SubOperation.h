@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace OrthancPerf
 {
@@ -29,6 +30,11 @@ namespace OrthancPerf
     UidText GetInstanceUid() const noexcept
     {
       return command_.GetInstanceUid();
+    }
+
+    std::optional<std::uint16_t> GetMessageId() const noexcept
+    {
+      return command_.GetMessageId();
     }
 
     // The peer begins to answer; the end of the message has left at this count of Clock
@@ -71,6 +77,7 @@ namespace OrthancPerf
     std::size_t have_ = 0;    // bytes of the header
     std::uint32_t left_ = 0;  // bytes of the PDU after it
     bool isCommand_ = false;  // the PDU under way has a command set
+    bool isOpen_ = false;     // which goes on in the next one
     CommandFieldReader command_;
     std::int64_t firstByte_ = 0;
     std::int64_t lastByte_ = 0;

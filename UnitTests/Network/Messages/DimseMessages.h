@@ -63,6 +63,37 @@ namespace OrthancPerf
                                         MakeElement(0x0900, ToLittleEndian16(status)));
   }
 
+  // As they answer each other (DICOM PS3.7 section 9.3.1)
+  inline std::string MakeStoreRequest(const std::string& sopInstanceUid, std::uint16_t id)
+  {
+    std::string request = MakeStoreRequest(sopInstanceUid);
+    const std::string first = MakeElement(0x0110, ToLittleEndian16(1));
+    return request.replace(request.find(first), first.size(),
+                           MakeElement(0x0110, ToLittleEndian16(id)));
+  }
+
+  inline std::string MakeStoreResponse(std::uint16_t status, std::uint16_t answeredId)
+  {
+    std::string response = MakeStoreResponse(status);
+    const std::string first = MakeElement(0x0110, ToLittleEndian16(1));
+    return response.replace(response.find(first), first.size(),
+                            MakeElement(0x0120, ToLittleEndian16(answeredId)));
+  }
+
+  // The same command set, in two PDUs
+  inline std::string SplitCommand(const std::string& message)
+  {
+    constexpr std::size_t HEADERS = 12;
+    const std::string command = message.substr(HEADERS);
+    const auto wrap = [](char control, const std::string& part)
+    {
+      const std::string value = std::string({1, control}) + part;
+      return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
+    };
+    const std::size_t middle = command.size() / 4 * 3;  // behind the Command Field
+    return wrap(1, command.substr(0, middle)) + wrap(3, command.substr(middle));
+  }
+
   // A P-DATA-TF PDU with a piece of a data set
   inline std::string MakeDataSet(std::size_t size)
   {
