@@ -689,6 +689,16 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, TakesNoMemoryForAMetaInformationBeyondTheEnd)
+  {
+    constexpr std::size_t FIRST_VR = 136;  // of the group length
+    std::string file = MakeSampleImage(MakeShape(8, 8));
+    file.insert(FIRST_VR, std::string("\x22\x6c\x3d\xb9\xfe\x7e\0\0", 8));  // a length of 3 GB
+    EXPECT_EQ("the File Meta Information goes beyond the end of the file",
+              GetReason(file, EXPLICIT_LITTLE_ENDIAN, TranscodingOutcome::Failed));
+  }
+
+
   TEST(DcmtkEngine, DeclinesJpegThatItsOwnLibraryWouldNotRead)
   {
     SampleShape shape = MakeShape(8, 8);

@@ -16,16 +16,24 @@ namespace OrthancPerf
   namespace
   {
     // By its length, it may hold elements of other groups. DCMTK would write them as a part of it
-    // that none of its readers takes for one: nobody could inflate what follows.
-    void CheckMetaInformation(DcmMetaInfo& information)
+    // that none of its readers takes for one: nobody could inflate what follows. And of an element
+    // that goes beyond the file's end, it keeps the length without the value.
+    void CheckMetaInformation(DcmMetaInfo& information, std::size_t size)
     {
       constexpr Uint16 GROUP = 0x0002;  // DICOM PS3.10 section 7.1
 
       for (unsigned long i = 0; i < information.card(); i++)
       {
-        if (information.getElement(i)->getGTag() != GROUP)
+        DcmElement& element = *information.getElement(i);
+
+        if (element.getGTag() != GROUP)
         {
           throw CodecError("the File Meta Information has elements of another group");
+        }
+
+        if (element.getLength() > size)
+        {
+          throw CodecError("the File Meta Information goes beyond the end of the file");
         }
       }
     }
@@ -83,7 +91,7 @@ namespace OrthancPerf
       file.transferInit();
       CheckDone(file.read(stream), "read the file");
       file.transferEnd();
-      CheckMetaInformation(*file.getMetaInfo());
+      CheckMetaInformation(*file.getMetaInfo(), bytes.size());
     }
   }
 
