@@ -52,9 +52,9 @@ namespace OrthancPerf
       return "no answer for " + std::to_string(seconds.count()) + " s";
     }
 
-    const bool isOld = state.isWanted && state.answeredAt &&
-                       now - *state.answeredAt >= state.part.period + longest_;
-    return isOld && state.problem.empty() ? NOT_KNOWN : state.problem;
+    const bool isKnown = state.answeredAt && (!state.isWanted || now - *state.answeredAt <
+                                                                     state.part.period + longest_);
+    return isKnown || !state.problem.empty() ? state.problem : "not known yet";
   }
 
 

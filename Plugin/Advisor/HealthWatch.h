@@ -50,15 +50,13 @@ namespace OrthancPerf
     void AskNext(Duration patience);
 
   private:
-    static constexpr const char* NOT_KNOWN = "not known yet";
-
     struct State
     {
       Part part;
       bool isWanted = false;
       std::optional<TimePoint> askedAt;  // and not answered yet
       std::optional<TimePoint> answeredAt;
-      std::string problem = NOT_KNOWN;
+      std::string problem;  // by the latest answer
     };
 
     static bool IsDue(const State& state, TimePoint now);

@@ -19,6 +19,10 @@ namespace OrthancPerf
     // 9110 section 15.2). Final ones of Orthanc 1.10.1 have 85 bytes where there is nothing to say.
     // Under TLS, 100 Continue has up to 90 with its record, and those have more than 100.
     constexpr std::string_view INTERIM_RESPONSE = "HTTP/1.1 1";
+
+    // Where Orthanc, or a filter after the plugin's, refuses a request after all, it leaves the
+    // body unread
+    constexpr std::string_view CLIENT_ERROR = "HTTP/1.1 4";
     constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
 
     // What OpenSSL writes by itself while it reads, as the peer asked for that: a KeyUpdate of five
@@ -32,6 +36,12 @@ namespace OrthancPerf
     constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
 
 
+    bool BeginsWith(const std::uint8_t* data, std::size_t size, std::string_view text) noexcept
+    {
+      return size >= text.size() && std::equal(text.begin(), text.end(), data);
+    }
+
+
     bool IsInterimResponse(const Connection& connection, const std::uint8_t* data,
                            std::size_t size) noexcept
     {
@@ -40,17 +50,7 @@ namespace OrthancPerf
         return size <= MAXIMUM_INTERIM_RECORD;
       }
 
-      return size >= INTERIM_RESPONSE.size() &&
-             std::equal(INTERIM_RESPONSE.begin(), INTERIM_RESPONSE.end(), data);
-    }
-
-    // "HTTP/1.1 403": where Orthanc, or a filter after the plugin's, refuses the request after all,
-    // it leaves the body unread
-    bool IsClientError(const std::uint8_t* data, std::size_t size) noexcept
-    {
-      constexpr std::string_view VERSION = "HTTP/1.1 ";
-      return size > VERSION.size() && std::equal(VERSION.begin(), VERSION.end(), data) &&
-             data[VERSION.size()] == '4';
+      return BeginsWith(data, size, INTERIM_RESPONSE);
     }
   }
 
@@ -212,18 +212,12 @@ namespace OrthancPerf
         (connection.IsDicom() && connection.state == ExchangeState::Request &&
          !connection.IsOutgoing() && data[0] == static_cast<std::uint8_t>(PduType::Abort));
 
-    if (connection.writeFramer.IsBetweenPdus())
-    {
-      connection.isCommandBegun = IsCommand(data, size) && !connection.isCommandOpen;
-      connection.isCommandOpen = IsCommandOpen(data, size);
-    }
-    else
-    {
-      connection.isCommandBegun = false;
-    }
+    const bool isPduBegun = connection.writeFramer.IsBetweenPdus();
+    connection.isCommandBegun = isPduBegun && IsCommand(data, size) && !connection.isCommandOpen;
+    connection.isCommandOpen = isPduBegun ? IsCommandOpen(data, size) : connection.isCommandOpen;
 
     connection.isServed = connection.isServed && !(connection.state == ExchangeState::Request &&
-                                                   IsClientError(data, size));
+                                                   BeginsWith(data, size, CLIENT_ERROR));
 
     if (connection.IsOutgoing())
     {

@@ -160,13 +160,20 @@ namespace OrthancPerf
     Transcoding last =
         MakeUndone(Outcome::Declined, "", "none of the transfer syntaxes can be written");
 
-    // What could not be inflated for one of them can't be for the next, either
     for (const std::string& target : targets)
     {
-      if (last.report.outcome != Outcome::Transcoded && !last.report.isOutOfTime &&
-          problem_.empty() && FindWritableSyntax(target) != nullptr && !IsLossy(target))
+      if (FindWritableSyntax(target) == nullptr || IsLossy(target))
       {
-        last = TranscodeTo(target);
+        continue;
+      }
+
+      last = TranscodeTo(target);
+
+      // What could not be inflated for one of them can't be for the next, either
+      if (last.report.outcome == Outcome::Transcoded || last.report.isOutOfTime ||
+          !problem_.empty())
+      {
+        break;
       }
     }
 

@@ -710,16 +710,34 @@ namespace OrthancPerf
   TEST_F(MessageRecorderTest, ACommandThatASmallPduDividesIsOne)
   {
     Connection& connection = Connect();
-    const std::string request = SplitCommand(MakeStoreRequest("1.2.3.4"));
-    const std::size_t second = request.find(std::string({1, 3})) - 10;
-    Write(connection, request.substr(0, second), 1010);
-    Write(connection, request.substr(second), 1011);
+    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
+    Write(connection, first, 1010);
+    Write(connection, second, 1011);
     Write(connection, MakeDataSet(5000), 1012);
     Read(connection, MakeStoreResponse(0), 1020);
     tracker_.OnClosing(connection, At(1080));
 
     ASSERT_EQ(1U, Drain().instances.size());
     EXPECT_EQ(Outcome::Stored, collector_.instances.front().outcome);
+  }
+
+
+  TEST_F(MessageRecorderTest, ACommandOfACGetThatASmallPduDividesIsOne)
+  {
+    Connection& connection = Accept();
+    Read(connection, MakeDimseCommand(0x0010), 10);
+    const auto [first, second] = SplitCommand(MakeStoreRequest("1.2.3.4"));
+    Write(connection, first, 20);
+    Write(connection, second, 21);
+    Write(connection, MakeDataSet(5000), 23);
+    Read(connection, MakeStoreResponse(0), 30);
+    Write(connection, MakeDimseCommand(0x8010), 31);
+    tracker_.OnClosing(connection, At(40));
+
+    ASSERT_EQ(1U, Drain().instances.size());
+    EXPECT_EQ(Outcome::Stored, collector_.instances.front().outcome);
+    EXPECT_EQ(milliseconds(3), collector_.instances.front().phases.Get(Phase::Send));
+    EXPECT_STREQ("1.2.3.4", collector_.instances.front().sentUid.data());
   }
 
 

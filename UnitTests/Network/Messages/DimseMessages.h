@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -36,71 +38,68 @@ namespace OrthancPerf
     return std::string({type, 0}) + length + content;
   }
 
-  // A P-DATA-TF PDU with a command set of which the Command Field is the given one; further
-  // elements stand at its end
-  inline std::string MakeDimseCommand(std::uint16_t commandField, const std::string& further = {})
+  // A P-DATA-TF PDU with one fragment, and its message control header (DICOM PS3.8 annex E.2)
+  inline std::string MakeDataPdu(char control, const std::string& fragment)
+  {
+    const std::string value = std::string({1, control}) + fragment;
+    const std::string length = {0, 0, static_cast<char>(value.size() >> 8U),
+                                static_cast<char>(value.size() & 0xff)};
+    return MakePdu(4, length + value);
+  }
+
+  inline std::string MakeMessageId(std::uint16_t id)
+  {
+    return MakeElement(0x0110, ToLittleEndian16(id));
+  }
+
+  // A P-DATA-TF PDU with a command set of which the Command Field is the given one. Its Message ID,
+  // or that which it answers (0000,0120), follows; further elements stand at its end.
+  inline std::string MakeDimseCommand(std::uint16_t commandField, const std::string& further = {},
+                                      const std::string& id = MakeMessageId(1))
   {
     const std::string elements = MakeElement(0x0002, "1.2.840.10008.5.1.4.1.1.2\0") +
-                                 MakeElement(0x0100, ToLittleEndian16(commandField)) +
-                                 MakeElement(0x0110, ToLittleEndian16(1)) + further;
-    const std::string command =
-        MakeElement(0x0000, ToLittleEndian32(static_cast<std::uint32_t>(elements.size()))) +
-        elements;
-    const std::string value = std::string({1, 3}) + command;
-    return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
+                                 MakeElement(0x0100, ToLittleEndian16(commandField)) + id + further;
+    const std::string length = ToLittleEndian32(static_cast<std::uint32_t>(elements.size()));
+    return MakeDataPdu(3, MakeElement(0x0000, length) + elements);
   }
 
-  inline std::string MakeStoreRequest(const std::string& sopInstanceUid)
+  inline std::string MakeStoreRequest(const std::string& sopInstanceUid, std::uint16_t id = 1)
   {
-    return MakeDimseCommand(0x0001, MakeElement(0x0700, ToLittleEndian16(0)) +
-                                        MakeElement(0x0800, ToLittleEndian16(1)) +
-                                        MakeElement(0x1000, sopInstanceUid));
+    return MakeDimseCommand(0x0001,
+                            MakeElement(0x0700, ToLittleEndian16(0)) +
+                                MakeElement(0x0800, ToLittleEndian16(1)) +
+                                MakeElement(0x1000, sopInstanceUid),
+                            MakeMessageId(id));
   }
 
-  inline std::string MakeStoreResponse(std::uint16_t status)
+  // As if it did not say which request it answers, or of this one (DICOM PS3.7 section 9.3.1.2)
+  inline std::string MakeStoreResponse(std::uint16_t status,
+                                       const std::string& id = MakeMessageId(1))
   {
-    return MakeDimseCommand(0x8001, MakeElement(0x0800, ToLittleEndian16(0x0101)) +
-                                        MakeElement(0x0900, ToLittleEndian16(status)));
-  }
-
-  // As they answer each other (DICOM PS3.7 section 9.3.1)
-  inline std::string MakeStoreRequest(const std::string& sopInstanceUid, std::uint16_t id)
-  {
-    std::string request = MakeStoreRequest(sopInstanceUid);
-    const std::string first = MakeElement(0x0110, ToLittleEndian16(1));
-    return request.replace(request.find(first), first.size(),
-                           MakeElement(0x0110, ToLittleEndian16(id)));
+    return MakeDimseCommand(0x8001,
+                            MakeElement(0x0800, ToLittleEndian16(0x0101)) +
+                                MakeElement(0x0900, ToLittleEndian16(status)),
+                            id);
   }
 
   inline std::string MakeStoreResponse(std::uint16_t status, std::uint16_t answeredId)
   {
-    std::string response = MakeStoreResponse(status);
-    const std::string first = MakeElement(0x0110, ToLittleEndian16(1));
-    return response.replace(response.find(first), first.size(),
-                            MakeElement(0x0120, ToLittleEndian16(answeredId)));
+    return MakeStoreResponse(status, MakeElement(0x0120, ToLittleEndian16(answeredId)));
   }
 
-  // The same command set, in two PDUs
-  inline std::string SplitCommand(const std::string& message)
+  // The command set of a PDU in two of them, the first with the Command Field
+  inline std::array<std::string, 2> SplitCommand(const std::string& message)
   {
-    constexpr std::size_t HEADERS = 12;
+    constexpr std::size_t HEADERS = 12;  // of PDU and fragment
     const std::string command = message.substr(HEADERS);
-    const auto wrap = [](char control, const std::string& part)
-    {
-      const std::string value = std::string({1, control}) + part;
-      return MakePdu(4, std::string({0, 0, 0, static_cast<char>(value.size())}) + value);
-    };
-    const std::size_t middle = command.size() / 4 * 3;  // behind the Command Field
-    return wrap(1, command.substr(0, middle)) + wrap(3, command.substr(middle));
+    const std::size_t middle = command.size() / 4 * 3;
+    return {MakeDataPdu(1, command.substr(0, middle)), MakeDataPdu(3, command.substr(middle))};
   }
 
   // A P-DATA-TF PDU with a piece of a data set
   inline std::string MakeDataSet(std::size_t size)
   {
-    const std::string value = std::string({1, 2}) + std::string(size, 'x');
-    const std::string length = {0, 0, static_cast<char>(value.size() >> 8U),
-                                static_cast<char>(value.size() & 0xff)};
-    return MakePdu(4, length + value);
+    return MakeDataPdu(2, std::string(size, 'x'));
   }
 
   // An A-ASSOCIATE-RQ without items (DICOM PS3.8 section 9.3.2)
