@@ -30,7 +30,6 @@ namespace OrthancPerf
                                     {0xff00, 0xa900, ": the data set does not match the SOP class"},
                                     {0xf000, 0xc000, ": the receiver cannot understand it"},
                                     {0xffff, 0x0110, ": processing failure"},
-                                    {0xffff, 0x0111, ": duplicate SOP instance"},
                                     {0xffff, 0x0117, ": invalid SOP instance"},
                                     {0xffff, 0x0122, ": SOP class not supported"},
                                     {0xffff, 0x0124, ": not authorized"}};
@@ -50,18 +49,19 @@ namespace OrthancPerf
     }
 
 
-    // Of a C-STORE: 0, 0xBxxx, and two that DIMSE has for all services
-    bool IsSuccessOrWarning(std::uint16_t status)
+    // Of a C-STORE: 0, 0xBxxx, what DIMSE has for all services, and "duplicate SOP Instance",
+    // which some receivers answer where they hold it already
+    bool IsHeld(std::uint16_t status)
     {
       return status == 0 || (status & 0xf000) == 0xb000 || status == 0x0001 || status == 0x0107 ||
-             status == 0x0116;
+             status == 0x0111 || status == 0x0116;
     }
 
 
     // Why the peer does not hold the instance; empty: it does, as far as that can be seen
     std::string GetReason(const ProbeEvent& event)
     {
-      if (event.status >= 0 && !IsSuccessOrWarning(static_cast<std::uint16_t>(event.status)))
+      if (event.status >= 0 && !IsHeld(static_cast<std::uint16_t>(event.status)))
       {
         const auto status = static_cast<std::uint16_t>(event.status);
         std::array<char, 8> text = {};

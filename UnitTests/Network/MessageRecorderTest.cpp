@@ -503,7 +503,7 @@ namespace OrthancPerf
   {
     Connection& connection = Connect();
 
-    for (const std::uint16_t status : {0x0000, 0xb007, 0xa700, 0xc123, 0x0122, 0x0999})
+    for (const std::uint16_t status : {0x0000, 0xb007, 0x0111, 0xa700, 0xc123, 0x0122, 0x0999})
     {
       Write(connection, MakeStoreRequest("1.2.3.4"), 1010);
       Write(connection, MakeDataSet(5000), 1011);
@@ -521,6 +521,7 @@ namespace OrthancPerf
     }
 
     const std::vector<std::string> expected = {
+        "",
         "",
         "",
         "the receiver answered 0xA700: out of resources",
