@@ -57,9 +57,6 @@ namespace OrthancPerf
     // longer.
     constexpr std::chrono::seconds PATIENCE_WITH_TASKS(2);
 
-    // Identifiers of instances that were sent
-    constexpr std::size_t KEPT_IDENTIFIERS = 4096;
-
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
 
@@ -137,7 +134,7 @@ namespace OrthancPerf
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     memory_(orthanc_, tuner_, recorder_, server_, filterUpload,
             [this](const std::string& warning) { Warn(warning); }),
-    sentIdentifiers_(storeLookups_, KEPT_IDENTIFIERS),
+    sentIdentifiers_(storeLookups_, configuration.recentInstances),
     tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
                  configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),

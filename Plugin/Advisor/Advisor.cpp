@@ -68,12 +68,15 @@ namespace OrthancPerf
 
     {
       const std::lock_guard lock(mutex_);
-      history.assign(past_.begin(), past_.end());
 
       for (const auto& [key, record] : present_)
       {
         history.push_back(record);
       }
+
+      const std::size_t room = MAXIMUM_RECORDS - std::min(history.size(), MAXIMUM_RECORDS);
+      const std::size_t count = std::min(past_.size(), room);
+      history.insert(history.end(), past_.end() - static_cast<std::ptrdiff_t>(count), past_.end());
     }
 
     std::stable_sort(history.begin(), history.end(),

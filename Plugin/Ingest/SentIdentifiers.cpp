@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/SentIdentifiers.h"
 
+#include <utility>
+
 namespace OrthancPerf
 {
-  SentIdentifiers::SentIdentifiers(StoreLookups& lookups, std::size_t capacity) :
+  SentIdentifiers::SentIdentifiers(StoreLookups& lookups, std::size_t capacity, Now now) :
     lookups_(lookups),
-    capacity_(capacity)
+    capacity_(capacity),
+    now_(std::move(now))
   {
   }
 
@@ -24,10 +27,9 @@ namespace OrthancPerf
         instance.sopInstanceUid = sopInstanceUid;
         isAsked = true;
 
-        if (!lookups_.Add(instance,
-                          [this, uid](const StoreAnswer& id) { OnAnswer(uid, id.value_or("")); }))
+        if (!lookups_.Add(instance, [this, uid](const StoreAnswer& id) { OnAnswer(uid, id); }))
         {
-          OnAnswer(uid, "");
+          OnAnswer(uid, std::nullopt);
         }
       }
     }
@@ -43,23 +45,26 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = known_.find(sopInstanceUid.data());
-    return found == known_.end() ? "" : found->second;
+    return found == known_.end() ? "" : found->second.instanceId;
   }
 
 
   bool SentIdentifiers::IsToAsk(const std::string& uid)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return asked_.size() < MAXIMUM_ASKED && known_.count(uid) == 0 && asked_.insert(uid).second;
+    const auto found = known_.find(uid);
+    const bool isKnown = found != known_.end() && (!found->second.instanceId.empty() ||
+                                                   now_() < found->second.answeredAt + PAUSE);
+    return !isKnown && asked_.size() < MAXIMUM_ASKED && asked_.insert(uid).second;
   }
 
 
-  void SentIdentifiers::OnAnswer(const std::string& uid, const std::string& instanceId)
+  void SentIdentifiers::OnAnswer(const std::string& uid, const StoreAnswer& instanceId)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     asked_.erase(uid);
 
-    if (!instanceId.empty() && known_.emplace(uid, instanceId).second)
+    if (instanceId && known_.insert_or_assign(uid, Known{*instanceId, now_()}).second)
     {
       order_.push_back(uid);
 

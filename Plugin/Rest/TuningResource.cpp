@@ -6,8 +6,7 @@
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"
 
-#include <memory>
-#include <mutex>
+#include <functional>
 
 namespace OrthancPerf
 {
@@ -28,41 +27,26 @@ namespace OrthancPerf
     }
 
 
-    // One change after the other, so that they are noted in the order in which they come into force
-    class TuningChanger
+    RestAnswer Change(const TuningResourceSources& sources, const RestRequest& request,
+                      const std::function<TuningOutcome(const OnTuningChange&)>& change)
     {
-    public:
-      explicit TuningChanger(const TuningResourceSources& sources) : sources_(sources)
+      CheckAllowed(sources.permission, request);
+      const TuningAuthor author = {DescribeText(request.user), request.address, request.proxy};
+      const TuningOutcome outcome = change([&](const Tuning& before, const Tuning& after)
+                                           { sources.changes.Note(before, after, author); });
+
+      for (const std::string& warning : outcome.warnings)
       {
+        sources.warn(warning);
       }
 
-      RestAnswer Change(const RestRequest& request, const std::function<TuningOutcome()>& change)
-      {
-        CheckAllowed(sources_.permission, request);
-        const std::lock_guard<std::mutex> lock(mutex_);
-        const TuningOutcome outcome = change();
-        sources_.changes.Note(*outcome.before, *outcome.tuning,
-                              {DescribeText(request.user), request.address, request.proxy});
-
-        for (const std::string& warning : outcome.warnings)
-        {
-          sources_.warn(warning);
-        }
-
-        return AnswerJson(ToJson(*outcome.tuning));
-      }
-
-    private:
-      const TuningResourceSources sources_;
-      std::mutex mutex_;
-    };
+      return AnswerJson(ToJson(*outcome.tuning));
+    }
   }
 
 
   void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources)
   {
-    const auto changer = std::make_shared<TuningChanger>(sources);
-
     const auto get = [sources](const RestRequest& request)
     {
       return AnswerJson(GetFlag(request, "sources")
@@ -70,18 +54,19 @@ namespace OrthancPerf
                             : ToJson(*sources.store.Get()));
     };
 
-    const auto put = [sources, changer](const RestRequest& request)
+    const auto put = [sources](const RestRequest& request)
     {
-      const auto merge = [&]
-      {
-        return sources.store.Merge(ParseJson(request.body.data(), request.body.size()));
-      };
-      return changer->Change(request, merge);
+      return Change(sources, request,
+                    [&](const OnTuningChange& onChange) {
+                      return sources.store.Merge(
+                          ParseJson(request.body.data(), request.body.size()), onChange);
+                    });
     };
 
-    const auto reset = [sources, changer](const RestRequest& request)
+    const auto reset = [sources](const RestRequest& request)
     {
-      return changer->Change(request, [&] { return sources.store.Reset(); });
+      return Change(sources, request,
+                    [&](const OnTuningChange& onChange) { return sources.store.Reset(onChange); });
     };
 
     router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get, {"sources"});

@@ -5,6 +5,7 @@
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
 #include "Tuning/UnknownKeys.h"
+#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 
@@ -122,6 +123,13 @@ namespace OrthancPerf
         return tuning;
       }
     };
+
+
+    // 0: none, 1: without loss, 2: with loss
+    double ToFigure(const std::string& transferSyntax)
+    {
+      return transferSyntax.empty() ? 0 : (IsLossy(transferSyntax) ? 2 : 1);
+    }
   }
 
 
@@ -174,8 +182,7 @@ namespace OrthancPerf
   {
     std::map<std::string, double> figures = {
         {"DicomSockets.Preset", static_cast<double>(FindPreset(tuning.dicomSockets))},
-        {"IngestTranscoding.TransferSyntax",
-         tuning.ingestTranscoding.transferSyntax.empty() ? 0 : 1},
+        {"IngestTranscoding.TransferSyntax", ToFigure(tuning.ingestTranscoding.transferSyntax)},
         {"IngestTranscoding.Engine", static_cast<double>(tuning.ingestTranscoding.engine)},
     };
 

@@ -68,7 +68,6 @@ namespace OrthancPerf
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
     std::vector<std::string> warnings;
-    const std::shared_ptr<const Tuning> before = Get();
     LoadOnce(warnings);
 
     if (isLoaded_ && isUnsaved_)
@@ -76,11 +75,11 @@ namespace OrthancPerf
       SaveOverrides(warnings);
     }
 
-    return {before, Get(), warnings};
+    return {Get(), warnings};
   }
 
 
-  TuningOutcome TuningStore::Merge(const Json::Value& patch)
+  TuningOutcome TuningStore::Merge(const Json::Value& patch, const OnTuningChange& onChange)
   {
     const Json::Value canonical = ReadTuningPatch(patch);
     const std::lock_guard<std::mutex> lock(changeMutex_);
@@ -98,11 +97,11 @@ namespace OrthancPerf
       Append(canonical, unloaded_);
     }
 
-    return Change(overrides, std::move(warnings));
+    return Change(overrides, onChange, std::move(warnings));
   }
 
 
-  TuningOutcome TuningStore::Reset()
+  TuningOutcome TuningStore::Reset(const OnTuningChange& onChange)
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
 
@@ -110,7 +109,7 @@ namespace OrthancPerf
     isSaved_ = isSaved_ && isLoaded_;
     isLoaded_ = true;
     unloaded_.clear();
-    return Change(Json::objectValue, {});
+    return Change(Json::objectValue, onChange, {});
   }
 
 
@@ -179,18 +178,23 @@ namespace OrthancPerf
   }
 
 
-  TuningOutcome TuningStore::Change(const Json::Value& overrides, std::vector<std::string> warnings)
+  TuningOutcome TuningStore::Change(const Json::Value& overrides, const OnTuningChange& onChange,
+                                    std::vector<std::string> warnings)
   {
-    const std::shared_ptr<const Tuning> before = Get();
-
     if (overrides != GetOverrides())
     {
+      const std::shared_ptr<const Tuning> before = Get();
       isSaved_ = false;
       PutInForce(overrides);
+
+      if (onChange)
+      {
+        onChange(*before, *Get());
+      }
     }
 
     SaveOverrides(warnings);
-    return {before, Get(), std::move(warnings)};
+    return {Get(), std::move(warnings)};
   }
 
 

@@ -45,10 +45,14 @@ namespace OrthancPerf
   using TuningCheck = std::function<void(const Tuning& current, const Tuning& proposed)>;
 
 
+  // Told that one is in force instead of another, before that is saved, which may take long or
+  // never end. Called on the thread that changes the tuning, in the order of the changes.
+  using OnTuningChange = std::function<void(const Tuning& before, const Tuning& after)>;
+
+
   // What came of a change
   struct TuningOutcome
   {
-    std::shared_ptr<const Tuning> before;  // was in force until now
     std::shared_ptr<const Tuning> tuning;  // in force from now on
 
     // For the log and for whoever asked: saved changes that could not be read and are ignored, or
@@ -95,10 +99,10 @@ namespace OrthancPerf
 
     // Applies a merge patch (RFC 7396) to the tuning; a null takes a key or a section back to the
     // configuration
-    TuningOutcome Merge(const Json::Value& patch);
+    TuningOutcome Merge(const Json::Value& patch, const OnTuningChange& onChange = {});
 
     // Back to the configuration, whatever was saved
-    TuningOutcome Reset();
+    TuningOutcome Reset(const OnTuningChange& onChange = {});
 
     // In force; never null
     std::shared_ptr<const Tuning> Get() const;
@@ -109,7 +113,8 @@ namespace OrthancPerf
   private:
     // These expect changeMutex_ to be held
     void LoadOnce(std::vector<std::string>& warnings);
-    TuningOutcome Change(const Json::Value& overrides, std::vector<std::string> warnings);
+    TuningOutcome Change(const Json::Value& overrides, const OnTuningChange& onChange,
+                         std::vector<std::string> warnings);
     void PutInForce(const Json::Value& overrides);
     void SaveOverrides(std::vector<std::string>& warnings);
     void NotifyObservers() const;

@@ -97,6 +97,28 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(AdvisorTest, WhatIsStillThereStaysInTheHistory)
+  {
+    for (int i = 0; i < 2000; i++)
+    {
+      told_ = {MakeFinding("b", "", 0.5)};
+
+      if (i % 2 == 0)
+      {
+        told_.push_back(MakeFinding("a", "CT1", 0.5));
+      }
+
+      now_ += std::chrono::seconds(5);
+      advisor_->Advise();
+    }
+
+    const std::vector<FindingRecord> history = advisor_->GetHistory();
+    EXPECT_EQ(Advisor::MAXIMUM_RECORDS, history.size());
+    EXPECT_EQ("b", history.back().id);
+    EXPECT_FALSE(history.back().end);
+  }
+
+
   TEST_F(AdvisorTest, TheMostCostlyFindingComesFirst)
   {
     told_ = {MakeFinding("b", "", 0.1), MakeFinding("a", "CT2", 0.5), MakeFinding("a", "CT1", 0.5)};

@@ -34,7 +34,12 @@ namespace OrthancPerf
       }
 
       StoreLookups lookups_;
-      SentIdentifiers identifiers_{lookups_, 2};
+      TimePoint now_;
+      SentIdentifiers identifiers_{lookups_, 2,
+                                   [this]
+                                   {
+                                     return now_;
+                                   }};
       std::vector<std::string> asked_;
     };
   }
@@ -54,7 +59,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(SentIdentifiersTest, WhatTheStoreDoesNotHaveIsAskedForAgain)
+  TEST_F(SentIdentifiersTest, WhatTheStoreDoesNotHaveIsAskedForAgainAfterAPause)
   {
     identifiers_.LookUp({MakeUid("1.2")}, Duration::zero());
     Ask("1.2");
@@ -62,7 +67,38 @@ namespace OrthancPerf
 
     identifiers_.LookUp({MakeUid("1.2")}, Duration::zero());
     Ask();
+    EXPECT_EQ("", identifiers_.Get(MakeUid("1.2")));
+    EXPECT_EQ(1U, asked_.size());
+
+    now_ += SentIdentifiers::PAUSE;
+    identifiers_.LookUp({MakeUid("1.2")}, Duration::zero());
+    Ask();
     EXPECT_EQ("id of 1.2", identifiers_.Get(MakeUid("1.2")));
+  }
+
+
+  // Those that the store has have their turn
+  TEST_F(SentIdentifiersTest, WhatWasDeletedKeepsNoPlaceOfOthers)
+  {
+    SentIdentifiers identifiers(lookups_, 1000, [this] { return now_; });
+    std::vector<UidText> uids;
+
+    for (std::size_t i = 0; i < SentIdentifiers::MAXIMUM_ASKED; i++)
+    {
+      uids.push_back(MakeUid("1." + std::to_string(i)));
+    }
+
+    uids.push_back(MakeUid("1.2.3"));
+    identifiers.LookUp(uids, Duration::zero());
+
+    for (std::size_t i = 0; i < SentIdentifiers::MAXIMUM_ASKED; i++)
+    {
+      lookups_.AskNext([](const InstanceIdentity&) { return ""; }, Duration::zero());
+    }
+
+    identifiers.LookUp(uids, Duration::zero());
+    Ask();
+    EXPECT_EQ("id of 1.2.3", identifiers.Get(uids.back()));
   }
 
 

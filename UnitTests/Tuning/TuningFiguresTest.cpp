@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningReader.h"
 
+#include "Dicom/TransferSyntax.h"
+
 #include <gtest/gtest.h>
 
 namespace OrthancPerf
@@ -23,5 +25,15 @@ namespace OrthancPerf
     EXPECT_EQ(2, figures.at("IngestTranscoding.Engine"));
     EXPECT_EQ(0, figures.at("IngestTranscoding.TransferSyntax"));
     EXPECT_EQ(90, figures.at("IngestTranscoding.LossyQuality"));
+  }
+
+
+  TEST(TuningFigures, TellWhatIsLossy)
+  {
+    Tuning tuning;
+    tuning.ingestTranscoding.transferSyntax = TransferSyntaxUid::JPEG_LOSSLESS;
+    EXPECT_EQ(1, ToFigures(tuning).at("IngestTranscoding.TransferSyntax"));
+    tuning.ingestTranscoding.transferSyntax = TransferSyntaxUid::JPEG_BASELINE;
+    EXPECT_EQ(2, ToFigures(tuning).at("IngestTranscoding.TransferSyntax"));
   }
 }

@@ -67,6 +67,27 @@ TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
 }
 
 
+// Saving may take as long as a database hangs
+TEST_F(TuningStoreTest, AChangeIsToldOnceItIsInForceAndBeforeItIsSaved)
+{
+  FilePersistence persistence = MakePersistence();
+  TuningStore store(Tuning(), &persistence, {});
+  int told = 0;
+  const OnTuningChange onChange = [&](const Tuning& before, const Tuning& after)
+  {
+    told++;
+    EXPECT_FALSE(before == after);
+    EXPECT_EQ(after, *store.Get());
+    EXPECT_EQ(told == 2, persistence.Load().has_value());  // as it was before this change
+  };
+  store.Merge(Parse(STOCK), onChange);
+  store.Merge(Parse(STOCK), onChange);  // nothing new
+  store.Reset(onChange);
+  EXPECT_EQ(2, told);
+  EXPECT_FALSE(persistence.Load().has_value());
+}
+
+
 TEST_F(TuningStoreTest, MergesAndTellsAllObservers)
 {
   Recorder first;

@@ -11,7 +11,10 @@ const ORTHANC = new URL('../', PERF);
 const PATIENCE = 8000;
 const LONG_PATIENCE = 60_000; // for what changes something, or lists all series
 
-// An answer that is not 2xx; the message is what the server says of it
+const SIGNED_OUT = 401;
+
+// An answer that is not 2xx; the message is what the server says of it. A proxy's way to its login
+// page counts as 401.
 export class RequestError extends Error {
   constructor(
     readonly status: number,
@@ -21,6 +24,9 @@ export class RequestError extends Error {
     super(message);
   }
 }
+
+// Whether what was asked for is done, nobody knows
+export class NoAnswerError extends Error {}
 
 function describe(status: number, text: string): string {
   try {
@@ -37,7 +43,7 @@ async function send(url: URL, options: RequestInit): Promise<{ response: Respons
     return { response, text: await response.text() };
   } catch {
     // The browsers' own words for it differ, and say less
-    throw new Error('Orthanc does not answer');
+    throw new NoAnswerError(`Orthanc does not answer ${url.pathname}`);
   }
 }
 
@@ -47,6 +53,7 @@ async function request<Answer>(base: URL, method: string, path: string, patience
     signal: AbortSignal.timeout(patience),
     credentials: 'same-origin',
     cache: 'no-store',
+    redirect: 'manual', // Orthanc never does: it is to a login page, which may be another host's
     headers: { Accept: 'application/json' },
   };
   if (body !== undefined) {
@@ -54,10 +61,17 @@ async function request<Answer>(base: URL, method: string, path: string, patience
   }
   const url = new URL(path === '' ? base.href.replace(/\/$/, '') : path, base);
   const { response, text } = await send(url, options);
+  if (response.type === 'opaqueredirect') {
+    throw new RequestError(SIGNED_OUT, url.pathname, 'redirected, as to a login page');
+  }
   if (!response.ok) {
     throw new RequestError(response.status, url.pathname, describe(response.status, text));
   }
-  return JSON.parse(text) as Answer;
+  try {
+    return JSON.parse(text) as Answer;
+  } catch {
+    throw new RequestError(SIGNED_OUT, url.pathname, 'the answer is a page, as for a login');
+  }
 }
 
 // Paths are relative: "status" is /perf/status, "" is /perf

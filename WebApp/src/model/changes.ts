@@ -8,13 +8,15 @@ export function getKey({ Time, Change }: TuningChange): string {
   return `${Time} ${JSON.stringify(Change)}`;
 }
 
-// In the order of their times; the known list itself if nothing is new
+const KEPT = 200; // as many as the server remembers
+
+// In the order of their times, the latest; the known list itself if nothing is new
 export function mergeChanges(
   known: readonly TuningChange[], told: readonly TuningChange[],
 ): readonly TuningChange[] {
   const keys = new Set(known.map(getKey));
   const added = told.filter((change) => !keys.has(getKey(change)));
-  return added.length === 0 ? known : [...known, ...added].sort((a, b) => a.Time - b.Time);
+  return added.length === 0 ? known : [...known, ...added].sort((a, b) => a.Time - b.Time).slice(-KEPT);
 }
 
 function listKeys(document: JsonObject): [string, string, Json][] {

@@ -70,6 +70,12 @@ function summarize(points: readonly Point[]): Point {
   };
 }
 
+// Seconds from one to the next where none are missing
+function findUsualStep(times: readonly number[]): number {
+  const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  return steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
+}
+
 // No more points than a chart has pixels: neighbours become one. Groups begin at multiples of
 // their length, so that a chart does not flicker as it moves on.
 export function thinOut(points: readonly Point[], most: number): Point[] {
@@ -77,7 +83,7 @@ export function thinOut(points: readonly Point[], most: number): Point[] {
   if (size <= 1) {
     return [...points];
   }
-  const step = (points[1]?.time ?? 1) - (points[0]?.time ?? 0);
+  const step = findUsualStep(points.map((point) => point.time));
   const groups = new Map<number, Point[]>();
   for (const point of points) {
     const key = Math.floor(point.time / step / size);
@@ -94,8 +100,7 @@ export function thinOut(points: readonly Point[], most: number): Point[] {
 // From a point to the next one, where some are missing between them: Orthanc did not run, or the page
 // was not looked at for longer than the server remembers
 export function findGaps(times: readonly number[]): [number, number][] {
-  const steps = times.slice(1).map((time, index) => time - (times[index] ?? time));
-  const usual = [...steps].sort((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
+  const usual = findUsualStep(times);
   return times.slice(1).flatMap((time, index): [number, number][] => {
     const before = times[index] ?? time;
     return time - before > 2 * usual ? [[before, time]] : [];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Changes of the tuning: made, taken back, and remembered by the server, which tells of each in its
 // history.
-import { perf, RequestError } from '../api';
+import { NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
 import { describeChange } from '../model/tuning';
 import { now, state, tell } from './state';
 
 const FORBIDDEN = 403;
+const SERVER_ERROR = 500; // and above
 
 // Where each value comes from
 export async function askSources(): Promise<void> {
@@ -21,7 +22,21 @@ async function askChanges(): Promise<void> {
   adoptChanges(TuningChanges);
 }
 
-// False: the change was not accepted, and the message says why
+// What is to be told of a change that has failed. Orthanc puts it in force before it saves it, which a
+// database may keep from ending.
+function describeFailure(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  const isUnknown =
+    error instanceof NoAnswerError || (error instanceof RequestError && error.status >= SERVER_ERROR);
+  return `${isUnknown ? 'It may have been changed, or not.' : 'Not changed.'} ${reason}`;
+}
+
+// Not by a proxy or a login that has run out, which may be over soon
+function isForbiddenForGood(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.status === FORBIDDEN && error.message.includes('AllowTuning');
+}
+
+// False: the change was not accepted, as far as is known, and the message says why
 async function make(send: () => Promise<Tuning>): Promise<boolean> {
   state.isChanging = true;
   try {
@@ -30,13 +45,13 @@ async function make(send: () => Promise<Tuning>): Promise<boolean> {
     await Promise.all([askSources(), askChanges()]).catch(() => undefined);
     return true;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof RequestError && error.status === FORBIDDEN) {
-      state.tuningForbidden = reason;
+    if (isForbiddenForGood(error)) {
+      state.tuningForbidden = error.message;
     }
-    tell(`Not changed. ${reason}`, true);
+    tell(describeFailure(error), true);
     // The controls show again what is in force
     state.tuning = state.tuning === undefined ? undefined : { ...state.tuning };
+    state.tuning = await perf.get<Tuning>('tuning').catch(() => state.tuning);
     return false;
   } finally {
     state.isChanging = false;

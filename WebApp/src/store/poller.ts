@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Asks the server again and again: one request after the other, less often while it does not
-// answer, not at all while nobody looks at the page. What is refused, as a proxy may forbid a single
-// route, keeps nothing else from being asked.
+// answer, not at all while nobody looks at the page. A single route that fails, as a proxy may forbid
+// it, keeps nothing else from being asked.
 import { RequestError } from '../api';
 import { now, state } from './state';
 
@@ -10,7 +10,7 @@ export interface Task {
   run: () => Promise<void>;
   isVital?: boolean; // without it, there is nothing to show
   due?: number; // by the clock below
-  refusal?: RequestError | undefined;
+  refusal?: string; // why it has failed; empty: it has not
 }
 
 const SHORTEST_RETRY = 2;
@@ -26,16 +26,21 @@ function getUptime(): number {
   return performance.now() / 1000;
 }
 
+function describe(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return error instanceof RequestError ? `${error.path}: ${reason}` : reason;
+}
+
 async function run(task: Task): Promise<void> {
   try {
     await task.run();
-    task.refusal = undefined;
+    task.refusal = '';
     task.due = getUptime() + task.period;
   } catch (error) {
-    if (task.isVital || !(error instanceof RequestError)) {
+    if (task.isVital) {
       throw error;
     }
-    task.refusal = error;
+    task.refusal = describe(error);
     task.due = getUptime() + LONGEST_RETRY;
   }
 }
@@ -46,8 +51,7 @@ async function runDue(tasks: readonly Task[]): Promise<void> {
       await run(task);
     }
   }
-  const refused = tasks.find((task) => task.refusal)?.refusal;
-  state.refusal = refused ? `${refused.path}: ${refused.message}` : '';
+  state.refusal = tasks.find((task) => task.refusal)?.refusal ?? '';
 }
 
 function onAnswered(): void {
@@ -59,7 +63,7 @@ function onAnswered(): void {
 function onFailure(error: unknown): void {
   const isForbidden = error instanceof RequestError && (error.status === 401 || error.status === 403);
   state.connection = isForbidden ? 'forbidden' : 'retrying';
-  state.problem = error instanceof Error ? error.message : String(error);
+  state.problem = describe(error);
   state.retryAt = now() + retry;
 }
 
@@ -71,6 +75,7 @@ async function tick(tasks: readonly Task[]): Promise<void> {
     onAnswered();
   } catch (error) {
     onFailure(error);
+    tasks.forEach(hasten); // they may have failed for the same reason
     delay = retry;
     retry = Math.min(retry * 2, LONGEST_RETRY);
   }

@@ -28,7 +28,7 @@ test('a preset that is forbidden is not shown as chosen', async () => {
   await page.close();
 });
 
-test('a change that something else than AllowTuning forbids says what does', async () => {
+test('a change that something else than AllowTuning forbids says what does, and may be tried again', async () => {
   const { page } = await visit();
   await isLive(page);
   const Error = 'A page of another server may not change anything here';
@@ -36,8 +36,10 @@ test('a change that something else than AllowTuning forbids says what does', asy
     const isChange = route.request().method() === 'PUT';
     return isChange ? route.fulfill({ status: 403, json: { Error } }) : route.fallback();
   });
-  await page.getByRole('switch', { name: 'Send at once' }).click();
-  await page.locator('#tuning').getByText(Error).waitFor();
+  const control = page.getByRole('switch', { name: 'Send at once' });
+  await control.click();
+  await page.getByText(`Not changed. ${Error}`).waitFor();
+  await expect.poll(() => control.isEnabled()).toBe(true);
   expect(await page.getByText('AllowTuning').count()).toBe(0);
   await page.close();
 });

@@ -25,6 +25,12 @@ test('changes are kept in the order of their times, each once', () => {
   expect(mergeChanges(merged, [EARLIER])).toBe(merged);
 });
 
+test('no more changes are kept than the server remembers', () => {
+  const many = Array.from({ length: 250 }, (_, index) => ({ ...CHANGE, Time: index }));
+  const kept = mergeChanges(many.slice(0, 200), many.slice(200));
+  expect([kept.length, kept[0]?.Time, kept.at(-1)?.Time]).toEqual([200, 50, 249]);
+});
+
 test('the same change twice is two changes', () => {
   const again = { ...CHANGE, Time: 125 };
   expect(mergeChanges([CHANGE], [CHANGE, again])).toEqual([CHANGE, again]);

@@ -42,6 +42,11 @@ test('points are averaged to as many as can be seen, in groups that stay where t
   expect(thinOut(all.slice(1), 3).map(({ instances }) => instances)).toEqual([3, 6, 10]);
 });
 
+test('a gap behind the first point leaves the others as they are', () => {
+  const points = [...makePoints(100, [1]), ...makePoints(10_000, [1, 3, 5, 7, 9])];
+  expect(thinOut(points, 3).map(({ instances }) => instances)).toEqual([1, 2, 6, 9]);
+});
+
 test('the speeds around a change are those of seconds that were busy from end to end', () => {
   // Each burst begins and ends somewhere in a second; the change is in one of its own
   const points = makePoints(100, [5, 20, 20, 7, 0, 0, 11, 300, 300, 40, 0]);
