@@ -66,9 +66,12 @@ namespace OrthancPerf
 
   TuningOutcome TuningStore::Load()
   {
-    const std::lock_guard<std::mutex> lock(changeMutex_);
     std::vector<std::string> warnings;
-    LoadOnce(warnings);
+
+    {
+      const std::lock_guard<std::mutex> lock(changeMutex_);
+      LoadOnce(warnings);
+    }
 
     if (isLoaded_ && isUnsaved_)
     {
@@ -82,34 +85,47 @@ namespace OrthancPerf
   TuningOutcome TuningStore::Merge(const Json::Value& patch, const OnTuningChange& onChange)
   {
     const Json::Value canonical = ReadTuningPatch(patch);
-    const std::lock_guard<std::mutex> lock(changeMutex_);
-    std::vector<std::string> warnings;
-    LoadOnce(warnings);
-    const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
+    TuningOutcome outcome;
 
-    if (check_)
     {
-      check_(*Get(), ApplyTuning(configured_, overrides));
+      const std::lock_guard<std::mutex> lock(changeMutex_);
+      LoadOnce(outcome.warnings);
+      const Json::Value overrides = WithoutEmptySections(MergeJson(GetOverrides(), canonical));
+
+      if (check_)
+      {
+        check_(*Get(), ApplyTuning(configured_, overrides));
+      }
+
+      if (!IsLoaded())
+      {
+        Append(canonical, unloaded_);
+      }
+
+      outcome.tuning = Change(overrides, onChange);
     }
 
-    if (!IsLoaded())
-    {
-      Append(canonical, unloaded_);
-    }
-
-    return Change(overrides, onChange, std::move(warnings));
+    SaveOverrides(outcome.warnings);
+    return outcome;
   }
 
 
   TuningOutcome TuningStore::Reset(const OnTuningChange& onChange)
   {
-    const std::lock_guard<std::mutex> lock(changeMutex_);
+    TuningOutcome outcome;
 
-    // What was saved is of no interest any more, readable or not, but must be cleared
-    isSaved_ = isSaved_ && isLoaded_;
-    isLoaded_ = true;
-    unloaded_.clear();
-    return Change(Json::objectValue, onChange, {});
+    {
+      const std::lock_guard<std::mutex> lock(changeMutex_);
+
+      // What was saved is of no interest any more, readable or not, but must be cleared
+      isSaved_ = isSaved_ && isLoaded_;
+      isLoaded_ = true;
+      unloaded_.clear();
+      outcome.tuning = Change(Json::objectValue, onChange);
+    }
+
+    SaveOverrides(outcome.warnings);
+    return outcome;
   }
 
 
@@ -178,8 +194,8 @@ namespace OrthancPerf
   }
 
 
-  TuningOutcome TuningStore::Change(const Json::Value& overrides, const OnTuningChange& onChange,
-                                    std::vector<std::string> warnings)
+  std::shared_ptr<const Tuning> TuningStore::Change(const Json::Value& overrides,
+                                                    const OnTuningChange& onChange)
   {
     if (overrides != GetOverrides())
     {
@@ -193,8 +209,7 @@ namespace OrthancPerf
       }
     }
 
-    SaveOverrides(warnings);
-    return {Get(), std::move(warnings)};
+    return Get();
   }
 
 
@@ -218,6 +233,9 @@ namespace OrthancPerf
 
   void TuningStore::SaveOverrides(std::vector<std::string>& warnings)
   {
+    const std::lock_guard<std::mutex> saving(saveMutex_);
+    std::unique_lock<std::mutex> lock(changeMutex_);
+
     if (!IsLoaded())
     {
       // Not over what was saved, which is unknown
@@ -232,21 +250,25 @@ namespace OrthancPerf
       return;
     }
 
+    isUnsaved_ = persistence_ != nullptr && !isSaved_;
+
+    if (!isUnsaved_)
+    {
+      return;
+    }
+
+    const Json::Value overrides = GetOverrides();
+    lock.unlock();
+
     try
     {
-      if (persistence_ != nullptr && !isSaved_)
-      {
-        const Json::Value overrides = GetOverrides();
-        isUnsaved_ = true;  // also while the database hangs
-        persistence_->Save(overrides.empty() ? "" : ToText(overrides));
-        isSaved_ = true;
-      }
-
-      isUnsaved_ = false;
+      persistence_->Save(overrides.empty() ? "" : ToText(overrides));
+      lock.lock();
+      isSaved_ = overrides == GetOverrides();  // or another one is to be saved next
+      isUnsaved_ = !isSaved_;
     }
     catch (const std::exception& e)
     {
-      isUnsaved_ = true;
       warnings.push_back(
           std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
                       "will undo this change, unless a later one is saved: ") +

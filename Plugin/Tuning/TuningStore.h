@@ -65,11 +65,12 @@ namespace OrthancPerf
   // Owns the tuning in force: the defaults, over them the configuration, over that the changes
   // made over REST ("overrides"), which are kept apart so that they can be taken back.
   //
-  // Any thread may call anything. Changes are serialized: each one is checked, put in force, told
-  // to the observers, and saved, before the next one begins, so two requests at once give the
-  // result of one after the other, and neither loses what the other one set. Get() never waits
-  // for that, and sees the document before or after a change, never between. A change that is not
-  // acceptable throws SettingError and has no effect at all.
+  // Any thread may call anything. Changes are serialized: each one is checked, put in force and
+  // told to the observers before the next one begins, so two requests at once give the result of
+  // one after the other, and neither loses what the other one set. They are saved after that, so
+  // that a database that hangs keeps none from coming into force; the latest is saved last. Get()
+  // never waits, and sees the document before or after a change, never between. A change that is
+  // not acceptable throws SettingError and has no effect at all.
   class TuningStore
   {
   public:
@@ -113,17 +114,20 @@ namespace OrthancPerf
   private:
     // These expect changeMutex_ to be held
     void LoadOnce(std::vector<std::string>& warnings);
-    TuningOutcome Change(const Json::Value& overrides, const OnTuningChange& onChange,
-                         std::vector<std::string> warnings);
+    std::shared_ptr<const Tuning> Change(const Json::Value& overrides,
+                                         const OnTuningChange& onChange);
     void PutInForce(const Json::Value& overrides);
-    void SaveOverrides(std::vector<std::string>& warnings);
     void NotifyObservers() const;
+
+    // This one expects no mutex to be held
+    void SaveOverrides(std::vector<std::string>& warnings);
 
     const Tuning configured_;
     ITuningPersistence* const persistence_;
     const std::vector<ITuningObserver*> observers_;
     const TuningCheck check_;
 
+    std::mutex saveMutex_;                // held while one is saved, taken before changeMutex_
     std::mutex changeMutex_;              // held during a whole change, taken before stateMutex_
     std::atomic<bool> isLoaded_ = false;  // written under changeMutex_
     bool isSaved_ = true;                 // under changeMutex_: persistence_ holds overrides_

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 using namespace OrthancPerf;
@@ -399,6 +400,58 @@ TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
   store.Merge(Parse(STOCK));
   EXPECT_TRUE(persistence.wasUnsaved);
   EXPECT_FALSE(store.IsUnsaved());
+}
+
+
+// A change that does harm must be taken back also while the database hangs
+TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
+{
+  struct Hanging : ITuningPersistence
+  {
+    std::optional<std::string> Load() override
+    {
+      return std::nullopt;
+    }
+
+    void Save(const std::string& text) override
+    {
+      if (saved.empty())
+      {
+        began.set_value();
+      }
+
+      saved = text;
+      answered.wait();
+    }
+
+    std::string saved;
+    std::promise<void> began;
+    std::promise<void> answer;
+    std::shared_future<void> answered = answer.get_future().share();
+  };
+
+  Hanging persistence;
+  TuningStore store(Tuning(), &persistence, {});
+  std::thread first([&] { store.Merge(Parse(STOCK)); });
+  persistence.began.get_future().wait();
+
+  std::promise<void> inForce;
+  std::thread second(
+      [&]
+      {
+        store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 71}})"),
+                    [&](const Tuning&, const Tuning&) { inForce.set_value(); });
+      });
+  inForce.get_future().wait();
+  EXPECT_EQ(std::chrono::seconds(71), store.Get()->dicomSockets.keepAlive);
+  EXPECT_TRUE(store.IsUnsaved());
+
+  persistence.answer.set_value();
+  first.join();
+  second.join();
+  EXPECT_FALSE(store.IsUnsaved());
+  EXPECT_NE(std::string::npos, persistence.saved.find("71"));
+  EXPECT_NE(std::string::npos, persistence.saved.find("TcpNoDelay"));
 }
 
 
