@@ -28,6 +28,11 @@ export class RequestError extends Error {
 // Whether what was asked for is done, nobody knows
 export class NoAnswerError extends Error {}
 
+// What an error says; of anything else that was thrown, what it is
+export function getReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function describe(status: number, text: string): string {
   try {
     const body = JSON.parse(text) as { Error?: string; Message?: string };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Changes of the tuning: made, taken back, and remembered by the server, which tells of each in its
 // history.
-import { NoAnswerError, perf, RequestError } from '../api';
+import { getReason, NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
 import { describeChange } from '../model/tuning';
@@ -25,10 +25,9 @@ async function askChanges(): Promise<void> {
 // What is to be told of a change that has failed. Orthanc puts it in force before it saves it, which a
 // database may keep from ending.
 function describeFailure(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
   const isUnknown =
     error instanceof NoAnswerError || (error instanceof RequestError && error.status >= SERVER_ERROR);
-  return `${isUnknown ? 'It may have been changed, or not.' : 'Not changed.'} ${reason}`;
+  return `${isUnknown ? 'It may have been changed, or not.' : 'Not changed.'} ${getReason(error)}`;
 }
 
 // Not by a proxy or a login that has run out, which may be over soon

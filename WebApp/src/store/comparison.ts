@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run of POST /perf/transcoding/compare, from the choice of a series to the end of its job.
-import { orthanc, perf, RequestError } from '../api';
+import { getReason, orthanc, perf, RequestError } from '../api';
 import type { Job, Series } from '../model/answers';
 import { state, tell, view } from './state';
 
@@ -60,7 +60,6 @@ export async function runComparison(): Promise<void> {
     });
     await follow(resource, ID);
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    state.comparison = { resource, job: null, problem };
+    state.comparison = { resource, job: null, problem: getReason(error) };
   }
 }

@@ -2,7 +2,7 @@
 // Asks the server again and again: one request after the other, less often while it does not
 // answer, not at all while nobody looks at the page. A single route that fails, as a proxy may forbid
 // it, keeps nothing else from being asked.
-import { RequestError } from '../api';
+import { getReason, RequestError } from '../api';
 import { now, state } from './state';
 
 export interface Task {
@@ -27,8 +27,7 @@ function getUptime(): number {
 }
 
 function describe(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  return error instanceof RequestError ? `${error.path}: ${reason}` : reason;
+  return error instanceof RequestError ? `${error.path}: ${error.message}` : getReason(error);
 }
 
 async function run(task: Task): Promise<void> {
