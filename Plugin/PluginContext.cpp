@@ -422,6 +422,8 @@ namespace OrthancPerf
       return;  // said already
     }
 
+    isTuningTold_ = tuning_.IsLoaded();
+
     for (const std::string& warning : warnings)
     {
       Warn(warning);
@@ -447,8 +449,8 @@ namespace OrthancPerf
       recorder_.FollowServers(*served);
 
       // Orthanc holds a lock of all plugins while it asks for this: only once its database has
-      // answered
-      if (!tuning_.IsLoaded())
+      // answered. A change over REST may have loaded it before.
+      if (!isTuningTold_)
       {
         LoadTuning();
       }

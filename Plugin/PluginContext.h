@@ -155,6 +155,7 @@ namespace OrthancPerf
     const OrthancPluginTranscoderCallback transcode_;
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isTuningAsked_ = false;           // what was saved of it
+    bool isTuningTold_ = false;            // in the log, once it is loaded
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;

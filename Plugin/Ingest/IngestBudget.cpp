@@ -112,16 +112,26 @@ namespace OrthancPerf
   {
     Ticket* const ticket = Find(place);
 
-    if (bytes <= PIECE || !IsToAsk(ticket, 0, now))
+    if (bytes <= PIECE)
     {
-      return {Answer::Go, bytes};
+      return {Answer::Go, ALL};
+    }
+
+    if (!IsToAsk(ticket, 0, now))
+    {
+      if (ticket != nullptr && ticket->age.load() != 0)
+      {
+        ticket->isAnnounced = true;  // it waited until the budget was switched off
+      }
+
+      return {Answer::Go, ALL};
     }
 
     Sender sender;
     sender.isHttp = true;
-    const Reply reply = Ask(*ticket, {bytes, 0, sender}, now);
-    ticket->isAnnounced = (reply.answer == Answer::Go);
-    return reply;
+    const Answer answer = Ask(*ticket, {bytes, 0, sender}, now).answer;
+    ticket->isAnnounced = (answer == Answer::Go);
+    return {answer, PIECE};
   }
 
 
@@ -356,7 +366,6 @@ namespace OrthancPerf
   {
     if (IsTurnOf(ticket, demand.bytes, now))
     {
-      ticket.sips.Forget();
       return Give(ticket, demand.bytes, now);
     }
 
@@ -387,16 +396,17 @@ namespace OrthancPerf
   {
     const std::uint64_t limit = limit_.load();
     const bool isNext = IsNext(ticket);
+    bool isLetOn = isNext && TryTake(ticket, bytes, limit);
 
-    if (isNext && TryTake(ticket, bytes, limit))
-    {
-      line_.Leave(ticket);
-      return true;
-    }
-
-    if (limit == 0 || (isNext && IsFirst(ticket, now)))
+    if (!isLetOn && (limit == 0 || (isNext && IsFirst(ticket, now))))
     {
       Take(ticket, bytes);
+      isLetOn = true;
+    }
+
+    if (isLetOn)
+    {
+      ticket.sips.Forget();
       line_.Leave(ticket);
       return true;
     }
@@ -436,6 +446,7 @@ namespace OrthancPerf
   void IngestBudget::Advance(Ticket& ticket, std::uint64_t bytes) noexcept
   {
     Take(ticket, bytes);
+    ticket.sips.BeginAgain();
 
     if (!ticket.hasGivenUp)
     {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 namespace OrthancPerf
@@ -78,12 +79,15 @@ namespace OrthancPerf
       BreakOff  // no more of it is to be read: Orthanc stops, or the sender is gone
     };
 
-    // "Go" is good until so many bytes of the message are there
+    // "Go" is good until so many bytes of the message are there. ALL: there is nothing to ask for
+    // before it is over.
     struct Reply
     {
       Answer answer;
       std::uint64_t upTo;
     };
+
+    static constexpr std::uint64_t ALL = std::numeric_limits<std::uint64_t>::max();
 
     using Sender = SenderSips::Sender;
 
@@ -124,7 +128,9 @@ namespace OrthancPerf
     // So many bytes of the message at this place are there: may a further piece come?
     Reply AskForPiece(int place, std::uint64_t bytes, TimePoint now, const Sender& sender) noexcept;
 
-    // So many bytes of an upload will come, for which Orthanc makes room before the first one does
+    // So many bytes of an upload will come, for which Orthanc makes room before the first one does.
+    // Once it is let on, it is not held back any more, whatever is set until it is there: with a
+    // budget, its pieces are asked for as they show that it comes.
     Reply AskForAll(int place, std::uint64_t bytes, TimePoint now) noexcept;
 
     // An instance of so many bytes came of the message, which may have had fewer (gzip, ZIP). It

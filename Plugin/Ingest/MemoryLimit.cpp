@@ -69,7 +69,10 @@ namespace OrthancPerf
 
       if (controllers == ",,")
       {
-        limit = std::min(limit, ReadLimits(controlGroups, path, "memory.max"));
+        for (const char* name : {"memory.max", "memory.high"})
+        {
+          limit = std::min(limit, ReadLimits(controlGroups, path, name));
+        }
       }
       else if (controllers.find(",memory,") != std::string::npos)
       {

@@ -54,6 +54,12 @@ namespace OrthancPerf
       *this = {};
     }
 
+    // It was read a piece without room: its sender may be near its end again
+    void BeginAgain() noexcept
+    {
+      sips_ = 0;
+    }
+
   private:
     std::uint64_t FindLeast(Duration longest) const noexcept;
     Duration FindSilence(Duration longest) const noexcept;

@@ -152,10 +152,12 @@ namespace OrthancPerf
         return Answer::Go;
       }
 
-      connection->askAt = connection->requestBytes + IngestBudget::PIECE;
-      return length
-                 ? use->budget.AskForAll(fd, std::min(*length, LARGEST_BODY), Clock::now()).answer
-                 : Answer::Go;
+      const IngestBudget::Reply reply =
+          length ? use->budget.AskForAll(fd, std::min(*length, LARGEST_BODY), Clock::now())
+                 : IngestBudget::Reply{Answer::Go, IngestBudget::PIECE};
+      connection->askAt = reply.upTo == IngestBudget::ALL ? Connection::NEVER
+                                                          : connection->requestBytes + reply.upTo;
+      return reply.answer;
     }
 
 

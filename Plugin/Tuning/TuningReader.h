@@ -36,7 +36,8 @@ namespace OrthancPerf
   // The whole document as numbers by the paths of its keys, for the gauge orthanc_perf_tuning:
   // switches as 0 and 1; numbers as they are; buffers in bytes, 0 for "auto", -1 for "default"; the
   // preset and the engine by their place in GetAllSocketPresets() and GetAllEngineChoices(); the
-  // transfer syntax as 1 where there is one. Names have no number and are left out.
+  // transfer syntax as 1 where there is one, 2 if it is lossy. Names have no number and are left
+  // out.
   std::map<std::string, double> ToFigures(const Tuning& tuning);
 
   // All paths of the document, sections included, each after "path" (see JoinPath)

@@ -575,6 +575,34 @@ namespace OrthancPerf
   }
 
 
+  // Or who sends in bursts would never be held back
+  TEST_F(IngestBudgetTest, WhoGetsOnWithoutRoomHasNoMoreRestsForThat)
+  {
+    budget_.Set(4 * COST, seconds(600));
+    TakeForGood(1, 4);
+    std::uint64_t received = PIECE;
+    IngestBudget::Sender sender;
+    sender.rest = 10'000;
+
+    for (unsigned rest = 0; rest < SenderSips::MOST_RESTS; rest++)
+    {
+      EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+      received = budget_.AskForPiece(2, received, now_, sender).upTo;
+    }
+
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+    now_ += seconds(600);
+    received = budget_.AskForPiece(2, received, now_, sender).upTo;
+    EXPECT_EQ(1U, budget_.GetFigures(now_).givenUp);
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+    EXPECT_EQ(Answer::Wait, budget_.AskForPiece(2, received, now_, sender).answer);
+
+    // It may be near its end now, and is read a sip soon
+    now_ += SenderSips::FIRST_SILENCE;
+    EXPECT_EQ(Answer::Go, budget_.AskForPiece(2, received, now_, sender).answer);
+  }
+
+
   // It waits anew
   TEST_F(IngestBudgetTest, WhoHasHadRoomAtOnceIsReadASipSoon)
   {

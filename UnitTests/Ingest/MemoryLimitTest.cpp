@@ -63,6 +63,9 @@ namespace OrthancPerf
     EXPECT_EQ(5'000'000U, Read());
     Write("cgroup/system.slice/orthanc.service/memory.max", "4000000\n");
     EXPECT_EQ(4'000'000U, Read());
+    Write("cgroup/system.slice/memory.high",
+          "3000000\n");  // from where on the kernel slows it down
+    EXPECT_EQ(3'000'000U, Read());
   }
 
 

@@ -358,6 +358,42 @@ namespace OrthancPerf
   }
 
 
+  // Its client has a time-out for all of it, and CivetWeb has the memory for it already
+  TEST_F(IngestGateTest, AnUploadThatWasLetOnIsNotHeldBackByABudgetThatIsSetMeanwhile)
+  {
+    Install(true);
+    BeginToSend(100 + 3 * PIECE);
+    Read(100);
+    EXPECT_TRUE(MayUpload(pair_.GetServer(), 3 * PIECE));
+    TakeAll();
+    EXPECT_EQ(std::make_pair(std::size_t{3 * PIECE}, 0), Read(3 * PIECE));
+    EXPECT_EQ(0U, GetBudget().GetFigures().waits);
+  }
+
+
+  TEST_F(IngestGateTest, AnUploadThatWaitedUntilTheBudgetWasSwitchedOffIsNotHeldBackAgain)
+  {
+    Install(true);
+    TakeAll();
+    BeginToSend(100 + 3 * PIECE);
+    Read(100);
+    auto upload = BeginUpload(3 * PIECE);
+    AwaitWait();
+    GetBudget().Set(0, LONG);
+    EXPECT_TRUE(upload.get());
+    GetBudget().Set(LIMIT, LONG);
+    EXPECT_EQ(std::make_pair(std::size_t{3 * PIECE}, 0), Read(3 * PIECE));
+    EXPECT_EQ(1U, GetBudget().GetFigures().waits);
+
+    // An instance of it (ZIP) counts until the upload is over
+    OnInstanceReceived(pair_.GetServer(), 2 * PIECE);
+    OnInstanceStored(pair_.GetServer());
+    EXPECT_EQ((LIMIT + 2 * PIECE) * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    Write("HTTP/1.1 200 OK\r\n" + std::string(200, 'y'));
+    EXPECT_EQ(LIMIT * IngestBudget::COPIES, GetBudget().GetFigures().held);
+  }
+
+
   // CivetWeb has read its header together with the request before
   TEST_F(IngestGateTest, APipelinedUploadCountsAsAnyOther)
   {

@@ -7,6 +7,7 @@ kept there, a file for each test, for make-reliability.py.
 
 import json
 import os
+import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from harness.orthanc import get_release
 from harness.tables import fill_table
 
 LONGEST_FAILURE = 200  # characters
+FOLDER = Path(__file__).resolve().parent
 
 Key: TypeAlias = tuple[str, str]  # what breaks, and in which Orthanc
 
@@ -36,6 +38,7 @@ class Row:
     counts: dict[str, int] = field(default_factory=dict)
     orthanc: str = ""
     date: str = ""
+    commit: str = ""  # the source at that date; rows from before this was kept have none
 
     @property
     def key(self) -> Key:
@@ -65,7 +68,7 @@ class Row:
         self.failure = other.failure or self.failure
         for what, number in other.counts.items():
             self.count(what, number)
-        self.date = max(self.date, other.date)
+        self.date, self.commit = max((self.date, self.commit), (other.date, other.commit))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -77,7 +80,8 @@ class Row:
         if self.failed:
             failure = self.failure.replace("|", r"\|")
             seen.append(f"**{self.failed} of {self.tried} failed**, the last with: {failure}")
-        cells = [self.breaks, ". ".join(seen), f"{self.tried:,}", self.orthanc, self.date]
+        last = ", ".join(filter(None, (self.date, self.commit)))
+        cells = [self.breaks, ". ".join(seen), f"{self.tried:,}", self.orthanc, last]
         return "| " + " | ".join(cells) + " |"
 
 
@@ -99,6 +103,13 @@ def write_rows(path: Path, rows: list[Row]) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
 
 
+def get_commit() -> str:
+    """Of the source that the tests are in; with a + if it was changed since."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    said = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)
+    return said.stdout.strip()
+
+
 def keep_rows(rows: list[Row]) -> None:
     """In the folder that PERF_RELIABILITY names, if it does."""
     folder = os.environ.get("PERF_RELIABILITY")
@@ -108,6 +119,7 @@ def keep_rows(rows: list[Row]) -> None:
         for row in tried:
             row.orthanc = release
             row.date = datetime.now(UTC).date().isoformat()
+            row.commit = get_commit()
         write_rows(Path(folder) / f"{uuid.uuid4()}.json", tried)
 
 
