@@ -697,6 +697,16 @@ def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_pat
             assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
 
 
+def test_overhead_measures_beside_another_plugin(plugin: Path, tmp_path: Path) -> None:
+    earlier = shutil.copy(plugin, tmp_path / "earlier.so")
+    arguments = ["--earlier", str(earlier), "--loads", "http-1", "--images", "4", "--pairs", "1"]
+    report = run_lab(plugin, tmp_path, "overhead", *arguments, "--rounds", "1")
+    (cell,) = report["Cells"]
+    assert set(list_contestants(cell)) == {"the earlier plugin", "the plugin"}
+    assert "--earlier FOLDER/earlier.so" in report["Command"]
+    assert report["Machine"]["Earlier"] == report["Machine"]["Plugin"]
+
+
 def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Path) -> None:
     """As nothing is measured beside large messages that come in meanwhile."""
     images = make_large()

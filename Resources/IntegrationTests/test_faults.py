@@ -566,12 +566,15 @@ CASES = [
         patience=5,
         is_chance=True,
     ),
-    Case(
-        "network that loses and doubles 3 % of all frames, and reorders them",
-        BadNetwork,
-        STORED,
-        look_for_stored,
-        sockets="stock",
+    *(
+        Case(
+            f"network that loses and doubles 3 % of all frames, and reorders them, preset {preset}",
+            BadNetwork,
+            STORED,
+            look_for_stored,
+            sockets=preset,
+        )
+        for preset in ("stock", "tuned")
     ),
 ]
 

@@ -147,10 +147,12 @@ def send_all(server: OrthancServer, images: Sequence[Image], way: str) -> list[A
         return [sender.wait(PATIENCE) for sender in senders]
 
 
-def check_killed_without_the_plugin(folder: Path, images: Sequence[Image], way: str) -> None:
+def check_killed_without_the_plugin(
+    folder: Path, images: Sequence[Image], way: str, size: int = GROUP_BYTES, **options: Json
+) -> None:
     folder.mkdir()
-    with memory_group.limit_memory(GROUP_BYTES) as launcher:
-        server = OrthancServer(folder, options=THREADS, launcher=launcher)
+    with memory_group.limit_memory(size) as launcher:
+        server = OrthancServer(folder, options={**THREADS, **options}, launcher=launcher)
         with pytest.raises(RuntimeError, match="ended with -9"), server:
             answers = send_all(server, images, way)
             assert answers.count(Answer.ACKNOWLEDGED) < SENDERS
@@ -258,11 +260,14 @@ def test_what_is_transcoded_is_stored_as_well(
         "ten senders of 500 MB at once (C-STORE), transcoding by native, control group of 5 GiB,"
         f" IngestBudget 25 %, IngestWaitSeconds as it comes ({DEFAULT_WAIT})",
         "all are stored, transcoded, and what others send meanwhile; none waits longer than"
-        " configuration.md says",
+        " configuration.md says. Without the plugin, Orthanc transcodes, and the kernel ends it",
     )
-    folder = tmp_path / "budget"
+    size = 5 << 30
     with row.attempt():
-        with start_in_group(folder, plugin, limit(), 5 << 30) as (server, group):
+        check_killed_without_the_plugin(
+            tmp_path / "plain", images, "C-STORE", size, IngestTranscoding=JPEG_LOSSLESS_SV1
+        )
+        with start_in_group(tmp_path / "budget", plugin, limit(), size) as (server, group):
             assert JPEG_LOSSLESS_SV1 in list_engines(server)["native"]
             tune(server, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="native")
             with watch(server, group, small) as seen:

@@ -22,6 +22,7 @@ from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PROGRAMS, PostgreSqlServer
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.large import THREADS, make_large, rest, wait_beside
+from lab.machine import describe_plugin
 from lab.options import add_plan, make_series
 from lab.processes import check_images, get_time_since, read_processor_times
 from lab.senders import Send, Target, use_http, use_storescu
@@ -84,6 +85,14 @@ def compare_with_none(plugin: Path) -> Setups:
     return (
         Setup("without the plugin", environment=NO_DELAY),
         Setup("with the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
+    )
+
+
+def compare_versions(earlier: Path, plugin: Path) -> Setups:
+    """Two plugins, such as that of the release before."""
+    return (
+        Setup("the earlier plugin", [earlier], SAME_SOCKETS, NO_DELAY),
+        Setup("the plugin", [plugin], SAME_SOCKETS, NO_DELAY),
     )
 
 
@@ -198,10 +207,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def add_overhead_options(command: argparse.ArgumentParser) -> None:
     add_options(command)
-    command.add_argument(
+    instead = command.add_mutually_exclusive_group()
+    instead.add_argument(
         "--budget",
         action="store_true",
         help="the plugin in all: without Memory.IngestBudget, with it, and beside who waits for it",
+    )
+    instead.add_argument(
+        "--earlier", type=Path, metavar="PLUGIN", help="another plugin, which it is compared with"
     )
 
 
@@ -233,7 +246,14 @@ def make_stages(compare: Callable[[Path], Setups], arguments: argparse.Namespace
 
 
 def make_overhead_stages(arguments: argparse.Namespace) -> list[Stage]:
-    return make_stages(compare_budgets if arguments.budget else compare_with_none, arguments)
+    compare = compare_budgets if arguments.budget else compare_with_none
+    if arguments.earlier:
+        compare = partial(compare_versions, arguments.earlier.resolve(strict=True))
+    return make_stages(compare, arguments)
+
+
+def describe_earlier(arguments: argparse.Namespace) -> dict[str, str]:
+    return {"Earlier": describe_plugin(arguments.earlier)} if arguments.earlier else {}
 
 
 def make_probe_stages(arguments: argparse.Namespace) -> list[Stage]:
@@ -248,6 +268,7 @@ OVERHEAD = Experiment(
     make_overhead_stages,
     FIGURES,
     QUICK,
+    facts=describe_earlier,
 )
 NOISE = Experiment(
     "Orthanc against itself: what the lab cannot tell apart",

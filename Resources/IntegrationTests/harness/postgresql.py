@@ -170,9 +170,11 @@ class PostgreSqlServer:
         """Orthanc's configuration of the plugin, which keeps the index there, and files on disk.
 
         `database` is one that exists ("postgres" does), `host` another way there, or `folder` for
-        the Unix socket, `options` anything else of the section "PostgreSQL".
+        the Unix socket, `options` anything else of the section "PostgreSQL". The server has a name
+        there that stays: Orthanc's own is of the machine's network cards, and other tests make some.
         """
         return {
+            "DatabaseServerIdentifier": database,
             "PostgreSQL": {
                 "EnableIndex": True,
                 "EnableStorage": False,
@@ -185,7 +187,7 @@ class PostgreSqlServer:
                 # Or else Orthanc stops at the second server of a fleet, or after a crash
                 "Lock": False,
                 **options,
-            }
+            },
         }
 
     @property
