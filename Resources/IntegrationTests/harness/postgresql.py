@@ -171,7 +171,7 @@ class PostgreSqlServer:
 
         `database` is one that exists ("postgres" does), `host` another way there, or `folder` for
         the Unix socket, `options` anything else of the section "PostgreSQL". The server has a name
-        there that stays: Orthanc's own is of the machine's network cards, and other tests make some.
+        there that stays: Orthanc makes one of the network cards, and other tests make some.
         """
         return {
             "DatabaseServerIdentifier": database,
