@@ -135,7 +135,7 @@ class Patient:
     def undergo(self, images: list[Image], case: "Case") -> Seen:
         ledger = Ledger(WAYS)
         before = ledger.send(self.server, images[:BEFORE], PATIENCE)
-        assert before == {Answer.ACKNOWLEDGED: BEFORE}, self.server.log
+        assert before == {Answer.ACKNOWLEDGED: BEFORE}, f"{before}\n{self.server.log}"
         self._remember()
 
         self.began = time.monotonic()
@@ -234,10 +234,14 @@ class Patient:
     def _check_recovered(self, ledger: Ledger, images: list[Image]) -> None:
         """All images can be stored now, each once."""
 
-        def send_again() -> bool:
-            return ledger.send(self.server, images, PATIENCE)[Answer.ACKNOWLEDGED] == len(images)
+        answers: Counter[Answer] = Counter()
 
-        assert wait_until(send_again), self.server.log
+        def send_again() -> bool:
+            nonlocal answers
+            answers = ledger.send(self.server, images, PATIENCE)
+            return answers[Answer.ACKNOWLEDGED] == len(images)
+
+        assert wait_until(send_again), f"again: {answers}\n{self.server.log}"
         assert not ledger.find_lost(self.server)
         assert self.server.get_json("/statistics")["CountInstances"] == len(images)
 
