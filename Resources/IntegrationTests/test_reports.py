@@ -31,6 +31,7 @@ PARTS = {  # kept under names of their own
     "ingest-nagle": ["ingest", "--axes", "nagle", "gzip"],
     "overhead-budget": ["overhead", "--budget"],
     "overhead-disk": ["overhead"],
+    "overhead-earlier": ["overhead", "--earlier", "FOLDER/libOrthancPerf.so"],
     "scale-peers": ["scale", "--axes", "peers"],
     "wan-fixed": ["wan", "--lines", "fixed"],
 }
