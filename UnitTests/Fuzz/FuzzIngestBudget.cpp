@@ -76,7 +76,7 @@ namespace
     // What it may have at most, or has already, inflated
     std::uint64_t CountHeld() const
     {
-      return std::max(granted_, inflated_);
+      return std::max(kind_ == Kind::Upload ? (isLetOn_ ? length_ : 0) : granted_, inflated_);
     }
 
     void Begin(Kind kind, std::uint64_t length, TimePoint now)
@@ -93,7 +93,7 @@ namespace
     {
       isStuck_ = false;
 
-      if (kind_ == Kind::Upload ? granted_ == 0 : received_ >= granted_)
+      if (received_ >= granted_)
       {
         Ask(now);
       }
@@ -165,16 +165,19 @@ namespace
       IngestBudget::Sender sender;
       sender.isHttp = kind_ != Kind::Association;
       sender.rest = received_ % 3 == 1 ? 1000 : 0;
-      const IngestBudget::Reply reply = kind_ == Kind::Upload
+      const bool isForAll = kind_ == Kind::Upload && !isLetOn_;
+      const IngestBudget::Reply reply = isForAll
                                             ? budget_->AskForAll(place_, length_, now)
                                             : budget_->AskForPiece(place_, received_, now, sender);
-      Require(reply.answer != Answer::BreakOff);  // nobody has stopped it
+      Require(reply.answer != Answer::BreakOff);         // nobody has stopped it
+      Require(!isLetOn_ || reply.answer == Answer::Go);  // to its end, whatever is set
       isWaiting_ = reply.answer == Answer::Wait;
 
       if (!isWaiting_)
       {
         Require(reply.upTo > received_ || length_ == 0);
         granted_ = reply.upTo;
+        isLetOn_ = kind_ == Kind::Upload;
       }
     }
 
@@ -187,6 +190,7 @@ namespace
     std::uint64_t inflated_ = 0;
     bool isBegun_ = false;
     bool isWaiting_ = false;
+    bool isLetOn_ = false;  // an upload, as a whole
     bool isStuck_ = false;
   };
 

@@ -158,7 +158,7 @@ namespace OrthancPerf
   }
 
 
-  // Half a megabyte: zlib takes 50 ms at the most
+  // Half a megabyte: zlib takes 125 ms at the most
   TEST_F(StorageCompressionRuleTest, IsNotBlamedForWhatAnotherPluginsFilterTakes)
   {
     Sample sample = MakeCompressed();
@@ -166,11 +166,16 @@ namespace OrthancPerf
     SetTraffic(sample);
     EXPECT_TRUE(IsFound(&JudgeStorageCompression));
 
+    sample.phases[3].second = 62;  // noise, on a busy virtual core
+    SetTraffic(sample);
+    EXPECT_TRUE(IsFound(&JudgeStorageCompression));
+
     sample.phases[3].second += 100;
     SetTraffic(sample);
     EXPECT_FALSE(IsFound(&JudgeStorageCompression));
     evidence_.facts.hasOtherFilters = false;
-    EXPECT_NEAR(0.05, Judge(&JudgeStorageCompression).evidence["MeanCompression"].asDouble(), 1e-6);
+    EXPECT_NEAR(0.125, Judge(&JudgeStorageCompression).evidence["MeanCompression"].asDouble(),
+                1e-6);
   }
 
 
