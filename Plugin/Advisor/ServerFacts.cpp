@@ -74,6 +74,13 @@ namespace OrthancPerf
   }
 
 
+  bool ServerFacts::IsStorageInDatabase() const
+  {
+    const char* const section = FindDatabaseSection();
+    return section != nullptr && configuration[section]["EnableStorage"] == Json::Value(true);
+  }
+
+
   bool ServerFacts::IsPostgreSql() const
   {
     const char* const section = FindDatabaseSection();

@@ -47,6 +47,8 @@ namespace OrthancPerf
 
     // The section of the configuration that has the database; null: none that is known
     const char* FindDatabaseSection() const;
+
+    bool IsStorageInDatabase() const;  // "EnableStorage" of that section
     bool IsPostgreSql() const;
 
     // The first number of the PostgreSQL plugin's release; nothing: not known, or another plugin's

@@ -48,7 +48,7 @@ namespace OrthancPerf
       auto* address = reinterpret_cast<sockaddr*>(&storage);
       size = sizeof(storage);
 
-      if (getpeername(fd, address, &size) != 0)
+      if (getpeername(fd, address, &size) != 0 || IsServiceOfMachine(address, size))
       {
         return false;
       }
@@ -154,6 +154,7 @@ namespace OrthancPerf
       connectWaited_ = Duration::zero();
     }
 
+    connectingBefore_ = connecting_;
     connecting_ = fd;
     connectWaited_ += now - from;
   }
@@ -184,7 +185,7 @@ namespace OrthancPerf
       return true;
     }
 
-    const bool isConnecting = fd >= 0 && fd == connecting_;
+    const bool isConnecting = IsConnecting(fd);
     connectWaited_ += isConnecting ? waited : Duration::zero();
     return isConnecting;
   }
@@ -259,6 +260,12 @@ namespace OrthancPerf
   }
 
 
+  bool AskedServers::IsConnecting(int fd) const noexcept
+  {
+    return fd >= 0 && (fd == connecting_ || fd == connectingBefore_);
+  }
+
+
   // Null: it was not asked, or does not count any more
   AskedServers::Server* AskedServers::FindCounted(int fd) noexcept
   {
@@ -288,7 +295,7 @@ namespace OrthancPerf
     owners_[connectionCount_] = Classify(fd, address, now);
     connectionCount_++;
 
-    if (fd != connecting_)
+    if (!IsConnecting(fd))
     {
       return true;
     }
@@ -299,6 +306,7 @@ namespace OrthancPerf
     }
 
     connecting_ = -1;
+    connectingBefore_ = -1;
     return true;
   }
 
@@ -322,7 +330,7 @@ namespace OrthancPerf
       return NOBODY;
     }
 
-    const TimePoint begin = fd == connecting_ ? connectingSince_ : now;
+    const TimePoint begin = IsConnecting(fd) ? connectingSince_ : now;
 
     if (serverCount_ == 0)
     {

@@ -90,6 +90,7 @@ namespace OrthancPerf
       Duration shortest = Duration::max();
     };
 
+    bool IsConnecting(int fd) const noexcept;
     Server* FindCounted(int fd) noexcept;
     bool Add(int fd, TimePoint now) noexcept;
     std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint now) noexcept;
@@ -106,8 +107,9 @@ namespace OrthancPerf
     bool isAfterFile_ = false;
     Served served_;
     TimePoint since_;
-    int awaited_ = -1;     // the connection whose answer is to come
-    int connecting_ = -1;  // the one that is to be made
+    int awaited_ = -1;           // the connection whose answer is to come
+    int connecting_ = -1;        // the one that is to be made
+    int connectingBefore_ = -1;  // the attempt before it, which may still succeed (RFC 8305)
     TimePoint askedAt_;
     TimePoint connectingSince_;
     Duration connectWaited_ = Duration::zero();

@@ -4,6 +4,7 @@
 #include "Network/TcpPair.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
@@ -215,6 +216,22 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(AskedServersTest, TheFirstOfTwoAttemptsToConnectMaySucceed)
+  {
+    servers_.OnConnecting(other_.GetClient(), At(90), At(91));
+    servers_.OnConnecting(1000, At(95), At(95));
+    servers_.OnWaited(other_.GetClient(), milliseconds(3));
+    Ask(other_.GetClient(), 100, 5);
+    Ask(database_.GetClient(), 110, 3);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.storage);
+    EXPECT_EQ(At(90), work.storage->begin);
+    EXPECT_EQ(milliseconds(1 + 3 + 5), work.storage->waited);
+    EXPECT_EQ(milliseconds(3), work.database->waited);
+  }
+
+
   TEST_F(AskedServersTest, ANumberThatAnotherConnectionGetsIsNoLongerTheFirstOnes)
   {
     ConnectedSocket first(other_.GetPort());
@@ -285,6 +302,32 @@ namespace OrthancPerf
     close(second);
     close(first);
     close(listening);
+  }
+
+
+  TEST_F(AskedServersTest, WhomTheMachineAsksForNamesOrCredentialsIsNoServerOfAnInstance)
+  {
+    const auto isOfMachine = [](const std::string& path)
+    {
+      sockaddr_un address = {};
+      address.sun_family = AF_UNIX;
+      std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+      return IsServiceOfMachine(reinterpret_cast<sockaddr*>(&address),
+                                offsetof(sockaddr_un, sun_path) + path.size() + 1);
+    };
+
+    EXPECT_TRUE(isOfMachine("/run/systemd/resolve/io.systemd.Resolve"));
+    EXPECT_TRUE(isOfMachine("/var/lib/sss/pipes/nss"));
+    EXPECT_FALSE(isOfMachine("/run/postgresql/.s.PGSQL.5432"));
+    EXPECT_FALSE(isOfMachine(""));
+
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(0xa9fea9fe);  // 169.254.169.254
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_TRUE(IsServiceOfMachine(generic, sizeof(address)));
+    address.sin_addr.s_addr = htonl(0x0afea9fe);
+    EXPECT_FALSE(IsServiceOfMachine(generic, sizeof(address)));
   }
 
 

@@ -72,6 +72,14 @@ namespace OrthancPerf
     }
 
 
+    // Whether they wait for each other instead, whatever is set
+    bool CollidesNever(const ServerFacts& facts)
+    {
+      const std::optional<unsigned long> release = facts.FindPostgreSqlRelease();
+      return release && *release >= WITH_TRANSACTION_MODE && !CanCommitInParallel(facts);
+    }
+
+
     // Empty: there is none that would help
     std::string AdviseOnNewerRelease(const ServerFacts& facts, const std::string& what)
     {
@@ -91,6 +99,14 @@ namespace OrthancPerf
 
     constexpr const char* READ_COMMITTED =
         "\"TransactionMode\" : \"ReadCommitted\" keeps parallel transactions from colliding.";
+
+
+    // StatelessDatabaseOperations.cpp of Orthanc, ApplyInternal()
+    constexpr const char* COLLISIONS =
+        " Transactions that meet are begun anew, 100 ms later and more, and an instance is refused "
+        "after \"MaximumConnectionRetries\" of them: try it with your senders, a few connections "
+        "at "
+        "a time.";
 
 
     // The servers of a fleet open all of their connections as they start
@@ -123,7 +139,13 @@ namespace OrthancPerf
                     : " The PostgreSQL plugin needs fewer round trips from its release 7.0 on.";
       }
 
-      if (allowed < wanted)
+      if (facts.IsStorageInDatabase())
+      {
+        text +=
+            " Keep the files in a folder (\"EnableStorage\" : false, for a new store): they all "
+            "go over one connection, one after the other.";
+      }
+      else if (allowed < wanted)
       {
         text += " More connections (\"IndexConnectionsCount\") let several senders wait at the "
                 "same time: each of them waits as long, all together are faster.";
@@ -196,8 +218,7 @@ namespace OrthancPerf
     {
       const char* const section = facts.FindDatabaseSection();
       std::string text =
-          "Give the database's plugin a connection for each thread that may store at once; its "
-          "option \"Lock\", if it has one, has to be false then.";
+          "Give the database's plugin a connection for each thread that may store at once.";
       text += SHARED_CONNECTIONS;
 
       if (section == nullptr)
@@ -213,14 +234,14 @@ namespace OrthancPerf
         options[section]["TransactionMode"] = "ReadCommitted";
         text += std::string(" ") + READ_COMMITTED;
       }
-      else if (facts.IsPostgreSql() && !facts.FindPostgreSqlRelease())
+      else if (!CollidesNever(facts))
       {
-        text += std::string(" From release 6.0 of the PostgreSQL plugin on, ") + READ_COMMITTED;
-      }
-      else
-      {
-        text += AdviseOnNewerRelease(
-            facts, "keeps parallel transactions from colliding, and has 50 connections by default");
+        text += COLLISIONS;
+        text +=
+            facts.IsPostgreSql() && !facts.FindPostgreSqlRelease()
+                ? std::string(" From release 6.0 of the PostgreSQL plugin on, ") + READ_COMMITTED
+                : AdviseOnNewerRelease(facts, "keeps parallel transactions from colliding, and "
+                                              "has 50 connections by default");
       }
 
       return Remedy::Configure(options, text);
@@ -276,6 +297,129 @@ namespace OrthancPerf
     finding.remedy = AdviseOnConnections(
         evidence.facts, std::clamp(std::ceil(threads), connections + 1,
                                    std::max<double>(MANY_CONNECTIONS, connections + 1)));
+    return finding;
+  }
+
+
+  namespace
+  {
+    // SQLite on an SSD takes some 2 ms for an instance (190 page writes), PostgreSQL on the same
+    // machine 3 to 5 ms
+    constexpr double SLOW_INDEX = 0.008;
+
+    constexpr double MINIMUM_INDEX_SHARE = 0.5;
+
+    // Of what is in the index: below, the server is not what takes the time
+    constexpr double MINIMUM_SERVER_SHARE = 0.5;
+
+
+    // Whether it is seen that the server was asked, and that waiting for it is the least of it
+    bool IsBeyondServer(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      return evidence.facts.hasDatabasePlugin && traffic.roundTrips > 0 &&
+             traffic.GetSeconds(Phase::Database) <
+                 MINIMUM_SERVER_SHARE * traffic.GetSeconds(Phase::Index);
+    }
+
+
+    std::string ExplainBeyondServer(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double queued = traffic.queuedSeconds / traffic.instances;
+      return "It waits for " + DescribeServer(evidence) + " for " +
+             SayTime(traffic.GetMean(Phase::Database)) +
+             " of that, so neither the server nor the "
+             "way to it is why. " +
+             SayTime(queued) +
+             " pass before the first question, without computing: for a connection that queries of "
+             "others have, or a lock. The rest may be Orthanc's pauses before it begins a "
+             "transaction anew that met another one (100 ms and more), or what another plugin or "
+             "Lua does with each stored instance.";
+    }
+
+
+    Remedy AdviseBeyondServer(const ServerFacts& facts)
+    {
+      std::string text = "Look at who else asks this server much, at senders that store into one "
+                         "study at the same "
+                         "time, and at what other plugins and Lua do once an instance is stored.";
+
+      if (!CanCommitInParallel(facts))
+      {
+        text += AdviseOnNewerRelease(facts, "keeps parallel transactions from colliding");
+        return Remedy::ChangeSystem(text);
+      }
+
+      return Remedy::Configure(MakeOption("PostgreSQL", "TransactionMode", "ReadCommitted"),
+                               text + " " + READ_COMMITTED);
+    }
+
+
+    std::string Explain(const Evidence& evidence)
+    {
+      if (IsBeyondServer(evidence))
+      {
+        return ExplainBeyondServer(evidence);
+      }
+
+      return evidence.facts.hasDatabasePlugin
+                 ? "Each instance makes many statements, one after the other: each of them is a "
+                   "round trip to the database server, and a commit that its disk has to take."
+                 : "SQLite writes some 190 pages for an instance, under one lock for all threads: "
+                   "its disk is slow, or busy with something else.";
+    }
+
+
+    Remedy Advise(const Evidence& evidence)
+    {
+      if (IsBeyondServer(evidence))
+      {
+        return AdviseBeyondServer(evidence.facts);
+      }
+
+      if (evidence.facts.hasDatabasePlugin)
+      {
+        return Remedy::ChangeSystem(
+            "Put the database server on Orthanc's own machine or next to it, on an SSD; give it "
+            "\"IndexConnectionsCount\" connections for as many senders as there are at once.");
+      }
+
+      return Remedy::Configure(MakeOption("IndexDirectory", "/a/folder/on/an/SSD"),
+                               "Put the index on an SSD (move the file \"index\" there while "
+                               "Orthanc is stopped), or use the PostgreSQL plugin.");
+    }
+  }
+
+
+  std::optional<Finding> JudgeIndex(const Evidence& evidence)
+  {
+    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+    const double share = traffic.GetShare(Phase::Index);
+    const double service = traffic.GetServiceTime(Phase::Index);
+
+    if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_INDEX_SHARE ||
+        service < SLOW_INDEX)
+    {
+      return std::nullopt;
+    }
+
+    // Which say why
+    if (JudgeDatabaseLatency(evidence) || JudgeDatabaseConnections(evidence))
+    {
+      return std::nullopt;
+    }
+
+    Finding finding;
+    finding.id = "index";
+    finding.title = "Ingest waits for the database: " + SayTime(service) + " for an instance";
+    finding.explanation = Explain(evidence);
+    finding.evidence["Database"] = evidence.facts.hasDatabasePlugin ? "plugin" : "SQLite";
+    finding.evidence["MeanIndex"] = traffic.GetMean(Phase::Index);
+    finding.evidence["ServiceTime"] = service;
+    finding.evidence["IndexShare"] = share;
+    finding.cost = EstimateShare(traffic.GetSeconds(Phase::Index), traffic);
+    finding.remedy = Advise(evidence);
     return finding;
   }
 }

@@ -158,6 +158,18 @@ namespace OrthancPerf
     constexpr double MINIMUM_REPEATED_SHARE = 0.2;
 
 
+    // From here on, Orthanc removes the file of an instance that the database has taken without its
+    // answer having come (ServerContext.cpp, StoreAfterTranscoding), and lists it. Only with
+    // "OverwriteInstances" does it take another file for it, when it is sent again.
+    constexpr OrthancRelease REMOVES_WHAT_IT_LISTS = {1, 12, 4};
+
+
+    bool IsNeeded(const ServerFacts& facts)
+    {
+      return facts.hasDatabasePlugin && !facts.IsOlderThan(REMOVES_WHAT_IT_LISTS);
+    }
+
+
     bool IsOverwriting(const ServerFacts& facts)
     {
       return facts.IsOn("OverwriteInstances", false) ||
@@ -189,7 +201,8 @@ namespace OrthancPerf
   {
     const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
 
-    if (!IsOverwriting(evidence.facts) || traffic.repeated < MINIMUM_INSTANCES ||
+    if (!IsOverwriting(evidence.facts) || IsNeeded(evidence.facts) ||
+        traffic.repeated < MINIMUM_INSTANCES ||
         traffic.repeated < MINIMUM_REPEATED_SHARE * traffic.instances)
     {
       return std::nullopt;

@@ -125,80 +125,31 @@ namespace OrthancPerf
 
   namespace
   {
-    // SQLite on an SSD takes some 2 ms for an instance (190 page writes), PostgreSQL on the same
-    // machine 3 to 5 ms
-    constexpr double SLOW_INDEX = 0.008;
-
-    constexpr double MINIMUM_INDEX_SHARE = 0.5;
-
-
-    std::string Explain(const ServerFacts& facts)
-    {
-      return facts.hasDatabasePlugin
-                 ? "Each instance makes many statements, one after the other: each of them is a "
-                   "round trip to the database server, and a commit that its disk has to take."
-                 : "SQLite writes some 190 pages for an instance, under one lock for all threads: "
-                   "its disk is slow, or busy with something else.";
-    }
-
-
-    Remedy Advise(const ServerFacts& facts)
-    {
-      if (facts.hasDatabasePlugin)
-      {
-        return Remedy::ChangeSystem(
-            "Put the database server on Orthanc's own machine or next to it, on an SSD; give it "
-            "\"IndexConnectionsCount\" connections for as many senders as there are at once.");
-      }
-
-      return Remedy::Configure(MakeOption("IndexDirectory", "/a/folder/on/an/SSD"),
-                               "Put the index on an SSD (move the file \"index\" there while "
-                               "Orthanc is stopped), or use the PostgreSQL plugin.");
-    }
-  }
-
-
-  std::optional<Finding> JudgeIndex(const Evidence& evidence)
-  {
-    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-    const double share = traffic.GetShare(Phase::Index);
-    const double service = traffic.GetServiceTime(Phase::Index);
-
-    if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_INDEX_SHARE ||
-        service < SLOW_INDEX)
-    {
-      return std::nullopt;
-    }
-
-    // Which say why
-    if (JudgeDatabaseLatency(evidence) || JudgeDatabaseConnections(evidence))
-    {
-      return std::nullopt;
-    }
-
-    const ServerFacts& facts = evidence.facts;
-
-    Finding finding;
-    finding.id = "index";
-    finding.title = "Ingest waits for the database: " + SayTime(service) + " for an instance";
-    finding.explanation = Explain(facts);
-    finding.evidence["Database"] = facts.hasDatabasePlugin ? "plugin" : "SQLite";
-    finding.evidence["MeanIndex"] = traffic.GetMean(Phase::Index);
-    finding.evidence["ServiceTime"] = service;
-    finding.evidence["IndexShare"] = share;
-    finding.cost = EstimateShare(traffic.GetSeconds(Phase::Index), traffic);
-    finding.remedy = Advise(facts);
-    return finding;
-  }
-
-
-  namespace
-  {
     // Storage and index together take some 4 ms on a local SSD; an object storage answers in 20 to
     // 100 ms
     constexpr double SLOW_COMMIT = 0.015;
 
     constexpr double MINIMUM_COMMIT_SHARE = 0.6;
+
+
+    // orthanc-databases has one connection for all files, and its lock for as long as one is
+    // written (StorageBackend.h)
+    Remedy AdviseOnCommit(const ServerFacts& facts)
+    {
+      if (facts.IsStorageInDatabase())
+      {
+        return Remedy::ChangeSystem(
+            "Keep the files in a folder (\"EnableStorage\" : false, for a new store): in the "
+            "database, one is written after the other, over a single connection, however many "
+            "associations or connections there are.");
+      }
+
+      return Remedy::ChangeSystem(
+          "With an object storage, let senders use several associations at once, or store into a "
+          "local folder first and move the files later (the Orthanc project's object storage "
+          "plugins: \"HybridMode\" : \"WriteToFileSystem\", then /move-storage). With a local "
+          "folder, look at its disk and at the database's.");
+    }
   }
 
 
@@ -224,11 +175,7 @@ namespace OrthancPerf
     finding.evidence["ServiceTime"] = service;
     finding.evidence["CommitShare"] = share;
     finding.cost = EstimateShare(traffic.GetSeconds(Phase::Commit), traffic);
-    finding.remedy = Remedy::ChangeSystem(
-        "With an object storage, let senders use several associations at once, or store into a "
-        "local folder first and move the files later (the Orthanc project's object storage "
-        "plugins: \"HybridMode\" : \"WriteToFileSystem\", then /move-storage). With a local "
-        "folder, look at its disk and at the database's.");
+    finding.remedy = AdviseOnCommit(evidence.facts);
     return finding;
   }
 }

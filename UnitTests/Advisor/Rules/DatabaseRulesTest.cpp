@@ -194,6 +194,61 @@ namespace OrthancPerf
   }
 
 
+  // Transactions that are begun anew, or another plugin's stored callback
+  TEST_F(DatabaseRulesTest, WhereTheServerIsHardlyWaitedForItIsNotBlamed)
+  {
+    UsePostgreSql("4.0", "1.10.1");
+    Sample sample = MakeAsked(10, 0.1, 2, 0);
+    sample.phases[6].second += 60;
+    SetTraffic(sample);
+    Finding finding = Judge(&JudgeIndex);
+    EXPECT_EQ("index", finding.id);
+    EXPECT_NE(std::string::npos, finding.explanation.find("neither the server"));
+    EXPECT_FALSE(Contains(finding.remedy, "SSD"));
+    EXPECT_TRUE(Contains(finding.remedy, "From its release 7.0 on"));
+    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+
+    UsePostgreSql("6.2", "1.12.3");
+    EXPECT_EQ("ReadCommitted",
+              Judge(&JudgeIndex).remedy.document["PostgreSQL"]["TransactionMode"].asString());
+
+    SetTraffic(MakeAsked(10, 0.1, 60, 0));
+    finding = Judge(&JudgeIndex);
+    EXPECT_TRUE(Contains(finding.remedy, "SSD"));
+  }
+
+  // One modality's, and viewers that have the only connection: no more senders than connections
+  TEST_F(DatabaseRulesTest, WhereQueriesHaveTheConnectionTheServersDiskIsNotBlamed)
+  {
+    Sample sample = MakeAsked(10, 0.1, 9, 50);
+    sample.gap = 100;
+    SetTraffic(sample);
+    EXPECT_FALSE(IsFound(&JudgeDatabaseConnections));
+    const Finding finding = Judge(&JudgeIndex);
+    EXPECT_NE(std::string::npos, finding.explanation.find("50 ms pass before"));
+    EXPECT_FALSE(Contains(finding.remedy, "SSD"));
+  }
+
+  TEST_F(DatabaseRulesTest, FilesInTheDatabaseHaveOneConnectionHoweverManyThereAre)
+  {
+    UsePostgreSql("6.2", "1.12.3");
+    SetOption("EnableStorage", true);
+    SetTraffic(MakeAsked(20, 5, 10, 0));
+    Remedy remedy = Judge(&JudgeDatabaseLatency).remedy;
+    EXPECT_TRUE(Contains(remedy, "EnableStorage"));
+    EXPECT_FALSE(Contains(remedy, "IndexConnectionsCount"));
+    EXPECT_FALSE(remedy.document["PostgreSQL"].isMember("IndexConnectionsCount"));
+
+    Sample sample;
+    sample.phases = {{Phase::Receive, 1}, {Phase::Prepare, 1}, {Phase::Commit, 40}};
+    sample.gap = 100;
+    SetTraffic(sample);
+    remedy = Judge(&JudgeCommit).remedy;
+    EXPECT_TRUE(Contains(remedy, "EnableStorage"));
+    EXPECT_FALSE(Contains(remedy, "HybridMode"));
+  }
+
+
   TEST_F(DatabaseConnectionsRuleTest,
          ThreadsThatNeitherWaitForTheServerNorComputeWaitForAConnection)
   {
@@ -247,6 +302,7 @@ namespace OrthancPerf
       UsePostgreSql(version, "1.12.4");
       const Remedy remedy = Judge(&JudgeDatabaseConnections).remedy;
       EXPECT_FALSE(Contains(remedy, "TransactionMode"));
+      EXPECT_TRUE(Contains(remedy, "are begun anew"));
       EXPECT_TRUE(Contains(remedy, "From its release 7.0 on"));
       EXPECT_TRUE(Contains(remedy, "needs Orthanc 1.12.5 or newer, and"));
       EXPECT_FALSE(remedy.document["PostgreSQL"].isMember("TransactionMode"));
@@ -264,6 +320,7 @@ namespace OrthancPerf
       remedy = Judge(&JudgeDatabaseConnections).remedy;
       EXPECT_EQ(1U, remedy.document["PostgreSQL"].size()) << newer;
       EXPECT_FALSE(Contains(remedy, "TransactionMode")) << newer;
+      EXPECT_FALSE(Contains(remedy, "are begun anew")) << newer;
       EXPECT_FALSE(Contains(remedy, "7.0")) << newer;
     }
   }

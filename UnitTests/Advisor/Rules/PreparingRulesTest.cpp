@@ -228,6 +228,17 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(OverwriteRuleTest, IsSilentWhereItMendsWhatADatabasesServerHasLost)
+  {
+    evidence_.facts.orthancVersion = "1.12.4";
+    EXPECT_TRUE(IsFound(&JudgeOverwrite));
+    evidence_.facts.hasDatabasePlugin = true;
+    EXPECT_FALSE(IsFound(&JudgeOverwrite));
+    evidence_.facts.orthancVersion = "1.12.3";
+    EXPECT_TRUE(IsFound(&JudgeOverwrite));
+  }
+
+
   TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
   {
     evidence_.totals[0].repeated = 19;
