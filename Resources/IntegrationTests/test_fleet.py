@@ -467,6 +467,33 @@ def test_what_is_sent_to_haproxy_adds_up(fleet: Fleet, make_series: MakeSeries) 
     assert wait_until(lambda: fleet.ask('up{job="haproxy"}') != {})
 
 
+def test_who_is_listed_finds_what_any_server_has_stored(
+    fleet: Fleet, make_series: MakeSeries
+) -> None:
+    """By its title, as Orthanc sees no address but HAProxy's."""
+    image = make_series("fleet-find", 1)[0]
+    upload = fleet.servers["orthanc-b"].request("POST", "/instances", data=image.read_bytes())
+    upload.raise_for_status()
+    ((title, *_),) = read_configuration()["DicomModalities"].values()
+
+    def find(caller: str) -> str:
+        keys = ["QueryRetrieveLevel=IMAGE", f"SOPInstanceUID={image.sop_instance_uid}"]
+        return subprocess.run(
+            ["findscu", "-v", "-S", "-aet", caller, "-aec", "ORTHANC"]
+            + ["127.0.0.1", str(fleet.haproxy.dicom_port)]
+            + [word for key in keys for word in ("-k", key)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        ).stderr
+
+    # Each association goes to the server with the fewest, and so by turns to both
+    for said in (find(title), find(title)):
+        assert said.count("Find Response: 1 (Pending)") == 1, said
+    assert "(Pending)" not in find("STRANGER")
+
+
 def test_perf_fleet_sees_all_of_them(fleet: Fleet, tmp_path: Path) -> None:
     urls = {name: server.url for name, server in fleet.servers.items()}
     path = write_fleet(tmp_path, urls, user=OPERATOR[0])
