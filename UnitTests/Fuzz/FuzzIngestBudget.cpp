@@ -76,7 +76,14 @@ namespace
     // What it may have at most, or has already, inflated
     std::uint64_t CountHeld() const
     {
-      return std::max(kind_ == Kind::Upload ? (isLetOn_ ? length_ : 0) : granted_, inflated_);
+      const bool isUpload = kind_ == Kind::Upload;
+
+      if (isUpload && !isLetOn_)
+      {
+        return inflated_;
+      }
+
+      return std::max(isUpload ? length_ : granted_, inflated_);
     }
 
     void Begin(Kind kind, std::uint64_t length, TimePoint now)
