@@ -34,7 +34,7 @@ namespace OrthancPerf
     // The other half serves what does not wait, /perf and its tuning among it
     IngestBudget& budget = tuner_.GetBudget();
     budget.SetPlacesInLine(CountPlacesInLine(server.dicomThreads), server.httpThreads / 2);
-    budget.SetReadTimeout(server.dicomTimeout);
+    budget.SetReadTimeouts(server.dicomTimeout, server.httpTimeout);
   }
 
 

@@ -57,12 +57,17 @@ namespace OrthancPerf
   }
 
 
-  void IngestBudget::SetReadTimeout(Duration timeout) noexcept
+  void IngestBudget::SetReadTimeouts(Duration ofDicom, Duration ofHttp) noexcept
   {
-    constexpr Duration LONGEST = SenderSips::SILENCE;
-    const Duration silence =
-        timeout == Duration::zero() ? LONGEST : std::min(LONGEST, timeout * 2 / 3);
-    silence_.store(silence.count());
+    const auto count = [](Duration timeout)
+    {
+      constexpr Duration LONGEST = SenderSips::SILENCE;
+      const bool isAny = timeout == Duration::zero();
+      return (isAny ? LONGEST : std::min(LONGEST, timeout * 2 / 3)).count();
+    };
+
+    silenceOfDicom_.store(count(ofDicom));
+    silenceOfHttp_.store(count(ofHttp));
   }
 
 
@@ -119,12 +124,15 @@ namespace OrthancPerf
 
     if (!IsToAsk(ticket, 0, now))
     {
-      if (ticket != nullptr && ticket->age.load() != 0)
+      if (ticket == nullptr || ticket->age.load() == 0)
       {
-        ticket->isAnnounced = true;  // it waited until the budget was switched off
+        return {Answer::Go, ALL};
       }
 
-      return {Answer::Go, ALL};
+      // It waited until the budget was switched off. There may be one again before it is over.
+      Take(*ticket, std::max(bytes, ticket->bytes));
+      ticket->isAnnounced = true;
+      return {Answer::Go, PIECE};
     }
 
     Sender sender;
@@ -364,7 +372,7 @@ namespace OrthancPerf
   IngestBudget::Reply IngestBudget::AskInLine(Ticket& ticket, const Demand& demand,
                                               TimePoint now) noexcept
   {
-    if (IsTurnOf(ticket, demand.bytes, now))
+    if (IsTurnOf(ticket, demand, now))
     {
       return Give(ticket, demand.bytes, now);
     }
@@ -392,15 +400,15 @@ namespace OrthancPerf
 
 
   // If so, it has what it asked for
-  bool IngestBudget::IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept
+  bool IngestBudget::IsTurnOf(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
   {
     const std::uint64_t limit = limit_.load();
     const bool isNext = IsNext(ticket);
-    bool isLetOn = isNext && TryTake(ticket, bytes, limit);
+    bool isLetOn = isNext && TryTake(ticket, demand.bytes, limit);
 
-    if (!isLetOn && (limit == 0 || (isNext && IsFirst(ticket, now))))
+    if (!isLetOn && (limit == 0 || (isNext && IsFirst(ticket, now) && MayOvertake(ticket, demand))))
     {
-      Take(ticket, bytes);
+      Take(ticket, demand.bytes);
       isLetOn = true;
     }
 
@@ -411,14 +419,29 @@ namespace OrthancPerf
       return true;
     }
 
-    const bool mayAdvance = MayAdvance(ticket, bytes, now);
+    const bool mayAdvance = MayAdvance(ticket, demand.bytes, now);
 
     if (mayAdvance)
     {
-      Advance(ticket, bytes);
+      Advance(ticket, demand.bytes);
     }
 
     return mayAdvance;
+  }
+
+
+  // Whether the first of those that come on may go before older ones that do not, and have what
+  // they have: of uploads, which take all that they will at once, one at a time
+  bool IngestBudget::MayOvertake(Ticket& ticket, const Demand& demand) noexcept
+  {
+    if (demand.received != 0 || !HasOlder(ticket, [](const Ticket&) { return true; }))
+    {
+      return true;
+    }
+
+    const bool isAlone = !HasAny([](const Ticket& other) { return other.isBeyond.load(); });
+    ticket.isBeyond.store(isAlone);
+    return isAlone;
   }
 
 
@@ -480,8 +503,8 @@ namespace OrthancPerf
       return 0;
     }
 
-    const std::uint64_t sip =
-        ticket.sips.Take(demand.sender, now - ticket.waitingSince, Duration(silence_.load()));
+    const Duration longest((demand.sender.isHttp ? silenceOfHttp_ : silenceOfDicom_).load());
+    const std::uint64_t sip = ticket.sips.Take(demand.sender, now - ticket.waitingSince, longest);
 
     if (sip == 0)
     {

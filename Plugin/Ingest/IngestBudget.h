@@ -104,9 +104,10 @@ namespace OrthancPerf
     // would be let on in turn.
     void SetPlacesInLine(std::uint64_t ofDicom, std::uint64_t ofHttp) noexcept;
 
-    // What DCMTK waits for the rest of a PDU, the time in which nothing is read of it included
-    // (DicomScpTimeout); zero: any time. Senders are read a sip in time for that.
-    void SetReadTimeout(Duration timeout) noexcept;
+    // What DCMTK waits for the rest of a PDU (DicomScpTimeout), and CivetWeb for that of a record
+    // of TLS (HttpRequestTimeout), the time in which nothing is read of it included; zero: any
+    // time. Senders are read a sip in time for that.
+    void SetReadTimeouts(Duration ofDicom, Duration ofHttp) noexcept;
 
     // From now on nobody waits: who would have to is broken off
     void Stop() noexcept;
@@ -181,8 +182,9 @@ namespace OrthancPerf
       std::atomic<std::uint64_t> age = 0;  // the smallest is the oldest; 0: there is no message
       std::atomic<std::int64_t> progressAt = 0;
       std::atomic<bool> isComplete = false;
-      std::atomic<bool> isBeyond = false;  // an upload that was let on without room
-      bool isAnnounced = false;            // it has all that it will take
+      std::atomic<bool> isBeyond =
+          false;                 // an upload that was let on without room, or before others
+      bool isAnnounced = false;  // it has all that it will take
       bool isBroken = false;
       bool hasGivenUp = false;
       bool hasPassed = false;  // by a full line
@@ -203,7 +205,8 @@ namespace OrthancPerf
     Reply Ask(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     bool TakeAtOnce(Ticket& ticket, std::uint64_t bytes) noexcept;
     Reply AskInLine(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
-    bool IsTurnOf(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
+    bool IsTurnOf(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
+    bool MayOvertake(Ticket& ticket, const Demand& demand) noexcept;
     bool MayAdvance(const Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     void Advance(Ticket& ticket, std::uint64_t bytes) noexcept;
     bool IsHeldUp(const Ticket& ticket, TimePoint now) const noexcept;
@@ -237,7 +240,8 @@ namespace OrthancPerf
     std::atomic<std::uint64_t> work_ = 0;  // 1 if there is a limit, and 2 for each message
     std::atomic<std::uint64_t> limit_ = 0;
     std::atomic<std::int64_t> bound_ = 0;
-    std::atomic<std::int64_t> silence_ = SenderSips::SILENCE.count();
+    std::atomic<std::int64_t> silenceOfDicom_ = SenderSips::SILENCE.count();
+    std::atomic<std::int64_t> silenceOfHttp_ = SenderSips::SILENCE.count();
     std::atomic<bool> isStopped_ = false;
     std::atomic<std::uint64_t> held_ = 0;
     std::atomic<std::uint64_t> nextAge_ = 1;

@@ -15,15 +15,15 @@ namespace OrthancPerf
   // as much: DCMTK and pynetdicom give up after 60 s in which nothing could be written, and Linux
   // lets them write only once a third of their buffer is free (sk_stream_is_writeable), 1.4 MB of
   // 4 MB, which two sips are. Where sips come more often than SILENCE, they are smaller in
-  // proportion. A PDU of up to LEAST_SIP, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), waits no
-  // more than once.
+  // proportion. A PDU of 128 KiB, as much as DCMTK takes (ASC_MAXIMUMPDUSIZE), with its header, and
+  // in the records of TLS, is less than LEAST_SIP, and so waits no more than once.
   //
   // Counts those of one message. A value; one thread at a time.
   class SenderSips
   {
   public:
     static constexpr std::uint64_t SIP = std::uint64_t{1024} * 1024;
-    static constexpr std::uint64_t LEAST_SIP = SIP / 8;
+    static constexpr std::uint64_t LEAST_SIP = SIP / 32 * 5;
     static constexpr Duration FIRST_SILENCE = std::chrono::seconds(1);
     static constexpr unsigned FIRST_SIPS = 4;
     static constexpr Duration SILENCE = std::chrono::seconds(20);

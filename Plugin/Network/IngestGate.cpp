@@ -300,6 +300,12 @@ namespace OrthancPerf
     // A message of DICOM is not compressed as such
     if (isHttp)
     {
+      // Of the instance before, which a filter has refused, or which was stored already
+      if (use->budget.CloseCompletePart(fd, connection->requestBytes, now))
+      {
+        BeginPart(*connection);
+      }
+
       use->budget.CountInstance(fd, size, now);
     }
 

@@ -231,8 +231,12 @@ namespace OrthancPerf
 
       if (watch == Watch::Wait)
       {
+        // What is left for a PDU of DCMTK's time-out (-1: it has none) is less than nothing where
+        // the sender was held back meanwhile. Debian's DCMTK would wait for ever then.
         const int ready = original(0);
-        return ready != 0 ? ready : WaitAndLook(fd, std::chrono::milliseconds(timeout), wait);
+        return ready != 0 || timeout < -1
+                   ? ready
+                   : WaitAndLook(fd, std::chrono::milliseconds(timeout), wait);
       }
 
       const TimePoint from = Clock::now();

@@ -15,6 +15,7 @@ namespace OrthancPerf
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
     constexpr std::size_t DEFAULT_HTTP_THREADS = 50;
     constexpr std::size_t DEFAULT_SCP_TIMEOUT = 30;  // seconds
+    constexpr std::size_t DEFAULT_HTTP_TIMEOUT = 30;
     constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
 
@@ -161,6 +162,7 @@ namespace OrthancPerf
     dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
     httpThreads(GetCount(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
     dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
+    httpTimeout(GetCount(orthancConfiguration, "HttpRequestTimeout", DEFAULT_HTTP_TIMEOUT)),
     modalityTitles(GetModalityTitles(orthancConfiguration)),
     encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),

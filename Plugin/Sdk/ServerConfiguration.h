@@ -37,6 +37,7 @@ namespace OrthancPerf
     std::size_t dicomThreads;
     std::size_t httpThreads;
     std::chrono::seconds dicomTimeout;  // that Orthanc's DICOM server has patience; zero: any time
+    std::chrono::seconds httpTimeout;   // and its HTTP server
 
     std::vector<std::string> modalityTitles;  // the AE titles of all modalities
     std::vector<std::uint16_t>

@@ -213,7 +213,8 @@ namespace
       }
 
       budget_.SetPlacesInLine(settings % 8, settings / 8 % 8);
-      budget_.SetReadTimeout(std::chrono::seconds(settings / 64 * 10));
+      budget_.SetReadTimeouts(std::chrono::seconds(settings / 64 * 10),
+                              std::chrono::seconds(settings / 64 * 5));
     }
 
     // Each step is two bytes: whom it concerns and what happens, and how much

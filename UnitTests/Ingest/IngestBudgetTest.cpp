@@ -450,6 +450,48 @@ namespace OrthancPerf
   }
 
 
+  // Each takes all that it will at once, and may stall as well
+  TEST_F(IngestBudgetTest, OneUploadAtATimeGoesBeforeThoseThatDoNotComeOn)
+  {
+    const auto ask = [this](int place)
+    {
+      return budget_.AskForAll(place, 50 * PIECE, now_).answer;
+    };
+
+    budget_.Set(4 * COST, seconds(600));
+    EXPECT_EQ(Answer::Go, ask(1));
+    EXPECT_EQ(Answer::Wait, ask(2));
+    EXPECT_EQ(Answer::Wait, ask(3));
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Go, ask(2));
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Wait, ask(3));
+    EXPECT_EQ(100U, CountHeld());
+
+    budget_.Close(2, now_);
+    EXPECT_EQ(Answer::Go, ask(3));
+    EXPECT_EQ(100U, CountHeld());
+    EXPECT_EQ(0U, budget_.GetFigures().givenUp);
+  }
+
+
+  TEST_F(IngestBudgetTest, AnUploadThatWaitedUntilTheBudgetWasSwitchedOffCountsIfThereIsOneAgain)
+  {
+    SetRoom(4);
+    TakeForGood(1, 4);
+    EXPECT_EQ(Answer::Wait, budget_.AskForAll(2, 50 * PIECE, now_).answer);
+    SetRoom(0);
+    const IngestBudget::Reply reply = budget_.AskForAll(2, 50 * PIECE, now_);
+    EXPECT_EQ(Answer::Go, reply.answer);
+    EXPECT_EQ(PIECE, reply.upTo);  // it shows that it comes on then
+    SetRoom(4);
+    EXPECT_EQ(54U, CountHeld());
+    EXPECT_EQ(Answer::Go, Ask(2, 1));
+    budget_.Close(2, now_);
+    EXPECT_EQ(4U, CountHeld());
+  }
+
+
   TEST_F(IngestBudgetTest, AMessageThatIsAllHereIsAtWorkHoweverLongThatTakes)
   {
     SetRoom(2);
@@ -507,10 +549,15 @@ namespace OrthancPerf
 
     // More often, a smaller one does, but that of a PDU
     sender.sip = 0;
-    budget_.SetReadTimeout(seconds(15));
+    budget_.SetReadTimeouts(seconds(15), seconds(30));
     wait(seconds(10), SIP / 2);
-    budget_.SetReadTimeout(milliseconds(1500));
+    budget_.SetReadTimeouts(milliseconds(1500), seconds(30));
     wait(seconds(1), SenderSips::LEAST_SIP);
+
+    // CivetWeb has a time-out of its own
+    sender.isHttp = true;
+    budget_.SetReadTimeouts(seconds(30), seconds(15));
+    wait(seconds(10), SIP / 2);
     EXPECT_EQ(1U, budget_.GetFigures().waits);
     EXPECT_EQ(0U, budget_.GetFigures().givenUp);
   }
@@ -634,7 +681,7 @@ namespace OrthancPerf
 
     const auto findLongestSilence = [&](Duration timeout)
     {
-      budget_.SetReadTimeout(timeout);
+      budget_.SetReadTimeouts(timeout, seconds(30));
       Duration longest = Duration::zero();
       std::uint64_t received = PIECE;
 

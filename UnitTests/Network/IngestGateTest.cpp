@@ -388,7 +388,7 @@ namespace OrthancPerf
     // An instance of it (ZIP) counts until the upload is over
     OnInstanceReceived(pair_.GetServer(), 2 * PIECE);
     OnInstanceStored(pair_.GetServer());
-    EXPECT_EQ((LIMIT + 2 * PIECE) * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    EXPECT_EQ((LIMIT + 3 * PIECE) * IngestBudget::COPIES, GetBudget().GetFigures().held);
     Write("HTTP/1.1 200 OK\r\n" + std::string(200, 'y'));
     EXPECT_EQ(LIMIT * IngestBudget::COPIES, GetBudget().GetFigures().held);
   }
@@ -530,6 +530,22 @@ namespace OrthancPerf
     EXPECT_EQ(std::make_pair(std::size_t{100}, 0), Read(100));
     EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
     EXPECT_EQ(1U, GetBudget().GetFigures().inFlight);
+  }
+
+
+  // As where another plugin's callback posts one instance after the other
+  TEST_F(IngestGateTest, AnInstanceThatIsNotStoredIsFreeOnceTheNextOneOfTheRequestIsThere)
+  {
+    Install(true);
+    GetBudget().Set(LIMIT, LONG);
+    BeginToSend(100);
+    Read(100);
+    OnInstanceReceived(pair_.GetServer(), 3 * PIECE);
+    EXPECT_EQ(3 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    OnInstanceReceived(pair_.GetServer(), 2 * PIECE);
+    EXPECT_EQ(2 * PIECE * IngestBudget::COPIES, GetBudget().GetFigures().held);
+    OnInstanceStored(pair_.GetServer());
+    EXPECT_EQ(0U, GetBudget().GetFigures().held);
   }
 
 

@@ -219,6 +219,19 @@ namespace OrthancPerf
     EXPECT_TRUE(isNoDelay(false));
   }
 
+  // DCMTK's time-out for the rest of a PDU, less what the sender was held back for
+  TEST_F(ProbeTest, WhatIsLeftOfATimeoutIsNoMoreThanItWas)
+  {
+    TcpPair pair(accept_);
+    Probe probe(MakePlaces(pair), observer_, &CallerModule::IsCaller);
+    ASSERT_TRUE(probe.Install());
+    const int fd = pair.GetServer();
+    SendAll(pair.GetClient(), "a");
+    EXPECT_EQ(1, Poll(fd, -1000));
+    EXPECT_EQ(1, Read(fd, 1));
+    EXPECT_EQ(0, Poll(fd, -1000));
+  }
+
   TEST_F(ProbeTest, CountsAStallBetweenTwoBytesOfARequest)
   {
     TcpPair pair(accept_);
