@@ -31,6 +31,10 @@ KEPT_SECONDS = 180
 # What keeps below is no finding, so that what has one has kept more
 MUCH = 256 * MEBIBYTE
 
+# Of the process: what it uses, and twice as much, or as often as may be. How many senders meet is chance.
+ENOUGH = 3 * MUCH
+ATTEMPTS = 6
+
 # One image by C-STORE takes three times its size, which is most of that, and not all
 GROUP_BYTES = 900 * MEBIBYTE
 GROUP_FRAMES = 476  # 250 MB
@@ -74,7 +78,11 @@ def test_memory_that_is_kept_is_found_and_given_back(
 ) -> None:
     """In a heap as it is by default. What is left then is less than it kept before."""
     server = start_orthanc(options={"OverwriteInstances": True})
-    upload_at_once(server, make_images(tmp_path))
+    images = make_images(tmp_path)
+    for _ in range(ATTEMPTS):
+        upload_at_once(server, images)
+        if get_resident_bytes(server.pid) >= ENOUGH:
+            break
     finding = find_kept(server)
     kept, used = (finding["Evidence"][name] for name in ("Kept", "Used"))
     assert kept >= MUCH
