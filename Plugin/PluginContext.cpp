@@ -220,8 +220,12 @@ namespace OrthancPerf
     StartTask("PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
               [this]
               { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD); });
-    StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
-              [this] { health_.AskNext(HEALTH_PERIOD); });
+
+    for (std::size_t part = 0; part < health_.CountParts(); part++)
+    {
+      StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
+                [this] { health_.AskNext(HEALTH_PERIOD); });
+    }
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again

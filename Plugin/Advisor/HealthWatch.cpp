@@ -26,7 +26,7 @@ namespace OrthancPerf
       state.isWanted = state.isWanted || IsDue(state, begin);
     }
 
-    wanted_.notify_one();
+    wanted_.notify_all();
     answered_.wait_for(lock, patience, [this] { return IsAnswered(); });
 
     const TimePoint now = Clock::now();
@@ -102,14 +102,15 @@ namespace OrthancPerf
   }
 
 
-  // Who was answered the longest time ago, so that no one keeps the others from being asked
+  // Who was answered the longest time ago, and is not being asked
   HealthWatch::State* HealthWatch::FindWanted()
   {
     State* found = nullptr;
 
     for (State& state : states_)
     {
-      if (state.isWanted && (found == nullptr || state.answeredAt < found->answeredAt))
+      if (state.isWanted && !state.askedAt &&
+          (found == nullptr || state.answeredAt < found->answeredAt))
       {
         found = &state;
       }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -14,7 +15,7 @@
 namespace OrthancPerf
 {
   // Whether this server can store, for a load balancer: asks the database and the disk, and says
-  // what they last answered. They are asked only while somebody looks, by a thread of its own, so
+  // what they last answered. They are asked only while somebody looks, by threads of its own, so
   // that whoever looks is answered at once though they hang.
   //
   // Owned by the plugin's context; any thread may call it but for AskNext.
@@ -46,8 +47,14 @@ namespace OrthancPerf
     // longer believed, where nobody has looked since.
     std::vector<Problem> Look(Duration patience);
 
-    // Asks the next one, for which it waits so long at most. By one thread.
+    // Asks the next one, for which it waits so long at most. By as many threads as there are parts:
+    // one that hangs is no reason not to ask the others.
     void AskNext(Duration patience);
+
+    std::size_t CountParts() const noexcept
+    {
+      return states_.size();
+    }
 
   private:
     struct State

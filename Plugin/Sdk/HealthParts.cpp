@@ -24,10 +24,16 @@ namespace OrthancPerf
     const std::string& images = server.storageDirectory;
     const std::string& index = server.indexDirectory;
 
-    const auto askDatabase = [&orthanc]
+    const auto askDatabase = [&orthanc, &sources, &section = server.databaseSection]
     {
       orthanc.AskDatabase();
-      return std::string();
+      const std::optional<Served> served = sources.GetServed();
+
+      // What it stores then, no other server of the fleet would find
+      return served && !served->isDatabase && !section.empty()
+                 ? "the index is SQLite's, though the configuration has \"" + section +
+                       "\": is its plugin loaded, and \"EnableIndex\" true?"
+                 : std::string();
     };
     const auto tryImages = [&sources, trial = std::make_shared<StorageTrial>(images)]
     {

@@ -72,9 +72,27 @@ namespace OrthancPerf
     };
   }
 
+  namespace
+  {
+    // Those that have no cause in what was asked; Orthanc's own text needs its context
+    std::string DescribeCode(OrthancPluginErrorCode code)
+    {
+      const std::string number = std::to_string(static_cast<int>(code));
+
+      switch (code)
+      {
+        case OrthancPluginErrorCode_Database:
+          return number + " (its database has failed)";
+        case OrthancPluginErrorCode_DatabaseUnavailable:
+          return number + " (its database does not answer)";
+        default:
+          return number;
+      }
+    }
+  }
+
   SdkError::SdkError(const std::string& service, OrthancPluginErrorCode code) :
-    std::runtime_error(service + " answered with Orthanc's error code " +
-                       std::to_string(static_cast<int>(code)))
+    std::runtime_error(service + " answered with Orthanc's error code " + DescribeCode(code))
   {
   }
 

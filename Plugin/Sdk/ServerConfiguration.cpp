@@ -99,6 +99,24 @@ namespace OrthancPerf
     }
 
 
+    std::string FindDatabaseSection(const Json::Value& configuration)
+    {
+      for (const char* const name : {"PostgreSQL", "MySQL", "Odbc"})
+      {
+        const Json::Value& section = configuration[name];
+
+        if (section.isObject() && !section.empty() &&
+            (section.isMember("EnableIndex") ? section["EnableIndex"] == Json::Value(true)
+                                             : section["EnableStorage"] != Json::Value(true)))
+        {
+          return name;
+        }
+      }
+
+      return "";
+    }
+
+
     std::vector<std::string> GetForeignArguments(const Json::Value& configuration)
     {
       std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
@@ -167,6 +185,7 @@ namespace OrthancPerf
     encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
+    databaseSection(FindDatabaseSection(orthancConfiguration)),
     hasOtherFilters(HasOtherFilters(orthancConfiguration)),
     foreignArguments(GetForeignArguments(orthancConfiguration))
   {

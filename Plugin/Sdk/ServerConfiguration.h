@@ -48,6 +48,10 @@ namespace OrthancPerf
     std::string storageDirectory;
     std::string indexDirectory;
 
+    // The section by which the index is to be in a database's server; empty: there is none. With
+    // neither "EnableIndex" nor "EnableStorage", or a misspelt one, it is for the index.
+    std::string databaseSection;
+
     bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins
 
     // Query arguments that a request has for others: a browser's cache ("_", by jQuery), and the

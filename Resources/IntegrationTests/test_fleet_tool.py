@@ -110,9 +110,13 @@ def test_the_table_is_of_all_servers_and_its_last_row_their_sum(
 
 
 @contextmanager
-def serve_unhealthy(health: dict[str, Any], code: int) -> Iterator[str]:
-    """A server that is at rest, and answers so when it is asked for its health."""
-    status = STATUS | {
+def serve_unhealthy(
+    health: dict[str, Any], code: int, more: dict[str, Any] | None = None
+) -> Iterator[str]:
+    """A server that is at rest, and answers so when it is asked for its health; its status may have
+    more."""
+    status = STATUS | (more or {})
+    status |= {
         "Windows": [{}, {"Receive": AT_REST}],
         "Ingest": {"InFlight": {}},
         "Warnings": [],
@@ -158,6 +162,76 @@ def test_stalls_that_no_server_looked_for_have_no_sum(tmp_path: Path) -> None:
     assert code == 0
     assert document["Servers"][0]["Stalls"] is document["Total"]["Stalls"] is None
     assert document["Total"]["Failed"] == 0
+
+
+def test_a_server_under_two_names_is_named_and_counted_once(
+    fleet: Fleet, pair: Path, tmp_path: Path, make_series: MakeSeries
+) -> None:
+    """As with a load balancer's address among those of the servers behind it."""
+    names = ("orthanc-a", "balancer", "orthanc-b")
+    urls = {name: fleet.get(name, fleet["orthanc-a"]).url for name in names}
+    urls["balancer"] = urls["balancer"].replace("127.0.0.1", "localhost")
+    for image in make_series("fleet-tool-twice", 3):
+        fleet["orthanc-a"].request("POST", "/instances", data=image.read_bytes()).raise_for_status()
+    scrape_when_counted(fleet["orthanc-a"], 3)
+    both = write_fleet(tmp_path, urls, user="alice")
+    said = "perf-fleet: orthanc-a and balancer are the same server"
+
+    code, output, errors = run(both, "--json", "status")
+    document = json.loads(output)
+    assert (code, errors.startswith(said), errors.count("\n")) == (0, True, 1)
+    assert [server["SameAs"] for server in document["Servers"]] == [None, "orthanc-a", None]
+    first, second, third = document["Servers"]
+    assert first["StartedAt"] == second["StartedAt"] != third["StartedAt"]
+    assert first["InstancesPerSecond"] > 0 < second["InstancesPerSecond"]
+    for key, total in document["Total"].items():
+        assert total == pytest.approx((first[key] or 0) + (third[key] or 0))
+
+    code, table, errors = run(both, "status")
+    assert (code, "3 of 3, 2 different" in table) == (0, True)
+    assert errors.startswith(said)
+    alone = ["--only", "orthanc-a", "--only", "orthanc-b"]
+    code, table, errors = run(both, *alone, "status")
+    assert (code, "different" in table, errors) == (0, False, "")
+
+
+def test_a_server_under_two_names_is_named_once_however_often_it_is_looked_at(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    urls = dict.fromkeys(["orthanc-a", "balancer"], fleet["orthanc-a"].url)
+    command = make_command(write_fleet(tmp_path, urls, user="alice"), "status", "--watch", "0.2")
+    environment = {**os.environ, "PERF_FLEET_PASSWORD": USERS["alice"], "COLUMNS": "180"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment) as process:
+        assert process.stdout is not None and process.stderr is not None
+        read_until(process.stdout.fileno(), rb"1 different.*1 different")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read().count(b"are the same server") == 1
+    assert process.returncode == 0
+
+    # Below each table where they overwrite one another
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=pipe, env=environment
+    ) as process:
+        os.close(theirs)
+        read_until(terminal, rb"are the same server.*are the same server")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    os.close(terminal)
+
+
+@pytest.mark.parametrize("started", [{}, {"StartedAt": None}])
+def test_servers_that_do_not_say_when_they_started_are_all_counted(
+    started: dict[str, Any], tmp_path: Path
+) -> None:
+    """Of an older plugin, which may be anything."""
+    with serve_unhealthy({"Healthy": True, "Problems": {}}, 200, started) as url:
+        path = write_fleet(tmp_path, {"one": url, "two": url})
+        code, output, errors = run(path, "--json", "status")
+    assert (code, errors) == (0, "")
+    assert [server["SameAs"] for server in json.loads(output)["Servers"]] == [None, None]
 
 
 def read_until(terminal: int, pattern: bytes, seconds: float = 60) -> bytes:
@@ -292,6 +366,72 @@ def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
         "DicomSockets.TcpQuickAck": quick
     }
     assert run(pair, "--only", "orthanc-b", "tuning", "diff", wanted)[0] == 0
+
+
+BUDGET = '{"Memory": {"IngestBudget": …}}'
+NO_DELAY = '{"DicomSockets": {"TcpNoDelay": …}}'
+
+
+@pytest.mark.parametrize(
+    ("document", "key", "meant"),
+    [
+        ({"Memory": {"IngestBudgett": 1}}, "Memory.IngestBudgett", BUDGET),
+        ({"Memory": {"ingestbudget": 1}}, "Memory.ingestbudget", BUDGET),
+        ({"Memory": {"Xyz": None}}, "Memory.Xyz", None),
+        ({"Memry": {}}, "Memry", '{"Memory": …}'),
+        ({"TcpNoDelay": True}, "TcpNoDelay", NO_DELAY),
+        ({"DicomSockets.TcpNoDelay": True}, "DicomSockets.TcpNoDelay", NO_DELAY),
+        ({"DicomSockets": {"Preset": {"x": 1}}}, "DicomSockets.Preset.x", None),
+    ],
+)
+def test_a_key_that_no_server_knows_is_an_error_of_the_document(
+    document: dict[str, Any], key: str, meant: str | None, pair: Path
+) -> None:
+    """Which "set" would be refused by each of them."""
+    assert run(pair, "tuning", "set", json.dumps(document))[0] == 2
+    document = {"DicomSockets": {"TcpQuickAck": False}, **document}  # what differs is not all
+    for words in (["tuning"], ["--json", "tuning"]):
+        code, output, errors = run(pair, *words, "diff", json.dumps(document))
+        assert (code, output) == (3, "")
+        assert errors.startswith(f'perf-fleet: no server that answers knows "{key}"')
+        assert errors.count("did you mean") == (meant is not None)
+        assert meant is None or f"did you mean {meant}?" in errors
+
+
+def test_every_key_that_is_shown_may_be_wanted(fleet: Fleet, pair: Path) -> None:
+    alone = ["--only", "orthanc-b", "tuning", "diff"]
+    shown = fleet["orthanc-b"].get_json("/perf/tuning")
+    assert run(pair, *alone, json.dumps(shown)) == (0, "", "")
+    for document in ({}, {"Memory": {}}):
+        assert run(pair, *alone, json.dumps(document)) == (0, "", "")
+    for document in ({"Memory": None}, {"Memory": {"IngestBudget": None}}):  # which "set" takes
+        assert run(pair, *alone, json.dumps(document))[0] == 1
+    code, output, errors = run(pair, *alone, '{"Memory": 1, "IngestTranscoding": []}')
+    assert (code, output) == (3, "")
+    for section in ("Memory", "IngestTranscoding"):
+        assert f'"{section}" has keys' in errors
+
+
+def test_a_key_that_one_server_knows_is_no_error(fleet: Fleet, tmp_path: Path) -> None:
+    """Another one's plugin may be older; of one that does not answer, nobody knows."""
+    wanted = json.dumps({"Memory": {"IngestBudget": 0}})
+    old = {"DicomSockets": {"Preset": "tuned"}, "IngestTranscoding": {}}
+    with serve(json.dumps(old).encode()) as url:
+        both = {"old": url, "orthanc-a": fleet["orthanc-a"].url}
+        path = write_fleet(tmp_path, both, user="alice")
+        code, document = run_json(path, "tuning", "diff", wanted)
+        assert (code, list(document["Different"])) == (1, ["Memory.IngestBudget"])
+        assert run(path, "--only", "orthanc-a", "tuning", "diff", wanted) == (0, "", "")
+        code, output, errors = run(path, "--only", "old", "tuning", "diff", wanted)
+        assert (code, output) == (3, "")
+        assert 'knows "Memory"' in errors
+
+        urls = {"old": url, "gone": f"http://127.0.0.1:{find_free_port()}"}
+        path = write_fleet(tmp_path, urls, user="alice")
+        code, _, errors = run(path, "tuning", "diff", wanted)
+        assert code == 2
+        assert 'no server that answers knows "Memory"' in errors
+        assert "gone: no connection" in errors
 
 
 @pytest.mark.parametrize("wanted", ["1", "1.0", "null", "[true]", '"true"'])

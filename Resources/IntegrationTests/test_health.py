@@ -90,12 +90,33 @@ def test_it_says_what_is_broken_and_when_it_is_well_again(
             # As many checks as a load balancer has in five minutes, and no thread is missing
             with ThreadPoolExecutor(10) as pool:
                 for found in pool.map(lambda _: look(server), range(150)):
-                    assert part in found[1]["Problems"]
+                    assert list(found[1]["Problems"]) == [part]
             assert server.get("/perf/metrics").status_code == 200
         assert wait_until(lambda: is_well(server), PATIENCE)
         ((status, _),) = upload(server, [images[1].read_bytes()])
         assert status == 200
         server.stop()
+
+
+@pytest.mark.parametrize(
+    ("section", "is_for_index"),
+    [
+        ({"EnableIndex": True, "Lock": False}, True),
+        ({"EnableIndx": True, "EnableStorage": False, "Lock": False}, True),
+        ({"EnableIndex": False, "Lock": False}, False),
+        ({"EnableStorage": True}, False),
+    ],
+)
+def test_who_has_fallen_back_to_sqlite_is_out(
+    start_orthanc: StartOrthanc, section: Json, is_for_index: bool
+) -> None:
+    """A misspelt option, or a plugin that is not there: no other server would find its images."""
+    server = start_orthanc(options={"PostgreSQL": section})
+    if is_for_index:
+        assert wait_until(lambda: "SQLite" in look(server)[1]["Problems"].get("Database", ""))
+        assert not is_well(server)
+    else:
+        assert wait_until(lambda: is_well(server), PATIENCE)
 
 
 @pytest.mark.skipif(bool(UnmountedFolder.obstacle), reason=str(UnmountedFolder.obstacle))

@@ -31,7 +31,8 @@ KEPT_SECONDS = 180
 # What keeps below is no finding, so that what has one has kept more
 MUCH = 256 * MEBIBYTE
 
-# Of the process: what it uses, and twice as much, or as often as may be. How many senders meet is chance.
+# Of the process: what it uses, and twice as much, or as often as may be. How many senders meet is
+# chance.
 ENOUGH = 3 * MUCH
 ATTEMPTS = 6
 

@@ -155,6 +155,36 @@ namespace OrthancPerf
   }
 
 
+  TEST(HealthWatch, WhoHangsKeepsNobodyFromBeingAsked)
+  {
+    std::promise<void> end;
+    HealthWatch watch({{"Database", LONG,
+                        [hanging = end.get_future().share()]
+                        {
+                          hanging.wait();
+                          return std::string();
+                        }},
+                       {"Disk", Duration::zero(),
+                        []
+                        {
+                          return std::string("full");
+                        }}});
+    EXPECT_EQ(watch.CountParts(), 2U);
+    const Asking one(watch);
+    const Asking other(watch);
+
+    std::vector<HealthWatch::Problem> found;
+    do
+    {
+      found = watch.Look(SOON);
+    } while (found.at(1).text != "full");
+    EXPECT_EQ(found[0].text, "not known yet");
+
+    end.set_value();
+    EXPECT_EQ(watch.Look(LONG).size(), 1U);
+  }
+
+
   TEST(HealthWatch, WhoWasNeverAnsweredKnowsNothingYet)
   {
     HealthWatch watch({{"Database", LONG,

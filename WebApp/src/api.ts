@@ -20,6 +20,7 @@ export class RequestError extends Error {
     readonly status: number,
     readonly path: string,
     message: string,
+    readonly body?: unknown, // where it is JSON
   ) {
     super(message);
   }
@@ -33,13 +34,18 @@ export function getReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function describe(status: number, text: string): string {
+// Undefined: it is not JSON
+function parse(text: string): unknown {
   try {
-    const body = JSON.parse(text) as { Error?: string; Message?: string };
-    return body.Error ?? body.Message ?? `HTTP ${status}`;
+    return JSON.parse(text);
   } catch {
-    return `HTTP ${status}`;
+    return undefined;
   }
+}
+
+function describe(status: number, body: unknown): string {
+  const { Error, Message } = (body ?? {}) as { Error?: string; Message?: string };
+  return Error ?? Message ?? `HTTP ${status}`;
 }
 
 async function send(url: URL, options: RequestInit): Promise<{ response: Response; text: string }> {
@@ -70,7 +76,8 @@ async function request<Answer>(base: URL, method: string, path: string, patience
     throw new RequestError(SIGNED_OUT, url.pathname, 'redirected, as to a login page');
   }
   if (!response.ok) {
-    throw new RequestError(response.status, url.pathname, describe(response.status, text));
+    const problem = parse(text);
+    throw new RequestError(response.status, url.pathname, describe(response.status, problem), problem);
   }
   try {
     return JSON.parse(text) as Answer;

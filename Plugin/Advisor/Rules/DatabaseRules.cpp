@@ -327,11 +327,10 @@ namespace OrthancPerf
     {
       const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
       const double queued = traffic.queuedSeconds / traffic.instances;
-      return "It waits for " + DescribeServer(evidence) + " for " +
+      return "Of " + SayTime(traffic.GetMean(Phase::Index)) +
+             " in the index, an instance waits for " + DescribeServer(evidence) + " for " +
              SayTime(traffic.GetMean(Phase::Database)) +
-             " of that, so neither the server nor the "
-             "way to it is why. " +
-             SayTime(queued) +
+             ": neither the server nor the way to it is why. " + SayTime(queued) +
              " pass before the first question, without computing: for a connection that queries of "
              "others have, or a lock. The rest may be Orthanc's pauses before it begins a "
              "transaction anew that met another one (100 ms and more), or what another plugin or "
@@ -371,6 +370,14 @@ namespace OrthancPerf
     }
 
 
+    // A Unix socket, or a loopback address
+    bool IsOnThisMachine(const std::string& server)
+    {
+      const std::string begin = server.substr(0, server.find_first_of(".]") + 1);
+      return begin == "127." || begin == "[::1]" || server.find_first_of("/@") == 0;
+    }
+
+
     Remedy Advise(const Evidence& evidence)
     {
       if (IsBeyondServer(evidence))
@@ -381,8 +388,9 @@ namespace OrthancPerf
       if (evidence.facts.hasDatabasePlugin)
       {
         return Remedy::ChangeSystem(
-            "Put the database server on Orthanc's own machine or next to it, on an SSD; give it "
-            "\"IndexConnectionsCount\" connections for as many senders as there are at once.");
+            IsOnThisMachine(evidence.database.server)
+                ? "Give the database server's data a faster disk (SSD), and it more memory."
+                : "Put the database server on Orthanc's own machine or next to it, on an SSD.");
       }
 
       return Remedy::Configure(MakeOption("IndexDirectory", "/a/folder/on/an/SSD"),

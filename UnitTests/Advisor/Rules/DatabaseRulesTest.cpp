@@ -217,6 +217,20 @@ namespace OrthancPerf
     EXPECT_TRUE(Contains(finding.remedy, "SSD"));
   }
 
+  TEST_F(DatabaseRulesTest, AServerOnThisMachineIsNotToBeMovedThere)
+  {
+    SetTraffic(MakeAsked(10, 0.1, 60, 0));
+    EXPECT_TRUE(Contains(Judge(&JudgeIndex).remedy, "Orthanc's own machine"));
+
+    for (const char* const server :
+         {"127.0.0.1:5432", "[::1]:5432", "/run/postgresql/.s.PGSQL.5432", "@postgresql"})
+    {
+      evidence_.database.server = server;
+      EXPECT_FALSE(Contains(Judge(&JudgeIndex).remedy, "own machine")) << server;
+      EXPECT_TRUE(Contains(Judge(&JudgeIndex).remedy, "SSD")) << server;
+    }
+  }
+
   // One modality's, and viewers that have the only connection: no more senders than connections
   TEST_F(DatabaseRulesTest, WhereQueriesHaveTheConnectionTheServersDiskIsNotBlamed)
   {

@@ -137,10 +137,28 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitIsThePeersOwn)
+  // HAProxy, say
+  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitOfATimerIsThatOfWhatIsBetween)
   {
-    AddPeer(MakeStalled(40));
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    for (const double timer : {42.5, 204.0})
+    {
+      evidence_.peers.clear();
+      AddPeer(MakeStalled(timer));
+      const Finding finding = Judge(&JudgeDelayedAck);
+      EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+      EXPECT_NE(std::string::npos, finding.remedy.text.find("load balancer"));
+    }
+  }
+
+
+  TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAnotherWaitIsThePeersOwn)
+  {
+    for (const double pause : {30.0, 70.0, 160.0, 280.0})
+    {
+      evidence_.peers.clear();
+      AddPeer(MakeStalled(pause));
+      EXPECT_FALSE(IsFound(&JudgeDelayedAck)) << pause;
+    }
   }
 
 

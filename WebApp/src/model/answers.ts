@@ -71,6 +71,12 @@ export interface Status {
   Memory: MemoryStatus;
 }
 
+// Whether the server can store
+export interface Health {
+  Healthy: boolean;
+  Problems: Record<string, string>; // what is wrong, by the part that it is wrong with
+}
+
 // Of large images on their way in
 export interface MemoryStatus {
   Limit?: number; // that the process may have

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is asked for, and how often.
 import { watch } from 'vue';
-import { perf } from '../api';
-import type { Finding, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
+import { perf, RequestError } from '../api';
+import type { Finding, Health, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
 import { mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askSources } from './changes';
 import { hasten, startPolling, type Task } from './poller';
@@ -11,6 +11,9 @@ import { state, view } from './state';
 const SHOWN_INSTANCES = 20;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
+
+const NOT_FOUND = 404;
+const UNAVAILABLE = 503;
 
 async function askStatus(): Promise<void> {
   state.status = await perf.get<Status>('status');
@@ -34,6 +37,26 @@ async function askPeers(): Promise<void> {
 async function askTuning(): Promise<void> {
   state.tuning = await perf.get<Tuning>('tuning');
   await askSources();
+}
+
+function isHealth(body: unknown): body is Health {
+  return typeof (body as Partial<Health> | null | undefined)?.Healthy === 'boolean';
+}
+
+// A 503 that says what is wrong is an answer. An older plugin has no such route, and nothing is known
+// of its health. Any other failure says nothing of it: what is known stays.
+function readHealth(error: unknown): Health | undefined {
+  if (error instanceof RequestError && error.status === UNAVAILABLE && isHealth(error.body)) {
+    return error.body;
+  }
+  if (error instanceof RequestError && error.status === NOT_FOUND) {
+    return undefined;
+  }
+  throw error;
+}
+
+async function askHealth(): Promise<void> {
+  state.health = await perf.get<Health>('health').catch(readHealth);
 }
 
 async function askAdvice(): Promise<void> {
@@ -76,6 +99,7 @@ const TASKS: Task[] = [
   { period: 2, run: askSeconds },
   INSTANCES,
   PEERS,
+  { period: 5, run: askHealth }, // before the findings: without any, all is well
   { period: 4, run: askAdvice },
   MINUTES,
 ];

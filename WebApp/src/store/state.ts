@@ -4,7 +4,7 @@
 // changed, so that they need no deep reactivity.
 import { reactive, shallowReactive } from 'vue';
 import type {
-  Direction, Finding, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
+  Direction, Finding, Health, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
   TuningChange, TuningSources,
 } from '../model/answers';
 import type { Points } from '../model/history';
@@ -53,6 +53,7 @@ export const state = shallowReactive({
   peers: [] as readonly Peer[],
   tuning: undefined as Tuning | undefined,
   sources: undefined as TuningSources | undefined,
+  health: undefined as Health | undefined,
   findings: undefined as readonly Finding[] | undefined,
 
   applied: [] as readonly AppliedFinding[],

@@ -23,6 +23,25 @@ test.each([360, 1440])('names are text and nothing else, at a width of %i', asyn
   await page.close();
 });
 
+test.each([360, 1440])('what keeps the server from storing is text and nothing else, at a width of %i', async (width) => {
+  const { page, troubles } = await visit('/perf', { viewport: { width, height: 800 } });
+  await isLive(page);
+  const Problems = Object.fromEntries(TITLES.map((title) => [title, `${title} ${'x'.repeat(400)}`]));
+  await page.route('**/perf/health', (route) => route.fulfill({ status: 503, json: { Healthy: false, Problems } }));
+  const findings = page.locator('#findings');
+  await findings.getByRole('alert').getByText('This server cannot store as it should.').waitFor();
+  const told = await findings.locator('.notice li').allTextContents();
+  expect(told.sort()).toEqual(Object.entries(Problems).map(([name, text]) => `${name}: ${text}`).sort());
+  expect(await findings.getByText('Nothing, as far as can be seen.').count()).toBe(0);
+  expect(await page.locator('img, script:not([src]), iframe, b.evil').count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  expect(await findBarriers(page)).toEqual([]);
+  await page.unrouteAll();
+  await findings.getByRole('alert').waitFor({ state: 'detached' });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
 // For Orthanc, which removes double slashes and takes a backslash for a slash, this is /perf
 test('the server is the one that the page is from, whatever host its path names', async () => {
   const { page, troubles } = await visit('//127.0.0.9/..%5C/perf');
