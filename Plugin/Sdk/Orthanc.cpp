@@ -77,7 +77,7 @@ namespace OrthancPerf
     // Those that have no cause in what was asked; Orthanc's own text needs its context
     std::string DescribeCode(OrthancPluginErrorCode code)
     {
-      const std::string number = std::to_string(static_cast<int>(code));
+      std::string number = std::to_string(static_cast<int>(code));
 
       switch (code)
       {
