@@ -403,7 +403,7 @@ namespace OrthancPerf
   bool IngestBudget::IsTurnOf(Ticket& ticket, const Demand& demand, TimePoint now) noexcept
   {
     const std::uint64_t limit = limit_.load();
-    const bool isNext = IsNext(ticket);
+    const bool isNext = IsNext(ticket, demand, now);
     bool isLetOn = isNext && TryTake(ticket, demand.bytes, limit);
 
     if (!isLetOn && (limit == 0 || (isNext && IsFirst(ticket, now) && MayOvertake(ticket, demand))))
@@ -669,9 +669,18 @@ namespace OrthancPerf
   }
 
 
-  bool IngestBudget::IsNext(const Ticket& ticket) const noexcept
+  // Uploads that wait until one without room is over stand in no other message's way once that does
+  // not come on
+  bool IngestBudget::IsNext(const Ticket& ticket, const Demand& demand,
+                            TimePoint now) const noexcept
   {
-    return !HasOlder(ticket, [](const Ticket& other) { return other.isWaiting.load(); });
+    const auto hasStalled = [now](const Ticket& other)
+    {
+      return other.isBeyond.load() && !IsAtWork(other, now);
+    };
+    const bool mayPass = demand.received != 0 && HasAny(hasStalled);
+    return !HasOlder(ticket, [mayPass](const Ticket& other)
+                     { return other.isWaiting.load() && !(mayPass && other.lane == UPLOADS); });
   }
 
 

@@ -221,7 +221,7 @@ namespace OrthancPerf
     Reply Give(Ticket& ticket, std::uint64_t bytes, TimePoint now) noexcept;
     Reply Break(Ticket& ticket, TimePoint now) noexcept;
     void Release(Ticket& ticket) noexcept;
-    bool IsNext(const Ticket& ticket) const noexcept;
+    bool IsNext(const Ticket& ticket, const Demand& demand, TimePoint now) const noexcept;
     bool IsFirst(const Ticket& ticket, TimePoint now) const noexcept;
     void BeginWait(Ticket& ticket, const Demand& demand, TimePoint now) noexcept;
     void EndWait(Ticket& ticket, TimePoint now) noexcept;

@@ -288,6 +288,11 @@ namespace OrthancPerf
 
     if (connectionCount_ == connections_.size() || !FindServer(fd, address))
     {
+      if (IsConnecting(fd))
+      {
+        connecting_ = connectingBefore_ = -1;  // to whom nothing of an instance is asked
+      }
+
       return false;
     }
 

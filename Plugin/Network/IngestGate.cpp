@@ -300,8 +300,10 @@ namespace OrthancPerf
     // A message of DICOM is not compressed as such
     if (isHttp)
     {
-      // Of the instance before, which a filter has refused, or which was stored already
-      if (use->budget.CloseCompletePart(fd, connection->requestBytes, now))
+      // Of the instance before, which a filter has refused, or which was stored already; but a body
+      // that has several (ZIP) is there until the last one is over
+      if (connection->requestBytes < IngestBudget::PIECE &&
+          use->budget.CloseCompletePart(fd, connection->requestBytes, now))
       {
         BeginPart(*connection);
       }

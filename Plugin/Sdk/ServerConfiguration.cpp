@@ -105,9 +105,12 @@ namespace OrthancPerf
       {
         const Json::Value& section = configuration[name];
 
-        if (section.isObject() && !section.empty() &&
-            (section.isMember("EnableIndex") ? section["EnableIndex"] == Json::Value(true)
-                                             : section["EnableStorage"] != Json::Value(true)))
+        // Several servers are to write to it
+        const bool isShared = section.isObject() && section["Lock"] == Json::Value(false);
+
+        if (section.isObject() && (section.isMember("EnableIndex")
+                                       ? section["EnableIndex"] == Json::Value(true)
+                                       : isShared && section["EnableStorage"] != Json::Value(true)))
         {
           return name;
         }

@@ -48,8 +48,8 @@ namespace OrthancPerf
     std::string storageDirectory;
     std::string indexDirectory;
 
-    // The section by which the index is to be in a database's server; empty: there is none. With
-    // neither "EnableIndex" nor "EnableStorage", or a misspelt one, it is for the index.
+    // The section by which the index is to be in a database's server; empty: there is none. Without
+    // "EnableIndex", which may be misspelt, it is if several servers share it ("Lock").
     std::string databaseSection;
 
     bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins

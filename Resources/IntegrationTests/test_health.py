@@ -104,7 +104,8 @@ def test_it_says_what_is_broken_and_when_it_is_well_again(
         ({"EnableIndex": True, "Lock": False}, True),
         ({"EnableIndx": True, "EnableStorage": False, "Lock": False}, True),
         ({"EnableIndex": False, "Lock": False}, False),
-        ({"EnableStorage": True}, False),
+        ({"EnableStorage": True, "Lock": False}, False),
+        ({"Host": "127.0.0.1"}, False),
     ],
 )
 def test_who_has_fallen_back_to_sqlite_is_out(

@@ -475,6 +475,35 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(IngestBudgetTest, UploadsThatWaitForOneThatStallsStandInNoOtherMessagesWay)
+  {
+    const auto ask = [this](int place)
+    {
+      return budget_.AskForAll(place, 50 * PIECE, now_).answer;
+    };
+    const auto askForAPiece = [this](std::uint64_t pieces)
+    {
+      const IngestBudget::Reply reply = budget_.AskForPiece(4, pieces * PIECE, now_, {});
+      return reply.answer == Answer::Go && reply.upTo == (pieces + 1) * PIECE;
+    };
+
+    budget_.Set(4 * COST, seconds(600));
+    EXPECT_EQ(Answer::Go, ask(1));
+    EXPECT_EQ(Answer::Wait, ask(2));
+    EXPECT_EQ(Answer::Wait, ask(3));
+    EXPECT_EQ(Answer::Wait, Ask(4, 1));
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Go, ask(2));
+    EXPECT_EQ(Answer::Wait, ask(3));
+    EXPECT_FALSE(askForAPiece(1));  // as the second is at work
+    now_ += IngestBudget::PATIENCE + milliseconds(1);
+    EXPECT_EQ(Answer::Wait, ask(3));
+    EXPECT_TRUE(askForAPiece(2));
+    EXPECT_TRUE(askForAPiece(3));
+    EXPECT_EQ(0U, budget_.GetFigures().givenUp);
+  }
+
+
   TEST_F(IngestBudgetTest, AnUploadThatWaitedUntilTheBudgetWasSwitchedOffCountsIfThereIsOneAgain)
   {
     SetRoom(4);

@@ -232,6 +232,22 @@ namespace OrthancPerf
   }
 
 
+  // For credentials, say
+  TEST_F(AskedServersTest, TheWayToWhatDoesNotCountIsNotThatToTheNextServer)
+  {
+    const int datagram = socket(AF_INET, SOCK_DGRAM, 0);
+    servers_.OnConnecting(datagram, At(10), At(20));
+    Ask(datagram, 30, 20);
+    servers_.OnConnecting(other_.GetClient(), At(90), At(91));
+    Ask(other_.GetClient(), 100, 5);
+
+    const AskedWork work = servers_.Take();
+    ASSERT_TRUE(work.database);
+    EXPECT_EQ(milliseconds(1 + 5), work.database->waited);
+    close(datagram);
+  }
+
+
   TEST_F(AskedServersTest, ANumberThatAnotherConnectionGetsIsNoLongerTheFirstOnes)
   {
     ConnectedSocket first(other_.GetPort());

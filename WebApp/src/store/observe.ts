@@ -43,11 +43,18 @@ function isHealth(body: unknown): body is Health {
   return typeof (body as Partial<Health> | null | undefined)?.Healthy === 'boolean';
 }
 
+// As the answer has it of what nobody has looked at for a while: once more, and it is known
+const UNKNOWN = 'not known yet';
+
+function isKnown(health: Health): boolean {
+  return health.Healthy || Object.values(health.Problems).some((text) => text !== UNKNOWN);
+}
+
 // A 503 that says what is wrong is an answer. An older plugin has no such route, and nothing is known
 // of its health. Any other failure says nothing of it: what is known stays.
 function readHealth(error: unknown): Health | undefined {
   if (error instanceof RequestError && error.status === UNAVAILABLE && isHealth(error.body)) {
-    return error.body;
+    return isKnown(error.body) ? error.body : state.health;
   }
   if (error instanceof RequestError && error.status === NOT_FOUND) {
     return undefined;

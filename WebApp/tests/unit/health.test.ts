@@ -69,6 +69,13 @@ test('a 503 that says what is wrong is an answer', async () => {
   expect(state.health?.Healthy).toBe(true);
 });
 
+test('what is not known yet says nothing of health', async () => {
+  answerHealth = () => Response.json({ Healthy: false, Problems: { Storage: 'not known yet' } }, { status: 503 });
+  const state = await observe();
+  expect(state.health).toBeUndefined();
+  expect(state.refusal).toBe('');
+});
+
 test('an older plugin, which has no such route, is not judged', async () => {
   answerHealth = () => Response.json(FULL, { status: 503 });
   const state = await observe();
