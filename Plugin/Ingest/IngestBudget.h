@@ -182,9 +182,8 @@ namespace OrthancPerf
       std::atomic<std::uint64_t> age = 0;  // the smallest is the oldest; 0: there is no message
       std::atomic<std::int64_t> progressAt = 0;
       std::atomic<bool> isComplete = false;
-      std::atomic<bool> isBeyond =
-          false;                 // an upload that was let on without room, or before others
-      bool isAnnounced = false;  // it has all that it will take
+      std::atomic<bool> isBeyond = false;  // an upload let on without room, or before others
+      bool isAnnounced = false;            // it has all that it will take
       bool isBroken = false;
       bool hasGivenUp = false;
       bool hasPassed = false;  // by a full line

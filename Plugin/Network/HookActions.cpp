@@ -67,8 +67,9 @@ namespace OrthancPerf
       return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
     }
 
-    // Whether a stall may be a delayed acknowledgement (DelayedAckRule). Only then signs of loss,
-    // which explain one as well, are looked for: a microsecond a wait.
+    // Whether a stall may be a delayed acknowledgement of this side's or for it (DelayedAckRule,
+    // which judges by time alone otherwise). Only then signs of loss, which explain one as well,
+    // are looked for: a microsecond a wait.
     bool IsDelayedAckPossible(const ContextUse& use) noexcept
     {
       return !use->settings.IsNoDelay() || !use->settings.IsQuickAck();

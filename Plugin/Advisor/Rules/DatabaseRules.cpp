@@ -105,8 +105,7 @@ namespace OrthancPerf
     constexpr const char* COLLISIONS =
         " Transactions that meet are begun anew, 100 ms later and more, and an instance is refused "
         "after \"MaximumConnectionRetries\" of them: try it with your senders, a few connections "
-        "at "
-        "a time.";
+        "at a time.";
 
 
     // The servers of a fleet open all of their connections as they start
@@ -341,8 +340,8 @@ namespace OrthancPerf
     Remedy AdviseBeyondServer(const ServerFacts& facts)
     {
       std::string text = "Look at who else asks this server much, at senders that store into one "
-                         "study at the same "
-                         "time, and at what other plugins and Lua do once an instance is stored.";
+                         "study at the same time, and at what other plugins and Lua do once an "
+                         "instance is stored.";
 
       if (!CanCommitInParallel(facts))
       {

@@ -68,9 +68,8 @@ namespace OrthancPerf
       return Remedy::ChangeSystem(
           "Orthanc's side sends and acknowledges at once already. If there is a load balancer "
           "(HAProxy) between it and the peer, that one holds acknowledgements back: let its "
-          "machine "
-          "acknowledge at once (\"quickack 1\" of ip-route(8), for the way to the peers), or the "
-          "peer send at once (DCMTK: TCP_NODELAY=1 in its environment).");
+          "machine acknowledge at once (\"quickack 1\" of ip-route(8), for the way to the peers), "
+          "or the peer send at once (DCMTK: TCP_NODELAY=1 in its environment).");
     }
 
 
