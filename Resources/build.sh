@@ -19,7 +19,7 @@ fi
 
 # What one clone has compiled, ccache(1) finds again in another
 CCACHE_BASEDIR=$(cd .. && pwd)
-export CCACHE_BASEDIR CCACHE_NOHASHDIR=true
+export CCACHE_BASEDIR CCACHE_NOHASHDIR=true CCACHE_SLOPPINESS=pch_defines,time_macros
 
 cmake -S . -B "$FOLDER" --log-level=WARNING "${OPTIONS[@]}"
 cmake --build "$FOLDER" --target "$TARGET" --parallel "$(nproc)"

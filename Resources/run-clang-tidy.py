@@ -24,6 +24,9 @@ CACHE = (
     Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "orthanc-perf" / "clang-tidy"
 )
 
+# Made by the compiler of the build, which clang-tidy cannot read
+PRECOMPILED = re.compile(r"-Winvalid-pch|-include \S*/cmake_pch\.hxx")
+
 # What clang-tidy says of itself rather than of the code
 NOISE = re.compile(r"^$|warnings? generated|^Suppressed|^Use -")
 
@@ -36,6 +39,8 @@ def hash_file(path: Path) -> str:
 def read_commands(build: Path) -> dict[Path, dict[str, str]]:
     """One command for each source: several programs may be built from it."""
     commands = json.loads((build / "compile_commands.json").read_text("utf-8"))
+    for command in commands:
+        command["command"] = PRECOMPILED.sub("", command["command"])
     return {Path(command["file"]): command for command in commands}
 
 
@@ -45,6 +50,7 @@ def read_dependencies(build: Path) -> dict[Path, set[Path]]:
     dependencies: dict[Path, set[Path]] = {}
     for block in text.split("\n\n"):
         paths = [(build / line.strip()).resolve() for line in block.splitlines()[1:]]
+        paths = [path for path in paths if not path.name.startswith("cmake_pch.hxx")]
         if paths:
             dependencies.setdefault(paths[0], set()).update(paths)
     return dependencies
