@@ -3,7 +3,8 @@
 
 import os
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,40 @@ from harness.certificates import Certificate, make_certificate, mend_https
 from harness.images import Image, make_ct_series
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancDidNotStartError, OrthancServer
 from harness.postgresql import PostgreSqlServer
+from harness.reaper import Reaper
 from harness.reliability import Row, keep_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Sections of Orthanc's configuration that name a server that Orthanc needs until it has stopped
+OTHER_SERVERS = {"PostgreSQL", "ObjectStorage"}
+
+REAPER = Reaper()
+HAS_FAILED = pytest.StashKey[bool]()
+
 StartOrthanc = Callable[..., OrthancServer]
 MakeSeries = Callable[..., list[Image]]
 AddRow = Callable[[str, str], Row]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    report = yield
+    item.stash[HAS_FAILED] = item.stash.get(HAS_FAILED, False) or report.failed
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None, None, None]:
+    """Servers of earlier tests that have ended by now are judged here; after the last test, all."""
+    yield
+    if faults := REAPER.judge(wait=nextitem is None):
+        pytest.fail("\n".join(faults), pytrace=False)
+
+
+def pytest_sessionfinish() -> None:
+    """After an interruption, too, no server is left."""
+    REAPER.judge(wait=True)
 
 
 @pytest.fixture(scope="session")
@@ -56,13 +84,36 @@ def make_series(plugin: Path) -> MakeSeries:
 
 
 @pytest.fixture
-def start_orthanc(plugin: Path, tmp_path: Path) -> Iterator[StartOrthanc]:
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """pytest's, except that it stays until the servers in it have stopped, or for good if the test
+    or one of them fails."""
+    folder = tmp_path_factory.mktemp(re.sub(r"\W", "_", request.node.name)[:30])
+    yield folder
+    if not request.node.stash.get(HAS_FAILED, False):
+        REAPER.remove(folder)
+
+
+@pytest.fixture
+def start_orthanc(
+    request: pytest.FixtureRequest, plugin: Path, tmp_path: Path
+) -> Iterator[StartOrthanc]:
     """Starts Orthanc with the plugin and DICOMweb; arguments as OrthancServer's."""
+    is_alone = request.node.get_closest_marker("alone") is not None
     with ExitStack() as stack:
 
         def start(**arguments: Any) -> OrthancServer:  # noqa: ANN401
             arguments.setdefault("plugins", [plugin, DICOMWEB_PLUGIN])
-            return stack.enter_context(OrthancServer(tmp_path, **arguments))
+            server = OrthancServer(tmp_path, **arguments)
+            needs_others = arguments.get("launcher") or OTHER_SERVERS & {
+                *(arguments.get("options") or {})
+            }
+            if is_alone or needs_others:
+                return stack.enter_context(server)
+            server.start()
+            stack.callback(REAPER.take, server, request.node.nodeid)
+            return server
 
         yield start
 

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -36,6 +37,9 @@ LONGEST_REST = 0.5
 
 START_SECONDS = 120  # of a machine that is busy with much else
 STOP_SECONDS = 30
+
+# No log may have it: a report of a sanitizer, or a callback of the plugin that failed
+FAULT = re.compile(r"Sanitizer:|runtime error:|terminate called|Perf: the callback .* failed")
 
 Json = Any
 
@@ -161,9 +165,9 @@ class OrthancServer:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
-        code = self.stop()
-        if error is None and code != 0:
-            raise RuntimeError(f"Orthanc ended with {code}:\n{self.log}")
+        self.stop()
+        if error is None and (fault := self.find_fault()):
+            raise RuntimeError(fault)
 
     def start(self) -> None:
         """Returns once Orthanc answers; raises OrthancDidNotStartError if it ends before."""
@@ -202,6 +206,17 @@ class OrthancServer:
             self._process.kill()
             self._process.wait()
             raise
+
+    def find_fault(self) -> str:
+        """How Orthanc ended if it did not end well; ends it if it still runs."""
+        assert self._process is not None
+        code = self._process.poll()
+        if code is None:
+            self.kill()
+            return f"Orthanc has not stopped within {STOP_SECONDS} s:\n{self.log}"
+        if code == 0 and not FAULT.search(self.log):
+            return ""
+        return f"Orthanc ended with {code}:\n{self.log}"
 
     def kill(self) -> None:
         """Ends it at once, as the kernel does where memory is short; start() starts it anew."""
