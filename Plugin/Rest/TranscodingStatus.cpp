@@ -16,6 +16,13 @@ namespace OrthancPerf
       json["TransferSyntax"] = verdict.transferSyntax;
       json["Name"] = syntax == nullptr ? "" : syntax->name;
       json["State"] = ToKey(ToLabel(verdict.state));
+
+      if (verdict.state == SyntaxVerdict::State::Works)
+      {
+        json["BytesPerSecond"] = verdict.bytesPerSecond;
+        json["TriedLast"] = verdict.lastUntil > Clock::now();
+      }
+
       AddText(json, "Reason", verdict.reason);
       return json;
     }
@@ -44,51 +51,6 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const TranscodingKind& kind)
-    {
-      Json::Value json;
-      json["Source"] = kind.source;
-      json["Target"] = kind.target;
-      json["PhotometricInterpretation"] = kind.colour;
-      json["BitsAllocated"] = kind.bitsAllocated;
-      json["BitsStored"] = kind.bitsStored;
-      json["SamplesPerPixel"] = kind.samplesPerPixel;
-      json["Signed"] = kind.isSigned;
-      json["MultiFrame"] = kind.isMultiFrame;
-      return json;
-    }
-
-
-    Json::Value Describe(const EngineFigures& figures)
-    {
-      Json::Value json;
-      json["Name"] = figures.engine;
-      json["Tries"] = ToJson(figures.tries);
-      json["Failures"] = ToJson(figures.failures);
-      json["Declines"] = ToJson(figures.declines);
-      json["Dropped"] = figures.isDropped;
-
-      if (figures.secondsPerByte > 0)
-      {
-        json["BytesPerSecond"] = 1 / figures.secondsPerByte;
-      }
-
-      AddText(json, "Problem", figures.problem);
-      return json;
-    }
-
-
-    Json::Value Describe(const AutoChoice& choice)
-    {
-      Json::Value json = Describe(choice.kind);
-      json["Engine"] = choice.engine.empty() ? Json::Value() : Json::Value(choice.engine);
-      json["Reason"] = choice.reason;
-      json["Engines"] =
-          ListJson(choice.figures, [](const EngineFigures& figures) { return Describe(figures); });
-      return json;
-    }
-
-
     Json::Value Describe(const TranscodingFailure& failure)
     {
       Json::Value json;
@@ -113,8 +75,6 @@ namespace OrthancPerf
 
     json["Engines"] = ListJson(sources.engines.GetVerdicts(),
                                [](const EngineVerdict& verdict) { return Describe(verdict); });
-    json["Auto"] = ListJson(sources.transcoder.GetAutoChoices(),
-                            [](const AutoChoice& choice) { return Describe(choice); });
     json["Failures"] = ListJson(sources.failures.Get(), [](const TranscodingFailure& failure)
                                 { return Describe(failure); });
     return json;

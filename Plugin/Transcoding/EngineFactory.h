@@ -8,8 +8,7 @@
 
 namespace OrthancPerf
 {
-  // All engines, in the order in which "auto" tries those that it has not measured yet. "folder"
-  // is where the programs of the engines are: beside the plugin. An engine whose program is not
-  // there says so by GetProblem().
+  // All engines. "folder" is where the programs of the engines are: beside the plugin. An engine
+  // whose program is not there says so by GetProblem().
   std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder);
 }

@@ -260,36 +260,30 @@ namespace OrthancPerf
       return Leave(Outcome::Declined, name, target, surroundings_.engines.Explain(name, target));
     }
 
-    Transcoding transcoding = TryEngine(*engine, target);
-    surroundings_.autoEngine.Observe(TranscodingKind::Of(image_, target), transcoding.report,
-                                     Clock::now());
-    return transcoding;
+    return TryEngine(*engine, target);
   }
 
 
   Transcoding InstanceTranscoding::TryInTurn(const std::string& target)
   {
-    const TranscodingKind kind = TranscodingKind::Of(image_, target);
-    std::vector<std::string> names;
+    const auto engines = surroundings_.engines.ListForAuto(target, Clock::now());
 
-    for (const ITranscodingEngine* const engine : surroundings_.engines.FindAll(target))
-    {
-      names.emplace_back(engine->GetName());
-    }
-
-    if (names.empty())
+    if (engines.empty())
     {
       return Leave(Outcome::Declined, "", target, "no engine writes this transfer syntax");
     }
 
     Transcoding all;
-    std::vector<TranscodingReport> attempts;
 
-    for (const std::string& name :
-         surroundings_.autoEngine.Choose(kind, names, received_.size(), Clock::now()))
+    for (const ITranscodingEngine* const engine : engines)
     {
-      Transcoding attempt = TryEngine(*surroundings_.engines.Find(name, target), target);
-      attempts.push_back(attempt.report);
+      Transcoding attempt = TryEngine(*engine, target);
+
+      if (attempt.report.outcome == Outcome::Failed)
+      {
+        surroundings_.engines.PutLast(engine->GetName(), target, Clock::now());
+      }
+
       Append(all, std::move(attempt));
 
       // What an engine could not do in time, the next one will hardly do in no time
@@ -299,7 +293,6 @@ namespace OrthancPerf
       }
     }
 
-    surroundings_.autoEngine.Learn(kind, attempts, Clock::now());
     return all;
   }
 

@@ -3,7 +3,6 @@
 
 #include "Dicom/DicomFile.h"
 #include "Dicom/ImageDescription.h"
-#include "Transcoding/Engines/AutoEngine.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
@@ -18,8 +17,7 @@ namespace OrthancPerf
   // What one transcoding works with
   struct TranscodingSurroundings
   {
-    const EngineDirectory& engines;
-    AutoEngine& autoEngine;
+    EngineDirectory& engines;
     ITranscodingObserver* observer;
     const IngestTranscoding& settings;
     TimePoint deadline = TimePoint::max();  // of all that is tried

@@ -32,12 +32,6 @@ namespace OrthancPerf
   }
 
 
-  std::vector<AutoChoice> Transcoder::GetAutoChoices() const
-  {
-    return auto_.GetChoices();
-  }
-
-
   template <typename Work>
   Transcoding Transcoder::Run(const void* data, std::size_t size, const Work& work) noexcept
   {
@@ -46,7 +40,7 @@ namespace OrthancPerf
 
     try
     {
-      InstanceTranscoding instance({engines_, auto_, observer_, *settings, deadline}, data, size);
+      InstanceTranscoding instance({engines_, observer_, *settings, deadline}, data, size);
       return work(instance, *settings);
     }
     catch (const std::exception&)  // std::bad_alloc

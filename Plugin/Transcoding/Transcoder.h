@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Engines/AutoEngine.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
@@ -16,7 +15,7 @@
 namespace OrthancPerf
 {
   // Transcodes instances with the engine and in the way that the tuning asks for: decides whether
-  // an instance needs it, picks the engine (AutoEngine for "auto"), verifies where that is asked
+  // an instance needs it, tries the engines, verifies where that is asked
   // for, describes lossy derivations, and tells the observer. Whatever goes wrong, the answer is a
   // report that says so, and the instance stays what it was.
   //
@@ -46,9 +45,6 @@ namespace OrthancPerf
     Transcoding TranscodeTo(const void* data, std::size_t size,
                             const std::vector<std::string>& syntaxes) noexcept;
 
-    // What "auto" has learnt, for /perf/status
-    std::vector<AutoChoice> GetAutoChoices() const;
-
   private:
     // "work": made of an InstanceTranscoding and the settings
     template <typename Work>
@@ -57,7 +53,6 @@ namespace OrthancPerf
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;
     const std::chrono::milliseconds patience_;
-    AutoEngine auto_;
     mutable std::mutex mutex_;
     std::shared_ptr<const IngestTranscoding> settings_;
   };

@@ -56,7 +56,7 @@ def check_figures(server: OrthancServer, finding: Json, engine: str, images: lis
 def test_a_slow_engine_is_found_and_auto_ends_it(
     orthanc: OrthancServer, images: list[Image], engine: str
 ) -> None:
-    """The user has never tried another: "auto" finds out, and knows the slow one already."""
+    """The user has never tried another: "auto" takes the fastest of the self-test."""
     assert {"native", engine} <= set(list_engines(orthanc))
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine=engine)
     send(orthanc, images)
@@ -72,12 +72,7 @@ def test_a_slow_engine_is_found_and_auto_ends_it(
     assert wait_until(lambda: count_transcoded(orthanc, "native") > COUNT / 2)
     assert advice.goes_away(orthanc, "transcoding", 0)
 
-    (choice,) = orthanc.get_json("/perf/status")["Transcoding"]["Auto"]
-    assert choice["Engine"] == "native"
-    figures = {known["Name"]: known for known in choice["Engines"]}
-    assert figures[engine]["Tries"] >= COUNT  # also those before "auto" was chosen
-    # It was measured already: nothing is spent on that again, but a trial now and then
-    assert count_transcoded(orthanc, engine) - before <= COUNT / 10
+    assert count_transcoded(orthanc, engine) == before
 
 
 def test_a_faster_engine_that_has_shown_its_speed_is_named_and_auto_takes_it(

@@ -3,7 +3,6 @@
 // outside, and what is written can be read again.
 #include "Dicom/DataSetEditor.h"
 #include "Fuzz/Require.h"
-#include "Transcoding/Engines/AutoEngine.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/PixelComparison.h"
@@ -26,7 +25,6 @@ namespace
     OrthancPerf::FindObstacle(image, JPEG_BASELINE);
     OrthancPerf::ComparePixels(other, image);
     OrthancPerf::MeasureError(other, image);
-    OrthancPerf::TranscodingKind::Of(image, JPEG_BASELINE);
 
     const auto itself = OrthancPerf::ComparePixels(image, image);
     OrthancPerf::Require(itself.verdict != OrthancPerf::PixelComparison::Verdict::Different);

@@ -86,6 +86,13 @@ namespace OrthancPerf
       return *this;
     }
 
+    // Longer than others, so that "auto" prefers them
+    FakeEngine& IsSlow()
+    {
+      isSlow_ = true;
+      return *this;
+    }
+
     FakeEngine& HasProblem(const std::string& problem)
     {
       problem_ = problem;
@@ -111,6 +118,11 @@ namespace OrthancPerf
                            const TranscodingTarget& target) const noexcept override
     {
       calls_++;
+
+      if (isSlow_)
+      {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
 
       if (isHanging_)
       {
@@ -170,6 +182,7 @@ namespace OrthancPerf
     Change change_;
     std::uint8_t mask_ = 0;
     bool isHanging_ = false;
+    bool isSlow_ = false;
     mutable std::atomic<int> calls_{0};
   };
 }

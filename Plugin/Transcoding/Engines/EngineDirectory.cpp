@@ -27,49 +27,28 @@ namespace OrthancPerf
     }
 
 
-    // What stands for an engine in the self-test, and why it can't
-    struct Candidate
+    const ITranscodingEngine& GetTested(const InstalledEngine& installed)
     {
-      const ITranscodingEngine* engine;
-      std::string problem;
-    };
+      return installed.tested == nullptr ? *installed.engine : *installed.tested;
+    }
 
 
-    Candidate FindTested(const InstalledEngine& installed)
+    // Null: the engine does not write it
+    template <typename Verdict>
+    auto* FindSyntax(Verdict& verdict, const std::string& transferSyntax)
     {
-      if (installed.children.empty())
-      {
-        return {installed.engine.get(), installed.engine->GetProblem()};
-      }
-
-      std::string problems = installed.need;
-      const char* separator = installed.need.empty() ? "" : ": ";
-
-      for (const auto& child : installed.children)
-      {
-        const std::string problem = child->GetProblem();
-
-        if (problem.empty())
-        {
-          return {child.get(), ""};
-        }
-
-        problems += separator + problem;
-        separator = "; ";
-      }
-
-      return {installed.children.front().get(), problems};
+      const auto found = std::find_if(verdict.syntaxes.begin(), verdict.syntaxes.end(),
+                                      [&transferSyntax](const SyntaxVerdict& syntax)
+                                      { return syntax.transferSyntax == transferSyntax; });
+      return found == verdict.syntaxes.end() ? nullptr : &*found;
     }
 
 
     bool IsUsable(const EngineVerdict& verdict, const std::string& transferSyntax)
     {
-      return verdict.isAvailable &&
-             std::any_of(verdict.syntaxes.begin(), verdict.syntaxes.end(),
-                         [&transferSyntax](const SyntaxVerdict& syntax) {
-                           return syntax.state == SyntaxVerdict::State::Works &&
-                                  syntax.transferSyntax == transferSyntax;
-                         });
+      const SyntaxVerdict* const syntax = FindSyntax(verdict, transferSyntax);
+      return verdict.isAvailable && syntax != nullptr &&
+             syntax->state == SyntaxVerdict::State::Works;
     }
   }
 
@@ -101,9 +80,9 @@ namespace OrthancPerf
       verdicts_.push_back(MakeUntested(*installed.engine));
       all_.push_back(installed.engine.get());
 
-      for (const auto& child : installed.children)
+      if (installed.tested != nullptr)
       {
-        all_.push_back(child.get());
+        all_.push_back(installed.tested.get());
       }
     }
   }
@@ -111,29 +90,26 @@ namespace OrthancPerf
 
   void EngineDirectory::TestAll()
   {
-    std::vector<Candidate> tested;
     std::vector<const ITranscodingEngine*> decoders;
 
     for (const InstalledEngine& installed : engines_)
     {
-      tested.push_back(FindTested(installed));
+      const ITranscodingEngine& tested = GetTested(installed);
 
-      if (tested.back().problem.empty() &&
-          tested.back().engine->CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
+      if (tested.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN) && tested.GetProblem().empty())
       {
-        decoders.push_back(tested.back().engine);
+        decoders.push_back(&tested);
       }
     }
 
     const SelfTest test(decoders);
     std::vector<std::future<EngineVerdict>> tests;
-    tests.reserve(tested.size());
+    tests.reserve(engines_.size());
 
-    for (const Candidate& candidate : tested)
+    for (const InstalledEngine& installed : engines_)
     {
       tests.push_back(
-          std::async(std::launch::async,
-                     [&] { return test.TestEngine(*candidate.engine, candidate.problem); }));
+          std::async(std::launch::async, [&] { return test.TestEngine(GetTested(installed)); }));
     }
 
     std::vector<EngineVerdict> verdicts;
@@ -196,6 +172,58 @@ namespace OrthancPerf
   }
 
 
+  std::vector<const ITranscodingEngine*>
+  EngineDirectory::ListForAuto(const std::string& transferSyntax, TimePoint now) const
+  {
+    using Ranked = std::pair<const ITranscodingEngine*, const SyntaxVerdict*>;
+    std::vector<Ranked> ranked;
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (std::size_t i = 0; i < engines_.size(); i++)
+    {
+      if (IsUsable(verdicts_[i], transferSyntax))
+      {
+        ranked.emplace_back(engines_[i].engine.get(), FindSyntax(verdicts_[i], transferSyntax));
+      }
+    }
+
+    const auto isBefore = [now](const Ranked& a, const Ranked& b)
+    {
+      const bool isLastA = a.second->lastUntil > now;
+      const bool isLastB = b.second->lastUntil > now;
+      return isLastA == isLastB ? a.second->bytesPerSecond > b.second->bytesPerSecond : isLastB;
+    };
+
+    std::stable_sort(ranked.begin(), ranked.end(), isBefore);
+    std::vector<const ITranscodingEngine*> engines;
+    engines.reserve(ranked.size());
+
+    for (const auto& [engine, verdict] : ranked)
+    {
+      engines.push_back(engine);
+    }
+
+    return engines;
+  }
+
+
+  void EngineDirectory::PutLast(const std::string& name, const std::string& transferSyntax,
+                                TimePoint now)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (EngineVerdict& verdict : verdicts_)
+    {
+      SyntaxVerdict* const syntax = FindSyntax(verdict, transferSyntax);
+
+      if (verdict.engine == name && syntax != nullptr)
+      {
+        syntax->lastUntil = now + PENALTY;
+      }
+    }
+  }
+
+
   std::string EngineDirectory::Explain(const std::string& name,
                                        const std::string& transferSyntax) const
   {
@@ -208,14 +236,13 @@ namespace OrthancPerf
         return "not available: " + verdict.reason;
       }
 
-      for (const SyntaxVerdict& syntax : verdict.syntaxes)
+      const SyntaxVerdict* const syntax = FindSyntax(verdict, transferSyntax);
+
+      if (verdict.engine == name && syntax != nullptr)
       {
-        if (verdict.engine == name && syntax.transferSyntax == transferSyntax)
-        {
-          return syntax.state == SyntaxVerdict::State::SwitchedOff
-                     ? "switched off by its self-test: " + syntax.reason
-                     : "does not write this transfer syntax";
-        }
+        return syntax->state == SyntaxVerdict::State::SwitchedOff
+                   ? "switched off by its self-test: " + syntax->reason
+                   : "does not write this transfer syntax";
       }
     }
 

@@ -24,6 +24,12 @@ namespace OrthancPerf
     std::string transferSyntax;  // UID
     State state = State::Untested;
     std::string reason;  // of SwitchedOff, for the log and /perf/status
+
+    // Of the source, in the self-test; zero: not measured
+    double bytesPerSecond = 0;
+
+    // The engine failed here not long ago: until then "auto" tries it last
+    TimePoint lastUntil = {};
   };
 
   const char* ToLabel(SyntaxVerdict::State state);  // "works", "unsupported", "switched off"
@@ -44,22 +50,23 @@ namespace OrthancPerf
   {
     std::unique_ptr<ITranscodingEngine> engine;
 
-    // The same engine in a process of its own, of each program that has it: the first one that
-    // starts is tested. Empty if "engine" works in one anyhow.
-    std::vector<std::unique_ptr<ITranscodingEngine>> children;
-
-    // Why it needs a program at all, where that does not go without saying: stands before the
-    // reasons why none of them starts
-    std::string need = {};
+    // The same engine in processes of their own, with shorter limits. Null: "engine" itself is
+    // tested.
+    std::unique_ptr<ITranscodingEngine> tested = {};
   };
 
 
   // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
-  // plugin's context; any thread may call it.
+  // plugin's context; any thread may call it. "auto" is an order of these engines:
+  //
+  //   for (const ITranscodingEngine* const engine : directory.ListForAuto(target, now))
+  //     // try it; where it fails: directory.PutLast(engine->GetName(), target, now)
   class EngineDirectory
   {
   public:
-    // In the order in which "auto" tries those that it has not measured yet
+    // An engine that failed comes last for so long
+    static constexpr Duration PENALTY = std::chrono::minutes(10);
+
     explicit EngineDirectory(std::vector<InstalledEngine> engines);
 
     // Each engine writes each syntax once, in a child process (SelfTest), all engines at the same
@@ -74,6 +81,13 @@ namespace OrthancPerf
     // All that Find would give for this syntax, in the order of the directory
     std::vector<const ITranscodingEngine*> FindAll(const std::string& transferSyntax) const;
 
+    // The same, the fastest in the self-test first; those that failed at it lately come last
+    std::vector<const ITranscodingEngine*> ListForAuto(const std::string& transferSyntax,
+                                                       TimePoint now) const;
+
+    // The engine failed (crash, time-out, wrong pixels) at writing this syntax
+    void PutLast(const std::string& name, const std::string& transferSyntax, TimePoint now);
+
     // Why Find gives nothing, in words
     std::string Explain(const std::string& name, const std::string& transferSyntax) const;
 
@@ -85,7 +99,7 @@ namespace OrthancPerf
 
   private:
     const std::vector<InstalledEngine> engines_;
-    std::vector<ITranscodingEngine*> all_;  // and their children
+    std::vector<ITranscodingEngine*> all_;  // and those that are tested in their stead
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };

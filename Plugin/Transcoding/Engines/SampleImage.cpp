@@ -127,4 +127,11 @@ namespace OrthancPerf
                                                     {"RGB", 8, 8, false, 3}};
     return SHAPES;
   }
+
+
+  const SampleShape& GetSpeedTestShape()
+  {
+    static const SampleShape SHAPE = {"12 bits in 16", 16, 12, false, 1, false, 1, 256, 256};
+    return SHAPE;
+  }
 }

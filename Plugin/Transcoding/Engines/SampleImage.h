@@ -30,4 +30,7 @@ namespace OrthancPerf
   // The shapes that the self-test shows each engine: between them they reach all codecs of a
   // library, which often has one for each depth
   const std::vector<SampleShape>& GetSelfTestShapes();
+
+  // As CT has it, and large enough that the codec takes most of the time
+  const SampleShape& GetSpeedTestShape();
 }

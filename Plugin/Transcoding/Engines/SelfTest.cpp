@@ -6,6 +6,7 @@
 #include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
@@ -17,7 +18,8 @@ namespace OrthancPerf
 
 
   SelfTest::SelfTest(std::vector<const ITranscodingEngine*> decoders) :
-    decoders_(std::move(decoders))
+    decoders_(std::move(decoders)),
+    large_(MakeSampleImage(GetSpeedTestShape()))
   {
     for (const SampleShape& shape : GetSelfTestShapes())
     {
@@ -29,13 +31,12 @@ namespace OrthancPerf
   }
 
 
-  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine,
-                                     const std::string& problem) const
+  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine) const
   {
     EngineVerdict verdict;
     verdict.engine = engine.GetName();
     verdict.isTested = true;
-    verdict.reason = problem;
+    verdict.reason = engine.GetProblem();
     verdict.isAvailable = verdict.reason.empty();
 
     for (const WritableSyntax& syntax : GetWritableSyntaxes())
@@ -91,9 +92,34 @@ namespace OrthancPerf
     if (verdict.state == SyntaxVerdict::State::Works)
     {
       verdict.reason.clear();
+      verdict.bytesPerSecond = MeasureSpeed(engine, transferSyntax);
     }
 
     return verdict;
+  }
+
+
+  // The better of two tries; zero: the engine does not write this image
+  double SelfTest::MeasureSpeed(const ITranscodingEngine& engine,
+                                const std::string& transferSyntax) const
+  {
+    constexpr int TRIES = 2;
+    double fastest = 0;
+
+    for (int i = 0; i < TRIES; i++)
+    {
+      const TimePoint begin = Clock::now();
+      const EngineResult result =
+          engine.Transcode(large_.data(), large_.size(), {transferSyntax, LOSSY_QUALITY});
+      const double seconds = ToSeconds(Clock::now() - begin);
+
+      if (result.outcome == TranscodingOutcome::Transcoded && seconds > 0)
+      {
+        fastest = std::max(fastest, static_cast<double>(large_.size()) / seconds);
+      }
+    }
+
+    return fastest;
   }
 
 
@@ -114,6 +140,10 @@ namespace OrthancPerf
     if (engine.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
     {
       decoders.insert(decoders.begin(), &engine);
+    }
+    else if (decoders.empty())
+    {
+      return "";
     }
 
     const auto quality = IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;

@@ -16,13 +16,14 @@ namespace OrthancPerf
   {
   public:
     // Those that may decode what an engine wrote, if it can't do so itself. They outlive this.
+    // Without any, an engine that cannot decode is trusted: that is "native", which compares what
+    // it writes with known bytes (NativeEngine::GetProblem).
     explicit SelfTest(std::vector<const ITranscodingEngine*> decoders);
 
-    // "problem": why the engine can't be tested; empty: it can
-    EngineVerdict TestEngine(const ITranscodingEngine& engine, const std::string& problem) const;
+    EngineVerdict TestEngine(const ITranscodingEngine& engine) const;
 
     // The engine works if it writes at least one of the samples, each without loss or with little,
-    // and declines the others
+    // and declines the others. Then its speed is measured with a larger one.
     SyntaxVerdict TestSyntax(const ITranscodingEngine& engine,
                              const std::string& transferSyntax) const;
 
@@ -34,10 +35,12 @@ namespace OrthancPerf
       std::string sopInstanceUid;
     };
 
+    double MeasureSpeed(const ITranscodingEngine& engine, const std::string& transferSyntax) const;
     std::string FindProblem(const ITranscodingEngine& engine, const Sample& sample,
                             const std::string& transferSyntax, const std::string& file) const;
 
     std::vector<const ITranscodingEngine*> decoders_;
     std::vector<Sample> samples_;
+    const std::string large_;  // to measure the speed with
   };
 }

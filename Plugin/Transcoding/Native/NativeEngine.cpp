@@ -4,8 +4,11 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/EncapsulatedPixels.h"
+#include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Native/JpegLosslessEncoder.h"
 #include "Transcoding/Native/RasterFrame.h"
+
+#include <boost/crc.hpp>
 
 #include <exception>
 #include <new>
@@ -18,6 +21,10 @@ namespace OrthancPerf
   {
     // Bytes of pixels below which a second thread costs more than it brings
     constexpr std::size_t WORTH_A_THREAD = 1 << 20;
+
+    // CRC-32 of the encapsulated Pixel Data of all samples of the self-test. NativeEngineTest has
+    // other decoders read them: after a change of the encoder, that test names the new value.
+    constexpr std::uint32_t SAMPLES_CHECKSUM = 4081117710;
 
     void CheckTime(TimePoint deadline)
     {
@@ -64,6 +71,26 @@ namespace OrthancPerf
     converters_(std::move(converters)),
     workers_(cores)
   {
+  }
+
+
+  std::string NativeEngine::GetProblem() const
+  {
+    boost::crc_32_type checksum;
+
+    for (const SampleShape& shape : GetSelfTestShapes())
+    {
+      const std::string sample = MakeSampleImage(shape);
+      const EngineResult result =
+          Transcode(sample.data(), sample.size(), {TransferSyntaxUid::JPEG_LOSSLESS_SV1});
+      const ImageDescription image = DescribeImage(result.file.data(), result.file.size());
+      checksum.process_bytes(image.encapsulatedPixels.data(), image.encapsulatedPixels.size());
+    }
+
+    return checksum.checksum() == SAMPLES_CHECKSUM
+               ? ""
+               : "the encoder writes other bytes than it should (CRC-32 " +
+                     std::to_string(checksum.checksum()) + ")";
   }
 
 

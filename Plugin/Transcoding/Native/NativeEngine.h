@@ -32,6 +32,10 @@ namespace OrthancPerf
       return "native";
     }
 
+    // Encodes the samples of the self-test and compares the bytes with those of the build that was
+    // verified: an encoder that a compiler got wrong is not used. No codec library is needed.
+    std::string GetProblem() const override;
+
     bool CanWrite(const std::string& transferSyntax) const noexcept override;
 
     EngineResult Transcode(const void* data, std::size_t size,

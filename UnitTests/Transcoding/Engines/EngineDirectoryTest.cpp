@@ -18,11 +18,7 @@ namespace OrthancPerf
       InstalledEngine installed;
       installed.engine = std::move(engine);
 
-      if (child != nullptr)
-      {
-        installed.children.push_back(std::move(child));
-      }
-
+      installed.tested = std::move(child);
       return installed;
     }
 
@@ -146,41 +142,42 @@ namespace OrthancPerf
   }
 
 
-  TEST(EngineDirectory, TheFirstChildThatStartsIsTested)
+  TEST(EngineDirectory, AutoTriesTheFastestFirst)
   {
-    auto absent = std::make_unique<FakeEngine>("fake");
-    absent->HasProblem("the program One does not start");
-    auto alsoAbsent = std::make_unique<FakeEngine>("lost");
-    alsoAbsent->HasProblem("the program One does not start");
-    auto last = std::make_unique<FakeEngine>("lost");
-    last->HasProblem("the program Two is missing");
-
+    auto slow = std::make_unique<FakeEngine>("slow");
+    slow->IsSlow();
     std::vector<InstalledEngine> engines;
-    engines.push_back(Install(std::make_unique<FakeEngine>("fake"), std::move(absent)));
-    engines.back().children.push_back(std::make_unique<FakeEngine>("fake"));
-    engines.push_back(Install(std::make_unique<FakeEngine>("lost"), std::move(alsoAbsent)));
-    engines.back().children.push_back(std::move(last));
+    engines.push_back(Install(std::move(slow)));
+    engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
     EngineDirectory directory(std::move(engines));
     directory.TestAll();
-
-    EXPECT_NE(nullptr, directory.Find("fake", RLE));
-    EXPECT_EQ("not available: the program One does not start; the program Two is missing",
-              directory.Explain("lost", RLE));
+    EXPECT_EQ((std::vector<std::string>{"slow", "fast"}), GetNames(directory.FindAll(RLE)));
+    EXPECT_EQ((std::vector<std::string>{"fast", "slow"}),
+              GetNames(directory.ListForAuto(RLE, TimePoint())));
   }
 
 
-  TEST(EngineDirectory, WhatAnEngineNeedsAProgramForStandsBeforeWhyNoneStarts)
+  TEST(EngineDirectory, AnEngineThatFailedComesLastForTenMinutesForThatSyntax)
   {
-    auto absent = std::make_unique<FakeEngine>("lost");
-    absent->HasProblem("the program One is missing");
-
+    auto slow = std::make_unique<FakeEngine>("slow");
+    slow->IsSlow();
     std::vector<InstalledEngine> engines;
-    engines.push_back(Install(std::make_unique<FakeEngine>("lost"), std::move(absent)));
-    engines.back().need = "it is tested in a program";
+    engines.push_back(Install(std::move(slow)));
+    engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
     EngineDirectory directory(std::move(engines));
     directory.TestAll();
 
-    EXPECT_EQ("not available: it is tested in a program: the program One is missing",
-              directory.Explain("lost", RLE));
+    const TimePoint now = TimePoint() + std::chrono::hours(1);
+    const TimePoint later = now + EngineDirectory::PENALTY;
+    const std::vector<std::string> bySpeed = {"fast", "slow"};
+    const std::vector<std::string> turned = {"slow", "fast"};
+    directory.PutLast("fast", RLE, now);
+    EXPECT_EQ(turned, GetNames(directory.ListForAuto(RLE, now)));
+    EXPECT_EQ(turned, GetNames(directory.ListForAuto(RLE, later - Duration(1))));
+    EXPECT_EQ(bySpeed, GetNames(directory.ListForAuto(RLE, later)));
+    EXPECT_EQ(bySpeed, GetNames(directory.ListForAuto(JPEG_LOSSLESS, now)));
+
+    directory.PutLast("slow", RLE, now);  // all have failed: the image may be to blame
+    EXPECT_EQ(bySpeed, GetNames(directory.ListForAuto(RLE, now)));
   }
 }

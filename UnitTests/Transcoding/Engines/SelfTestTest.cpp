@@ -116,7 +116,7 @@ namespace OrthancPerf
     bad.Fails("crashed");
     EXPECT_EQ(State::Works, Judge(engine, RLE, {&bad, &good}).state);
     EXPECT_EQ(State::SwitchedOff, Judge(engine, RLE, {&bad}).state);
-    EXPECT_EQ(State::SwitchedOff, Judge(engine, RLE).state);
+    EXPECT_EQ(State::Works, Judge(engine, RLE).state);  // nobody can tell
   }
 
 
@@ -124,7 +124,7 @@ namespace OrthancPerf
   {
     FakeEngine engine("fake");
     engine.HasProblem("its program is missing");
-    const EngineVerdict verdict = SelfTest({}).TestEngine(engine, engine.GetProblem());
+    const EngineVerdict verdict = SelfTest({}).TestEngine(engine);
     EXPECT_FALSE(verdict.isAvailable);
     EXPECT_EQ("its program is missing", verdict.reason);
     EXPECT_EQ(State::Untested, verdict.syntaxes.front().state);
@@ -136,6 +136,7 @@ namespace OrthancPerf
   {
     const FakeEngine engine("fake");
     Judge(engine, RLE);
-    EXPECT_EQ(2 * static_cast<int>(GetSelfTestShapes().size()), engine.GetCalls());
+    // Each is written and read; the large one is written twice, for the speed
+    EXPECT_EQ(2 * static_cast<int>(GetSelfTestShapes().size()) + 2, engine.GetCalls());
   }
 }

@@ -72,6 +72,13 @@ namespace OrthancPerf
   }
 
 
+  // EngineFactoryTest has DCMTK and GDCM decode these samples
+  TEST(NativeEngine, TheEncoderProvesItselfByTheBytesThatItWrites)
+  {
+    EXPECT_EQ("", NativeEngine().GetProblem());
+  }
+
+
   TEST(NativeEngine, WritesJpegLosslessOnly)
   {
     const NativeEngine engine;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program OrthancPerfGdcm: GDCM's codecs, away from Orthanc's process. It serves the native
-// engine too, for its self-test.
-#include "Transcoding/Native/NativeEngine.h"
+// The program OrthancPerfGdcm: GDCM's codecs, away from Orthanc's process.
 #include "Transcoding/Program/Gdcm/GdcmEngine.h"
 #include "Transcoding/Program/RunWorker.h"
 
@@ -9,6 +7,5 @@ int main(int argc, char** argv)
 {
   std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
   engines.push_back(std::make_unique<OrthancPerf::GdcmEngine>());
-  engines.push_back(std::make_unique<OrthancPerf::NativeEngine>());
   return OrthancPerf::RunWorker(engines, argc, argv);
 }
