@@ -10,6 +10,7 @@
 #include "Dicom/ImageDescription.h"
 #include "Dicom/PixelDataFlaw.h"
 #include "Dicom/PixelElement.h"
+#include "Dicom/RleFrame.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/LossySettings.h"
@@ -882,6 +883,29 @@ namespace OrthancPerf
       ExpectFailed(MakeEncapsulated(shape, source, {}), EXPLICIT_LITTLE_ENDIAN);
       ExpectFailed(MakeEncapsulated(shape, source, {"", ""}), EXPLICIT_LITTLE_ENDIAN);
     }
+  }
+
+
+  // DICOM PS3.5 section G.3.2: 0x80 is no run of 129 bytes
+  TEST(DcmtkEngine, NoOperationsOfRleMeanNothing)
+  {
+    SampleShape shape = MakeShape(8, 8);
+    shape.rows = 1;
+    shape.columns = 6;
+    const auto make = [&shape](const std::string& segment)
+    {
+      return MakeEncapsulated(shape, RLE, {JoinRleSegments({segment})});
+    };
+    const std::string file =
+        make(std::string("\x80\x01\x11\x12\x80\x80\xfe\x13\x80\x00\x14\x80", 12));
+
+    for (const char* target : {EXPLICIT_LITTLE_ENDIAN, JPEG_LOSSLESS})
+    {
+      const std::string native = Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN);
+      EXPECT_EQ(Describe(native).pixelData, "\x11\x12\x13\x13\x13\x14") << target;
+    }
+
+    ExpectFailed(make("\xfd\x13"), EXPLICIT_LITTLE_ENDIAN);  // four pixels of six
   }
 
 

@@ -8,7 +8,6 @@
 #include "Transcoding/Program/RunWorker.h"
 
 #include <dcmtk/config/osconfig.h>
-#include <dcmtk/dcmdata/dcrledrg.h>
 #include <dcmtk/dcmdata/dcrleerg.h>
 #include <dcmtk/dcmdata/dctk.h>
 #include <dcmtk/dcmimage/diregist.h>  // lets JPEG-LS see colour images
@@ -21,12 +20,12 @@ namespace OrthancPerf
 {
   namespace
   {
-    // YCbCr stays what it is, as the way to RGB and back rounds; UIDs stay; colour is interleaved
+    // YCbCr stays what it is, as the way to RGB and back rounds; UIDs stay; colour is interleaved.
+    // RLE is decoded without DCMTK.
     void RegisterDecoders()
     {
       DJDecoderRegistration::registerCodecs(EDC_never, EUC_never, EPC_colorByPixel);
       DJLSDecoderRegistration::registerCodecs(EJLSUC_never, EJLSPC_restore);
-      DcmRLEDecoderRegistration::registerCodecs();
     }
 
     // Lossless from bit to bit, of all bits allocated, so that what lies in unused ones (overlays)
@@ -54,7 +53,6 @@ namespace OrthancPerf
     DcmRLEEncoderRegistration::cleanup();
     DJLSEncoderRegistration::cleanup();
     DJEncoderRegistration::cleanup();
-    DcmRLEDecoderRegistration::cleanup();
     DJLSDecoderRegistration::cleanup();
     DJDecoderRegistration::cleanup();
   }

@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Dcmtk/DcmtkTranscoding.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Dcmtk/CodecWarnings.h"
@@ -73,6 +74,48 @@ namespace OrthancPerf
       return std::accumulate(fragments.begin(), fragments.end(), std::uint64_t(0),
                              [](std::uint64_t sum, DcmPixelItem* fragment)
                              { return sum + fragment->getLength(); });
+    }
+
+    // Not by DCMTK (up to 3.6.9 at least): it takes a no-operation (DICOM PS3.5 section G.3.2) for
+    // a run, and fills up a segment that is too short
+    std::string DecodeRle(const PixelDescription& image, const std::vector<DcmPixelItem*>& frames)
+    {
+      if (image.bitsAllocated % 8 != 0 || frames.size() != image.frames)
+      {
+        throw CodecError("RLE has whole bytes only, and a fragment for each frame");
+      }
+
+      std::string decoded;
+
+      for (DcmPixelItem* const frame : frames)
+      {
+        Uint8* bytes = nullptr;
+        CheckDone(frame->getUint8Array(bytes), "read the pixel data");
+        decoded += DecodeRleFrame(
+            {reinterpret_cast<const char*>(bytes), bytes == nullptr ? 0 : frame->getLength()},
+            image.rows * image.columns, image.samples, image.GetSampleSize());
+      }
+
+      return decoded;
+    }
+
+    // By pixel, instead of what is there
+    void PutNative(DcmItem& item, DcmPixelData& pixels, const PixelDescription& image,
+                   std::string native)
+    {
+      const std::size_t size = native.size();
+      native.resize(size + size % 2);
+      pixels.setVR(image.bitsAllocated > 8 ? EVR_OW : EVR_OB);
+      const auto* const bytes = reinterpret_cast<const Uint8*>(native.data());
+      CheckDone(image.bitsAllocated > 8
+                    ? pixels.putUint16Array(reinterpret_cast<const Uint16*>(bytes), size / 2)
+                    : pixels.putUint8Array(bytes, native.size()),
+                "keep the pixel data");
+
+      if (image.samples > 1)
+      {
+        CheckDone(item.putAndInsertUint16(DCM_PlanarConfiguration, 0), "describe the samples");
+      }
     }
 
     // Of native pixel data, in the order of this machine
@@ -240,6 +283,12 @@ namespace OrthancPerf
     {
       throw CodecError(std::to_string(bytes) + " bytes can't be the " + std::to_string(size) +
                        " bytes that are described");
+    }
+
+    if (source_->codestream == CodestreamKind::Rle)
+    {
+      PutNative(item, pixels, image, DecodeRle(image, fragments));
+      return;
     }
 
     CodecWarnings::Forget();
