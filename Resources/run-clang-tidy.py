@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""run-clang-tidy.py BUILD CHECKS [FILE...]: clang-tidy on all processors, in the project's folder.
+"""run-clang-tidy.py BUILD [FILE...]: clang-tidy on all processors, in the project's folder.
 
-BUILD is a folder that Ninja has built. What was found to be clean before, in this clone or another,
-is not looked at again: the same file with the same headers, command, checks and clang-tidy. That is
-remembered as empty files in ~/.cache/orthanc-perf/clang-tidy, for a month since their last use.
+A header is looked at with a source that includes it. BUILD is a folder that Ninja has built. What
+was found to be clean before, in this clone or another, is not looked at again: the same file with
+the same headers, command, checks and clang-tidy. That is remembered as empty files in
+~/.cache/orthanc-perf/clang-tidy, for a month since their last use.
 """
 
 import hashlib
@@ -57,17 +58,17 @@ def read_dependencies(build: Path) -> dict[Path, set[Path]]:
 
 
 class Tidy:
-    """clang-tidy with some checks, on files of one build."""
+    """clang-tidy on files of one build."""
 
-    def __init__(self, build: Path, checks: str, folder: Path) -> None:
+    def __init__(self, build: Path, folder: Path) -> None:
         self.root = Path.cwd()
         self.commands = read_commands(build)
         self.dependencies = read_dependencies(build)
-        self.arguments = ["clang-tidy", "-quiet", "-p", str(folder), f"--checks={checks}"]
+        self.arguments = ["clang-tidy", "-quiet", "-p", str(folder)]
         database = json.dumps(list(self.commands.values()))
         (folder / "compile_commands.json").write_text(database, "utf-8")
         version = subprocess.check_output(["clang-tidy", "--version"], text=True)
-        self.settings = [version, checks, hash_file(Path(".clang-tidy"))]
+        self.settings = [version, hash_file(Path(".clang-tidy"))]
 
     def find_stamp(self, file: Path) -> Path | None:
         """What says that it is clean; none where nobody knows what it depends on."""
@@ -99,15 +100,27 @@ class Tidy:
         return is_clean
 
 
+def choose_sources(files: list[Path], dependencies: dict[Path, set[Path]]) -> list[Path]:
+    """These sources, and for each header that none of them includes one that does."""
+    sources = [file for file in files if file.suffix == ".cpp"]
+    for header in (file for file in files if file.suffix != ".cpp"):
+        if not any(header in dependencies.get(source, ()) for source in sources):
+            users = sorted(source for source, used in dependencies.items() if header in used)
+            sources += sorted(users, key=lambda user: user.stem != header.stem)[:1]
+    return sources
+
+
 def main() -> None:
-    build, checks, *names = sys.argv[1:]
+    build, *names = sys.argv[1:]
     CACHE.mkdir(parents=True, exist_ok=True)
     for stamp in CACHE.iterdir():
         if stamp.stat().st_mtime < time.time() - KEPT:
             stamp.unlink(missing_ok=True)
     with TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
-        tidy = Tidy(Path(build).resolve(), checks, Path(folder))
-        results = list(pool.map(tidy.check, [Path(name).resolve() for name in names]))
+        tidy = Tidy(Path(build).resolve(), Path(folder))
+        files = choose_sources([Path(name).resolve() for name in names], tidy.dependencies)
+        print(f"clang-tidy looks at {len(files)} files", flush=True)
+        results = list(pool.map(tidy.check, files))
     sys.exit(not all(results))
 
 

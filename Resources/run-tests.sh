@@ -18,6 +18,7 @@ declare -rA LIMITS=(
   [threads]=2400 [alone]=3600 [fuzz]=7200 [soak]=3600
 )
 readonly LONG_FACTOR=8  # of each, with --long
+readonly COMMITS_IN_STYLE=20  # on "main", whose files `style` looks at
 readonly FIRST=(scripts python layout names exports dashboard unit integration)
 readonly BESIDE=(style sanitized-build)
 readonly LAST=(sanitizers threads alone)
@@ -36,7 +37,7 @@ of them; the five parts marked with * are not preceded by a build:
   scripts *        shell scripts (shellcheck)
   python *         Python (ruff)
   layout *         C++ layout (clang-format)
-  style            C++ style (clang-tidy), the analyzer for files that differ from the branch "main"
+  style            C++ style (clang-tidy) of files that differ from "main", or on it from 20 commits ago
   names *          each class is defined once
   exports          the plugin exports Orthanc's four functions
   dashboard *      the dashboard's types and unit tests
@@ -49,7 +50,7 @@ of them; the five parts marked with * are not preceded by a build:
   fuzz             only with --long, or by name: each fuzz target for an hour, or a minute by name
   soak             only with --long, or by name: everything at once, for two hours, or 20 minutes
 
-  --long       as before a release, a day: the analyzer for all files, all unit tests with the
+  --long       as before a release, a day: clang-tidy for all files, all unit tests with the
                thread sanitizer, classes compared by the linker, 1,000 live switches of the engine,
                hundreds of kills and power cuts, whose outcome is kept in
                build/test-run/reliability, and the last two parts. The end names what was left out,
@@ -88,27 +89,37 @@ part_layout()
 }
 
 
-# The set of checks grows with each release: .clang-tidy is written for Debian 12's. The analyzer
-# takes as long as all other checks together: by itself it looks at what is new only.
+# The set of checks grows with each release: .clang-tidy is written for Debian 12's
 part_style()
 {
-  local all=() changed=() base
+  local files=() base
   if ! clang-tidy --version | grep -q 'version 14\.'
   then
     echo "Left out: .clang-tidy is written for clang-tidy 14"
     return
   fi
-  mapfile -t all < <(git ls-files --cached --others --exclude-standard 'Plugin/*.cpp')
-  if [[ -n ${PERF_LONG:-} ]]
+  if [[ -z ${PERF_LONG:-} ]] && base=$(find_base)
   then
-    changed=("${all[@]}")
-  elif base=$(git merge-base HEAD main 2> /dev/null || git merge-base HEAD origin/main)
-  then
-    mapfile -t changed < <(git diff --name-only --diff-filter=d "$base" -- 'Plugin/*.cpp')
+    mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- 'Plugin/*.cpp' 'Plugin/*.h'
+      git ls-files --others --exclude-standard 'Plugin/*.cpp' 'Plugin/*.h')
+  else
+    mapfile -t files < <(git ls-files --cached --others --exclude-standard 'Plugin/*.cpp')
   fi
-  Resources/run-clang-tidy.py build '-clang-analyzer-*' "${all[@]}"
-  echo "Files that the analyzer looks at: ${#changed[@]}"
-  Resources/run-clang-tidy.py build '-*,clang-analyzer-*' "${changed[@]}"
+  Resources/run-clang-tidy.py build "${files[@]}"
+}
+
+
+# Where this branch left "main", or, on "main" itself, some commits ago; fails if the clone has neither
+find_base()
+{
+  local base
+  base=$(git merge-base HEAD main 2> /dev/null || git merge-base HEAD origin/main 2> /dev/null) || base=
+  if [[ -z $base || $base == "$(git rev-parse HEAD)" ]]
+  then
+    base=$(git rev-parse --verify --quiet "HEAD~$COMMITS_IN_STYLE") || return 1
+  fi
+  git diff --quiet "$base" -- .clang-tidy || return 1  # new checks are for all files
+  echo "$base"
 }
 
 
@@ -147,8 +158,8 @@ part_dashboard()
 
 part_unit()
 {
-  ctest --test-dir build --output-on-failure --no-tests=error --parallel "$(nproc)" --timeout 300 \
-    | { grep -vE '^ *Start |^ *[0-9]+/[0-9]+ Test .* Passed ' || true; }
+  build/NonPieHost build/libNonPieProbe.so
+  run_shards build/UnitTests
 }
 
 
