@@ -66,7 +66,6 @@ namespace OrthancPerf
     tuner_.GetBudget().Set(limit, settings.ingestWait);
 
     RegisterUploadFilter();
-    trimmer_.SetPeriod(settings.trim);
   }
 
 
@@ -109,12 +108,6 @@ namespace OrthancPerf
   MemoryEvidence MemoryContext::Look(double received)
   {
     return watch_.Look({GetFigures(), tuner_.IsProbeInstalled(), received}, Clock::now());
-  }
-
-
-  void MemoryContext::Trim()
-  {
-    trimmer_.Look(Clock::now());
   }
 
 

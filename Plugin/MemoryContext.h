@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Advisor/HeapTrimmer.h"
 #include "Advisor/MemoryWatch.h"
 #include "Network/DicomTuner.h"
 #include "Sdk/Orthanc.h"
@@ -17,9 +16,9 @@
 
 namespace OrthancPerf
 {
-  // All that spares Orthanc memory: the budget of what arrives, as far as Orthanc's callbacks have
-  // a part in it, and what malloc is to give back. Owned by the plugin's context. Orthanc's
-  // callbacks call the On... functions and MayUpload on any thread, several at once.
+  // The budget of what arrives, as far as Orthanc's callbacks have a part in it. Owned by the
+  // plugin's context. Orthanc's callbacks call the On... functions and MayUpload on any thread,
+  // several at once.
   class MemoryContext
   {
   public:
@@ -57,9 +56,6 @@ namespace OrthancPerf
     // Housekeeping's, at least once in MemoryWatch::PERIOD.
     MemoryEvidence Look(double received);
 
-    // Gives back what malloc keeps, if it is time to. By one thread, at least once a second.
-    void Trim();
-
   private:
     const IngestBudget& GetBudget() const noexcept;
     void RegisterUploadFilter();
@@ -73,6 +69,5 @@ namespace OrthancPerf
     std::atomic<bool> isStarted_ = false;
     bool isShareUnknown_ = false;  // of the memory, and the log has it
     MemoryWatch watch_;
-    HeapTrimmer trimmer_;
   };
 }

@@ -40,10 +40,6 @@ namespace OrthancPerf
     // Modalities come and go over REST
     constexpr std::chrono::seconds MODALITIES_PERIOD(5);
 
-    // How often it is asked whether it is time to give memory back. That is a thread of its own, as
-    // malloc may take half a second for it.
-    constexpr std::chrono::seconds TRIM_PERIOD(1);
-
     // Of the thread that asks the store: how soon it ends where there is nothing to ask
     constexpr std::chrono::milliseconds LOOKUP_PERIOD(200);
 
@@ -206,7 +202,6 @@ namespace OrthancPerf
                 }
               });
     StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
-    StartTask("PERF-TRIM", "Trimming", TRIM_PERIOD, [this] { memory_.Trim(); });
     StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
     StartTask("PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
               [this] { ReadModalities(); });

@@ -83,8 +83,6 @@ namespace OrthancPerf
     std::uint64_t givenUp = 0;     // messages let on, as they had waited for as long as may be
     std::uint64_t passed = 0;      // messages let on, as too many waited already
     std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
-    std::uint64_t used = 0;
-    std::uint64_t kept = 0;  // but not used, for a minute at least
   };
 
   // All that rules judge. A value.

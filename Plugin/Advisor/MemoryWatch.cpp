@@ -38,30 +38,6 @@ namespace OrthancPerf
     evidence.givenUp = budget.givenUp - before.givenUp;
     evidence.passed = budget.passedFullLine - before.passedFullLine;
     evidence.recentPeak = process.peak > oldest.process.peak ? process.peak : 0;
-    evidence.used = process.used.value_or(0);
-    evidence.kept = GetLastingKept();
     return evidence;
-  }
-
-
-  // Orthanc gives memory back by itself (malloc_trim(3)), but now and then only. A single answer of
-  // malloc's says nothing of a minute, however often it was looked at.
-  std::uint64_t MemoryWatch::GetLastingKept() const
-  {
-    const Sample& newest = samples_.back();
-    std::uint64_t kept = newest.process.kept;
-
-    for (auto sample = samples_.rbegin(); sample != samples_.rend(); ++sample)
-    {
-      kept = std::min(kept, sample->process.kept);
-
-      if (newest.time - sample->time >= LASTING &&
-          sample->process.askedAt != newest.process.askedAt)
-      {
-        return kept;
-      }
-    }
-
-    return 0;
   }
 }

@@ -20,7 +20,6 @@ namespace OrthancPerf
 
     static constexpr std::chrono::seconds PERIOD{5};
     static constexpr std::chrono::minutes REMEMBERED{5};
-    static constexpr std::chrono::minutes LASTING{1};
 
     // As of now; what is counted, is so since the start
     struct Ingest
@@ -42,8 +41,6 @@ namespace OrthancPerf
       Ingest ingest;
       ProcessMemory process;
     };
-
-    std::uint64_t GetLastingKept() const;
 
     const ReadProcess read_;
     std::deque<Sample> samples_;  // the oldest first

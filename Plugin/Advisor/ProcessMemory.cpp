@@ -5,14 +5,7 @@
 
 namespace OrthancPerf
 {
-  ProcessMemory ProcessMemory::Read()
-  {
-    static HeapWatch heap;
-    return Read(heap, "/proc", Clock::now());
-  }
-
-
-  ProcessMemory ProcessMemory::Read(HeapWatch& heap, const std::string& proc, TimePoint now)
+  ProcessMemory ProcessMemory::Read(const std::string& proc)
   {
     ProcessMemory memory;
     std::ifstream file(proc + "/self/status");
@@ -29,13 +22,6 @@ namespace OrthancPerf
       {
         *place = kibibytes * 1024;
       }
-    }
-
-    if (const std::optional<HeapWatch::Figures> figures = heap.Look(memory.anonymous, now))
-    {
-      memory.used = figures->used;
-      memory.kept = figures->kept;
-      memory.askedAt = figures->askedAt;
     }
 
     return memory;

@@ -126,13 +126,6 @@ namespace OrthancPerf
   }
 
 
-  std::optional<std::uint64_t> ParseArenaLimit(const char* text)
-  {
-    const std::uint64_t limit = text == nullptr ? 0 : std::strtoull(text, nullptr, 0);
-    return limit == 0 ? std::nullopt : std::optional<std::uint64_t>(limit);
-  }
-
-
   bool ContainsText(const std::string& path, const std::string& text)
   {
     std::ifstream file(path, std::ios::binary);

@@ -34,11 +34,10 @@ namespace OrthancPerf
     KernelLimits kernel;
     std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
-    std::optional<std::uint64_t> arenas;  // of the environment (ParseArenaLimit)
-    bool hasAssertions = false;           // Orthanc was built without NDEBUG
-    bool hasOtherFilters = false;         // see ServerConfiguration
-    bool hasDatabasePlugin = false;       // else SQLite
-    std::string postgreSqlVersion;        // its plugin's, "4.0"; as Orthanc's; empty: not known
+    bool hasAssertions = false;      // Orthanc was built without NDEBUG
+    bool hasOtherFilters = false;    // see ServerConfiguration
+    bool hasDatabasePlugin = false;  // else SQLite
+    std::string postgreSqlVersion;   // its plugin's, "4.0"; as Orthanc's; empty: not known
     std::optional<std::uint64_t> storedInstances;
     std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
 
@@ -59,10 +58,6 @@ namespace OrthancPerf
     std::uint64_t GetNumber(const char* option, std::uint64_t defaultValue) const;
     std::string GetText(const char* option, const char* defaultValue) const;
   };
-
-  // How many arenas MALLOC_ARENA_MAX allows (mallopt(3), M_ARENA_MAX), whose value this is;
-  // nothing: any number
-  std::optional<std::uint64_t> ParseArenaLimit(const char* text);
 
   // Whether the file has this text in it. Reads all of it.
   bool ContainsText(const std::string& path, const std::string& text);

@@ -181,12 +181,6 @@ namespace OrthancPerf
         json["Limit"] = ToJson(limit);
       }
 
-      if (process.used)
-      {
-        json["Used"] = ToJson(*process.used);
-        json["Kept"] = ToJson(process.kept);
-      }
-
       return json;
     }
 

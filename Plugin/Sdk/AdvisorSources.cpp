@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <thread>
 
 namespace OrthancPerf
@@ -55,7 +54,6 @@ namespace OrthancPerf
     facts_.configuration = configuration;
     facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
-    facts_.arenas = ParseArenaLimit(std::getenv("MALLOC_ARENA_MAX"));
     facts_.hasOtherFilters = hasOtherFilters;
     facts_.hasAssertions = ContainsText("/proc/self/exe", ASSERTIONS_ON);
   }

@@ -95,8 +95,7 @@ namespace OrthancPerf
 
   bool MemoryTuning::operator==(const MemoryTuning& other) const
   {
-    return ingestBudget == other.ingestBudget && ingestWait == other.ingestWait &&
-           trim == other.trim;
+    return ingestBudget == other.ingestBudget && ingestWait == other.ingestWait;
   }
 
 

@@ -120,7 +120,7 @@ namespace OrthancPerf
   };
 
 
-  // How much the instances that arrive may take, and what is kept of that later
+  // How much memory the instances that arrive may take
   struct MemoryTuning
   {
     MemoryAmount ingestBudget;  // none: as much as they want
@@ -129,9 +129,6 @@ namespace OrthancPerf
     // all ("HttpTimeout"), HAProxy as Debian configures it when nothing came for 50 s: large ones
     // are to be sent and stored in what is left.
     std::chrono::seconds ingestWait = std::chrono::seconds(30);
-
-    // Between two times that malloc gives back what it keeps (HeapTrimmer); zero: never
-    std::chrono::seconds trim = std::chrono::seconds(0);
 
     bool operator==(const MemoryTuning& other) const;
   };

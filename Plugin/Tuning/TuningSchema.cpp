@@ -271,7 +271,6 @@ namespace OrthancPerf
         makeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
         makeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
                       &MemoryTuning::ingestWait),
-        makeMemoryKey("TrimSeconds", IntegerKind{TRIM_RANGE}, &MemoryTuning::trim),
     };
     return ALL;
   }

@@ -36,7 +36,6 @@ namespace OrthancPerf
   constexpr IntegerRange SHARE_RANGE = {1, 100};
 
   constexpr IntegerRange INGEST_WAIT_RANGE = {1, 3600};
-  constexpr IntegerRange TRIM_RANGE = {0, 3600};  // 0: never
 
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();

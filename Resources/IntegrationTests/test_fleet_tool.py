@@ -1064,8 +1064,8 @@ def test_the_manual_has_every_command_and_option(tmp_path: Path) -> None:
         ["tuning", "set", ""],
         ["tuning", "diff", ""],
         ["tuning", "diff", "@"],
-        ["tuning", "set", '{"Memory": {"TrimSeconds": NaN}}'],
-        ["tuning", "diff", '{"Memory": {"TrimSeconds": 1e400}}'],
+        ["tuning", "set", '{"Memory": {"IngestWaitSeconds": NaN}}'],
+        ["tuning", "diff", '{"Memory": {"IngestWaitSeconds": 1e400}}'],
         ["--only", "x"],
     ],
 )

@@ -680,7 +680,7 @@ def test_a_change_is_saved_and_undone(orthanc: OrthancServer) -> None:
     tune_memory(orthanc, IngestBudget="25%", IngestWaitSeconds=40)
     orthanc.restart()
     memory = orthanc.get_json(TUNING)["Memory"]
-    assert memory == {"IngestBudget": "25%", "IngestWaitSeconds": 40, "TrimSeconds": 0}
+    assert memory == {"IngestBudget": "25%", "IngestWaitSeconds": 40}
     share = get_memory(orthanc)
     assert share["IngestBudget"] == pytest.approx(share["Limit"] / 4, abs=100)
     assert scrape(orthanc).sum(METRIC + "bytes") == share["IngestBudget"]
@@ -718,7 +718,6 @@ WRONG_BUDGETS = [-1, 1, SMALLEST_BUDGET - 1, (1 << 50) + 1, 1e30, 0.5, True, "",
 WRONG_BUDGETS += ["-5%", "2.5%", "25 %", "25%%", "%", "1e1%", "25%\n", "٢%", [], {}]
 WRONG: list[tuple[str, Json]] = [("IngestBudget", value) for value in WRONG_BUDGETS]
 WRONG += [("IngestWaitSeconds", value) for value in (0, -1, 3601, 1.5, "50", True)]
-WRONG += [("TrimSeconds", value) for value in (-1, 3601, 1.5, "50", True)]
 WRONG += [("Budget", 0)]
 
 

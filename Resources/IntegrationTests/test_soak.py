@@ -20,7 +20,7 @@ from typing import Any
 
 from conftest import ROOT, MakeSeries, StartOrthanc
 from harness.metrics import INSTANCES, scrape, wait_until
-from harness.orthanc import ORTHANC, OrthancServer, find_free_port
+from harness.orthanc import DICOMWEB_PLUGIN, ORTHANC, OrthancServer, find_free_port
 from harness.process import count_descriptors
 from harness.prometheus import PrometheusServer, list_jobs
 from harness.receivers import StoreScp, describe_modality
@@ -126,15 +126,19 @@ def describe(
     }
 
 
-def test_everything_at_once(start_orthanc: StartOrthanc, make_series: MakeSeries) -> None:
+def test_everything_at_once(
+    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path, make_series: MakeSeries
+) -> None:
     port = find_free_port()
     modalities = {"mover": describe_modality(port, MOVER)}
     options = {
         "DicomModalities": modalities,
         "DicomScuTimeout": PATIENCE,
         "MallocArenaMax": 1,
+        "OtherPlugin": {"TrimHeap": True},
     }
-    server = start_orthanc(options=options, environment=SMALL_HEAP)
+    plugins = [plugin, DICOMWEB_PLUGIN, other_plugin]
+    server = start_orthanc(plugins=plugins, options=options, environment=SMALL_HEAP)
     soak = Soak(server, make_series("store", KEPT_IMAGES), seed=13)
     jobs = [job | {"scrape_interval": SCRAPE_INTERVAL} for job in list_jobs(server)]
     begin = time.monotonic()

@@ -66,47 +66,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MemoryWatchTest, WhatIsKeptCountsIfItIsKeptForAMinute)
-  {
-    process_.used = 100;
-    process_.kept = 800;
-
-    for (int i = 0; i < 12; i++)
-    {
-      EXPECT_EQ(0U, LookAfter(seconds(5)).kept);
-    }
-
-    process_.askedAt = now_;
-    process_.used = 300;
-    process_.kept = 600;
-    EXPECT_EQ(600U, LookAfter(seconds(5)).kept);
-    EXPECT_EQ(300U, LookAfter(seconds(5)).used);
-
-    process_.kept = 10;
-    EXPECT_EQ(10U, LookAfter(seconds(5)).kept);
-  }
-
-
-  // Where malloc answers slowly, it is asked seldom
-  TEST_F(MemoryWatchTest, OneAnswerOfMallocIsNotKeptForAMinute)
-  {
-    process_.kept = 800;
-
-    for (int i = 0; i < 30; i++)
-    {
-      EXPECT_EQ(0U, LookAfter(seconds(5)).kept);
-    }
-
-    process_.askedAt = now_;
-    process_.kept = 700;
-
-    for (int i = 0; i < 30; i++)
-    {
-      EXPECT_EQ(700U, LookAfter(seconds(5)).kept);
-    }
-  }
-
-
   TEST_F(MemoryWatchTest, WhatWasReceivedIsOfTheSameMinutesAsTheWaits)
   {
     ingest_.received = 1000;

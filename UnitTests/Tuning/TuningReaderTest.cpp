@@ -35,7 +35,7 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                       "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
                         "Verify": false, "LossyQuality": 90,
                         "OfCompressed": false, "OrthancTranscoding": false},
-                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30, "TrimSeconds": 0}})"),
+                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30}})"),
             ToJson(Tuning()));
 }
 

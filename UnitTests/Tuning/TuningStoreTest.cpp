@@ -500,14 +500,14 @@ TEST_F(TuningStoreTest, WhatIsChangedBeforeTheSavedCanBeLoadedComesOverIt)
   const char* const saved = R"({"DicomSockets": {"TcpNoDelay": false, "KeepAliveSeconds": 9},
                                 "IngestTranscoding": {"Verify": true, "LossyQuality": 50}})";
   const char* const expected = R"({"DicomSockets": {"TcpNoDelay": false, "SendBuffer": 65537},
-                                   "Memory": {"TrimSeconds": 60}})";
+                                   "Memory": {"IngestWaitSeconds": 60}})";
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
   TuningStore store(Tuning(), &persistence, {});
 
   for (const char* patch :
-       {R"({"DicomSockets": {"KeepAliveSeconds": 7}, "Memory": {"TrimSeconds": 60}})",
+       {R"({"DicomSockets": {"KeepAliveSeconds": 7}, "Memory": {"IngestWaitSeconds": 60}})",
         R"({"DicomSockets": {"KeepAliveSeconds": null, "SendBuffer": 65537}})",
         R"({"IngestTranscoding": {"Verify": false}})", R"({"IngestTranscoding": null})"})
   {
@@ -516,7 +516,7 @@ TEST_F(TuningStoreTest, WhatIsChangedBeforeTheSavedCanBeLoadedComesOverIt)
     EXPECT_TRUE(store.IsUnsaved());
   }
 
-  EXPECT_EQ(60, store.Get()->memory.trim.count());
+  EXPECT_EQ(60, store.Get()->memory.ingestWait.count());
   EXPECT_TRUE(store.Get()->dicomSockets.tcpNoDelay);
 
   std::filesystem::create_directory(later);

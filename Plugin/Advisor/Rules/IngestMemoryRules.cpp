@@ -18,12 +18,6 @@ namespace OrthancPerf
     // What would be left of it for Orthanc's caches and for the largest message by itself
     constexpr const char* PROPOSED_BUDGET = "25%";
 
-    // Less than this is not worth a restart of Orthanc
-    constexpr double MUCH_KEPT = 256.0 * 1024 * 1024;
-
-    // Orthanc's default of "MallocArenaMax", which it hands to mallopt(3) as it starts (1.8.2)
-    constexpr std::uint64_t USUAL_ARENAS = 5;
-
 
     double ToDouble(std::uint64_t number)
     {
@@ -219,79 +213,5 @@ namespace OrthancPerf
   std::optional<Finding> JudgeIngestMemory(const Evidence& evidence)
   {
     return evidence.memory.budget == 0 ? JudgeWithoutBudget(evidence) : JudgeWaits(evidence);
-  }
-
-
-  namespace
-  {
-    // How many malloc may make; 0: any number. Orthanc's option counts more than the environment.
-    std::uint64_t GetArenas(const ServerFacts& facts)
-    {
-      const std::uint64_t option = facts.GetNumber("MallocArenaMax", USUAL_ARENAS);
-      return option == 0 ? facts.arenas.value_or(0) : option;
-    }
-
-
-    // From Orthanc 1.11.3 on, it has malloc give back what it keeps: ten times a second, and from
-    // 1.12.1 on every 30 s
-    constexpr OrthancRelease TRIMS_BY_ITSELF = {1, 11, 3};
-    constexpr int PROPOSED_TRIM_SECONDS = 30;
-
-
-    bool IsTrimmed(const Evidence& evidence)
-    {
-      return evidence.tuning.memory.trim.count() != 0 ||
-             !evidence.facts.IsOlderThan(TRIMS_BY_ITSELF);
-    }
-
-
-    std::uint64_t ProposeArenas(std::uint64_t arenas)
-    {
-      return arenas == 0 || arenas > USUAL_ARENAS ? USUAL_ARENAS : arenas / 2;
-    }
-  }
-
-
-  std::optional<Finding> JudgeKeptMemory(const Evidence& evidence)
-  {
-    const MemoryEvidence& memory = evidence.memory;
-    const double kept = ToDouble(memory.kept);
-    const std::uint64_t arenas = GetArenas(evidence.facts);
-
-    const bool isTrimmed = IsTrimmed(evidence);
-
-    if (kept < MUCH_KEPT || memory.kept < memory.used || (arenas == 1 && isTrimmed))
-    {
-      return std::nullopt;
-    }
-
-    Finding finding;
-    finding.id = "kept-memory";
-    finding.title = "Orthanc keeps " + SaySize(kept) + " of memory that it does not use";
-    finding.explanation =
-        "The C library keeps what was freed, in arenas that threads share, and has not given it "
-        "back for a minute: of each arena it does so from its end only, and something in use lies "
-        "there.";
-    finding.evidence["Kept"] = static_cast<Json::UInt64>(memory.kept);
-    finding.evidence["Used"] = static_cast<Json::UInt64>(memory.used);
-    finding.evidence["Memory"] = static_cast<Json::UInt64>(evidence.facts.memory);
-
-    if (!isTrimmed)
-    {
-      finding.remedy = Remedy::Tune(
-          MakeOption("Memory", "TrimSeconds", PROPOSED_TRIM_SECONDS),
-          "Have the C library give back what it keeps every " +
-              std::to_string(PROPOSED_TRIM_SECONDS) +
-              " s, from between as well. Threads that ingest may wait for that for a moment.");
-      return finding;
-    }
-
-    Json::Value options;
-    options["MallocArenaMax"] = static_cast<Json::UInt64>(ProposeArenas(arenas));
-    finding.remedy = Remedy::Configure(
-        options, (arenas == 0 ? std::string("A limit for malloc's arenas: ")
-                              : "Fewer of malloc's arenas than " + std::to_string(arenas) + ": ") +
-                     "less is kept, and threads wait for each other somewhat more often.");
-    return finding;
   }
 }

@@ -38,7 +38,6 @@ namespace OrthancPerf
             &JudgeAssertions,
             &JudgeMemory,
             &JudgeIngestMemory,
-            &JudgeKeptMemory,
             &JudgeOptions,
             Rule(&JudgeChecklist)};
   }

@@ -56,7 +56,6 @@ namespace OrthancPerf
   std::optional<Finding> JudgeAssertions(const Evidence& evidence);
   std::optional<Finding> JudgeMemory(const Evidence& evidence);
   std::optional<Finding> JudgeIngestMemory(const Evidence& evidence);
-  std::optional<Finding> JudgeKeptMemory(const Evidence& evidence);
   std::optional<Finding> JudgeOptions(const Evidence& evidence);
   std::vector<Finding> JudgeChecklist(const Evidence& evidence);
 

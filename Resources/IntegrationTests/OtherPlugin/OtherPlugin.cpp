@@ -10,6 +10,7 @@
 //     "LetAllIn" : true,            // the HTTP authentication of Orthanc 1.12.9 and newer
 //     "StoreToo" : "/path/a.dcm",   // uploads this file, too, when it is told of a stored instance
 //     "GiveToken" : true,           // GET /other/token answers a token for all of Orthanc
+//     "TrimHeap" : true,            // GET /other/trim has the C library give back free memory
 //     "StoreAfter" : 40             // holds the storage area, in memory, as an object storage that
 //                                   // takes so many milliseconds to store a file
 //   }
@@ -26,6 +27,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <malloc.h>
 #include <map>
 #include <mutex>
 #include <string>
@@ -98,6 +100,15 @@ namespace
     OrthancPluginAnswerBuffer(context, output, token,
                               static_cast<std::uint32_t>(std::strlen(token)), "text/plain");
     OrthancPluginFreeString(context, token);
+    return OrthancPluginErrorCode_Success;
+  }
+
+
+  OrthancPluginErrorCode TrimHeap(OrthancPluginRestOutput* output, const char*,
+                                  const OrthancPluginHttpRequest*)
+  {
+    malloc_trim(0);
+    OrthancPluginAnswerBuffer(GetState().context, output, "", 0, "text/plain");
     return OrthancPluginErrorCode_Success;
   }
 
@@ -199,6 +210,11 @@ extern "C"
     if (section["GiveToken"].asBool())
     {
       OrthancPluginRegisterRestCallbackNoLock(context, "/other/token", AnswerToken);
+    }
+
+    if (section["TrimHeap"].asBool())
+    {
+      OrthancPluginRegisterRestCallbackNoLock(context, "/other/trim", TrimHeap);
     }
 
     if (section["AcceptCStore"].asBool() &&

@@ -59,9 +59,6 @@ MOVE_PAUSE, TUNING_PAUSE, ABUSE_PAUSE = 0.5, 0.5, 0.05
 # And between two checks, as Resources/Fleet/haproxy.cfg has it
 CHECK_PAUSE = 2.0
 
-# In which the plugin has malloc give back what is free, two times at least
-TRIMMING_SECONDS = 3.0
-
 # Read and decoded in each round, of its hundreds; that all are there, and as what, is looked at
 DECODED = 20
 
@@ -327,14 +324,9 @@ class Soak:
         self._server.request("DELETE", "/changes").raise_for_status()
 
     def _give_back(self) -> None:
-        """What is free, as by the remedy of kept-memory: else the heap has the most that it ever
-        held at once, which grows for hours as it is surpassed ever more seldom, and would hide a
-        leak."""
-        for seconds in (1, 0):
-            document = {"Memory": {"TrimSeconds": seconds}}
-            response = self._server.request("PUT", "/perf/tuning", json=document)
-            response.raise_for_status()
-            time.sleep(TRIMMING_SECONDS * seconds)
+        """What is free: else the heap has the most that it ever held at once, which grows for
+        hours as it is surpassed ever more seldom, and would hide a leak."""
+        self._server.request("GET", "/other/trim").raise_for_status()
 
     def _sample(self, is_quiet: bool) -> None:
         pid = self._server.pid

@@ -30,12 +30,6 @@ namespace OrthancPerf
       {
         return Judge(&JudgeIngestMemory).remedy.text.find(key) != std::string::npos;
       }
-
-      void Keep(std::uint64_t kept, std::uint64_t used)
-      {
-        evidence_.memory.kept = kept * MEBIBYTE;
-        evidence_.memory.used = used * MEBIBYTE;
-      }
     };
   }
 
@@ -185,63 +179,5 @@ namespace OrthancPerf
     SetTraffic({{{Phase::Receive, 1000}}, 100'000'000}, 10);
     evidence_.facts.memory = 0;
     EXPECT_FALSE(IsFound(&JudgeIngestMemory));
-  }
-
-
-  TEST_F(IngestMemoryRulesTest, MemoryThatIsKeptIsAFinding)
-  {
-    Keep(600, 200);
-    const Finding finding = Judge(&JudgeKeptMemory);
-    EXPECT_EQ("kept-memory", finding.id);
-    EXPECT_EQ("Orthanc keeps 600.0 MiB of memory that it does not use", finding.title);
-    EXPECT_EQ(600 * MEBIBYTE, finding.evidence["Kept"].asUInt64());
-    EXPECT_EQ(200 * MEBIBYTE, finding.evidence["Used"].asUInt64());
-    EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
-    EXPECT_EQ(30, finding.remedy.document["Memory"]["TrimSeconds"].asInt());
-  }
-
-
-  TEST_F(IngestMemoryRulesTest, WhereMemoryIsGivenBackAlreadyFewerArenasAreProposed)
-  {
-    Keep(600, 200);
-    evidence_.tuning.memory.trim = std::chrono::seconds(30);
-    const Finding finding = Judge(&JudgeKeptMemory);
-    EXPECT_EQ(Remedy::Kind::Configuration, finding.remedy.kind);
-    EXPECT_EQ(2, finding.remedy.document["MallocArenaMax"].asInt());  // of five, by default
-
-    evidence_.tuning.memory.trim = std::chrono::seconds(0);
-    evidence_.facts.orthancVersion = "1.11.2";
-    EXPECT_EQ(Remedy::Kind::Tuning, Judge(&JudgeKeptMemory).remedy.kind);
-    evidence_.facts.orthancVersion = "1.11.3";
-    EXPECT_EQ(2, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
-  }
-
-
-  TEST_F(IngestMemoryRulesTest, WhereMallocHasOneArenaThatIsTrimmedNothingIsProposed)
-  {
-    Keep(600, 200);
-    evidence_.facts.configuration["MallocArenaMax"] = 1;
-    EXPECT_EQ(Remedy::Kind::Tuning, Judge(&JudgeKeptMemory).remedy.kind);
-    evidence_.tuning.memory.trim = std::chrono::seconds(30);
-    Json::Value& option = evidence_.facts.configuration["MallocArenaMax"];
-    option = 1;
-    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
-    option = 16;
-    EXPECT_EQ(5, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
-    option = 0;  // Orthanc leaves it to the environment
-    EXPECT_EQ(5, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
-    evidence_.facts.arenas = 2;
-    EXPECT_EQ(1, Judge(&JudgeKeptMemory).remedy.document["MallocArenaMax"].asInt());
-    evidence_.facts.arenas = 1;
-    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
-  }
-
-
-  TEST_F(IngestMemoryRulesTest, MemoryThatIsKeptIsFarMoreThanWhatIsUsed)
-  {
-    Keep(200, 100);
-    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
-    Keep(600, 700);
-    EXPECT_FALSE(IsFound(&JudgeKeptMemory));
   }
 }

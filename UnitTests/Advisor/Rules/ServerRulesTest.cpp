@@ -143,20 +143,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(ServerFacts, ReadsHowManyArenasMallocMayMake)
-  {
-    EXPECT_EQ(5U, ParseArenaLimit("5"));
-    EXPECT_EQ(16U, ParseArenaLimit("0x10"));
-
-    for (const char* none : {"0", "", "many"})
-    {
-      EXPECT_FALSE(ParseArenaLimit(none)) << none;
-    }
-
-    EXPECT_FALSE(ParseArenaLimit(nullptr));
-  }
-
-
   TEST(ServerFacts, ComparesReleases)
   {
     const OrthancRelease release = {1, 12, 2};

@@ -89,8 +89,6 @@ export interface MemoryStatus {
   GivenUp: number; // that were let on without room, as they had waited for long enough
   PassedFullLine: number; // that were let on, as so many waited as may
   BrokenOff: number; // waits whose sender went away
-  Used?: number; // of what the process has, where malloc can be asked
-  Kept?: number; // what malloc had free
 }
 
 export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';
@@ -201,7 +199,6 @@ export interface IngestTranscoding {
 export interface MemoryTuning {
   IngestBudget: number | string; // bytes, or a share such as "25%"; 0: off
   IngestWaitSeconds: number;
-  TrimSeconds: number; // 0: never
 }
 
 export interface Tuning {

@@ -12,7 +12,7 @@ interface Item {
 const FORMS: readonly (readonly [RegExp, (value: number) => string])[] = [
   [/(Share|Pressure|^FirstOnTheirConnection)$/, formatShare],
   [/(Rate|WindowLimit|BytesPerSecond)$/, formatRate],
-  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|Budget|LargestInstance|^(Limit|Memory|Peak|Used|Kept|UnderWay))$/, formatSize],
+  [/(Bytes|Buffer|Window|Size|Capacity|PduLength|Budget|LargestInstance|^(Limit|Memory|Peak|UnderWay))$/, formatSize],
   [/(Time|RoundTrip|Duration|Seconds|Latency|^(Waited|Busy|WindowLimited))$|^(Mean|Median|Estimated)/, formatTime],
 ];
 

@@ -36,10 +36,6 @@ export function describeMemory(memory: MemoryStatus | undefined): Figure[] {
     { name: 'Held', value: `${formatSize(memory.Held)} by ${formatCount(memory.InFlight)}` },
     { name: 'Waiting', value: formatCount(memory.Waiting) },
   ];
-  const heap: Figure[] =
-    memory.Used === undefined
-      ? []
-      : [{ name: 'Heap', value: `${formatSize(memory.Used)} used, ${formatSize(memory.Kept)} kept` }];
   const isOn = memory.IngestBudget > 0;
-  return [describeBudget(memory), ...(isOn ? now : []), ...describeWaits(memory), ...heap];
+  return [describeBudget(memory), ...(isOn ? now : []), ...describeWaits(memory)];
 }

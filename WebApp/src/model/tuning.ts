@@ -137,11 +137,6 @@ export const MEMORY_SETTINGS: readonly Setting[] = [
     explanation: 'An image that has waited for so long gets on slowly, whatever the budget: less than senders wait for an answer',
     unit: 's', minimum: 1, maximum: 3600, zero: '',
   },
-  {
-    section: 'Memory', key: 'TrimSeconds', kind: 'number', label: 'Give memory back every',
-    explanation: 'So often, the C library gives back to the system what it keeps of free memory',
-    unit: 's', minimum: 0, maximum: 3600, zero: 'never',
-  },
 ];
 
 const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS];

@@ -62,6 +62,6 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
       TransferSyntax: '', Engine: 'auto', Verify: false, LossyQuality: 90, OfCompressed: false,
       OrthancTranscoding: false,
     },
-    Memory: { IngestBudget: 0, IngestWaitSeconds: 30, TrimSeconds: 0 },
+    Memory: { IngestBudget: 0, IngestWaitSeconds: 30 },
   };
 }

@@ -51,8 +51,8 @@ const UNITS: Record<string, readonly string[]> = {
     'RespondShare', 'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
   ],
   B: [
-    'Buffer', 'IngestBudget', 'Kept', 'Limit', 'MaximumPduLength', 'MeanSize', 'Memory', 'Peak',
-    'PeerWindow', 'ReceiveWindow', 'UnderWay', 'Used', 'Window',
+    'Buffer', 'IngestBudget', 'Limit', 'MaximumPduLength', 'MeanSize', 'Memory', 'Peak',
+    'PeerWindow', 'ReceiveWindow', 'UnderWay', 'Window',
   ],
   'B/s': [
     'FasterRate', 'Rate', 'WindowLimit',

@@ -34,10 +34,6 @@ test('waits of a budget that is off now are still told, and who has given up is 
   expect(passed.filter(({ isBad }) => isBad).map(({ name }) => name)).toEqual(['Passed full line']);
 });
 
-test('the heap is told where it is known', () => {
-  expect(describe({ Used: 2e8, Kept: 9e8 }).at(-1)).toBe('Heap: 200 MB used, 900 MB kept');
-});
-
 test('before the first answer there is nothing', () => {
   expect(describeMemory(undefined)).toEqual([]);
 });
