@@ -685,6 +685,7 @@ def test_overhead_measures_each_load(plugin: Path, tmp_path: Path) -> None:
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
 
 
+@pytest.mark.long
 def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--budget", "--images", "4", "--pairs", "2", "--rounds", "1"]
     report = run_lab(plugin, tmp_path, "overhead", *arguments)
@@ -697,6 +698,7 @@ def test_overhead_measures_beside_large_messages_that_wait(plugin: Path, tmp_pat
             assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
 
 
+@pytest.mark.long
 def test_overhead_measures_beside_another_plugin(plugin: Path, tmp_path: Path) -> None:
     earlier = shutil.copy(plugin, tmp_path / "earlier.so")
     arguments = ["--earlier", str(earlier), "--loads", "http-1", "--images", "4", "--pairs", "1"]
@@ -707,6 +709,7 @@ def test_overhead_measures_beside_another_plugin(plugin: Path, tmp_path: Path) -
     assert report["Machine"]["Earlier"] == report["Machine"]["Plugin"]
 
 
+@pytest.mark.long
 def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Path) -> None:
     """As nothing is measured beside large messages that come in meanwhile."""
     images = make_large()
@@ -720,6 +723,7 @@ def test_what_waits_beside_is_told_from_what_does_not(plugin: Path, tmp_path: Pa
             assert wait_until(lambda: get_memory(server)["Waiting"] == 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "contestants"),
     [
@@ -742,6 +746,7 @@ def test_two_servers_differ_in_one_thing(
         assert figures["throughput"] > 0 and figures["processor time of Orthanc"] > 0
 
 
+@pytest.mark.long
 def test_overhead_has_both_servers_on_postgresql(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "4", "--pairs", "1", "--rounds", "2", "--loads", "http-4"]
     arguments += ["--databases", "sqlite", "postgresql"]
@@ -751,7 +756,9 @@ def test_overhead_has_both_servers_on_postgresql(plugin: Path, tmp_path: Path) -
     assert all(len(comparison["Rounds"]) == 2 for comparison in report["Comparisons"])
 
 
-@pytest.mark.parametrize("options", [[], ["--tls"]], ids=["plain", "tls"])
+@pytest.mark.parametrize(
+    "options", [[], pytest.param(["--tls"], marks=pytest.mark.long)], ids=["plain", "tls"]
+)
 def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: list[str]) -> None:
     arguments = ["--images", "4", "--pairs", "1", "--senders", "1", "2", *options]
     report = run_lab(plugin, tmp_path, "stalls", *arguments)
@@ -760,6 +767,7 @@ def test_stalls_measures_each_scenario(plugin: Path, tmp_path: Path, options: li
     assert report["Machine"]["Storage"]
 
 
+@pytest.mark.long
 def test_stalls_names_the_kind_of_each_orthanc(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "2", "--pairs", "1", "--scenarios", "storescu", "--senders", "1"]
     report = run_lab(plugin, tmp_path, "stalls", *arguments, *["--orthanc", str(ORTHANC)] * 2)
@@ -770,6 +778,7 @@ def test_stalls_names_the_kind_of_each_orthanc(plugin: Path, tmp_path: Path) -> 
     assert re.fullmatch(kind, kinds[0])
 
 
+@pytest.mark.long
 def test_whoever_interrupts_the_lab_keeps_what_it_has_and_no_process(
     plugin: Path, tmp_path: Path
 ) -> None:
@@ -859,6 +868,7 @@ def test_a_full_ingest_has_every_published_cell() -> None:
     assert len(cells) == len(set(cells))
 
 
+@pytest.mark.long
 def test_ingest_has_a_client_that_accepts_gzip_beside_one_that_does_not(
     plugin: Path, tmp_path: Path
 ) -> None:
@@ -889,6 +899,7 @@ def test_answers_are_compressed_for_who_accepts_it(
     assert json.loads(text)["ID"] == json.loads(plain)["ID"]
 
 
+@pytest.mark.long
 def test_ingest_without_nagles_algorithm_is_told_row_by_row(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--axes", "nagle", "--images", "4", "--parallel", "1", "--turns", "1"]
     report = run_lab(plugin, tmp_path, "ingest", *arguments)
@@ -1107,6 +1118,7 @@ def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path)
     assert "the fastest way is " in (tmp_path / "retrieve.md").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(smb.find_obstacle() is not None, reason=str(smb.find_obstacle()))
 def test_wan_fetches_files_by_cifs(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--base", "10", "--round-trips", "--losses", "--mtus", "--buffers", "16384"]
@@ -1463,6 +1475,7 @@ def test_own_lists_what_is_of_use_there() -> None:
     assert "without, each run is a new one" in " ".join(shown["own"].split())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["Ctrl-C", "no terminal"])
 def test_own_removes_what_it_sent_when_it_is_interrupted(
     start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path, has_terminal: bool
@@ -1497,6 +1510,7 @@ def test_own_removes_what_it_sent_when_it_is_interrupted(
         assert f"    {run} report {path}\n" in said
 
 
+@pytest.mark.long
 def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
     keep = "function IncomingHttpRequestFilter(method) return method ~= 'DELETE' end"
     server = start_orthanc(plugins=[], lua=[keep])
@@ -1509,6 +1523,7 @@ def test_own_says_what_it_could_not_remove(start_orthanc: StartOrthanc, tmp_path
     assert count_instances(server) == 1  # it tries with one image first
 
 
+@pytest.mark.long
 def test_own_sends_a_stranger_one_image_and_says_so(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -1556,6 +1571,7 @@ def run_own(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProc
     )
 
 
+@pytest.mark.long
 def test_own_looks_for_room_before_every_series(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -1606,6 +1622,7 @@ location / {{ proxy_pass {url}; }}
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("locations", "count", "why"),
     [
@@ -1628,6 +1645,7 @@ def test_own_takes_no_routers_word_that_a_study_is_gone(
     assert (tmp_path / "own-sent.json").exists()
 
 
+@pytest.mark.long
 def test_own_waits_for_what_a_proxy_has_given_up(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -1647,6 +1665,7 @@ def test_own_waits_for_what_a_proxy_has_given_up(
     assert not (tmp_path / "own-sent.json").exists()
 
 
+@pytest.mark.long
 def test_own_names_what_may_still_arrive(start_orthanc: StartOrthanc, tmp_path: Path) -> None:
     server = start_orthanc(plugins=[])
     locations = "location = /instances { return 504; }"
@@ -1659,6 +1678,7 @@ def test_own_names_what_may_still_arrive(start_orthanc: StartOrthanc, tmp_path: 
     assert names in (tmp_path / "own.md").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_own_names_the_image_that_was_made_of_its_own(
     start_orthanc: StartOrthanc, tmp_path: Path
 ) -> None:
@@ -1672,6 +1692,7 @@ def test_own_names_the_image_that_was_made_of_its_own(
     assert "POST /instances has made /instances/0123-4567" in finished.stderr
 
 
+@pytest.mark.long
 def test_own_removes_what_a_run_that_was_killed_has_left(
     start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -1752,6 +1773,7 @@ def test_what_may_still_arrive_is_told_by_how_storescu_ended() -> None:
     assert list_open(begun, "storescu was not done after 180 s") == {"first", "second"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("has_plugin", [True, False], ids=["with", "without"])
 def test_own_watches_by_get_alone(
     start_orthanc: StartOrthanc,

@@ -68,8 +68,6 @@ ORIGINS = ["DicomProtocol", "RestApi"]  # every other sender's
 BEFORE_KILL = 400  # instances that the server has acknowledged
 PICTURE_SECONDS = 12  # after the kill, or after the start: its rate is that of ten seconds
 
-long = pytest.mark.skipif(not os.environ.get("PERF_LONG"), reason="run-tests.sh --long does it")
-
 
 @dataclass
 class Fleet:
@@ -736,7 +734,7 @@ def take_picture(pages: Pages, name: str, what: str, since: float) -> None:
     pages.show(name, picture.with_name(f"{picture.stem}-{what}.png"))
 
 
-@long
+@pytest.mark.long
 def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_forgot(
     fleet: Fleet, make_series: MakeSeries, tmp_path: Path, reliability: AddRow
 ) -> None:
@@ -844,7 +842,7 @@ def test_nothing_acknowledged_is_lost_with_a_server_and_the_sums_say_what_they_f
         )
 
 
-@long
+@pytest.mark.long
 def test_without_the_database_no_server_gets_connections_until_it_is_back(fleet: Fleet) -> None:
     fleet.database.stop()
     try:
@@ -866,7 +864,7 @@ def test_without_the_database_no_server_gets_connections_until_it_is_back(fleet:
     assert wait_until(lambda: fleet.list_alerts("OrthancFleetRefuses") == [])
 
 
-@long
+@pytest.mark.long
 def test_haproxys_end_is_noticed(fleet: Fleet) -> None:
     assert wait_until(lambda: fleet.ask('up{job="haproxy"} == 1') != {})
     fleet.haproxy.kill()
@@ -885,7 +883,7 @@ end
 """
 
 
-@long
+@pytest.mark.long
 def test_the_alert_names_the_server_that_is_slower(
     plugin: Path, make_series: MakeSeries, tmp_path: Path
 ) -> None:
