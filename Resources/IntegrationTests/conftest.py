@@ -107,7 +107,6 @@ def start_orthanc(
     request: pytest.FixtureRequest, plugin: Path, tmp_path: Path
 ) -> Iterator[StartOrthanc]:
     """Starts Orthanc with the plugin and DICOMweb; arguments as OrthancServer's."""
-    is_alone = request.node.get_closest_marker("alone") is not None
     with ExitStack() as stack:
 
         def start(**arguments: Any) -> OrthancServer:  # noqa: ANN401
@@ -116,7 +115,7 @@ def start_orthanc(
             needs_others = arguments.get("launcher") or OTHER_SERVERS & {
                 *(arguments.get("options") or {})
             }
-            if is_alone or needs_others:
+            if needs_others:
                 return stack.enter_context(server)
             server.start()
             stack.callback(REAPER.take, server, request.node.nodeid)
