@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace OrthancPerf
 {
@@ -36,15 +37,17 @@ namespace OrthancPerf
 
   std::string MakePrintable(const std::string& text)
   {
-    const std::size_t begin = text.find_first_not_of(' ');
+    // DCMTK takes a title for a C string: one padded with NUL ends where the padding begins
+    const std::string_view title(text.c_str());
+    const std::size_t begin = title.find_first_not_of(' ');
 
-    if (begin == std::string::npos)
+    if (begin == std::string_view::npos)
     {
       return {};
     }
 
-    const std::size_t end = text.find_last_not_of(' ') + 1;
-    std::string printable = text.substr(begin, std::min(end - begin, MAXIMUM_PEER_NAME));
+    const std::size_t end = title.find_last_not_of(' ') + 1;
+    std::string printable(title.substr(begin, std::min(end - begin, MAXIMUM_PEER_NAME)));
 
     for (char& c : printable)
     {

@@ -70,8 +70,9 @@ namespace OrthancPerf
   // section 6.2), an IPv6 address with a zone 62 (INET6_ADDRSTRLEN and IF_NAMESIZE).
   constexpr std::size_t MAXIMUM_PEER_NAME = 64;
 
-  // The text without surrounding spaces, control and non-ASCII characters replaced by "?", cut
-  // at MAXIMUM_PEER_NAME: safe as a label, in a log and on a page that escapes its text.
+  // The text up to its first NUL, without surrounding spaces (DICOM PS3.8 section 9.3.2), control
+  // and non-ASCII characters replaced by "?", cut at MAXIMUM_PEER_NAME: safe as a label, in a log
+  // and on a page that escapes its text.
   std::string MakePrintable(const std::string& text);
 
 

@@ -70,6 +70,15 @@ namespace OrthancPerf
     EXPECT_EQ(1U, directory.Resolve(" CT1 "));  // known, though the directory is full
   }
 
+  TEST(PeerDirectory, ATitlePaddedWithNulOrSpacesIsTheSamePeer)
+  {
+    PeerDirectory directory(2);
+    EXPECT_EQ(0U, directory.Resolve("CT1"));
+    EXPECT_EQ(0U, directory.Resolve(std::string("CT1\0\0\0", 6)));
+    EXPECT_EQ(0U, directory.Resolve(std::string(" CT1 \0", 6)));
+    EXPECT_FALSE(directory.Resolve(std::string(16, '\0')).has_value());
+  }
+
   TEST(PeerDirectory, AskingForAPlaceThatNobodyHasIsAnError)
   {
     const PeerDirectory directory(2);
