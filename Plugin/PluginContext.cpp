@@ -151,7 +151,7 @@ namespace OrthancPerf
         evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_))
   {
-    peers_.Reserve(server_.modalityTitles);
+    peers_.SetModalities(server_.modalityTitles);
 
     if (!isTranscoderRegistered_)
     {
@@ -463,7 +463,9 @@ namespace OrthancPerf
   {
     try
     {
-      tuner_.SetOutgoingPorts(ReadEncryptedPorts(orthanc_.GetFromRestApi("/modalities?expand")));
+      const Json::Value modalities = orthanc_.GetFromRestApi("/modalities?expand");
+      tuner_.SetOutgoingPorts(ReadEncryptedPorts(modalities));
+      peers_.SetModalities(ReadModalityTitles(modalities));
     }
     catch (const SdkError&)
     {

@@ -82,7 +82,7 @@ namespace OrthancPerf
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
 
-    if (Way* const way = FindWay(instance.peer.name, instance.direction))
+    if (Way* const way = FindWay(instance.peer.name, instance.direction, PeerSign::Instance))
     {
       way->traffic.Add(instance, now);
     }
@@ -103,7 +103,8 @@ namespace OrthancPerf
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
 
-    if (Way* const way = FindWay(association.peer.name, association.direction))
+    if (Way* const way =
+            FindWay(association.peer.name, association.direction, GetSign(association.isAccepted)))
     {
       way->Update(association.parties);
 
@@ -131,7 +132,8 @@ namespace OrthancPerf
       {
         if (record)
         {
-          std::for_each(record->begin(), record->end(), [](Way& way) { way.ForgetNetwork(); });
+          std::for_each(record->ways.begin(), record->ways.end(),
+                        [](Way& way) { way.ForgetNetwork(); });
         }
       }
 
@@ -189,7 +191,8 @@ namespace OrthancPerf
 
     for (const OpenAssociation& association : open)
     {
-      Way* const way = FindWay(association.peer.name, association.direction);
+      Way* const way =
+          FindWay(association.peer.name, association.direction, GetSign(association.isAccepted));
 
       if (way != nullptr)
       {
@@ -438,23 +441,25 @@ namespace OrthancPerf
 
 
   // Null if the peer is not known
-  EvidenceCollector::Way* EvidenceCollector::FindWay(const std::string& peer, Direction direction)
+  EvidenceCollector::Way* EvidenceCollector::FindWay(const std::string& peer, Direction direction,
+                                                     PeerSign sign)
   {
-    const std::optional<PeerIndex> place = directory_.Resolve(peer);
+    const std::optional<PeerPlace> place = directory_.Resolve(peer, sign);
 
     if (!place)
     {
       return nullptr;
     }
 
-    std::unique_ptr<Record>& record = records_.at(*place);
+    std::unique_ptr<Record>& record = records_.at(place->index);
 
-    if (!record)
+    if (!record || !(record->place == *place))
     {
       record = std::make_unique<Record>();
+      record->place = *place;
     }
 
-    return &record->at(static_cast<std::size_t>(direction));
+    return &record->ways.at(static_cast<std::size_t>(direction));
   }
 
 
@@ -483,16 +488,19 @@ namespace OrthancPerf
 
   void EvidenceCollector::GatherPeers(Evidence& evidence, TimePoint now)
   {
-    for (PeerIndex place = 0; place < records_.size(); place++)
+    for (const std::unique_ptr<Record>& record : records_)
     {
+      const std::optional<std::string> name =
+          record ? directory_.FindName(record->place) : std::nullopt;
+
       for (const Direction direction : GetAllDirections())
       {
-        if (records_[place])
+        if (name)
         {
-          Way& way = records_[place]->at(static_cast<std::size_t>(direction));
+          Way& way = record->ways.at(static_cast<std::size_t>(direction));
           way.traffic.Expire(now);
           const bool isSetupOld = now - way.latestSetup > TrafficSums::MAXIMUM_AGE;
-          evidence.peers.push_back({directory_.GetName(place), direction, way.traffic,
+          evidence.peers.push_back({*name, direction, way.traffic,
                                     isSetupOld ? std::vector<Duration>() : way.setups, way.parties,
                                     way.tcp});
         }

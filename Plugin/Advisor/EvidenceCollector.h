@@ -90,14 +90,18 @@ namespace OrthancPerf
       void ForgetNetwork();
     };
 
-    using Record = std::array<Way, DIRECTION_COUNT>;
+    struct Record
+    {
+      PeerPlace place;
+      std::array<Way, DIRECTION_COUNT> ways;
+    };
 
     void CountReceived(const FinishedInstance& instance, TimePoint now);
     void CountConnection(const DatabaseRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
     void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);
-    Way* FindWay(const std::string& peer, Direction direction);
+    Way* FindWay(const std::string& peer, Direction direction, PeerSign sign);
     void AddLoad(const std::vector<OpenAssociation>& open);
     void GatherPeers(Evidence& evidence, TimePoint now);
 

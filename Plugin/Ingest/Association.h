@@ -67,6 +67,7 @@ namespace OrthancPerf
   {
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Lost;
+    bool isAccepted = false;  // at any time; under TLS, where that is not readable, it counts as so
     Peer peer;
     AssociationParties parties;
     std::optional<Duration> setup;    // accepted, or connect called, until it was answered
@@ -83,6 +84,7 @@ namespace OrthancPerf
   struct OpenAssociation
   {
     Direction direction = Direction::Receive;
+    bool isAccepted = false;  // as in FinishedAssociation
     Peer peer;
     AssociationParties parties;
     Duration age = Duration::zero();

@@ -3,35 +3,57 @@
 
 #include "Ingest/FinishedInstance.h"
 
-#include <mutex>
+#include <algorithm>
+#include <utility>
 
 namespace OrthancPerf
 {
-  PeerDirectory::PeerDirectory(std::size_t maximumPeers) : maximumPeers_(maximumPeers)
+  PeerDirectory::PeerDirectory(std::size_t maximumPeers, Now now) :
+    maximumPeers_(maximumPeers),
+    now_(std::move(now))
   {
-    places_.emplace(OTHER_PEERS, GetOthers());
+    tenants_.reserve(maximumPeers_);
   }
 
-  void PeerDirectory::Reserve(const std::vector<std::string>& names)
+  void PeerDirectory::SetModalities(const std::vector<std::string>& titles)
   {
-    for (const std::string& name : names)
+    const TimePoint now = now_();
+    std::vector<std::string> missing;
+    const std::lock_guard lock(mutex_);
+
+    for (Tenant& tenant : tenants_)
     {
-      Resolve(name);
+      tenant.isModality = false;
+    }
+
+    for (const std::string& title : titles)
+    {
+      const std::string name = MakePrintable(title);
+
+      if (const std::optional<std::size_t> index = Find(name))
+      {
+        tenants_[*index].isModality = true;
+      }
+      else if (!name.empty() && name != OTHER_PEERS)
+      {
+        missing.push_back(name);
+      }
+    }
+
+    // Only now, so that none takes over the place of another modality
+    for (const std::string& name : missing)
+    {
+      const std::optional<std::size_t> known = Find(name);
+
+      if (const auto index = known ? known : Add(name, now, Duration::min()))
+      {
+        tenants_[*index].isModality = true;
+      }
     }
   }
 
-  std::optional<PeerIndex> PeerDirectory::Resolve(const std::string& name)
+  std::optional<PeerPlace> PeerDirectory::Resolve(const std::string& name, PeerSign sign)
   {
-    if (name.empty())
-    {
-      return std::nullopt;
-    }
-
-    if (const std::optional<PeerIndex> place = Find(name))
-    {
-      return place;
-    }
-
     const std::string printable = MakePrintable(name);
 
     if (printable.empty())
@@ -39,67 +61,87 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    if (const std::optional<PeerIndex> place = Find(printable))
-    {
-      return place;
-    }
-
-    // Another thread may have given it the last place since the look; a full directory stays as it
-    // is
-    return IsFull() ? Find(printable).value_or(GetOthers()) : Add(printable);
-  }
-
-  std::string PeerDirectory::GetName(PeerIndex index) const
-  {
-    const std::shared_lock lock(mutex_);
-    return index == GetOthers() ? OTHER_PEERS : names_.at(index);
-  }
-
-  std::optional<PeerIndex> PeerDirectory::Find(const std::string& name) const
-  {
-    const std::shared_lock lock(mutex_);
-
-    if (const auto found = places_.find(name); found != places_.end())
-    {
-      return found->second;
-    }
-
-    return std::nullopt;
-  }
-
-  bool PeerDirectory::IsFull() const
-  {
-    const std::shared_lock lock(mutex_);
-    return names_.size() == maximumPeers_;
-  }
-
-  PeerIndex PeerDirectory::Add(const std::string& name)
-  {
-    const std::unique_lock lock(mutex_);
-
-    // Another thread may have taken the place, or the last one, since the look
-    if (const auto found = places_.find(name); found != places_.end())
-    {
-      return found->second;
-    }
-
-    if (names_.size() == maximumPeers_)
+    if (printable == OTHER_PEERS)
     {
       return GetOthers();
     }
 
-    names_.push_back(name);
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+    std::optional<std::size_t> index = Find(printable);
 
-    try
+    if (!index && sign != PeerSign::Asked)
     {
-      places_.emplace(name, names_.size() - 1);
-    }
-    catch (...)
-    {
-      names_.pop_back();
-      throw;
+      index = Add(printable, now, KEPT);
     }
 
-    return names_.size() - 1;
+    if (!index)
+    {
+      return GetOthers();
+    }
+
+    Tenant& tenant = tenants_[*index];
+    tenant.lastInstance = sign == PeerSign::Instance ? now : tenant.lastInstance;
+    return PeerPlace{*index, tenant.number};
+  }
+
+  std::optional<std::string> PeerDirectory::FindName(const PeerPlace& place) const
+  {
+    if (place == GetOthers())
+    {
+      return OTHER_PEERS;
+    }
+
+    const std::lock_guard lock(mutex_);
+    const bool isThere =
+        place.index < tenants_.size() && tenants_[place.index].number == place.tenant;
+    return isThere ? std::optional<std::string>(tenants_[place.index].name) : std::nullopt;
+  }
+
+  std::optional<std::size_t> PeerDirectory::Find(const std::string& name) const
+  {
+    const auto found = indexes_.find(name);
+    return found != indexes_.end() ? std::optional<std::size_t>(found->second) : std::nullopt;
+  }
+
+  // A free place, or that of an unlisted peer that was without an instance for so long; nothing:
+  // there is none
+  std::optional<std::size_t> PeerDirectory::Add(const std::string& name, TimePoint now,
+                                                Duration minimumIdle)
+  {
+    std::size_t index = tenants_.size();
+
+    if (index == maximumPeers_)
+    {
+      const auto oldest = std::min_element(tenants_.begin(), tenants_.end(),
+                                           [](const Tenant& a, const Tenant& b) {
+                                             return std::tie(a.isModality, a.lastInstance) <
+                                                    std::tie(b.isModality, b.lastInstance);
+                                           });
+
+      if (oldest == tenants_.end() || oldest->isModality ||
+          now - oldest->lastInstance < minimumIdle)
+      {
+        return std::nullopt;
+      }
+
+      index = static_cast<std::size_t>(oldest - tenants_.begin());
+    }
+
+    Tenant tenant{name, tenantCount_ + 1, now, false};
+    indexes_.emplace(name, index);
+    tenantCount_++;
+
+    if (index == tenants_.size())
+    {
+      tenants_.push_back(std::move(tenant));  // has room, and cannot fail
+    }
+    else
+    {
+      indexes_.erase(tenants_[index].name);
+      tenants_[index] = std::move(tenant);
+    }
+
+    return index;
   }
 }

@@ -1,67 +1,117 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Clock.h"
+
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // A peer's place in the directory, the same until Orthanc stops
-  using PeerIndex = std::size_t;
-
-  // What the peers beyond the bound are called together
+  // What the peers without a place of their own are called together
   constexpr const char* OTHER_PEERS = "other";
 
-  // The peers that are told apart, in a set that is bounded because strangers can invent as many
-  // names as they like ("MaximumPeers"). First come, first served: a name that finds no place is
-  // "other", as is a peer that calls itself so.
+  // What a peer has done
+  enum class PeerSign
+  {
+    Asked,     // for an association that Orthanc has not accepted, or not yet
+    Accepted,  // Orthanc has accepted its association
+    Instance   // an instance was received from it, or sent to it
+  };
+
+  constexpr PeerSign GetSign(bool isAccepted)
+  {
+    return isAccepted ? PeerSign::Accepted : PeerSign::Asked;
+  }
+
+  // A place in the directory, and which of the peers that had it one after the other
+  struct PeerPlace
+  {
+    std::size_t index = 0;
+    std::uint64_t tenant = 0;
+
+    bool operator==(const PeerPlace& other) const
+    {
+      return index == other.index && tenant == other.tenant;
+    }
+
+    bool operator<(const PeerPlace& other) const
+    {
+      return std::tie(index, tenant) < std::tie(other.index, other.tenant);
+    }
+  };
+
+  // The peers that are told apart. There are at most "MaximumPeers" of them, because strangers can
+  // invent as many names as they like; all others share the name "other", as does a peer that
+  // calls itself so.
   //
-  // A place is never given to another name. Replacing a peer that has been silent for long would
-  // let a stranger push out a modality that works at night only, and would make the label sets
-  // of Prometheus come and go. What keeps places for the known ones is Reserve().
+  // A peer gets a place with its first accepted association or instance. In a full directory it
+  // takes over the place that has been without an instance for the longest time, an hour at least.
+  // Orthanc's modalities have a place before anyone else, and nobody takes it over.
   //
-  // Owned by the plugin's context; any thread may call it. A known peer costs one lookup under a
-  // shared lock; only a new name takes the lock alone, at most "maximumPeers" times in all.
+  // Whoever keeps a record for a place keeps its PeerPlace as well: a record of an earlier tenant
+  // is to be forgotten, not continued.
+  //
+  // Owned by the plugin's context; any thread may call it. It takes a lock of its own and calls
+  // nobody.
   class PeerDirectory
   {
   public:
-    explicit PeerDirectory(std::size_t maximumPeers);
+    using Now = std::function<TimePoint()>;
 
-    // Gives places to these names before strangers can take them all: the modalities of Orthanc's
-    // configuration. In their order, as long as there are places.
-    void Reserve(const std::vector<std::string>& names);
+    // So long without an instance, an unlisted peer keeps its place
+    static constexpr Duration KEPT = std::chrono::hours(1);
 
-    // The place of the peer, which is given one if there is any left. Nothing if the name is
-    // empty: the peer is not known. The name goes through MakePrintable() if it has not yet.
-    std::optional<PeerIndex> Resolve(const std::string& name);
+    explicit PeerDirectory(std::size_t maximumPeers, Now now = &Clock::now);
 
-    // The name at this place: a peer's or "other". Throws std::out_of_range if nobody has it.
-    std::string GetName(PeerIndex index) const;
+    // These are Orthanc's modalities from now on. Each has a place, at the cost of peers that are
+    // none, as long as there are places.
+    void SetModalities(const std::vector<std::string>& titles);
 
-    // All places are below this: one for each of the maximum of peers, and one for the others
+    // The place of the peer. Nothing if the name is empty: the peer is not known. The name goes
+    // through MakePrintable() if it has not yet.
+    std::optional<PeerPlace> Resolve(const std::string& name, PeerSign sign);
+
+    // A peer's name, or "other"; nothing if another peer has taken over the place
+    std::optional<std::string> FindName(const PeerPlace& place) const;
+
+    // All indexes are below this: one for each of the maximum of peers, and one for the others
     std::size_t GetCapacity() const
     {
       return maximumPeers_ + 1;
     }
 
     // The place that all others share
-    PeerIndex GetOthers() const
+    PeerPlace GetOthers() const
     {
-      return maximumPeers_;
+      return {maximumPeers_, 0};
     }
 
   private:
-    std::optional<PeerIndex> Find(const std::string& name) const;
-    bool IsFull() const;
-    PeerIndex Add(const std::string& name);
+    struct Tenant
+    {
+      std::string name;
+      std::uint64_t number;
+      TimePoint lastInstance;  // or when it got its place
+      bool isModality;
+    };
+
+    // With the lock held
+    std::optional<std::size_t> Find(const std::string& name) const;
+    std::optional<std::size_t> Add(const std::string& name, TimePoint now, Duration minimumIdle);
 
     const std::size_t maximumPeers_;
-    mutable std::shared_mutex mutex_;
-    std::unordered_map<std::string, PeerIndex> places_;
-    std::vector<std::string> names_;
+    const Now now_;
+    mutable std::mutex mutex_;
+    std::unordered_map<std::string, std::size_t> indexes_;  // by name
+    std::vector<Tenant> tenants_;
+    std::uint64_t tenantCount_ = 0;
   };
 }

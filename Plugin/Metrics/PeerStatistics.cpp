@@ -11,25 +11,12 @@ namespace OrthancPerf
     constexpr std::size_t RATE_SLOTS = 20;
     constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(3);  // a minute in all
 
-    // Seen from the one moment to the other
-    void See(PeerSummary& peer, PeerStatistics::WallTime from, PeerStatistics::WallTime to)
-    {
-      const bool isNew = peer.lastSeen == PeerStatistics::WallTime();
-      peer.firstSeen = isNew ? from : std::min(peer.firstSeen, from);
-      peer.lastSeen = std::max(peer.lastSeen, to);
-    }
-
     void UpdateAddress(PeerSummary& peer, const std::string& address)
     {
       if (!address.empty())
       {
         peer.address.assign(address, 0, MAXIMUM_PEER_NAME);
       }
-    }
-
-    PeerStatistics::WallTime GetBegin(PeerStatistics::WallTime end, Duration length)
-    {
-      return end - std::chrono::duration_cast<PeerStatistics::WallTime::duration>(length);
     }
   }
 
@@ -46,18 +33,16 @@ namespace OrthancPerf
 
   void PeerStatistics::OnInstanceFinished(const FinishedInstance& instance)
   {
-    const PeerIndex place = Find(instance.peer);
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    GetRecord(place).Add(instance, now);
+    GetRecord(Find(instance.peer, PeerSign::Instance)).Add(instance, now);
   }
 
   void PeerStatistics::OnAssociationFinished(const FinishedAssociation& association)
   {
-    const PeerIndex place = Find(association.peer);
-    const WallTime now = wallNow_();
+    const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
-    GetRecord(place).Add(association, now);
+    GetRecord(Find(association.peer, GetSign(association.isAccepted))).Add(association, now);
   }
 
   std::vector<PeerSummary> PeerStatistics::Summarize() const
@@ -74,11 +59,12 @@ namespace OrthancPerf
 
   std::vector<PeerSummary> PeerStatistics::SummarizeAll() const
   {
-    Summaries summaries = SummarizeFinished();
+    const Moment now = {now_(), wallNow_()};
+    Summaries summaries = SummarizeFinished(now);
 
     if (listOpen_)
     {
-      AddOpen(summaries);
+      AddOpen(summaries, now);
     }
 
     std::vector<PeerSummary> list;
@@ -86,48 +72,52 @@ namespace OrthancPerf
 
     for (auto& [place, summary] : summaries)
     {
-      summary.name = place < directory_.GetCapacity() ? directory_.GetName(place) : "";
-      list.push_back(std::move(summary));
+      const bool isKnown = place.index < directory_.GetCapacity();
+
+      if (const auto name = isKnown ? directory_.FindName(place) : "")
+      {
+        summary.name = *name;
+        list.push_back(std::move(summary));
+      }
     }
 
     return list;
   }
 
-  PeerIndex PeerStatistics::Find(const Peer& peer) const
+  PeerPlace PeerStatistics::Find(const Peer& peer, PeerSign sign) const
   {
-    return directory_.Resolve(peer.name).value_or(directory_.GetCapacity());
+    return directory_.Resolve(peer.name, sign).value_or(PeerPlace{directory_.GetCapacity(), 0});
   }
 
-  PeerStatistics::Record& PeerStatistics::GetRecord(PeerIndex place)
+  PeerStatistics::Record& PeerStatistics::GetRecord(const PeerPlace& place)
   {
-    std::unique_ptr<Record>& record = records_.at(place);
+    std::unique_ptr<Record>& record = records_.at(place.index);
 
-    if (!record)
+    if (!record || !(record->place == place))
     {
-      record = std::make_unique<Record>(start_);
+      record = std::make_unique<Record>(place, start_);
     }
 
     return *record;
   }
 
-  PeerStatistics::Summaries PeerStatistics::SummarizeFinished() const
+  PeerStatistics::Summaries PeerStatistics::SummarizeFinished(const Moment& now) const
   {
-    const TimePoint now = now_();
     Summaries summaries;
     const std::lock_guard lock(mutex_);
 
-    for (PeerIndex place = 0; place < records_.size(); place++)
+    for (const std::unique_ptr<Record>& record : records_)
     {
-      if (records_[place])
+      if (record)
       {
-        summaries.emplace(place, records_[place]->Summarize(now));
+        summaries.emplace(record->place, record->Summarize(now));
       }
     }
 
     return summaries;
   }
 
-  void PeerStatistics::AddOpen(Summaries& summaries) const
+  void PeerStatistics::AddOpen(Summaries& summaries, const Moment& now) const
   {
     for (auto& [place, summary] : summaries)
     {
@@ -140,18 +130,22 @@ namespace OrthancPerf
     std::vector<OpenAssociation> open = listOpen_();
     std::stable_sort(open.begin(), open.end(),
                      [](const auto& a, const auto& b) { return a.age > b.age; });
-    const WallTime now = wallNow_();
 
     for (const OpenAssociation& association : open)
     {
-      PeerSummary& summary = summaries[Find(association.peer)];
-      See(summary, GetBegin(now, association.age), now);
+      const auto [found, isNew] =
+          summaries.try_emplace(Find(association.peer, GetSign(association.isAccepted)));
+      PeerSummary& summary = found->second;
+      const WallTime begin = now.GetDate(now.time - association.age);
+      summary.firstSeen = isNew ? begin : std::min(summary.firstSeen, begin);
+      summary.lastSeen = now.date;
       UpdateAddress(summary, association.peer.address);
       summary.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
     }
   }
 
-  PeerStatistics::Record::Record(TimePoint start) :
+  PeerStatistics::Record::Record(PeerPlace place, TimePoint start) :
+    place(place),
     rates{{{RATE_SLOT_LENGTH, RATE_SLOTS, start}, {RATE_SLOT_LENGTH, RATE_SLOTS, start}}}
   {
   }
@@ -161,7 +155,7 @@ namespace OrthancPerf
     const auto direction = static_cast<std::size_t>(instance.direction);
     totals.directions[direction].Add(instance);
     totals.directions[direction].phases.Add(instance.phases);
-    See(totals, instance.finishedAt, instance.finishedAt);
+    See(instance.endedAt, instance.endedAt);
     UpdateAddress(totals, instance.peer.address);
 
     Rate& rate = rates[direction].At(now);
@@ -169,28 +163,36 @@ namespace OrthancPerf
     rate.bytes += instance.size;
   }
 
-  void PeerStatistics::Record::Add(const FinishedAssociation& association, WallTime now)
+  void PeerStatistics::Record::Add(const FinishedAssociation& association, TimePoint now)
   {
-    See(totals, GetBegin(now, association.length), now);
+    See(now - association.length, now);
     UpdateAddress(totals, association.peer.address);
     totals.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
   }
 
-  PeerSummary PeerStatistics::Record::Summarize(TimePoint now) const
+  void PeerStatistics::Record::See(TimePoint from, TimePoint to)
+  {
+    lastSeen = firstSeen ? std::max(lastSeen, to) : to;
+    firstSeen = std::min(firstSeen.value_or(from), from);
+  }
+
+  PeerSummary PeerStatistics::Record::Summarize(const Moment& now) const
   {
     PeerSummary summary = totals;
+    summary.firstSeen = now.GetDate(firstSeen.value_or(now.time));
+    summary.lastSeen = now.GetDate(lastSeen);
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
       Traffic sum;
-      rates[i].ForEach(now,
+      rates[i].ForEach(now.time,
                        [&sum](const Rate& rate)
                        {
                          sum.instances += rate.instances;
                          sum.bytes += rate.bytes;
                        });
 
-      sum.SetRates(rates[i].GetCovered(now));
+      sum.SetRates(rates[i].GetCovered(now.time));
       summary.directions[i].instancesPerSecond = sum.instancesPerSecond;
       summary.directions[i].bytesPerSecond = sum.bytesPerSecond;
     }

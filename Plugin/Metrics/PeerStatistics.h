@@ -28,16 +28,17 @@ namespace OrthancPerf
 
   struct PeerSummary
   {
-    std::string name;     // OTHER_PEERS: all that found no place of their own; empty: not known
+    std::string name;     // OTHER_PEERS: all that have no place of their own; empty: not known
     std::string address;  // of the last instance or association with one; empty: not known
-    std::chrono::system_clock::time_point firstSeen;
-    std::chrono::system_clock::time_point lastSeen;  // now, while an association is open
+    std::chrono::system_clock::time_point firstSeen;  // by the system's clock as it is set now
+    std::chrono::system_clock::time_point lastSeen;   // now, while an association is open
     std::array<PeerTraffic, DIRECTION_COUNT> directions;
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
   // Each peer's traffic and associations, for GET /perf/peers and for PeerMetrics. Owned by the
   // plugin's context; any thread may call it. Memory is bounded by the directory: some 3 kB a peer.
+  // What is known of a peer is forgotten once another peer has taken over its place.
   class PeerStatistics : public IJournalObserver
   {
   public:
@@ -54,8 +55,8 @@ namespace OrthancPerf
     void OnInstanceFinished(const FinishedInstance& instance) override;
     void OnAssociationFinished(const FinishedAssociation& association) override;
 
-    // All peers that have sent or received an instance, or had an association, in the order of
-    // their places in the directory; the others last
+    // All peers with a place that have sent or received an instance, or had an association, in the
+    // order of their places in the directory; the others last
     std::vector<PeerSummary> Summarize() const;
 
     // The same, and after them what came from peers that are not known, if anything
@@ -69,24 +70,41 @@ namespace OrthancPerf
       std::uint64_t bytes = 0;
     };
 
+    // Now, by the clock that measures, and by the one that people read. What was seen earlier gets
+    // its date by both, so that a clock that was wrong is right again once it is set.
+    struct Moment
+    {
+      TimePoint time;
+      WallTime date;
+
+      WallTime GetDate(TimePoint earlier) const
+      {
+        return date - std::chrono::duration_cast<WallTime::duration>(time - earlier);
+      }
+    };
+
     struct Record
     {
-      explicit Record(TimePoint start);
+      Record(PeerPlace place, TimePoint start);
 
       void Add(const FinishedInstance& instance, TimePoint now);
-      void Add(const FinishedAssociation& association, WallTime now);
-      PeerSummary Summarize(TimePoint now) const;
+      void Add(const FinishedAssociation& association, TimePoint now);
+      void See(TimePoint from, TimePoint to);
+      PeerSummary Summarize(const Moment& now) const;
 
-      PeerSummary totals;  // without the rates
+      PeerPlace place;
+      PeerSummary totals;  // without the rates, and without the dates: a clock may be set
+      std::optional<TimePoint> firstSeen;
+      TimePoint lastSeen;
       std::array<SlotRing<Rate>, DIRECTION_COUNT> rates;
     };
 
-    using Summaries = std::map<PeerIndex, PeerSummary>;
+    using Summaries = std::map<PeerPlace, PeerSummary>;
 
-    PeerIndex Find(const Peer& peer) const;
-    Record& GetRecord(PeerIndex place);
-    Summaries SummarizeFinished() const;
-    void AddOpen(Summaries& summaries) const;
+    PeerPlace Find(const Peer& peer, PeerSign sign) const;
+    Record& GetRecord(const PeerPlace& place);
+    Summaries SummarizeFinished(const Moment& now) const;
+    void AddOpen(Summaries& summaries, const Moment& now) const;
 
     PeerDirectory& directory_;
     const ListOpenAssociations listOpen_;

@@ -58,6 +58,7 @@ namespace OrthancPerf
     // Of the connection: fixed once hasParties is set
     AssociateRequest request;
     std::atomic<bool> hasParties = false;
+    std::atomic<bool> isAccepted = false;  // the association
 
     // Of the message under way. The serial is never reset.
     std::atomic<std::uint64_t> serial = 0;
@@ -89,6 +90,7 @@ namespace OrthancPerf
     void Open(const Connection& connection) noexcept
     {
       hasParties.store(false, std::memory_order_relaxed);
+      isAccepted.store(false, std::memory_order_relaxed);
       isHttp.store(!connection.IsDicom(), std::memory_order_relaxed);
       peer.Store(connection.peer.Load());
       static_cast<MessageProgress&>(*this) = {};

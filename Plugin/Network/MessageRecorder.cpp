@@ -233,6 +233,12 @@ namespace OrthancPerf
   }
 
 
+  bool MessageRecorder::IsAccepted(int fd) const noexcept
+  {
+    return places_[static_cast<std::size_t>(fd)].isAccepted.load(RELAXED);
+  }
+
+
   AssociationParties MessageRecorder::GetParties(int fd) const
   {
     return places_[static_cast<std::size_t>(fd)].GetParties();
@@ -254,9 +260,11 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::OnAssociateAnswer(Connection& connection, bool, TimePoint now) noexcept
+  void MessageRecorder::OnAssociateAnswer(Connection& connection, bool isAccepted,
+                                          TimePoint now) noexcept
   {
     MessagePlace& place = GetPlace(connection);
+    place.isAccepted.store(isAccepted, RELAXED);
     place.setup = ToCount(now) - connection.openedAt.load(RELAXED);
     place.associate = ToCount(now) - place.firstByte.load(RELAXED);
   }
@@ -494,6 +502,7 @@ namespace OrthancPerf
     event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
     event.isPeerRequestor = !connection.IsOutgoing();
     event.hasParties = place.hasParties.load(RELAXED);
+    event.isAccepted = place.isAccepted.load(RELAXED) || connection.isEncrypted.load(RELAXED);
     event.request = place.request;
     event.address = connection.peer.Load();
     event.setup = place.setup;

@@ -58,6 +58,10 @@ namespace OrthancPerf
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
 
+    // Whether Orthanc, or the peer, has accepted the association of this watched connection; false
+    // under TLS
+    bool IsAccepted(int fd) const noexcept;
+
     // Who has the association of this watched connection, as far as it is readable
     AssociationParties GetParties(int fd) const;
 

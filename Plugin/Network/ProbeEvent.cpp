@@ -162,6 +162,7 @@ namespace OrthancPerf
     FinishedAssociation association;
     association.direction = event.direction;
     association.outcome = event.outcome;
+    association.isAccepted = event.isAccepted;
     association.peer =
         ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     association.length = Duration(event.length);

@@ -19,6 +19,7 @@ namespace OrthancPerf
     AssociationOutcome outcome;
     bool isPeerRequestor;  // the peer asked for the association, not Orthanc
     bool hasParties;
+    bool isAccepted;  // see FinishedAssociation
     AssociateRequest request;
     PeerAddress address;
     std::int64_t setup;

@@ -52,26 +52,6 @@ namespace OrthancPerf
     }
 
 
-    std::vector<std::string> GetModalityTitles(const Json::Value& configuration)
-    {
-      std::vector<std::string> titles;
-
-      for (const Json::Value& modality : configuration["DicomModalities"])
-      {
-        // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
-        const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
-                                  : modality.isObject() ? modality["AET"]
-                                                        : Json::Value();
-        if (title.isString())
-        {
-          titles.push_back(title.asString());
-        }
-      }
-
-      return titles;
-    }
-
-
     // A number, or a text with one, as Orthanc takes it (RemoteModalityParameters.cpp); 0: neither
     std::uint16_t ReadPort(const Json::Value& value)
     {
@@ -176,6 +156,26 @@ namespace OrthancPerf
   }
 
 
+  std::vector<std::string> ReadModalityTitles(const Json::Value& modalities)
+  {
+    std::vector<std::string> titles;
+
+    for (const Json::Value& modality : modalities)
+    {
+      // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
+      const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
+                                : modality.isObject() ? modality["AET"]
+                                                      : Json::Value();
+      if (title.isString())
+      {
+        titles.push_back(title.asString());
+      }
+    }
+
+    return titles;
+  }
+
+
   ServerConfiguration::ServerConfiguration(const Json::Value& orthancConfiguration,
                                            const std::filesystem::path& folder) :
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
@@ -184,7 +184,7 @@ namespace OrthancPerf
     httpThreads(GetCount(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
     dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
     httpTimeout(GetCount(orthancConfiguration, "HttpRequestTimeout", DEFAULT_HTTP_TIMEOUT)),
-    modalityTitles(GetModalityTitles(orthancConfiguration)),
+    modalityTitles(ReadModalityTitles(orthancConfiguration["DicomModalities"])),
     encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),

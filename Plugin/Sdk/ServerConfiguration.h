@@ -24,6 +24,10 @@ namespace OrthancPerf
   std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities);
 
 
+  // The AE titles of the same modalities
+  std::vector<std::string> ReadModalityTitles(const Json::Value& modalities);
+
+
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
   // key is missing or is of another type. Made once, of the whole configuration; constant.
   struct ServerConfiguration

@@ -20,6 +20,8 @@ from harness.senders import associate, transfer
 SETUP = PREFIX + "association_setup_seconds"
 OPEN = PREFIX + "associations_open"
 
+STRANGERS = 300
+
 # What is over is counted within half a second
 SECONDS = 10
 
@@ -29,7 +31,7 @@ PATIENCE_ASKED = 1.0
 
 @pytest.fixture(scope="module")
 def ports() -> dict[str, int]:
-    return {"SLOW": find_free_port(), "QUICK": find_free_port()}
+    return {name: find_free_port() for name in ("SLOW", "QUICK", "REJECTED")}
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +140,24 @@ def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
     assert not associate(orthanc, "REJECTED", called="SOMEBODY").is_established
     wait_for(orthanc, "REJECTED", "rejected")
     assert get_peer(orthanc, "REJECTED")["CalledTitle"] == "SOMEBODY"
+
+
+def test_rejected_strangers_take_no_place(orthanc: OrthancServer, images: list[Image]) -> None:
+    """Of 256 places, however many names they invent. Who is accepted afterwards has one."""
+
+    def count_rejected() -> float:
+        return scrape(orthanc).sum(ASSOCIATIONS, peer="other", outcome="rejected")
+
+    before = count_rejected()
+    for number in range(STRANGERS):
+        with wire.connect(orthanc.dicom_port) as connection:
+            title = f"STRANGER{number}".encode()
+            connection.sendall(wire.make_associate_request(title, called=b"NOBODY"))
+            assert wire.receive_pdu(connection)[0] == wire.ASSOCIATE_REJECT
+    assert wait_until(lambda: count_rejected() == before + STRANGERS, SECONDS)
+    assert "STRANGER" not in orthanc.get("/perf/metrics").text
+    clients.store(orthanc, images, "WELCOME")
+    wait_for(orthanc, "WELCOME", "released")
 
 
 def test_an_association_that_the_peer_aborts(orthanc: OrthancServer, images: list[Image]) -> None:

@@ -193,6 +193,31 @@ def test_the_number_of_peers_is_bounded(
     assert "other" in names
 
 
+@pytest.mark.parametrize("in_database", [False, True])
+def test_a_modality_that_is_added_over_rest_has_its_place(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, in_database: bool
+) -> None:
+    options = {"DicomModalitiesInDatabase": in_database}
+    orthanc = start_orthanc(perf={"MaximumPeers": 2}, options=options)
+    images = make_series("store", 4)
+    for name, image in zip(["STRANGER1", "STRANGER2", "LATE"], images, strict=False):
+        clients.store(orthanc, [image], title=name)
+
+    def get_names() -> list[str]:
+        return [peer["Name"] for peer in orthanc.get_json("/perf/peers")]
+
+    assert "LATE" not in get_names()
+    modality = {"AET": "LATE", "Host": "192.0.2.1", "Port": 104}
+    assert orthanc.request("PUT", "/modalities/late", json=modality).status_code == 200
+
+    def has_place() -> bool:  # the plugin reads the modalities every 5 s
+        clients.store(orthanc, images[3:], title="LATE")
+        return "LATE" in get_names()
+
+    assert wait_until(has_place, 20)
+    assert len(get_names()) == 3
+
+
 @pytest.mark.parametrize(
     ("configured", "status"),
     [

@@ -209,6 +209,7 @@ namespace
     FinishedAssociation MakeAssociation() const
     {
       FinishedAssociation association;
+      association.isAccepted = GetFigure(2) % 2 == 0;
       association.direction = GetAllDirections().at(GetFigure(1) % 2);
       association.peer = {name, address};
       association.parties = MakeParties();
@@ -220,6 +221,7 @@ namespace
     std::vector<OpenAssociation> ListOpen() const
     {
       OpenAssociation open;
+      open.isAccepted = true;
       open.peer = {title, address};
       open.parties = MakeParties();
       return {open};

@@ -34,6 +34,7 @@ namespace OrthancPerf
   {
     FinishedAssociation association;
     association.outcome = AssociationOutcome::Released;
+    association.isAccepted = true;
     association.peer = {peer, "192.0.2.1"};
     association.parties = MakeParties(peer);
     association.setup = std::chrono::milliseconds(10);
@@ -49,6 +50,7 @@ namespace OrthancPerf
   inline OpenAssociation MakeOpenAssociation(const std::string& peer)
   {
     OpenAssociation association;
+    association.isAccepted = true;
     association.peer = {peer, "192.0.2.1"};
     association.parties = MakeParties(peer);
     association.age = std::chrono::seconds(1);

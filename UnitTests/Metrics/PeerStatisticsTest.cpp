@@ -30,7 +30,10 @@ namespace OrthancPerf
       TimePoint now_{seconds(1000)};
       system_clock::time_point wallNow_{seconds(5000)};
       std::vector<OpenAssociation> open_;
-      PeerDirectory directory_{2};
+      PeerDirectory directory_{2, [this]
+                               {
+                                 return now_;
+                               }};
       PeerStatistics statistics_{directory_, [this] { return open_; }, [this] { return now_; },
                                  [this]
                                  {
@@ -79,14 +82,73 @@ namespace OrthancPerf
   TEST_F(PeerStatisticsTest, FirstAndLastSeenAreTheInstances)
   {
     FinishedInstance instance = MakeInstance("CT1");
-    instance.finishedAt = system_clock::time_point(seconds(50));
+    instance.endedAt = TimePoint(seconds(50));
     statistics_.OnInstanceFinished(instance);
-    instance.finishedAt = system_clock::time_point(seconds(60));
+    instance.endedAt = TimePoint(seconds(60));
     statistics_.OnInstanceFinished(instance);
 
     const PeerSummary peer = statistics_.Summarize().front();
-    EXPECT_EQ(system_clock::time_point(seconds(50)), peer.firstSeen);
-    EXPECT_EQ(system_clock::time_point(seconds(60)), peer.lastSeen);
+    EXPECT_EQ(system_clock::time_point(seconds(4050)), peer.firstSeen);
+    EXPECT_EQ(system_clock::time_point(seconds(4060)), peer.lastSeen);
+  }
+
+  TEST_F(PeerStatisticsTest, DatesAreRightOnceAWrongClockIsSet)
+  {
+    wallNow_ = system_clock::time_point(seconds(0));  // 1970, as without a battery
+    FinishedInstance instance = MakeInstance("CT1");
+    instance.endedAt = now_;
+    statistics_.OnInstanceFinished(instance);
+    now_ += seconds(10);
+    wallNow_ = system_clock::time_point(seconds(5010));
+    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
+
+    const PeerSummary peer = statistics_.Summarize().front();
+    EXPECT_EQ(system_clock::time_point(seconds(5000)), peer.firstSeen);
+    EXPECT_EQ(system_clock::time_point(seconds(5010)), peer.lastSeen);
+  }
+
+  TEST_F(PeerStatisticsTest, ADateOfAClockThatWasAheadIsNotTheLatestForEver)
+  {
+    wallNow_ += seconds(1000000);
+    statistics_.OnAssociationFinished(MakeAssociation("CT1"));
+    wallNow_ -= seconds(1000000);
+    EXPECT_EQ(wallNow_, statistics_.Summarize().front().lastSeen);
+  }
+
+  TEST_F(PeerStatisticsTest, ARejectedStrangerIsOneOfTheOthers)
+  {
+    FinishedAssociation rejected = MakeAssociation("STRANGER");
+    rejected.isAccepted = false;
+    statistics_.OnAssociationFinished(rejected);
+    open_ = {MakeOpenAssociation("WAITS")};
+    open_[0].isAccepted = false;
+
+    const std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(1U, peers.size());
+    EXPECT_EQ("other", peers[0].name);
+    EXPECT_EQ(1U, Accepted(peers[0]).open);
+    EXPECT_EQ(1U, Accepted(peers[0]).outcomes.at(0));
+  }
+
+  TEST_F(PeerStatisticsTest, WhoTakesOverAPlaceDoesNotContinueItsFigures)
+  {
+    statistics_.OnInstanceFinished(MakeInstance("CT1"));
+    statistics_.OnInstanceFinished(MakeInstance("MR1"));
+    now_ += PeerDirectory::KEPT;
+    statistics_.OnInstanceFinished(MakeInstance("MR1"));
+    open_ = {MakeOpenAssociation("NEW")};
+
+    std::vector<PeerSummary> peers = statistics_.Summarize();
+    ASSERT_EQ(2U, peers.size());
+    EXPECT_EQ("NEW", peers[0].name);
+    EXPECT_EQ(0U, Received(peers[0]).instances);
+    EXPECT_EQ("MR1", peers[1].name);
+    EXPECT_EQ(2U, Received(peers[1]).instances);
+
+    statistics_.OnInstanceFinished(MakeInstance("NEW"));
+    peers = statistics_.Summarize();
+    ASSERT_EQ(2U, peers.size());
+    EXPECT_EQ(1U, Received(peers[0]).instances);
   }
 
   TEST_F(PeerStatisticsTest, RatesAreOverTheLastMinute)
@@ -121,7 +183,7 @@ namespace OrthancPerf
 
   TEST_F(PeerStatisticsTest, PeersWithoutInstancesOrNamesAreLeftOut)
   {
-    directory_.Reserve({"CT1"});
+    directory_.SetModalities({"CT1"});
     statistics_.OnInstanceFinished(MakeInstance(""));
     EXPECT_TRUE(statistics_.Summarize().empty());
   }

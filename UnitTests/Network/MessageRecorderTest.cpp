@@ -404,6 +404,7 @@ namespace OrthancPerf
     const FinishedAssociation& association = collector_.associations.front();
     EXPECT_EQ(Direction::Receive, association.direction);
     EXPECT_EQ(AssociationOutcome::Released, association.outcome);
+    EXPECT_TRUE(association.isAccepted);
     EXPECT_EQ("CT <1>", association.peer.name);
     EXPECT_EQ("ORTHANC", association.parties.calledTitle);
     EXPECT_EQ(milliseconds(2), association.setup);
@@ -412,6 +413,28 @@ namespace OrthancPerf
     EXPECT_EQ(1U, association.instances);
     EXPECT_TRUE(collector_.instances.empty());
     EXPECT_EQ("", recorder_.GetParties(FD).callingTitle);
+  }
+
+
+  TEST_F(MessageRecorderTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
+  {
+    for (const char type : {0, 5, 7})  // nothing more, A-RELEASE-RQ, A-ABORT
+    {
+      Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
+      Read(*connection, MakeAssociateRequest("ORTHANC", "STRANGER"), 1);
+      Write(*connection, MakePdu(3, std::string(4, '\0')), 2);
+      Read(*connection, type == 0 ? "" : MakePdu(type, std::string(4, '\0')), 3);
+      EXPECT_FALSE(recorder_.IsAccepted(FD));
+      tracker_.OnClosing(*connection, At(4));
+      EXPECT_FALSE(Drain().associations.back().isAccepted);
+    }
+  }
+
+
+  TEST_F(MessageRecorderTest, UnderTlsAnAssociationCountsAsAccepted)
+  {
+    tracker_.OnClosing(ReceiveUnderTls(), At(9));
+    EXPECT_TRUE(Drain().associations.back().isAccepted);
   }
 
 

@@ -114,7 +114,7 @@ namespace OrthancPerf
 
       for (auto _ : state)
       {
-        benchmark::DoNotOptimize(directory_.Resolve(name));
+        benchmark::DoNotOptimize(directory_.Resolve(name, PeerSign::Instance));
       }
     }
 

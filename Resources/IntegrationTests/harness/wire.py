@@ -15,7 +15,7 @@ VERIFICATION = "1.2.840.10008.1.1"
 CT_IMAGE_STORAGE = "1.2.840.10008.5.1.4.1.1.2"
 IMPLICIT_LITTLE_ENDIAN = "1.2.840.10008.1.2"
 
-ASSOCIATE_ACCEPT = 2
+ASSOCIATE_ACCEPT, ASSOCIATE_REJECT = 2, 3
 CONTEXT = 1
 IS_LAST, IS_COMMAND = 2, 1
 NO_DATA_SET, HAS_DATA_SET = 0x0101, 0x0000
@@ -39,14 +39,17 @@ def make_item(kind: int, value: bytes) -> bytes:
 
 
 def make_associate_request(
-    calling: bytes, sop_class: str = VERIFICATION, implementation: bytes = b""
+    calling: bytes,
+    sop_class: str = VERIFICATION,
+    implementation: bytes = b"",
+    called: bytes = b"ORTHANC",
 ) -> bytes:
     context = struct.pack(">Bxxx", CONTEXT)
     context += make_item(0x30, sop_class.encode())
     context += make_item(0x40, IMPLICIT_LITTLE_ENDIAN.encode())
     user = make_item(0x51, struct.pack(">I", 16384)) + make_item(0x52, b"1.2.3.4")
     user += make_item(0x55, implementation) if implementation else b""
-    body = struct.pack(">Hxx16s16s32x", 1, b"ORTHANC".ljust(16), calling.ljust(16))
+    body = struct.pack(">Hxx16s16s32x", 1, called.ljust(16), calling.ljust(16))
     body += make_item(0x10, APPLICATION_CONTEXT.encode())
     body += make_item(0x20, context) + make_item(0x50, user)
     return struct.pack(">BxI", 1, len(body)) + body
