@@ -18,6 +18,7 @@ namespace OrthancPerf
     {
       const std::string path;                    // of the document, for messages
       std::vector<std::string>* const warnings;  // of unknown keys; null: they are errors
+      const bool isSaved = false;                // a wrong value is a warning as well
 
       Json::Value Read(const Json::Value& document) const
       {
@@ -33,12 +34,35 @@ namespace OrthancPerf
           }
           else
           {
-            canonical[name] =
-                ReadSection(name, document[name].isNull() ? NameAllKeys(name) : document[name]);
+            const Json::Value& section = document[name];
+            Take(
+                [&] {
+                  canonical[name] =
+                      ReadSection(name, section.isNull() ? NameAllKeys(name) : section);
+                });
           }
         }
 
         return canonical;
+      }
+
+      // Reads a part of the document
+      template <typename Body>
+      void Take(const Body& body) const
+      {
+        try
+        {
+          body();
+        }
+        catch (const SettingError& error)
+        {
+          if (!isSaved)
+          {
+            throw;
+          }
+
+          warnings->push_back(std::string(error.what()) + "; this saved change is left out");
+        }
       }
 
       // Each with null
@@ -87,8 +111,9 @@ namespace OrthancPerf
           }
           else if (name != PRESET)
           {
-            canonical[name] =
-                values[name].isNull() ? Json::Value() : key->write(Apply(*key, values[name]));
+            const Json::Value& value = values[name];
+            Take([&]
+                 { canonical[name] = value.isNull() ? value : key->write(Apply(*key, value)); });
           }
         }
 
@@ -144,6 +169,13 @@ namespace OrthancPerf
   {
     // A null is no change of what is there without it: merged into nothing, it is gone (RFC 7396)
     return MergeJson(Json::objectValue, TuningReader{path, &warnings}.Read(document));
+  }
+
+
+  Json::Value ReadSavedTuning(const Json::Value& document, const std::string& path,
+                              std::vector<std::string>& warnings)
+  {
+    return MergeJson(Json::objectValue, TuningReader{path, &warnings, true}.Read(document));
   }
 
 

@@ -12,9 +12,10 @@
 namespace OrthancPerf
 {
   // The tuning document as JSON, and back. JSON documents may be sparse: what they do not name
-  // stays. Both Read functions check everything and return the document in its canonical form:
+  // stays. The Read functions check everything and return the document in its canonical form:
   // known keys only, "Preset" replaced by the keys that it sets, transfer syntaxes as UIDs,
-  // integers as integers. They throw SettingError on the first key that is not acceptable.
+  // integers as integers. They throw SettingError on the first value that is not acceptable, but
+  // for ReadSavedTuning.
   // Plain functions; any thread.
 
   // A merge patch of the REST API: null is allowed, and kept, for a key, and for a section or its
@@ -25,6 +26,11 @@ namespace OrthancPerf
   // is left out, the latter with a warning each.
   Json::Value ReadTuningConfiguration(const Json::Value& document, const std::string& path,
                                       std::vector<std::string>& warnings);
+
+  // What an earlier run has saved, maybe one of a newer version: a wrong value is left out as an
+  // unknown key is, with a warning each. Throws SettingError only if it is not an object.
+  Json::Value ReadSavedTuning(const Json::Value& document, const std::string& path,
+                              std::vector<std::string>& warnings);
 
   // The base with all values of a document that came from one of the Read functions; its nulls
   // change nothing

@@ -172,8 +172,7 @@ namespace OrthancPerf
       if (text)
       {
         isSaved_ = false;  // until it is known to be what PutInForce keeps
-        saved =
-            ReadTuningConfiguration(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings);
+        saved = ReadSavedTuning(ParseJson(text->data(), text->size()), SAVED_CHANGES, warnings);
         isSaved_ = warnings.empty();
       }
     }

@@ -2,6 +2,8 @@
 """/perf/tuning: read, merged, kept over a restart, and returned to the configuration."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 import requests
@@ -62,6 +64,33 @@ def test_a_change_outlives_a_restart_and_ends_with_delete(start_orthanc: StartOr
     assert orthanc.get_json(TUNING) == configured
     orthanc.restart()
     assert orthanc.get_json(TUNING) == configured
+
+
+def test_a_saved_value_that_is_not_known_is_left_out_alone(start_orthanc: StartOrthanc) -> None:
+    """As after a downgrade."""
+    orthanc = start_orthanc()
+    budget = {"Memory": {"IngestBudget": "25%"}}
+    put(orthanc, {**budget, "DicomSockets": {"KeepAliveSeconds": 90}})
+    orthanc.stop()
+    change_saved_tuning(orthanc, '"KeepAliveSeconds":90', '"KeepAliveSeconds":"adaptive"')
+    orthanc.start()
+    assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
+    (warning,) = orthanc.get_json("/perf/status")["Warnings"]
+    assert "SavedTuning.DicomSockets.KeepAliveSeconds" in warning
+    put(orthanc, {"DicomSockets": {"TcpNoDelay": False}})
+    orthanc.restart()
+    assert orthanc.get_json(TUNING)["Memory"]["IngestBudget"] == "25%"
+
+
+def change_saved_tuning(server: OrthancServer, old: str, new: str) -> None:
+    """In SQLite's index, of an Orthanc that has stopped."""
+    with closing(sqlite3.connect(server.storage / "index")) as index, index:
+        (saved,) = index.execute("SELECT value FROM GlobalProperties WHERE property = 27042")
+        assert old in saved[0], saved[0]
+        index.execute(
+            "UPDATE GlobalProperties SET value = ? WHERE property = 27042",
+            [saved[0].replace(old, new)],
+        )
 
 
 def test_a_change_need_not_be_kept(start_orthanc: StartOrthanc) -> None:

@@ -288,9 +288,8 @@ TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
 
 TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
 {
-  for (const char* text :
-       {"{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
-        R"({"DicomSockets": {"TcpNoDelay": false}, "IngestTranscoding": {"Engine": 7}})"})
+  for (const char* text : {"{", "[]", "\x01\xff", R"({"DicomSockets": {"TcpNoDelay": 7}})",
+                           R"({"DicomSockets": "stock"})"})
   {
     FilePersistence persistence = MakePersistence();
     persistence.Save(text);
@@ -317,6 +316,25 @@ TEST_F(TuningStoreTest, SavedKeysOfAnotherVersionAreLeftOut)
   const TuningOutcome outcome = store.Load();
   EXPECT_EQ(1u, outcome.warnings.size());
   EXPECT_FALSE(outcome.tuning->dicomSockets.tcpNoDelay);
+}
+
+
+TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
+{
+  FilePersistence persistence = MakePersistence();
+  persistence.Save(R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
+                       "Memory": {"IngestBudget": "25%"}, "DicomSockets": 7})");
+  TuningStore store(Tuning(), &persistence, {});
+  const TuningOutcome outcome = store.Load();
+  ASSERT_EQ(2u, outcome.warnings.size());
+  EXPECT_NE(std::string::npos, outcome.warnings[0].find("SavedTuning.DicomSockets is 7"));
+  EXPECT_NE(std::string::npos,
+            outcome.warnings[1].find("SavedTuning.IngestTranscoding.Engine is \"quantum\""));
+  EXPECT_TRUE(outcome.tuning->ingestTranscoding.verify);
+  EXPECT_EQ("25%", ToJson(*outcome.tuning)["Memory"]["IngestBudget"].asString());
+
+  store.Merge(Parse(STOCK));
+  EXPECT_EQ("25%", Parse(*persistence.Load())["Memory"]["IngestBudget"].asString());
 }
 
 
