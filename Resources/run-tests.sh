@@ -15,7 +15,7 @@ readonly REASON_LINES=30      # of each failed part, on the last screen
 declare -rA LIMITS=(
   [build]=3600 [scripts]=300 [python]=300 [layout]=300 [names]=300 [exports]=60 [dashboard]=900
   [unit]=1200 [integration]=3600 [style]=4800 [sanitized-build]=4800 [sanitizers]=2400
-  [threads]=2400 [alone]=3600 [fuzz]=7200 [soak]=3600
+  [threads]=2400 [alone]=3600 [few]=900 [fuzz]=7200 [soak]=3600
 )
 readonly LONG_FACTOR=8  # of each, with --long
 readonly COMMITS_IN_STYLE=20  # on "main", whose files `style` looks at
@@ -23,13 +23,16 @@ readonly FIRST=(scripts python layout names exports dashboard unit integration)
 readonly BESIDE=(style sanitized-build)
 readonly LAST=(sanitizers threads alone)
 readonly LONG=(fuzz soak)  # with --long, or by name
+readonly QUICK=(layout names unit few)
+# test_NAME.py: each phase, count, answer and engine once
+readonly FEW=(counts duplicates history metrics origins phases probe_off retrieving transcoding_jobs)
 readonly OF_SOURCES=(scripts python layout names dashboard)  # they need nothing that is built
 
 
 usage()
 {
   cat << END
-Usage: $0 [--long] [PART...]
+Usage: $0 [--long | quick] [PART...]
 
 Installs what is missing, builds, and runs the tests that a change must pass, or only these parts
 of them; the five parts marked with * are not preceded by a build:
@@ -47,9 +50,11 @@ of them; the five parts marked with * are not preceded by a build:
   threads          unit tests of what threads share, with the thread sanitizer
   integration      a real Orthanc, tests side by side
   alone            a real Orthanc, tests that measure time, one after the other
+  few              only by name, or with quick: some forty tests of "integration"
   fuzz             only with --long, or by name: each fuzz target for an hour, or a minute by name
   soak             only with --long, or by name: everything at once, for two hours, or 20 minutes
 
+  quick        while one works on a change, five minutes: ${QUICK[*]}
   --long       as before a release, a day: clang-tidy for all files, all unit tests with the
                thread sanitizer, classes compared by the linker, 1,000 live switches of the engine,
                hundreds of kills and power cuts, whose outcome is kept in
@@ -354,6 +359,14 @@ part_integration()
 }
 
 
+part_few()
+{
+  # shellcheck disable=SC2046 # no name has a space in it
+  run_pytest -m "not alone" --numprocesses $((2 * $(nproc))) --dist loadscope \
+    $(printf 'Resources/IntegrationTests/test_%s.py ' "${FEW[@]}")
+}
+
+
 part_alone()
 {
   build_sanitized  # for test_sanitized.py
@@ -581,8 +594,11 @@ do
       export PERF_FAULTS=${PERF_FAULTS:-20}
       export PERF_RELIABILITY=${PERF_RELIABILITY:-$PWD/$LOGS/reliability}
       ;;
+    quick)
+      PARTS+=("${QUICK[@]}")
+      ;;
     *)
-      if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}" "${LONG[@]}"
+      if ! is_in "$1" "${FIRST[@]}" "${BESIDE[@]}" "${LAST[@]}" "${LONG[@]}" few
       then
         echo "$0: there is no part $1 (--help names them)" >&2
         exit 2
