@@ -189,17 +189,12 @@ namespace OrthancPerf
 
     advisorSources_.Start();
     StartTask("PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
-              [this, isSecond = false]() mutable
+              [this]
               {
                 Settle(QUIET);
                 LookAtAssociations();
                 transcoding_.GetEngines().Tidy();
-
-                // A millisecond, with a hundred threads: each other time will do
-                if (std::exchange(isSecond, !isSecond))
-                {
-                  evidence_.OnProcessorWait(pressure_.Measure());
-                }
+                evidence_.OnRunnableTasks(ReadRunnableTasks());
               });
     StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
     StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });

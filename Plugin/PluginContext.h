@@ -3,7 +3,6 @@
 
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
-#include "Advisor/ProcessorPressure.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
@@ -172,7 +171,6 @@ namespace OrthancPerf
     const BudgetMetrics budgetMetrics_;
     History history_;
     EvidenceCollector evidence_;
-    ProcessorPressure pressure_;  // housekeeping's
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;

@@ -92,10 +92,10 @@ namespace OrthancPerf
     std::array<TrafficSums, DIRECTION_COUNT> totals;      // all peers, also unknown ones
     std::array<TrafficSums, DIRECTION_COUNT> peerTotals;  // the same, begun anew with the peers'
     std::array<TrafficSums, ORIGIN_COUNT> origins;        // what was received, by its way in
-    TrafficSums calm;     // of all that was received: while there was processor time to be had,
-    TrafficSums starved;  // and while Orthanc waited for it most of the time (ProcessorPressure)
-    double processorPressure = 0;  // the share of the latter's time in which it did; 0 to 1
-    std::string latestFailure;     // the reason of the latest own failure
+    TrafficSums calm;           // of all that was received: while processor time was to be had,
+    TrafficSums starved;        // and while many tasks wanted each processor (STARVED)
+    double runnableTasks = 0;   // a processor, while that was so: the mean
+    std::string latestFailure;  // the reason of the latest own failure
     std::vector<StuckInstance> stuck;
     LoadEvidence load;
     DatabaseEvidence database;

@@ -13,8 +13,8 @@ namespace OrthancPerf
     // Looks at the open associations, two a second: 10 s
     constexpr double LOOKS_HALF_LIFE = 20;
 
-    // Looks at the processor without an instance that finishes
-    constexpr int LONGEST_INSTANCE = 3;
+    // Looks at the processor that its mean goes back: 3 s
+    constexpr double RUNNABLE_LOOKS = 6;
 
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
@@ -146,7 +146,6 @@ namespace OrthancPerf
       origins_ = {};
       calm_ = {};
       starved_ = {};
-      ForgetProcessorWait();
     }
 
     tuning_ = tuning;
@@ -209,51 +208,15 @@ namespace OrthancPerf
   }
 
 
-  void EvidenceCollector::OnProcessorWait(const ProcessorPressure::Measurement& measured)
+  void EvidenceCollector::OnRunnableTasks(double tasks)
   {
     const std::lock_guard lock(mutex_);
-    watched_ += measured.span;
+    Approach(runnableTasks_, tasks, RUNNABLE_LOOKS);
 
-    for (const auto& [thread, waited] : measured.waits)
+    if (runnableTasks_ >= STARVED)
     {
-      processorWaits_[thread] += waited;
+      runnableWhileStarved_ = runnableTasks_;
     }
-
-    if (latest_.instances == 0)
-    {
-      // An instance may take so long; what Orthanc does otherwise, nobody asks
-      if (++looksWithoutInstance_ >= LONGEST_INSTANCE)
-      {
-        ForgetProcessorWait();
-      }
-
-      return;
-    }
-
-    std::uint64_t waited = 0;
-
-    for (const int thread : ingestThreads_)
-    {
-      waited += processorWaits_[thread];
-    }
-
-    // Of an instance that took longer than its thread was watched, that part has to do
-    const double watched = ToSeconds(watched_) * double(ingestThreads_.size());
-    const double taken = std::min(secondsOfLatest_, watched);
-    const double share =
-        taken > 0 ? std::min(ToSeconds(std::chrono::nanoseconds(waited)) / taken, 1.0) : 0;
-
-    if (share >= ProcessorPressure::STARVED)
-    {
-      starved_.Append(latest_);
-      Approach(pressureOfStarved_, share, starved_.instances / latest_.instances);
-    }
-    else
-    {
-      calm_.Append(latest_);
-    }
-
-    ForgetProcessorWait();
   }
 
 
@@ -300,7 +263,7 @@ namespace OrthancPerf
     evidence.calm = calm_;
     evidence.starved = starved_;
     evidence.latestFailure = latestFailure_;
-    evidence.processorPressure = pressureOfStarved_;
+    evidence.runnableTasks = runnableWhileStarved_;
     evidence.load = load_;
     evidence.database = GatherDatabase(now);
     evidence.memory = memory_;
@@ -386,9 +349,7 @@ namespace OrthancPerf
       CountConnection(*instance.database, now);
     }
 
-    latest_.Add(instance, now);
-    secondsOfLatest_ += ToSeconds(instance.phases.GetTotal());
-    ingestThreads_.insert(instance.thread);
+    (runnableTasks_ < STARVED ? calm_ : starved_).Add(instance, now);
   }
 
 
@@ -413,17 +374,6 @@ namespace OrthancPerf
     }
 
     return {databaseServer_, connections_.size()};
-  }
-
-
-  void EvidenceCollector::ForgetProcessorWait()
-  {
-    latest_ = {};
-    secondsOfLatest_ = 0;
-    processorWaits_.clear();
-    watched_ = Duration::zero();
-    ingestThreads_.clear();
-    looksWithoutInstance_ = 0;
   }
 
 

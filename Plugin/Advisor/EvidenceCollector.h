@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
-#include "Advisor/ProcessorPressure.h"
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
 #include "Transcoding/Transcoder.h"
@@ -13,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +30,11 @@ namespace OrthancPerf
   {
   public:
     using Now = std::function<TimePoint()>;
+
+    // Runnable tasks a processor, from which on an elapsed time says nothing about a disk or a
+    // database: it is four times as long. The rules about storing begin at four times what is
+    // usual.
+    static constexpr double STARVED = 4;
 
     // The directory must outlive the collector. "dicomThreads": DicomThreadsCount of Orthanc's
     // configuration.
@@ -52,10 +55,8 @@ namespace OrthancPerf
     // What memory has been short of; the latest is the evidence
     void OnMemory(const MemoryEvidence& memory);
 
-    // What Orthanc's threads have waited for a processor since the last call; to be told about once
-    // a second, but a call may come late. What those of them waited that received the instances
-    // which finished meanwhile says which of Evidence's sums these are added to.
-    void OnProcessorWait(const ProcessorPressure::Measurement& measured);
+    // How many tasks want each processor now (ReadRunnableTasks); to be told about twice a second
+    void OnRunnableTasks(double tasks);
 
     // What there is now; without facts, tuning, what is stuck, and the engines that could be used
     Evidence Gather();
@@ -99,7 +100,6 @@ namespace OrthancPerf
     void CountReceived(const FinishedInstance& instance, TimePoint now);
     void CountConnection(const DatabaseRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
-    void ForgetProcessorWait();
     bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction, PeerSign sign);
     void AddLoad(const std::vector<OpenAssociation>& open);
@@ -115,16 +115,11 @@ namespace OrthancPerf
     std::array<TrafficSums, ORIGIN_COUNT> origins_;
     double secondsReceived_ = 0;
     std::string latestFailure_;
-    TrafficSums calm_;     // see Evidence
-    TrafficSums starved_;  // likewise
-    double pressureOfStarved_ = 0;
-    TrafficSums latest_;                       // what was received and belongs to either
-    double secondsOfLatest_ = 0;               // they took, none of them faded
-    ProcessorPressure::Waits processorWaits_;  // since these began
-    Duration watched_ = Duration::zero();      // the time of those waits
-    std::set<int> ingestThreads_;              // that received them
-    int looksWithoutInstance_ = 0;
-    std::vector<std::size_t> known_;  // hashes of the latest instances' identifiers
+    TrafficSums calm_;                 // see Evidence
+    TrafficSums starved_;              // likewise
+    double runnableTasks_ = 0;         // the mean of the latest looks
+    double runnableWhileStarved_ = 0;  // likewise
+    std::vector<std::size_t> known_;   // hashes of the latest instances' identifiers
     LoadEvidence load_;
     MemoryEvidence memory_;
     std::string databaseServer_;

@@ -105,6 +105,12 @@ namespace OrthancPerf
   }
 
 
+  std::string SayNumber(double number)
+  {
+    return Format("%.1f", number);
+  }
+
+
   std::string SayShare(double share)
   {
     return Format("%.0f %%", share * 100);

@@ -65,6 +65,9 @@ namespace OrthancPerf
   // A size likewise: "64 KiB", "1.5 MiB"
   std::string SaySize(double bytes);
 
+  // "5.3"
+  std::string SayNumber(double number);
+
   // "0.85" as "85 %"
   std::string SayShare(double share);
 }

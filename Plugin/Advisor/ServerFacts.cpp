@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/ServerFacts.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
+#include <thread>
 
 namespace OrthancPerf
 {
@@ -126,10 +127,17 @@ namespace OrthancPerf
   }
 
 
-  bool ContainsText(const std::string& path, const std::string& text)
+  double ReadRunnableTasks()
   {
-    std::ifstream file(path, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
-    return content.find(text) != std::string::npos;
+    std::ifstream file("/proc/loadavg");
+    double average = 0;
+    double runnable = 0;
+
+    if (!(file >> average >> average >> average >> runnable))
+    {
+      return 0;
+    }
+
+    return std::max(runnable - 1, 0.0) / std::max(std::thread::hardware_concurrency(), 1U);
   }
 }

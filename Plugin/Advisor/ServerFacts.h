@@ -34,7 +34,6 @@ namespace OrthancPerf
     KernelLimits kernel;
     std::uint64_t memory = 0;  // bytes that Orthanc may have; 0: not known
     unsigned int cores = 1;
-    bool hasAssertions = false;      // Orthanc was built without NDEBUG
     bool hasOtherFilters = false;    // see ServerConfiguration
     bool hasDatabasePlugin = false;  // else SQLite
     std::string postgreSqlVersion;   // its plugin's, "4.0"; as Orthanc's; empty: not known
@@ -59,6 +58,7 @@ namespace OrthancPerf
     std::string GetText(const char* option, const char* defaultValue) const;
   };
 
-  // Whether the file has this text in it. Reads all of it.
-  bool ContainsText(const std::string& path, const std::string& text);
+  // How many tasks run or want to run now, for each processor, this one left out (proc_loadavg(5),
+  // the fourth field). Unlike the load average, it leaves out what waits for a disk. 0: not known.
+  double ReadRunnableTasks();
 }

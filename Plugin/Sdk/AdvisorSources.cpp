@@ -18,9 +18,6 @@ namespace OrthancPerf
     // The categories of Orthanc's logs that write lines for an instance (since Orthanc 1.8.1)
     constexpr std::array<const char*, 5> CATEGORIES = {"", "dicom", "http", "plugins", "sqlite"};
 
-    // Orthanc says this at its start if it was built without NDEBUG (main.cpp)
-    constexpr const char* ASSERTIONS_ON = "runtime debug assertions are turned on";
-
 
     // Whether it is time again; if so, from now on it is not
     bool IsDue(TimePoint& latest, Duration period)
@@ -55,7 +52,6 @@ namespace OrthancPerf
     facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
     facts_.hasOtherFilters = hasOtherFilters;
-    facts_.hasAssertions = ContainsText("/proc/self/exe", ASSERTIONS_ON);
   }
 
 

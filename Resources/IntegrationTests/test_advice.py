@@ -19,7 +19,7 @@ from harness import advice
 from harness.certificates import Certificate
 from harness.clients import make_store_command, store, upload
 from harness.images import Image
-from harness.metrics import scrape, wait_until
+from harness.metrics import scrape
 from harness.orthanc import OrthancServer, find_free_port
 from harness.receivers import SlowReceiver, StoreScp, describe_modality, send, upload_to_send
 from harness.senders import associate, store_timed
@@ -343,17 +343,3 @@ def test_more_uploads_at_once_than_the_cores_can_serve_are_found(
         orthanc, "parallel-ingest", lambda: upload(orthanc, contents, clients)
     )
     assert 12 <= finding["Evidence"]["InstancesAtOnce"] <= clients
-
-
-def test_small_pdus_are_found(start_orthanc: StartOrthanc, images: list[Image]) -> None:
-    options = {"MaximumPduLength": 4096, "SyncStorageArea": False}
-    orthanc = start_orthanc(options=options)
-    store(orthanc, images)
-    finding = advice.find(orthanc, "small-pdus", "STORESCU")
-    assert finding["Evidence"]["PdusPerInstance"] == pytest.approx(525_000 / 4096, rel=0.01)
-    orthanc.stop()
-
-    remedied = start_orthanc(options=advice.configure(options, finding))
-    store(remedied, images)
-    assert wait_until(lambda: remedied.get_json("/perf/peers")[0]["Receive"]["Instances"] == COUNT)
-    assert advice.goes_away(remedied, "small-pdus", 0)

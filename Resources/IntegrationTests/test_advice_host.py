@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Advice about what Orthanc lives with: an object storage, a busy machine, its own build."""
+"""Advice about what Orthanc lives with: an object storage, a busy machine."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,14 +16,12 @@ from harness import advice
 from harness.clients import store, upload
 from harness.images import Image
 from harness.metrics import wait_until
-from harness.orthanc import ORTHANC, OrthancServer
+from harness.orthanc import OrthancServer
 
 COUNT = 40
 
 # The rules that judge by elapsed time
 STORING = {"fsync", "slow-storage", "index", "slow-commit"}
-
-ACCOUNT = Path("/proc/self/schedstat")
 
 pytestmark = pytest.mark.alone
 
@@ -103,7 +100,6 @@ def keep_processors_busy() -> Iterator[None]:
             program.wait()
 
 
-@pytest.mark.skipif(not ACCOUNT.exists(), reason="this kernel does not tell what threads wait")
 def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
     start_orthanc: StartOrthanc, images: list[Image]
 ) -> None:
@@ -119,7 +115,7 @@ def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
         assert not advice.list_kinds(orthanc) & STORING
         stored = advice.get_phases(orthanc)["Index"]["Count"]
     evidence = finding["Evidence"]
-    assert evidence["ProcessorPressure"] > 0.75
+    assert evidence["RunnableTasks"] >= 4
     assert evidence["Cores"] == os.cpu_count()
     assert set(evidence["SeemsLike"].split(", ")) <= STORING
     assert 20 <= evidence["Instances"] <= stored
@@ -129,28 +125,3 @@ def test_a_machine_busy_with_other_programs_is_found_and_no_disk_is_blamed(
     upload(orthanc, advice.read_all(images))
     assert wait_until(lambda: advice.get_phases(orthanc)["Index"]["Count"] == COUNT)
     assert advice.goes_away(orthanc, "processor", 0)
-
-
-# ---- An Orthanc with its assertions -------------------------------------------------------------
-
-
-def test_an_orthanc_that_was_built_for_debugging_is_found(
-    start_orthanc: StartOrthanc, tmp_path: Path
-) -> None:
-    """A release build that holds the words which only other builds hold.
-
-    It stands in for Orthanc built without NDEBUG, which there is no package of: in such a one, the
-    words are in what the compiler makes of main.cpp, here they lie at the end of the program.
-    """
-    orthanc = start_orthanc()
-    assert "debug assertions" not in orthanc.log
-    assert "debug-build" not in advice.list_kinds(orthanc)
-    orthanc.stop()
-
-    program = tmp_path / "Orthanc"
-    shutil.copy(ORTHANC, program)
-    with program.open("ab") as file:
-        file.write(b"Non-release build, runtime debug assertions are turned on\0")
-    orthanc = start_orthanc(launcher=["sh", "-c", f'exec {program} "$1"'])
-    finding = advice.find(orthanc, "debug-build")
-    assert finding["Remedy"]["Kind"] == "System"

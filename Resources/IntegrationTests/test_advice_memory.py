@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import StartOrthanc
 from harness import advice
 from harness.memory_group import find_obstacle, limit_memory
 from harness.orthanc import OrthancServer
@@ -34,16 +33,3 @@ def test_caches_that_outgrow_a_container_are_found_and_the_remedy_ends_it(
     options = advice.configure({}, finding)
     with OrthancServer(tmp_path, plugins=[plugin], launcher=small_group, options=options) as server:
         assert "memory-limit" not in advice.list_kinds(server)
-
-
-def test_options_of_other_releases_are_named(start_orthanc: StartOrthanc) -> None:
-    """Orthanc says nothing of options that it does not know."""
-    options = {"TranscoderThreadsCount": 8, "LoaderThreads": 8}
-    orthanc = start_orthanc(options=options)
-    finding = advice.find(orthanc, "foreign-options")
-    if orthanc.is_older_than(1, 12, 11):
-        assert finding["Evidence"] == {"OfNewerReleases": "LoaderThreads, TranscoderThreadsCount"}
-        assert finding["Remedy"]["Kind"] == "System"
-    elif not orthanc.is_older_than(1, 13, 0):
-        assert finding["Evidence"] == {"OfOlderReleases": "LoaderThreads"}
-        assert finding["Remedy"]["Configuration"]["SequentialDicomReaderWindowSize"] == 8

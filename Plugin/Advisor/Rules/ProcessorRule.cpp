@@ -40,14 +40,12 @@ namespace OrthancPerf
 
       Finding finding;
       finding.id = "processor";
-      finding.title = "Ingest waits for the processor, which other work keeps busy";
+      finding.title = "Ingest waits for the processor";
       finding.explanation =
-          "Linux says that Orthanc could have run, but had to wait for a processor, for " +
-          SayShare(evidence.processorPressure) +
-          " of the time of these images (/proc/self/task/*/schedstat). An image took " +
-          SayTime(mean) +
-          " then. Storage and database seem slow, but whether they are cannot be told.";
-      finding.evidence["ProcessorPressure"] = evidence.processorPressure;
+          "While these images came, " + SayNumber(evidence.runnableTasks) +
+          " tasks wanted to run on each processor (/proc/loadavg). An image took " + SayTime(mean) +
+          ". Storage and database seem slow, but whether they are cannot be told.";
+      finding.evidence["RunnableTasks"] = evidence.runnableTasks;
       finding.evidence["MeanDuration"] = mean;
       finding.evidence["Instances"] = starved.instances;
       finding.evidence["Cores"] = evidence.facts.cores;

@@ -17,7 +17,6 @@ namespace OrthancPerf
   std::optional<Finding> JudgeSender(const PeerEvidence& peer, const Evidence& evidence);
   std::optional<Finding> JudgeReceiver(const PeerEvidence& peer, const Evidence& evidence);
   std::optional<Finding> JudgeAssociationSetup(const PeerEvidence& peer, const Evidence& evidence);
-  std::optional<Finding> JudgeSmallPdu(const PeerEvidence& peer, const Evidence& evidence);
 
   // What does not arrive, or does not go on
   std::optional<Finding> JudgeFailures(const Evidence& evidence);
@@ -45,18 +44,14 @@ namespace OrthancPerf
   std::optional<Finding> JudgeDicomThreads(const Evidence& evidence);
   std::optional<Finding> JudgeParallelism(const Evidence& evidence);
   std::optional<Finding> JudgeHttpCompression(const Evidence& evidence);
-  std::optional<Finding> JudgeKeepAlive(const Evidence& evidence);
 
   // Transcoding
   std::optional<Finding> JudgeTranscoding(const Evidence& evidence);
   std::optional<Finding> JudgeSwitchedOffEngine(const Evidence& evidence);
 
   // What Orthanc is built and configured like
-  std::optional<Finding> JudgeLogLevel(const Evidence& evidence);
-  std::optional<Finding> JudgeAssertions(const Evidence& evidence);
   std::optional<Finding> JudgeMemory(const Evidence& evidence);
   std::optional<Finding> JudgeIngestMemory(const Evidence& evidence);
-  std::optional<Finding> JudgeOptions(const Evidence& evidence);
   std::vector<Finding> JudgeChecklist(const Evidence& evidence);
 
   std::vector<Rule> MakeAllRules();

@@ -1,70 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rules/Rules.h"
 
+#include <algorithm>
+
 namespace OrthancPerf
 {
-  namespace
-  {
-    // The levels of /tools/log-level that write lines for each instance
-    bool IsVerbose(const std::string& level)
-    {
-      return level == "verbose" || level == "trace";
-    }
-  }
-
-
-  std::optional<Finding> JudgeLogLevel(const Evidence& evidence)
-  {
-    Json::Value levels;
-
-    for (const auto& [category, level] : evidence.facts.logLevels)
-    {
-      if (IsVerbose(level))
-      {
-        levels[category.empty() ? "All" : category] = level;
-      }
-    }
-
-    if (levels.isNull())
-    {
-      return std::nullopt;
-    }
-
-    Finding finding;
-    finding.id = "verbose-logs";
-    finding.title = "Orthanc logs every step of every instance";
-    finding.explanation = "The log level is \"verbose\" or \"trace\": some dozen lines an "
-                          "instance, each written under a lock that all threads share.";
-    finding.evidence = levels;
-    finding.remedy =
-        Remedy::ChangeSystem("curl -X PUT http://localhost:8042/tools/log-level -d default "
-                             "(likewise /tools/log-level-dicom and so on, for single categories), "
-                             "and start Orthanc without --verbose or --trace.");
-    return finding;
-  }
-
-
-  std::optional<Finding> JudgeAssertions(const Evidence& evidence)
-  {
-    if (!evidence.facts.hasAssertions)
-    {
-      return std::nullopt;
-    }
-
-    Finding finding;
-    finding.id = "debug-build";
-    finding.title = "This Orthanc was built for debugging";
-    finding.explanation = "The program holds a warning that is left out of release builds: it "
-                          "checks its own assertions all the time (built without NDEBUG; its log "
-                          "says so at the start), was not optimized, or both.";
-    finding.evidence["Build"] = "for debugging";
-    finding.remedy =
-        Remedy::ChangeSystem("Use a release build (cmake -DCMAKE_BUILD_TYPE=Release), or the "
-                             "packages of a distribution or of the Orthanc project.");
-    return finding;
-  }
-
-
   namespace
   {
     // From how many instances on a store is large. The Orthanc Book ("Scalability of Orthanc",
@@ -72,7 +12,7 @@ namespace OrthancPerf
     constexpr std::uint64_t LARGE_STORE = 100'000;
     constexpr std::uint64_t TOO_LARGE_FOR_SQLITE = 300'000;
 
-    // One line of that page's checklist
+    // One line of a checklist: that page's, and what else is seen from options alone
     struct Item
     {
       const char* id;
@@ -80,9 +20,18 @@ namespace OrthancPerf
       bool (*isMissed)(const ServerFacts& facts);
       const char* title;
       const char* explanation;
-      Json::Value (*makeOptions)(const ServerFacts& facts);  // of Orthanc's configuration
+
+      // Of Orthanc's configuration; null: what to do is no option
+      Json::Value (*makeOptions)(const ServerFacts& facts);
+
       const char* text;
     };
+
+    // Orthanc's default, and DCMTK's (ASC_DEFAULTMAXPDU); larger ones made no difference
+    constexpr std::uint64_t DEFAULT_PDU = 16384;
+
+    // The largest that Orthanc takes
+    constexpr Json::UInt64 LARGEST_PDU = 131072;
 
 
     bool IsSqlite(const ServerFacts& facts)
@@ -146,6 +95,26 @@ namespace OrthancPerf
     }
 
 
+    bool HasSmallPdus(const ServerFacts& facts)
+    {
+      return facts.GetNumber("MaximumPduLength", DEFAULT_PDU) < DEFAULT_PDU;
+    }
+
+
+    bool ClosesConnections(const ServerFacts& facts)
+    {
+      return !facts.IsOn("KeepAlive", true);
+    }
+
+
+    bool IsVerbose(const ServerFacts& facts)
+    {
+      return std::any_of(facts.logLevels.begin(), facts.logLevels.end(),
+                         [](const auto& level)
+                         { return level.second == "verbose" || level.second == "trace"; });
+    }
+
+
     const Item ITEMS[] = {
         {"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite, "The index has outgrown SQLite",
          "SQLite writes under one lock, and its queries get slower with the store.",
@@ -175,7 +144,20 @@ namespace OrthancPerf
          "Large objects in PostgreSQL are slower than files, and make the database hard to back "
          "up.",
          [](const ServerFacts&) { return MakeOption("PostgreSQL", "EnableStorage", false); },
-         "Store files in a folder, and the index alone in PostgreSQL (for a new store)."}};
+         "Store files in a folder, and the index alone in PostgreSQL (for a new store)."},
+        {"small-pdus", 0, &HasSmallPdus, "Senders have to cut images into small PDUs",
+         "Each PDU costs both sides system calls (\"MaximumPduLength\").",
+         [](const ServerFacts&) { return MakeOption("MaximumPduLength", LARGEST_PDU); },
+         "Allow larger PDUs; Orthanc has to be restarted."},
+        {"keep-alive", 0, &ClosesConnections, "Each upload needs a connection of its own",
+         "Orthanc closes an HTTP connection after each answer. A new one costs a round trip, over "
+         "HTTPS three.",
+         [](const ServerFacts&) { return MakeOption("KeepAlive", true); },
+         "Keep connections open."},
+        {"verbose-logs", 0, &IsVerbose, "Orthanc logs every step of every instance",
+         "Some dozen lines an instance, each written under a lock that all threads share.", nullptr,
+         "curl -X PUT http://localhost:8042/tools/log-level -d default (likewise "
+         "/tools/log-level-dicom and so on), and start Orthanc without --verbose or --trace."}};
 
 
     bool Applies(const Item& item, const ServerFacts& facts)
@@ -189,9 +171,10 @@ namespace OrthancPerf
       Finding finding;
       finding.id = item.id;
       finding.title = item.title;
-      finding.explanation =
-          std::string(item.explanation) + " (The Orthanc Book, \"Scalability of Orthanc\".)";
-      finding.remedy = Remedy::Configure(item.makeOptions(facts), item.text);
+      finding.explanation = item.explanation;
+      finding.remedy = item.makeOptions == nullptr
+                           ? Remedy::ChangeSystem(item.text)
+                           : Remedy::Configure(item.makeOptions(facts), item.text);
 
       if (facts.storedInstances)
       {

@@ -50,7 +50,7 @@ namespace OrthancPerf
       {
         evidence_.calm = MakeTraffic(MakeIndexed(ofCalm), calm);
         evidence_.starved = MakeTraffic(MakeIndexed(ofStarved), starved);
-        evidence_.processorPressure = 0.9;
+        evidence_.runnableTasks = 9;
         SetTraffic(MakeIndexed((ofCalm * calm + ofStarved * starved) / (calm + starved)),
                    calm + starved);
       }
@@ -192,7 +192,7 @@ namespace OrthancPerf
     Receive(2, MANY, 30, MANY);
     const Finding finding = Judge(MakeRule());
     EXPECT_EQ("processor", finding.id);
-    EXPECT_NEAR(0.9, finding.evidence["ProcessorPressure"].asDouble(), 1e-9);
+    EXPECT_NEAR(9, finding.evidence["RunnableTasks"].asDouble(), 1e-9);
     EXPECT_EQ("index", finding.evidence["SeemsLike"].asString());
     EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
     EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);

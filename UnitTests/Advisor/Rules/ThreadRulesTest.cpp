@@ -52,22 +52,6 @@ namespace OrthancPerf
         return sample;
       }
     };
-
-    class KeepAliveRuleTest : public RuleTest
-    {
-    protected:
-      KeepAliveRuleTest()
-      {
-        evidence_.facts.configuration["KeepAlive"] = false;
-      }
-
-      static Sample MakeFirst()
-      {
-        Sample sample;
-        sample.phases = {{Phase::Receive, 1}, {Phase::Index, 2}};
-        return sample;
-      }
-    };
   }
 
 
@@ -225,30 +209,5 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound(&JudgeHttpCompression));
     SetTraffic(MakeResponding(7), FEW, Origin::RestApi);
     EXPECT_FALSE(IsFound(&JudgeHttpCompression));
-  }
-
-
-  TEST_F(KeepAliveRuleTest, FindsAConnectionForEachUpload)
-  {
-    SetTraffic(MakeFirst(), MANY, Origin::RestApi);
-    const Finding finding = Judge(&JudgeKeepAlive);
-    EXPECT_EQ("keep-alive", finding.id);
-    EXPECT_NEAR(1, finding.evidence["FirstOnTheirConnection"].asDouble(), 1e-6);
-    EXPECT_TRUE(finding.remedy.document["KeepAlive"].asBool());
-  }
-
-
-  TEST_F(KeepAliveRuleTest, IsSilentWhereItIsOn)
-  {
-    SetTraffic(MakeFirst(), MANY, Origin::RestApi);
-    evidence_.facts.configuration.removeMember("KeepAlive");
-    EXPECT_FALSE(IsFound(&JudgeKeepAlive));
-  }
-
-
-  TEST_F(KeepAliveRuleTest, IsSilentOnTooFewUploads)
-  {
-    SetTraffic(MakeFirst(), FEW, Origin::RestApi);
-    EXPECT_FALSE(IsFound(&JudgeKeepAlive));
   }
 }

@@ -46,12 +46,12 @@ function listUnits(): Record<string, string> {
 
 const UNITS: Record<string, readonly string[]> = {
   '%': [
-    'CommitShare', 'CompressionShare', 'FailedShare', 'FirstOnTheirConnection', 'HashingShare',
-    'IndexShare', 'LatencyShare', 'PauseShare', 'ProcessorPressure', 'QueuedShare', 'RepeatedShare',
+    'CommitShare', 'CompressionShare', 'FailedShare', 'HashingShare',
+    'IndexShare', 'LatencyShare', 'PauseShare', 'QueuedShare', 'RepeatedShare',
     'RespondShare', 'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
   ],
   B: [
-    'Buffer', 'IngestBudget', 'Limit', 'MaximumPduLength', 'MeanSize', 'Memory', 'Peak',
+    'Buffer', 'IngestBudget', 'Limit', 'MeanSize', 'Memory', 'Peak',
     'PeerWindow', 'ReceiveWindow', 'UnderWay', 'Window',
   ],
   'B/s': [
@@ -64,11 +64,11 @@ const UNITS: Record<string, readonly string[]> = {
     'MedianSetupTime', 'RoundTrip', 'ServiceTime', 'Waited', 'WindowLimited',
   ],
   none: [
-    'Associations', 'Build', 'Connections', 'ConnectionsInUse', 'Cores', 'Database',
+    'Associations', 'Connections', 'ConnectionsInUse', 'Cores', 'Database',
     'DicomThreadsCount', 'Engine', 'Failed', 'FasterEngine', 'GivenUp', 'Implementation',
-    'Instances', 'InstancesAtOnce', 'InstancesInIndex', 'OfNewerReleases', 'OfOlderReleases',
-    'OpenAssociations', 'PassedFullLine', 'PdusPerInstance', 'Phase', 'Reason', 'RoundTrips',
-    'SeemsLike', 'Server', 'StallsPerInstance', 'StoredInstances', 'Sysctl', 'Uploads',
+    'Instances', 'InstancesAtOnce', 'InstancesInIndex',
+    'OpenAssociations', 'PassedFullLine', 'Phase', 'Reason', 'RoundTrips', 'RunnableTasks',
+    'SeemsLike', 'Server', 'StallsPerInstance', 'StoredInstances', 'Sysctl',
     'WaitingAssociations', 'Waits',
   ],
 };
