@@ -5,6 +5,7 @@
 #include "Dicom/CodestreamReader.h"
 #include "Dicom/FrameFragments.h"
 
+#include <algorithm>
 #include <string>
 
 namespace OrthancPerf
@@ -18,13 +19,65 @@ namespace OrthancPerf
     constexpr std::uint8_t START_OF_TILE = 0x90;
     constexpr std::uint8_t FRAME_LOSSLESS = 0xc3;
     constexpr std::uint8_t START_OF_SCAN = 0xda;
+    constexpr std::uint8_t RESTART_INTERVAL = 0xdd;
     constexpr std::uint8_t APP0 = 0xe0;
+    constexpr std::uint8_t APP8 = 0xe8;
     constexpr std::uint8_t APP14 = 0xee;
     constexpr std::uint8_t FRAME_JPEG_LS = 0xf7;
+    constexpr std::uint8_t JPEG_LS_PARAMETERS = 0xf8;
 
-    // Calls "visit" for each marker segment of the header, that of the first "dataMarker", scan or
-    // tile, included, and "skipData" with the parameters of each of these. Reads up to the end of
-    // the codestream.
+
+    // What a frame may have by its standard, and decoders here take otherwise
+    struct Peculiarities
+    {
+      bool hasRestartsOfSeveralLines = false;
+      bool hasOtherMaximum = false;
+      bool hasOtherReset = false;
+      bool hasPointTransform = false;
+      bool hasMappingTable = false;
+      bool hasColorTransform = false;
+    };
+
+
+    // All that is known of, seen by experiment (test_decoders.py): DCMTK 3.6.7, GDCM 3.0.21 or both
+    // give other samples without a word. What else a standard allows, they decode, or fail.
+    struct Misreading
+    {
+      bool Peculiarities::*has;
+      const char* reason;
+    };
+
+    constexpr Misreading MISREADINGS[] = {
+        // ITU-T T.81 section H.1.1. Both begin anew at another line: libjpeg counts groups of
+        // lines.
+        {&Peculiarities::hasRestartsOfSeveralLines,
+         "lossless JPEG with restart intervals and a vertical sampling factor"},
+        // T.87 section C.2.4.1.1. CharLS, which is in both, decodes as if all bits were in use.
+        {&Peculiarities::hasOtherMaximum,
+         "JPEG-LS with another largest sample than its bits allow for"},
+        // Likewise. CharLS halves the counts of one of its contexts at 64 all the same.
+        {&Peculiarities::hasOtherReset, "JPEG-LS with another RESET than 64"},
+        // T.87 sections C.2.3 and C.2.4.1.2. DCMTK ignores it, GDCM fails.
+        {&Peculiarities::hasPointTransform, "JPEG-LS with a point transform"},
+        {&Peculiarities::hasMappingTable, "JPEG-LS with a mapping table"},
+        // Hewlett-Packard's, in an APP8 segment. CharLS undoes it, decoders of T.87 do not.
+        {&Peculiarities::hasColorTransform, "JPEG-LS with a colour transform of its own"},
+    };
+
+    void CheckPeculiarities(const Peculiarities& peculiarities)
+    {
+      for (const Misreading& misreading : MISREADINGS)
+      {
+        if (peculiarities.*misreading.has)
+        {
+          throw NotCovered(std::string(misreading.reason) + ", which libraries misread");
+        }
+      }
+    }
+
+
+    // Calls "visit" for each marker segment, and "skipData" with the parameters of each
+    // "dataMarker", scan or tile. Reads up to the end of the codestream.
     template <typename Visit, typename SkipData>
     void VisitSegments(CodestreamReader& reader, std::uint8_t dataMarker, Visit visit,
                        SkipData skipData)
@@ -36,10 +89,7 @@ namespace OrthancPerf
       {
         const std::string_view segment = reader.ReadSegment(marker);
 
-        if (!hasData)
-        {
-          visit(marker, segment);
-        }
+        visit(marker, segment);
 
         if (marker == dataMarker)
         {
@@ -118,11 +168,32 @@ namespace OrthancPerf
     }
 
 
-    // Returns the identifiers of its components
-    std::string ReadFrameHeader(std::string_view segment, CodestreamHeader& header)
+    // T.81 section B.2.2: what follows is counted in it
+    void CheckEnd(const CodestreamReader& segment)
     {
-      CodestreamReader reader(segment);
+      if (!segment.GetRest().empty())
+      {
+        throw CodecError("A marker segment of a frame has another length than its parameters");
+      }
+    }
+
+
+    struct FrameComponents
+    {
       std::string identifiers;
+      unsigned int lines = 1;  // the largest vertical sampling factor
+    };
+
+
+    FrameComponents ReadFrameHeader(std::string_view segment, CodestreamHeader& header)
+    {
+      if (header.components > 0)
+      {
+        throw CodecError("A frame has two headers");
+      }
+
+      CodestreamReader reader(segment);
+      FrameComponents components;
       header.precision = reader.Read(1);
       header.height = reader.Read(2);
       header.width = reader.Read(2);
@@ -130,18 +201,22 @@ namespace OrthancPerf
 
       for (unsigned int i = 0; i < header.components; i++)
       {
-        identifiers.push_back(reader.Take(3).front());  // sampling, quantization table
+        components.identifiers.push_back(static_cast<char>(reader.Read(1)));
+        components.lines = std::max(components.lines, reader.Read(1) & 15);
+        reader.Take(1);  // quantization table
       }
 
-      return identifiers;
+      CheckEnd(reader);
+      return components;
     }
 
 
     CodestreamHeader ReadJpeg(CodestreamReader& reader)
     {
       CodestreamHeader header;
-      std::string identifiers;
+      FrameComponents components;
       ColorClaims claims;
+      bool hasRestarts = false;
 
       const auto visit = [&](std::uint8_t marker, std::string_view segment)
       {
@@ -153,6 +228,10 @@ namespace OrthancPerf
         {
           ReadAdobe(segment, claims);
         }
+        else if (marker == RESTART_INTERVAL)
+        {
+          hasRestarts |= CodestreamReader(segment).Read(2) > 0;
+        }
         else if (IsStartOfFrame(marker) || marker == FRAME_JPEG_LS)
         {
           if (marker > FRAME_LOSSLESS)
@@ -160,22 +239,74 @@ namespace OrthancPerf
             throw NotCovered("The coding process of a JPEG frame is not covered");
           }
 
-          identifiers = ReadFrameHeader(segment, header);
+          components = ReadFrameHeader(segment, header);
           header.isLossless = marker == FRAME_LOSSLESS;
         }
       };
 
       VisitSegments(reader, START_OF_SCAN, visit,
                     [&](std::string_view) { reader.SkipCodedData(0x80); });
-      claims.isRgb |= identifiers == "RGB";
+      Peculiarities peculiarities;
+      peculiarities.hasRestartsOfSeveralLines =
+          header.isLossless && hasRestarts && components.lines > 1;
+      CheckPeculiarities(peculiarities);
+      claims.isRgb |= components.identifiers == "RGB";
       header.colors = GetColors(header, claims);
       return header;
+    }
+
+
+    // T.87 section C.2.3. Returns the largest error.
+    unsigned int ReadJpegLsScan(std::string_view segment, Peculiarities& peculiarities)
+    {
+      CodestreamReader scan(segment);
+
+      for (unsigned int count = scan.Read(1); count > 0; count--)
+      {
+        scan.Take(1);
+        peculiarities.hasMappingTable |= scan.Read(1) > 0;
+      }
+
+      const unsigned int error = scan.Read(1);
+      scan.Take(1);  // interleaving
+      peculiarities.hasPointTransform |= scan.Read(1) > 0;
+      CheckEnd(scan);
+      return error;
+    }
+
+
+    // Preset coding parameters: T.87 section C.2.4.1.1. Zero stands for the default.
+    struct JpegLsParameters
+    {
+      unsigned int maximum = 0;
+      unsigned int reset = 0;
+
+      void Read(std::string_view segment)
+      {
+        CodestreamReader reader(segment);
+
+        if (reader.Read(1) == 1)
+        {
+          maximum = reader.Read(2);
+          reader.Take(6);  // thresholds
+          reset = reader.Read(2);
+        }
+      }
+    };
+
+
+    bool HasColorTransform(std::string_view segment)
+    {
+      return segment.size() > 4 && segment.substr(0, 4) == "mrfx" && segment[4] != 0;
     }
 
 
     CodestreamHeader ReadJpegLs(CodestreamReader& reader)
     {
       CodestreamHeader header;
+      Peculiarities peculiarities;
+      JpegLsParameters parameters;
+      unsigned int error = 0;
 
       const auto visit = [&](std::uint8_t marker, std::string_view segment)
       {
@@ -185,14 +316,25 @@ namespace OrthancPerf
         }
         else if (marker == START_OF_SCAN)
         {
-          CodestreamReader scan(segment);
-          scan.Take(2 * std::size_t(scan.Read(1)));  // components and their tables
-          header.isLossless = scan.Read(1) == 0;
+          error = std::max(error, ReadJpegLsScan(segment, peculiarities));
+          peculiarities.hasOtherMaximum |=
+              parameters.maximum > 0 && parameters.maximum + 1 != 1U << header.precision % 32;
+          peculiarities.hasOtherReset |= parameters.reset > 0 && parameters.reset != 64;
+        }
+        else if (marker == JPEG_LS_PARAMETERS)
+        {
+          parameters.Read(segment);
+        }
+        else if (marker == APP8)
+        {
+          peculiarities.hasColorTransform |= HasColorTransform(segment);
         }
       };
 
       VisitSegments(reader, START_OF_SCAN, visit,
                     [&](std::string_view) { reader.SkipCodedData(0x80); });
+      CheckPeculiarities(peculiarities);
+      header.isLossless = error == 0;
       return header;
     }
 

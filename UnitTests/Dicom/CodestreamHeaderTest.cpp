@@ -62,7 +62,7 @@ namespace OrthancPerf
         ReadCodestreamHeader(kind, frame);
         return "";
       }
-      catch (const CodecError& error)
+      catch (const std::runtime_error& error)
       {
         return error.what();
       }
@@ -167,6 +167,77 @@ namespace OrthancPerf
             .isLossless);
     EXPECT_THROW(ReadCodestreamHeader(CodestreamKind::JpegLs, BEGIN + Frame(0xf7, {1}) + SCAN),
                  CodecError);
+  }
+
+
+  // ITU-T T.81 section H.1.1
+  TEST(CodestreamHeader, OfLosslessJpegWithRestartsOfSeveralLinesIsNotCovered)
+  {
+    const std::string restarts = Bytes({0xff, 0xdd, 0, 4, 1, 2});
+    const std::string none = Bytes({0xff, 0xdd, 0, 4, 0, 0});
+
+    for (const int sampling : {0x11, 0x21, 0x12, 0x22})
+    {
+      for (const int marker : {0xc1, 0xc3})
+      {
+        std::string frame = Frame(marker, {1});
+        frame[frame.size() - 2] = static_cast<char>(sampling);
+        const std::string error =
+            FindError(CodestreamKind::Jpeg, BEGIN + restarts + frame + SCAN + END);
+        EXPECT_EQ(error.empty(), marker != 0xc3 || (sampling & 15) == 1) << sampling;
+        EXPECT_EQ(FindError(CodestreamKind::Jpeg, BEGIN + none + frame + SCAN + END), "");
+      }
+    }
+  }
+
+
+  // ITU-T T.87 annex C; the frame has 12 bits
+  TEST(CodestreamHeader, OfJpegLsThatLibrariesMisreadIsNotCovered)
+  {
+    const auto find = [](const std::string& segments, const std::string& scan)
+    {
+      return FindError(CodestreamKind::JpegLs, BEGIN + segments + Frame(0xf7, {1}) + scan + END);
+    };
+    const auto parameters = [](int high, int low)
+    {
+      return Bytes({0xff, 0xf8, 0, 13, 1, high, low, 0, 18, 0, 67, 1, 20, 0, 64});
+    };
+    EXPECT_EQ(find(parameters(0x0f, 0xff), SCAN), "");
+    EXPECT_EQ(find(parameters(0, 0), SCAN), "");
+    EXPECT_NE(find(parameters(0x0f, 0xfe), SCAN), "");
+
+    std::string reset = parameters(0, 0);
+    reset.back() = '\0';
+    EXPECT_EQ(find(reset, SCAN), "");
+    reset.back() = '\x41';
+    EXPECT_NE(find(reset, SCAN), "");
+
+    std::string mapped = SCAN;
+    mapped[6] = '\1';
+    EXPECT_NE(find("", mapped), "");
+
+    std::string transformed = SCAN;
+    transformed[9] = '\1';
+    EXPECT_NE(find("", transformed), "");
+    EXPECT_NE(find("", SCAN + transformed), "");  // another scan
+
+    const std::string colors = Bytes({0xff, 0xe8, 0, 7}) + "mrfx";
+    EXPECT_EQ(find(colors + '\0', SCAN), "");
+    EXPECT_NE(find(colors + '\1', SCAN), "");
+  }
+
+
+  TEST(CodestreamHeader, IsThereOnceAndAsLongAsItsParameters)
+  {
+    const std::string frame = Frame(0xf7, {1});
+    std::string longer = frame + '\0';
+    longer[3]++;
+    std::string scan = SCAN;
+    scan[3]--;
+    EXPECT_EQ(FindError(CodestreamKind::JpegLs, BEGIN + frame + SCAN + END), "");
+    EXPECT_NE(FindError(CodestreamKind::JpegLs, BEGIN + frame + frame + SCAN + END), "");
+    EXPECT_NE(FindError(CodestreamKind::JpegLs, BEGIN + longer + SCAN + END), "");
+    EXPECT_NE(FindError(CodestreamKind::JpegLs, BEGIN + frame + scan + END), "");
   }
 
 

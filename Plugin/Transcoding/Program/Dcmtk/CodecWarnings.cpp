@@ -16,13 +16,12 @@ namespace OrthancPerf
       return kept;
     }
 
-    // The messages are those of the Independent JPEG Group's library (jerror.h). Extra bytes
-    // between two markers hurt nobody, and are common.
+    // The messages are those of the Independent JPEG Group's library (jerror.h). Extra bytes in
+    // front of a marker are what is left of a scan whose codes were misread.
     bool SpeaksOfDamage(const std::string& message)
     {
       return message.find("Premature end of JPEG file") != std::string::npos ||
-             (message.find("Corrupt JPEG data") != std::string::npos &&
-              message.find("extraneous bytes") == std::string::npos);
+             message.find("Corrupt JPEG data") != std::string::npos;
     }
 
     class KeepingAppender : public dcmtk::log4cplus::Appender
