@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harness.codestreams import Stream, make_damaged_streams, make_rle_streams, make_streams
-from harness.transcoding import EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS, decode, read
+from harness.transcoding import EXPLICIT, JPEG_LOSSLESS_SV1, JPEG_LS, RLE, decode, read
 
 # 20,000 before a release; the first ones of them otherwise
 STREAMS = int(os.environ.get("PERF_STREAMS", "200"))
@@ -26,22 +26,29 @@ Found = dict[str, tuple[str, np.ndarray | None]]
 def read_native(path: Path) -> np.ndarray:
     """All bits, as they lie there: no reader takes part."""
     image = read(path)
-    shape = (image.Rows, image.Columns, image.SamplesPerPixel)
+    frames = int(image.get("NumberOfFrames") or 1)
+    shape = (frames * image.Rows, image.Columns, image.SamplesPerPixel)
     samples = np.frombuffer(image.PixelData, f"<u{image.BitsAllocated // 8}")
     return samples[: np.prod(shape)].reshape(shape)
 
 
 def ingest(
-    plugin: Path, folder: Path, engine: str, target: str, streams: Iterable[Stream]
+    plugin: Path,
+    folder: Path,
+    engine: str,
+    target: str,
+    streams: Iterable[Stream],
+    frames: int = 1,
 ) -> Found:
     """What became of each on its way into the store, without Verify: the outcome, and the samples
-    that are stored unless it is as received."""
+    that are stored unless it is as received. Several frames are in odd fragments."""
     results = folder / f"{engine}-{target}"
     results.mkdir()
     names = {}
     for number, stream in enumerate(streams):
         path = folder / f"{number}.dcm"
-        path.write_bytes(stream.make_file())
+        dice = random.Random(number) if frames > 1 and stream.syntax != RLE else None
+        path.write_bytes(stream.make_file(frames, dice))
         names[path] = stream.name
     finished = subprocess.run(
         [plugin.parent / "TranscodeFiles", "--ingest", engine, "0", results],
@@ -105,11 +112,25 @@ def test_what_a_standard_allows_is_decoded_or_left(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+def test_no_frame_is_lost_in_odd_fragments(plugin: Path, tmp_path: Path, engine: str) -> None:
+    streams = make_streams(STREAMS // 2, "fragments")
+    found = ingest(plugin, tmp_path, engine, EXPLICIT, streams, frames=3)
+    wrong = [
+        stream.name
+        for stream in streams
+        if (samples := found[stream.name][1]) is not None
+        and not are_alike(samples, np.tile(stream.samples, (3, 1, 1)), stream.error)
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert sum(samples is not None for _, samples in found.values()) > len(streams) / 4
+
+
 def test_no_two_engines_decode_a_damaged_frame_to_other_samples(
     plugin: Path, tmp_path: Path
 ) -> None:
     """But for lossy JPEG, whose damaged coefficients may exceed what decoders calculate with."""
-    streams = make_damaged_streams(STREAMS)
+    streams = make_damaged_streams(STREAMS // 2)
     of_dcmtk, of_gdcm = (
         ingest(plugin, tmp_path, engine, EXPLICIT, streams) for engine in ("dcmtk", "gdcm")
     )

@@ -6,6 +6,7 @@ import io
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pydicom.uid import UID, generate_uid
 
 from harness.jpeg_ls_streams import BY_LINE, BY_PLANE, BY_SAMPLE, Coding, encode_jpeg_ls
 from harness.jpeg_streams import Oddities, encode_lossless, encode_sequential
+from harness.mutations import join_items
 from harness.sources import Kind, make_image
 from harness.transcoding import (
     JPEG_2000_LOSSLESS,
@@ -41,7 +43,8 @@ class Stream:
     colours: str = "RGB"
     is_misread: bool = False  # by libraries here: to be declined
 
-    def make_file(self) -> bytes:
+    def make_file(self, frames: int = 1, dice: random.Random | None = None) -> bytes:
+        """ "frames": all alike. "dice": they are in fragments of any size, none included."""
         rows, columns, samples = self.samples.shape
         allocated = 8 * self.samples.dtype.itemsize
         image = make_image(Kind(self.name, allocated, self.bits, samples=samples))
@@ -50,10 +53,37 @@ class Stream:
         image.Rows, image.Columns = rows, columns
         if samples == 3:
             image.PhotometricInterpretation = self.colours
-        image.PixelData = encapsulate([self.codestream])
+        image.PixelData = self.encapsulate(frames, dice)
+        if frames > 1:
+            image.NumberOfFrames = frames
         image["PixelData"].VR = "OB"
         image.file_meta.TransferSyntaxUID = self.syntax
         return write(image)
+
+    def encapsulate(self, frames: int, dice: random.Random | None) -> bytes:
+        if dice is None:
+            return encapsulate([self.codestream] * frames)
+        fragments: list[bytes] = []
+        offsets = []
+        for _ in range(frames):
+            offsets.append(len(join_items(fragments)))
+            fragments += split(self.codestream, dice)
+        table = np.array(offsets, "<u4").tobytes() if dice.random() < 0.5 else b""
+        return join_items([table, *fragments])
+
+
+def split(codestream: bytes, dice: random.Random) -> list[bytes]:
+    """In even pieces, the first of which tells what begins there; the rest may be EOI alone, empty,
+    or padding."""
+    padded = codestream + b"\0" * (len(codestream) % 2)
+    end = len(padded)
+    cuts = [dice.randrange(4, end, 2) for _ in range(dice.choice([0, 1, 4]))]
+    if dice.random() < 0.3:
+        cuts.append((len(codestream) - 2) // 2 * 2)
+    if dice.random() < 0.3:
+        cuts.append(end)
+    places = [0, *sorted(cuts), end]
+    return [padded[i:j] for i, j in pairwise(places)] + [b"\0\0"] * (dice.random() < 0.2)
 
 
 def make_samples(

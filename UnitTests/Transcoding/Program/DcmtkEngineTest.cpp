@@ -534,16 +534,16 @@ namespace OrthancPerf
 
   TEST(DcmtkEngine, IconsOfMoreThanOneFragmentAreDeclined)
   {
-    const auto makeFile = [](std::size_t fragments)
+    const auto makeFile = [](const char* syntax, std::size_t fragments)
     {
       SampleShape shape = MakeShape(8, 8);
       shape.rows = shape.columns = 2;
-      const std::string icon = Make(MakeSampleImage(shape), JPEG_LOSSLESS);
+      const std::string icon = Make(MakeSampleImage(shape), syntax);
       const DataSetEditor editor(icon.data(), icon.size());
       const std::vector<FrameFragments> frames =
-          FindFrames(editor.Find(PIXEL_DATA)->bytes, JPEG_LOSSLESS, 1);
+          FindFrames(editor.Find(PIXEL_DATA)->bytes, syntax, 1);
       const std::string encapsulated = MakeEncapsulated(
-          shape, JPEG_LOSSLESS, std::vector<std::string>(fragments, std::string(frames[0][0])));
+          shape, syntax, std::vector<std::string>(fragments, std::string(frames[0][0])));
       const DataSetEditor made(encapsulated.data(), encapsulated.size());
       std::string item;
 
@@ -554,12 +554,15 @@ namespace OrthancPerf
 
       std::string sequence;
       AppendItem(sequence, item);
-      return Edit(Make(MakeSampleImage(MakeShape(16, 12)), JPEG_LOSSLESS),
+      return Edit(Make(MakeSampleImage(MakeShape(16, 12)), syntax),
                   [&](DataSetEditor& file) { file.Set(0x00880200, "SQ", sequence); });
     };
 
-    Make(makeFile(1), EXPLICIT_LITTLE_ENDIAN);
-    ExpectDeclined(makeFile(2), EXPLICIT_LITTLE_ENDIAN);
+    for (const char* syntax : {JPEG_LOSSLESS, RLE})
+    {
+      Make(makeFile(syntax, 1), EXPLICIT_LITTLE_ENDIAN);
+      ExpectDeclined(makeFile(syntax, 2), EXPLICIT_LITTLE_ENDIAN);
+    }
   }
 
 
