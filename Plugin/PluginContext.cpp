@@ -188,32 +188,32 @@ namespace OrthancPerf
     }
 
     advisorSources_.Start();
-    StartTask("PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
+    StartTask(lastingTasks_, "PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
               [this]
               {
                 Settle(QUIET);
                 LookAtAssociations();
-                transcoding_.GetEngines().Tidy();
+                transcoding_.Tidy();
                 evidence_.OnRunnableTasks(ReadRunnableTasks());
               });
-    StartTask("PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
-    StartTask("PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
-    StartTask("PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
+    StartTask(lastingTasks_, "PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
+              [this]
+              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD); });
+    StartTask(tasks_, "PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
+    StartTask(tasks_, "PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
+    StartTask(tasks_, "PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
               [this] { ReadModalities(); });
-    StartTask("PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
+    StartTask(tasks_, "PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
               [this]
               {
                 storeLookups_.AskNext([this](const InstanceIdentity& instance)
                                       { return orthanc_.FindInstance(instance); },
                                       LOOKUP_PERIOD);
               });
-    StartTask("PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
-              [this]
-              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD); });
 
     for (std::size_t part = 0; part < health_.CountParts(); part++)
     {
-      StartTask("PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
+      StartTask(tasks_, "PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
                 [this] { health_.AskNext(HEALTH_PERIOD); });
     }
 
@@ -225,10 +225,10 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::StartTask(const char* threadName, const char* callback,
+  void PluginContext::StartTask(Tasks& tasks, const char* threadName, const char* callback,
                                 std::chrono::milliseconds period, std::function<void()> task)
   {
-    tasks_.push_back(std::make_unique<PeriodicTask>(
+    tasks.push_back(std::make_unique<PeriodicTask>(
         period,
         [this, threadName, callback, task = std::move(task)]
         {
@@ -243,9 +243,6 @@ namespace OrthancPerf
   {
     // First, as Orthanc ends its servers once all messages are over
     memory_.Stop();
-    jobWatch_.Stop();
-
-    // Or Orthanc would wait for them: its servers end once all requests have
     transcoding_.Stop();
     StopTasks();
   }

@@ -138,9 +138,11 @@ namespace OrthancPerf
     void ReadStore();
     void ReadModalities();
 
+    using Tasks = std::vector<std::unique_ptr<PeriodicTask>>;
+
     // "callback": by which its failures are known
-    void StartTask(const char* threadName, const char* callback, std::chrono::milliseconds period,
-                   std::function<void()> task);
+    void StartTask(Tasks& tasks, const char* threadName, const char* callback,
+                   std::chrono::milliseconds period, std::function<void()> task);
     void StopTasks();
     void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();
@@ -190,6 +192,7 @@ namespace OrthancPerf
     Advisor advisor_;
     HealthWatch health_;
     RestRouter router_;
-    std::vector<std::unique_ptr<PeriodicTask>> tasks_;
+    Tasks tasks_;         // until Orthanc begins to stop
+    Tasks lastingTasks_;  // until it has closed its servers
   };
 }

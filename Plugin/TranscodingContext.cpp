@@ -19,6 +19,9 @@ namespace OrthancPerf
   {
     constexpr std::chrono::seconds PATIENCE_FOR_JOBS(1);
 
+    // Of an Orthanc that stops: its servers end once all messages are answered
+    constexpr std::chrono::seconds PATIENCE_WITH_ENGINES(2);
+
     std::string GetOwnProblem(const Json::Value& orthancConfiguration)
     {
       const Json::Value& own = orthancConfiguration["IngestTranscoding"];
@@ -92,10 +95,16 @@ namespace OrthancPerf
   }
 
 
-  void TranscodingContext::Stop()
+  TranscodingContext::~TranscodingContext()
   {
-    isStopped_ = true;
-    engines_.Stop();
+    engines_.Stop();  // or the self-test might take a while
+  }
+
+
+  void TranscodingContext::Tidy() noexcept
+  {
+    const TimePoint hanging = Clock::now() - PATIENCE_WITH_ENGINES;
+    engines_.Tidy(stoppedAt_.load() <= hanging ? hanging : TimePoint::min());
   }
 
 
@@ -297,7 +306,7 @@ namespace OrthancPerf
     selfTest_.wait();
 
     // What it has found then may be that they were stopped
-    if (isStopped_)
+    if (stoppedAt_.load() != TimePoint::max())
     {
       return;
     }

@@ -41,8 +41,18 @@ namespace OrthancPerf
     // callback does not call TranscodeReceived; empty: it does.
     void Start(const IngestTranscoding& settings, const std::string& problem);
 
-    // Orthanc stops: engines' programs end, and nothing is said of it
-    void Stop();
+    // Once Orthanc has closed its servers, or is about to end
+    ~TranscodingContext() override;
+
+    // Orthanc is about to close its servers, which takes in images until then. Once a call of an
+    // engine has taken two seconds of this, Tidy() takes it for one that hangs, and ends it.
+    void Stop()
+    {
+      stoppedAt_ = Clock::now();
+    }
+
+    // Twice a second, until this is destroyed
+    void Tidy() noexcept;
 
     void SetSettings(const IngestTranscoding& settings);
 
@@ -113,7 +123,7 @@ namespace OrthancPerf
     EngineDirectory engines_;
     Transcoder transcoder_;
     std::atomic<bool> isStarted_{false};
-    std::atomic<bool> isStopped_{false};
+    std::atomic<TimePoint> stoppedAt_{TimePoint::max()};
     std::shared_future<void> selfTest_;
     std::future<void> report_;
   };

@@ -9,15 +9,9 @@ namespace OrthancPerf
   std::optional<JobWatch::Types> JobWatch::GetTypes(Duration patience)
   {
     std::unique_lock<std::mutex> lock(mutex_);
-
-    if (isStopped_)
-    {
-      return std::nullopt;
-    }
-
     const std::uint64_t own = ++countWanted_;
     wanted_.notify_one();
-    answered_.wait_for(lock, patience, [this, own] { return isStopped_ || countAnswered_ >= own; });
+    answered_.wait_for(lock, patience, [this, own] { return countAnswered_ >= own; });
     return countAnswered_ >= own ? types_ : std::nullopt;
   }
 
@@ -26,10 +20,7 @@ namespace OrthancPerf
   {
     std::unique_lock<std::mutex> lock(mutex_);
 
-    wanted_.wait_for(lock, patience,
-                     [this] { return isStopped_ || countWanted_ > countAnswered_; });
-
-    if (isStopped_ || countWanted_ <= countAnswered_)
+    if (!wanted_.wait_for(lock, patience, [this] { return countWanted_ > countAnswered_; }))
     {
       return;
     }
@@ -59,14 +50,5 @@ namespace OrthancPerf
     {
       std::rethrow_exception(failure);
     }
-  }
-
-
-  void JobWatch::Stop()
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    isStopped_ = true;
-    wanted_.notify_all();
-    answered_.notify_all();
   }
 }

@@ -25,16 +25,13 @@ namespace OrthancPerf
     using Types = std::set<std::string>;
     using Ask = std::function<Types()>;
 
-    // As of a moment after this was called. Nothing: Orthanc does not say so in this time, cannot
-    // be asked, or has stopped.
+    // As of a moment after this was called. Nothing: Orthanc does not say so in this time, or
+    // cannot be asked.
     std::optional<Types> GetTypes(Duration patience);
 
     // Asks if somebody wants to know, for which it waits so long at most. By one thread. Throws
     // what "ask" throws.
     void AnswerNext(const Ask& ask, Duration patience);
-
-    // From now on nobody waits, and nothing is asked
-    void Stop();
 
   private:
     std::mutex mutex_;
@@ -43,6 +40,5 @@ namespace OrthancPerf
     std::uint64_t countWanted_ = 0;
     std::uint64_t countAnswered_ = 0;  // those who wanted to know before Orthanc was asked last
     std::optional<Types> types_;
-    bool isStopped_ = false;
   };
 }

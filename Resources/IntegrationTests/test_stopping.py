@@ -4,6 +4,8 @@
 import contextlib
 import re
 import time
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,13 +14,20 @@ import requests
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
+from harness.acknowledged import AcknowledgedLoad
 from harness.load import keep_busy
 from harness.metrics import INSTANCES, scrape, wait_until
+from harness.numbered import NumberedImages, identify_numbered
 from harness.orthanc import OrthancServer
 from harness.process import keep_children_still, list_children
-from harness.transcoding import JPEG_LS, list_engines, tune
+from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, list_engines, tune
 
 SENDERS = 4
+WAYS = ["store", "upload"] * SENDERS
+IMAGES = NumberedImages()
+
+# In Orthanc's log
+CLOSED = "DICOM server has stopped"
 STOPS_WITHIN_SECONDS = 10  # an engine has 30 for an instance
 
 STOPS = 5
@@ -27,6 +36,7 @@ RESETS = 3
 # Orthanc's Lua engine, which stops first, waits until no instance has come in for 100 ms (1.10.1,
 # also without the plugin): a load that never ends lets it wait forever
 GOES_ON_SECONDS = 0.5
+LUA_ENDS_SECONDS = 0.3
 
 # What a process says, or has said of it, when it does not end well
 CRASH = re.compile(r"segmentation|terminate called|abort|corrupt|free\(\)|Sanitizer", re.IGNORECASE)
@@ -49,11 +59,12 @@ def test_it_stops_cleanly_under_load(start_orthanc: StartOrthanc, make_series: M
         assert "Perf: the callback" not in server.log
 
 
-@pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
+@pytest.mark.parametrize("engine", ["auto", "dcmtk", "gdcm"])
 def test_engines_that_hang_do_not_keep_it_from_stopping(
     start_orthanc: StartOrthanc, make_series: MakeSeries, engine: str
 ) -> None:
-    contents = [image.read_bytes() for image in make_series("stop", 20)]
+    images = make_series("stop", 20)
+    contents = [image.read_bytes() for image in images]
     server = start_orthanc()
     list_engines(server)
     tune(server, Engine=engine, TransferSyntax=JPEG_LS)
@@ -63,12 +74,17 @@ def test_engines_that_hang_do_not_keep_it_from_stopping(
         with contextlib.suppress(OSError, requests.RequestException):  # the server goes
             clients.upload(server, contents[sender::SENDERS])
 
+    def upload_archive() -> None:
+        with contextlib.suppress(OSError, requests.RequestException):
+            clients.upload_zip(server, images)
+
     def are_all_held() -> bool:
         in_flight = server.get_json("/perf/status")["Ingest"]["InFlight"]["RestApi"]
-        return in_flight == SENDERS
+        return in_flight == SENDERS + 1
 
-    with keep_children_still(server.pid), ThreadPoolExecutor(SENDERS) as pool:
+    with keep_children_still(server.pid), ThreadPoolExecutor(SENDERS + 1) as pool:
         uploads = [pool.submit(upload_share, sender) for sender in range(SENDERS)]
+        uploads.append(pool.submit(upload_archive))
         assert wait_until(are_all_held)
         with keep_children_still(server.pid):  # also those that were started for the load
             programs = list_children(server.pid)
@@ -82,12 +98,7 @@ def test_engines_that_hang_do_not_keep_it_from_stopping(
     assert not CRASH.search(server.log), server.log
 
 
-def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) -> None:
-    """Orthanc reads its configuration, and loads its plugins, again; asked to under a load."""
-    starts = server.log.count("Orthanc has started")
-    with load:
-        server.request("POST", "/tools/reset", data="{}").raise_for_status()
-    assert wait_until(lambda: server.log.count("Orthanc has started") > starts, 30)
+def wait_until_answers(server: OrthancServer) -> None:
     server.session.close()
 
     def answers() -> bool:
@@ -96,6 +107,55 @@ def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) 
         return False
 
     assert wait_until(answers)
+
+
+def reset(server: OrthancServer, load: contextlib.AbstractContextManager[None]) -> None:
+    """Orthanc reads its configuration, and loads its plugins, again; asked to under a load."""
+    starts = server.log.count("Orthanc has started")
+    with load:
+        server.request("POST", "/tools/reset", data="{}").raise_for_status()
+    assert wait_until(lambda: server.log.count("Orthanc has started") > starts, 30)
+    wait_until_answers(server)
+
+
+def send_until_closed(server: OrthancServer, ask: Callable[[], object]) -> list[int]:
+    """What is acknowledged to senders until Orthanc, asked to end, has closed its servers."""
+    with AcknowledgedLoad(server, IMAGES, WAYS) as load:
+        load.wait_for(10 * SENDERS)
+        ask()
+        asked = time.monotonic()
+        while CLOSED not in server.log:
+            assert time.monotonic() - asked < STOPS_WITHIN_SECONDS
+            with load.pause():
+                time.sleep(LUA_ENDS_SECONDS)
+            time.sleep(GOES_ON_SECONDS)
+    assert max(load.times.values()) > asked + LUA_ENDS_SECONDS
+    return load.acknowledged
+
+
+def check_syntax(server: OrthancServer, numbers: list[int]) -> None:
+    syntaxes = Counter(
+        server.get(f"/instances/{identify_numbered(number)}/metadata/TransferSyntax").text
+        for number in numbers
+    )
+    assert syntaxes.keys() == {JPEG_LOSSLESS_SV1}, syntaxes
+
+
+@pytest.mark.parametrize("engine", ["auto", "dcmtk", "gdcm", "native"])
+def test_what_is_acknowledged_after_the_signal_is_transcoded(
+    start_orthanc: StartOrthanc, engine: str
+) -> None:
+    server = start_orthanc(options=DICOM_OPTIONS)
+    list_engines(server)
+    tune(server, Engine=engine, TransferSyntax=JPEG_LOSSLESS_SV1, Verify=engine == "native")
+    acknowledged = send_until_closed(server, lambda: server.request("POST", "/tools/reset"))
+    assert wait_until(lambda: "Orthanc has started" in server.log.partition(CLOSED)[2], 30)
+    wait_until_answers(server)
+    check_syntax(server, acknowledged)
+    server.restart()
+    acknowledged = send_until_closed(server, server.ask_to_stop)
+    server.restart()
+    check_syntax(server, acknowledged)
 
 
 def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: MakeSeries) -> None:

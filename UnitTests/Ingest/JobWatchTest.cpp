@@ -60,23 +60,6 @@ namespace OrthancPerf
   TEST_F(JobWatchTest, NobodyWaitsForOrthancForEver)
   {
     EXPECT_EQ(std::nullopt, watch_.GetTypes(std::chrono::milliseconds(1)));
-    watch_.Stop();
-    EXPECT_EQ(std::nullopt, watch_.GetTypes(std::chrono::hours(1)));
-  }
-
-
-  // Orthanc may hold the lock of its jobs until it has stopped all plugins
-  TEST_F(JobWatchTest, OnceItIsStoppedNothingIsAsked)
-  {
-    watch_.GetTypes(std::chrono::milliseconds(1));
-    watch_.Stop();
-    watch_.AnswerNext(
-        []() -> JobWatch::Types
-        {
-          ADD_FAILURE();
-          return {};
-        },
-        std::chrono::hours(1));
   }
 
 

@@ -134,11 +134,11 @@ namespace OrthancPerf
   }
 
 
-  void EngineDirectory::Tidy() noexcept
+  void EngineDirectory::Tidy(TimePoint hanging) noexcept
   {
     for (ITranscodingEngine* const engine : all_)
     {
-      engine->Tidy();
+      engine->Tidy(hanging);
     }
   }
 

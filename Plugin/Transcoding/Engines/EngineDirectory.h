@@ -95,7 +95,7 @@ namespace OrthancPerf
 
     // As ITranscodingEngine's, of all engines, and of their self-test
     void Stop() noexcept;
-    void Tidy() noexcept;
+    void Tidy(TimePoint hanging) noexcept;
 
   private:
     const std::vector<InstalledEngine> engines_;

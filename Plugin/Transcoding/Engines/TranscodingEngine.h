@@ -79,8 +79,9 @@ namespace OrthancPerf
     {
     }
 
-    // Gives back what rests for long: to be called now and then
-    virtual void Tidy() noexcept
+    // Gives back what rests for long, and ends calls that have been under way since "hanging": to
+    // be called now and then
+    virtual void Tidy(TimePoint /* hanging */) noexcept
     {
     }
   };

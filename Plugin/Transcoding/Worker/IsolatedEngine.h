@@ -52,9 +52,9 @@ namespace OrthancPerf
     }
 
     // Processes that rest, or have ended, are waited for (waitpid(2)) here or at the next call
-    void Tidy() noexcept override
+    void Tidy(TimePoint hanging) noexcept override
     {
-      pool_.Tidy();
+      pool_.Tidy(hanging);
     }
 
     // Of the processes that wait for work

@@ -44,23 +44,35 @@ namespace OrthancPerf
 
   void WorkerPool::Stop() noexcept
   {
-    Idles resting;  // waited for when the lock is released
     const std::lock_guard<std::mutex> lock(mutex_);
-    isStopping_ = true;
-    resting.swap(idle_);
+    isStopped_ = true;
     available_.notify_all();
 
-    for (WorkerProcess* worker : busy_)
+    for (const auto& [worker, since] : busy_)
     {
       worker->Interrupt();
     }
   }
 
 
-  void WorkerPool::Tidy() noexcept
+  void WorkerPool::Tidy(TimePoint hanging) noexcept
   {
     Idles dead;
     const std::lock_guard<std::mutex> lock(mutex_);
+
+    for (const auto& [worker, since] : busy_)
+    {
+      if (since <= hanging)
+      {
+        worker->Interrupt();
+        isStopped_ = isStopped_ || answered_ <= hanging;
+      }
+    }
+
+    if (isStopped_)
+    {
+      available_.notify_all();
+    }
 
     try
     {
@@ -80,9 +92,9 @@ namespace OrthancPerf
     RemoveExpired(dead);
 
     const bool isFree = available_.wait_until(
-        lock, deadline, [this] { return isStopping_ || busy_.size() + inTransit_ < maximum_; });
+        lock, deadline, [this] { return isStopped_ || busy_.size() + inTransit_ < maximum_; });
 
-    if (isStopping_)
+    if (isStopped_)
     {
       throw WorkerFailure("is being stopped");
     }
@@ -96,16 +108,10 @@ namespace OrthancPerf
 
     if (worker == nullptr)
     {
-      worker = Start(lock, deadline);
+      return Start(lock, deadline);
     }
 
-    busy_.insert(worker.get());
-
-    if (isStopping_)
-    {
-      worker->Interrupt();
-    }
-
+    busy_.emplace(worker.get(), Clock::now());
     return worker;
   }
 
@@ -115,9 +121,10 @@ namespace OrthancPerf
     std::unique_lock<std::mutex> lock(mutex_);
     busy_.erase(worker.get());
 
-    if (worker->IsAlive() && !isStopping_)
+    if (worker->IsAlive())
     {
-      idle_.push_back({std::move(worker), Clock::now()});
+      answered_ = Clock::now();
+      idle_.push_back({std::move(worker), answered_});
     }
     else
     {
@@ -198,30 +205,34 @@ namespace OrthancPerf
   std::unique_ptr<WorkerProcess> WorkerPool::Start(std::unique_lock<std::mutex>& lock,
                                                    TimePoint deadline)
   {
+    // Why it failed; empty: it did not
+    const auto attempt = [this](const auto& step) -> std::string
+    {
+      try
+      {
+        try
+        {
+          step();
+          return {};
+        }
+        catch (const std::exception& error)
+        {
+          const std::string problem = program_.GetProblem();
+          return problem.empty() ? error.what() : problem;
+        }
+      }
+      catch (const std::bad_alloc&)
+      {
+        return "No memory";  // short enough to need none
+      }
+    };
+
     inTransit_++;
     isProved_ = false;
     lock.unlock();
 
     std::unique_ptr<WorkerProcess> worker;
-    std::string problem;
-
-    try
-    {
-      try
-      {
-        worker =
-            std::make_unique<WorkerProcess>(program_, std::min(startup_, GetTimeLeft(deadline)));
-      }
-      catch (const std::exception& error)
-      {
-        problem = program_.GetProblem();
-        problem = problem.empty() ? error.what() : problem;
-      }
-    }
-    catch (const std::bad_alloc&)
-    {
-      problem = "No memory";  // short enough to need none
-    }
+    std::string problem = attempt([&] { worker = std::make_unique<WorkerProcess>(program_); });
 
     lock.lock();
     inTransit_--;
@@ -232,6 +243,23 @@ namespace OrthancPerf
       throw WorkerFailure(problem);
     }
 
+    busy_.emplace(worker.get(), Clock::now());
+
+    if (isStopped_)
+    {
+      worker->Interrupt();
+    }
+
+    lock.unlock();
+    problem = attempt([&] { worker->WaitUntilReady(std::min(startup_, GetTimeLeft(deadline))); });
+
+    if (!problem.empty())
+    {
+      GiveBack(std::move(worker));
+      throw WorkerFailure(problem);
+    }
+
+    lock.lock();
     isProved_ = true;
     hello_ = worker->GetHello();
     return worker;

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <sys/types.h>
 #include <utility>
 #include <vector>
@@ -27,11 +27,12 @@ namespace OrthancPerf
   public:
     WorkerPool(WorkerProgram program, std::size_t maximum, std::chrono::milliseconds startup);
 
-    // No worker can be taken from now on; those at work are interrupted, the others end
+    // No worker can be taken from now on, and those at work are interrupted
     void Stop() noexcept;
 
-    // Ends the workers that have rested for long, and waits for those that were ended by others
-    void Tidy() noexcept;
+    // Ends the workers that have rested for long, and waits for those that were ended by others.
+    // Interrupts those at work since "hanging"; if none has answered since, no other is taken.
+    void Tidy(TimePoint hanging = TimePoint::min()) noexcept;
 
     // Waits while "maximum" workers are busy. Throws WorkerFailure if none can be started, none is
     // free before the deadline, or the pool was stopped.
@@ -66,10 +67,11 @@ namespace OrthancPerf
 
     std::mutex mutex_;
     std::condition_variable available_;  // a worker may be taken, or none ever again
-    bool isStopping_ = false;
-    std::size_t inTransit_ = 0;  // being started or ended
-    std::set<WorkerProcess*> busy_;
-    Idles idle_;  // the last used one at the end
+    bool isStopped_ = false;
+    std::size_t inTransit_ = 0;                 // being forked or ended
+    std::map<WorkerProcess*, TimePoint> busy_;  // since when; becoming ready is work, too
+    TimePoint answered_;                        // the last time that one was given back alive
+    Idles idle_;                                // the last used one at the end
     WorkerHello hello_;
     bool isProved_ = false;  // the last one that was started has become ready
   };

@@ -48,11 +48,9 @@ namespace OrthancPerf
   }
 
 
-  WorkerProcess::WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience) :
+  WorkerProcess::WorkerProcess(const WorkerProgram& program) :
     WorkerProcess(program, MessageSocket::MakePair())
   {
-    ReceiveHello(patience);
-    isBroken_ = false;
   }
 
 
@@ -66,7 +64,7 @@ namespace OrthancPerf
   }
 
 
-  void WorkerProcess::ReceiveHello(std::chrono::milliseconds patience)
+  void WorkerProcess::WaitUntilReady(std::chrono::milliseconds patience)
   {
     switch (socket_.Receive(hello_, patience))
     {
@@ -75,6 +73,11 @@ namespace OrthancPerf
 
       case MessageSocket::Receipt::Closed:
       {
+        if (isInterrupted_)
+        {
+          ThrowEnd();
+        }
+
         const ProcessEnd end = process_.Wait(END_PATIENCE);
         throw WorkerFailure(end.exitCode == EXIT_CODE_NO_LIBRARY
                                 ? "does not start: a library that it needs is missing (see ldd)"
@@ -91,6 +94,8 @@ namespace OrthancPerf
     {
       throw WorkerFailure(problem);
     }
+
+    isBroken_ = false;
   }
 
 

@@ -48,8 +48,10 @@ namespace OrthancPerf
   class WorkerProcess
   {
   public:
+    explicit WorkerProcess(const WorkerProgram& program);
+
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
-    WorkerProcess(const WorkerProgram& program, std::chrono::milliseconds patience);
+    void WaitUntilReady(std::chrono::milliseconds patience);
 
     const WorkerHello& GetHello() const noexcept
     {
@@ -81,7 +83,6 @@ namespace OrthancPerf
   private:
     WorkerProcess(const WorkerProgram& program, std::pair<FileDescriptor, FileDescriptor> ends);
 
-    void ReceiveHello(std::chrono::milliseconds patience);
     void ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits);
     [[noreturn]] void ThrowEnd();
     [[noreturn]] void ThrowLate(std::chrono::milliseconds limit);

@@ -8,8 +8,8 @@ import io
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from typing import Protocol, Self
 
 import requests
@@ -64,6 +64,8 @@ class AcknowledgedLoad:
         self._server = server
         self._images = images
         self._is_over = threading.Event()
+        self._may_send = threading.Event()
+        self._may_send.set()
         self._threads = [
             threading.Thread(target=self._go_on, args=[getattr(self, f"_{way}")]) for way in ways
         ]
@@ -78,6 +80,15 @@ class AcknowledgedLoad:
         for thread in self._threads:
             thread.join()
 
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """No sender begins a message; their connections stay."""
+        self._may_send.clear()
+        try:
+            yield
+        finally:
+            self._may_send.set()
+
     def wait_for(self, count: int, seconds: float = 180) -> None:
         """Until so many more are acknowledged."""
         count += len(self.acknowledged)
@@ -87,6 +98,7 @@ class AcknowledgedLoad:
             time.sleep(0.005)
 
     def _take(self) -> tuple[int, bytes]:
+        self._may_send.wait()
         number, content = self._images.take()
         self.sent.add(number)
         return number, content

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <gtest/gtest.h>
 #include <memory>
 #include <set>
@@ -597,7 +599,7 @@ namespace OrthancPerf
 
     for (int i = 0; i < 5000 && IsProcess(pid); i++)
     {
-      engine.Tidy();
+      engine.Tidy(TimePoint::min());
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 
@@ -605,12 +607,71 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, NoWorkerOutlivesAStop)
+  // Runs a call that would take 30 s, and "end" once it is under way
+  std::string Interrupt(IsolatedEngine& engine, const std::function<void()>& end)
+  {
+    EngineResult result;
+    std::thread caller([&] { result = engine.Transcode("hang", 4, TARGET); });
+
+    while (!engine.GetIdleWorkers().empty())
+    {
+      std::this_thread::yield();
+    }
+
+    end();
+    caller.join();
+    return result.reason;
+  }
+
+
+  TEST(IsolatedEngine, TidyingEndsACallThatHangsButNotTheEngineIfOthersAnswer)
+  {
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 2);
+    ASSERT_EQ(engine.GetProblem(), "");
+    const std::string reason = Interrupt(engine,
+                                         [&]
+                                         {
+                                           const TimePoint begun = Clock::now();
+                                           engine.Tidy(begun - std::chrono::hours(1));
+                                           engine.Transcode("echo\n", 5, TARGET);
+                                           engine.Tidy(begun);
+                                         });
+    EXPECT_EQ(reason, "the program TestWorker is being stopped");
+    EXPECT_EQ(engine.Transcode("echo\n", 5, TARGET).reason, "");
+  }
+
+
+  // Or an Orthanc that stops would wait as long for each instance of an archive
+  TEST(IsolatedEngine, AnEngineThatOnlyHangsIsNotAskedAgain)
   {
     IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
     ASSERT_EQ(engine.GetProblem(), "");
-    const pid_t pid = engine.GetIdleWorkers().at(0);
-    engine.Stop();
-    EXPECT_FALSE(IsProcess(pid));
+    std::thread waiting;
+    EngineResult result;
+    Interrupt(engine,
+              [&]
+              {
+                waiting = std::thread([&] { result = engine.Transcode("echo\n", 5, TARGET); });
+                engine.Tidy(Clock::now());
+              });
+    waiting.join();
+    EXPECT_EQ(result.reason, "the program TestWorker is being stopped");
+  }
+
+
+  TEST(IsolatedEngine, TidyingEndsTheWaitForAProgramThatSaysNothing)
+  {
+    const Script script("exec sleep 600");
+    IsolatedEngine engine("dcmtk", script.GetPath(), 1);
+    std::string problem;
+    std::thread caller([&] { problem = engine.GetProblem(); });
+    const std::future<void> isOver = std::async(std::launch::async, [&] { caller.join(); });
+
+    while (isOver.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+    {
+      engine.Tidy(Clock::now());
+    }
+
+    EXPECT_EQ(problem, script.GetName() + " is being stopped");
   }
 }
