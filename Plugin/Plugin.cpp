@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/AdmissionGate.h"
 #include "Network/Messages/ContentLength.h"
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
@@ -84,7 +85,7 @@ namespace
     Guard("HttpRequestFilter",
           [ip](PluginContext& context)
           {
-            context.GetMemory().OnServed();
+            OnServed(context.GetCurrentConnection());
             context.GetTracker().OnRequest(Clock::now(), ip);
           });
 
@@ -106,8 +107,8 @@ namespace
     const std::optional<std::uint64_t> length =
         FindBodyLength(headersCount, headersKeys, headersValues);
     bool isLetOn = true;
-    Guard("UploadFilter",
-          [&](PluginContext& context) { isLetOn = context.GetMemory().MayUpload(length); });
+    Guard("UploadFilter", [&](PluginContext& context)
+          { isLetOn = MayUpload(context.GetCurrentConnection(), length); });
     return isLetOn ? 1 : 0;
   }
 
@@ -122,7 +123,6 @@ namespace
         [&](PluginContext& context)
         {
           const TimePoint now = Clock::now();
-          context.GetMemory().OnInstanceReceived(size);
           const ReceivedInstance received = DescribeReceived(data, size, origin);
           context.GetTracker().OnReceived(now, received);
 
@@ -182,7 +182,7 @@ namespace
           [=](PluginContext& context)
           {
             const TimePoint now = Clock::now();
-            context.GetMemory().OnInstanceStored();
+            OnInstanceStored(context.GetCurrentConnection());
             context.GetTracker().OnStored(
                 now,
                 DescribeStoredInstance(context.GetOrthanc().GetContext(), instance, instanceId));

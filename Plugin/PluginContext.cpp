@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "PluginContext.h"
 
+#include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
 #include "Metrics/MainFigures.h"
 #include "Metrics/ProcessDescriptors.h"
@@ -93,6 +94,7 @@ namespace OrthancPerf
     senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
     metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
+    filterUpload_(filterUpload),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
@@ -123,13 +125,11 @@ namespace OrthancPerf
     findings_("orthanc_perf_findings",
               "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
               [this] { return ToLabelledValues("id", advisor_.CountFindings()); }),
-    budgetMetrics_([this] { return memory_.GetFigures(); }),
+    budgetMetrics_([this] { return tuner_.GetAdmission().GetFigures(); }),
     evidence_(peers_, server_.dicomThreads),
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
-    memory_(orthanc_, tuner_, recorder_, server_, filterUpload,
-            [this](const std::string& warning) { Warn(warning); }),
     sentIdentifiers_(storeLookups_, configuration.recentInstances),
     tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
@@ -179,7 +179,8 @@ namespace OrthancPerf
   void PluginContext::Start(const std::string& transcodingProblem)
   {
     LoadTuning();
-    memory_.Start();
+    isStarted_ = true;
+    RegisterUploadFilter();
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
 
     if (!tuner_.Refresh())
@@ -242,7 +243,7 @@ namespace OrthancPerf
   void PluginContext::Stop()
   {
     // First, as Orthanc ends its servers once all messages are over
-    memory_.Stop();
+    tuner_.GetAdmission().Stop();
     transcoding_.Stop();
     StopTasks();
   }
@@ -313,7 +314,7 @@ namespace OrthancPerf
     Guard("TuningChanged",
           [this, &tuning]
           {
-            memory_.SetSettings(tuning.memory);  // first, as it cannot fail
+            LimitMemory(tuning.memory);  // first, as it cannot fail
             TuneSockets(tuning.dicomSockets);
             transcoding_.SetSettings(tuning.ingestTranscoding);
 
@@ -397,8 +398,11 @@ namespace OrthancPerf
           {
             const std::vector<OpenAssociation> open = ListOpenAssociations();
             history_.SetOpenAssociations(open.size());
-            history_.SetBudget(memory_.GetFigures());
-            evidence_.OnMemory(memory_.Look(evidence_.GetSecondsReceived()));
+            const AdmissionFigures admission = tuner_.GetAdmission().GetFigures();
+            history_.SetBudget(admission);
+            evidence_.OnMemory(memoryWatch_.Look(
+                {admission, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()},
+                Clock::now()));
             evidence_.Look(open);
           });
   }
@@ -462,6 +466,39 @@ namespace OrthancPerf
     catch (const SdkError&)
     {
       // What was known stays known; Orthanc's own log has the reason
+    }
+  }
+
+
+  void PluginContext::LimitMemory(const MemoryTuning& settings)
+  {
+    const std::uint64_t limit = settings.ingestBudget.Resolve(ReadMemoryLimit());
+    const bool isShareUnknown = limit == 0 && settings.ingestBudget.percent != 0;
+
+    if (isShareUnknown && !isShareUnknown_)
+    {
+      Warn("\"Memory.IngestBudget\" is a share, but how much memory there is cannot be read from "
+           "/proc/meminfo: there is no budget; say it in bytes");
+    }
+
+    isShareUnknown_ = isShareUnknown;
+    tuner_.GetAdmission().Set(limit, settings.ingestWait);
+    RegisterUploadFilter();
+  }
+
+
+  // Behind the filters that are registered at the start. Not before there is a budget: Orthanc
+  // (1.10.1 to 1.13.0) lets no request in while a filter is registered and another plugin's is
+  // still at work, such as one that asks a web service.
+  void PluginContext::RegisterUploadFilter()
+  {
+    if (isStarted_ && tuner_.GetAdmission().IsActive())
+    {
+      std::call_once(isUploadFilterRegistered_,
+                     [this] {
+                       OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc_.GetContext(),
+                                                                       filterUpload_);
+                     });
     }
   }
 

@@ -3,11 +3,11 @@
 
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
+#include "Advisor/MemoryWatch.h"
 #include "Ingest/IngestTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
 #include "Ingest/SentIdentifiers.h"
-#include "MemoryContext.h"
 #include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/GaugeFamily.h"
@@ -32,10 +32,12 @@
 #include "Tuning/TuningChanges.h"
 #include "Tuning/TuningStore.h"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 
 namespace OrthancPerf
 {
@@ -45,7 +47,7 @@ namespace OrthancPerf
   class PluginContext : private ITuningObserver
   {
   public:
-    // "transcode" is registered once the tuning wants it
+    // "transcode" and "filterUpload" are registered once the tuning wants them
     PluginContext(OrthancPluginContext* context, const Json::Value& orthancConfiguration,
                   const PerfConfiguration& configuration, OrthancPluginTranscoderCallback transcode,
                   OrthancPluginIncomingHttpRequestFilter2 filterUpload);
@@ -105,9 +107,10 @@ namespace OrthancPerf
       return transcoding_;
     }
 
-    const MemoryContext& GetMemory() const
+    // The connection that the calling thread has read last; -1: none that is known
+    int GetCurrentConnection() const noexcept
     {
-      return memory_;
+      return recorder_.GetCurrentConnection();
     }
 
     const MetricsUsers& GetMetricsUsers() const
@@ -144,6 +147,8 @@ namespace OrthancPerf
     void StartTask(Tasks& tasks, const char* threadName, const char* callback,
                    std::chrono::milliseconds period, std::function<void()> task);
     void StopTasks();
+    void LimitMemory(const MemoryTuning& settings);
+    void RegisterUploadFilter();
     void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();
     void CheckChange(const Tuning& current, const Tuning& proposed) const;
@@ -154,6 +159,10 @@ namespace OrthancPerf
     const RequestSenders senders_;
     const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
+    const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
+    std::once_flag isUploadFilterRegistered_;
+    std::atomic<bool> isStarted_ = false;
+    bool isShareUnknown_ = false;          // of the memory, and the log has it
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isTuningAsked_ = false;           // what was saved of it
     bool isTuningTold_ = false;            // in the log, once it is loaded
@@ -173,10 +182,10 @@ namespace OrthancPerf
     const BudgetMetrics budgetMetrics_;
     History history_;
     EvidenceCollector evidence_;
+    MemoryWatch memoryWatch_;  // housekeeping's
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
-    MemoryContext memory_;
     StoreLookups storeLookups_;
     JobWatch jobWatch_;
     SentIdentifiers sentIdentifiers_;

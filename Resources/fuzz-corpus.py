@@ -192,13 +192,11 @@ def make_tunings() -> Seeds:
 
 def make_senders() -> Seeds:
     """Three at once with room for one: each step is whom it concerns and what, and how much."""
-    room, association, chunks, upload = 1 * 8, 5 * 8, 3 * 8, 4 * 8
-    for begin in (association, chunks, upload):
-        three = [begin + place for place in range(3)]
-        settings = 0o77  # as many as may be have a place in the line
-        steps = [(room, 12), *((step, 100) for step in three)]
+    limit, association, upload = 1 * 8, 5 * 8, 7 * 8
+    for begin in (association, upload):
+        steps = [(limit, 48), *((begin + place, 100) for place in range(3))]
         steps += [(association + place, 16) for place in range(3) for _ in range(8)]
-        yield bytes([settings, *(byte for step in steps for byte in step)])
+        yield bytes(byte for step in steps for byte in step)
     yield b"+1000000000"
 
 
@@ -274,6 +272,7 @@ def make_programs() -> Seeds:
 
 
 SEEDS = {
+    "FuzzAdmission": make_senders,
     "FuzzAskedServers": make_questions,
     "FuzzAssociateRequest": make_associate_requests,
     "FuzzCodestream": make_codestreams,
@@ -284,7 +283,6 @@ SEEDS = {
     "FuzzDicomFile": make_files,
     "FuzzGdcmProgram": make_programs,
     "FuzzImageDescription": make_files,
-    "FuzzIngestBudget": make_senders,
     "FuzzNativeEngine": make_files,
     "FuzzRestRequest": make_requests,
     "FuzzTranscoding": make_transcodings,

@@ -80,8 +80,7 @@ namespace OrthancPerf
     std::uint64_t waits = 0;       // messages that had to wait for it
     double waited = 0;             // seconds, all together
     double received = 0;           // seconds of all that was received meanwhile, with pauses
-    std::uint64_t givenUp = 0;     // messages let on, as they had waited for as long as may be
-    std::uint64_t passed = 0;      // messages let on, as too many waited already
+    std::uint64_t givenUp = 0;     // messages admitted over it after the longest wait
     std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
   };
 

@@ -26,8 +26,8 @@ namespace OrthancPerf
     const Sample& oldest = samples_.front();
     const ProcessMemory& process = samples_.back().process;
 
-    const BudgetFigures& budget = ingest.budget;
-    const BudgetFigures& before = oldest.ingest.budget;
+    const AdmissionFigures& budget = ingest.budget;
+    const AdmissionFigures& before = oldest.ingest.budget;
 
     MemoryEvidence evidence;
     evidence.canWait = ingest.canWait;
@@ -36,7 +36,6 @@ namespace OrthancPerf
     evidence.waited = ToSeconds(budget.waited - before.waited);
     evidence.received = ingest.received - oldest.ingest.received;
     evidence.givenUp = budget.givenUp - before.givenUp;
-    evidence.passed = budget.passedFullLine - before.passedFullLine;
     evidence.recentPeak = process.peak > oldest.process.peak ? process.peak : 0;
     return evidence;
   }

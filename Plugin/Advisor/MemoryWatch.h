@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Admission/AdmissionQueue.h"
 #include "Advisor/Evidence.h"
 #include "Advisor/ProcessMemory.h"
-#include "Ingest/IngestBudget.h"
 
 #include <chrono>
 #include <deque>
@@ -24,7 +24,7 @@ namespace OrthancPerf
     // As of now; what is counted, is so since the start
     struct Ingest
     {
-      BudgetFigures budget;
+      AdmissionFigures budget;
       bool canWait = true;  // the socket probe is there, without which no budget is in effect
       double received = 0;  // EvidenceCollector::GetSecondsReceived
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/TrafficSums.h"
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ namespace OrthancPerf
     instances += 1;
     bytes += static_cast<double>(instance.size);
 
-    if (instance.size > IngestBudget::PIECE)
+    if (instance.size > AdmissionQueue::PIECE)
     {
       largeInstances += 1;
       largeBytes += static_cast<double>(instance.size);

@@ -46,7 +46,7 @@ namespace OrthancPerf
 
     double instances = 0;
     double bytes = 0;
-    double largeInstances = 0;  // those that would count for IngestBudget
+    double largeInstances = 0;  // those that AdmissionQueue would count
     double largeBytes = 0;
     double firstMessages = 0;  // instances that came first over their connection
     double stalls = 0;

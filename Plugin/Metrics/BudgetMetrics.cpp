@@ -17,7 +17,7 @@ namespace OrthancPerf
   {
     using prometheus::MetricType;
 
-    const BudgetFigures figures = read_();
+    const AdmissionFigures figures = read_();
 
     const auto add = [&receive](MetricType type, const char* name, const char* help, auto value)
     {
@@ -37,13 +37,6 @@ namespace OrthancPerf
     add(MetricType::Counter, "waited_seconds_total", "What they waited, all together.",
         ToSeconds(figures.waited));
     add(MetricType::Counter, "given_up_total",
-        "Messages that had waited as long as they may, and were let on without room.",
-        figures.givenUp);
-    add(MetricType::Counter, "passed_full_line_total",
-        "Messages that were let on without room as so many waited already as may.",
-        figures.passedFullLine);
-    add(MetricType::Counter, "broken_off_total",
-        "Messages whose sender went away while they waited, or Orthanc stopped.",
-        figures.brokenOff);
+        "Messages that were admitted over the budget after the longest wait.", figures.givenUp);
   }
 }

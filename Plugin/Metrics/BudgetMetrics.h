@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 #include "Metrics/MetricSource.h"
 
 
@@ -14,7 +14,7 @@ namespace OrthancPerf
   class BudgetMetrics : public IMetricSource
   {
   public:
-    using Read = std::function<BudgetFigures()>;
+    using Read = std::function<AdmissionFigures()>;
 
     explicit BudgetMetrics(Read read);
 

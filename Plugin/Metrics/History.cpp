@@ -48,7 +48,7 @@ namespace OrthancPerf
   }
 
 
-  void History::SetBudget(const BudgetFigures& figures) noexcept
+  void History::SetBudget(const AdmissionFigures& figures) noexcept
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();

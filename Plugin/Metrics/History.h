@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 #include "Ingest/Journal.h"
 #include "Metrics/HistorySeries.h"
 
@@ -50,7 +50,7 @@ namespace OrthancPerf
 
     // What the instances in flight take, and what they have waited for that since the start;
     // likewise
-    void SetBudget(const BudgetFigures& figures) noexcept;
+    void SetBudget(const AdmissionFigures& figures) noexcept;
 
     // All points that are kept and begin at "since" (0: all) or later. All of them, too, if that is
     // in the future: the reader has points from before the clock was set back.
@@ -65,6 +65,6 @@ namespace OrthancPerf
     std::array<HistorySeries, HISTORY_RESOLUTION_COUNT> series_;
     std::uint32_t openAssociations_ = 0;
     std::array<bool, DIRECTION_COUNT> areStallsObserved_ = {};
-    BudgetFigures budget_;
+    AdmissionFigures budget_;
   };
 }

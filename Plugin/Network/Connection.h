@@ -69,7 +69,8 @@ namespace OrthancPerf
     LossSigns earlierLossSigns;      // and as the one before it did
     bool isLossSeen = false;         // when it was over: the network has lost what it was for
     std::uint64_t requestBytes = 0;  // of the request under way, so far
-    std::uint64_t askAt = NEVER;     // with so many of them, IngestBudget is to be asked
+    std::uint64_t askAt = NEVER;     // with so many of them, AdmissionQueue is asked
+    bool isCounted = false;          // by AdmissionQueue, which was asked
     AssociationOutcome outcome = AssociationOutcome::Incomplete;
     AssociateRequestParser associateRequest;
     PduFramer readFramer;

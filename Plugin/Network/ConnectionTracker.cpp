@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ConnectionTracker.h"
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 #include "Network/AskedServers.h"
 #include "Network/Messages/CommandField.h"
 
@@ -300,7 +300,7 @@ namespace OrthancPerf
 
     // What of HTTP requests Orthanc keeps is known once it has let them in
     connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
-                           ? IngestBudget::PIECE
+                           ? AdmissionQueue::PIECE
                            : Connection::NEVER;
     observer_.OnRequestBegins(connection, now);
   }

@@ -47,9 +47,9 @@ namespace OrthancPerf
       probe_.SetOutgoingPorts(ports);
     }
 
-    IngestBudget& GetBudget()
+    AdmissionQueue& GetAdmission()
     {
-      return probe_.GetBudget();
+      return probe_.GetAdmission();
     }
 
     const Probe& GetProbe() const

@@ -95,9 +95,9 @@ namespace OrthancPerf
     // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
     void ForgetMessage(const ContextUse& use, int fd) noexcept
     {
-      if (!use->budget.IsIdle())
+      if (Connection* connection = use.Find(fd))
       {
-        use->budget.Close(fd, Clock::now());
+        use.CloseMessage(*connection);
       }
     }
 
@@ -112,12 +112,12 @@ namespace OrthancPerf
 
   Watch TurnTo(int fd) noexcept
   {
-    bool isBudgeted = false;
-    return TurnToRead(fd, isBudgeted);
+    bool mustAsk = false;
+    return TurnToRead(fd, mustAsk);
   }
 
 
-  Watch TurnToRead(int fd, bool& isBudgeted) noexcept
+  Watch TurnToRead(int fd, bool& mustAsk) noexcept
   {
     const ContextUse use;
     Connection* connection = FindSocketOfServer(use, fd);
@@ -128,8 +128,8 @@ namespace OrthancPerf
     }
 
     Tune(use, *connection);
-    isBudgeted = !use->budget.IsIdle() && connection->state == ExchangeState::Request &&
-                 connection->requestBytes >= connection->askAt;
+    mustAsk = use->admission.IsActive() && connection->state == ExchangeState::Request &&
+              connection->requestBytes >= connection->askAt;
     return connection->IsDicom() ? Watch::Wait : Watch::Duration;
   }
 
@@ -256,7 +256,7 @@ namespace OrthancPerf
 
     if (connection != nullptr && getpid() == use->process)
     {
-      ForgetMessage(use, fd);
+      use.CloseMessage(*connection);
       use->tracker.OnClosing(*connection, Clock::now());
     }
   }
@@ -293,9 +293,9 @@ namespace OrthancPerf
       use->tracker.OnWritten(*connection, ToBytes(buffer), size, now);
 
       // Orthanc answers when it is done with the request
-      if (!use->budget.IsIdle() && connection->state == ExchangeState::Response)
+      if (connection->state == ExchangeState::Response)
       {
-        use->budget.Close(fd, now);
+        use.CloseMessage(*connection);
       }
     }
   }

@@ -13,7 +13,8 @@ namespace OrthancPerf
   // What the hooks of the probe (WatchedFunctions.cpp) do before and after their originals. Each
   // looks its connection up in the context of the hooks and tells the tracker; nothing happens
   // where there is no context, or where it does not know the descriptor. They keep errno, take no
-  // lock, allocate nothing, and never wait. Any thread.
+  // lock, allocate nothing, and never wait; but for a large message while there is a
+  // limit of memory: AdmissionQueue takes its lock when that ends. Any thread.
 
   // What is to be seen of a call that may wait for bytes
   enum class Watch
@@ -26,8 +27,8 @@ namespace OrthancPerf
   // The thread is about to read or to wait
   Watch TurnTo(int fd) noexcept;
 
-  // The same for a read; "isBudgeted": MayRead (IngestGate.h) is to be asked
-  Watch TurnToRead(int fd, bool& isBudgeted) noexcept;
+  // The same for a read; "mustAsk": MayRead (AdmissionGate.h) before it
+  Watch TurnToRead(int fd, bool& mustAsk) noexcept;
 
   // The thread has to wait for bytes. After how much of the wait, if it lasts, to look into it;
   // zero: no need to.

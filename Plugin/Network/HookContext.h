@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/Sockets/SharedDicomSockets.h"
 #include "Redirection/ErrnoKeeper.h"
@@ -18,7 +18,7 @@ namespace OrthancPerf
   {
     ConnectionTracker& tracker;
     const SharedDicomSockets& settings;
-    IngestBudget& budget;
+    AdmissionQueue& admission;
     const pid_t process = getpid();
   };
 
@@ -57,6 +57,16 @@ namespace OrthancPerf
     explicit operator bool() const noexcept
     {
       return context_ != nullptr;
+    }
+
+    // The message under way on a connection of this context is over
+    void CloseMessage(Connection& connection) const noexcept
+    {
+      if (connection.isCounted)
+      {
+        connection.isCounted = false;
+        context_->admission.Close(connection.fd);
+      }
     }
 
   private:

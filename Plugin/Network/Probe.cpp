@@ -10,7 +10,7 @@ namespace OrthancPerf
   Probe::Probe(WatchedPlaces places, IConnectionObserver& observer,
                GotPatcher::ModuleFilter filter) :
     tracker_(table_, observer, std::move(places)),
-    context_{tracker_, settings_, budget_},
+    context_{tracker_, settings_, admission_},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
   {
@@ -48,7 +48,7 @@ namespace OrthancPerf
       patcher_.Restore();
       LeaveContext(context_);
       table_.Clear();  // what is closed from now on is not seen
-      budget_.Clear();
+      admission_.Clear();
       isEntered_ = false;
     }
   }

@@ -12,7 +12,7 @@
 namespace OrthancPerf
 {
   // Watches the connections and stored files of this process, tunes its DICOM sockets, and holds
-  // its senders back where there is a budget, from Install() to Remove(). One probe at a time in a
+  // its senders back while memory is short, from Install() to Remove(). One probe at a time in a
   // process; owned by the plugin's context, which installs, refreshes and removes it on one thread.
   // Settings and connections: any thread.
   class Probe
@@ -51,14 +51,14 @@ namespace OrthancPerf
       tracker_.SetOutgoingPorts(ports);
     }
 
-    IngestBudget& GetBudget()
+    AdmissionQueue& GetAdmission()
     {
-      return budget_;
+      return admission_;
     }
 
-    const IngestBudget& GetBudget() const
+    const AdmissionQueue& GetAdmission() const
     {
-      return budget_;
+      return admission_;
     }
 
     const ConnectionTable& GetConnections() const
@@ -70,7 +70,7 @@ namespace OrthancPerf
     ConnectionTable table_;
     ConnectionTracker tracker_;
     SharedDicomSockets settings_;
-    IngestBudget budget_{ConnectionTable::DEFAULT_CAPACITY};
+    AdmissionQueue admission_{ConnectionTable::DEFAULT_CAPACITY};
     HookContext context_;
     GotPatcher patcher_;
     std::string problem_;

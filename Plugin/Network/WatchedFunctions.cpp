@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/WatchedFunctions.h"
 
+#include "Network/AdmissionGate.h"
 #include "Network/AskedServers.h"
 #include "Network/HookActions.h"
-#include "Network/IngestGate.h"
 #include "Network/WrittenFiles.h"
 #include "Redirection/ErrnoKeeper.h"
 
@@ -71,10 +71,10 @@ namespace OrthancPerf
     ssize_t Receive(int fd, void* buffer, std::size_t size, int flags, const Original& original)
     {
       const bool isReading = size != 0 && (flags & NO_READING) == 0;
-      bool isBudgeted = false;
-      const Watch watch = isReading ? TurnToRead(fd, isBudgeted) : Watch::Nothing;
+      bool mustAsk = false;
+      const Watch watch = isReading ? TurnToRead(fd, mustAsk) : Watch::Nothing;
 
-      if (isBudgeted && !MayRead(fd))
+      if (mustAsk && !MayRead(fd))
       {
         AfterRead(fd, buffer, -1, {});
         return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/StatusResource.h"
 
+#include "Admission/MemoryLimit.h"
 #include "Advisor/ProcessMemory.h"
-#include "Ingest/MemoryLimit.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 
@@ -104,7 +104,8 @@ namespace OrthancPerf
         keys.append("IngestTranscoding.TransferSyntax");
       }
 
-      if (!sources.tuner.IsProbeInstalled() && sources.tuner.GetProbe().GetBudget().IsOn())
+      if (!sources.tuner.IsProbeInstalled() &&
+          sources.tuner.GetProbe().GetAdmission().GetFigures().limit != 0)
       {
         keys.append("Memory.IngestBudget");
       }
@@ -156,23 +157,21 @@ namespace OrthancPerf
     }
 
 
-    Json::Value DescribeMemory(const IngestBudget& budget)
+    Json::Value DescribeMemory(const AdmissionQueue& admission)
     {
-      const BudgetFigures figures = budget.GetFigures();
+      const AdmissionFigures figures = admission.GetFigures();
       const std::uint64_t limit = ReadMemoryLimit();
       const ProcessMemory process = ProcessMemory::Read();
 
       Json::Value json;
       json["IngestBudget"] = ToJson(figures.limit);
-      json["Copies"] = ToJson(IngestBudget::COPIES);
+      json["Copies"] = ToJson(AdmissionQueue::COPIES);
       json["Held"] = ToJson(figures.held);
       json["InFlight"] = ToJson(figures.inFlight);
       json["Waiting"] = ToJson(figures.waiting);
       json["Waits"] = ToJson(figures.waits);
       json["Waited"] = ToJson(figures.waited);
       json["GivenUp"] = ToJson(figures.givenUp);
-      json["PassedFullLine"] = ToJson(figures.passedFullLine);
-      json["BrokenOff"] = ToJson(figures.brokenOff);
       json["Anonymous"] = ToJson(process.anonymous);
       json["Peak"] = ToJson(process.peak);
 
@@ -228,7 +227,7 @@ namespace OrthancPerf
       answer["Ingest"] = DescribeIngest(sources.tracker);
       answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
       answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
-      answer["Memory"] = DescribeMemory(sources.tuner.GetProbe().GetBudget());
+      answer["Memory"] = DescribeMemory(sources.tuner.GetProbe().GetAdmission());
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
       answer["Windows"] = ListJson(sources.traffic.Summarize(),
                                    [](const WindowSummary& window) { return Describe(window); });

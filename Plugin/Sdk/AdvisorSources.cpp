@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/AdvisorSources.h"
 
+#include "Admission/MemoryLimit.h"
 #include "Advisor/EngineOutlook.h"
-#include "Ingest/MemoryLimit.h"
 
 #include <algorithm>
 #include <array>

@@ -13,9 +13,6 @@ namespace OrthancPerf
     constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
     constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
-    constexpr std::size_t DEFAULT_HTTP_THREADS = 50;
-    constexpr std::size_t DEFAULT_SCP_TIMEOUT = 30;  // seconds
-    constexpr std::size_t DEFAULT_HTTP_TIMEOUT = 30;
     constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
 
@@ -181,9 +178,6 @@ namespace OrthancPerf
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
     dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
-    httpThreads(GetCount(orthancConfiguration, "HttpThreadsCount", DEFAULT_HTTP_THREADS)),
-    dicomTimeout(GetCount(orthancConfiguration, "DicomScpTimeout", DEFAULT_SCP_TIMEOUT)),
-    httpTimeout(GetCount(orthancConfiguration, "HttpRequestTimeout", DEFAULT_HTTP_TIMEOUT)),
     modalityTitles(ReadModalityTitles(orthancConfiguration["DicomModalities"])),
     encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),

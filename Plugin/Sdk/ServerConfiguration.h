@@ -3,7 +3,6 @@
 
 #include <json/value.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -39,9 +38,6 @@ namespace OrthancPerf
     std::uint16_t dicomPort;  // 0: Orthanc has no DICOM server
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
     std::size_t dicomThreads;
-    std::size_t httpThreads;
-    std::chrono::seconds dicomTimeout;  // that Orthanc's DICOM server has patience; zero: any time
-    std::chrono::seconds httpTimeout;   // and its HTTP server
 
     std::vector<std::string> modalityTitles;  // the AE titles of all modalities
     std::vector<std::uint16_t>

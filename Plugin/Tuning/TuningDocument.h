@@ -125,9 +125,9 @@ namespace OrthancPerf
   {
     MemoryAmount ingestBudget;  // none: as much as they want
 
-    // What one message may wait. Orthanc as a client gives up when an upload has taken a minute in
-    // all ("HttpTimeout"), HAProxy as Debian configures it when nothing came for 50 s: large ones
-    // are to be sent and stored in what is left.
+    // What one message may wait at the head of the queue. Orthanc as a client gives up when an
+    // upload has taken a minute in all ("HttpTimeout"), HAProxy as Debian configures it when
+    // nothing came for 50 s: large ones are to be sent and stored in what is left.
     std::chrono::seconds ingestWait = std::chrono::seconds(30);
 
     bool operator==(const MemoryTuning& other) const;

@@ -30,8 +30,8 @@ namespace OrthancPerf
 
   constexpr IntegerRange LOSSY_QUALITY_RANGE = {1, 100};
 
-  // A message begins with two pieces (IngestBudget::PIECE), three times: less would let on one
-  // after the other. No machine has more.
+  // Less would admit messages of two pieces (AdmissionQueue::PIECE) one after the other. No machine
+  // has more.
   constexpr IntegerRange MEMORY_RANGE = {std::int64_t{64} << 20, std::int64_t{1} << 50};
   constexpr IntegerRange SHARE_RANGE = {1, 100};
 

@@ -6,14 +6,12 @@ and what becomes of it is no matter of chance.
 """
 
 import contextlib
-import gzip
 import os
 import socket
 import threading
 import time
-import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ import requests
 from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
-from harness import advice, clients, memory_group, wire
+from harness import advice, clients, memory_group
 from harness.images import Image, write_multi_frame
 from harness.large import (
     HELD,
@@ -41,7 +39,6 @@ from harness.ledger import Answer
 from harness.load import meanwhile
 from harness.metrics import PREFIX, scrape, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
-from harness.process import forget_peak, get_peak_bytes
 
 TUNING = "/perf/tuning"
 METRIC = PREFIX + "ingest_budget_"
@@ -55,14 +52,12 @@ SENDERS = 6
 # may say nothing for a while
 THREADS = {"DicomThreadsCount": 16, "DicomScpTimeout": 300}
 
-# What a message may be ahead of its turn: its first piece, and what keeps its sender patient
+# What a message may be ahead of its turn: its first piece, and what is read to keep its sender
 AHEAD = 8 * MEBIBYTE
 
 LOOK_SECONDS = 0.02
-PATIENCE = 60.0  # for what is to happen at once, on a machine that is busy with much else
 
 Start = StartOrthanc
-Break = Trickle = Callable[[OrthancServer], AbstractContextManager[None]]
 
 
 def limit(budget: Json = BUDGET, seconds: int = 600) -> dict[str, Any]:
@@ -147,9 +142,6 @@ def store_beside(server: OrthancServer, small: Sequence[Image]) -> None:
     assert get_memory(server)["Waits"] == before["Waits"]
 
 
-# ---- Many at once --------------------------------------------------------------------------------
-
-
 def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
     orthanc: OrthancServer, make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -169,7 +161,7 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
     assert memory["IngestBudget"] == BUDGET
     assert memory["Waits"] == SENDERS
     assert memory["Waited"] > 0
-    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+    assert memory["GivenUp"] == 0
     for image in images:
         check_stored(orthanc, image)
 
@@ -187,9 +179,6 @@ def test_many_large_images_take_no_more_than_the_budget_and_one_of_them(
     assert metrics.sum(METRIC + "waited_seconds_total") == pytest.approx(memory["Waited"], rel=0.01)
 
 
-# ---- Each way in ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_a_large_image_waits_in_each_way_and_is_stored(
     orthanc: OrthancServer, images: list[Image], way: str
@@ -205,7 +194,7 @@ def test_a_large_image_waits_in_each_way_and_is_stored(
     check_stored(orthanc, image, way)
     memory = check_all_over(orthanc)
     assert memory["Waits"] == 1
-    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+    assert memory["GivenUp"] == 0
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -236,95 +225,11 @@ def test_what_is_stored_of_a_chunked_request_is_free(
     assert max(held) < memory["Copies"] * len(body) / 2
 
 
-# ---- What is larger than it looks ----------------------------------------------------------------
-
-
-def receive_until(client: socket.socket, expected: bytes) -> None:
-    received = b""
-    while expected not in received:
-        piece = client.recv(65536)
-        assert piece, received
-        received += piece
-
-
-def test_an_upload_that_is_pipelined_waits_as_any_other(
-    orthanc: OrthancServer, images: list[Image]
-) -> None:
-    """CivetWeb reads its header together with the request before, so that no read begins it."""
-    content = images[0].read_bytes()
-    with connect(orthanc) as client:
-        client.settimeout(PATIENCE)
-        with hold(orthanc):
-            head = "GET /system HTTP/1.1\r\nHost: test\r\n\r\n"
-            head += "POST /instances HTTP/1.1\r\nHost: test\r\n"
-            client.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode())
-            wait_for_waiting(orthanc, 1)
-        client.sendall(content)
-        receive_until(client, b'"Status" : "Success"')
-    check_stored(orthanc, images[0], "upload")
-    assert check_all_over(orthanc)["Waits"] == 1
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_an_upload_that_says_it_is_another_method_waits(
-    orthanc: OrthancServer, method: str
-) -> None:
-    """Orthanc's WebDAV reads its body all the same."""
-    with hold(orthanc), connect(orthanc) as stranger:
-        head = f"{method} /instances HTTP/1.1\r\nHost: test\r\n"
-        head += "X-HTTP-Method-Override: DELETE\r\nContent-Length: 100000000\r\n\r\n"
-        stranger.sendall(head.encode())
-        wait_for_waiting(orthanc, 1)
-    check_all_over(orthanc)
-
-
-def make_gzip(content: bytes) -> tuple[bytes, dict[str, str]]:
-    return gzip.compress(content), {"Content-Encoding": "gzip"}
-
-
-def make_zip(content: bytes) -> tuple[bytes, dict[str, str]]:
-    archive = BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("image.dcm", content)
-    return archive.getvalue(), {}
-
-
-@pytest.mark.parametrize("make_body", [make_gzip, make_zip])
-def test_what_an_upload_is_inflated_to_counts_while_it_is_stored(
-    start_orthanc: Start,
-    tmp_path: Path,
-    make_body: Callable[[bytes], tuple[bytes, dict[str, str]]],
-) -> None:
-    """By a script that takes its time over it, which others have to wait for."""
-    script = tmp_path / "slow.lua"
-    script.write_text(
-        "function ReceivedInstanceFilter()\n"
-        "  local begun = os.time()\n"
-        "  while os.time() < begun + 3 do end\n"
-        "  return true\n"
-        "end\n"
-    )
-    orthanc = start_orthanc(perf=limit(), options={**THREADS, "LuaScripts": [str(script)]})
-    blank = dcmread(make_large(tmp_path, 1, FRAMES)[0].path)
-    blank.PixelData = bytes(len(blank.PixelData))
-    inflated = BytesIO()
-    blank.save_as(inflated)
-    body, headers = make_body(inflated.getvalue())
-    assert len(body) < MEBIBYTE
-
-    with watch_held(orthanc) as held:
-        answer = orthanc.request("POST", "/instances", data=body, headers=headers)
-        assert answer.status_code == 200
-    memory = check_all_over(orthanc)
-    assert max(held) == memory["Copies"] * len(inflated.getvalue())
-    assert memory["Waits"] == 0
-
-
 # ---- What goes wrong -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_sender_that_dies_while_it_waits_lets_nobody_else_on(
+def test_a_sender_that_dies_while_it_waits_harms_nobody_else(
     orthanc: OrthancServer, images: list[Image], way: str
 ) -> None:
     """Its kernel still has megabytes to send, and tells Orthanc of its end only behind them."""
@@ -339,7 +244,6 @@ def test_a_sender_that_dies_while_it_waits_lets_nobody_else_on(
             wait_for_waiting(orthanc, 3)
             first.kill()
             time.sleep(1)
-            assert get_memory(orthanc)["Waiting"] >= 1
             assert not any(is_stored(orthanc, image) for image in images)
         for sender in others:
             assert sender.wait() is Answer.ACKNOWLEDGED
@@ -349,45 +253,6 @@ def test_a_sender_that_dies_while_it_waits_lets_nobody_else_on(
     assert not is_stored(orthanc, images[0])
     for image, kind in zip(images[1:3], ("C-STORE", "upload"), strict=True):
         check_stored(orthanc, image, kind)
-
-
-@contextlib.contextmanager
-def break_store(server: OrthancServer) -> Iterator[None]:
-    with LargeMessage(server, 5) as message:
-        message.send_until_held(1)
-        yield
-
-
-@contextlib.contextmanager
-def break_upload(server: OrthancServer, head: str = "Content-Length: 100000000") -> Iterator[None]:
-    with connect(server) as client:
-        client.sendall(f"POST /instances HTTP/1.1\r\nHost: test\r\n{head}\r\n\r\n".encode())
-        send_body(client, head, 32 * MEBIBYTE)
-        yield
-        wire.reset(client)
-
-
-def break_chunked_upload(server: OrthancServer) -> AbstractContextManager[None]:
-    return break_upload(server, "Transfer-Encoding: chunked")
-
-
-@pytest.mark.parametrize("make_broken", [break_store, break_upload, break_chunked_upload])
-def test_a_connection_that_breaks_while_it_waits_is_no_longer_waited_for(
-    orthanc: OrthancServer, images: list[Image], make_broken: Break
-) -> None:
-    with ExitStack() as stack:
-        with hold(orthanc):
-            with make_broken(orthanc):
-                wait_for_waiting(orthanc, 1)
-                sender = stack.enter_context(Sender(orthanc, "C-STORE", images[0]))
-                wait_for_waiting(orthanc, 2)
-            assert wait_until(lambda: get_memory(orthanc)["BrokenOff"] == 1), get_memory(orthanc)
-            wait_for_waiting(orthanc, 1)
-            assert sender.is_running()
-        assert sender.wait() is Answer.ACKNOWLEDGED
-    assert check_all_over(orthanc)["BrokenOff"] == 1
-    check_stored(orthanc, images[0])
-    assert len(orthanc.get_json("/instances")) == 1
 
 
 def test_orthanc_stops_while_large_images_wait_and_takes_none_of_them_in(
@@ -402,30 +267,25 @@ def test_orthanc_stops_while_large_images_wait_and_takes_none_of_them_in(
             for way, image in zip(WAYS, images, strict=True)
         ]
         wait_for_waiting(server, len(WAYS))
-        forget_peak(server.pid)
-        begun = peak = get_peak_bytes(server.pid)
         server.ask_to_stop()
-        deadline = time.monotonic() + PATIENCE
-        while any(sender.is_running() for sender in senders):
-            assert time.monotonic() < deadline, server.log
-            with contextlib.suppress(OSError, ValueError, IndexError):  # it has ended
-                peak = max(peak, get_peak_bytes(server.pid))
-            time.sleep(0.01)
+        answers = [sender.wait() for sender in senders]
         held.vanish()
         assert server.stop() == 0, server.log
-        assert all(sender.wait() is not Answer.ACKNOWLEDGED for sender in senders)
-    assert peak - begun < 2 * images[0].get_size(), f"{(peak - begun) / 1e6:.0f} MB more"
+        assert Answer.ACKNOWLEDGED not in answers
     server.start()
     assert server.get_json("/instances") == []
 
 
-def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[Image]) -> None:
-    """And who has waited for so long is stored, as is what comes after it. A finding says so."""
+def test_the_next_one_is_admitted_after_the_longest_wait(
+    start_orthanc: Start, images: list[Image]
+) -> None:
+    """Beside one that stalls; a finding says so."""
     server = start_orthanc(perf=limit(seconds=1), options=THREADS)
-    with hold(server):
-        for way, image in zip(("C-STORE", "upload", "STOW-RS"), images[:3], strict=True):
-            with Sender(server, way, image) as sender:
-                assert sender.wait() is Answer.ACKNOWLEDGED
+    ways = ("C-STORE", "upload", "STOW-RS")
+    with hold(server), ExitStack() as stack:
+        for way, image in zip(ways, images[:3], strict=True):
+            sender = stack.enter_context(Sender(server, way, image))
+            assert sender.wait() is Answer.ACKNOWLEDGED
         memory = get_memory(server)
         assert memory["Waits"] == memory["GivenUp"] == 3
         assert memory["Waited"] >= 3 * 0.9
@@ -433,8 +293,8 @@ def test_nobody_waits_longer_than_the_bound(start_orthanc: Start, images: list[I
     assert wait_until(
         lambda: advice.find(server, "ingest-memory")["Evidence"]["GivenUp"] == 3, seconds=10
     )
-    assert advice.find(server, "ingest-memory")["Evidence"]["IngestBudget"] == BUDGET
-    for way, image in zip(("C-STORE", "upload", "STOW-RS"), images[:3], strict=True):
+    assert scrape(server).sum(METRIC + "given_up_total") == 3
+    for way, image in zip(ways, images[:3], strict=True):
         check_stored(server, image, way)
 
 
@@ -448,203 +308,35 @@ def test_who_gives_up_after_a_minute_without_a_write_waits_for_longer(
         with hold(orthanc, 512 * MEBIBYTE):
             senders = [stack.enter_context(Sender(orthanc, "C-STORE", image)) for image in images]
             wait_for_waiting(orthanc, len(images))
-            time.sleep(150)  # after the first sips, which end after 15 s, twice as long as it waits
+            time.sleep(130)  # twice as long as it waits
             assert all(sender.is_running() for sender in senders)
         for sender in senders:
             assert sender.wait() is Answer.ACKNOWLEDGED
     memory = check_all_over(orthanc)
-    assert memory["GivenUp"] == memory["BrokenOff"] == 0
+    assert memory["GivenUp"] == 0
     for image in images:
         check_stored(orthanc, image)
 
 
-def test_some_threads_stay_for_what_does_not_wait(
-    start_orthanc: Start, make_series: MakeSeries, tmp_path: Path
-) -> None:
-    """Of Orthanc's six, the oldest message has one, and four wait: who comes next is let on."""
-    images = make_large(tmp_path, 6, FRAMES)
-    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 6})
-    with ExitStack() as stack:
-        with hold(server):
-            senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
-            assert wait_until(lambda: get_memory(server)["PassedFullLine"] == 2), get_memory(server)
-            wait_for_waiting(server, 4)
-            clients.get_output(["echoscu", "-to", "5", "127.0.0.1", str(server.dicom_port)])
-            clients.store(server, make_series("store", 1))
-            assert get_memory(server)["PassedFullLine"] == 2
-            assert wait_until(lambda: sum(sender.is_running() for sender in senders) == 4)
-        for sender in senders:
-            assert sender.wait() is Answer.ACKNOWLEDGED
-    memory = check_all_over(server)
-    assert memory["PassedFullLine"] == 2
-    assert memory["Waits"] == 4
-    assert memory["GivenUp"] == 0
-    assert scrape(server).sum(METRIC + "passed_full_line_total") == 2
-    for image in images:
-        check_stored(server, image)
-
-
-def test_of_four_threads_all_but_the_oldest_messages_may_wait(
-    start_orthanc: Start, images: list[Image]
-) -> None:
-    """No large message has a thread to itself, whatever was read of the others meanwhile."""
-    server = start_orthanc(perf=limit(), options={**THREADS, "DicomThreadsCount": 4})
-    with ExitStack() as stack:
-        with hold(server):
-            senders = [stack.enter_context(Sender(server, "C-STORE", image)) for image in images]
-            wait_for_waiting(server, 3)
-            time.sleep(4)  # in which each of them is read two sips
-            assert all(sender.is_running() for sender in senders)
-            assert get_memory(server)["PassedFullLine"] == 0
-        for sender in senders:
-            assert sender.wait() is Answer.ACKNOWLEDGED
-    check_all_over(server)
-    for image in images:
-        check_stored(server, image)
-
-
-# ---- Strangers -----------------------------------------------------------------------------------
-
-ROUTES = ["/instances", "/dicom-web/studies", "/tools/find", "/perf/tuning", "/nowhere"]
-HEADS = ["Content-Length: 1000000000", "Transfer-Encoding: chunked"]
-
-
-def test_a_stranger_without_a_password_takes_nothing_of_the_budget(
-    start_orthanc: Start, images: list[Image]
-) -> None:
+def test_a_stranger_without_a_password_takes_nothing_of_the_budget(start_orthanc: Start) -> None:
     server = start_orthanc(
         perf=limit(),
         options={**THREADS, "AuthenticationEnabled": True, "RegisteredUsers": {"user": "secret"}},
         credentials=("user", "secret"),
     )
-    with ExitStack() as stack:
-        for route in ROUTES:
-            for head in HEADS:
-                stranger = stack.enter_context(connect(server))
-                stranger.sendall(f"POST {route} HTTP/1.1\r\nHost: test\r\n{head}\r\n\r\n".encode())
-                send_body(stranger, head, 8 * MEBIBYTE)
-                assert get_memory(server)["InFlight"] == 0, route
-        answer = server.request("POST", "/instances", data=images[0].read_bytes())
-        assert answer.status_code == 200
-    server.session.auth = None
-    assert server.request("POST", "/instances", data=bytes(100)).status_code == 401
-    server.session.auth = ("user", "secret")
-    memory = check_all_over(server)
-    assert memory["Waits"] == 0
-    check_stored(server, images[0], "upload")
-
-
-def connect(server: OrthancServer) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.http_port), timeout=1)
-
-
-def send_body(stranger: socket.socket, head: str, size: int) -> None:
-    """As much of it as Orthanc takes."""
-    body = bytes(size)
-    if "chunked" in head:
-        body = f"{size:x}\r\n".encode() + body
-    with contextlib.suppress(OSError):  # it hangs up, or reads nothing any more
-        stranger.sendall(body)
-
-
-@contextlib.contextmanager
-def trickle_store(server: OrthancServer) -> Iterator[None]:
-    """24 MiB of a C-STORE, and then a byte a second."""
-    with LargeMessage(server, 2) as message:
-        message.send(HELD)
-
-        def go_on(is_over: threading.Event) -> None:
-            with contextlib.suppress(OSError):
-                while not is_over.wait(1):
-                    message.send_byte()
-
-        with meanwhile(go_on):
-            yield
-
-
-@contextlib.contextmanager
-def trickle_upload(server: OrthancServer) -> Iterator[None]:
-    """What says that it is to be 100 MB, and then is a byte a second."""
-    with connect(server) as stranger:
-        head = "POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: 100000000\r\n\r\n"
-        stranger.sendall(head.encode())
-
-        def go_on(is_over: threading.Event) -> None:
-            with contextlib.suppress(OSError):
-                while not is_over.wait(1):
-                    stranger.sendall(b"D")
-
-        with meanwhile(go_on):
-            yield
-
-
-def test_a_length_with_a_plus_counts_as_any_other(orthanc: OrthancServer) -> None:
-    """CivetWeb and Orthanc take it, and make room for it."""
-    with connect(orthanc) as stranger:
-        head = "POST /instances HTTP/1.1\r\nHost: test\r\nContent-Length: +100000000\r\n\r\n"
-        stranger.sendall(head.encode())
-        assert wait_until(lambda: get_memory(orthanc)["InFlight"] == 1), get_memory(orthanc)
-        memory = get_memory(orthanc)
-        assert memory["Held"] == memory["Copies"] * 100_000_000
-    check_all_over(orthanc)
-
-
-def test_a_part_that_is_not_stored_is_free_once_the_request_goes_on(
-    start_orthanc: Start, tmp_path: Path
-) -> None:
-    """A first part that a script refuses, so that nobody says that it is stored; and then no more
-    for a while."""
-    image, refused = make_large(tmp_path, 2, 30)  # of 16 MB: there is room for one
-    script = tmp_path / "refuse.lua"
-    script.write_text(
-        "function ReceivedInstanceFilter(dicom)\n"
-        f"  return dicom.SOPInstanceUID ~= '{refused.sop_instance_uid}'\n"
-        "end\n"
-    )
-    orthanc = start_orthanc(perf=limit(), options={**THREADS, "LuaScripts": [str(script)]})
-    body, headers = clients.make_multipart([refused.read_bytes(), bytes(16 * MEBIBYTE)])
-    with connect(orthanc) as stranger:
-        lines = [f"{name}: {value}" for name, value in headers.items()]
-        lines = ["POST /dicom-web/studies HTTP/1.1", "Host: test", *lines]
-        lines.append("Transfer-Encoding: chunked")
-        stranger.settimeout(60)
-        stranger.sendall("\r\n".join([*lines, "", ""]).encode())
-        for piece in cut(body[: 22 * MEBIBYTE]):  # Orthanc looks for the end each 10 MiB
-            stranger.sendall(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-        with Sender(orthanc, "upload", image) as sender:
-            assert sender.wait() is Answer.ACKNOWLEDGED
-        assert wait_until(lambda: get_memory(orthanc)["Held"] == 0), get_memory(orthanc)
-        assert get_memory(orthanc)["InFlight"] == 1
-    check_stored(orthanc, image, "upload")
-    assert not is_stored(orthanc, refused)
-    assert check_all_over(orthanc)["GivenUp"] == 0
-
-
-@pytest.mark.parametrize("trickle", [trickle_store, trickle_upload])
-def test_a_stranger_that_trickles_does_not_hold_the_others(
-    orthanc: OrthancServer, images: list[Image], trickle: Trickle
-) -> None:
-    """Who sends less than 4 MiB in 20 s is no longer waited for, long before the bound."""
-    with trickle(orthanc):
-        assert wait_until(lambda: get_memory(orthanc)["Held"] >= BUDGET), get_memory(orthanc)
-        with ExitStack() as stack:
-            senders = [
-                stack.enter_context(Sender(orthanc, *sender))
-                for sender in zip(("C-STORE", "upload"), images[:2], strict=True)
-            ]
-            for sender in senders:
-                assert sender.wait() is Answer.ACKNOWLEDGED
-        assert wait_until(lambda: get_memory(orthanc)["InFlight"] == 1), get_memory(orthanc)
-        assert get_memory(orthanc)["GivenUp"] == 0
-    check_stored(orthanc, images[0])
-    check_stored(orthanc, images[1], "upload")
-    check_all_over(orthanc)
+    for length in ("Content-Length: 1000000000", "Transfer-Encoding: chunked"):
+        with socket.create_connection(("127.0.0.1", server.http_port), timeout=1) as stranger:
+            head = f"POST /instances HTTP/1.1\r\nHost: test\r\n{length}\r\n\r\n"
+            stranger.sendall(head.encode())
+            with contextlib.suppress(OSError):  # it hangs up, or reads nothing any more
+                stranger.sendall(b"800000\r\n" + bytes(8 * MEBIBYTE))
+            assert get_memory(server)["InFlight"] == 0, length
 
 
 # ---- Its switch ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("budget", [0, 1 << 40, "100%"])
+@pytest.mark.parametrize("budget", [0, "100%"])
 def test_who_waits_gets_on_at_once_when_the_budget_is_switched_off_or_raised(
     orthanc: OrthancServer, images: list[Image], budget: Json
 ) -> None:
@@ -733,13 +425,6 @@ def test_wrong_values_are_refused_and_change_nothing(orthanc: OrthancServer) -> 
     assert get_memory(orthanc)["IngestBudget"] == BUDGET
 
 
-def test_the_ends_of_what_is_allowed(orthanc: OrthancServer) -> None:
-    for budget in (SMALLEST_BUDGET, 1 << 50, "1%", "100%", 0):
-        assert tune_memory(orthanc, IngestBudget=budget)["IngestBudget"] == budget
-    for seconds in (1, 3600):
-        assert tune_memory(orthanc, IngestWaitSeconds=seconds)["IngestWaitSeconds"] == seconds
-
-
 def test_without_the_probe_it_is_named_as_without_effect(start_orthanc: Start) -> None:
     orthanc = start_orthanc(perf={"SocketProbe": False, **limit()})
     status = orthanc.get_json("/perf/status")
@@ -747,9 +432,6 @@ def test_without_the_probe_it_is_named_as_without_effect(start_orthanc: Start) -
     tune_memory(orthanc, IngestBudget=0)
     status = orthanc.get_json("/perf/status")
     assert "Memory.IngestBudget" not in status["Tuning"]["NotYetInEffect"]
-
-
-# ---- Off, it is as if it were not there ----------------------------------------------------------
 
 
 def list_answers(server: OrthancServer, images: list[Image]) -> list[Json]:
@@ -799,9 +481,7 @@ def test_it_is_off_by_default(start_orthanc: Start, images: list[Image]) -> None
                 assert sender.wait() is Answer.ACKNOWLEDGED
         assert early.finish() == 0
     memory = check_all_over(server)
-    assert (
-        memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == memory["BrokenOff"] == 0
-    )
+    assert memory["IngestBudget"] == memory["Waits"] == memory["GivenUp"] == 0
     assert find_most(server, "BudgetWaiting") == find_most(server, "BudgetWaited") == 0
     assert scrape(server).sum(METRIC + "bytes") == 0
     assert not {"ingest-memory"} & advice.list_kinds(server)

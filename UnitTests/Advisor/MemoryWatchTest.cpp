@@ -83,17 +83,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MemoryWatchTest, MessagesThatWereLetOnAsTheLineWasFullAreTold)
-  {
-    ingest_.budget.passedFullLine = 2;
-    EXPECT_EQ(0U, LookAfter(seconds(0)).passed);
-    ingest_.budget.passedFullLine = 5;
-    const MemoryEvidence evidence = LookAfter(seconds(1));
-    EXPECT_EQ(3U, evidence.passed);
-    EXPECT_EQ(0U, evidence.givenUp);
-  }
-
-
   TEST_F(MemoryWatchTest, WithoutTheProbeNoBudgetIsInEffect)
   {
     ingest_.budget.limit = 1000;

@@ -10,7 +10,7 @@ namespace OrthancPerf
 {
   TEST(BudgetMetrics, AreGaugesAndCounters)
   {
-    BudgetFigures figures;
+    AdmissionFigures figures;
     figures.limit = 1000;
     figures.held = 600;
     figures.inFlight = 6;
@@ -18,14 +18,11 @@ namespace OrthancPerf
     figures.waits = 5;
     figures.waited = std::chrono::milliseconds(1500);
     figures.givenUp = 3;
-    figures.passedFullLine = 7;
-    figures.brokenOff = 4;
     const BudgetMetrics metrics([figures] { return figures; });
     const std::string text = Exposition({&metrics}).ToText();
 
     for (const std::string line : {"bytes 1000", "held_bytes 600", "in_flight 6", "waiting 2",
-                                   "waits_total 5", "waited_seconds_total 1.5", "given_up_total 3",
-                                   "passed_full_line_total 7", "broken_off_total 4"})
+                                   "waits_total 5", "waited_seconds_total 1.5", "given_up_total 3"})
     {
       EXPECT_NE(std::string::npos, text.find("\northanc_perf_ingest_budget_" + line + "\n"))
           << line;

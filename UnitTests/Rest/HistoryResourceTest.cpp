@@ -56,7 +56,7 @@ namespace OrthancPerf
     instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     instance.areStallsObserved = true;
     history_.OnInstanceFinished(instance);
-    BudgetFigures budget;
+    AdmissionFigures budget;
     budget.held = 3000;
     budget.waiting = 2;
     budget.waited = std::chrono::milliseconds(1500);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningSchema.h"
 
-#include "Ingest/IngestBudget.h"
+#include "Admission/AdmissionQueue.h"
 #include "Tuning/JsonValues.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -133,7 +133,7 @@ TEST(TuningSchema, AmountsOfMemoryAreBytesOrShares)
   EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", 25));
 
   // Room for what two messages begin with
-  constexpr std::uint64_t BEGINNING = 2 * IngestBudget::PIECE * IngestBudget::COPIES;
+  constexpr std::uint64_t BEGINNING = 2 * AdmissionQueue::PIECE * AdmissionQueue::COPIES;
   EXPECT_LE(2 * BEGINNING, static_cast<std::uint64_t>(MEMORY_RANGE.minimum));
   EXPECT_FALSE(Accepts(MEMORY, "IngestBudget", -1));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Admission/AdmissionQueue.h"
 #include "Advisor/Rules/Rules.h"
-#include "Ingest/IngestBudget.h"
 
 #include <algorithm>
 
@@ -40,13 +40,6 @@ namespace OrthancPerf
     }
 
 
-    // Messages got on without room
-    bool IsExceeded(const MemoryEvidence& memory)
-    {
-      return memory.givenUp != 0 || memory.passed != 0;
-    }
-
-
     // Both are of the same minutes, and nothing of them counts for less
     double GetWaitedShare(const MemoryEvidence& memory)
     {
@@ -62,50 +55,29 @@ namespace OrthancPerf
         return SayMessages(memory.waits) + " had to wait for it in the last minutes";
       }
 
-      return IsExceeded(memory) ? SayMessages(memory.givenUp + memory.passed) +
-                                      " got on without room in the last minutes"
-                                : "large messages waited for it for " + SayTime(memory.waited) +
-                                      " in the last minutes";
+      return memory.givenUp != 0
+                 ? SayMessages(memory.givenUp) + " got on without room in the last minutes"
+                 : "large messages waited for it for " + SayTime(memory.waited) +
+                       " in the last minutes";
     }
 
 
     std::string SayWithoutRoom(const MemoryEvidence& memory)
     {
-      std::string text;
-
-      if (memory.givenUp != 0)
-      {
-        text += SayMessages(memory.givenUp) + " waited for as long as is allowed. ";
-      }
-
-      if (memory.passed != 0)
-      {
-        text += SayMessages(memory.passed) +
-                " waited for less or not at all, as so many did as Orthanc's threads allow. ";
-      }
-
-      return text.empty() ? "None got on without room."
-                          : text + "They got on without room: Linux may end Orthanc.";
+      return memory.givenUp == 0 ? "None got on without room."
+                                 : SayMessages(memory.givenUp) +
+                                       " got on without room after the longest wait: Linux may end "
+                                       "Orthanc.";
     }
 
 
     std::string AdviseOnWaits(const MemoryEvidence& memory)
     {
-      std::string text;
-
-      if (memory.passed != 0)
-      {
-        text += "Give Orthanc more threads, so that more can wait: all but two of "
-                "\"DicomThreadsCount\" (up to four: all but one) and half of "
-                "\"HttpThreadsCount\" may. ";
-      }
-
-      if (memory.givenUp != 0)
-      {
-        text += "Where senders wait longer, \"Memory.IngestWaitSeconds\" may be more. ";
-      }
-
-      return text + "Allow Orthanc more memory and \"Memory.IngestBudget\" with it, or let fewer "
+      const std::string wait =
+          memory.givenUp == 0
+              ? ""
+              : "Where senders wait longer, \"Memory.IngestWaitSeconds\" may be more. ";
+      return wait + "Allow Orthanc more memory and \"Memory.IngestBudget\" with it, or let fewer "
                     "senders send large images at once.";
     }
 
@@ -116,7 +88,7 @@ namespace OrthancPerf
       const MemoryEvidence& memory = evidence.memory;
       const double share = GetWaitedShare(memory);
 
-      if (!IsExceeded(memory) && share < MINIMUM_SHARE)
+      if (memory.givenUp == 0 && share < MINIMUM_SHARE)
       {
         return std::nullopt;
       }
@@ -132,7 +104,6 @@ namespace OrthancPerf
       finding.evidence["Waits"] = static_cast<Json::UInt64>(memory.waits);
       finding.evidence["Waited"] = memory.waited;
       finding.evidence["GivenUp"] = static_cast<Json::UInt64>(memory.givenUp);
-      finding.evidence["PassedFullLine"] = static_cast<Json::UInt64>(memory.passed);
       finding.cost.shareOfIngestTime = share;
       finding.remedy = Remedy::ChangeSystem(AdviseOnWaits(memory));
       return finding;
@@ -152,7 +123,7 @@ namespace OrthancPerf
       const double atOnce = received.activeSeconds > 0
                                 ? received.GetTotalSeconds() / received.activeSeconds
                                 : received.largeInstances;
-      return GetMeanLargeSize(received) * IngestBudget::COPIES *
+      return GetMeanLargeSize(received) * AdmissionQueue::COPIES *
              std::max(1.0, std::min(atOnce, received.largeInstances));
     }
 
@@ -198,7 +169,8 @@ namespace OrthancPerf
       Finding finding = MakeFinding(evidence);
       finding.title = "Orthanc has had " + SaySize(peak) + " of " + SaySize(memory) +
                       " of memory while large images came";
-      finding.explanation = "Orthanc holds each instance " + std::to_string(IngestBudget::COPIES) +
+      finding.explanation = "Orthanc holds each instance " +
+                            std::to_string(AdmissionQueue::COPIES) +
                             " times while it stores it; lately a large one had " + SaySize(mean) +
                             ". When nothing is left, Linux ends Orthanc, and all that is under "
                             "way is lost.";

@@ -39,7 +39,7 @@ namespace OrthancPerf
   double GetTransferSeconds(const PeerEvidence& peer);
 
   // Whether that may in part be time in which Orthanc did not read on, for want of memory
-  // (IngestBudget): only large messages wait. Which peer's they were is not known.
+  // (AdmissionQueue): only large messages wait. Which peer's they were is not known.
   bool MayHaveWaitedForMemory(const PeerEvidence& peer, const Evidence& evidence);
 
   // The setting of the tuning for the buffer that data goes through in this direction, in bytes as

@@ -61,7 +61,6 @@ class LargeMessage:
         self.uid = f"1.2.826.0.1.3680043.8.498.2.{number}"
         self.sent = 0
         self._size = size
-        self._begun = b""
         self._socket = wire.associate(server, b"LARGE", wire.CT_IMAGE_STORAGE)
         command = wire.make_command(
             wire.C_STORE, wire.CT_IMAGE_STORAGE, wire.HAS_DATA_SET, self.uid
@@ -82,19 +81,6 @@ class LargeMessage:
             self._socket.sendall(wire.make_data(bytes(piece), 0))
             self.sent += piece
             size -= piece
-
-    def send_until_held(self, seconds: float) -> None:
-        """As much as Orthanc takes; then it can only vanish."""
-        self._socket.settimeout(seconds)
-        with suppress(TimeoutError):
-            self.send(self._size)
-
-    def send_byte(self) -> None:
-        """One byte of a PDU that goes on no faster."""
-        if not self._begun:
-            self._begun = wire.make_data(bytes(PDU_BYTES), 0)
-        self._socket.sendall(self._begun[:1])
-        self._begun = self._begun[1:]
 
     def finish(self) -> int:
         """All that is left, and the status of the answer."""

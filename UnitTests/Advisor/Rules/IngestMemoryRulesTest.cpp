@@ -44,11 +44,9 @@ namespace OrthancPerf
     EXPECT_EQ(0U, finding.evidence["GivenUp"].asUInt());
     EXPECT_EQ(768 * MEBIBYTE, finding.evidence["IngestBudget"].asUInt64());
     EXPECT_EQ(3072 * MEBIBYTE, finding.evidence["Memory"].asUInt64());
-    EXPECT_EQ(0U, finding.evidence["PassedFullLine"].asUInt());
     EXPECT_DOUBLE_EQ(0.4, finding.cost.shareOfIngestTime);
     EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
     EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
-    EXPECT_FALSE(IsAdvised("ThreadsCount"));
   }
 
 
@@ -65,30 +63,14 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(IngestMemoryRulesTest, WhereTheLineWasFullMoreThreadsHelp)
-  {
-    Wait(0.1);
-    evidence_.memory.passed = 2;
-    const Finding finding = Judge(&JudgeIngestMemory);
-    EXPECT_EQ(2U, finding.evidence["PassedFullLine"].asUInt());
-    EXPECT_EQ(0U, finding.evidence["GivenUp"].asUInt());
-    EXPECT_NE(std::string::npos,
-              finding.explanation.find("2 large messages waited for less or not at all"));
-    EXPECT_TRUE(IsAdvised("all but two of \"DicomThreadsCount\" (up to four: all but one) and half "
-                          "of \"HttpThreadsCount\" may."));
-    EXPECT_FALSE(IsAdvised("IngestWaitSeconds"));
-  }
-
-
   TEST_F(IngestMemoryRulesTest, WhereTheyWaitedForAsLongAsTheyMayALongerWaitHelps)
   {
     Wait(0.1);
     evidence_.memory.givenUp = 1;
     EXPECT_NE(std::string::npos, Judge(&JudgeIngestMemory)
-                                     .explanation.find("1 large message waited for as long as "
-                                                       "is allowed"));
+                                     .explanation.find("1 large message got on without room "
+                                                       "after the longest wait"));
     EXPECT_TRUE(IsAdvised("IngestWaitSeconds"));
-    EXPECT_FALSE(IsAdvised("ThreadsCount"));
   }
 
 
@@ -98,14 +80,10 @@ namespace OrthancPerf
     evidence_.memory.waits = 0;
     EXPECT_FALSE(IsFound(&JudgeIngestMemory));
 
-    evidence_.memory.passed = 2;  // one thread: there is no line
+    evidence_.memory.givenUp = 2;
     EXPECT_EQ("Memory, not the disk, is the limit: 2 large messages got on without room in the "
               "last minutes",
               Judge(&JudgeIngestMemory).title);
-
-    evidence_.memory.passed = 0;
-    evidence_.memory.givenUp = 1;
-    EXPECT_TRUE(IsFound(&JudgeIngestMemory));
 
     evidence_.memory.givenUp = 0;
     evidence_.memory.waited = 5;

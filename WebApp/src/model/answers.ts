@@ -86,9 +86,7 @@ export interface MemoryStatus {
   Waiting: number;
   Waits: number; // since Orthanc started, as all below
   Waited: number;
-  GivenUp: number; // that were let on without room, as they had waited for long enough
-  PassedFullLine: number; // that were let on, as so many waited as may
-  BrokenOff: number; // waits whose sender went away
+  GivenUp: number; // that were admitted over the budget after the longest wait
 }
 
 export type SyntaxState = 'Untested' | 'Works' | 'Unsupported' | 'SwitchedOff';

@@ -21,10 +21,8 @@ function describeWaits(memory: MemoryStatus): Figure[] {
   const figures: Figure[] = [
     { name: 'Waits', value: `${formatCount(memory.Waits)}, ${formatTime(memory.Waited)}` },
     { name: 'Given up', value: formatCount(memory.GivenUp), isBad: memory.GivenUp > 0 },
-    { name: 'Passed full line', value: formatCount(memory.PassedFullLine), isBad: memory.PassedFullLine > 0 },
-    { name: 'Broken off', value: formatCount(memory.BrokenOff) },
   ];
-  return memory.Waits + memory.PassedFullLine > 0 ? figures : [];
+  return memory.Waits > 0 ? figures : [];
 }
 
 // Empty: not known yet

@@ -130,11 +130,11 @@ export const LARGEST_BUDGET = 2 ** 50;
 export const MEMORY_SETTINGS: readonly Setting[] = [
   {
     section: 'Memory', key: 'IngestBudget', kind: 'budget', label: 'Ingest budget',
-    explanation: 'While large images on their way in take more memory than this, the oldest is read on and the others wait at their sockets; none is refused',
+    explanation: 'Large images on their way in wait at their sockets while there is no room in this; the oldest goes on, and none is refused. Keep it below half of the memory',
   },
   {
     section: 'Memory', key: 'IngestWaitSeconds', kind: 'number', label: 'Longest wait',
-    explanation: 'An image that has waited for so long gets on slowly, whatever the budget: less than senders wait for an answer',
+    explanation: "After this time at the head of the queue, an image continues even without room. Keep it below the senders' timeout",
     unit: 's', minimum: 1, maximum: 3600, zero: '',
   },
 ];

@@ -67,7 +67,7 @@ const UNITS: Record<string, readonly string[]> = {
     'Associations', 'Connections', 'ConnectionsInUse', 'Cores', 'Database',
     'DicomThreadsCount', 'Engine', 'Failed', 'FasterEngine', 'GivenUp', 'Implementation',
     'Instances', 'InstancesAtOnce', 'InstancesInIndex',
-    'OpenAssociations', 'PassedFullLine', 'Phase', 'Reason', 'RoundTrips', 'RunnableTasks',
+    'OpenAssociations', 'Phase', 'Reason', 'RoundTrips', 'RunnableTasks',
     'SeemsLike', 'Server', 'StallsPerInstance', 'StoredInstances', 'Sysctl',
     'WaitingAssociations', 'Waits',
   ],

@@ -5,7 +5,7 @@ import { describeMemory } from '../../src/model/memory';
 
 function make(changes: Partial<MemoryStatus> = {}): MemoryStatus {
   return {
-    Limit: 3e9, IngestBudget: 0, Held: 0, InFlight: 0, Waiting: 0, Waits: 0, Waited: 0, GivenUp: 0, PassedFullLine: 0, BrokenOff: 0,
+    Limit: 3e9, IngestBudget: 0, Held: 0, InFlight: 0, Waiting: 0, Waits: 0, Waited: 0, GivenUp: 0,
     ...changes,
   };
 }
@@ -23,15 +23,13 @@ test('without a budget there is only what it could be a share of', () => {
 test('with a budget, what is held and waits now, and the waits that there have been', () => {
   const now = { IngestBudget: 75e7, Held: 6e8, InFlight: 2, Waiting: 4 };
   expect(describe(now)).toEqual(['Budget: 750 MB of 3 GB', 'Held: 600 MB by 2', 'Waiting: 4']);
-  const waits = { Waits: 5, Waited: 12.5, BrokenOff: 1 };
-  expect(describe({ ...now, ...waits }).slice(3)).toEqual(['Waits: 5, 12.5 s', 'Given up: 0', 'Passed full line: 0', 'Broken off: 1']);
+  const waits = { Waits: 5, Waited: 12.5 };
+  expect(describe({ ...now, ...waits }).slice(3)).toEqual(['Waits: 5, 12.5 s', 'Given up: 0']);
 });
 
 test('waits of a budget that is off now are still told, and who has given up is marked', () => {
   const figures = describeMemory(make({ Waits: 2, Waited: 50, GivenUp: 1 }));
   expect(figures.filter(({ isBad }) => isBad).map(({ name }) => name)).toEqual(['Given up']);
-  const passed = describeMemory(make({ PassedFullLine: 1 })); // none may wait
-  expect(passed.filter(({ isBad }) => isBad).map(({ name }) => name)).toEqual(['Passed full line']);
 });
 
 test('before the first answer there is nothing', () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Ingest/MemoryLimit.h"
+#include "Admission/MemoryLimit.h"
 
 #include <gtest/gtest.h>
 

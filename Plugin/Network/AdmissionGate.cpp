@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Network/AdmissionGate.h"
+
+#include "Network/HookContext.h"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Answer = AdmissionQueue::Answer;
+
+    constexpr int PAUSE = 10;  // milliseconds
+
+
+    // Null: there is nothing to ask for
+    Connection* FindRequest(const ContextUse& use, int fd) noexcept
+    {
+      Connection* connection = use && use->admission.IsActive() ? use.Find(fd) : nullptr;
+      return connection != nullptr && connection->state == ExchangeState::Request ? connection
+                                                                                  : nullptr;
+    }
+
+
+    Connection* FindHttpRequest(const ContextUse& use, int fd) noexcept
+    {
+      Connection* connection = FindRequest(use, fd);
+      return connection != nullptr && connection->kind.load(std::memory_order_relaxed) ==
+                                          ConnectionKind::HttpAccepted
+                 ? connection
+                 : nullptr;
+    }
+
+
+    Answer AskToRead(int fd) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = FindRequest(use, fd);
+
+      if (connection == nullptr)
+      {
+        return Answer::Go;
+      }
+
+      connection->isCounted = true;
+      const AdmissionQueue::Reply reply =
+          use->admission.AskForPiece(fd, connection->requestBytes, Clock::now());
+
+      if (reply.answer == Answer::Go)
+      {
+        connection->askAt = reply.upTo;
+      }
+
+      return reply.answer;
+    }
+
+
+    Answer AskToUpload(int fd, std::optional<std::uint64_t> length) noexcept
+    {
+      const ContextUse use;
+      Connection* connection = FindHttpRequest(use, fd);
+
+      if (connection == nullptr)
+      {
+        return Answer::Go;
+      }
+
+      if (!length)
+      {
+        connection->askAt = connection->requestBytes + AdmissionQueue::PIECE;
+        return Answer::Go;
+      }
+
+      connection->isCounted = *length > AdmissionQueue::PIECE;
+      return use->admission.AskForAll(fd, *length, Clock::now()).answer;
+    }
+
+
+    // Pauses, or sees at once that the connection is lost, or that one of these events is there
+    bool HasEnded(int fd, short events)
+    {
+      const ErrnoKeeper keeper;
+      pollfd look = {fd, events, 0};
+      return poll(&look, 1, PAUSE) > 0;
+    }
+
+
+    void Forget(int fd) noexcept
+    {
+      const ContextUse use;
+
+      if (Connection* connection = use.Find(fd))
+      {
+        use.CloseMessage(*connection);
+      }
+    }
+  }
+
+
+  bool MayRead(int fd)
+  {
+    Answer answer = AskToRead(fd);
+
+    // A sender that sends no more has left no more than the socket's buffer
+    while (answer == Answer::Wait && !HasEnded(fd, POLLRDHUP))
+    {
+      answer = AskToRead(fd);
+    }
+
+    if (answer == Answer::BreakOff)
+    {
+      errno = ECONNRESET;
+    }
+
+    return answer != Answer::BreakOff;
+  }
+
+
+  bool MayUpload(int fd, std::optional<std::uint64_t> length) noexcept
+  {
+    Answer answer = AskToUpload(fd, length);
+
+    // A client may close its own direction, and wait for the answer
+    while (answer == Answer::Wait)
+    {
+      answer = HasEnded(fd, 0) ? Answer::BreakOff : AskToUpload(fd, length);
+    }
+
+    if (answer == Answer::BreakOff)
+    {
+      // Or Orthanc would answer 403, for good. Reading goes on: behind SHUT_RD, Linux tells the
+      // sender of no room that CivetWeb makes as it discards the body.
+      const ErrnoKeeper keeper;
+      shutdown(fd, SHUT_WR);
+      Forget(fd);
+    }
+
+    return answer == Answer::Go;
+  }
+
+
+  void OnServed(int fd) noexcept
+  {
+    const ContextUse use;
+
+    if (Connection* connection = use.Find(fd))
+    {
+      use->tracker.OnServed(*connection, Clock::now());
+      use.CloseMessage(*connection);  // of the request before, if its response was not seen
+    }
+  }
+
+
+  void OnInstanceStored(int fd) noexcept
+  {
+    const ContextUse use;
+    Connection* connection = FindHttpRequest(use, fd);
+
+    if (connection != nullptr && connection->askAt != Connection::NEVER)
+    {
+      use->admission.Release(fd);
+      connection->requestBytes = 0;
+      connection->askAt = AdmissionQueue::PIECE;
+    }
+  }
+}
