@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -350,8 +351,22 @@ namespace OrthancPerf
     }
 
 
-    // Image and tile size: T.800 table A.9
-    void ReadImageSize(std::string_view segment, CodestreamHeader& header)
+    // T.800 section B.3
+    std::uint64_t CountTiles(std::uint32_t tilesBegin, std::uint32_t begin, std::uint32_t end,
+                             std::uint32_t size)
+    {
+      if (begin >= end || size == 0 || tilesBegin > begin ||
+          std::uint64_t(tilesBegin) + size <= begin)
+      {
+        throw CodecError("The image size of a JPEG 2000 frame makes no sense");
+      }
+
+      return (std::uint64_t(end) - tilesBegin + size - 1) / size;
+    }
+
+
+    // Image and tile size: T.800 table A.9. Returns the number of tiles.
+    std::size_t ReadImageSize(std::string_view segment, CodestreamHeader& header)
     {
       CodestreamReader reader(segment);
       reader.Take(2);  // capabilities
@@ -361,12 +376,17 @@ namespace OrthancPerf
       const std::uint32_t top = reader.Read(4);
       const std::uint32_t tileWidth = reader.Read(4);
       const std::uint32_t tileHeight = reader.Read(4);
-      reader.Take(8);  // offsets of the first tile
+      const std::uint32_t tilesLeft = reader.Read(4);
+      const std::uint32_t tilesTop = reader.Read(4);
       header.components = reader.Read(2);
 
-      if (left >= right || top >= bottom || tileWidth == 0 || tileHeight == 0)
+      constexpr std::uint64_t MAXIMUM_TILES = 65535;
+      const std::uint64_t across = CountTiles(tilesLeft, left, right, tileWidth);
+      const std::uint64_t down = CountTiles(tilesTop, top, bottom, tileHeight);
+
+      if (across > MAXIMUM_TILES || across * down > MAXIMUM_TILES)
       {
-        throw CodecError("The image size of a JPEG 2000 frame makes no sense");
+        throw CodecError("A JPEG 2000 frame has too many tiles");
       }
 
       header.width = right - left;
@@ -389,14 +409,23 @@ namespace OrthancPerf
         header.precision = (depth & 0x7f) + 1;
         header.isSigned = depth >> 7 != 0;
       }
+
+      return across * down;
     }
 
 
     // Behind the segment of SOT: T.800 section A.4.2
-    void SkipTilePart(CodestreamReader& reader, std::string_view segment)
+    void SkipTilePart(CodestreamReader& reader, std::string_view segment, std::vector<bool>& tiles)
     {
       CodestreamReader parameters(segment);
-      parameters.Take(2);  // the index of the tile
+      const std::size_t index = parameters.Read(2);
+
+      if (index >= tiles.size())
+      {
+        throw CodecError("A JPEG 2000 frame has more tiles than its size says");
+      }
+
+      tiles[index] = true;
       const std::size_t length = parameters.Read(4);
       const std::size_t read = segment.size() + 4;
 
@@ -419,12 +448,13 @@ namespace OrthancPerf
     CodestreamHeader ReadJpeg2000(CodestreamReader& reader)
     {
       CodestreamHeader header;
+      std::vector<bool> tiles;  // that are there
 
       const auto visit = [&](std::uint8_t marker, std::string_view segment)
       {
         if (marker == IMAGE_SIZE)
         {
-          ReadImageSize(segment, header);
+          tiles.assign(ReadImageSize(segment, header), false);
         }
         else if (marker == CODING_STYLE)
         {
@@ -433,7 +463,14 @@ namespace OrthancPerf
       };
 
       VisitSegments(reader, START_OF_TILE, visit,
-                    [&](std::string_view segment) { SkipTilePart(reader, segment); });
+                    [&](std::string_view segment) { SkipTilePart(reader, segment, tiles); });
+
+      // OpenJPEG leaves a tile that is missing grey, without a word
+      if (std::find(tiles.begin(), tiles.end(), false) != tiles.end())
+      {
+        throw CodecError("A tile of a JPEG 2000 frame is missing");
+      }
+
       return header;
     }
 

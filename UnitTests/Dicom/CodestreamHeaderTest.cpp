@@ -255,6 +255,29 @@ namespace OrthancPerf
   }
 
 
+  // ITU-T T.800 section B.3: a tile is 200 wide, thus there are two
+  TEST(CodestreamHeader, OfJpeg2000HasEachOfItsTiles)
+  {
+    const auto find = [](const std::string& tiles)
+    {
+      std::string frame = MakeJpeg2000(1, 1, tiles);
+      frame[26] = '\0';
+      frame[27] = static_cast<char>(200);
+      return FindError(CodestreamKind::Jpeg2000, frame);
+    };
+    std::string second = TILE;
+    second[5] = '\1';
+    std::string third = TILE;
+    third[5] = '\2';
+    EXPECT_EQ(find(TILE + second), "");
+    EXPECT_EQ(find(second + TILE + second), "");
+    EXPECT_NE(find(TILE), "");
+    EXPECT_NE(find(second), "");
+    EXPECT_NE(find(TILE + second + third), "");
+    EXPECT_NE(FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, TILE + second)), "");
+  }
+
+
   TEST(CodestreamHeader, CutAnywhereIsRefused)
   {
     const std::string jpeg = BEGIN + JFIF + Frame(0xc0, {1, 2, 3}) + SCAN + END;
