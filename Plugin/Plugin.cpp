@@ -167,14 +167,6 @@ namespace
   }
 
 
-  std::int32_t OnIncomingCStore(std::uint16_t*, const OrthancPluginDicomInstance*)
-  {
-    Guard("CStoreFilter",
-          [](PluginContext& context) { context.GetTracker().GetThread().OnCStoreFilter(); });
-    return 1;  // keep
-  }
-
-
   OrthancPluginErrorCode OnStoredInstance(const OrthancPluginDicomInstance* instance,
                                           const char* instanceId)
   {
@@ -220,8 +212,7 @@ namespace
 
   // The hooks that have to come after those of all other plugins, which are loaded by now.
   // Orthanc has room for one received-instance callback only: another plugin that wants it gets
-  // it. And Orthanc (1.10.1 to 1.13.0) takes the first answer of a C-STORE filter for the last
-  // word: ours must not stand before another's.
+  // it. What passes our filter, the last one, was accepted by all.
   // The answer is why received instances cannot be replaced; empty: they can.
   std::string RegisterLateHooks(PluginContext& context)
   {
@@ -231,7 +222,7 @@ namespace
                                     orthanc, OnReceivedInstance) == OrthancPluginErrorCode_Success;
     const std::string reason =
         "another plugin holds Orthanc's only received-instance callback: the phases \"receive\", "
-        "\"parse\" and \"prepare\" are absent, instances that fail before the filters are not "
+        "\"parse\" and \"prepare\" are absent, uploads that fail before the filters are not "
         "counted, and instances are stored as received";
     context.GetState().SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
 
@@ -239,10 +230,6 @@ namespace
     {
       context.Warn(reason);
     }
-
-    // First, as what passes the other filter and misses this one was accepted by another plugin's
-    OrthancPluginRegisterIncomingCStoreInstanceFilter(orthanc, OnIncomingCStore);
-    context.GetState().SetHook("CStoreFilter", true);
 
     OrthancPluginRegisterIncomingDicomInstanceFilter(orthanc, OnIncomingInstance);
     context.GetState().SetHook("IncomingInstanceFilter", true);

@@ -41,14 +41,11 @@ namespace OrthancPerf
     // Modalities come and go over REST
     constexpr std::chrono::seconds MODALITIES_PERIOD(5);
 
-    // Of the thread that asks the store: how soon it ends where there is nothing to ask
-    constexpr std::chrono::milliseconds LOOKUP_PERIOD(200);
+    // Of the thread that asks for Orthanc's jobs: how soon it ends where there is nothing to ask
+    constexpr std::chrono::milliseconds JOBS_PERIOD(200);
 
     // The same of the thread that asks for /perf/health
     constexpr std::chrono::milliseconds HEALTH_PERIOD(200);
-
-    // Whoever looks at /perf waits so long for what is to be looked up
-    constexpr std::chrono::milliseconds PATIENCE_WITH_STORE(300);
 
     // For all that asks Orthanc as it stops. What waits for a database that hangs does so for
     // longer.
@@ -130,8 +127,7 @@ namespace OrthancPerf
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
-    sentIdentifiers_(storeLookups_, configuration.recentInstances),
-    tracker_(journal_, server_.hasOtherFilters, recorder_, storeLookups_),
+    tracker_(journal_, recorder_),
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
                  configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
@@ -199,18 +195,11 @@ namespace OrthancPerf
               });
     StartTask(lastingTasks_, "PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
               [this]
-              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, LOOKUP_PERIOD); });
+              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, JOBS_PERIOD); });
     StartTask(tasks_, "PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
     StartTask(tasks_, "PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
     StartTask(tasks_, "PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
               [this] { ReadModalities(); });
-    StartTask(tasks_, "PERF-LOOKUP", "LookingUp", std::chrono::milliseconds(0),
-              [this]
-              {
-                storeLookups_.AskNext([this](const InstanceIdentity& instance)
-                                      { return orthanc_.FindInstance(instance); },
-                                      LOOKUP_PERIOD);
-              });
 
     for (std::size_t part = 0; part < health_.CountParts(); part++)
     {
@@ -335,7 +324,7 @@ namespace OrthancPerf
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
                                          tuning_, tuner_, recorder_, transcoding_.GetSources()});
-    RegisterInstancesResource(router_, recentInstances_, sentIdentifiers_);
+    RegisterInstancesResource(router_, recentInstances_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
@@ -559,6 +548,5 @@ namespace OrthancPerf
   void PluginContext::SettleAtOnce() noexcept
   {
     Settle(Duration::zero());
-    storeLookups_.WaitForAnswers(PATIENCE_WITH_STORE);
   }
 }

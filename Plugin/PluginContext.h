@@ -4,10 +4,9 @@
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
-#include "Ingest/IngestTracker.h"
+#include "Ingest/InstanceTracker.h"
 #include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
-#include "Ingest/SentIdentifiers.h"
 #include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
 #include "Metrics/GaugeFamily.h"
@@ -57,8 +56,7 @@ namespace OrthancPerf
     void Start(const std::string& transcodingProblem);
     void Stop();
 
-    // Takes up what has ended meanwhile, before anyone looks. Where the store has to be asked,
-    // waits for its answers, but for a moment only: a database may hang.
+    // Takes up what has ended meanwhile, before anyone looks
     void SettleAtOnce() noexcept;
 
     // Tells Orthanc's own /tools/metrics-prometheus the main figures
@@ -97,7 +95,7 @@ namespace OrthancPerf
       return state_;
     }
 
-    IngestTracker& GetTracker()
+    InstanceTracker& GetTracker()
     {
       return tracker_;
     }
@@ -186,10 +184,8 @@ namespace OrthancPerf
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
-    StoreLookups storeLookups_;
     JobWatch jobWatch_;
-    SentIdentifiers sentIdentifiers_;
-    IngestTracker tracker_;
+    InstanceTracker tracker_;
     TranscodingContext transcoding_;
     ComparisonHost comparisonHost_;
     Exposition exposition_;

@@ -57,7 +57,7 @@ namespace OrthancPerf
   }
 
 
-  TranscodingContext::TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker,
+  TranscodingContext::TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker,
                                          JobWatch& jobs, ITranscodingObserver& evidence,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
@@ -147,7 +147,7 @@ namespace OrthancPerf
     }
 
     selfTest_.wait();
-    tracker_.GetThread().OnTranscoderBegin(Clock::now());
+    tracker_.OnTranscoderBegin(Clock::now());
     Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
     return HandOver(transcoding, replacement);
   }
@@ -164,7 +164,7 @@ namespace OrthancPerf
 
     const IngestHold hold(tracker_);
     selfTest_.wait();
-    tracker_.GetThread().OnTranscoderBegin(Clock::now());
+    tracker_.OnTranscoderBegin(Clock::now());
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
 
     if (transcoding.report.outcome == TranscodingOutcome::Unneeded)
@@ -376,7 +376,7 @@ namespace OrthancPerf
         identity = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
       }
 
-      tracker_.GetThread().OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
+      tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Ingest/DuplicateFinder.h"
-#include "Ingest/IngestTracker.h"
+#include "Ingest/InstanceTracker.h"
 #include "Ingest/JobWatch.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
@@ -32,7 +32,7 @@ namespace OrthancPerf
     // this object; the latter is told of every attempt of an engine.
     // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
     // cannot be found.
-    TranscodingContext(const Orthanc& orthanc, IngestTracker& tracker, JobWatch& jobs,
+    TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker, JobWatch& jobs,
                        ITranscodingObserver& evidence, const Json::Value& orthancConfiguration,
                        bool mayRedirect, Warn warn);
 
@@ -109,7 +109,7 @@ namespace OrthancPerf
     void Note(const Transcoding& transcoding);
 
     const Orthanc orthanc_;
-    IngestTracker& tracker_;
+    InstanceTracker& tracker_;
     JobWatch& jobs_;
     ITranscodingObserver& evidence_;
     const Warn warn_;

@@ -4,7 +4,7 @@
 #include "Advisor/ServerFacts.h"
 #include "Advisor/TrafficSums.h"
 #include "Ingest/Association.h"
-#include "Ingest/IngestThread.h"
+#include "Ingest/InstanceInFlight.h"
 #include "Tuning/TuningDocument.h"
 
 #include <array>

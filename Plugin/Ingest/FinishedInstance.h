@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
 #include "Ingest/Enumeration.h"
 #include "Ingest/Phase.h"
 
@@ -35,8 +34,8 @@ namespace OrthancPerf
   enum class Outcome
   {
     Stored,     // in Orthanc's store, newly or already
-    Discarded,  // refused by a filter: Lua's or a plugin's
-    Failed      // not DICOM, tags missing, storage full, database error
+    Discarded,  // refused by a filter, of Lua's or a plugin's; from 1.13.0 on, also stored already
+    Failed      // the response says so, or what led to it: see Verdict.h
   };
 
   constexpr std::size_t OUTCOME_COUNT = 3;
@@ -124,11 +123,9 @@ namespace OrthancPerf
   // where its time went. A value; holds no patient data.
   struct FinishedInstance
   {
-    // Orthanc's identifier, also of one that was not stored; empty where it is not known
+    // Orthanc's identifier of a received one, also if it was not stored; empty where it is not
+    // known
     std::string instanceId;
-
-    // Of one that Orthanc has sent, as far as it is readable: Orthanc can tell the identifier
-    UidText sentUid = {};
 
     Direction direction = Direction::Receive;
     Origin origin = Origin::Unknown;
@@ -147,6 +144,5 @@ namespace OrthancPerf
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
     std::optional<RemoteRecord> remote;            // nothing: it was not seen
     std::optional<DatabaseRecord> database;        // likewise
-    int thread = 0;  // that received it, gettid(2); the one that reports it may be another
   };
 }

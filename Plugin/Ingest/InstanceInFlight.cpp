@@ -1,39 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/InstanceInFlight.h"
 
+#include "Ingest/Verdict.h"
+
 #include <algorithm>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // Without a view of the sockets nothing tells that Orthanc has refused an instance, so one
-    // that stays silent is given up after a while: a base, more once it has reached the storage
-    // and the database, which may wait for a disk or a network, and a share for its size
-    // (parsing, hashing). While the plugin itself holds it (transcoding), patience does not run.
-    constexpr std::chrono::seconds PATIENCE_BEFORE_FILTER(5);
-    constexpr std::chrono::seconds PATIENCE_AFTER_FILTER(30);
-
-    // With that view, Orthanc is seen to be still at it: it has neither answered nor closed the
-    // connection, while a database or a disk is away for minutes, say. Some end there must be to
-    // it, as an answer may have gone by unseen.
-    constexpr std::chrono::minutes PATIENCE_WITH_UNANSWERED(15);
     constexpr std::size_t SLOWEST_BYTES_PER_SECOND = std::size_t(4) * 1024 * 1024;
 
     // A disk or a database that works answers within this, however busy
     constexpr std::chrono::seconds LONG_SILENCE(10);
-
-
-    std::chrono::seconds GetSlowest(std::size_t size)
-    {
-      return std::chrono::seconds(size / SLOWEST_BYTES_PER_SECOND);
-    }
   }
 
 
-  InstanceInFlight::InstanceInFlight(TimePoint begin) : timeline(begin)
+  int GetThreadId()
   {
+    thread_local const int id = gettid();  // a system call
+    return id;
+  }
+
+
+  InstanceInFlight::InstanceInFlight(TimePoint begin, Origin origin, std::size_t size) :
+    thread(GetThreadId()),
+    timeline(begin)
+  {
+    instance.origin = origin;
+    instance.size = size;
   }
 
 
@@ -49,8 +46,9 @@ namespace OrthancPerf
   }
 
 
-  void InstanceInFlight::MarkReceived(const Message& from, const Message& before, TimePoint now)
+  void InstanceInFlight::MarkReceived(const Message& before, TimePoint now)
   {
+    const Message& from = *message;
     const bool isFirst = !(from.id == before.id);
 
     timeline.Mark(Phase::Receive, std::min(from.lastByte, now));
@@ -77,10 +75,6 @@ namespace OrthancPerf
       instance.lossStalls.count -= before.lossStalls.count;
       instance.lossStalls.time -= before.lossStalls.time;
     }
-
-    message = from.id;
-    isTakenOver =
-        from.id.connection != before.id.connection || from.id.serial > before.id.serial + 1;
   }
 
 
@@ -134,17 +128,14 @@ namespace OrthancPerf
 
   Response InstanceInFlight::GetResponse(const IMessageSource& source) const
   {
-    if (!message)
-    {
-      return {};
-    }
-
-    const Response response = source.GetResponse(*message);
+    const Response response = message ? source.GetResponse(message->id) : Response();
 
     // What was written before its last mark is no answer to it, but "100 Continue", say
     const bool isEarlier =
         response.state == Response::State::Written && response.lastByte < timeline.GetLastMark();
-    return isEarlier ? Response() : response;
+    const Response none = {response.isClosed ? Response::State::Forgotten
+                                             : Response::State::Pending};
+    return isEarlier ? none : response;
   }
 
 
@@ -154,88 +145,64 @@ namespace OrthancPerf
   }
 
 
-  bool InstanceInFlight::HasEnded(const IMessageSource& source, TimePoint now, Duration quiet) const
-  {
-    if (isHeld)
-    {
-      return false;
-    }
-
-    if (isStored && !message)
-    {
-      return true;
-    }
-
-    const Response response = GetResponse(source);
-
-    switch (response.state)
-    {
-      case Response::State::Forgotten:
-        return true;
-
-      case Response::State::Written:
-        return now - response.lastByte >= quiet;
-
-      default:
-        return now - GetLastSign() >= GetPatience();
-    }
-  }
-
-
-  // When it was heard of last: from then on patience runs
-  TimePoint InstanceInFlight::GetLastSign() const
-  {
-    const TimePoint mark = timeline.GetLastMark();
-    return letGo ? std::max(mark, *letGo) : mark;
-  }
-
-
-  Duration InstanceInFlight::GetPatience() const
-  {
-    if (message && !isStored)
-    {
-      return PATIENCE_WITH_UNANSWERED;
-    }
-
-    const std::chrono::seconds base =
-        evidence.filterReached ? PATIENCE_AFTER_FILTER : PATIENCE_BEFORE_FILTER;
-    return base + GetSlowest(instance.size);
-  }
-
-
   std::optional<StuckInstance> InstanceInFlight::GetStuck(const IMessageSource& source,
                                                           TimePoint now) const
   {
-    if (!message || isStored || isHeld || !IsUnanswered(source))
+    if (!message || isBeside || isStored || isHeld || !IsUnanswered(source))
     {
       return std::nullopt;
     }
 
     // An HTTP request may have many instances: that one which no filter has seen is over is only
     // known when the next one is here
-    if (!evidence.filterReached && instance.origin != Origin::DicomProtocol)
+    if (!passedFilters && !message->isDicom)
     {
       return std::nullopt;
     }
 
-    const Duration silence = now - GetLastSign();
+    const Duration silence = now - std::max(timeline.GetLastMark(), letGo);
 
-    if (silence < LONG_SILENCE + GetSlowest(instance.size))
+    if (silence < LONG_SILENCE + std::chrono::seconds(instance.size / SLOWEST_BYTES_PER_SECOND))
     {
       return std::nullopt;
     }
 
-    return StuckInstance{evidence.filterReached ? source.GetStoringPhase(*message) : Phase::Prepare,
+    return StuckInstance{passedFilters ? source.GetStoringPhase(message->id) : Phase::Prepare,
                          silence};
   }
 
 
-  EndedInstance InstanceInFlight::Finish() &&
+  FinishedInstance InstanceInFlight::Finish(const Response& response) &&
   {
-    EndedInstance ended = std::move(static_cast<EndedInstance&>(*this));
-    ended.instance.phases = timeline.GetPhases();
-    ended.instance.endedAt = timeline.GetLastMark();
-    ended.instance.finishedAt = ToSystemTime(ended.instance.endedAt);
-    return ended;
+    if (isStored)
+    {
+      if (response.state == Response::State::Written && !isBeside)
+      {
+        timeline.Mark(Phase::Respond, response.lastByte);
+      }
+
+      instance.outcome = Outcome::Stored;
+    }
+    else
+    {
+      NotStored evidence = {problem, passedFilters, std::nullopt, false};
+
+      if (message && !isBeside)
+      {
+        evidence.status = response.status;
+        evidence.isDicom = message->isDicom;
+      }
+
+      Verdict verdict = Judge(evidence);
+      instance.outcome = verdict.outcome;
+      instance.reason = std::move(verdict.reason);
+      instance.isOwnFailure = verdict.isOwnFailure;
+      instance.instanceId = identity.hasher.GetInstanceId();
+    }
+
+    instance.phases = timeline.GetPhases();
+    instance.endedAt = timeline.GetLastMark();
+    instance.finishedAt = ToSystemTime(instance.endedAt);
+    return std::move(instance);
   }
 }

@@ -4,7 +4,6 @@
 #include "Dicom/DicomFile.h"
 #include "Ingest/FinishedInstance.h"
 #include "Ingest/MessageSource.h"
-#include "Ingest/OutcomeJudge.h"
 #include "Ingest/Timeline.h"
 
 #include <cstddef>
@@ -13,12 +12,12 @@
 
 namespace OrthancPerf
 {
-  // An instance on whose thread something else goes on now
-  struct EndedInstance
+  // What the received-instance callback knows of an instance
+  struct ReceivedInstance
   {
-    FinishedInstance instance;
-    bool isStored = false;  // else its outcome is to be judged from the evidence
-    IngestEvidence evidence;
+    Origin origin = Origin::Unknown;
+    std::size_t size = 0;
+    const char* problem = "";  // why Orthanc cannot store it; empty: it can. Never freed.
     InstanceIdentity identity;
   };
 
@@ -41,42 +40,50 @@ namespace OrthancPerf
   };
 
 
-  // An instance on its way through Orthanc: what was heard of it so far, and how that is read. A
-  // value of IngestThread, under its mutex.
-  struct InstanceInFlight : EndedInstance
-  {
-    explicit InstanceInFlight(TimePoint begin);
+  int GetThreadId();  // gettid(2) of the calling thread
 
-    // It came in this message. "before": the same when its previous instance had come, or the
+
+  // An instance on its way through Orthanc, and what was heard of it so far. A value of
+  // InstanceTracker, under its mutex.
+  struct InstanceInFlight
+  {
+    // Begins on the calling thread
+    InstanceInFlight(TimePoint begin, Origin origin, std::size_t size);
+
+    // It came in its message. "before": the same when its previous instance had come, or the
     // message before it on this thread.
-    void MarkReceived(const Message& from, const Message& before, TimePoint now);
+    void MarkReceived(const Message& before, TimePoint now);
 
     // What was seen of its storing, which has ended
     void MarkStored(const std::optional<StoredFile>& file, const AskedWork& asked, TimePoint now);
     void SetStored(const KnownInstance& known);
 
+    // To the message in which it came, or beside which it was stored
     Response GetResponse(const IMessageSource& source) const;
 
     // Whether Orthanc may still be at work on it, as far as that is seen: what its thread does
     // afterwards, such as to serve a C-MOVE, is done for others
     bool IsUnanswered(const IMessageSource& source) const;
 
-    // See IngestThread::TakeEnded and GetStuck
-    bool HasEnded(const IMessageSource& source, TimePoint now, Duration quiet) const;
+    // See InstanceTracker::ListStuck
     std::optional<StuckInstance> GetStuck(const IMessageSource& source, TimePoint now) const;
 
-    EndedInstance Finish() &&;
+    // It has ended, with this response
+    FinishedInstance Finish(const Response& response) &&;
 
+    FinishedInstance instance;
+    int thread;  // on which it began
     Timeline timeline;
-    std::optional<MessageId> message;
-    bool isBesideMessage = false;  // not in the DIMSE message at which its thread works
-    bool isTakenOver = false;      // see IngestThread::GetTakenOver
+    InstanceIdentity identity;
+    std::optional<Message> message;  // at which its thread works
+    bool isBeside = false;           // the message: it came otherwise
+    bool isStored = false;
+    bool passedFilters = false;  // the incoming-instance filter was reached
     bool isHeld = false;
-    std::optional<TimePoint> letGo;
+    TimePoint letGo;
+    const char* problem = "";  // as in ReceivedInstance
 
   private:
     void MarkDatabase(const std::optional<DatabaseWork>& work);
-    TimePoint GetLastSign() const;
-    Duration GetPatience() const;
   };
 }

@@ -49,7 +49,11 @@ namespace OrthancPerf
     };
 
     State state = State::Pending;
-    TimePoint lastByte;
+    TimePoint lastByte = TimePoint();
+    bool isClosed = false;  // the connection, since
+
+    // DIMSE Status (0000,0900), or HTTP status code. Nothing: it cannot be read.
+    std::optional<std::uint16_t> status = std::nullopt;
   };
 
 
@@ -104,6 +108,12 @@ namespace OrthancPerf
 
     // The message that the calling thread has read last, if it came over a known connection
     virtual std::optional<Message> GetCurrentMessage() const = 0;
+
+    // The caller tells what becomes of the message that the calling thread has read last. Of a
+    // C-STORE that nobody has claimed when Orthanc answers it, the source tells by itself.
+    virtual void ClaimMessage() noexcept
+    {
+    }
 
     // Any thread
     virtual Response GetResponse(const MessageId& id) const noexcept = 0;

@@ -54,7 +54,8 @@ namespace OrthancPerf
     ExchangeState state = ExchangeState::Quiet;
     bool isAnswered = false;                             // the association: accepted or rejected
     bool isPeerGone = false;                             // nothing more will come
-    bool isBrokenOff = false;                            // by Orthanc, inside a request
+    bool isBrokenOff = false;                            // by Orthanc, inside a request,
+    bool isRefused = false;                              // and not as it waited for more in vain
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     TimePoint readAt;                                    // the latest byte

@@ -196,6 +196,7 @@ namespace OrthancPerf
       return;
     }
 
+    const bool hasWaited = connection.waited >= STALL;
     ForgetWait(connection);
 
     if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
@@ -207,10 +208,13 @@ namespace OrthancPerf
         connection.IsDicom() && connection.isEncrypted.load(RELAXED) && size <= MAXIMUM_TLS_CONTROL;
 
     // A request that its sender does not end has no response: DCMTK breaks the association off
-    connection.isBrokenOff =
-        connection.isBrokenOff ||
-        (connection.IsDicom() && connection.state == ExchangeState::Request &&
-         !connection.IsOutgoing() && data[0] == static_cast<std::uint8_t>(PduType::Abort));
+    if (!connection.isBrokenOff && connection.IsDicom() && !connection.IsOutgoing() &&
+        connection.state == ExchangeState::Request &&
+        data[0] == static_cast<std::uint8_t>(PduType::Abort))
+    {
+      connection.isBrokenOff = true;
+      connection.isRefused = !hasWaited && !connection.isPeerGone;
+    }
 
     const bool isPduBegun = connection.writeFramer.IsBetweenPdus();
     connection.isCommandBegun = isPduBegun && IsCommand(data, size) && !connection.isCommandOpen;
@@ -303,6 +307,7 @@ namespace OrthancPerf
                            ? AdmissionQueue::PIECE
                            : Connection::NEVER;
     observer_.OnRequestBegins(connection, now);
+    connection.readFramer.ForgetDataSet();
   }
 
   void ConnectionTracker::OnResponseBytes(Connection& connection, const std::uint8_t* data,

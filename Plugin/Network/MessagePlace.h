@@ -42,11 +42,20 @@ namespace OrthancPerf
     Duration heldTime = Duration::zero();
     StallSum heldLossStalls;  // of them
     std::uint32_t instances = 0;
-    std::int64_t setup = -1;      // accepted, or connect called -> answer
-    std::int64_t associate = -1;  // request -> answer
+    std::uint64_t claimedSerial = 0;  // the latest message of which the ingest tells
+    std::int64_t setup = -1;          // accepted, or connect called -> answer
+    std::int64_t associate = -1;      // request -> answer
     CommandFieldReader command;
     CommandFieldReader response;  // of an outgoing connection
     SubOperation subOperation;
+  };
+
+
+  // What is known of the response to a message
+  struct ResponsePlace
+  {
+    std::atomic<std::int64_t> lastByte = 0;  // so far; 0: none yet
+    std::atomic<std::int32_t> status = -1;   // DIMSE or HTTP; -1: it cannot be read. Written first.
   };
 
 
@@ -66,7 +75,7 @@ namespace OrthancPerf
     std::atomic<std::int64_t> firstByte = 0;
     std::atomic<std::int64_t> lastByte = 0;
     std::atomic<std::int64_t> idle = -1;  // -1: there was no response before
-    std::array<std::atomic<std::int64_t>, REMEMBERED_RESPONSES> responses = {};
+    std::array<ResponsePlace, REMEMBERED_RESPONSES> responses = {};
     std::atomic<std::uint32_t> stalls = 0;
     std::atomic<std::int64_t> stallTime = 0;
     std::atomic<bool> isFileClosed = false;  // of its latest instance
@@ -75,15 +84,28 @@ namespace OrthancPerf
     std::atomic<bool> isHttp = false;
     SharedAddress peer;
 
-    // The last byte of the response to one of the latest messages, so far; 0: none yet
-    std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) noexcept
+    // That to one of the latest messages
+    ResponsePlace& GetResponse(std::uint64_t messageSerial) noexcept
     {
       return responses[messageSerial % responses.size()];
     }
 
-    const std::atomic<std::int64_t>& GetResponse(std::uint64_t messageSerial) const noexcept
+    const ResponsePlace& GetResponse(std::uint64_t messageSerial) const noexcept
     {
       return responses[messageSerial % responses.size()];
+    }
+
+    // To the message under way
+    ResponsePlace& GetResponse() noexcept
+    {
+      return GetResponse(serial.load(std::memory_order_relaxed));
+    }
+
+    // Its last byte so far; 0: none yet
+    std::int64_t GetAnsweredAt() const noexcept
+    {
+      return GetResponse(serial.load(std::memory_order_relaxed))
+          .lastByte.load(std::memory_order_relaxed);
     }
 
     // What was known of the connection that had the descriptor before is forgotten
@@ -169,8 +191,7 @@ namespace OrthancPerf
     // What follows on the A-ASSOCIATE-RQ under TLS shows that it was answered before, and when
     void FinishAssociateRequest(const Connection& connection) noexcept
     {
-      const std::int64_t answer =
-          GetResponse(serial.load(std::memory_order_relaxed)).load(std::memory_order_relaxed);
+      const std::int64_t answer = GetAnsweredAt();
 
       if (tlsAssociateRequest.Finish() && answer != 0)
       {

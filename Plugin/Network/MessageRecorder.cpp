@@ -5,6 +5,9 @@
 #include "Network/WrittenFiles.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace OrthancPerf
@@ -58,6 +61,23 @@ namespace OrthancPerf
       {
         event.status = *status;
       }
+    }
+
+
+    // Of the first bytes of a response: "HTTP/1.1 200 OK" (RFC 9112 section 4); -1: none
+    std::int32_t ReadHttpStatus(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::string_view BEGIN = "HTTP/1.1 ";
+      constexpr std::size_t DIGITS = 3;
+
+      if (size < BEGIN.size() + DIGITS || !std::equal(BEGIN.begin(), BEGIN.end(), data))
+      {
+        return -1;
+      }
+
+      const auto* const first = reinterpret_cast<const char*>(data) + BEGIN.size();
+      std::int32_t status = -1;
+      return std::from_chars(first, first + DIGITS, status).ec == std::errc() ? status : -1;
     }
 
 
@@ -141,21 +161,35 @@ namespace OrthancPerf
   Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
     const MessagePlace& place = places_[id.connection];
-    const std::int64_t response = place.GetResponse(id.serial).load(std::memory_order_acquire);
+    const ResponsePlace& answer = place.GetResponse(id.serial);
+    const std::int64_t response = answer.lastByte.load(std::memory_order_acquire);
+    const std::int32_t status = answer.status.load(RELAXED);
+    const bool isClosed = place.closedSerial.load(std::memory_order_acquire) >= id.serial;
 
     // Read after the response: if it is still remembered now, it was that message's
     if (place.serial.load(std::memory_order_acquire) - id.serial >= REMEMBERED_RESPONSES)
     {
-      return {Response::State::Forgotten, {}};
+      return {Response::State::Forgotten};
     }
 
     if (response != 0)
     {
-      return {Response::State::Written, ToTimePoint(response)};
+      return {Response::State::Written, ToTimePoint(response), isClosed,
+              status < 0 ? std::nullopt : std::make_optional(static_cast<std::uint16_t>(status))};
     }
 
-    const bool isClosed = place.closedSerial.load(std::memory_order_acquire) >= id.serial;
-    return {isClosed ? Response::State::Forgotten : Response::State::Pending, {}};
+    return {isClosed ? Response::State::Forgotten : Response::State::Pending};
+  }
+
+
+  void MessageRecorder::ClaimMessage() noexcept
+  {
+    const int connection = GetCurrentConnection();
+
+    if (connection >= 0)
+    {
+      places_[static_cast<std::size_t>(connection)].claimedSerial = work.serial;
+    }
   }
 
 
@@ -221,7 +255,8 @@ namespace OrthancPerf
       }
       else
       {
-        journal.Publish(ToSentInstance(event));
+        journal.Publish(event.direction == Direction::Send ? ToSentInstance(event)
+                                                           : ToRefusedInstance(event));
       }
     }
   }
@@ -314,7 +349,8 @@ namespace OrthancPerf
     const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;
 
     const std::uint64_t serial = place.serial.load(RELAXED) + 1;
-    place.GetResponse(serial).store(0, RELAXED);
+    place.GetResponse(serial).lastByte.store(0, RELAXED);
+    place.GetResponse(serial).status.store(-1, RELAXED);
     place.firstByte.store(ToCount(now), RELAXED);
     place.idle.store(idle, RELAXED);
     place.TakeHeldStalls();
@@ -357,33 +393,68 @@ namespace OrthancPerf
                                         std::size_t size, TimePoint now) noexcept
   {
     MessagePlace& place = GetPlace(connection);
-    std::atomic<std::int64_t>& response = place.GetResponse(place.serial.load(RELAXED));
     place.largestResponse = std::max<std::uint64_t>(place.largestResponse, size);
 
     if (!connection.IsOutgoing())
     {
       // Orthanc goes on: after the response, or once it has lost patience
-      if (response.load(RELAXED) == 0 || connection.isCommandBegun)
+      if (place.GetAnsweredAt() == 0 || connection.isCommandBegun)
       {
         FinishSubOperation(connection, place, AssociationOutcome::Released);
       }
 
       place.subOperation.OnWritten(data, size, ToCount(now));
       place.tlsAssociateRequest.OnResponseBytes(data, size);
+      return NoteAnswer(connection, place, data, size, now);
     }
-    else
+
+    if (place.GetAnsweredAt() == 0)
     {
-      if (response.load(RELAXED) == 0)
+      place.lastByte.store(FindDeparture(connection.fd, place.lastByte.load(RELAXED),
+                                         Duration(place.stallTime.load(RELAXED)), now),
+                           RELAXED);
+    }
+
+    place.response.Feed(data, size);
+    place.GetResponse().lastByte.store(ToCount(now), std::memory_order_release);
+  }
+
+
+  // What Orthanc answers, and, if nobody has claimed the C-STORE, the end of it
+  void MessageRecorder::NoteAnswer(const Connection& connection, MessagePlace& place,
+                                   const std::uint8_t* data, std::size_t size,
+                                   TimePoint now) noexcept
+  {
+    ResponsePlace& response = place.GetResponse();
+    const bool isFirst = response.status.load(RELAXED) < 0;
+    const bool isStore = !connection.isEncrypted.load(RELAXED) && connection.IsDicom() &&
+                         place.command.Get() == C_STORE_REQUEST;
+
+    if (isStore)
+    {
+      const std::optional<std::uint16_t> status = place.subOperation.GetStoreStatus();
+
+      if (!status)
       {
-        place.lastByte.store(FindDeparture(connection.fd, place.lastByte.load(RELAXED),
-                                           Duration(place.stallTime.load(RELAXED)), now),
-                             RELAXED);
+        return;  // the response is still to come: DCMTK writes it in two pieces
       }
 
-      place.response.Feed(data, size);
+      response.status.store(*status, RELAXED);
+    }
+    else if (place.GetAnsweredAt() == 0 && !connection.IsDicom())
+    {
+      response.status.store(ReadHttpStatus(data, size), RELAXED);
     }
 
-    response.store(ToCount(now), std::memory_order_release);
+    response.lastByte.store(ToCount(now), std::memory_order_release);
+
+    if (isStore && isFirst && place.claimedSerial != place.serial.load(RELAXED))
+    {
+      ProbeEvent event = MakeEvent(connection, place);
+      event.status = response.status.load(RELAXED);
+      event.bytesReceived = place.requestBytes;
+      events_->Push(event);
+    }
   }
 
 
@@ -420,7 +491,7 @@ namespace OrthancPerf
     }
 
     place.instances++;
-    const bool isAnswered = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) == 0;
+    const bool isAnswered = place.GetAnsweredAt() == 0;
 
     if (!isAnswered)
     {
@@ -436,7 +507,6 @@ namespace OrthancPerf
     event.endedAt = isAnswered ? place.lastByte.load(RELAXED) : sent.GetLastByte();
     event.wait = isAnswered ? event.endedAt - sent.GetLastByte() : -1;
     event.bytesSent = sent.GetSize();
-    event.sopInstanceUid = sent.GetInstanceUid();
 
     if (isAnswered)
     {
@@ -463,13 +533,18 @@ namespace OrthancPerf
     }
 
     const bool isAnswered =
-        place.GetResponse(place.serial.load(RELAXED)).load(RELAXED) != 0 &&
+        place.GetAnsweredAt() != 0 &&
         (place.largestResponse >= SMALLEST_ANSWER || !connection.isEncrypted.load(RELAXED));
 
-    // One that its sender broke off was not received; one that Orthanc sends has failed then
-    if (!place.IsInstance(connection) || !(isAnswered || connection.IsOutgoing()))
+    if (!place.IsInstance(connection))
     {
       return;
+    }
+
+    // One that its sender broke off was not received; one that Orthanc sends has failed then
+    if (!isAnswered && !connection.IsOutgoing())
+    {
+      return TellUnanswered(connection, place);
     }
 
     place.instances++;
@@ -482,7 +557,6 @@ namespace OrthancPerf
 
       if (!connection.isEncrypted.load(RELAXED))
       {
-        event.sopInstanceUid = place.command.GetInstanceUid();
         ReadStatus(event, place.response, place.command.GetMessageId());
       }
 
@@ -491,10 +565,26 @@ namespace OrthancPerf
   }
 
 
+  // What it cannot parse, Orthanc neither answers nor tells any plugin: of a small data set, it
+  // goes on as if nothing had come; inside a large one, it breaks the association off (1.10.1)
+  void MessageRecorder::TellUnanswered(const Connection& connection,
+                                       const MessagePlace& place) noexcept
+  {
+    if (!connection.isEncrypted.load(RELAXED) &&
+        place.claimedSerial != place.serial.load(RELAXED) &&
+        (connection.readFramer.HasDataSet() || connection.isRefused))
+    {
+      ProbeEvent event = MakeEvent(connection, place);
+      event.bytesReceived = place.requestBytes;
+      events_->Push(event);
+    }
+  }
+
+
   ProbeEvent MessageRecorder::MakeEvent(const Connection& connection,
                                         const MessagePlace& place) noexcept
   {
-    const std::int64_t response = place.GetResponse(place.serial.load(RELAXED)).load(RELAXED);
+    const std::int64_t response = place.GetAnsweredAt();
     const std::int64_t lastByte = place.lastByte.load(RELAXED);
     const std::int64_t connected = connection.connectedAt.load(RELAXED);
 

@@ -21,8 +21,9 @@
 namespace OrthancPerf
 {
   // Remembers what the probe sees: of each connection the message under way, for the ingest's
-  // timelines, and what is over, for the journal: associations, and instances that Orthanc has
-  // sent. Owned by the plugin's context, outlives the probe.
+  // timelines, and what is over, for the journal: associations, instances that Orthanc has sent,
+  // and C-STOREs that it has refused before it asked any plugin. Owned by the plugin's context,
+  // outlives the probe.
   //
   // The probe's hooks write, without a lock and without allocating, into a place that each file
   // descriptor of a ConnectionTable has for good; what is over waits in a bounded queue until Drain
@@ -34,6 +35,7 @@ namespace OrthancPerf
 
     // IMessageSource, for connections that Orthanc has accepted
     std::optional<Message> GetCurrentMessage() const override;
+    void ClaimMessage() noexcept override;
     Response GetResponse(const MessageId& id) const noexcept override;
     Phase GetStoringPhase(const MessageId& id) const noexcept override;
     void NameRequestor(const std::string& title) noexcept override;
@@ -91,6 +93,9 @@ namespace OrthancPerf
                             AssociationOutcome outcome) noexcept;
     void FinishExchange(const Connection& connection, MessagePlace& place,
                         AssociationOutcome outcome) noexcept;
+    void NoteAnswer(const Connection& connection, MessagePlace& place, const std::uint8_t* data,
+                    std::size_t size, TimePoint now) noexcept;
+    void TellUnanswered(const Connection& connection, const MessagePlace& place) noexcept;
     static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
 
     const std::uint64_t id_;

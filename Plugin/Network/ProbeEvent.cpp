@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/ProbeEvent.h"
 
+#include "Ingest/Verdict.h"
+
 #include <array>
 #include <cstdio>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -84,6 +87,33 @@ namespace OrthancPerf
                  ? "the receiver sent no response"
                  : "the connection was closed before the response";
     }
+
+
+    void Add(FinishedInstance& instance, Phase phase, std::int64_t duration)
+    {
+      if (duration >= 0)
+      {
+        instance.phases.Add(phase, Duration(duration));
+      }
+    }
+
+
+    // What sent and received ones have in common
+    FinishedInstance ToInstance(const ProbeEvent& event)
+    {
+      FinishedInstance instance;
+      instance.direction = event.direction;
+      instance.origin = Origin::DicomProtocol;
+      instance.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
+      instance.endedAt = ToTimePoint(event.endedAt);
+      instance.finishedAt = ToSystemTime(instance.endedAt);
+      instance.areStallsObserved = true;
+      instance.stalls = event.stalls;
+      instance.stallTime = Duration(event.stallTime);
+      instance.lossStalls = event.lossStalls;
+      Add(instance, Phase::Idle, event.idle);
+      return instance;
+    }
   }
 
 
@@ -120,40 +150,40 @@ namespace OrthancPerf
 
   FinishedInstance ToSentInstance(const ProbeEvent& event)
   {
-    FinishedInstance sent;
-    sent.direction = Direction::Send;
-    sent.origin = Origin::DicomProtocol;
-    sent.sentUid = event.sopInstanceUid;
+    FinishedInstance sent = ToInstance(event);
     sent.reason = GetReason(event);
     sent.outcome = sent.reason.empty() ? Outcome::Stored : Outcome::Failed;
-    sent.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
     NameByAddress(sent.peer);
     sent.size = event.bytesSent;
-    sent.endedAt = ToTimePoint(event.endedAt);
-    sent.finishedAt = ToSystemTime(sent.endedAt);
-    sent.areStallsObserved = true;
-    sent.stalls = event.stalls;
-    sent.stallTime = Duration(event.stallTime);
-    sent.lossStalls = event.lossStalls;
-
-    const auto add = [&sent](Phase phase, std::int64_t duration)
-    {
-      if (duration >= 0)
-      {
-        sent.phases.Add(phase, Duration(duration));
-      }
-    };
 
     if (event.instances == 1)
     {
-      add(Phase::Connect, event.connect);
-      add(Phase::Associate, event.associate);
+      Add(sent, Phase::Connect, event.connect);
+      Add(sent, Phase::Associate, event.associate);
     }
 
-    add(Phase::Idle, event.idle);
-    add(Phase::Send, event.send);
-    add(Phase::Wait, event.wait);
+    Add(sent, Phase::Send, event.send);
+    Add(sent, Phase::Wait, event.wait);
     return sent;
+  }
+
+
+  FinishedInstance ToRefusedInstance(const ProbeEvent& event)
+  {
+    FinishedInstance refused = ToInstance(event);
+    refused.reason = "Orthanc did not answer: it cannot read the data set";
+
+    if (event.status >= 0)
+    {
+      Verdict verdict = Judge({"", false, static_cast<std::uint16_t>(event.status), true});
+      refused.outcome = verdict.outcome;
+      refused.reason = std::move(verdict.reason);
+    }
+
+    refused.size = event.bytesReceived;
+    Add(refused, Phase::Receive, event.send);
+    Add(refused, Phase::Parse, event.wait);
+    return refused;
   }
 
 

@@ -10,7 +10,8 @@
 
 namespace OrthancPerf
 {
-  // Something that is over: an association, or a message that Orthanc has sent. Durations in
+  // Something that is over: an association, an instance that Orthanc has sent, or one that it has
+  // received and refused before it asked any plugin. Durations in
   // nanoseconds; -1: not known. What the hooks put into the queue: it owns nothing.
   struct ProbeEvent
   {
@@ -36,8 +37,7 @@ namespace OrthancPerf
     std::uint32_t instances;
     std::uint64_t bytesReceived;
     std::uint64_t bytesSent;
-    UidText sopInstanceUid;  // of a sent instance
-    std::int32_t status;     // of its response; -1: not known
+    std::int32_t status;  // of the response to an instance; -1: not known
     std::optional<TcpSummary> tcp;
   };
 
@@ -49,5 +49,8 @@ namespace OrthancPerf
               const PeerAddress& address);
 
   FinishedInstance ToSentInstance(const ProbeEvent& event);
+
+  // Its size is that of the message: nobody has seen a file
+  FinishedInstance ToRefusedInstance(const ProbeEvent& event);
   FinishedAssociation ToAssociation(const ProbeEvent& event);
 }

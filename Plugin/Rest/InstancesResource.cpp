@@ -12,9 +12,6 @@ namespace OrthancPerf
   {
     constexpr std::size_t DEFAULT_LIMIT = 100;
 
-    // For identifiers that the store has to be asked for; later requests have what comes later
-    constexpr std::chrono::seconds PATIENCE(1);
-
 
     std::size_t GetLimit(const RestRequest& request)
     {
@@ -86,40 +83,10 @@ namespace OrthancPerf
     }
 
 
-    bool IsSent(const FinishedInstance& instance)
-    {
-      return instance.sentUid[0] != '\0';
-    }
-
-
-    void LookUpSent(const std::vector<FinishedInstance>& instances, SentIdentifiers& identifiers)
-    {
-      std::vector<UidText> uids;
-
-      for (const FinishedInstance& instance : instances)
-      {
-        if (IsSent(instance))
-        {
-          uids.push_back(instance.sentUid);
-        }
-      }
-
-      identifiers.LookUp(uids, PATIENCE);
-    }
-
-
-    Json::Value GetId(const FinishedInstance& instance, const SentIdentifiers& identifiers)
-    {
-      const std::string id =
-          IsSent(instance) ? identifiers.Get(instance.sentUid) : instance.instanceId;
-      return id.empty() ? Json::Value() : Json::Value(id);
-    }
-
-
-    Json::Value Describe(const FinishedInstance& instance, const SentIdentifiers& identifiers)
+    Json::Value Describe(const FinishedInstance& instance)
     {
       Json::Value json;
-      json["ID"] = GetId(instance, identifiers);
+      json["ID"] = instance.instanceId.empty() ? Json::Value() : Json::Value(instance.instanceId);
       json["Direction"] = ToKey(ToLabel(instance.direction));
       json["Origin"] = ToLabel(instance.origin);
       json["Outcome"] = ToKey(ToLabel(instance.outcome));
@@ -170,17 +137,15 @@ namespace OrthancPerf
   }
 
 
-  void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances,
-                                 SentIdentifiers& identifiers)
+  void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances)
   {
-    const auto get = [&instances, &identifiers](const RestRequest& request)
+    const auto get = [&instances](const RestRequest& request)
     {
       const std::vector<FinishedInstance> latest =
           instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
                            GetDirection(request));
-      LookUpSent(latest, identifiers);
-      return AnswerJson(ListJson(latest, [&identifiers](const FinishedInstance& instance)
-                                 { return Describe(instance, identifiers); }));
+      return AnswerJson(
+          ListJson(latest, [](const FinishedInstance& instance) { return Describe(instance); }));
     };
 
     router.Register("/perf/instances", HttpMethod::Get,

@@ -74,11 +74,9 @@ namespace OrthancPerf
     }
 
 
-    Json::Value DescribeIngest(const IngestTracker& tracker)
+    Json::Value DescribeIngest(const InstanceTracker& tracker)
     {
       Json::Value json;
-      json["LateOutcomes"] = ToJson(tracker.CountLateOutcomes());
-
       for (const Origin origin : GetAllOrigins())
       {
         json["InFlight"][ToLabel(origin)] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/IngestTracker.h"
+#include "Ingest/InstanceTracker.h"
 #include "Metrics/RecentTraffic.h"
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
@@ -29,7 +29,7 @@ namespace OrthancPerf
     Versions versions;
     std::chrono::system_clock::time_point startedAt;
     const PluginState& state;
-    const IngestTracker& tracker;
+    const InstanceTracker& tracker;
     const RecentTraffic& traffic;
     const TuningStore& tuning;
     const DicomTuner& tuner;

@@ -43,7 +43,7 @@ namespace OrthancPerf
 
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
                                  bool hasOtherFilters, const EngineDirectory& engines,
-                                 const IngestTracker& tracker) :
+                                 const InstanceTracker& tracker) :
     orthanc_(orthanc),
     engines_(engines),
     tracker_(tracker)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
-#include "Ingest/IngestTracker.h"
+#include "Ingest/InstanceTracker.h"
 #include "Network/AskedServers.h"
 #include "Sdk/Orthanc.h"
 #include "Transcoding/Engines/EngineDirectory.h"
@@ -26,7 +26,7 @@ namespace OrthancPerf
   public:
     // All but the configuration outlive the sources. "hasOtherFilters": see ServerConfiguration
     AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration, bool hasOtherFilters,
-                   const EngineDirectory& engines, const IngestTracker& tracker);
+                   const EngineDirectory& engines, const InstanceTracker& tracker);
 
     // Orthanc's servers and database are up
     void Start();
@@ -53,7 +53,7 @@ namespace OrthancPerf
 
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
-    const IngestTracker& tracker_;
+    const InstanceTracker& tracker_;
     TimePoint storeReadAt_;              // of the thread of ReadStore
     bool isDatabasePluginRead_ = false;  // likewise
 

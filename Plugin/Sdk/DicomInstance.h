@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/IngestThread.h"
+#include "Ingest/InstanceInFlight.h"
 
 #include <orthanc/OrthancCPlugin.h>
 

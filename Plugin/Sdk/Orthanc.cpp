@@ -175,38 +175,6 @@ namespace OrthancPerf
     }
   }
 
-  // OrthancPluginLookupInstance holds a lock of all plugins for as long as the database takes (seen
-  // in 1.10.1), and complains in the log where several patients share the UID
-  std::string Orthanc::LookupInstance(const char* sopInstanceUid) const
-  {
-    AnswerBuffer answer(context_);
-    const OrthancPluginErrorCode code =
-        OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", sopInstanceUid,
-                                 static_cast<std::uint32_t>(std::strlen(sopInstanceUid)));
-
-    if (code != OrthancPluginErrorCode_Success)
-    {
-      throw SdkError("POST /tools/lookup", code);
-    }
-
-    std::string id;
-
-    for (const Json::Value& found : ReadJson(answer.ToString()))
-    {
-      if (found["Type"] == "Instance")
-      {
-        if (!id.empty())
-        {
-          return "";
-        }
-
-        id = found["ID"].asString();
-      }
-    }
-
-    return id;
-  }
-
   // One row of the table of changes, by its key
   void Orthanc::AskDatabase() const
   {
@@ -217,28 +185,6 @@ namespace OrthancPerf
   {
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();
   }
-
-  // Series and patients may share a SOP Instance UID. Where Orthanc's identifier cannot be told, it
-  // has to do.
-  std::optional<std::string> Orthanc::FindInstance(const InstanceIdentity& instance) const
-  {
-    const std::string id = instance.hasher.GetInstanceId();
-
-    try
-    {
-      if (id.empty())
-      {
-        return LookupInstance(instance.sopInstanceUid.data());
-      }
-
-      return HasInstance(id) ? id : "";
-    }
-    catch (const SdkError&)
-    {
-      return std::nullopt;
-    }
-  }
-
 
   std::set<std::string> Orthanc::ListJobTypes() const
   {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-
 #include <orthanc/OrthancCPlugin.h>
 
 #include <json/json.h>
@@ -61,14 +59,6 @@ namespace OrthancPerf
     // if it was never set. Available once Orthanc has started. Throws SdkError.
     std::optional<std::string> GetGlobalProperty(std::int32_t property) const;
     void SetGlobalProperty(std::int32_t property, const std::string& value) const;
-
-    // The identifier of the instance with this SOP Instance UID, empty if the store has none, or
-    // several. Throws SdkError.
-    std::string LookupInstance(const char* sopInstanceUid) const;
-
-    // Its identifier, empty if the store does not have it; nothing if Orthanc cannot tell, as while
-    // its database is away
-    std::optional<std::string> FindInstance(const InstanceIdentity& instance) const;
 
     // Returns once the database has answered a question that costs it little. Throws SdkError.
     void AskDatabase() const;

@@ -80,7 +80,7 @@ def test_what_another_plugin_accepted_and_the_disk_did_not_take_has_failed(
     outcomes = metrics.group(INSTANCES, "origin", "outcome")
     assert outcomes.get(("DicomProtocol", "failed")) == 2, outcomes
     reasons = {instance.get("Reason") for instance in server.get_json("/perf/instances")}
-    assert "storage or database failed, or another plugin's C-STORE filter refused it" in reasons
+    assert "Orthanc answered 0xA700: storage full, or storage or database failed" in reasons
 
 
 def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: MakeSeries) -> None:

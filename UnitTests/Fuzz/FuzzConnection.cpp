@@ -40,9 +40,9 @@ namespace
   public:
     void OnInstanceFinished(const FinishedInstance& instance) override
     {
-      Require(IsFit(instance.peer.name) && instance.sentUid.back() == '\0');
+      Require(IsFit(instance.peer.name));
       lines_.push_back(instance.peer.name + " " + std::to_string(instance.size) + " " +
-                       instance.sentUid.data() + " " + ToLabel(instance.outcome));
+                       ToLabel(instance.outcome) + " " + instance.reason);
     }
 
     void OnAssociationFinished(const FinishedAssociation& association) override

@@ -127,8 +127,7 @@ namespace
     Transcoder transcoder{engines, nullptr};
     MessageRecorder recorder;
     Journal nobody{{}};
-    StoreLookups lookups;
-    IngestTracker tracker{nobody, false, recorder, lookups};
+    InstanceTracker tracker{nobody, recorder};
     RecentTraffic traffic;
     DicomTuner tuner{{}, recorder, DcmtkEnvironment()};
     PluginLock lock;
@@ -159,7 +158,6 @@ namespace
     std::string title;
     std::string version;
     std::string reason;
-    std::string uid;
     std::string figures;
 
     unsigned int GetFigure(std::size_t place) const
@@ -179,8 +177,6 @@ namespace
       instance.areStallsObserved = GetFigure(4) % 2 != 0;
       instance.stalls = GetFigure(4);
       instance.stallTime = std::chrono::milliseconds(40 * GetFigure(4));
-      std::copy_n(uid.begin(), std::min(uid.size(), instance.sentUid.size() - 1),
-                  instance.sentUid.begin());
       std::size_t place = 5;
 
       for (const Phase phase : GetAllPhases())
@@ -259,8 +255,7 @@ namespace
       failures.OnTranscoding(stranger.MakeReport());
       failures.OnEnd(stranger.MakeReport());
 
-      LookUpSent();
-      RegisterInstancesResource(router, instances, identifiers);
+      RegisterInstancesResource(router, instances);
       RegisterPeersResource(router, peers);
       RegisterHistoryResource(router, server.history, changes);
       RegisterTuningResource(router, {store, changes, Json::objectValue, {false, {"alice"}}, {}});
@@ -285,21 +280,6 @@ namespace
       router.Ignore({"token"});
     }
 
-    // So that no request waits for answers
-    void LookUpSent()
-    {
-      for (const FinishedInstance& instance : instances.Latest(2))
-      {
-        if (instance.sentUid[0] != '\0')
-        {
-          identifiers.LookUp({instance.sentUid}, Duration::zero());
-          lookups.AskNext([](const InstanceIdentity& asked)
-                          { return std::to_string(std::strlen(asked.sopInstanceUid.data())); },
-                          Duration::zero());
-        }
-      }
-    }
-
     // Those that nobody asks would take most of the time
     std::vector<IJournalObserver*> ListObservers(const std::string& path)
     {
@@ -315,8 +295,6 @@ namespace
 
     const Stranger stranger;
     RecentInstances instances{2};
-    StoreLookups lookups;
-    SentIdentifiers identifiers{lookups, 2};
     PeerDirectory directory{2};
     PeerStatistics peers{directory, [this]
                          {
@@ -418,13 +396,9 @@ namespace
     {
       return DecodeQuery(request.GetHeader(header).value_or(""));
     };
-    return {MakePrintable(read("name")),
-            MakePrintable(read("address")),
-            MakePrintable(read("title")),
-            MakePrintable(read("version")),
-            ReadReason(read("reason")),
-            read("uid"),
-            read("figures")};
+    return {MakePrintable(read("name")),  MakePrintable(read("address")),
+            MakePrintable(read("title")), MakePrintable(read("version")),
+            ReadReason(read("reason")),   read("figures")};
   }
 
 

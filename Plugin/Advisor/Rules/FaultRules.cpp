@@ -93,7 +93,7 @@ namespace OrthancPerf
   }
 
 
-  // A single one is enough: what is only slow is not among them (IngestThread::GetStuck)
+  // A single one is enough: what is only slow is not among them (InstanceTracker::ListStuck)
   std::optional<Finding> JudgeStuck(const Evidence& evidence)
   {
     const std::vector<StuckInstance>& stuck = evidence.stuck;

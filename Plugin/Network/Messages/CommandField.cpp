@@ -15,7 +15,6 @@ namespace OrthancPerf
     constexpr std::uint8_t IS_COMMAND = 0x01;  // message control header: PS3.8 annex E.2
     constexpr std::uint8_t IS_LAST = 0x02;     // the same
     constexpr std::size_t ELEMENT_HEADER_SIZE = 8;
-    constexpr std::uint16_t AFFECTED_SOP_INSTANCE_UID = 0x1000;
 
 
     using boost::endian::load_little_u16;
@@ -41,19 +40,6 @@ namespace OrthancPerf
     const std::size_t taken = std::min(size, CAPACITY - size_);
     std::copy_n(data, taken, bytes_.begin() + static_cast<std::ptrdiff_t>(size_));
     size_ += taken;
-  }
-
-
-  UidText CommandFieldReader::GetInstanceUid() const noexcept
-  {
-    UidText uid = {};
-
-    if (const std::optional<Value> value = Find(AFFECTED_SOP_INSTANCE_UID))
-    {
-      std::copy_n(value->bytes, std::min(value->size, MAXIMUM_UID_LENGTH), uid.begin());
-    }
-
-    return uid;
   }
 
 

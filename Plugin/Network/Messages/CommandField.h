@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -64,13 +62,10 @@ namespace OrthancPerf
       return GetNumber(0x0900);
     }
 
-    // The Affected SOP Instance UID (0000,1000), empty where it is not there
-    UidText GetInstanceUid() const noexcept;
-
   private:
     // Headers of PDU and PDV (12 bytes), group length (12), Affected SOP Class UID (at most 72),
-    // four numbers, the Command Field first (40), Affected SOP Instance UID (at most 72)
-    static constexpr std::size_t CAPACITY = 208;
+    // four numbers, the Command Field first (40)
+    static constexpr std::size_t CAPACITY = 136;
 
     struct Value
     {

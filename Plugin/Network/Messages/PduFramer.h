@@ -11,7 +11,8 @@
 namespace OrthancPerf
 {
   // Finds the PDUs (DICOM PS3.8 section 9.3) in one direction of a connection, looking at nothing
-  // but their headers; what is not DICOM stops it for good. A value; one thread at a time.
+  // but their headers and that of their first fragment; what is not DICOM stops it for good. A
+  // value; one thread at a time.
   class PduFramer
   {
   public:
@@ -25,9 +26,7 @@ namespace OrthancPerf
       {
         if (left_ != 0)
         {
-          const std::size_t passed = std::min<std::size_t>(left_, size - position);
-          left_ -= static_cast<std::uint32_t>(passed);
-          position += passed;
+          position += Pass(data + position, size - position);
           continue;
         }
 
@@ -52,21 +51,57 @@ namespace OrthancPerf
       return !isLost_ && have_ == 0 && left_ == 0;
     }
 
+    // Whether the last fragment of a data set has gone by, since this was last forgotten: that of a
+    // P-DATA-TF whose first fragment it is (annex E.2), as nearly all senders write it
+    bool HasDataSet() const noexcept
+    {
+      return hasDataSet_;
+    }
+
+    void ForgetDataSet() noexcept
+    {
+      hasDataSet_ = false;
+    }
+
   private:
+    // Of the PDU under way; how many bytes that are
+    std::size_t Pass(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::uint32_t CONTROL_HEADER = 5;  // behind length and presentation context
+      constexpr std::uint8_t IS_LAST_OF_DATA_SET = 0x02;
+      const std::uint32_t offset = length_ - left_;
+      const std::size_t passed = std::min<std::size_t>(left_, size);
+
+      if (offset <= CONTROL_HEADER && CONTROL_HEADER - offset < passed)
+      {
+        control_ = data[CONTROL_HEADER - offset];
+      }
+
+      left_ -= static_cast<std::uint32_t>(passed);
+      hasDataSet_ = hasDataSet_ || (left_ == 0 && control_ == IS_LAST_OF_DATA_SET &&
+                                    header_[0] == static_cast<std::uint8_t>(PduType::Data));
+      return passed;
+    }
+
     bool OnHeader() noexcept
     {
       have_ = 0;
+      control_ = 0;
       isLost_ = header_[0] < static_cast<std::uint8_t>(PduType::AssociateRequest) ||
                 header_[0] > static_cast<std::uint8_t>(PduType::Abort);
       left_ = (static_cast<std::uint32_t>(header_[2]) << 24U) |
               (static_cast<std::uint32_t>(header_[3]) << 16U) |
               (static_cast<std::uint32_t>(header_[4]) << 8U) | header_[5];
+      length_ = left_;
       return !isLost_;
     }
 
     std::array<std::uint8_t, PDU_HEADER_SIZE> header_ = {};
     std::size_t have_ = 0;
+    std::uint32_t length_ = 0;
     std::uint32_t left_ = 0;
+    std::uint8_t control_ = 0;
+    bool hasDataSet_ = false;
     bool isLost_ = false;
   };
 }

@@ -26,10 +26,10 @@ namespace OrthancPerf
       return command_.Get() == C_STORE_REQUEST;
     }
 
-    // Of the instance, as far as the command set has it
-    UidText GetInstanceUid() const noexcept
+    // Of the latest message, if it is a C-STORE response, once so much of it was written
+    std::optional<std::uint16_t> GetStoreStatus() const noexcept
     {
-      return command_.GetInstanceUid();
+      return command_.Get() == C_STORE_RESPONSE ? command_.GetStatus() : std::nullopt;
     }
 
     std::optional<std::uint16_t> GetMessageId() const noexcept

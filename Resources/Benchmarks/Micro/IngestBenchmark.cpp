@@ -4,7 +4,7 @@
 // instance. What Orthanc's SDK does for its getters comes on top of it.
 #include "Advisor/EvidenceCollector.h"
 #include "ComputedTomography.h"
-#include "Ingest/IngestTracker.h"
+#include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
 #include "Metrics/IngestMetrics.h"
@@ -71,12 +71,7 @@ namespace OrthancPerf
       {
         const TimePoint received = Clock::now();
         tracker_.OnReceived(received, Describe(file_, known.origin));
-        tracker_.GetThread().OnFilter(Clock::now(), known);
-
-        if (known.origin == Origin::DicomProtocol)
-        {
-          tracker_.GetThread().OnCStoreFilter();
-        }
+        tracker_.OnFilter(Clock::now(), known);
 
         tracker_.OnStored(Clock::now(), known);
       }
@@ -94,8 +89,7 @@ namespace OrthancPerf
       EvidenceCollector evidence_{directory_, 4};
       Journal journal_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       MessageRecorder source_;
-      StoreLookups lookups_;
-      IngestTracker tracker_{journal_, false, source_, lookups_};
+      InstanceTracker tracker_{journal_, source_};
     };
 
 

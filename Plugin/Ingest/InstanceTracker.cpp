@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/InstanceTracker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <set>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // What a thread works at, as far as it is known: an HTTP request, or a DIMSE message
+    struct ThreadWork
+    {
+      std::uint64_t tracker = 0;  // whose work that is
+      std::string address;
+      std::optional<TimePoint> mark;     // begin of what it reads, or the latest of an instance
+      std::optional<MessageId> message;  // the latest that may be its; nothing: not seen
+      Message latest;                    // as far as its instances have used it
+    };
+
+    thread_local ThreadWork threadWork;
+
+
+    ThreadWork& GetWork(std::uint64_t tracker)
+    {
+      if (threadWork.tracker != tracker)
+      {
+        threadWork = ThreadWork();
+        threadWork.tracker = tracker;
+      }
+
+      return threadWork;
+    }
+
+
+    void BeginRequest(ThreadWork& work, const std::string& address,
+                      const std::optional<Message>& current, TimePoint now)
+    {
+      work.address = address;
+      work.mark = current ? std::min(current->firstByte, now) : now;
+      work.message.reset();
+
+      if (current)
+      {
+        // Under TLS, its body may look like a message of its own: after an interim response that
+        // was taken for the final one
+        work.message = current->id;
+        work.message->serial += current->isEncrypted ? 1 : 0;
+      }
+    }
+
+
+    // Orthanc tells of HTTP only, and not of all: it asks no filter where a plugin's token lets a
+    // request in (OrthancPluginGenerateRestApiAuthorizationToken). What comes in another message
+    // than the known one is of such a request, or of none.
+    void BeginIfNew(ThreadWork& work, const std::optional<Message>& current)
+    {
+      const bool wasSeen = work.message.has_value();
+      const bool isKnown = wasSeen && current &&
+                           work.message->connection == current->id.connection &&
+                           work.message->serial >= current->id.serial;
+
+      if (current)
+      {
+        work.message = current->id;
+      }
+
+      if (!isKnown && (current || wasSeen))
+      {
+        work.address = current ? current->peer.address : "";
+        work.mark = current ? std::optional<TimePoint>(current->firstByte) : std::nullopt;
+      }
+    }
+
+
+    // The next instance of the request begins here
+    void NoteEvent(std::uint64_t tracker, TimePoint now)
+    {
+      if (ThreadWork& work = GetWork(tracker); work.mark)
+      {
+        work.mark = now;
+      }
+    }
+
+
+    bool HasThreadEnded(int thread)
+    {
+      return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+    }
+
+
+    std::uint64_t MakeTrackerId()
+    {
+      static std::atomic<std::uint64_t> next{1};
+      return next++;
+    }
+  }
+
+
+  InstanceTracker::InstanceTracker(const Journal& journal, IMessageSource& source) :
+    journal_(journal),
+    source_(source),
+    id_(MakeTrackerId())
+  {
+  }
+
+
+  void InstanceTracker::OnRequest(TimePoint now, const std::string& address)
+  {
+    const std::optional<Message> current = source_.GetCurrentMessage();
+    BeginRequest(GetWork(id_), address, current, now);
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const int thread = GetThreadId();
+      TakeIf(ended, [thread](const InstanceInFlight& instance)
+             { return !instance.message && instance.thread == thread; });
+
+      if (current)
+      {
+        TakeBefore(current->id, ended);
+      }
+    }
+
+    Publish(ended);
+  }
+
+
+  void InstanceTracker::OnReceived(TimePoint now, const ReceivedInstance& received)
+  {
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      Open(MakeReceived(now, received), ended);
+    }
+
+    NoteEvent(id_, now);
+    Publish(ended);
+  }
+
+
+  void InstanceTracker::OnHeld()
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (InstanceInFlight* const instance = FindWorkedAt())
+    {
+      instance->isHeld = true;
+    }
+  }
+
+
+  void InstanceTracker::OnLetGo(TimePoint now)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (InstanceInFlight* const instance = FindLatest(); instance != nullptr && instance->isHeld)
+    {
+      instance->isHeld = false;
+      instance->letGo = now;
+    }
+  }
+
+
+  void InstanceTracker::OnTranscoderBegin(TimePoint now)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (InstanceInFlight* const instance = FindWorkedAt())
+    {
+      instance->timeline.Mark(Phase::Prepare, now);
+    }
+  }
+
+
+  void InstanceTracker::OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
+                                        const std::optional<InstanceIdentity>& identity)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+
+    if (InstanceInFlight* const instance = FindWorkedAt())
+    {
+      instance->timeline.Mark(Phase::Transcode, now);
+      instance->instance.transcoding = transcoding;
+      instance->identity = identity.value_or(instance->identity);
+    }
+  }
+
+
+  void InstanceTracker::OnFilter(TimePoint now, const KnownInstance& known)
+  {
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      InstanceInFlight* instance = FindWorkedAt();
+
+      if (instance != nullptr && !instance->passedFilters)
+      {
+        instance->timeline.Mark(Phase::Prepare, now);
+      }
+      else
+      {
+        instance = &Open(Make(now, known.origin, known.size), ended);
+      }
+
+      if (!known.peer.name.empty())
+      {
+        instance->instance.peer.name = known.peer.name;
+        source_.NameRequestor(known.peer.name);
+      }
+
+      instance->passedFilters = true;
+    }
+
+    NoteEvent(id_, now);
+    source_.BeginStorage(now);
+    Publish(ended);
+  }
+
+
+  void InstanceTracker::OnStored(TimePoint now, const KnownInstance& known)
+  {
+    const std::optional<StoredFile> file = source_.TakeStoredFile();
+    const AskedWork asked = source_.TakeAskedWork();
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      InstanceInFlight* instance = FindStored(known);
+
+      if (instance != nullptr)
+      {
+        instance->MarkStored(file, asked, now);
+      }
+      else
+      {
+        instance = &Open(Make(now, known.origin, known.size), ended);
+      }
+
+      instance->SetStored(known);
+      TakeIf(ended, [instance](const InstanceInFlight& other)
+             { return &other == instance && (!other.message || other.isBeside); });
+    }
+
+    NoteEvent(id_, now);
+    Publish(ended);
+  }
+
+
+  bool InstanceTracker::IsOfMessage()
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const InstanceInFlight* const instance = FindLatest();
+    return instance != nullptr && instance->message;
+  }
+
+
+  void InstanceTracker::Settle(TimePoint now, Duration quiet)
+  {
+    InFlight ended;
+
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      TakeIf(ended,
+             [&](const InstanceInFlight& instance) { return HasEnded(instance, now, quiet); });
+    }
+
+    Publish(ended);
+  }
+
+
+  std::size_t InstanceTracker::CountInFlight(Origin origin) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto count = std::count_if(inFlight_.begin(), inFlight_.end(),
+                                     [origin](const InstanceInFlight& instance)
+                                     { return instance.instance.origin == origin; });
+    return static_cast<std::size_t>(count);
+  }
+
+
+  std::vector<StuckInstance> InstanceTracker::ListStuck(TimePoint now) const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<StuckInstance> stuck;
+    std::set<int> threads;
+
+    // Orthanc is at work on the latest one of each thread
+    for (auto instance = inFlight_.rbegin(); instance != inFlight_.rend(); ++instance)
+    {
+      const bool isLatest = threads.insert(instance->thread).second;
+
+      if (const auto found = isLatest ? instance->GetStuck(source_, now) : std::nullopt)
+      {
+        stuck.push_back(*found);
+      }
+    }
+
+    return stuck;
+  }
+
+
+  // One of which the received-instance callback has told
+  InstanceInFlight InstanceTracker::MakeReceived(TimePoint now, const ReceivedInstance& received)
+  {
+    ThreadWork& work = GetWork(id_);
+    InstanceInFlight instance = Make(now, received.origin, received.size);
+    instance.timeline = Timeline(work.mark.value_or(now));
+    instance.problem = received.problem;
+    instance.identity = received.identity;
+
+    if (instance.message && !instance.isBeside)
+    {
+      instance.MarkReceived(std::exchange(work.latest, *instance.message), now);
+    }
+    else if (work.mark)
+    {
+      instance.timeline.Mark(Phase::Receive, now);
+    }
+
+    return instance;
+  }
+
+
+  InstanceInFlight InstanceTracker::Make(TimePoint begin, Origin origin, std::size_t size)
+  {
+    ThreadWork& work = GetWork(id_);
+    InstanceInFlight instance(begin, origin, size);
+    instance.message = source_.GetCurrentMessage();
+
+    // What another plugin or Lua stores while its thread works at a DIMSE message, as in a stored
+    // callback or a handler of queries, is nothing that this message's sender has sent
+    instance.isBeside =
+        instance.message && instance.message->isDicom && origin != Origin::DicomProtocol;
+
+    if (instance.message && !instance.isBeside)
+    {
+      source_.ClaimMessage();
+    }
+
+    BeginIfNew(work, instance.isBeside ? std::nullopt : instance.message);
+    instance.instance.peer = Peer{work.address, work.address};
+    return instance;
+  }
+
+
+  // It begins on this thread
+  InstanceInFlight& InstanceTracker::Open(InstanceInFlight instance, InFlight& ended)
+  {
+    if (instance.message && !instance.isBeside)
+    {
+      TakeBefore(instance.message->id, ended);
+    }
+
+    // Orthanc may have stored the one before, and tells the plugins so, of which one stores another
+    // now: whether it has is known once this plugin is told
+    const Origin origin = instance.instance.origin;
+    const bool isOfScript = origin == Origin::Plugin || origin == Origin::Lua;
+    TakeIf(ended,
+           [&](const InstanceInFlight& other)
+           {
+             return !other.message && other.thread == instance.thread &&
+                    !(isOfScript && other.passedFilters);
+           });
+
+    if (inFlight_.size() >= MAXIMUM_IN_FLIGHT)
+    {
+      ended.splice(ended.end(), inFlight_, inFlight_.begin());
+    }
+
+    return inFlight_.emplace_back(std::move(instance));
+  }
+
+
+  // On this thread; null: there is none
+  InstanceInFlight* InstanceTracker::FindLatest()
+  {
+    const auto found = std::find_if(inFlight_.rbegin(), inFlight_.rend(),
+                                    [thread = GetThreadId()](const InstanceInFlight& instance)
+                                    { return instance.thread == thread; });
+    return found == inFlight_.rend() ? nullptr : &*found;
+  }
+
+
+  // The same, if Orthanc may still be at work on it
+  InstanceInFlight* InstanceTracker::FindWorkedAt()
+  {
+    InstanceInFlight* const latest = FindLatest();
+    const bool isOver = latest != nullptr && (latest->isStored || !latest->IsUnanswered(source_));
+    return isOver ? nullptr : latest;
+  }
+
+
+  // By its identifier; where that cannot be made (an instance that Orthanc itself has compressed
+  // with loss, say), the latest one of its origin on this thread has to do
+  InstanceInFlight* InstanceTracker::FindStored(const KnownInstance& known)
+  {
+    InstanceInFlight* latest = nullptr;
+
+    for (auto instance = inFlight_.rbegin(); instance != inFlight_.rend(); ++instance)
+    {
+      if (instance->thread != GetThreadId() || instance->isStored ||
+          !instance->IsUnanswered(source_))
+      {
+        continue;
+      }
+
+      if (instance->identity.hasher.GetInstanceId() == known.instanceId)
+      {
+        return &*instance;
+      }
+
+      if (latest == nullptr && instance->instance.origin == known.origin)
+      {
+        latest = &*instance;
+      }
+    }
+
+    return latest;
+  }
+
+
+  bool InstanceTracker::HasEnded(const InstanceInFlight& instance, TimePoint now,
+                                 Duration quiet) const
+  {
+    if (!instance.message)
+    {
+      return *instance.problem != '\0' || HasThreadEnded(instance.thread);
+    }
+
+    const Response response = instance.GetResponse(source_);
+    return response.state == Response::State::Forgotten ||
+           (response.state == Response::State::Written && now - response.lastByte >= quiet);
+  }
+
+
+  template <typename Predicate>
+  void InstanceTracker::TakeIf(InFlight& ended, const Predicate& predicate)
+  {
+    for (auto instance = inFlight_.begin(); instance != inFlight_.end();)
+    {
+      const auto current = instance++;
+
+      if (predicate(*current))
+      {
+        ended.splice(ended.end(), inFlight_, current);
+      }
+    }
+  }
+
+
+  // A connection has one message at a time: what came in an earlier one has ended
+  void InstanceTracker::TakeBefore(const MessageId& message, InFlight& ended)
+  {
+    TakeIf(ended,
+           [&message](const InstanceInFlight& instance)
+           {
+             return instance.message && instance.message->id.connection == message.connection &&
+                    instance.message->id.serial < message.serial;
+           });
+  }
+
+
+  // Without the lock, as observers have locks of their own
+  void InstanceTracker::Publish(InFlight& ended) const
+  {
+    for (InstanceInFlight& instance : ended)
+    {
+      const Response response = instance.GetResponse(source_);
+      journal_.Publish(std::move(instance).Finish(response));
+    }
+  }
+}

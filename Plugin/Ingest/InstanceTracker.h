@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/InstanceInFlight.h"
+#include "Ingest/Journal.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Follows every instance that Orthanc ingests, on whatever thread, and publishes it in the
+  // journal when it is finished. Owned by the plugin's context. Orthanc's callbacks call the
+  // On... functions on the ingesting thread; any other thread may settle and count.
+  //
+  // An instance is stored if the stored callback names it, by Orthanc's identifier. It ends with
+  // the response to its message, whose status says what became of one that was not stored. Where no
+  // message is seen (no probe, a job), it ends in the stored callback, or else with what its thread
+  // does next, or with its thread. Until then it is in flight, however long that takes.
+  class InstanceTracker
+  {
+  public:
+    // Journal and source outlive the tracker
+    InstanceTracker(const Journal& journal, IMessageSource& source);
+
+    // An HTTP request from this address has begun on this thread
+    void OnRequest(TimePoint now, const std::string& address);
+
+    // A DICOM file is in memory: receive ends. Where the request carries several instances (a
+    // ZIP, STOW-RS), the next one begins where the one before was heard of last.
+    void OnReceived(TimePoint now, const ReceivedInstance& received);
+
+    // The plugin itself holds up the instance on this thread, or does so no longer
+    void OnHeld();
+    void OnLetGo(TimePoint now);
+
+    // The transcoder has begun its work on the instance, or ended it. The identity is that of the
+    // instance that is stored instead; nothing if it stays what it was.
+    void OnTranscoderBegin(TimePoint now);
+    void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
+                         const std::optional<InstanceIdentity>& identity);
+
+    // The incoming-instance filter: prepare ends. Without OnReceived before, as where another
+    // plugin has that callback, the timeline begins.
+    void OnFilter(TimePoint now, const KnownInstance& known);
+
+    void OnStored(TimePoint now, const KnownInstance& known);
+
+    // Whether the instance on the calling thread has come in a message that was seen, or while its
+    // thread works at one
+    bool IsOfMessage();
+
+    // Finishes the instances that have ended without another event on their thread: those whose
+    // response was written at least "quiet" ago, or whose connection or thread is gone. To be
+    // called about every second, and with no quiet before anyone looks at what is finished.
+    void Settle(TimePoint now, Duration quiet);
+
+    // Instances that were received and have no outcome yet
+    std::size_t CountInFlight(Origin origin) const;
+
+    // Those of them that Orthanc has had for ten seconds, and what a slow disk takes for their
+    // size, without a sign: neither stored, nor answered, nor the connection closed. Nothing of
+    // those of which that is not seen.
+    std::vector<StuckInstance> ListStuck(TimePoint now) const;
+
+    // What is in flight beyond that, as parts of a request that all fail, ends before its response;
+    // the oldest first
+    static constexpr std::size_t MAXIMUM_IN_FLIGHT = 4096;
+
+  private:
+    using InFlight = std::list<InstanceInFlight>;  // the oldest first
+
+    InstanceInFlight MakeReceived(TimePoint now, const ReceivedInstance& received);
+    InstanceInFlight Make(TimePoint begin, Origin origin, std::size_t size);
+    InstanceInFlight& Open(InstanceInFlight instance, InFlight& ended);
+    InstanceInFlight* FindLatest();
+    InstanceInFlight* FindWorkedAt();
+    InstanceInFlight* FindStored(const KnownInstance& known);
+    bool HasEnded(const InstanceInFlight& instance, TimePoint now, Duration quiet) const;
+    template <typename Predicate>
+    void TakeIf(InFlight& ended, const Predicate& predicate);
+    void TakeBefore(const MessageId& message, InFlight& ended);
+    void Publish(InFlight& ended) const;
+
+    const Journal& journal_;
+    IMessageSource& source_;
+    const std::uint64_t id_;
+    mutable std::mutex mutex_;
+    InFlight inFlight_;
+  };
+
+
+  // For as long as it lives, the instance on this thread is held up by the plugin itself: it is not
+  // stuck. Where there is no instance, nothing happens.
+  class IngestHold
+  {
+  public:
+    explicit IngestHold(InstanceTracker& tracker) : tracker_(tracker)
+    {
+      tracker_.OnHeld();
+    }
+
+    IngestHold(const IngestHold&) = delete;
+    IngestHold& operator=(const IngestHold&) = delete;
+
+    ~IngestHold()
+    {
+      tracker_.OnLetGo(Clock::now());
+    }
+
+  private:
+    InstanceTracker& tracker_;
+  };
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What became of an instance is what Orthanc answered, also where it asked no plugin."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from pydicom import dcmread
+from pydicom.dataset import Dataset, FileMetaDataset
+from pydicom.filebase import DicomBytesIO
+from pydicom.filewriter import dcmwrite, write_dataset
+from pydicom.uid import ExplicitVRLittleEndian, ImplicitVRLittleEndian, generate_uid
+from pynetdicom import AE
+from pynetdicom.dimse_primitives import C_STORE
+
+from conftest import MakeSeries, StartOrthanc
+from harness.images import Image
+from harness.metrics import BYTES, INSTANCES, scrape_when_counted, wait_until
+from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
+from harness.senders import keep_reactor_paused
+
+PIXELS_IN_ITEMS = (  # of undefined length, as only encapsulated transfer syntaxes have it
+    b"\xe0\x7f\x10\x00OB\x00\x00\xff\xff\xff\xff"
+    b"\xfe\xff\x00\xe0\x00\x00\x00\x00"
+    b"\xfe\xff\x00\xe0\x04\x00\x00\x00\xff\xd8\xff\xd9"
+    b"\xfe\xff\xdd\xe0\x00\x00\x00\x00"
+)
+TEXT_FOR_A_SEQUENCE = b"\x40\x00\x70\xa1\x0c\x00\x00\x00no sequence "
+
+
+def encode(image: Dataset, syntax: str) -> bytes:
+    file = DicomBytesIO()
+    file.is_little_endian = True
+    file.is_implicit_VR = syntax == ImplicitVRLittleEndian
+    write_dataset(file, image)
+    return file.getvalue()
+
+
+def read(image: Image) -> Dataset:
+    """Without pixels, and what stands behind them."""
+    content = dcmread(image.path)
+    return content[:0x7FE00010]
+
+
+def make_unreadable(image: Image) -> bytes:
+    """A data set of Implicit VR in which a text stands in a sequence's place."""
+    return encode(read(image)[:0x0040A170], ImplicitVRLittleEndian) + TEXT_FOR_A_SEQUENCE
+
+
+def send(
+    server: OrthancServer, image: Dataset, content: bytes, syntax: str, instance: str = ""
+) -> int | None:
+    """The status that a C-STORE of these bytes gets, if it is answered."""
+    entity = AE("ODD")
+    entity.dimse_timeout = 3
+    entity.add_requested_context(image.SOPClassUID, syntax)
+    association = entity.associate("127.0.0.1", server.dicom_port)
+    assert association.is_established
+    request = C_STORE()
+    request.MessageID = 1
+    request.AffectedSOPClassUID = image.SOPClassUID
+    request.AffectedSOPInstanceUID = instance or image.SOPInstanceUID
+    request.Priority = 0
+    request.DataSet = BytesIO(content)
+    with keep_reactor_paused(association):
+        association.dimse.send_msg(request, association.accepted_contexts[0].context_id)
+        _, response = association.dimse.get_msg(block=True)
+    if response is None:
+        association.abort()
+        return None
+    association.release()
+    assert isinstance(response, C_STORE)
+    return int(response.Status or 0)
+
+
+def get_only(server: OrthancServer) -> Json:
+    assert wait_until(lambda: len(server.get_json("/perf/instances")) == 1)
+    (instance,) = server.get_json("/perf/instances")
+    return instance
+
+
+@pytest.mark.parametrize(
+    ("what", "answer"),
+    [
+        ("pixels in items", "0xA700: it failed before it came to the storage"),
+        ("nameless", "0xC000: it cannot read the data set"),
+        ("another", "0xA900: the data set has another SOP class or instance than the request"),
+    ],
+)
+def test_a_c_store_that_orthanc_refuses_before_it_asks_a_plugin_has_failed(
+    orthanc: OrthancServer, make_series: MakeSeries, what: str, answer: str
+) -> None:
+    (image,) = make_series("outcome", 1)
+    head = read(image)
+    syntax = ExplicitVRLittleEndian
+    content = encode(head, syntax)
+    instance = ""
+    if what == "pixels in items":
+        content += PIXELS_IN_ITEMS
+    elif what == "nameless":
+        bare = read(image)
+        del bare.SOPInstanceUID
+        content = encode(bare, syntax)
+    else:
+        instance = generate_uid()
+
+    status = send(orthanc, head, content, syntax, instance)
+    assert f"0x{status:04X}" == answer[:6]
+    failed = get_only(orthanc)
+    assert (failed["Outcome"], failed["Reason"]) == ("Failed", f"Orthanc answered {answer}")
+    assert (failed["Direction"], failed["Origin"]) == ("Receive", "DicomProtocol")
+    assert (failed["Peer"], failed["Address"], failed["ID"]) == ("ODD", "127.0.0.1", None)
+    assert len(content) < failed["Size"] < len(content) + 1000
+    metrics = scrape_when_counted(orthanc, 1)
+    assert metrics.group(INSTANCES, "origin", "outcome") == {("DicomProtocol", "failed"): 1}
+    assert metrics.sum(BYTES, origin="DicomProtocol") == failed["Size"]
+
+
+@pytest.mark.parametrize("size", [0, 500_000])
+def test_a_c_store_that_orthanc_cannot_parse_has_failed_though_it_does_not_answer(
+    orthanc: OrthancServer, make_series: MakeSeries, size: int
+) -> None:
+    """It breaks off in the middle of a large one, and waits for the next one after a small one."""
+    (image,) = make_series("outcome", 1)
+    pixels = b"\xe0\x7f\x10\x00" + size.to_bytes(4, "little") + bytes(size)
+    content = make_unreadable(image) + pixels
+    assert send(orthanc, read(image), content, ImplicitVRLittleEndian) is None
+    failed = get_only(orthanc)
+    assert failed["Outcome"] == "Failed"
+    assert failed["Reason"] == "Orthanc did not answer: it cannot read the data set"
+    assert (failed["Peer"], failed["ID"]) == ("ODD", None)
+    assert 0 < failed["Size"] < len(content) + 1000
+
+
+def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path
+) -> None:
+    server = start_orthanc(plugins=[plugin, DICOMWEB_PLUGIN])
+    (image,) = make_series("outcome", 1)
+    head = read(image)[:0x0040A170]
+    head.file_meta = FileMetaDataset()
+    head.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian
+    file = BytesIO()
+    dcmwrite(file, head, enforce_file_format=True)
+    answer = server.request("POST", "/instances", data=file.getvalue() + TEXT_FOR_A_SEQUENCE)
+    assert answer.status_code == 400
+    failed = get_only(server)
+    assert failed["Outcome"] == "Failed"
+    assert failed["Reason"] == "Orthanc answered 400: it cannot read the file"

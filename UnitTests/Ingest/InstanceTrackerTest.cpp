@@ -1,0 +1,762 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Ingest/InstanceTracker.h"
+
+#include "Ingest/NoMessageSource.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using std::chrono::milliseconds;
+    using std::chrono::seconds;
+
+    constexpr milliseconds QUIET(50);
+
+
+    TimePoint At(int ms)
+    {
+      return TimePoint(milliseconds(ms));
+    }
+
+
+    // Which Orthanc would name by the identifier that is made of this letter
+    ReceivedInstance Received(char letter, Origin origin, std::size_t size = 1000)
+    {
+      ReceivedInstance received;
+      received.origin = origin;
+      received.size = size;
+      received.identity.hasher.Add(letter);
+      return received;
+    }
+
+
+    ReceivedInstance Unreadable()
+    {
+      ReceivedInstance received = Received('x', Origin::RestApi, 77);
+      received.problem = "not DICOM";
+      return received;
+    }
+
+
+    KnownInstance Known(char letter, Origin origin)
+    {
+      KnownInstance known;
+      known.instanceId = Received(letter, origin).identity.hasher.GetInstanceId();
+      known.origin = origin;
+      known.size = 1000;
+
+      if (origin == Origin::DicomProtocol)
+      {
+        known.peer = Peer{"CT1", "10.0.0.1"};
+      }
+
+      return known;
+    }
+
+
+    TranscodingRecord MakeTranscoding(const std::string& outcome)
+    {
+      TranscodingRecord transcoding;
+      transcoding.outcome = outcome;
+      return transcoding;
+    }
+
+
+    class Collector : public IJournalObserver
+    {
+    public:
+      void OnInstanceFinished(const FinishedInstance& instance) override
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        instances_.push_back(instance);
+      }
+
+      std::vector<FinishedInstance> Get() const
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return instances_;
+      }
+
+    private:
+      mutable std::mutex mutex_;
+      std::vector<FinishedInstance> instances_;
+    };
+
+
+    // A view of sockets and files in which the test says what happened
+    class ScriptedSource : public NoMessageSource
+    {
+    public:
+      std::optional<Message> GetCurrentMessage() const override
+      {
+        return message;
+      }
+
+      Response GetResponse(const MessageId& id) const noexcept override
+      {
+        return message && message->id == id ? response
+                                            : Response{Response::State::Forgotten, {}, true};
+      }
+
+      void ClaimMessage() noexcept override
+      {
+        countClaims++;
+      }
+
+      std::optional<StoredFile> TakeStoredFile() noexcept override
+      {
+        return std::exchange(file, std::nullopt);
+      }
+
+      AskedWork TakeAskedWork() override
+      {
+        return std::exchange(asked, {});
+      }
+
+      Phase GetStoringPhase(const MessageId&) const noexcept override
+      {
+        return phase;
+      }
+
+      void Answer(int at, std::uint16_t status)
+      {
+        response = {Response::State::Written, At(at), false, status};
+      }
+
+      std::optional<Message> message;
+      Response response;
+      int countClaims = 0;
+      Phase phase = Phase::Storage;
+      std::optional<StoredFile> file;
+      AskedWork asked;
+    };
+
+
+    template <typename Source>
+    class TrackerTest : public testing::Test
+    {
+    protected:
+      void Store(int at, char letter, Origin origin)
+      {
+        tracker_.OnStored(At(at), Known(letter, origin));
+      }
+
+      void ReceiveAndFilter(int at, char letter, Origin origin)
+      {
+        tracker_.OnReceived(At(at), Received(letter, origin));
+        tracker_.OnFilter(At(at + 1), Known(letter, origin));
+      }
+
+      // What has ended by then
+      std::vector<FinishedInstance> Settle(int at)
+      {
+        tracker_.Settle(At(at), QUIET);
+        return collector_.Get();
+      }
+
+      std::size_t CountInFlight() const
+      {
+        std::size_t count = 0;
+
+        for (const Origin origin : GetAllOrigins())
+        {
+          count += tracker_.CountInFlight(origin);
+        }
+
+        return count;
+      }
+
+      Collector collector_;
+      Journal journal_{{&collector_}};
+      Source source_;
+      InstanceTracker tracker_{journal_, source_};
+    };
+
+    using WithoutProbe = TrackerTest<NoMessageSource>;
+
+
+    class WithProbe : public TrackerTest<ScriptedSource>
+    {
+    protected:
+      void BeginMessage(std::uint64_t serial, int firstByte, int lastByte, bool isDicom = true)
+      {
+        source_.response = {};
+        source_.message.emplace();
+        source_.message->id = MessageId{7, serial};
+        source_.message->firstByte = At(firstByte);
+        source_.message->lastByte = At(lastByte);
+        source_.message->isDicom = isDicom;
+        source_.message->peer = isDicom ? Peer{"CT1", "10.0.0.1"} : Peer{"", "10.0.0.2"};
+      }
+
+      // A C-STORE, until it has passed the filters
+      void Receive()
+      {
+        BeginMessage(1, 100, 108);
+        ReceiveAndFilter(109, 'a', Origin::DicomProtocol);
+      }
+
+      // The only one that has ended
+      FinishedInstance Get(int at)
+      {
+        const std::vector<FinishedInstance> ended = Settle(at);
+        EXPECT_EQ(1U, ended.size());
+        return ended.empty() ? FinishedInstance() : ended.front();
+      }
+    };
+  }
+
+
+  TEST_F(WithoutProbe, AnUploadHasReceivePrepareAndCommit)
+  {
+    tracker_.OnRequest(At(0), "127.0.0.1");
+    tracker_.OnReceived(At(3), Received('a', Origin::RestApi, 500));
+    EXPECT_EQ(1U, tracker_.CountInFlight(Origin::RestApi));
+    EXPECT_EQ(0U, tracker_.CountInFlight(Origin::Lua));
+    tracker_.OnFilter(At(5), Known('a', Origin::RestApi));
+    Store(9, 'a', Origin::RestApi);
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance stored = collector_.Get().front();
+    EXPECT_EQ(milliseconds(3), stored.phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(2), stored.phases.Get(Phase::Prepare));
+    EXPECT_EQ(milliseconds(4), stored.phases.Get(Phase::Commit));
+    EXPECT_EQ("127.0.0.1", stored.peer.name);
+    EXPECT_EQ(Outcome::Stored, stored.outcome);
+    EXPECT_EQ(500U, stored.size);
+    EXPECT_EQ(0U, CountInFlight());
+  }
+
+
+  TEST_F(WithoutProbe, ACStoreHasNoReceive)
+  {
+    ReceiveAndFilter(100, 'a', Origin::DicomProtocol);
+    Store(104, 'a', Origin::DicomProtocol);
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance stored = collector_.Get().front();
+    EXPECT_FALSE(stored.phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(4), stored.phases.GetTotal());
+    EXPECT_EQ("CT1", stored.peer.name);
+    EXPECT_EQ("10.0.0.1", stored.peer.address);
+    EXPECT_EQ(Known('a', Origin::DicomProtocol).instanceId, stored.instanceId);
+  }
+
+
+  TEST_F(WithoutProbe, TheTranscoderHasItsOwnPhase)
+  {
+    tracker_.OnReceived(At(0), Received('a', Origin::RestApi));
+    tracker_.OnTranscoderBegin(At(2));
+    tracker_.OnTranscoderEnd(At(10), MakeTranscoding("transcoded"), std::nullopt);
+    tracker_.OnFilter(At(11), Known('a', Origin::RestApi));
+    Store(12, 'a', Origin::RestApi);
+
+    const FinishedInstance stored = collector_.Get().at(0);
+    EXPECT_EQ(milliseconds(8), stored.phases.Get(Phase::Transcode));
+    EXPECT_EQ(milliseconds(3), stored.phases.Get(Phase::Prepare));
+    EXPECT_EQ("transcoded", stored.transcoding->outcome);
+  }
+
+
+  TEST_F(WithoutProbe, ALossyDerivationIsKnownByItsNewIdentity)
+  {
+    ReceiveAndFilter(0, 'a', Origin::RestApi);
+    ReceiveAndFilter(5, 'i', Origin::Plugin);
+    tracker_.OnTranscoderEnd(At(7), MakeTranscoding("transcoded"),
+                             Received('b', Origin::Plugin).identity);
+    Store(8, 'b', Origin::Plugin);
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(Origin::Plugin, collector_.Get()[0].origin);
+    EXPECT_EQ(1U, tracker_.CountInFlight(Origin::RestApi));
+  }
+
+
+  TEST_F(WithoutProbe, TheSecondInstanceOfARequestBeginsWhereTheFirstEnded)
+  {
+    tracker_.OnRequest(At(0), "127.0.0.1");
+    ReceiveAndFilter(10, 'a', Origin::RestApi);
+    Store(15, 'a', Origin::RestApi);
+    ReceiveAndFilter(18, 'b', Origin::RestApi);
+    Store(20, 'b', Origin::RestApi);
+    ASSERT_EQ(2U, collector_.Get().size());
+    EXPECT_EQ(milliseconds(3), collector_.Get()[1].phases.Get(Phase::Receive));
+  }
+
+
+  // Another plugin has that callback
+  TEST_F(WithoutProbe, WithoutTheReceivedCallbackTheTimelineBeginsAtTheFilter)
+  {
+    tracker_.OnRequest(At(0), "127.0.0.1");
+
+    for (const char letter : {'a', 'b', 'c'})
+    {
+      tracker_.OnFilter(At(10), Known(letter, Origin::RestApi));
+
+      if (letter != 'b')
+      {
+        Store(14, letter, Origin::RestApi);
+      }
+    }
+
+    const std::vector<FinishedInstance> ended = collector_.Get();
+    ASSERT_EQ(3U, ended.size());
+    EXPECT_EQ(milliseconds(4), ended[0].phases.GetTotal());
+    EXPECT_EQ(Outcome::Failed, ended[1].outcome);
+    EXPECT_EQ(Outcome::Stored, ended[2].outcome);
+    EXPECT_EQ(Known('c', Origin::RestApi).instanceId, ended[2].instanceId);
+  }
+
+
+  TEST_F(WithoutProbe, WhatIsNotStoredEndsWithTheNextRequestOfItsThread)
+  {
+    tracker_.OnRequest(At(0), "127.0.0.1");
+    tracker_.OnReceived(At(1), Received('a', Origin::RestApi));
+    EXPECT_TRUE(Settle(86'400'000).empty());
+    tracker_.OnRequest(At(90'000'000), "127.0.0.2");
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance ended = collector_.Get().front();
+    EXPECT_EQ(Outcome::Discarded, ended.outcome);
+    EXPECT_EQ("not stored; there is no response that says why", ended.reason);
+    EXPECT_EQ("127.0.0.1", ended.peer.name);
+    EXPECT_EQ(Known('a', Origin::RestApi).instanceId, ended.instanceId);
+    EXPECT_EQ(milliseconds(1), ended.phases.GetTotal());
+  }
+
+
+  TEST_F(WithoutProbe, AndWithItsNextInstance)
+  {
+    ReceiveAndFilter(0, 'a', Origin::DicomProtocol);
+    tracker_.OnReceived(At(9), Received('b', Origin::DicomProtocol));
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(Outcome::Failed, collector_.Get().front().outcome);
+    EXPECT_TRUE(collector_.Get().front().isOwnFailure);
+  }
+
+
+  TEST_F(WithoutProbe, AndWithItsThread)
+  {
+    std::thread([this] { ReceiveAndFilter(0, 'a', Origin::Plugin); }).join();
+    EXPECT_EQ(1U, Settle(1).size());
+    EXPECT_EQ(0U, CountInFlight());
+  }
+
+
+  TEST_F(WithoutProbe, WhatIsSeenToBeUnreadableHasFailedAtOnce)
+  {
+    tracker_.OnReceived(At(0), Unreadable());
+    const std::vector<FinishedInstance> ended = Settle(1);
+    ASSERT_EQ(1U, ended.size());
+    EXPECT_EQ(Outcome::Failed, ended.front().outcome);
+    EXPECT_EQ("not DICOM", ended.front().reason);
+    EXPECT_FALSE(ended.front().isOwnFailure);  // nobody could have stored it
+    EXPECT_EQ(77U, ended.front().size);
+  }
+
+
+  TEST_F(WithoutProbe, NobodyKnowsWhetherAnInstanceIsStuck)
+  {
+    ReceiveAndFilter(0, 'a', Origin::DicomProtocol);
+    EXPECT_TRUE(tracker_.ListStuck(At(60'000)).empty());
+    EXPECT_FALSE(tracker_.IsOfMessage());
+  }
+
+
+  // It is told of a stored instance before this one, and uploads another on the same thread
+  TEST_F(WithoutProbe, WhatAnotherPluginStoresInItsStoredCallbackIsAnInstanceOfItsOwn)
+  {
+    ReceiveAndFilter(0, 'a', Origin::RestApi);
+    ReceiveAndFilter(5, 'b', Origin::Plugin);
+    Store(8, 'b', Origin::Plugin);
+    Store(9, 'a', Origin::RestApi);
+
+    const std::vector<FinishedInstance> ended = collector_.Get();
+    ASSERT_EQ(2U, ended.size());
+    EXPECT_EQ(Known('b', Origin::Plugin).instanceId, ended[0].instanceId);
+    EXPECT_EQ(Known('a', Origin::RestApi).instanceId, ended[1].instanceId);
+    EXPECT_EQ(milliseconds(8), ended[1].phases.Get(Phase::Commit));
+  }
+
+
+  TEST_F(WithoutProbe, AnInnerInstanceThatIsNotStoredIsNotTakenForTheOuterOne)
+  {
+    tracker_.OnFilter(At(0), Known('a', Origin::RestApi));  // no identifier can be made
+    tracker_.OnFilter(At(5), Known('b', Origin::Plugin));
+    Store(9, 'a', Origin::RestApi);
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(Origin::RestApi, collector_.Get().front().origin);
+    EXPECT_EQ(1U, tracker_.CountInFlight(Origin::Plugin));
+  }
+
+
+  TEST_F(WithoutProbe, KeepsEveryThreadsInstancesApartWhileOthersCount)
+  {
+    constexpr std::size_t THREADS = 16;
+    constexpr std::size_t INSTANCES = 200;
+    std::vector<std::thread> threads;
+
+    for (std::size_t t = 0; t < THREADS; t++)
+    {
+      threads.emplace_back(
+          [this]
+          {
+            for (std::size_t i = 0; i < INSTANCES; i++)
+            {
+              tracker_.OnRequest(At(0), "127.0.0.1");
+              ReceiveAndFilter(1, 'a', Origin::RestApi);
+              Store(3, 'a', Origin::RestApi);
+            }
+          });
+    }
+
+    for (int i = 0; i < 100; i++)
+    {
+      Settle(0);
+      EXPECT_LE(CountInFlight(), THREADS);
+    }
+
+    for (std::thread& thread : threads)
+    {
+      thread.join();
+    }
+
+    EXPECT_EQ(THREADS * INSTANCES, collector_.Get().size());
+    EXPECT_EQ(0U, CountInFlight());
+  }
+
+
+  TEST_F(WithProbe, ReceiveEndsAtTheLastByteBeforeTheCallback)
+  {
+    BeginMessage(1, 100, 108);
+    source_.message->idle = milliseconds(30);
+    ReceiveAndFilter(109, 'a', Origin::DicomProtocol);
+    EXPECT_EQ(1, source_.countClaims);
+    source_.file = StoredFile{At(111), At(114), milliseconds(2)};
+    Store(117, 'a', Origin::DicomProtocol);
+    EXPECT_TRUE(Settle(86'400'000).empty());
+    source_.Answer(119, 0);
+    EXPECT_TRUE(Settle(120).empty());
+
+    const PhaseDurations phases = Get(169).phases;
+    EXPECT_EQ(milliseconds(30), phases.Get(Phase::Idle));
+    EXPECT_EQ(milliseconds(8), phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(1), phases.Get(Phase::Parse));
+    EXPECT_EQ(milliseconds(2), phases.Get(Phase::Prepare));
+    EXPECT_EQ(milliseconds(3), phases.Get(Phase::Storage));
+    EXPECT_EQ(milliseconds(2), phases.Get(Phase::Sync));
+    EXPECT_EQ(milliseconds(3), phases.Get(Phase::Index));
+    EXPECT_EQ(milliseconds(2), phases.Get(Phase::Respond));
+    EXPECT_FALSE(phases.Get(Phase::Commit));
+    EXPECT_EQ(milliseconds(19), phases.GetTotal());
+  }
+
+
+  TEST_F(WithProbe, WhatIsNotStoredIsWhatTheResponseSays)
+  {
+    Receive();
+    EXPECT_TRUE(Settle(86'400'000).empty());  // a database may hang
+    source_.Answer(120, 0xa700);
+    const FinishedInstance failed = Get(200);
+    EXPECT_EQ(Outcome::Failed, failed.outcome);
+    EXPECT_EQ("Orthanc answered 0xA700: storage full, or storage or database failed",
+              failed.reason);
+    EXPECT_TRUE(failed.isOwnFailure);
+    EXPECT_EQ("CT1", failed.peer.name);
+    EXPECT_EQ(Known('a', Origin::DicomProtocol).instanceId, failed.instanceId);
+    EXPECT_FALSE(failed.phases.Get(Phase::Respond));
+  }
+
+
+  TEST_F(WithProbe, WhatAFilterRefusesIsDiscarded)
+  {
+    BeginMessage(1, 100, 108);
+    tracker_.OnReceived(At(109), Received('a', Origin::DicomProtocol));
+    source_.Answer(110, 0);
+    EXPECT_EQ(Outcome::Discarded, Get(200).outcome);
+  }
+
+
+  TEST_F(WithProbe, AnUploadThatOrthancCannotReadHasFailed)
+  {
+    BeginMessage(1, 100, 108, false);
+    tracker_.OnReceived(At(109), Received('a', Origin::RestApi));
+    source_.Answer(110, 400);
+    const FinishedInstance failed = Get(200);
+    EXPECT_EQ(Outcome::Failed, failed.outcome);
+    EXPECT_EQ("Orthanc answered 400: it cannot read the file", failed.reason);
+    EXPECT_FALSE(failed.isOwnFailure);
+  }
+
+
+  // As under TLS
+  TEST_F(WithProbe, AResponseThatCannotBeReadEndsAnInstance)
+  {
+    Receive();
+    source_.response = {Response::State::Written, At(120)};
+    EXPECT_EQ("storage full, or storage or database failed", Get(200).reason);
+  }
+
+
+  TEST_F(WithProbe, AnInstanceEndsWithItsConnection)
+  {
+    Receive();
+    source_.message->id.connection = 8;
+    EXPECT_EQ(Outcome::Failed, Get(200).outcome);
+  }
+
+
+  // A part of STOW-RS that is stored on the thread of its request, after the response
+  TEST_F(WithProbe, AResponseFromBeforeTheInstanceSaysNothingOfIt)
+  {
+    BeginMessage(1, 100, 101, false);
+    source_.Answer(103, 400);
+    tracker_.OnReceived(At(106), Received('a', Origin::Plugin));
+    EXPECT_TRUE(Settle(86'400'000).empty());
+    source_.response.isClosed = true;
+    EXPECT_EQ(Outcome::Discarded, Get(86'400'001).outcome);
+  }
+
+
+  TEST_F(WithProbe, AnInstanceEndsWhenItsAssociationGoesOnOnAnotherThread)
+  {
+    Receive();
+    Store(112, 'a', Origin::DicomProtocol);
+    BeginMessage(2, 120, 128);
+    std::thread([this] { ReceiveAndFilter(129, 'b', Origin::DicomProtocol); }).join();
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(Outcome::Stored, collector_.Get().front().outcome);
+    EXPECT_EQ(1U, CountInFlight());
+  }
+
+
+  // STOW-RS, with a storage that is full for all but the second part
+  TEST_F(WithProbe, ThePartsOfARequestEndWithItsResponse)
+  {
+    BeginMessage(1, 100, 108, false);
+
+    for (const char part : {'a', 'b', 'c'})
+    {
+      ReceiveAndFilter(110, part, Origin::Plugin);
+    }
+
+    Store(119, 'b', Origin::Plugin);
+    EXPECT_EQ(3U, CountInFlight());
+    EXPECT_TRUE(Settle(86'400'000).empty());
+    source_.Answer(120, 202);
+    const std::vector<FinishedInstance> ended = Settle(200);
+    ASSERT_EQ(3U, ended.size());
+    EXPECT_EQ(Outcome::Failed, ended[0].outcome);
+    EXPECT_EQ(Outcome::Stored, ended[1].outcome);
+    EXPECT_EQ(Outcome::Failed, ended[2].outcome);
+    EXPECT_EQ("Orthanc answered 202: storage full, or storage or database failed", ended[2].reason);
+  }
+
+
+  TEST_F(WithProbe, SoManyMayBeInFlight)
+  {
+    BeginMessage(1, 100, 108, false);
+
+    for (std::size_t i = 0; i < InstanceTracker::MAXIMUM_IN_FLIGHT + 5; i++)
+    {
+      ReceiveAndFilter(110, 'a', Origin::Plugin);
+    }
+
+    EXPECT_EQ(5U, collector_.Get().size());
+    EXPECT_EQ(InstanceTracker::MAXIMUM_IN_FLIGHT, CountInFlight());
+  }
+
+
+  TEST_F(WithProbe, EachPartOfARequestHasTheStallsSinceThePartBeforeIt)
+  {
+    tracker_.OnRequest(At(0), "10.0.0.2");
+    BeginMessage(1, 0, 50, false);
+    source_.message->stalls = 1;
+    source_.message->stallTime = milliseconds(40);
+    source_.message->lossStalls = {1, milliseconds(40)};
+    ReceiveAndFilter(51, 'a', Origin::Plugin);
+    Store(55, 'a', Origin::Plugin);
+
+    source_.message->lastByte = At(120);
+    source_.message->stalls = 3;
+    source_.message->stallTime = milliseconds(100);
+    source_.message->lossStalls = {2, milliseconds(75)};
+    ReceiveAndFilter(121, 'b', Origin::Plugin);
+    Store(125, 'b', Origin::Plugin);
+    source_.Answer(126, 200);
+
+    const std::vector<FinishedInstance> ended = Settle(200);
+    ASSERT_EQ(2U, ended.size());
+    EXPECT_EQ(1U, ended[0].stalls);
+    EXPECT_EQ(2U, ended[1].stalls);
+    EXPECT_EQ(milliseconds(60), ended[1].stallTime);
+    EXPECT_EQ(1U, ended[1].lossStalls.count);
+    EXPECT_EQ(milliseconds(35), ended[1].lossStalls.time);
+    EXPECT_EQ(milliseconds(65), ended[1].phases.Get(Phase::Receive));
+  }
+
+
+  TEST_F(WithProbe, WhatAPluginStoresBesideAMessageHasNothingOfItsSender)
+  {
+    Receive();
+    source_.message->stalls = 3;
+    ReceiveAndFilter(115, 'b', Origin::Plugin);
+    EXPECT_EQ(1, source_.countClaims);
+    EXPECT_TRUE(tracker_.IsOfMessage());
+    Store(118, 'b', Origin::Plugin);
+
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance inner = collector_.Get().front();
+    EXPECT_EQ(Outcome::Stored, inner.outcome);
+    EXPECT_EQ("", inner.peer.name);
+    EXPECT_FALSE(inner.areStallsObserved);
+    EXPECT_FALSE(inner.phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(3), inner.phases.GetTotal());
+
+    ReceiveAndFilter(119, 'c', Origin::Lua);  // and is not stored
+    Store(125, 'a', Origin::DicomProtocol);
+    source_.Answer(126, 0);
+    const std::vector<FinishedInstance> ended = Settle(200);
+    ASSERT_EQ(3U, ended.size());
+    EXPECT_EQ("CT1", ended[1].peer.name);
+    EXPECT_EQ(Outcome::Stored, ended[1].outcome);
+    EXPECT_EQ("storage full, or storage or database failed", ended[2].reason);
+  }
+
+
+  // Orthanc transcodes what it sends, on the thread that has refused the instance just before
+  TEST_F(WithProbe, WhatIsTranscodedOnTheThreadAfterTheAnswerIsNotTheInstances)
+  {
+    Receive();
+    source_.Answer(112, 0);
+    const IngestHold hold(tracker_);
+    tracker_.OnTranscoderBegin(At(200));
+    tracker_.OnTranscoderEnd(At(400), MakeTranscoding("transcoded"), InstanceIdentity());
+    const FinishedInstance ended = Get(402);
+    EXPECT_FALSE(ended.transcoding);
+    EXPECT_EQ(At(110), ended.endedAt);
+  }
+
+
+  TEST_F(WithProbe, WhatOrthancHasForTenSecondsWithoutASignIsStuck)
+  {
+    Receive();
+    EXPECT_TRUE(tracker_.ListStuck(At(10'109)).empty());
+    const std::vector<StuckInstance> stuck = tracker_.ListStuck(At(10'110));
+    ASSERT_EQ(1U, stuck.size());
+    EXPECT_EQ(Phase::Storage, stuck[0].phase);
+    EXPECT_EQ(seconds(10), stuck[0].silence);
+
+    source_.phase = Phase::Index;
+    EXPECT_EQ(Phase::Index, tracker_.ListStuck(At(86'400'000)).at(0).phase);
+    Store(86'400'001, 'a', Origin::DicomProtocol);
+    EXPECT_TRUE(tracker_.ListStuck(At(90'000'000)).empty());
+  }
+
+
+  TEST_F(WithProbe, WhatIsStuckBeforeTheFilterIsInPrepareUnlessThePluginHoldsIt)
+  {
+    BeginMessage(1, 100, 108);
+    tracker_.OnReceived(At(109), Received('a', Origin::DicomProtocol));
+    tracker_.OnHeld();
+    EXPECT_TRUE(tracker_.ListStuck(At(60'000)).empty());
+    tracker_.OnLetGo(At(60'000));
+    EXPECT_TRUE(tracker_.ListStuck(At(60'001)).empty());
+    EXPECT_EQ(Phase::Prepare, tracker_.ListStuck(At(70'000)).at(0).phase);
+  }
+
+
+  TEST_F(WithProbe, APartOfARequestMayBeOverAndAGigabyteMayTakeItsTime)
+  {
+    BeginMessage(1, 100, 108, false);
+    ReceiveAndFilter(109, 'a', Origin::RestApi);
+    tracker_.OnReceived(At(112), Received('b', Origin::RestApi));
+    EXPECT_TRUE(tracker_.ListStuck(At(60'000)).empty());
+
+    tracker_.OnReceived(At(60'000), Received('c', Origin::RestApi, 1'000'000'000));
+    tracker_.OnFilter(At(60'000), Known('c', Origin::RestApi));
+    EXPECT_TRUE(tracker_.ListStuck(At(300'000)).empty());
+    EXPECT_FALSE(tracker_.ListStuck(At(310'000)).empty());
+  }
+
+
+  TEST_F(WithProbe, WhatTheServersTakeIsInsideStorageAndIndex)
+  {
+    Receive();
+    source_.asked.storage = StorageWork{"10.0.0.8:443", At(112), At(130), 3, milliseconds(15)};
+    source_.asked.database =
+        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(9)};
+    Store(150, 'a', Origin::DicomProtocol);
+    source_.Answer(151, 0);
+
+    const FinishedInstance stored = Get(251);
+    EXPECT_EQ(milliseconds(3), stored.phases.Get(Phase::Prepare));
+    EXPECT_EQ(milliseconds(18), stored.phases.Get(Phase::Storage));
+    EXPECT_EQ(milliseconds(15), stored.phases.Get(Phase::Remote));
+    EXPECT_EQ(milliseconds(20), stored.phases.Get(Phase::Index));
+    EXPECT_EQ(milliseconds(8), stored.phases.Get(Phase::Database));
+    EXPECT_FALSE(stored.phases.Get(Phase::Commit));
+    EXPECT_EQ(milliseconds(51), stored.phases.GetTotal());
+    EXPECT_EQ("10.0.0.8:443", stored.remote->server);
+    EXPECT_EQ(3U, stored.remote->roundTrips);
+    EXPECT_EQ("10.0.0.9:5432", stored.database->server);
+    EXPECT_EQ(4U, stored.database->roundTrips);
+    EXPECT_EQ(milliseconds(1), stored.database->shortest);
+    EXPECT_EQ(milliseconds(9), stored.database->queued);
+  }
+
+
+  TEST_F(WithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
+  {
+    Receive();
+    source_.asked.database = DatabaseWork{"", 12, 0, milliseconds(8), Duration::max(), {}};
+    Store(130, 'a', Origin::DicomProtocol);
+    source_.Answer(131, 0);
+    const FinishedInstance stored = Get(231);
+    EXPECT_EQ(milliseconds(20), stored.phases.Get(Phase::Commit));
+    EXPECT_EQ(Duration::zero(), stored.database->shortest);
+    EXPECT_FALSE(stored.database->queued);
+  }
+
+
+  TEST_F(WithProbe, AnUploadBeginsAtTheFirstByteOfItsHeaders)
+  {
+    BeginMessage(1, 100, 101, false);
+    source_.message->isEncrypted = true;
+    tracker_.OnRequest(At(102), "10.0.0.2");
+    BeginMessage(2, 105, 120, false);  // the body, after "100 Continue" in a large record
+    source_.message->peer = Peer();
+    ReceiveAndFilter(121, 'a', Origin::RestApi);
+    Store(125, 'a', Origin::RestApi);
+    source_.response = {Response::State::Written, At(126)};
+    const FinishedInstance stored = Get(200);
+    EXPECT_EQ(milliseconds(20), stored.phases.Get(Phase::Receive));
+    EXPECT_EQ(milliseconds(26), stored.phases.GetTotal());
+    EXPECT_EQ("10.0.0.2", stored.peer.name);
+  }
+
+
+  // A plugin's token lets it in: on another connection, or on the same one
+  TEST_F(WithProbe, AnUploadOfWhichNoFilterWasToldIsNotTakenForTheRequestBefore)
+  {
+    for (const std::uint32_t connection : {8U, 7U})
+    {
+      BeginMessage(1, 0, 1, false);
+      tracker_.OnRequest(At(2), "10.0.0.2");
+      BeginMessage(2, 5000, 5004, false);
+      source_.message->id.connection = connection;
+      source_.message->peer = Peer{"", "10.0.0.3"};
+      ReceiveAndFilter(5005, 'a', Origin::RestApi);
+      Store(5009, 'a', Origin::RestApi);
+      source_.Answer(5010, 200);
+      const FinishedInstance stored = Settle(6000).back();
+      EXPECT_EQ(milliseconds(4), stored.phases.Get(Phase::Receive));
+      EXPECT_EQ("10.0.0.3", stored.peer.name);
+    }
+  }
+}
