@@ -358,12 +358,12 @@ def test_it_is_switched_on_while_images_come(start_orthanc: Start, images: list[
     with LargeMessage(server, 3, 64 * MEBIBYTE) as early:
         early.send(HELD)
         tune_memory(server, IngestBudget=BUDGET, IngestWaitSeconds=600)
-        with ExitStack() as stack:
-            with hold(server):
-                sender = stack.enter_context(Sender(server, "C-STORE", images[0]))
-                wait_for_waiting(server, 1)
-            assert sender.wait() is Answer.ACKNOWLEDGED
         assert early.finish() == 0
+    with ExitStack() as stack:
+        with hold(server):
+            sender = stack.enter_context(Sender(server, "C-STORE", images[0]))
+            wait_for_waiting(server, 1)
+        assert sender.wait() is Answer.ACKNOWLEDGED
     check_all_over(server)
     check_stored(server, images[0])
 
