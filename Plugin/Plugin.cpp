@@ -36,29 +36,6 @@ namespace
   }
 
 
-  // What fails here refuses the request, but only where there are users to be kept from it
-  bool IsAllowed(OrthancPluginHttpMethod method, const char* uri, std::uint32_t headersCount,
-                 const char* const* headersKeys, const char* const* headersValues) noexcept
-  {
-    bool isAllowed = plugin == nullptr || !plugin->GetMetricsUsers().AreThere();
-
-    if (!isAllowed)
-    {
-      Guard("HttpRequestFilter",
-            [&](PluginContext& context)
-            {
-              const auto end = headersKeys + headersCount;
-              const auto header = std::find(headersKeys, end, std::string_view("authorization"));
-              isAllowed = context.GetMetricsUsers().Allow(
-                  ToHttpMethod(method), uri,
-                  header == end ? "" : headersValues[header - headersKeys]);
-            });
-    }
-
-    return isAllowed;
-  }
-
-
   // The names of headers are in lower case. Nothing: the body comes in chunks, or has no length
   // that Orthanc would take
   std::optional<std::uint64_t> FindBodyLength(std::uint32_t headersCount,
@@ -71,16 +48,10 @@ namespace
   }
 
 
-  std::int32_t OnHttpRequest(OrthancPluginHttpMethod method, const char* uri, const char* ip,
-                             std::uint32_t headersCount, const char* const* headersKeys,
-                             const char* const* headersValues, std::uint32_t, const char* const*,
-                             const char* const*)
+  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char* uri, const char* ip,
+                             std::uint32_t, const char* const*, const char* const*, std::uint32_t,
+                             const char* const*, const char* const*)
   {
-    if (!IsAllowed(method, uri, headersCount, headersKeys, headersValues))
-    {
-      return 0;
-    }
-
     NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
           [ip](PluginContext& context)
@@ -192,7 +163,7 @@ namespace
           {
             context.SettleAtOnce();
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
-                              *request, context.GetSenders());
+                              *request);
             code = OrthancPluginErrorCode_Success;
           });
     return code;

@@ -88,8 +88,6 @@ namespace OrthancPerf
                                OrthancPluginIncomingHttpRequestFilter2 filterUpload) :
     orthanc_(context),
     server_(orthancConfiguration, FindConfigurationFolder(ReadWhole("/proc/self/cmdline"))),
-    senders_{RegisteredUsers(orthancConfiguration), TrustedProxies(configuration.trustedProxies)},
-    metricsUsers_(configuration.metricsUsers),
     transcode_(transcode),
     filterUpload_(filterUpload),
     peers_(configuration.maximumPeers),
@@ -159,8 +157,6 @@ namespace OrthancPerf
       Warn(warning);
     }
 
-    WarnOfUsers("AllowTuning", configuration.allowTuning.users);
-    WarnOfUsers("MetricsUsers", configuration.metricsUsers);
     router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     tuning_.Announce();
@@ -338,22 +334,6 @@ namespace OrthancPerf
                                                    Warn(warning);
                                                  }});
     RegisterDashboardResource(router_, GetDashboardFiles());
-  }
-
-
-  void PluginContext::WarnOfUsers(const std::string& key, const std::vector<std::string>& users)
-  {
-    for (const std::string& user : users)
-    {
-      if (!senders_.users.Has(user))
-      {
-        Warn("\"" + key + "\" names the user \"" + DescribeText(user) + "\", whom Orthanc " +
-             (senders_.users.AreAsked()
-                  ? "does not know: see \"RegisteredUsers\""
-                  : "asks for no password, so that nobody is known to be it: see "
-                    "\"AuthenticationEnabled\""));
-      }
-    }
   }
 
 

@@ -17,8 +17,6 @@
 #include "Metrics/RecentTraffic.h"
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
-#include "Rest/Access/MetricsUsers.h"
-#include "Rest/Access/RequestSenders.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
@@ -111,16 +109,6 @@ namespace OrthancPerf
       return recorder_.GetCurrentConnection();
     }
 
-    const MetricsUsers& GetMetricsUsers() const
-    {
-      return metricsUsers_;
-    }
-
-    const RequestSenders& GetSenders() const
-    {
-      return senders_;
-    }
-
     const RestRouter& GetRouter() const
     {
       return router_;
@@ -129,7 +117,6 @@ namespace OrthancPerf
   private:
     void OnTuningChanged(const Tuning& tuning) noexcept override;
     void RegisterRoutes(const PerfConfiguration& configuration);
-    void WarnOfUsers(const std::string& key, const std::vector<std::string>& users);
     void InstallProbe();
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
@@ -154,8 +141,6 @@ namespace OrthancPerf
     const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
     Orthanc orthanc_;
     const ServerConfiguration server_;
-    const RequestSenders senders_;
-    const MetricsUsers metricsUsers_;
     const OrthancPluginTranscoderCallback transcode_;
     const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
     std::once_flag isUploadFilterRegistered_;

@@ -437,7 +437,7 @@ pack()
   rm -rf "$folder"
   mkdir -p "$folder"/{docker,documentation/reports,fleet,grafana,prometheus}
   cp "$FOLDER"/plugin/{libOrthancPerf.so,OrthancPerfDcmtk,OrthancPerfGdcm} COPYING NEWS \
-    Resources/Configuration/perf.json "$folder"
+    Resources/Configuration/{access.lua,perf.json} "$folder"
   cp Resources/Docker/* "$folder/docker"
   cp Resources/Documentation/*.{md,yaml,svg,png} "$folder/documentation"
   cp Resources/Fleet/{perf-fleet,*.*} "$folder/fleet"

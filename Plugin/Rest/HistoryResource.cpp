@@ -113,7 +113,6 @@ namespace OrthancPerf
       Json::Value json;
       json["Origin"] = author.address.empty() ? "Internal" : "RestApi";
       AddText(json, "Address", author.address);
-      AddText(json, "Proxy", author.proxy);
       AddText(json, "User", author.user);
       return json;
     }

@@ -4,6 +4,9 @@
 #include "Tuning/UnknownKeys.h"
 
 #include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string/predicate.hpp>
+#include <boost/archive/iterators/binary_from_base64.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
 
 namespace OrthancPerf
 {
@@ -20,6 +23,24 @@ namespace OrthancPerf
     bool Accepts(const RestRequest& request, const char* type)
     {
       return request.GetHeader("accept").value_or("").find(type) != std::string::npos;
+    }
+
+    // Nothing if it is none (RFC 4648 section 4)
+    std::string DecodeBase64(std::string text)
+    {
+      using namespace boost::archive::iterators;
+      using Decoder = transform_width<binary_from_base64<std::string::const_iterator>, 8, 6>;
+      text.erase(text.find_last_not_of('=') + 1);
+      text.resize((text.size() + 3) / 4 * 4, 'A');  // zeros, which the decoder may read
+
+      try
+      {
+        return {Decoder(text.cbegin()), Decoder(text.cend())};
+      }
+      catch (const dataflow_exception&)
+      {
+        return {};
+      }
     }
 
     Json::Value MakeErrorBody(const std::string& message)
@@ -52,6 +73,21 @@ namespace OrthancPerf
   {
     const auto header = headers.find(key);
     return header == headers.end() ? std::nullopt : std::optional<std::string>(header->second);
+  }
+
+  std::string RestRequest::GetUser() const
+  {
+    const std::string scheme = "Basic ";
+    const std::string header = GetHeader("authorization").value_or("");
+
+    if (address.empty() || !boost::algorithm::istarts_with(header, scheme))
+    {
+      return {};
+    }
+
+    const std::string credentials = DecodeBase64(header.substr(scheme.size()));
+    const std::size_t colon = credentials.find(':');
+    return colon == std::string::npos ? std::string() : credentials.substr(0, colon);
   }
 
   bool RestRequest::AcceptsJson() const

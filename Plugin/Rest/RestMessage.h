@@ -31,12 +31,15 @@ namespace OrthancPerf
     std::map<std::string, std::string> arguments;  // of the query string
     std::map<std::string, std::string> headers;    // keys in lower case
     std::string body;
-    std::string address;  // of the client; empty: the request comes from inside Orthanc
-    std::string proxy;    // trusted, that says so; empty: the client itself reached Orthanc
-    std::string user;     // of Orthanc's, whose password it has; empty: nobody's
+    std::string address;  // that reached Orthanc; empty: the request comes from inside Orthanc
 
     // Nothing if the request does not have it; the key is in lower case
     std::optional<std::string> GetHeader(const std::string& key) const;
+
+    // The user that the request names (HTTP Basic, RFC 7617); empty: none, or it comes from inside
+    // Orthanc. Orthanc compares the password before, where it asks for one; it asks for none of
+    // what a plugin lets in, or where "AuthenticationEnabled" is false.
+    std::string GetUser() const;
 
     // Whether the client prefers JSON: "Accept: application/json"
     bool AcceptsJson() const;

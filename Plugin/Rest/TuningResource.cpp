@@ -15,23 +15,16 @@ namespace OrthancPerf
     constexpr const char* ROUTE = "/perf/tuning";
 
 
-    void CheckAllowed(const TuningPermission& permission, const RestRequest& request)
-    {
-      if (!permission.Allows(request.user))
-      {
-        throw RestError(403, std::string("Changing the tuning is ") +
-                                 (permission.users.empty() ? "switched off" : "kept for others") +
-                                 " by \"AllowTuning\" in section \"Perf\" of Orthanc's "
-                                 "configuration");
-      }
-    }
-
-
     RestAnswer Change(const TuningResourceSources& sources, const RestRequest& request,
                       const std::function<TuningOutcome(const OnTuningChange&)>& change)
     {
-      CheckAllowed(sources.permission, request);
-      const TuningAuthor author = {DescribeText(request.user), request.address, request.proxy};
+      if (!sources.isAllowed)
+      {
+        throw RestError(403, "Changing the tuning is switched off by \"AllowTuning\" in section "
+                             "\"Perf\" of Orthanc's configuration");
+      }
+
+      const TuningAuthor author = {DescribeText(request.GetUser()), request.address};
       const TuningOutcome outcome = change([&](const Tuning& before, const Tuning& after)
                                            { sources.changes.Note(before, after, author); });
 

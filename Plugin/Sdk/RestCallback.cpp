@@ -71,7 +71,7 @@ namespace OrthancPerf
     }
 
     RestRequest ToRequest(OrthancPluginContext* context, const char* url,
-                          const OrthancPluginHttpRequest& source, const RequestSenders& senders)
+                          const OrthancPluginHttpRequest& source)
     {
       RestRequest request;
       request.method = ToHttpMethod(source.method);
@@ -84,7 +84,7 @@ namespace OrthancPerf
         request.headers.erase("accept-encoding");
       }
 
-      senders.Identify(request, TakePendingAddress());
+      request.address = TakePendingAddress();
 
       if (source.bodySize > 0)
       {
@@ -116,9 +116,9 @@ namespace OrthancPerf
 
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
-                         const OrthancPluginHttpRequest& source, const RequestSenders& senders)
+                         const OrthancPluginHttpRequest& source)
   {
-    const RestRequest request = ToRequest(context, url, source, senders);
+    const RestRequest request = ToRequest(context, url, source);
     const RestAnswer answer = router.Serve(request);
 
     for (const auto& [key, value] : answer.headers)

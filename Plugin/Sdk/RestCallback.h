@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Rest/Access/RequestSenders.h"
 #include "Rest/RestRouter.h"
 
 #include <orthanc/OrthancCPlugin.h>
@@ -14,5 +13,5 @@ namespace OrthancPerf
   // gives the answer back. Any HTTP thread. Throws nothing but for lack of memory.
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
-                         const OrthancPluginHttpRequest& request, const RequestSenders& senders);
+                         const OrthancPluginHttpRequest& request);
 }

@@ -2,13 +2,13 @@
 #include "Tuning/PerfConfiguration.h"
 
 #include "Tuning/SettingError.h"
-#include "Tuning/TextListKind.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/UnknownKeys.h"
 
 #include <boost/algorithm/string/predicate.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace OrthancPerf
 {
@@ -18,6 +18,23 @@ namespace OrthancPerf
 
     constexpr const char* PERF = "Perf";
     constexpr const char* TUNING = "Tuning";
+
+    struct AllowTuningKind : SwitchKind
+    {
+      static std::string GetAllowed()
+      {
+        return SwitchKind::GetAllowed() + "; Resources/Configuration/access.lua says which users may";
+      }
+    };
+
+    // What earlier versions had, and what takes its place
+    const std::map<std::string, std::string> REMOVED_KEYS = {
+        {"MetricsUsers",
+         "Resources/Configuration/access.lua keeps users for metrics from all else: until Orthanc has "
+         "it in \"LuaScripts\", they may do what all users may"},
+        {"TrustedProxies",
+         "log and history of the tuning name the address that reaches Orthanc, the proxy's own log "
+         "those of its clients"}};
 
     std::vector<std::string> GetAllPaths()
     {
@@ -42,7 +59,11 @@ namespace OrthancPerf
       const auto key = std::find_if(keys.begin(), keys.end(),
                                     [&name](const PerfKey& known) { return known.name == name; });
 
-      if (key == keys.end())
+      if (const auto removed = REMOVED_KEYS.find(name); removed != REMOVED_KEYS.end())
+      {
+        warnings.push_back("\"" + JoinPath(PERF, name) + "\" is there no more: " + removed->second);
+      }
+      else if (key == keys.end())
       {
         ReportUnknownKey(GetAllPaths(), PERF, name, value, &warnings);
       }
@@ -117,9 +138,7 @@ namespace OrthancPerf
         make("SocketProbe", SwitchKind(), &Perf::socketProbe),
         make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
         make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),
-        make("AllowTuning", TuningPermissionKind(), &Perf::allowTuning),
-        make("MetricsUsers", MakeUsersKind(), &Perf::metricsUsers),
-        make("TrustedProxies", MakeIpAddressesKind(), &Perf::trustedProxies),
+        make("AllowTuning", AllowTuningKind(), &Perf::allowTuning),
         make("PersistTuning", SwitchKind(), &Perf::persistTuning),
     };
     return ALL;

@@ -3,7 +3,6 @@
 
 #include "Tuning/SettingKey.h"
 #include "Tuning/TuningDocument.h"
-#include "Tuning/TuningPermission.h"
 
 #include <json/value.h>
 
@@ -21,9 +20,7 @@ namespace OrthancPerf
     bool socketProbe = true;                  // whether the libc probe may be installed
     std::size_t recentInstances = 1000;       // how many finished ones /perf/instances remembers
     std::size_t maximumPeers = 256;           // how many are told apart; the rest share "other"
-    TuningPermission allowTuning;             // who may PUT and DELETE /perf/tuning
-    std::vector<std::string> metricsUsers;    // who may read metrics, and nothing else
-    std::vector<std::string> trustedProxies;  // whose X-Forwarded-For is believed
+    bool allowTuning = true;                  // whether /perf/tuning takes PUT and DELETE
     bool persistTuning = true;                // whether changes of the tuning survive a restart
     Json::Value tuningDocument = Json::objectValue;  // what it sets of the tuning, canonical
     Tuning tuning;                                   // that, over the defaults

@@ -17,16 +17,15 @@ namespace OrthancPerf
   // Who asked for a change of the tuning. A value; all texts are printable and bounded.
   struct TuningAuthor
   {
-    std::string user;        // as signed in to Orthanc; empty: Orthanc did not ask for one
-    std::string address;     // of the HTTP client; empty: a request from inside Orthanc
-    std::string proxy = {};  // trusted, that says so; empty: the client itself reached Orthanc
+    std::string user;     // that the request names; empty: none
+    std::string address;  // that reached Orthanc; empty: a request from inside Orthanc
 
-    // "by the user "alice" from 10.0.0.5 through the proxy 127.0.0.1"
+    // "by the user "alice" from 10.0.0.5"
     std::string Describe() const
     {
       return address.empty() ? "from inside Orthanc, by a script or another plugin"
                              : (user.empty() ? "by " : "by the user \"" + user + "\" from ") +
-                                   address + (proxy.empty() ? "" : " through the proxy " + proxy);
+                                   address;
     }
   };
 

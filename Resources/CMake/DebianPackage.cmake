@@ -33,7 +33,8 @@ if(PERF_DEB)
   install(FILES ${DEBIAN}/copyright ${DEBIAN}/README.Debian DESTINATION ${DOC})
   install(DIRECTORY Resources/Documentation DESTINATION ${DOC}
     FILES_MATCHING PATTERN *.md PATTERN *.yaml PATTERN *.svg PATTERN *.png)
-  install(FILES Resources/Configuration/perf.json DESTINATION ${DOC}/examples)
+  install(FILES Resources/Configuration/access.lua Resources/Configuration/perf.json
+    DESTINATION ${DOC}/examples)
   set(SHARED ${CMAKE_INSTALL_DATADIR}/orthanc-perf)
   install(FILES Resources/Grafana/orthanc-perf.json DESTINATION ${SHARED}/grafana)
   install(FILES Resources/Prometheus/recording.yml Resources/Prometheus/alerting.yml

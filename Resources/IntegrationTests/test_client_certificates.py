@@ -17,7 +17,7 @@ from harness import clients
 from harness.certificates import Certificate, make_certificate
 from harness.images import Image
 from harness.metrics import ASSOCIATIONS, PEER_INSTANCES, scrape, wait_until
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import OrthancServer, find_free_port, read_access
 from harness.receivers import StoreScp, describe_modality, send, upload_to_send
 
 COUNT = 4
@@ -202,8 +202,7 @@ def test_a_large_associate_request_is_no_instance(
 def test_users_are_the_same_over_https(start_orthanc: StartOrthanc, https: dict[str, Any]) -> None:
     users = {"alice": "a", "bob": "b", "prometheus": "c"}
     options = {**https, "AuthenticationEnabled": True, "RegisteredUsers": users}
-    perf = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
-    server = start_orthanc(perf=perf, options=options, credentials=("alice", "a"))
+    server = start_orthanc(options=options, lua=[read_access()], credentials=("alice", "a"))
 
     def ask(method: str, path: str, user: str) -> int:
         return server.request(method, path, data="{}", auth=(user, users[user])).status_code

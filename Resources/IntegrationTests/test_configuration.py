@@ -63,10 +63,7 @@ def make(
         ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
         ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),
         ({"AllowTuning": 0}, "Perf.AllowTuning", "true or false"),
-        ({"AllowTuning": "alice"}, "Perf.AllowTuning", "a list of Orthanc's users"),
-        ({"AllowTuning": ["alice", 7]}, "Perf.AllowTuning", "a list of Orthanc's users"),
-        ({"MetricsUsers": "prometheus"}, "Perf.MetricsUsers", "a list of Orthanc's users"),
-        ({"TrustedProxies": ["proxy"]}, "Perf.TrustedProxies", "a list of IP addresses"),
+        ({"AllowTuning": ["alice"]}, "Perf.AllowTuning", "access.lua says which users may"),
         ({"Tuning": []}, "Perf.Tuning", "object"),
         (
             {"Tuning": {"DicomSockets": {"ReceiveBuffer": "big"}}},

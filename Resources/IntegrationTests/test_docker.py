@@ -121,8 +121,8 @@ def test_promtool_finds_the_configuration_of_prometheus_correct(tmp_path: Path) 
     (tmp_path / "password").write_text("secret", "utf-8")
     path = tmp_path / "prometheus.yml"
     text = path.read_text("utf-8")
-    assert "/run/secrets/orthanc_password" in text
-    path.write_text(text.replace("/run/secrets/orthanc_password", "password"), "utf-8")
+    assert "/run/secrets/prometheus_password" in text
+    path.write_text(text.replace("/run/secrets/prometheus_password", "password"), "utf-8")
     output = get_output(["promtool", "check", "config", path])
     assert "2 rule files found" in output
 
@@ -218,8 +218,9 @@ def test_the_image_understands_the_variables_of_the_compose_file(
     tmp_path: Path, password: str
 ) -> None:
     variables = read_compose()["services"]["orthanc"]["environment"]
+    passwords = {"ORTHANC": password, "PROMETHEUS": "12345678"}
     environment = {
-        name: re.sub(r"\$\{ORTHANC_PASSWORD\b.*\}", lambda _: password, value)
+        name: re.sub(r"\$\{(\w+)_PASSWORD\b.*?\}", lambda found: passwords[found[1]], value)
         for name, value in variables.items()
     }
     assert environment["ORTHANC_PASSWORD"] == password  # of the user "orthanc"
@@ -228,6 +229,9 @@ def test_the_image_understands_the_variables_of_the_compose_file(
     assert {"Perf", "PostgreSQL"} <= set(configuration["Enabled"])
     assert configuration["PostgreSQL"]["Host"] in read_compose()["services"]
     assert configuration["PostgreSQL"]["Password"] == ""
+    assert configuration["RegisteredUsers"] == {"prometheus": "12345678"}
+    (script,) = configuration["LuaScripts"]
+    assert Path(script).name in (DOCKER / "Dockerfile.orthancteam").read_text("utf-8")
 
 
 def test_every_key_of_the_configuration_has_a_variable_of_the_image(tmp_path: Path) -> None:

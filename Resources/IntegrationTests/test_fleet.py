@@ -40,7 +40,7 @@ from harness.fleet_picture import Pages, draw
 from harness.haproxy import HaProxyServer
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape, wait_until
-from harness.orthanc import ORTHANC, OrthancServer, _make_storage
+from harness.orthanc import ORTHANC, OrthancServer, _make_storage, read_access
 from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer
@@ -99,7 +99,8 @@ def read_configuration() -> dict[str, Any]:
 
 def make_options(folder: Path, database: PostgreSqlServer, name: str) -> dict[str, Any]:
     options = read_configuration()
-    del options["HttpPort"], options["DicomPort"], options["Perf"], options["Plugins"]
+    for key in ("HttpPort", "DicomPort", "LuaScripts", "Plugins"):
+        del options[key]
     uri: str = options["PostgreSQL"]["ConnectionUri"]
     own = f"postgresql://postgres@127.0.0.1:{database.port}/postgres?{uri.partition('?')[2]}"
     return options | {
@@ -122,7 +123,6 @@ def start(
     return OrthancServer(
         folder / name,
         plugins=[plugin, POSTGRESQL_PLUGIN],
-        perf=read_configuration()["Perf"],
         options=make_options(folder, database, name),
         environment={
             "ORTHANC_NAME": name,
@@ -131,7 +131,7 @@ def start(
         },
         launcher=enter(platform.machine(), root, folder),
         credentials=OPERATOR,
-        lua=lua,
+        lua=[read_access(), *(lua or [])],
     )
 
 
@@ -312,8 +312,8 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     # The same as in orthanc.json, by the image's variables
     known = read_configuration()
     environment = {entry["name"]: entry.get("value") for entry in container["env"]}
-    assert json.loads(environment["ORTHANC__PERF__ALLOW_TUNING"]) == known["Perf"]["AllowTuning"]
-    assert json.loads(environment["ORTHANC__PERF__METRICS_USERS"]) == known["Perf"]["MetricsUsers"]
+    (script,) = json.loads(environment["ORTHANC__LUA_SCRIPTS"])
+    assert Path(script).name == Path(known["LuaScripts"][0]).name == "access.lua"
     assert environment["ORTHANC__POSTGRESQL__LOCK"] == "false"
     uri = environment["ORTHANC__POSTGRESQL__CONNECTION_URI"]
     assert uri.partition("?")[2] == known["PostgreSQL"]["ConnectionUri"].partition("?")[2]

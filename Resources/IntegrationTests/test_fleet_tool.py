@@ -25,11 +25,10 @@ from harness import advice
 from harness.certificates import Certificate
 from harness.fleet import PERF_FLEET, make_command, run_perf_fleet, write_fleet
 from harness.metrics import scrape_when_counted
-from harness.orthanc import OrthancServer, find_free_port
+from harness.orthanc import OrthancServer, find_free_port, read_access
 from harness.process import WITH_LIMITED_FILES, limit_files
 
 USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jürgen": "ß, €"}
-PERF = {"AllowTuning": ["alice"], "MetricsUsers": ["prometheus"]}
 PACKAGING = ROOT / "Resources" / "Packaging"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
 TUNED = '{"DicomSockets": {"Preset": "tuned"}}'
@@ -47,7 +46,7 @@ def fleet(plugin: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fl
             server = OrthancServer(
                 tmp_path_factory.mktemp("fleet"),
                 plugins=plugins,
-                perf=PERF,
+                lua=[read_access()],
                 options={**users, **options},
                 credentials=("alice", USERS["alice"]),
             )
@@ -711,7 +710,7 @@ def test_who_asks_without_the_right_is_told_which(fleet: Fleet, tmp_path: Path) 
     path = write_fleet(tmp_path, {"server": url}, user="viewer")
     code, output, _ = run(path, "--json", "tuning", "set", STOCK, password=USERS["viewer"])
     assert code == 2
-    assert "AllowTuning" in json.loads(output)[0]["Error"]
+    assert json.loads(output)[0]["Error"].startswith("does not allow that (403)")
 
 
 def test_the_table_tells_who_refuses_from_who_does_not_answer(fleet: Fleet, tmp_path: Path) -> None:

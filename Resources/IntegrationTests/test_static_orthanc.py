@@ -98,30 +98,6 @@ def test_what_is_uploaded_has_all_phases(
         assert set(instance["Phases"]) >= STORED, instance
 
 
-def test_where_a_plugin_lets_all_in_a_name_without_its_password_is_nobodys(
-    start_orthanc: StartOrthanc, plugin: Path, other_plugin: Path
-) -> None:
-    options = {
-        "AuthenticationEnabled": True,
-        "RegisteredUsers": {"alice": "secret"},
-        "OtherPlugin": {"LetAllIn": True},
-    }
-    server = start_orthanc(
-        program=PROGRAM,
-        plugins=[plugin, other_plugin],
-        perf={"AllowTuning": ["alice"]},
-        options=options,
-        credentials=("alice", "wrong"),
-    )
-    assert server.get("/perf/status").status_code == 200
-    body = '{"DicomSockets": {"KeepAliveSeconds": 90}}'
-    assert server.request("PUT", "/perf/tuning", data=body).status_code == 403
-    server.session.auth = ("alice", "secret")
-    server.request("PUT", "/perf/tuning", data=body).raise_for_status()
-    (made,) = server.get_json("/perf/history?since=0")["TuningChanges"]
-    assert made["By"]["User"] == "alice"
-
-
 def check_no_delay(server: OrthancServer, look: Callable[[], Shown]) -> None:
     def is_no_delay() -> bool:
         return read_options(server, look().fd).no_delay

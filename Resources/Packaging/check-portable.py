@@ -20,6 +20,7 @@ OTHER_FILES = {
     "COPYING",
     "NEWS",
     "README",
+    "access.lua",
     "perf.json",
     "docker/Dockerfile.jodogne",
     "docker/Dockerfile.orthancteam",

@@ -18,7 +18,7 @@ namespace OrthancPerf
       {
         RegisterTuningResource(
             router_,
-            TuningResourceSources{store_, changes_, Json::objectValue, {}, [](const auto&) {
+            TuningResourceSources{store_, changes_, Json::objectValue, true, [](const auto&) {
                                   }});
       }
 

@@ -50,13 +50,6 @@ namespace
   }
 
 
-  bool IsListOfTexts(const Json::Value& value)
-  {
-    return value.isArray() && std::all_of(value.begin(), value.end(),
-                                          [](const Json::Value& item) { return item.isString(); });
-  }
-
-
   Json::Value MakeSection(const std::string& name, const Json::Value& value)
   {
     Json::Value section(Json::objectValue);
@@ -84,7 +77,7 @@ TEST(PerfConfiguration, ReadsEveryKey)
   EXPECT_FALSE(configuration.socketProbe);
   EXPECT_EQ(0u, configuration.recentInstances);
   EXPECT_EQ(1u, configuration.maximumPeers);
-  EXPECT_FALSE(configuration.allowTuning.isForAll);
+  EXPECT_FALSE(configuration.allowTuning);
   EXPECT_FALSE(configuration.persistTuning);
   EXPECT_FALSE(configuration.tuning.dicomSockets.tcpNoDelay);
   EXPECT_EQ(SocketBuffer::MakeAutomatic(), configuration.tuning.dicomSockets.sendBuffer);
@@ -102,11 +95,6 @@ TEST(PerfConfiguration, NamesTheKeyOfEachWrongValue)
 
     for (const Json::Value& value : wrong)
     {
-      if (key.type.find("list") != std::string::npos && IsListOfTexts(value))
-      {
-        continue;
-      }
-
       const SettingError error =
           CatchError([&] { PerfConfiguration::Parse(MakeSection(key.name, value)); });
       EXPECT_EQ("Perf." + key.name, error.GetKey());
@@ -183,6 +171,21 @@ TEST(PerfConfiguration, WarnsOfUnknownKeysAndNamesTheNearest)
   EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored, did you mean "
             "\"Perf.Tuning.DicomSockets\"?",
             configuration.warnings[2]);
+}
+
+
+TEST(PerfConfiguration, SaysWhatTakesThePlaceOfAKeyThatIsThereNoMore)
+{
+  const PerfConfiguration configuration = PerfConfiguration::Parse(
+      Parse(R"({"MetricsUsers": ["prometheus"], "TrustedProxies": ["127.0.0.1"]})"));
+  ASSERT_EQ(2u, configuration.warnings.size());
+  EXPECT_NE(std::string::npos, configuration.warnings[0].find("\"Perf.MetricsUsers\""));
+  EXPECT_NE(std::string::npos, configuration.warnings[0].find("access.lua"));
+  EXPECT_NE(std::string::npos, configuration.warnings[1].find("\"Perf.TrustedProxies\""));
+
+  const SettingError error =
+      CatchError([] { PerfConfiguration::Parse(Parse(R"({"AllowTuning": ["alice"]})")); });
+  EXPECT_NE(std::string::npos, error.GetAllowed().find("access.lua"));
 }
 
 

@@ -101,6 +101,11 @@ def get_release() -> str:
     return said.stdout.split()[1]
 
 
+def read_access() -> str:
+    """The Lua filter that says who may do what below /perf."""
+    return (Path(__file__).parents[2] / "Configuration" / "access.lua").read_text("utf-8")
+
+
 class OrthancServer:
     """Orthanc as a context manager: started on entry, stopped on exit.
 

@@ -218,7 +218,6 @@ export type TuningSources = Record<keyof Tuning, Record<string, TuningSource | u
 export interface TuningAuthor {
   Origin: 'RestApi' | 'Internal';
   Address?: string;
-  Proxy?: string;
   User?: string;
 }
 

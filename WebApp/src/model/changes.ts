@@ -30,8 +30,7 @@ export function describeAuthor(author: TuningAuthor): string {
   if (author.Origin === 'Internal') {
     return 'by a script or another plugin';
   }
-  const proxy = author.Proxy === undefined ? '' : ` through ${author.Proxy}`;
-  return `by ${[author.User, author.Address].filter((part) => part !== undefined).join(', ')}${proxy}`;
+  return `by ${[author.User, author.Address].filter((part) => part !== undefined).join(', ')}`;
 }
 
 // Whether all that the document sets is so

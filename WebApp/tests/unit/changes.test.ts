@@ -66,8 +66,6 @@ test('a document is in force when each of its settings is', () => {
 
 test('a change says who asked for it, as far as the server knows', () => {
   expect(describeAuthor({ Origin: 'RestApi', User: 'alice', Address: '10.0.0.5' })).toBe('by alice, 10.0.0.5');
-  expect(describeAuthor({ Origin: 'RestApi', User: 'alice', Address: '10.0.0.5', Proxy: '10.0.0.2' }))
-    .toBe('by alice, 10.0.0.5 through 10.0.0.2');
   expect(describeAuthor({ Origin: 'RestApi', Address: '10.0.0.5' })).toBe('by 10.0.0.5');
   expect(describeAuthor({ Origin: 'Internal' })).toBe('by a script or another plugin');
 });
