@@ -4,7 +4,6 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
 #include "Metrics/MainFigures.h"
-#include "Metrics/ProcessDescriptors.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/AdviceResource.h"
 #include "Rest/CompareResource.h"
@@ -110,10 +109,6 @@ namespace OrthancPerf
                  const std::chrono::duration<double> time = startedAt_.time_since_epoch();
                  return std::vector<LabelledValue>{{{}, time.count()}};
                }),
-    openDescriptors_("process_open_fds", "Number of open file descriptors.",
-                     [] { return ToOnlyValue(CountOpenDescriptors()); }),
-    maximumDescriptors_("process_max_fds", "Maximum number of open file descriptors.",
-                        [] { return ToOnlyValue(GetMaximumDescriptors()); }),
     tuningInForce_("orthanc_perf_tuning",
                    "The tuning in force: numbers as they are, switches as 0 and 1.",
                    [this] { return ToLabelledValues("setting", ToFigures(*tuning_.Get())); }),
@@ -129,8 +124,7 @@ namespace OrthancPerf
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
                  configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
-    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &openDescriptors_,
-                 &maximumDescriptors_, &tuningInForce_, &findings_, &budgetMetrics_,
+    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &tuningInForce_, &findings_, &budgetMetrics_,
                  &transcoding_.GetMetrics(), &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),

@@ -158,8 +158,6 @@ namespace OrthancPerf
     IngestMetrics ingestMetrics_;
     const GaugeFamily buildInfo_;
     const GaugeFamily startTime_;
-    const GaugeFamily openDescriptors_;
-    const GaugeFamily maximumDescriptors_;
     const GaugeFamily tuningInForce_;
     const GaugeFamily findings_;
     const BudgetMetrics budgetMetrics_;

@@ -3,8 +3,6 @@
 
 #include "Metrics/MetricSource.h"
 
-#include <json/value.h>
-
 #include <map>
 #include <mutex>
 #include <string>
@@ -26,16 +24,10 @@ namespace OrthancPerf
     // Prometheus' text format 0.0.4
     std::string ToText() const;
 
-    // The same as JSON: an array of families with Name, Help, Type ("counter", "gauge",
-    // "histogram") and Metrics, each with Labels, and Value or Count, Sum and Buckets
-    // (UpperBound, Count; cumulative as in the text format). Numbers that JSON does not have are
-    // the strings "NaN", "+Inf" and "-Inf", as in the answers of a Prometheus server.
-    Json::Value ToJson() const;
-
   private:
-    // By name, what write has made of each family's parts, which are there no longer then
-    template <typename Written, typename Write>
-    std::map<std::string, Written> Collect(Write write) const;
+    using Texts = std::vector<std::string>;  // of a family's parts
+
+    std::map<std::string, Texts> Collect() const;  // by name
 
     const std::vector<const IMetricSource*> sources_;
 

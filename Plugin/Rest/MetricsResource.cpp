@@ -5,19 +5,14 @@ namespace OrthancPerf
 {
   void RegisterMetricsResource(RestRouter& router, const Exposition& exposition)
   {
-    const auto get = [&exposition](const RestRequest& request)
+    const auto get = [&exposition](const RestRequest&)
     {
-      if (request.AcceptsJson())
-      {
-        return AnswerExactJson(exposition.ToJson());
-      }
-
       RestAnswer answer = AnswerText("", Exposition::TEXT_TYPE);
       answer.body = exposition.ToText();  // not copied: hundreds of peers take half a megabyte
       return answer;
     };
 
-    router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text or as JSON",
+    router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text",
                     get);
   }
 }

@@ -20,11 +20,6 @@ namespace OrthancPerf
       return Json::writeString(builder, value) + "\n";
     }
 
-    bool Accepts(const RestRequest& request, const char* type)
-    {
-      return request.GetHeader("accept").value_or("").find(type) != std::string::npos;
-    }
-
     // Nothing if it is none (RFC 4648 section 4)
     std::string DecodeBase64(std::string text)
     {
@@ -90,24 +85,14 @@ namespace OrthancPerf
     return colon == std::string::npos ? std::string() : credentials.substr(0, colon);
   }
 
-  bool RestRequest::AcceptsJson() const
-  {
-    return Accepts(*this, "application/json");
-  }
-
   bool RestRequest::AcceptsHtml() const
   {
-    return Accepts(*this, "text/html");
+    return GetHeader("accept").value_or("").find("text/html") != std::string::npos;
   }
 
   RestAnswer AnswerJson(const Json::Value& value, int status)
   {
     return {status, "application/json", Write(value, "  ", 9)};
-  }
-
-  RestAnswer AnswerExactJson(const Json::Value& value)
-  {
-    return {200, "application/json", Write(value, "  ", 16)};
   }
 
   RestAnswer AnswerCompactJson(const Json::Value& value)

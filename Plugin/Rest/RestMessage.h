@@ -41,9 +41,6 @@ namespace OrthancPerf
     // what a plugin lets in, or where "AuthenticationEnabled" is false.
     std::string GetUser() const;
 
-    // Whether the client prefers JSON: "Accept: application/json"
-    bool AcceptsJson() const;
-
     // Whether it is a browser that asks for a page: "Accept: text/html"
     bool AcceptsHtml() const;
   };
@@ -58,9 +55,6 @@ namespace OrthancPerf
   };
 
   RestAnswer AnswerJson(const Json::Value& value, int status = 200);
-
-  // With 16 digits a number, as Prometheus' text has them: moments since 1970, counters of bytes
-  RestAnswer AnswerExactJson(const Json::Value& value);
 
   // Without line breaks, and with six digits a number that is no integer: for long arrays
   RestAnswer AnswerCompactJson(const Json::Value& value);

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metrics, as the tools of Prometheus' world see them."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client import Metric
-from prometheus_client.samples import Sample
 
 from conftest import MakeSeries
 from harness import clients
 from harness.metrics import (
-    DESCRIPTORS,
     INSTANCES,
-    MOST_DESCRIPTORS,
     PREFIX,
     scrape,
     scrape_when_counted,
@@ -55,7 +50,6 @@ def name_family(family: Metric) -> str:
 def test_all_families_are_there(busy_orthanc: OrthancServer) -> None:
     names = {name_family(family) for family in scrape(busy_orthanc).families}
     assert {PREFIX + name for name in INGEST_FAMILIES} <= names
-    assert {DESCRIPTORS, MOST_DESCRIPTORS} <= names
 
 
 def test_promtool_has_nothing_to_say(busy_orthanc: OrthancServer) -> None:
@@ -70,43 +64,6 @@ def test_the_text_format_is_announced(orthanc: OrthancServer) -> None:
 
 def test_orthancs_own_metrics_have_the_main_scalars(busy_orthanc: OrthancServer) -> None:
     assert PREFIX in busy_orthanc.get("/tools/metrics-prometheus").text
-
-
-def index(samples: Iterable[Sample]) -> dict[tuple[Any, ...], float]:
-    """The values by name and labels, bounds of buckets as numbers."""
-    values = {}
-    for sample in samples:
-        labels = dict(sample.labels)
-        if "le" in labels:
-            labels["le"] = float(labels["le"])
-        values[sample.name, *sorted(labels.items())] = sample.value
-    return values
-
-
-def list_samples(family: dict[str, Any]) -> Iterator[Sample]:
-    """The samples of a family in JSON, as the text format has them."""
-    name = family["Name"]
-    for metric in family["Metrics"]:
-        labels = metric["Labels"]
-        if family["Type"] == "histogram":
-            yield Sample(name + "_count", labels, metric["Count"])
-            yield Sample(name + "_sum", labels, metric["Sum"])
-            for bucket in metric["Buckets"]:
-                yield Sample(
-                    name + "_bucket", labels | {"le": bucket["UpperBound"]}, bucket["Count"]
-                )
-        else:
-            yield Sample(name, labels, metric["Value"])
-
-
-def test_json_says_the_same_as_the_text(busy_orthanc: OrthancServer) -> None:
-    text = scrape(busy_orthanc).families
-    answer = busy_orthanc.get_json("/perf/metrics", headers={"Accept": "application/json"})
-    in_text = index(sample for family in text for sample in family.samples)
-    in_json = index(sample for family in answer for sample in list_samples(family))
-    for values in (in_text, in_json):  # between the two, Orthanc may open a file
-        assert values.pop((DESCRIPTORS,)) > 0
-    assert in_json == pytest.approx(in_text)
 
 
 def test_prometheus_scrapes_and_answers_a_query_of_each_family(

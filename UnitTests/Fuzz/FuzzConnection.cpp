@@ -127,8 +127,6 @@ namespace
       const std::string text = exposition.ToText();
       Require(std::all_of(text.begin(), text.end(),
                           [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-      const std::string json = Json::writeString(Json::StreamWriterBuilder(), exposition.ToJson());
-      ParseJson(json.data(), json.size());
     }
 
   private:

@@ -18,8 +18,6 @@ PEER_INSTANCES = PREFIX + "peer_instances_total"
 IN_FLIGHT = PREFIX + "ingest_in_flight"
 
 # By Prometheus' own names
-DESCRIPTORS = "process_open_fds"
-MOST_DESCRIPTORS = "process_max_fds"
 
 # The plugin learns of an instance that Orthanc refused only by what happens, or doesn't happen,
 # on that thread afterwards: such an instance is counted some seconds later
