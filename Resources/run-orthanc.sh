@@ -19,8 +19,6 @@ the extra configuration says otherwise: "RemoteAccessAllowed" needs "RegisteredU
   --config FILE      more of Orthanc's configuration, which wins over what this script sets,
                      the options above excepted; paths in it are to be absolute; there is
                      a sample in Resources/Configuration
-  --check FILE       only judge the section "Perf" of this configuration, as the plugin would at
-                     the start of Orthanc; the exit code is 0 if Orthanc starts with it
   --help             this text
 END
 }
@@ -39,7 +37,6 @@ check_port()
   fi
 }
 
-CHECKED=
 OPTIONS=()
 while [[ $# -gt 0 ]]
 do
@@ -60,12 +57,6 @@ do
       esac
       shift 2
       ;;
-    --check)
-      [[ $# -ge 2 ]] || fail "$1 needs a value"
-      [[ -r $2 ]] || fail "cannot read the file $2"
-      CHECKED=$(realpath -- "$2")
-      shift 2
-      ;;
     *)
       fail "there is no option $1"
       ;;
@@ -74,11 +65,6 @@ done
 
 cd "$(dirname "$0")/.."
 Resources/setup.sh
-if [[ -n $CHECKED ]]
-then
-  Resources/build.sh build OrthancPerfCheck >&2
-  exec build/OrthancPerfCheck "$CHECKED"
-fi
 Resources/build.sh build OrthancPerf
 
 readonly CONFIGURATION=build/run-orthanc.json
