@@ -12,7 +12,6 @@ namespace OrthancPerf
       return answer;
     };
 
-    router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text",
-                    get);
+    router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text", get);
   }
 }

@@ -23,15 +23,16 @@ namespace OrthancPerf
     {
       static std::string GetAllowed()
       {
-        return SwitchKind::GetAllowed() + "; Resources/Configuration/access.lua says which users may";
+        return SwitchKind::GetAllowed() +
+               "; Resources/Configuration/access.lua says which users may";
       }
     };
 
     // What earlier versions had, and what takes its place
     const std::map<std::string, std::string> REMOVED_KEYS = {
-        {"MetricsUsers",
-         "Resources/Configuration/access.lua keeps users for metrics from all else: until Orthanc has "
-         "it in \"LuaScripts\", they may do what all users may"},
+        {"MetricsUsers", "Resources/Configuration/access.lua keeps users for metrics from all "
+                         "else: until Orthanc has "
+                         "it in \"LuaScripts\", they may do what all users may"},
         {"TrustedProxies",
          "log and history of the tuning name the address that reaches Orthanc, the proxy's own log "
          "those of its clients"}};

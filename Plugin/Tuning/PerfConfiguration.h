@@ -16,12 +16,12 @@ namespace OrthancPerf
   // initial values are the defaults.
   struct PerfConfiguration
   {
-    bool enabled = true;                      // whether the plugin does anything at all
-    bool socketProbe = true;                  // whether the libc probe may be installed
-    std::size_t recentInstances = 1000;       // how many finished ones /perf/instances remembers
-    std::size_t maximumPeers = 256;           // how many are told apart; the rest share "other"
-    bool allowTuning = true;                  // whether /perf/tuning takes PUT and DELETE
-    bool persistTuning = true;                // whether changes of the tuning survive a restart
+    bool enabled = true;                 // whether the plugin does anything at all
+    bool socketProbe = true;             // whether the libc probe may be installed
+    std::size_t recentInstances = 1000;  // how many finished ones /perf/instances remembers
+    std::size_t maximumPeers = 256;      // how many are told apart; the rest share "other"
+    bool allowTuning = true;             // whether /perf/tuning takes PUT and DELETE
+    bool persistTuning = true;           // whether changes of the tuning survive a restart
     Json::Value tuningDocument = Json::objectValue;  // what it sets of the tuning, canonical
     Tuning tuning;                                   // that, over the defaults
 

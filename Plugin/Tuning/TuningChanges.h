@@ -23,9 +23,9 @@ namespace OrthancPerf
     // "by the user "alice" from 10.0.0.5"
     std::string Describe() const
     {
-      return address.empty() ? "from inside Orthanc, by a script or another plugin"
-                             : (user.empty() ? "by " : "by the user \"" + user + "\" from ") +
-                                   address;
+      return address.empty()
+                 ? "from inside Orthanc, by a script or another plugin"
+                 : (user.empty() ? "by " : "by the user \"" + user + "\" from ") + address;
     }
   };
 

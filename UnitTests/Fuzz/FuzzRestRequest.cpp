@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any text as a request to /perf, with its query string, headers and body, and as the names that
-// strangers have given themselves: it is answered, with JSON or metrics that can be read; no page of
-// another server changes anything.
+// strangers have given themselves: it is answered, with JSON or metrics that can be read; no page
+// of another server changes anything.
 #include "Advisor/Advisor.h"
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/Rules/Rules.h"

@@ -167,6 +167,7 @@ namespace OrthancPerf
                              [&number] { return ToOnlyValue(number); });
     EXPECT_EQ("", Exposition({&family}).ToText());
     number = 100;
-    EXPECT_NE(std::string::npos, Exposition({&family}).ToText().find("\northanc_perf_something 100\n"));
+    EXPECT_NE(std::string::npos,
+              Exposition({&family}).ToText().find("\northanc_perf_something 100\n"));
   }
 }

@@ -19,18 +19,19 @@ namespace OrthancPerf
 
   TEST(RestRequest, NamesItsUser)
   {
-    EXPECT_EQ("alice", GetUser("Basic YWxpY2U6c2VjcmV0"));    // alice:secret
-    EXPECT_EQ("al ice", GetUser("basic YWwgaWNlOmE6Yg=="));   // al ice:a:b
-    EXPECT_EQ("bob", GetUser("Basic Ym9iOg"));                // bob:, without padding
-    EXPECT_EQ("", GetUser("Basic OnNlY3JldA=="));             // :secret
+    EXPECT_EQ("alice", GetUser("Basic YWxpY2U6c2VjcmV0"));   // alice:secret
+    EXPECT_EQ("al ice", GetUser("basic YWwgaWNlOmE6Yg=="));  // al ice:a:b
+    EXPECT_EQ("bob", GetUser("Basic Ym9iOg"));               // bob:, without padding
+    EXPECT_EQ("", GetUser("Basic OnNlY3JldA=="));            // :secret
     EXPECT_EQ("", RestRequest().GetUser());
   }
 
 
   TEST(RestRequest, NamesNobodyWhereTheHeaderIsAnother)
   {
-    for (const char* header : {"", "Basic", "Basic ", "Basic =", "Basic Y", "Basic YWxpY2U", "Basic ?",
-                               "Basic YWxpY2U6!", "Bearer YWxpY2U6c2VjcmV0", "YWxpY2U6c2VjcmV0"})
+    for (const char* header :
+         {"", "Basic", "Basic ", "Basic =", "Basic Y", "Basic YWxpY2U", "Basic ?",
+          "Basic YWxpY2U6!", "Bearer YWxpY2U6c2VjcmV0", "YWxpY2U6c2VjcmV0"})
     {
       EXPECT_EQ("", GetUser(header)) << header;
     }

@@ -16,10 +16,9 @@ namespace OrthancPerf
     protected:
       TuningResourceTest()
       {
-        RegisterTuningResource(
-            router_,
-            TuningResourceSources{store_, changes_, Json::objectValue, true, [](const auto&) {
-                                  }});
+        RegisterTuningResource(router_, TuningResourceSources{store_, changes_, Json::objectValue,
+                                                              true, [](const auto&) {
+                                                              }});
       }
 
       void Put(int keepAlive) const
