@@ -17,6 +17,8 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <set>
+#include <sstream>
+#include <string>
 #include <thread>
 
 namespace OrthancPerf
@@ -64,26 +66,30 @@ namespace OrthancPerf
         }
       }
 
-      Json::Value GetFamily(const std::string& name) const
+      // The lines of its metrics
+      std::vector<std::string> GetFamily(const std::string& name) const
       {
-        for (const Json::Value& family : exposition_.ToJson())
+        std::istringstream text(exposition_.ToText());
+        std::vector<std::string> lines;
+
+        for (std::string line; std::getline(text, line);)
         {
-          if (family["Name"] == name)
+          if (line.compare(0, name.size() + 1, name + "{") == 0)
           {
-            return family["Metrics"];
+            lines.push_back(line);
           }
         }
 
-        return {};
+        return lines;
       }
 
       double GetSum(const std::string& name) const
       {
         double sum = 0;
 
-        for (const Json::Value& metric : GetFamily(name))
+        for (const std::string& line : GetFamily(name))
         {
-          sum += metric["Value"].asDouble();
+          sum += std::stod(line.substr(line.rfind(' ')));
         }
 
         return sum;
@@ -131,8 +137,9 @@ namespace OrthancPerf
 
     for (const char* family : {"instances_total", "bytes_total"})
     {
-      const Json::Value metrics = GetFamily(std::string("orthanc_perf_peer_") + family);
-      EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT, metrics.size()) << family;
+      EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT,
+                GetFamily(std::string("orthanc_perf_peer_") + family).size())
+          << family;
     }
 
     EXPECT_EQ((MAXIMUM_PEERS + 1) * DIRECTION_COUNT * ASSOCIATION_OUTCOME_COUNT,
@@ -142,9 +149,10 @@ namespace OrthancPerf
 
     std::set<std::string> names;
 
-    for (const Json::Value& metric : GetFamily("orthanc_perf_peer_phase_seconds_total"))
+    for (const std::string& line : GetFamily("orthanc_perf_peer_phase_seconds_total"))
     {
-      names.insert(metric["Labels"]["peer"].asString());
+      const std::size_t begin = line.find("peer=\"") + 6;
+      names.insert(line.substr(begin, line.find('"', begin) - begin));
     }
 
     EXPECT_EQ(MAXIMUM_PEERS + 1, names.size());
@@ -164,7 +172,6 @@ namespace OrthancPerf
           while (!done)
           {
             exposition_.ToText();
-            exposition_.ToJson();
             statistics_.Summarize();
             traffic_.Summarize();
             recent_.Latest(100, "STRANGER");
