@@ -355,6 +355,12 @@ namespace OrthancPerf
     if (instance.message && !instance.isBeside)
     {
       TakeBefore(instance.message->id, ended);
+
+      // The response is the last one's
+      TakeIf(ended,
+             [&instance](const InstanceInFlight& other) {
+               return other.isStored && other.message && other.message->id == instance.message->id;
+             });
     }
 
     // Orthanc may have stored the one before, and tells the plugins so, of which one stores another

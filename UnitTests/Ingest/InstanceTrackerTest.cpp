@@ -598,6 +598,8 @@ namespace OrthancPerf
     EXPECT_EQ(1U, ended[1].lossStalls.count);
     EXPECT_EQ(milliseconds(35), ended[1].lossStalls.time);
     EXPECT_EQ(milliseconds(65), ended[1].phases.Get(Phase::Receive));
+    EXPECT_FALSE(ended[0].phases.Get(Phase::Respond));
+    EXPECT_EQ(milliseconds(1), ended[1].phases.Get(Phase::Respond));
   }
 
 
