@@ -70,7 +70,7 @@ namespace OrthancPerf
 
       for (std::size_t i = 0; i < element.length - (isPadded ? 1 : 0); i++)
       {
-        hasher.Add(static_cast<char>(element.value[i]));
+        hasher.AddUndecoded(static_cast<char>(element.value[i]));
       }
     }
 

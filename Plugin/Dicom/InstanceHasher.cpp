@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <string_view>
 
 #include <boost/uuid/detail/sha1.hpp>
 
@@ -36,6 +37,13 @@ namespace OrthancPerf
                           words[2], words[3], words[4]);
       return text.data();
     }
+  }
+
+
+  bool InstanceHasher::HasSameIdentifiers(const InstanceHasher& other) const noexcept
+  {
+    return std::string_view(text_.data(), length_) ==
+           std::string_view(other.text_.data(), other.length_);
   }
 
 

@@ -24,6 +24,17 @@ namespace OrthancPerf
       Append(character);
     }
 
+    // The same of a value in VR UN, in which Orthanc decodes no character set
+    void AddUndecoded(char character) noexcept
+    {
+      if (!IsCommon(character))
+      {
+        Append('\0');
+      }
+
+      Add(character);
+    }
+
     // Between two identifiers
     void AddSeparator() noexcept
     {
@@ -35,6 +46,9 @@ namespace OrthancPerf
     {
       length_ = 0;
     }
+
+    // Whether Orthanc's identifiers of patient, study, series and instance are the same
+    bool HasSameIdentifiers(const InstanceHasher& other) const noexcept;
 
     // As Orthanc writes it. Empty where that cannot be told: Orthanc hashes UTF-8, and a character
     // is not the same in all of DICOM's character sets.

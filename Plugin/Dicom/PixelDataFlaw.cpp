@@ -99,6 +99,13 @@ namespace OrthancPerf
         throw CodecError("a frame has more bits than Bits Allocated");
       }
 
+      // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16.
+      if ((kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs) &&
+          header.precision <= 8 && image.bitsAllocated != 8)
+      {
+        throw CodecError("a frame has 8 bits or fewer, and Bits Allocated is not 8");
+      }
+
       // DCMTK's CharLS has other thresholds there than ITU-T T.87 section C.2.4.1.1.1, as writer
       // and as reader; and nothing tells who wrote a frame
       if (kind == CodestreamKind::JpegLs && header.precision < 8)

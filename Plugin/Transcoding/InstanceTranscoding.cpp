@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/InstanceTranscoding.h"
 
+#include "Dicom/DicomFileWalk.h"
 #include "Ingest/Clock.h"
 #include "Transcoding/LossyDerivation.h"
+#include "Transcoding/OrthancPicture.h"
 #include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -18,6 +20,8 @@ namespace OrthancPerf
     using Outcome = TranscodingOutcome;
 
     constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
+    constexpr const char* NO_FILE_META =
+        "without preamble or Transfer Syntax UID, so that programs guess how it is encoded";
     constexpr const char* STORED_ALREADY = "stored already, and OverwriteInstances is off";
 
 
@@ -193,7 +197,16 @@ namespace OrthancPerf
       return Leave(Outcome::Declined, "", target, "deflated, and not inflated: " + problem_);
     }
 
-    const std::string obstacle = FindObstacle(image_, target);
+    std::string obstacle =
+        HasFilePrefix(received_.data(), received_.size()) && image_.transferSyntax[0] != '\0'
+            ? FindObstacle(image_, target)
+            : NO_FILE_META;
+
+    if (obstacle.empty() && isIncoming_)
+    {
+      obstacle = FindLossOfPicture(image_, target);
+    }
+
     return obstacle.empty() ? TryEngines(target) : Leave(Outcome::Declined, "", target, obstacle);
   }
 
@@ -221,6 +234,7 @@ namespace OrthancPerf
 
     inflated_ = std::move(result.file);
     image_ = DescribeImage(inflated_.data(), inflated_.size());
+    identity_.hasher = CheckDicomFile(inflated_.data(), inflated_.size()).hasher;
     return true;
   }
 
@@ -351,6 +365,17 @@ namespace OrthancPerf
       return "larger than what came";
     }
 
+    if (flaw.empty())
+    {
+      flaw = FindChange(transcoding.file);
+
+      if (!flaw.empty())
+      {
+        transcoding.report.outcome = Outcome::Declined;
+        return flaw;
+      }
+    }
+
     if (flaw.empty() && surroundings_.settings.verify)
     {
       const TimePoint start = Clock::now();
@@ -364,6 +389,21 @@ namespace OrthancPerf
     }
 
     return flaw;
+  }
+
+
+  // For Orthanc, it would be another instance, or show something else
+  std::string InstanceTranscoding::FindChange(const std::string& file) const
+  {
+    const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+
+    if (check.verdict == DicomFileVerdict::Readable &&
+        !check.hasher.HasSameIdentifiers(identity_.hasher))
+    {
+      return "Orthanc would have other identifiers for it";
+    }
+
+    return isIncoming_ ? FindLossOfPicture(image_, DescribeImage(file.data(), file.size())) : "";
   }
 
 

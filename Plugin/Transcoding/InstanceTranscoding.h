@@ -65,6 +65,7 @@ namespace OrthancPerf
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
     std::string Examine(const ITranscodingEngine& engine, const std::string& target,
                         Transcoding& transcoding) const;
+    std::string FindChange(const std::string& file) const;
     std::string Verify(const ITranscodingEngine& engine, const std::string& target,
                        const std::string& file) const;
     std::string Derive(const std::string& target, std::string& file) const;

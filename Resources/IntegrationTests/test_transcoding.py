@@ -634,8 +634,8 @@ def test_what_comes_compressed_is_transcoded_if_asked_for(
 # ---- What would only grow -----------------------------------------------------------------------
 
 
-def test_a_compressed_clip_does_not_grow(orthanc: OrthancServer) -> None:
-    content = Path(get_testdata_file("examples_ybr_color.dcm")).read_bytes()
+def test_a_compressed_image_does_not_grow(orthanc: OrthancServer) -> None:
+    content = Path(get_testdata_file("JPGExtended.dcm")).read_bytes()
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     assert orthanc.get_file(upload(orthanc, content)) == content
     assert list_transcodings(orthanc) == [None]

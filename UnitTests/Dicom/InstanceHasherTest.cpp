@@ -56,4 +56,25 @@ namespace OrthancPerf
     EXPECT_EQ("", Hash("a\\b"));
     EXPECT_EQ("", Hash("\x1b$B"));
   }
+
+
+  TEST(InstanceHasher, KnowsTheSameIdentifiers)
+  {
+    const auto keep = [](std::string_view text, bool isDecoded)
+    {
+      InstanceHasher hasher;
+
+      for (const char c : text)
+      {
+        isDecoded ? hasher.Add(c) : hasher.AddUndecoded(c);
+      }
+
+      return hasher;
+    };
+
+    EXPECT_TRUE(keep("M\xfcller", true).HasSameIdentifiers(keep("M\xfcller", true)));
+    EXPECT_TRUE(keep("MADE1", true).HasSameIdentifiers(keep("MADE1", false)));
+    EXPECT_FALSE(keep("MADE1", true).HasSameIdentifiers(keep("MADE1 ", false)));
+    EXPECT_FALSE(keep("M\xfcller", true).HasSameIdentifiers(keep("M\xfcller", false)));
+  }
 }

@@ -531,6 +531,51 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(TranscoderTest, WhatWouldHaveOtherIdentifiersIsStoredAsReceived)
+  {
+    for (const DicomTag tag : {0x00100020, 0x0020000d, 0x0020000e})
+    {
+      native_->Changes(
+          [tag](DataSetEditor& editor)
+          {
+            editor.Remove(IMAGE_COMMENTS);
+            editor.Set(tag, "LO", "1.2");
+          });
+      Set(JPEG_LOSSLESS, EngineChoice::Native);
+      ExpectLeftAlone(Send(source_), Outcome::Declined,
+                      "Orthanc would have other identifiers for it");
+    }
+  }
+
+
+  TEST_F(TranscoderTest, WhatOrthancWouldShowOtherwiseIsStoredAsReceived)
+  {
+    native_->Changes(
+        [](DataSetEditor& editor)
+        {
+          editor.Remove(IMAGE_COMMENTS);
+          editor.Set(0x00280102, "US", std::string("\xf\0", 2));
+        });
+    Set(JPEG_LOSSLESS, EngineChoice::Native);
+    ExpectLeftAlone(Send(source_), Outcome::Declined,
+                    "Orthanc would show another picture of it in this transfer syntax");
+  }
+
+
+  TEST_F(TranscoderTest, WhatSaysNotHowItIsEncodedIsNotShownToEngines)
+  {
+    DataSetEditor editor(source_.data(), source_.size());
+    editor.Remove(0x00020010);
+
+    for (const std::string& file : {source_.substr(132), editor.Write()})
+    {
+      const Transcoding transcoding = Send(file);
+      EXPECT_EQ(Outcome::Declined, transcoding.report.outcome);
+      EXPECT_EQ("", transcoding.report.engine);
+    }
+  }
+
+
   TEST_F(TranscoderTest, MissingPixelsAreNotShownToEngines)
   {
     DataSetEditor editor(source_.data(), source_.size());

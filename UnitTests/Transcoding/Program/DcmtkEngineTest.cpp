@@ -637,6 +637,28 @@ namespace OrthancPerf
   }
 
 
+  TEST(DcmtkEngine, RleIsWrittenByPixelForOrthanc)
+  {
+    const std::string file = MakeSampleImage(MakeShape(8, 8, false, 3, true, 3));
+    const std::string made = Make(file, RLE);
+    EXPECT_EQ(Describe(made).planarConfiguration, 0);
+    ExpectSamePixels(file, Make(made, EXPLICIT_LITTLE_ENDIAN), RLE);
+  }
+
+
+  TEST(DcmtkEngine, BlanksInsideUidsStay)
+  {
+    const std::string image = MakeSampleImage(MakeShape(8, 8));
+    DataSetEditor editor(image.data(), image.size());
+    editor.Set(0x0020000e, "UI", "1.2 3.4 5");
+
+    for (const char* target : {"1.2.840.10008.1.2", JPEG_LOSSLESS})
+    {
+      EXPECT_NE(Make(editor.Write(), target).find("1.2 3.4 5"), std::string::npos) << target;
+    }
+  }
+
+
   TEST(DcmtkEngine, NearLosslessKeepsItsWord)
   {
     for (const SampleShape& shape :

@@ -214,7 +214,9 @@ namespace OrthancPerf
     ImageFile image = MakeColors("RGB", 0);
     image.bitsAllocated = image.bitsStored = 16;
     image.FillWithNoise(9);
-    EXPECT_EQ(GetPixels(Repeat(image.Make(), RLE_LOSSLESS)), image.pixels);
+    const std::string file = Repeat(image.Make(), RLE_LOSSLESS);
+    EXPECT_EQ(GetPixels(file), image.pixels);
+    EXPECT_EQ(Describe(file).planarConfiguration, 0);
   }
 
 

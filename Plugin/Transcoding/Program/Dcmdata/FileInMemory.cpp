@@ -83,6 +83,44 @@ namespace OrthancPerf
       }
     }
 
+    // Else dcmdata would take blanks out of UIDs as it writes them. It needs its corrections to
+    // read values of an odd length.
+    class AsRead
+    {
+    public:
+      AsRead()
+      {
+        dcmEnableAutomaticInputDataCorrection.set(OFFalse);
+      }
+
+      ~AsRead()
+      {
+        dcmEnableAutomaticInputDataCorrection.set(OFTrue);
+      }
+
+      AsRead(const AsRead&) = delete;
+      AsRead& operator=(const AsRead&) = delete;
+    };
+
+    std::string Write(DcmFileFormat& file, E_TransferSyntax syntax)
+    {
+      // Elements of the File Meta Information may come, and what deflate can't compress grows
+      constexpr std::size_t ROOM = 65536;
+      const AsRead asRead;
+      const std::size_t length = file.calcElementLength(syntax, EET_ExplicitLength);
+      std::string bytes(length + length / 1024 + ROOM, '\0');
+      DcmOutputBufferStream stream(bytes.data(), static_cast<offile_off_t>(bytes.size()));
+
+      file.transferInit();
+      CheckDone(file.write(stream, syntax, EET_ExplicitLength, nullptr, EGL_recalcGL, EPD_noChange,
+                           0, 0, 0, EWM_fileformat),
+                "write the file");
+      file.transferEnd();
+      stream.flush();  // zlib's rest
+      bytes.resize(static_cast<std::size_t>(stream.filled()));
+      return bytes;
+    }
+
     void Read(DcmFileFormat& file, std::string_view bytes)
     {
       DcmInputBufferStream stream;
@@ -117,22 +155,10 @@ namespace OrthancPerf
 
   std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax)
   {
-    // Elements of the File Meta Information may come, and what deflate can't compress grows
-    constexpr std::size_t ROOM = 65536;
-    const std::size_t length = file.calcElementLength(syntax, EET_ExplicitLength);
-    std::string bytes(length + length / 1024 + ROOM, '\0');
-    DcmOutputBufferStream stream(bytes.data(), static_cast<offile_off_t>(bytes.size()));
-
-    file.transferInit();
-    CheckDone(file.write(stream, syntax, EET_ExplicitLength, nullptr, EGL_recalcGL, EPD_noChange, 0,
-                         0, 0, EWM_fileformat),
-              "write the file");
-    file.transferEnd();
-    stream.flush();  // zlib's rest
+    std::string bytes = Write(file, syntax);
 
     // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
-    const auto written = static_cast<std::size_t>(stream.filled());
-    bytes.resize(written + written % 2);
+    bytes.resize(bytes.size() + bytes.size() % 2);
     ClearTiffPreamble(bytes);
 
     // An element that had a wrong VR is what the dictionary says now: a sequence, say, without

@@ -126,7 +126,7 @@ namespace OrthancPerf
       return data;
     }
 
-    // All but RLE is written by pixel. DCMTK's own way takes all frames for one.
+    // DCMTK's own way takes all frames for one
     void Interleave(const PixelDescription& image, Uint8* data)
     {
       const std::size_t size = image.GetFrameSize();
@@ -321,7 +321,9 @@ namespace OrthancPerf
       CheckStoredBits(image, GetBytes(pixels));
     }
 
-    if (target_->codestream != CodestreamKind::Rle && image.planarConfiguration == 1)
+    // RLE, too, which has planes whatever it says (DICOM PS3.5 section G.2): Orthanc up to 1.11.2
+    // decodes Planar Configuration 1 to false colours
+    if (image.planarConfiguration == 1)
     {
       Interleave(image, GetBytes(pixels));
       CheckDone(dataset.putAndInsertUint16(DCM_PlanarConfiguration, 0), "interleave the samples");

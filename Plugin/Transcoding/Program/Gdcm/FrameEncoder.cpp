@@ -295,10 +295,4 @@ namespace OrthancPerf
 
     return colors_;
   }
-
-
-  unsigned int FrameEncoder::GetPlanarConfiguration() const noexcept
-  {
-    return kind_ == CodestreamKind::Rle ? 1 : 0;  // DICOM PS3.5 section G.2
-  }
 }

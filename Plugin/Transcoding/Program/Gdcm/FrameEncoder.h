@@ -27,7 +27,6 @@ namespace OrthancPerf
 
     // Of what it writes
     std::string GetPhotometricInterpretation() const;
-    unsigned int GetPlanarConfiguration() const noexcept;
 
   private:
     void CheckLossySource() const;

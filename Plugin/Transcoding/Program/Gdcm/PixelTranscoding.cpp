@@ -3,7 +3,6 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/CodestreamHeader.h"
-#include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/FrameFragments.h"
 #include "Dicom/PhotometricInterpretation.h"
@@ -185,7 +184,7 @@ namespace OrthancPerf
     }
 
     editor_.Set(TAG_PIXEL_DATA, format_.bitsAllocated > 8 ? "OW" : "OB", pixels);
-    SetColors(photometricInterpretation_, 0);
+    SetColors(photometricInterpretation_);
   }
 
 
@@ -207,12 +206,13 @@ namespace OrthancPerf
     }
 
     editor_.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
-    SetColors(encoder.GetPhotometricInterpretation(), encoder.GetPlanarConfiguration());
+    SetColors(encoder.GetPhotometricInterpretation());
   }
 
 
-  void PixelTranscoding::SetColors(std::string_view photometricInterpretation,
-                                   unsigned int planarConfiguration)
+  // RLE has planes, whatever Planar Configuration says (DICOM PS3.5 section G.2): Orthanc up to
+  // 1.11.2 decodes 1 to false colours
+  void PixelTranscoding::SetColors(std::string_view photometricInterpretation)
   {
     if (photometricInterpretation != image_.photometricInterpretation)
     {
@@ -221,9 +221,7 @@ namespace OrthancPerf
 
     if (format_.samples > 1)
     {
-      std::string value;
-      AppendInteger(value, planarConfiguration, 2);
-      editor_.Set(TAG_PLANAR_CONFIGURATION, "US", value);
+      editor_.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
     }
   }
 }

@@ -31,7 +31,7 @@ namespace OrthancPerf
     void DecodeNative();
     void WriteNative();
     void WriteEncapsulated(const TransferSyntax& target, unsigned int quality);
-    void SetColors(std::string_view photometricInterpretation, unsigned int planarConfiguration);
+    void SetColors(std::string_view photometricInterpretation);
 
     DataSetEditor& editor_;
     const ImageDescription& image_;
