@@ -8,7 +8,6 @@
 #include <boost/algorithm/string/predicate.hpp>
 
 #include <algorithm>
-#include <map>
 
 namespace OrthancPerf
 {
@@ -28,14 +27,8 @@ namespace OrthancPerf
       }
     };
 
-    // What earlier versions had, and what takes its place
-    const std::map<std::string, std::string> REMOVED_KEYS = {
-        {"MetricsUsers", "Resources/Configuration/access.lua keeps users for metrics from all "
-                         "else: until Orthanc has "
-                         "it in \"LuaScripts\", they may do what all users may"},
-        {"TrustedProxies",
-         "log and history of the tuning name the address that reaches Orthanc, the proxy's own log "
-         "those of its clients"}};
+    // Named users would have more rights than before, if this key were only ignored
+    constexpr const char* METRICS_USERS = "MetricsUsers";
 
     std::vector<std::string> GetAllPaths()
     {
@@ -60,11 +53,14 @@ namespace OrthancPerf
       const auto key = std::find_if(keys.begin(), keys.end(),
                                     [&name](const PerfKey& known) { return known.name == name; });
 
-      if (const auto removed = REMOVED_KEYS.find(name); removed != REMOVED_KEYS.end())
+      if (name == METRICS_USERS)
       {
-        warnings.push_back("\"" + JoinPath(PERF, name) + "\" is there no more: " + removed->second);
+        throw SettingError::ForValue(JoinPath(PERF, name), value,
+                                     "absent; Resources/Configuration/access.lua says which users "
+                                     "read metrics only");
       }
-      else if (key == keys.end())
+
+      if (key == keys.end())
       {
         ReportUnknownKey(GetAllPaths(), PERF, name, value, &warnings);
       }
