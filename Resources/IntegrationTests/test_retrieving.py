@@ -54,7 +54,6 @@ def test_what_a_peer_gets_is_sent_to_it(
     assert len(list(fetched.iterdir())) == len(images)
     sent = wait_for_sent(orthanc, "VIEWER", len(images))
     assert len(sent) == len(images)
-    assert {instance["ID"] for instance in sent} == set(orthanc.get_json("/instances"))
     for instance in sent:
         assert instance["Phases"].keys() == {"Send", "Wait"}
         assert instance["Size"] > 500_000
