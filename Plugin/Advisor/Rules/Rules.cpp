@@ -5,21 +5,35 @@ namespace OrthancPerf
 {
   std::vector<Rule> MakeAllRules()
   {
-    const std::vector<Rule> ofElapsedTime = {&JudgeFsync,           &JudgeStorage,
-                                             &JudgeIndex,           &JudgeCommit,
-                                             &JudgeDatabaseLatency, &JudgeDatabaseConnections};
+    const std::vector<Rule> ofElapsedTime = {&JudgeFsync, &JudgeStorage, &JudgeIndex, &JudgeCommit};
     const auto judgeProcessor = [ofElapsedTime](const Evidence& evidence)
     {
       return JudgeProcessor(ofElapsedTime, evidence);
     };
 
-    return {Rule(judgeProcessor),     &JudgeFailures,         &JudgeStuck,
-            &JudgeDelayedAck,         &JudgeSocketBuffer,     &JudgeKernelBuffer,
-            &JudgePeerWindow,         &JudgePeerBuffer,       &JudgeSender,
-            &JudgeReceiver,           &JudgeAssociationSetup, &JudgeMd5,
-            &JudgeStorageCompression, &JudgeOverwrite,        &JudgeDicomThreads,
-            &JudgeParallelism,        &JudgeHttpCompression,  &JudgeTranscoding,
-            &JudgeSwitchedOffEngine,  &JudgeMemory,           &JudgeIngestMemory,
+    return {Rule(judgeProcessor),
+            &JudgeDatabaseLatency,
+            &JudgeDatabaseConnections,
+            &JudgeFailures,
+            &JudgeStuck,
+            &JudgeDelayedAck,
+            &JudgeSocketBuffer,
+            &JudgeKernelBuffer,
+            &JudgePeerWindow,
+            &JudgePeerBuffer,
+            &JudgeSender,
+            &JudgeReceiver,
+            &JudgeAssociationSetup,
+            &JudgeMd5,
+            &JudgeStorageCompression,
+            &JudgeOverwrite,
+            &JudgeDicomThreads,
+            &JudgeParallelism,
+            &JudgeHttpCompression,
+            &JudgeTranscoding,
+            &JudgeSwitchedOffEngine,
+            &JudgeMemory,
+            &JudgeIngestMemory,
             Rule(&JudgeChecklist)};
   }
 }
