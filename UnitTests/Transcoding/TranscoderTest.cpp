@@ -124,7 +124,7 @@ namespace OrthancPerf
       const std::string source_ = MakeSource();
       FakeEngine* native_ = nullptr;
       FakeEngine* dcmtk_ = nullptr;
-      EngineDirectory directory_{Install({&native_, &dcmtk_})};
+      EngineDirectory directory_{Install({&native_, &dcmtk_}), &FakeEngine::GetClock};
       RecordingObserver observer_;
       std::vector<std::string> asked_;
       Transcoder transcoder_{directory_, &observer_};

@@ -72,8 +72,9 @@ namespace OrthancPerf
   }
 
 
-  EngineDirectory::EngineDirectory(std::vector<InstalledEngine> engines) :
-    engines_(std::move(engines))
+  EngineDirectory::EngineDirectory(std::vector<InstalledEngine> engines, Now now) :
+    engines_(std::move(engines)),
+    now_(std::move(now))
   {
     for (const InstalledEngine& installed : engines_)
     {
@@ -102,7 +103,7 @@ namespace OrthancPerf
       }
     }
 
-    const SelfTest test(decoders);
+    const SelfTest test(decoders, now_);
     std::vector<std::future<EngineVerdict>> tests;
     tests.reserve(engines_.size());
 

@@ -3,6 +3,7 @@
 
 #include "Transcoding/Engines/TranscodingEngine.h"
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -67,7 +68,9 @@ namespace OrthancPerf
     // An engine that failed comes last for so long
     static constexpr Duration PENALTY = std::chrono::minutes(10);
 
-    explicit EngineDirectory(std::vector<InstalledEngine> engines);
+    // "now": see SelfTest
+    using Now = std::function<TimePoint()>;
+    explicit EngineDirectory(std::vector<InstalledEngine> engines, Now now = &Clock::now);
 
     // Each engine writes each syntax once, in a child process (SelfTest), all engines at the same
     // time. An engine is usable once its verdict is there: to be called before instances come.
@@ -99,6 +102,7 @@ namespace OrthancPerf
 
   private:
     const std::vector<InstalledEngine> engines_;
+    const Now now_;
     std::vector<ITranscodingEngine*> all_;  // and those that are tested in their stead
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"

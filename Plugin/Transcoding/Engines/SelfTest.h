@@ -4,6 +4,7 @@
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,9 @@ namespace OrthancPerf
     // Those that may decode what an engine wrote, if it can't do so itself. They outlive this.
     // Without any, an engine that cannot decode is trusted: that is "native", which compares what
     // it writes with known bytes (NativeEngine::GetProblem).
-    explicit SelfTest(std::vector<const ITranscodingEngine*> decoders);
+    // "now": of the calling thread, to measure speeds with
+    using Now = std::function<TimePoint()>;
+    explicit SelfTest(std::vector<const ITranscodingEngine*> decoders, Now now = &Clock::now);
 
     EngineVerdict TestEngine(const ITranscodingEngine& engine) const;
 
@@ -41,6 +44,7 @@ namespace OrthancPerf
 
     std::vector<const ITranscodingEngine*> decoders_;
     std::vector<Sample> samples_;
+    const Now now_;
     const std::string large_;  // to measure the speed with
   };
 }

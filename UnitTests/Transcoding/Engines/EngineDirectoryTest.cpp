@@ -149,7 +149,7 @@ namespace OrthancPerf
     std::vector<InstalledEngine> engines;
     engines.push_back(Install(std::move(slow)));
     engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
-    EngineDirectory directory(std::move(engines));
+    EngineDirectory directory(std::move(engines), &FakeEngine::GetClock);
     directory.TestAll();
     EXPECT_EQ((std::vector<std::string>{"slow", "fast"}), GetNames(directory.FindAll(RLE)));
     EXPECT_EQ((std::vector<std::string>{"fast", "slow"}),
@@ -164,7 +164,7 @@ namespace OrthancPerf
     std::vector<InstalledEngine> engines;
     engines.push_back(Install(std::move(slow)));
     engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
-    EngineDirectory directory(std::move(engines));
+    EngineDirectory directory(std::move(engines), &FakeEngine::GetClock);
     directory.TestAll();
 
     const TimePoint now = TimePoint() + std::chrono::hours(1);
