@@ -89,11 +89,9 @@ namespace OrthancPerf
       return JudgeFailure(instance);
     }
 
-    if (instance.isDicom && instance.status)
+    if (instance.isDicom && instance.status.value_or(0) != 0)
     {
-      return {Outcome::Discarded,
-              *instance.status == 0 ? NOT_KEPT : SayAnswer(instance) + ": refused by a filter",
-              false};
+      return {Outcome::Discarded, SayAnswer(instance) + ": refused by a filter", false};
     }
 
     if (instance.passedFilters)

@@ -34,7 +34,9 @@ namespace OrthancPerf
 
   // What became of it: failed if the response says so, or if it was not stored though all filters
   // had accepted it; else it was discarded. Sources: StoreScp.cpp of Orthanc answers 0xA700 to any
-  // exception while it stores, 0xA900 and 0xC000 to what it cannot take; every other status is
-  // that of a filter. The DICOMweb plugin answers a request of which some parts failed with 202.
+  // exception while it stores, 0xA900 and 0xC000 to what it cannot take; every other status but
+  // zero is that of a filter. Zero is also what 1.10.1 answers where its database failed
+  // (ServerContext::StoreAfterTranscoding, StoreStatus_Failure). The DICOMweb plugin answers a
+  // request of which some parts failed with 202.
   Verdict Judge(const NotStored& instance);
 }

@@ -45,7 +45,7 @@ namespace OrthancPerf
          false,
          "Orthanc answered 0xC000: it cannot read the data set"},
         {{"", false, 0, DICOM}, Outcome::Discarded, false, NOT_KEPT},
-        {{"", true, 0, DICOM}, Outcome::Discarded, false, NOT_KEPT},
+        {{"", true, 0, DICOM}, Outcome::Failed, true, STORAGE},  // its database, 1.10.1
         {{"", true, 0x0124, DICOM},
          Outcome::Discarded,
          false,
