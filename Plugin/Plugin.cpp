@@ -241,6 +241,17 @@ namespace
   }
 
 
+  // For the log; empty: Orthanc has no HTTP server
+  std::string DescribeDashboard(const Json::Value& orthancConfiguration, std::uint16_t httpPort)
+  {
+    const Json::Value isEncrypted = orthancConfiguration.get("SslEnabled", false);
+    const std::string scheme = isEncrypted.isBool() && isEncrypted.asBool() ? "https" : "http";
+    return httpPort == 0 ? ""
+                         : "; its dashboard: " + scheme +
+                               "://localhost:" + std::to_string(httpPort) + "/perf";
+  }
+
+
   // Zero: loaded. Anything else stops Orthanc's start.
   std::int32_t Initialize(OrthancPluginContext* context)
   {
@@ -250,7 +261,7 @@ namespace
 
     if (!configuration.enabled)
     {
-      orthanc.LogWarning("switched off by \"Enabled\" in section \"Perf\" of the configuration");
+      orthanc.LogWarning("switched off by \"Enable\" in section \"Perf\" of the configuration");
       return 0;
     }
 
@@ -264,7 +275,8 @@ namespace
       AddToExplorers(context, PLUGIN_NAME);
     }
 
-    orthanc.LogWarning("version " PERF_VERSION " follows every instance; see GET /perf/status");
+    orthanc.LogWarning("version " PERF_VERSION " follows every instance" +
+                       DescribeDashboard(orthancConfiguration, plugin->GetServer().httpPort));
     return 0;
   }
 

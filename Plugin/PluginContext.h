@@ -88,6 +88,11 @@ namespace OrthancPerf
       return orthanc_;
     }
 
+    const ServerConfiguration& GetServer() const
+    {
+      return server_;
+    }
+
     PluginState& GetState()
     {
       return state_;

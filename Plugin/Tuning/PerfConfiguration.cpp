@@ -27,8 +27,19 @@ namespace OrthancPerf
       }
     };
 
-    // Named users would have more rights than before, if this key were only ignored
-    constexpr const char* METRICS_USERS = "MetricsUsers";
+    // A key of a former version that must not be ignored like other unknown keys: the plugin
+    // would stay on, or named users would have more rights than before
+    struct FormerKey
+    {
+      const char* name;
+      const char* instead;
+    };
+
+    constexpr FormerKey FORMER_KEYS[] = {
+        {"Enabled", "absent; its name is \"Enable\", as in Orthanc's other plugins"},
+        {"MetricsUsers",
+         "absent; Resources/Configuration/access.lua says which users read metrics only"},
+    };
 
     std::vector<std::string> GetAllPaths()
     {
@@ -53,11 +64,12 @@ namespace OrthancPerf
       const auto key = std::find_if(keys.begin(), keys.end(),
                                     [&name](const PerfKey& known) { return known.name == name; });
 
-      if (name == METRICS_USERS)
+      for (const FormerKey& former : FORMER_KEYS)
       {
-        throw SettingError::ForValue(JoinPath(PERF, name), value,
-                                     "absent; Resources/Configuration/access.lua says which users "
-                                     "read metrics only");
+        if (name == former.name)
+        {
+          throw SettingError::ForValue(JoinPath(PERF, name), value, former.instead);
+        }
       }
 
       if (key == keys.end())
@@ -131,7 +143,7 @@ namespace OrthancPerf
     };
 
     static const std::vector<PerfKey> ALL = {
-        make("Enabled", SwitchKind(), &Perf::enabled),
+        make("Enable", SwitchKind(), &Perf::enabled),
         make("SocketProbe", SwitchKind(), &Perf::socketProbe),
         make("RecentInstances", IntegerKind{RECENT_INSTANCES_RANGE}, &Perf::recentInstances),
         make("MaximumPeers", IntegerKind{MAXIMUM_PEERS_RANGE}, &Perf::maximumPeers),

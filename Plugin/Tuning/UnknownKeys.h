@@ -30,6 +30,6 @@ namespace OrthancPerf
                         const std::string& name, const Json::Value& value,
                         std::vector<std::string>* warnings = nullptr);
 
-  // "Perf" and "Enabled" give "Perf.Enabled"; an empty path gives the name alone
+  // "Perf" and "Enable" give "Perf.Enable"; an empty path gives the name alone
   std::string JoinPath(const std::string& path, const std::string& name);
 }

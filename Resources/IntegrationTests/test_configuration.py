@@ -43,7 +43,8 @@ def make(
     ("perf", "key", "allowed"),
     [
         ("on", "Perf", "object"),
-        ({"Enabled": "yes"}, "Perf.Enabled", "true or false"),
+        ({"Enable": "yes"}, "Perf.Enable", "true or false"),
+        ({"Enabled": False}, "Perf.Enabled", '"Enable"'),
         ({"SocketProbe": 1}, "Perf.SocketProbe", "true or false"),
         ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
         ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),
@@ -104,7 +105,7 @@ def test_disabled_it_leaves_no_route_and_no_hook(
     # The other plugin, loaded later, gets the one received-instance callback that Orthanc has
     orthanc = start_orthanc(
         plugins=[plugin, other_plugin],
-        perf={"Enabled": False},
+        perf={"Enable": False},
         options={"OtherPlugin": {"HoldReceived": True}},
     )
     for path in ("/perf", "/perf/status", "/perf/metrics", "/perf/tuning"):

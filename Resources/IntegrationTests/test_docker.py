@@ -198,19 +198,19 @@ def test_the_image_enables_the_plugin_when_it_is_asked_to(tmp_path: Path) -> Non
     assert "Perf" not in nothing
     assert "Perf" not in nothing["Enabled"]
     asked = configure(tmp_path, {"PERF_PLUGIN_ENABLED": "true"})
-    assert asked["Perf"] == {"Enabled": True}
+    assert asked["Perf"] == {"Enable": True}
     assert "Perf" in asked["Enabled"]
     with_a_key = configure(tmp_path, {"ORTHANC__PERF__SOCKET_PROBE": "false"})
-    assert with_a_key["Perf"] == {"SocketProbe": False, "Enabled": True}
+    assert with_a_key["Perf"] == {"SocketProbe": False, "Enable": True}
     assert "Perf" in with_a_key["Enabled"]
     refused = configure(
         tmp_path, {"PERF_PLUGIN_ENABLED": "false", "ORTHANC__PERF__SOCKET_PROBE": "false"}
     )
     assert "Perf" not in refused["Enabled"]
     switched_off = configure(
-        tmp_path, {"PERF_PLUGIN_ENABLED": "true", "ORTHANC__PERF__ENABLED": "false"}
+        tmp_path, {"PERF_PLUGIN_ENABLED": "true", "ORTHANC__PERF__ENABLE": "false"}
     )
-    assert switched_off["Perf"] == {"Enabled": False}
+    assert switched_off["Perf"] == {"Enable": False}
 
 
 @pytest.mark.parametrize("password", ["secret", "12345678", "true", "a b'c\"d\\e"])

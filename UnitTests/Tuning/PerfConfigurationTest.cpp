@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace OrthancPerf;
@@ -70,7 +71,7 @@ TEST(PerfConfiguration, AMissingOrEmptySectionGivesTheDefaults)
 TEST(PerfConfiguration, ReadsEveryKey)
 {
   const PerfConfiguration configuration = PerfConfiguration::Parse(
-      Parse(R"({"Enabled": false, "SocketProbe": false, "RecentInstances": 0, "MaximumPeers": 1.0,
+      Parse(R"({"Enable": false, "SocketProbe": false, "RecentInstances": 0, "MaximumPeers": 1.0,
               "AllowTuning": false, "PersistTuning": false,
               "Tuning": {"DicomSockets": {"Preset": "stock", "SendBuffer": "auto"}}})"));
   EXPECT_FALSE(configuration.enabled);
@@ -174,13 +175,16 @@ TEST(PerfConfiguration, WarnsOfUnknownKeysAndNamesTheNearest)
 }
 
 
-TEST(PerfConfiguration, ListsOfUsersAreRefusedWithWhatTakesTheirPlace)
+TEST(PerfConfiguration, FormerKeysAreRefusedWithWhatTakesTheirPlace)
 {
-  for (const char* const section :
-       {R"({"AllowTuning": ["alice"]})", R"({"MetricsUsers": ["prometheus"]})"})
+  for (const auto& [section, instead] :
+       std::map<std::string, std::string>{{R"({"AllowTuning": ["alice"]})", "access.lua"},
+                                          {R"({"MetricsUsers": ["prometheus"]})", "access.lua"},
+                                          {R"({"Enabled": false})", "\"Enable\""}})
   {
-    const SettingError error = CatchError([section] { PerfConfiguration::Parse(Parse(section)); });
-    EXPECT_NE(std::string::npos, error.GetAllowed().find("access.lua")) << section;
+    const SettingError error =
+        CatchError([&section = section] { PerfConfiguration::Parse(Parse(section)); });
+    EXPECT_NE(std::string::npos, error.GetAllowed().find(instead)) << section;
   }
 }
 
@@ -216,14 +220,14 @@ TEST(PerfConfiguration, TheSampleHasEveryKey)
 TEST(PerfConfiguration, ASectionWhoseNameOnlyLooksLikeItsOwnIsNamed)
 {
   Json::Value root;
-  root["perf"]["Enabled"] = false;
-  root["Performance"]["Enabled"] = false;
+  root["perf"]["Enable"] = false;
+  root["Performance"]["Enable"] = false;
   const PerfConfiguration other = PerfConfiguration::ParseSectionOf(root);
   EXPECT_TRUE(other.enabled);
   ASSERT_EQ(1u, other.warnings.size());
   EXPECT_EQ("the section \"perf\" is ignored: its name is \"Perf\"", other.warnings.front());
 
-  root["Perf"]["Enabled"] = false;
+  root["Perf"]["Enable"] = false;
   EXPECT_FALSE(PerfConfiguration::ParseSectionOf(root).enabled);
 }
 
