@@ -20,8 +20,6 @@ COUNT = 40
 
 PROGRAMS = ("OrthancPerfDcmtk", "OrthancPerfGdcm")
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
@@ -52,6 +50,7 @@ def check_figures(server: OrthancServer, finding: Json, engine: str, images: lis
     assert 0.1 < finding["Cost"]["ShareOfIngestTime"] < 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("engine", ["dcmtk", "gdcm"])
 def test_a_slow_engine_is_found_and_auto_ends_it(
     orthanc: OrthancServer, images: list[Image], engine: str
@@ -75,6 +74,7 @@ def test_a_slow_engine_is_found_and_auto_ends_it(
     assert count_transcoded(orthanc, engine) == before
 
 
+@pytest.mark.alone
 def test_a_faster_engine_that_has_shown_its_speed_is_named_and_auto_takes_it(
     orthanc: OrthancServer, images: list[Image]
 ) -> None:
@@ -153,9 +153,8 @@ def test_an_engine_whose_program_does_not_run_is_found_until_it_does(
     assert engine in finding["Title"]
     assert reason in finding["Evidence"][engine]
     assert finding["Remedy"]["Kind"] == "System"
-    orthanc.stop()
 
     shutil.copy(plugin.parent / name, program)
-    orthanc.start()
+    orthanc.begin_anew()
     assert engine in list_engines(orthanc)
     assert advice.goes_away(orthanc, "engine-switched-off", 0)

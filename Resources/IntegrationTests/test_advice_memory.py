@@ -30,6 +30,5 @@ def test_caches_that_outgrow_a_container_are_found_and_the_remedy_ends_it(
         finding = advice.find(server, "memory-limit")
         assert finding["Evidence"]["Memory"] == 250 * MEBIBYTE
         assert finding["Evidence"]["MaximumStorageCacheSize"] == 128 * MEBIBYTE
-    options = advice.configure({}, finding)
-    with OrthancServer(tmp_path, plugins=[plugin], launcher=small_group, options=options) as server:
+        advice.configure(server, finding)
         assert "memory-limit" not in advice.list_kinds(server)

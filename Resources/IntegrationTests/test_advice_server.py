@@ -41,8 +41,6 @@ Load = Callable[[OrthancServer], object]
 # a processor are left out of the finding
 SAME = 0.5
 
-pytestmark = pytest.mark.alone
-
 
 @pytest.fixture
 def images(make_series: MakeSeries) -> list[Image]:
@@ -72,20 +70,19 @@ def check_remedy(
         orthanc, identifier, lambda: seconds.append(load_anew(orthanc, load))
     )
     phases = advice.get_phases(orthanc)
-    orthanc.stop()
-
-    remedied = start_orthanc(options=advice.configure(options, finding))
+    advice.configure(orthanc, finding)
     if finding["Cost"]["EstimatedGain"]:
         # Another program may hold up the one or the other
-        after = [load_anew(remedied, load) for _ in range(advice.ATTEMPTS)]
+        after = [load_anew(orthanc, load) for _ in range(advice.ATTEMPTS)]
         advice.check_gain(finding, min(seconds), min(after))
     else:
-        load_anew(remedied, load)
-    assert wait_until(lambda: advice.get_phases(remedied)["Prepare"]["Count"] >= COUNT)
-    assert advice.goes_away(remedied, identifier, 0)
+        load_anew(orthanc, load)
+    assert wait_until(lambda: advice.get_phases(orthanc)["Prepare"]["Count"] >= COUNT)
+    assert advice.goes_away(orthanc, identifier, 0)
     return finding, phases
 
 
+@pytest.mark.alone
 @needs_throttle
 def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -103,6 +100,7 @@ def test_a_disk_that_is_slow_at_fsync_is_found_and_the_remedy_ends_it(
     assert finding["Cost"]["ShareOfIngestTime"] > 0.5
 
 
+@pytest.mark.alone
 @needs_mount
 def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -113,16 +111,16 @@ def test_an_index_on_a_slow_disk_is_found_and_a_faster_one_ends_it(
             orthanc, "index", lambda: advice.store_anew(orthanc, images)
         )
         phases = advice.get_phases(orthanc)
-        orthanc.stop()
+        orthanc.begin_anew(IndexDirectory=str(tmp_path / "index"))
     assert finding["Evidence"]["Database"] == "SQLite"
     assert finding["Evidence"]["MeanIndex"] == pytest.approx(phases["Index"]["Mean"], rel=SAME)
     assert set(finding["Remedy"]["Configuration"]) == {"IndexDirectory"}
 
-    remedied = start_orthanc(options={"IndexDirectory": str(tmp_path / "index")})
-    assert advice.ends(remedied, "index", lambda: advice.store_anew(remedied, images))
-    assert advice.get_phases(remedied)["Index"]["Count"] == COUNT
+    assert advice.ends(orthanc, "index", lambda: advice.store_anew(orthanc, images))
+    assert advice.get_phases(orthanc)["Index"]["Count"] == COUNT
 
 
+@pytest.mark.alone
 @needs_mount
 def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], tmp_path: Path
@@ -134,16 +132,15 @@ def test_a_slow_storage_is_found_and_a_faster_one_ends_it(
             orthanc, "slow-storage", lambda: advice.store_anew(orthanc, images)
         )
         phases = advice.get_phases(orthanc)
-        orthanc.stop()
+        orthanc.begin_anew(StorageDirectory=str(orthanc.storage))
     written = phases["Storage"]["Mean"] - phases["Sync"]["Mean"]
     mean = finding["Evidence"]["MeanWrite"]
     assert mean == pytest.approx(written, rel=SAME)
     # Of the time between two instances, if that is less
     assert 0.99 <= finding["Evidence"]["Rate"] / (525_000 / mean) < 1.5
 
-    remedied = start_orthanc(options=index)
-    assert advice.ends(remedied, "slow-storage", lambda: advice.store_anew(remedied, images))
-    assert advice.get_phases(remedied)["Storage"]["Count"] == COUNT
+    assert advice.ends(orthanc, "slow-storage", lambda: advice.store_anew(orthanc, images))
+    assert advice.get_phases(orthanc)["Storage"]["Count"] == COUNT
 
 
 @pytest.fixture
@@ -171,6 +168,7 @@ def make_large_files(image: Image, count: int) -> list[bytes]:
     return files
 
 
+@pytest.mark.alone
 def test_md5_sums_of_large_instances_are_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image], memory: Path
 ) -> None:
@@ -182,6 +180,7 @@ def test_md5_sums_of_large_instances_are_found_and_the_remedy_ends_it(
     assert finding["Evidence"]["EstimatedHashing"] < phases["Prepare"]["Mean"]
 
 
+@pytest.mark.alone
 def test_storage_compression_is_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image]
 ) -> None:
@@ -195,6 +194,7 @@ def test_storage_compression_is_found_and_the_remedy_ends_it(
     assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / compressing, rel=0.01)
 
 
+@pytest.mark.alone
 def test_instances_that_are_overwritten_are_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image]
 ) -> None:
@@ -233,27 +233,24 @@ def fill_index(index: Path, count: int) -> None:
 
 
 def test_a_store_that_has_grown_large_gets_the_checklist(
-    start_orthanc: StartOrthanc, images: list[Image]
+    orthanc: OrthancServer, images: list[Image]
 ) -> None:
-    orthanc = start_orthanc()
     upload(orthanc, advice.read_all(images[:1]))
     assert advice.list_findings(orthanc) == []
-    orthanc.stop()
+    orthanc.kill()
     fill_index(orthanc.storage / "index", 300_000)
 
-    orthanc = start_orthanc()
+    orthanc.start()
     expected = {"sqlite-large", "find-limits", "save-jobs", "storage-access-on-find"}
     assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 30)
     findings = {finding["ID"]: finding for finding in orthanc.get_json("/perf/advice")}
     assert findings["sqlite-large"]["Evidence"]["StoredInstances"] == 300_001
-    orthanc.stop()
 
-    options: dict[str, Any] = {}
     for name in expected - {"sqlite-large"}:
-        options = advice.configure(options, findings[name])
-    remedied = start_orthanc(options=options)
-    assert wait_until(lambda: advice.list_findings(remedied) != [], 30)
-    assert [name for name, _ in advice.list_findings(remedied)] == ["sqlite-large"]
+        orthanc.configure(**findings[name]["Remedy"]["Configuration"])
+    orthanc.begin_anew()
+    assert wait_until(lambda: advice.list_findings(orthanc) != [], 30)
+    assert [name for name, _ in advice.list_findings(orthanc)] == ["sqlite-large"]
 
 
 @pytest.mark.parametrize(
@@ -270,6 +267,5 @@ def test_options_that_hold_ingest_back_are_found(
 ) -> None:
     orthanc = start_orthanc(options=options)
     finding = advice.find(orthanc, identifier)
-    orthanc.stop()
-    remedied = start_orthanc(options=advice.configure(options, finding))
-    assert advice.goes_away(remedied, identifier, 0)
+    advice.configure(orthanc, finding)
+    assert advice.goes_away(orthanc, identifier, 0)

@@ -3,7 +3,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from harness.clients import store
 from harness.images import Image
@@ -81,7 +80,7 @@ def ends(server: OrthancServer, identifier: str, load: Callable[[], object]) -> 
     On a busy machine Orthanc may be slow for another reason: one of so many loads is enough.
     """
     for _ in range(2 * ATTEMPTS):
-        server.restart()
+        server.begin_anew()
         load()
         if goes_away(server, identifier, 0):
             return True
@@ -117,7 +116,7 @@ def read_all(images: Sequence[Image]) -> list[bytes]:
     return [image.read_bytes() for image in images]
 
 
-def configure(options: dict[str, Any], finding: Json) -> dict[str, Any]:
-    """Orthanc's options with those of the remedy, for the restart that it asks for."""
+def configure(server: OrthancServer, finding: Json) -> None:
+    """The options of the remedy, and the restart that it asks for."""
     assert finding["Remedy"]["Kind"] == "Configuration"
-    return {**options, **finding["Remedy"]["Configuration"]}
+    server.begin_anew(**finding["Remedy"]["Configuration"])
