@@ -310,28 +310,26 @@ def test_a_peer_that_connects_and_asks_late_is_found(
 def test_associations_that_wait_for_a_thread_are_found_and_the_remedy_ends_it(
     start_orthanc: StartOrthanc, images: list[Image]
 ) -> None:
-    options = {"DicomThreadsCount": 1}
     senders = 4
+    orthanc = start_orthanc(options={"DicomThreadsCount": 1})
 
-    def load(server: OrthancServer) -> None:
+    def load() -> None:
         with ThreadPoolExecutor(senders) as pool:
             transfers = [
-                pool.submit(store, server, images * 4, f"SENDER{i}") for i in range(senders)
+                pool.submit(store, orthanc, images * 4, f"SENDER{i}") for i in range(senders)
             ]
             for transfer in transfers:
                 transfer.result()
 
-    orthanc = start_orthanc(options=options)
-    finding = advice.find_under_load(orthanc, "dicom-threads", lambda: load(orthanc))
+    finding = advice.find_under_load(orthanc, "dicom-threads", load)
     assert finding["Evidence"]["DicomThreadsCount"] == 1
     assert finding["Evidence"]["OpenAssociations"] == pytest.approx(senders, abs=1)
     assert 0.5 <= finding["Evidence"]["WaitingAssociations"] <= senders - 1
     assert ("sender-bottleneck", "SENDER0") not in advice.list_findings(orthanc)
-    orthanc.stop()
 
-    remedied = start_orthanc(options=advice.configure(options, finding))
-    load(remedied)
-    assert advice.goes_away(remedied, "dicom-threads", 0)
+    advice.configure(orthanc, finding)
+    load()
+    assert advice.goes_away(orthanc, "dicom-threads", 0)
 
 
 def test_more_uploads_at_once_than_the_cores_can_serve_are_found(

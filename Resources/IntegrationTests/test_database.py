@@ -43,6 +43,9 @@ EXPLAINED = 0.95
 # longer where it has waited: 2 to 12 ms an instance on a slow machine.
 FINDING_EXPLAINS = {0.001: 0.6, 0.005: 0.8, 0.02: 0.88}
 
+# The distances by whether the way is encrypted; all of them for the table of how-it-works.md
+DISTANCES = {False: [0.001, 0.02], True: [0.005]}
+
 
 @pytest.fixture
 def proxy(postgresql: PostgreSqlServer) -> Iterator[DelayingProxy]:
@@ -180,7 +183,7 @@ def measure(
     Orthanc has begun anew: the finding, if there is one, is about these images alone.
     """
     server.delete_all()
-    server.restart()
+    server.begin_anew()
     proxy.round_trip = round_trip
     store(server, images)
     proxy.round_trip = 0
@@ -238,14 +241,13 @@ def test_the_database_explains_what_a_distant_server_costs(
         )
 
     try:
-        for round_trip in FINDING_EXPLAINS:
+        is_kept = "PERF_DATABASE_RESULTS" in os.environ
+        for round_trip in FINDING_EXPLAINS if is_kept else DISTANCES[is_encrypted]:
             assert any(explains(round_trip) for _ in range(advice.ATTEMPTS)), f"{round_trip} s"
     finally:
         keep_tries(tries, server, is_encrypted)
 
-    finding = advice.find_under_load(
-        server, "database-latency", lambda: measure(server, proxy, images, 0.01)
-    )
+    finding = advice.find(server, "database-latency")  # of the last distance
     assert finding["Evidence"]["Server"] == f"127.0.0.1:{proxy.port}"
     release = server.get_json("/plugins/postgresql-index")["Version"]
     said = f"this is release {release}." in finding["Remedy"]["Text"]
