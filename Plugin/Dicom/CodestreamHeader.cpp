@@ -18,6 +18,7 @@ namespace OrthancPerf
     constexpr std::uint8_t IMAGE_SIZE = 0x51;
     constexpr std::uint8_t CODING_STYLE = 0x52;
     constexpr std::uint8_t START_OF_TILE = 0x90;
+    constexpr std::uint8_t START_OF_DATA = 0x93;
     constexpr std::uint8_t FRAME_LOSSLESS = 0xc3;
     constexpr std::uint8_t START_OF_SCAN = 0xda;
     constexpr std::uint8_t RESTART_INTERVAL = 0xdd;
@@ -32,6 +33,7 @@ namespace OrthancPerf
     struct Peculiarities
     {
       bool hasRestartsOfSeveralLines = false;
+      bool hasFewBits = false;
       bool hasOtherMaximum = false;
       bool hasOtherReset = false;
       bool hasPointTransform = false;
@@ -53,6 +55,10 @@ namespace OrthancPerf
         // lines.
         {&Peculiarities::hasRestartsOfSeveralLines,
          "lossless JPEG with restart intervals and a vertical sampling factor"},
+        // DCMTK's CharLS has other thresholds than T.87 section C.2.4.1.1.1, as writer and as
+        // reader;
+        // and nothing tells who wrote a frame
+        {&Peculiarities::hasFewBits, "JPEG-LS of fewer than 8 bits"},
         // T.87 section C.2.4.1.1. CharLS, which is in both, decodes as if all bits were in use.
         {&Peculiarities::hasOtherMaximum,
          "JPEG-LS with another largest sample than its bits allow for"},
@@ -334,6 +340,7 @@ namespace OrthancPerf
 
       VisitSegments(reader, START_OF_SCAN, visit,
                     [&](std::string_view) { reader.SkipCodedData(0x80); });
+      peculiarities.hasFewBits = header.precision < 8;
       CheckPeculiarities(peculiarities);
       header.isLossless = error == 0;
       return header;
@@ -414,8 +421,18 @@ namespace OrthancPerf
     }
 
 
+    // What is there of a tile of JPEG 2000
+    struct TileParts
+    {
+      unsigned int count = 0;
+      unsigned int stated = 0;  // how many there must be; 0: no part says so
+      std::size_t bytes = 0;    // of packets, in all of them
+    };
+
+
     // Behind the segment of SOT: T.800 section A.4.2
-    void SkipTilePart(CodestreamReader& reader, std::string_view segment, std::vector<bool>& tiles)
+    void SkipTilePart(CodestreamReader& reader, std::string_view segment,
+                      std::vector<TileParts>& tiles)
     {
       CodestreamReader parameters(segment);
       const std::size_t index = parameters.Read(2);
@@ -425,22 +442,42 @@ namespace OrthancPerf
         throw CodecError("A JPEG 2000 frame has more tiles than its size says");
       }
 
-      tiles[index] = true;
+      TileParts& tile = tiles[index];
       const std::size_t length = parameters.Read(4);
       const std::size_t read = segment.size() + 4;
+
+      if (parameters.Read(1) != tile.count++)
+      {
+        throw CodecError("A part of a tile of a JPEG 2000 frame is missing");
+      }
+
+      const unsigned int stated = parameters.Read(1);
+      tile.stated = stated == 0 ? tile.stated : stated;
+
+      if (length != 0 && length < read)
+      {
+        throw CodecError("A tile of a JPEG 2000 frame is cut off");
+      }
+
+      CodestreamReader part(length == 0 ? reader.GetRest() : reader.Take(length - read));
+
+      for (std::uint8_t marker = part.ReadMarker(); marker != START_OF_DATA;
+           marker = part.ReadMarker())
+      {
+        part.ReadSegment(marker);
+      }
 
       if (length == 0)
       {
         // Up to the end of the codestream. Markers of packets (SOP and EPH) may be in between.
-        reader.SkipCodedData(END_OF_IMAGE);
-      }
-      else if (length < read)
-      {
-        throw CodecError("A tile of a JPEG 2000 frame is cut off");
+        CodestreamReader rest = part;
+        rest.SkipCodedData(END_OF_IMAGE);
+        tile.bytes += part.GetRest().size() - rest.GetRest().size();
+        reader = rest;
       }
       else
       {
-        reader.Take(length - read);
+        tile.bytes += part.GetRest().size();
       }
     }
 
@@ -448,13 +485,13 @@ namespace OrthancPerf
     CodestreamHeader ReadJpeg2000(CodestreamReader& reader)
     {
       CodestreamHeader header;
-      std::vector<bool> tiles;  // that are there
+      std::vector<TileParts> tiles;
 
       const auto visit = [&](std::uint8_t marker, std::string_view segment)
       {
         if (marker == IMAGE_SIZE)
         {
-          tiles.assign(ReadImageSize(segment, header), false);
+          tiles.assign(ReadImageSize(segment, header), TileParts());
         }
         else if (marker == CODING_STYLE)
         {
@@ -465,10 +502,15 @@ namespace OrthancPerf
       VisitSegments(reader, START_OF_TILE, visit,
                     [&](std::string_view segment) { SkipTilePart(reader, segment, tiles); });
 
-      // OpenJPEG leaves a tile that is missing grey, without a word
-      if (std::find(tiles.begin(), tiles.end(), false) != tiles.end())
+      // OpenJPEG leaves grey what is missing, without an error. The headers of packets may be
+      // elsewhere (PPM and PPT, T.800 section A.7.4): an empty tile of such a frame is declined as
+      // well.
+      for (const TileParts& tile : tiles)
       {
-        throw CodecError("A tile of a JPEG 2000 frame is missing");
+        if (tile.bytes == 0 || (tile.stated != 0 && tile.stated != tile.count))
+        {
+          throw CodecError("A tile of a JPEG 2000 frame is missing, or a part of it");
+        }
       }
 
       return header;

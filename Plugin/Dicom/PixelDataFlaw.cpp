@@ -106,13 +106,6 @@ namespace OrthancPerf
         throw CodecError("a frame has 8 bits or fewer, and Bits Allocated is not 8");
       }
 
-      // DCMTK's CharLS has other thresholds there than ITU-T T.87 section C.2.4.1.1.1, as writer
-      // and as reader; and nothing tells who wrote a frame
-      if (kind == CodestreamKind::JpegLs && header.precision < 8)
-      {
-        throw CodecError("JPEG-LS of fewer than 8 bits, which libraries read in different ways");
-      }
-
       // Where the sign is, and what is white, some take from the frame, some from Bits Stored
       if (header.precision < image.bitsStored &&
           !(header.isSigned && image.pixelRepresentation == 1))

@@ -136,7 +136,7 @@ def test_no_frame_is_lost_in_odd_fragments(plugin: Path, tmp_path: Path, engine:
 
 
 def test_a_frame_without_one_of_its_tiles_stays(plugin: Path, tmp_path: Path) -> None:
-    """OpenJPEG leaves such a tile grey."""
+    """OpenJPEG leaves such a tile grey, and one that is empty, or lacks a part."""
     dice = random.Random(1)
     tiled = [s for s in (make_jpeg_2000(dice) for _ in range(40)) if "tile_size" in s.name]
     streams = []
@@ -145,8 +145,14 @@ def test_a_frame_without_one_of_its_tiles_stays(plugin: Path, tmp_path: Path) ->
         length = int.from_bytes(stream.codestream[first + 6 : first + 10], "big")
         rest = stream.codestream[first + length :]
         if rest.startswith(b"\xff\x90"):
-            codestream = stream.codestream[:first] + rest
-            streams.append(replace(stream, name=f"{number}", codestream=codestream))
+            begin = stream.codestream[:first]
+            tile = bytearray(stream.codestream[first : first + length])
+            data = tile.index(b"\xff\x93") + 2  # SOD
+            emptied = tile[:6] + data.to_bytes(4, "big") + tile[10:data]
+            tile[11] = 2  # parts, of which this is the first
+            for kind, left in {"without": b"", "emptied": emptied, "half": tile}.items():
+                codestream = begin + bytes(left) + rest
+                streams.append(replace(stream, name=f"{kind} {number}", codestream=codestream))
     found = ingest(plugin, tmp_path, "gdcm", EXPLICIT, streams)
     assert len(found) > 1
     assert all(outcome.startswith("declined") for outcome, _ in found.values()), found

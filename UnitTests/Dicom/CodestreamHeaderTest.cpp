@@ -23,13 +23,15 @@ namespace OrthancPerf
     const std::string SCAN = Bytes({0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 0});
     const std::string END = Bytes({0xff, 0xd9});
 
-    // Of a JPEG 2000 codestream
-    std::string Tile(int length)
+    // A part of a tile of a JPEG 2000 codestream. "length" is what it says of itself: its header
+    // has 14 bytes.
+    std::string Tile(int length, const std::string& data, int index = 0, int part = 0,
+                     int parts = 1)
     {
-      return Bytes({0xff, 0x90, 0, 10, 0, 0, 0, 0, 0, length, 0, 1, 0xff, 0x93});
+      return Bytes({0xff, 0x90, 0, 10, 0, index, 0, 0, 0, length, part, parts, 0xff, 0x93}) + data;
     }
 
-    const std::string TILE = Tile(14);
+    const std::string TILE = Tile(15, "x");
 
     // 12 bits, 3 rows, 258 columns
     std::string Frame(int marker, std::initializer_list<int> components)
@@ -175,6 +177,10 @@ namespace OrthancPerf
   {
     const std::string restarts = Bytes({0xff, 0xdd, 0, 4, 1, 2});
     const std::string none = Bytes({0xff, 0xdd, 0, 4, 0, 0});
+    const auto find = [](const std::string& segments)
+    {
+      return FindError(CodestreamKind::Jpeg, BEGIN + segments + SCAN + END);
+    };
 
     for (const int sampling : {0x11, 0x21, 0x12, 0x22})
     {
@@ -182,10 +188,9 @@ namespace OrthancPerf
       {
         std::string frame = Frame(marker, {1});
         frame[frame.size() - 2] = static_cast<char>(sampling);
-        const std::string error =
-            FindError(CodestreamKind::Jpeg, BEGIN + restarts + frame + SCAN + END);
-        EXPECT_EQ(error.empty(), marker != 0xc3 || (sampling & 15) == 1) << sampling;
-        EXPECT_EQ(FindError(CodestreamKind::Jpeg, BEGIN + none + frame + SCAN + END), "");
+        EXPECT_EQ(find(restarts + frame).empty(), marker != 0xc3 || (sampling & 15) == 1)
+            << sampling;
+        EXPECT_EQ(find(none + frame), "");
       }
     }
   }
@@ -265,16 +270,41 @@ namespace OrthancPerf
       frame[27] = static_cast<char>(200);
       return FindError(CodestreamKind::Jpeg2000, frame);
     };
-    std::string second = TILE;
-    second[5] = '\1';
-    std::string third = TILE;
-    third[5] = '\2';
+    const std::string second = Tile(15, "x", 1);
+    const std::string third = Tile(15, "x", 2);
     EXPECT_EQ(find(TILE + second), "");
-    EXPECT_EQ(find(second + TILE + second), "");
+    EXPECT_EQ(find(second + TILE), "");
     EXPECT_NE(find(TILE), "");
     EXPECT_NE(find(second), "");
     EXPECT_NE(find(TILE + second + third), "");
     EXPECT_NE(FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, TILE + second)), "");
+  }
+
+
+  // ITU-T T.800 section A.4.2
+  TEST(CodestreamHeader, OfJpeg2000HasEachPartOfItsTile)
+  {
+    const auto find = [](const std::string& parts)
+    {
+      return FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, parts));
+    };
+    const std::string comment = Bytes({0xff, 0x64, 0, 6}) + "text";
+    const std::string withComment =
+        Tile(23, "", 0, 0, 1).insert(12, comment) + "x";  // in front of SOD
+
+    EXPECT_EQ(find(Tile(15, "x", 0, 0, 2) + Tile(15, "y", 0, 1, 2)), "");
+    EXPECT_EQ(find(Tile(15, "x", 0, 0, 0) + Tile(15, "y", 0, 1, 2)), "");
+    EXPECT_EQ(find(Tile(15, "x", 0, 0, 0) + Tile(15, "y", 0, 1, 0)), "");
+    EXPECT_EQ(find(Tile(15, "x", 0, 0, 2) + Tile(14, "", 0, 1, 2)), "");
+    EXPECT_EQ(find(withComment), "");
+
+    EXPECT_NE(find(Tile(15, "x", 0, 0, 2)), "");
+    EXPECT_NE(find(Tile(15, "x", 0, 1, 2)), "");
+    EXPECT_NE(find(TILE + TILE), "");
+    EXPECT_NE(find(Tile(14, "")), "");
+    EXPECT_NE(find(Tile(0, "")), "");
+    EXPECT_NE(find(Tile(15, "x", 0, 0, 3) + Tile(15, "x", 0, 2, 3)), "");
+    EXPECT_NE(find(Tile(14, "", 0, 0, 2) + Tile(14, "", 0, 1, 2)), "");
   }
 
 
@@ -309,8 +339,8 @@ namespace OrthancPerf
         BEGIN + SCAN + Bytes({1, 0xff, 0, 2, 0xff, 0xd0, 3, 0xff, 0xff}) + SCAN + "x" + END;
     const std::string inData = Bytes({0xff, 0x7f, 0xff, 0x01});
     const std::string jpegLs = BEGIN + Frame(0xf7, {1}) + SCAN + inData + END;
-    const std::string jpeg2000 = MakeJpeg2000(1, 1, Tile(16) + END + TILE);  // counted, not read
-    const std::string open = MakeJpeg2000(1, 1, Tile(0) + Bytes({1, 0xff, 0x8f, 2}));
+    const std::string jpeg2000 = MakeJpeg2000(1, 1, Tile(16, END));  // counted, not read
+    const std::string open = MakeJpeg2000(1, 1, Tile(0, Bytes({1, 0xff, 0x8f, 2})));
 
     const std::vector<std::pair<CodestreamKind, std::string>> streams = {
         {CodestreamKind::Jpeg, jpeg},
@@ -346,8 +376,8 @@ namespace OrthancPerf
     EXPECT_EQ("The end of a frame is missing",
               FindError(CodestreamKind::Jpeg, BEGIN + SCAN + "cut" + jpeg));
     EXPECT_EQ("A tile of a JPEG 2000 frame is cut off",
-              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(11))));
+              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(11, "x"))));
     EXPECT_EQ("The end of a frame is missing",
-              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(255))));
+              FindError(CodestreamKind::Jpeg2000, MakeJpeg2000(1, 1, Tile(255, "x"))));
   }
 }

@@ -57,13 +57,13 @@ namespace OrthancPerf
 
     std::string Jpeg2000(bool isTransformed)
     {
-      return Bytes({0xff, 0x4f, 0xff, 0x51, 0,    47,   0,    0, 0,  0, 0, 4,
-                    0,    0,    0,    3,    0,    0,    0,    0, 0,  0, 0, 0,
-                    0,    0,    0,    4,    0,    0,    0,    3, 0,  0, 0, 0,
-                    0,    0,    0,    0,    0,    3,    7,    1, 1,  7, 1, 1,
-                    7,    1,    1,    0xff, 0x52, 0,    12,   0, 0,  0, 1, isTransformed ? 1 : 0,
-                    5,    4,    4,    0,    1,    0xff, 0x90, 0, 10, 0, 0, 0,
-                    0,    0,    12,   0,    1,    0xff, 0xd9});
+      return Bytes(
+          {0xff, 0x4f, 0xff, 0x51, 0,   47,   0,    0,    0,  0,  0, 4, 0, 0, 0,
+           3,    0,    0,    0,    0,   0,    0,    0,    0,  0,  0, 0, 4, 0, 0,
+           0,    3,    0,    0,    0,   0,    0,    0,    0,  0,  0, 3, 7, 1, 1,
+           7,    1,    1,    7,    1,   1,    0xff, 0x52, 0,  12, 0, 0, 0, 1, isTransformed ? 1 : 0,
+           5,    4,    4,    0,    1,   0xff, 0x90, 0,    10, 0,  0, 0, 0, 0, 15,
+           0,    1,    0xff, 0x93, 'x', 0xff, 0xd9});
     }
 
     // What a data set says of three samples of 8 bits, and its frames
@@ -125,7 +125,7 @@ namespace OrthancPerf
     for (const char* const syntax : {JPEG_LS, "1.2.840.10008.1.2.4.81"})
     {
       EXPECT_EQ("", Check(syntax, "RGB", {Jpeg("", 0xf7, NUMBERS, 8)}));
-      EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries read in different ways",
+      EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries misread",
                 Check(syntax, "RGB", {Jpeg("", 0xf7, NUMBERS, 7)}));
     }
 

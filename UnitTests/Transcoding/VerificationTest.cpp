@@ -98,7 +98,7 @@ namespace OrthancPerf
           element[precision] = 7;
           editor.SetEncoded(TAG_PIXEL_DATA, element);
         });
-    EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries read in different ways",
+    EXPECT_EQ("JPEG-LS of fewer than 8 bits, which libraries misread",
               Verify(Encode(writer, JPEG_LS), {&good_}));
   }
 

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <gtest/gtest.h>
 #include <optional>
 #include <string>
@@ -532,36 +533,69 @@ namespace OrthancPerf
   }
 
 
+  // An icon of 2 × 2 in the transfer syntax of its file, changed on the way into it
+  std::string MakeFileWithIcon(
+      const char* syntax, const std::function<void(std::vector<std::string>&)>& changeFragments,
+      const FakeEngine::Change& changeIcon = [](DataSetEditor&) {})
+  {
+    SampleShape shape = MakeShape(8, 8);
+    shape.rows = shape.columns = 2;
+    const std::string icon = Make(MakeSampleImage(shape), syntax);
+    const DataSetEditor editor(icon.data(), icon.size());
+    std::vector<std::string> fragments = {
+        std::string(FindFrames(editor.Find(PIXEL_DATA)->bytes, syntax, 1)[0][0])};
+    changeFragments(fragments);
+    const std::string changed = Edit(MakeEncapsulated(shape, syntax, fragments), changeIcon);
+    const DataSetEditor made(changed.data(), changed.size());
+    std::string item;
+
+    for (const DataSetEditor::Element& element : made.GetElements())
+    {
+      item += element.bytes;
+    }
+
+    std::string sequence;
+    AppendItem(sequence, item);
+    return Edit(Make(MakeSampleImage(MakeShape(16, 12)), syntax),
+                [&](DataSetEditor& file) { file.Set(0x00880200, "SQ", sequence); });
+  }
+
+
   TEST(DcmtkEngine, IconsOfMoreThanOneFragmentAreDeclined)
   {
-    const auto makeFile = [](const char* syntax, std::size_t fragments)
-    {
-      SampleShape shape = MakeShape(8, 8);
-      shape.rows = shape.columns = 2;
-      const std::string icon = Make(MakeSampleImage(shape), syntax);
-      const DataSetEditor editor(icon.data(), icon.size());
-      const std::vector<FrameFragments> frames =
-          FindFrames(editor.Find(PIXEL_DATA)->bytes, syntax, 1);
-      const std::string encapsulated = MakeEncapsulated(
-          shape, syntax, std::vector<std::string>(fragments, std::string(frames[0][0])));
-      const DataSetEditor made(encapsulated.data(), encapsulated.size());
-      std::string item;
-
-      for (const DataSetEditor::Element& element : made.GetElements())
-      {
-        item += element.bytes;
-      }
-
-      std::string sequence;
-      AppendItem(sequence, item);
-      return Edit(Make(MakeSampleImage(MakeShape(16, 12)), syntax),
-                  [&](DataSetEditor& file) { file.Set(0x00880200, "SQ", sequence); });
-    };
-
     for (const char* syntax : {JPEG_LOSSLESS, RLE})
     {
-      Make(makeFile(syntax, 1), EXPLICIT_LITTLE_ENDIAN);
-      ExpectDeclined(makeFile(syntax, 2), EXPLICIT_LITTLE_ENDIAN);
+      Make(MakeFileWithIcon(syntax, [](std::vector<std::string>&) {}), EXPLICIT_LITTLE_ENDIAN);
+      ExpectDeclined(MakeFileWithIcon(syntax, [](std::vector<std::string>& fragments)
+                                      { fragments.push_back(fragments.front()); }),
+                     EXPLICIT_LITTLE_ENDIAN);
+    }
+  }
+
+
+  TEST(DcmtkEngine, IconsThatDcmtkWouldMisreadAreDeclined)
+  {
+    const auto map = [](std::vector<std::string>& fragments)
+    {
+      std::string& frame = fragments.front();
+      frame[frame.find("\xff\xda") + 6] = '\1';  // ITU-T T.87 section C.2.3: a mapping table
+    };
+    Make(MakeFileWithIcon(JPEG_LS, [](std::vector<std::string>&) {}), EXPLICIT_LITTLE_ENDIAN);
+    ExpectDeclined(MakeFileWithIcon(JPEG_LS, map), EXPLICIT_LITTLE_ENDIAN);
+  }
+
+
+  TEST(DcmtkEngine, IconsOfAnotherSizeThanTheirItemSaysAreDeclined)
+  {
+    for (const char* syntax : {JPEG_LOSSLESS, JPEG_LS})
+    {
+      for (const DicomTag tag : {0x00280010, 0x00280011})
+      {
+        ExpectDeclined(MakeFileWithIcon(
+                           syntax, [](std::vector<std::string>&) {},
+                           [&](DataSetEditor& icon) { icon.Set(tag, "US", MakeNumber(1)); }),
+                       EXPLICIT_LITTLE_ENDIAN);
+      }
     }
   }
 

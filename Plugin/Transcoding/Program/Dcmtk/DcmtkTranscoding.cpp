@@ -2,6 +2,7 @@
 #include "Transcoding/Program/Dcmtk/DcmtkTranscoding.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/CodestreamHeader.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
@@ -76,6 +77,26 @@ namespace OrthancPerf
                              { return sum + fragment->getLength(); });
     }
 
+    // Of a fragment; nothing if DCMTK has none
+    std::string_view GetFrame(DcmPixelItem& fragment)
+    {
+      Uint8* bytes = nullptr;
+      CheckDone(fragment.getUint8Array(bytes), "read the pixel data");
+      return {reinterpret_cast<const char*>(bytes), bytes == nullptr ? 0 : fragment.getLength()};
+    }
+
+    // The plugin reads the header of each frame of an image before an engine gets it, but no icon's
+    void CheckIcon(const PixelDescription& icon, CodestreamKind kind, DcmPixelItem& fragment)
+    {
+      const CodestreamHeader header = ReadCodestreamHeader(kind, GetFrame(fragment));
+
+      if (header.width != icon.columns || header.height != icon.rows ||
+          header.components != icon.samples || header.precision > icon.bitsAllocated)
+      {
+        throw NotCovered("the pixel data of an icon is not what its item says");
+      }
+    }
+
     // Not by DCMTK (up to 3.6.9 at least): it takes a no-operation (DICOM PS3.5 section G.3.2) for
     // a run, and fills up a segment that is too short
     std::string DecodeRle(const PixelDescription& image, const std::vector<DcmPixelItem*>& frames)
@@ -89,11 +110,8 @@ namespace OrthancPerf
 
       for (DcmPixelItem* const frame : frames)
       {
-        Uint8* bytes = nullptr;
-        CheckDone(frame->getUint8Array(bytes), "read the pixel data");
-        decoded += DecodeRleFrame(
-            {reinterpret_cast<const char*>(bytes), bytes == nullptr ? 0 : frame->getLength()},
-            image.rows * image.columns, image.samples, image.GetSampleSize());
+        decoded += DecodeRleFrame(GetFrame(*frame), image.rows * image.columns, image.samples,
+                                  image.GetSampleSize());
       }
 
       return decoded;
@@ -224,10 +242,17 @@ namespace OrthancPerf
       if (pixels != nullptr && item != nullptr && item != &dataset &&
           !pixels->hasRepresentation(EXS_LittleEndianExplicit))
       {
+        const std::vector<DcmPixelItem*> fragments = GetFragments(*pixels);
+
         // A second one could be another frame, which would be left out
-        if (GetFragments(*pixels).size() > 1)
+        if (fragments.size() > 1)
         {
           throw NotCovered("the pixel data of an icon has several fragments");
+        }
+
+        if (!fragments.empty() && source_->codestream != CodestreamKind::Rle)
+        {
+          CheckIcon(PixelDescription::Read(*item), source_->codestream, *fragments.front());
         }
 
         Decode(*item, *pixels);
