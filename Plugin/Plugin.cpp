@@ -247,8 +247,7 @@ namespace
     const Json::Value isEncrypted = orthancConfiguration.get("SslEnabled", false);
     const std::string scheme = isEncrypted.isBool() && isEncrypted.asBool() ? "https" : "http";
     return httpPort == 0 ? ""
-                         : "; its dashboard: " + scheme +
-                               "://localhost:" + std::to_string(httpPort) + "/perf";
+                         : "; see " + scheme + "://localhost:" + std::to_string(httpPort) + "/perf";
   }
 
 

@@ -55,9 +55,8 @@ namespace OrthancPerf
         // lines.
         {&Peculiarities::hasRestartsOfSeveralLines,
          "lossless JPEG with restart intervals and a vertical sampling factor"},
-        // DCMTK's CharLS has other thresholds than T.87 section C.2.4.1.1.1, as writer and as
-        // reader;
-        // and nothing tells who wrote a frame
+        // DCMTK's CharLS writes and reads with other thresholds than T.87 section C.2.4.1.1.1.
+        // Nothing tells who wrote a frame.
         {&Peculiarities::hasFewBits, "JPEG-LS of fewer than 8 bits"},
         // T.87 section C.2.4.1.1. CharLS, which is in both, decodes as if all bits were in use.
         {&Peculiarities::hasOtherMaximum,
@@ -454,31 +453,32 @@ namespace OrthancPerf
       const unsigned int stated = parameters.Read(1);
       tile.stated = stated == 0 ? tile.stated : stated;
 
-      if (length != 0 && length < read)
+      const std::size_t begin = reader.GetRest().size();
+
+      for (std::uint8_t marker = reader.ReadMarker(); marker != START_OF_DATA;
+           marker = reader.ReadMarker())
       {
-        throw CodecError("A tile of a JPEG 2000 frame is cut off");
+        reader.ReadSegment(marker);
       }
 
-      CodestreamReader part(length == 0 ? reader.GetRest() : reader.Take(length - read));
-
-      for (std::uint8_t marker = part.ReadMarker(); marker != START_OF_DATA;
-           marker = part.ReadMarker())
-      {
-        part.ReadSegment(marker);
-      }
+      const std::size_t data = reader.GetRest().size();
+      const std::size_t header = read + begin - data;
 
       if (length == 0)
       {
         // Up to the end of the codestream. Markers of packets (SOP and EPH) may be in between.
-        CodestreamReader rest = part;
-        rest.SkipCodedData(END_OF_IMAGE);
-        tile.bytes += part.GetRest().size() - rest.GetRest().size();
-        reader = rest;
+        reader.SkipCodedData(END_OF_IMAGE);
+      }
+      else if (length < header)
+      {
+        throw CodecError("A tile of a JPEG 2000 frame is cut off");
       }
       else
       {
-        tile.bytes += part.GetRest().size();
+        reader.Take(length - header);
       }
+
+      tile.bytes += data - reader.GetRest().size();
     }
 
 

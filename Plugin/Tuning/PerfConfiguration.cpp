@@ -27,8 +27,8 @@ namespace OrthancPerf
       }
     };
 
-    // A key of a former version that must not be ignored like other unknown keys: the plugin
-    // would stay on, or named users would have more rights than before
+    // Keys of a former version. Other unknown keys are ignored; with these, the plugin would stay
+    // on, or users would gain rights.
     struct FormerKey
     {
       const char* name;
