@@ -29,6 +29,7 @@ from harness.process import get_peak_bytes
 
 pytestmark = [
     pytest.mark.alone,
+    pytest.mark.flaky(reruns=0),
     pytest.mark.skipif(
         not os.environ.get("PERF_LONG"), reason="run-tests.sh --long does it, in 10 GB of disk"
     ),

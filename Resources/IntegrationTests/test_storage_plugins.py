@@ -34,7 +34,7 @@ SYNCED = IN_FILES | {"Sync"}
 APART = {"Idle", "Sync", "Remote", "Database"}
 
 # Of what a server that is further away costs, what "remote" must explain
-EXPLAINED = 0.95
+EXPLAINED = 0.85
 
 Instance = dict[str, Any]
 
