@@ -33,7 +33,7 @@ namespace OrthancPerf
     struct Line
     {
       prometheus::Labels labels;
-      const PeerTraffic& traffic;
+      const Traffic& traffic;
       const PeerAssociations& associations;
 
       prometheus::Labels With(const char* label, const char* value) const

@@ -8,8 +8,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t RATE_SLOTS = 20;
-    constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(3);  // a minute in all
+    constexpr std::size_t RATE_SLOTS = 12;
+    constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(5);  // a minute in all
 
     void UpdateAddress(PeerSummary& peer, const std::string& address)
     {
@@ -154,7 +154,6 @@ namespace OrthancPerf
   {
     const auto direction = static_cast<std::size_t>(instance.direction);
     totals.directions[direction].Add(instance);
-    totals.directions[direction].phases.Add(instance.phases);
     See(instance.endedAt, instance.endedAt);
     UpdateAddress(totals, instance.peer.address);
 
@@ -185,14 +184,14 @@ namespace OrthancPerf
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
       Traffic sum;
-      rates[i].ForEach(now.time,
+      rates[i].ForEach(now.time, RATE_SLOTS,
                        [&sum](const Rate& rate)
                        {
                          sum.instances += rate.instances;
                          sum.bytes += rate.bytes;
                        });
 
-      sum.SetRates(rates[i].GetCovered(now.time));
+      sum.SetRates(rates[i].GetCovered(now.time, RATE_SLOTS));
       summary.directions[i].instancesPerSecond = sum.instancesPerSecond;
       summary.directions[i].bytesPerSecond = sum.bytesPerSecond;
     }

@@ -19,20 +19,13 @@
 
 namespace OrthancPerf
 {
-  // What went between Orthanc and one peer in one direction since Orthanc started,
-  // and its rates over the last minute
-  struct PeerTraffic : Traffic
-  {
-    PhaseDurations phases;  // of all instances together; their shares show where time goes
-  };
-
   struct PeerSummary
   {
     std::string name;     // OTHER_PEERS: all that have no place of their own; empty: not known
     std::string address;  // of the last instance or association with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;  // by the system's clock as it is set now
     std::chrono::system_clock::time_point lastSeen;   // now, while an association is open
-    std::array<PeerTraffic, DIRECTION_COUNT> directions;
+    std::array<Traffic, DIRECTION_COUNT> directions;  // since the start; rates: the last minute
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
@@ -63,7 +56,7 @@ namespace OrthancPerf
     std::vector<PeerSummary> SummarizeAll() const;
 
   private:
-    // Of three seconds
+    // Of one slot
     struct Rate
     {
       std::uint64_t instances = 0;

@@ -5,11 +5,18 @@
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    constexpr Duration SLOT_LENGTH = std::chrono::seconds(5);
+
+    // In slots: 10 seconds, a minute and 5 minutes
+    constexpr std::array<std::size_t, 3> WINDOWS = {2, 12, 60};
+  }
+
+
   RecentTraffic::RecentTraffic(Now now) :
     now_(std::move(now)),
-    windows_{{{std::chrono::seconds(10), 10, now_()},
-              {std::chrono::minutes(1), 20, now_()},
-              {std::chrono::minutes(5), 20, now_()}}}
+    slots_(SLOT_LENGTH, WINDOWS.back(), now_())
   {
   }
 
@@ -17,23 +24,68 @@ namespace OrthancPerf
   void RecentTraffic::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
     const TimePoint now = now_();
-
-    for (RollingWindow& window : windows_)
-    {
-      window.Add(instance, now);
-    }
+    const auto direction = static_cast<std::size_t>(instance.direction);
+    const std::lock_guard lock(mutex_);
+    slots_.At(now)[direction].Add(instance);
+    areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
   }
+
 
   std::vector<WindowSummary> RecentTraffic::Summarize() const
   {
     const TimePoint now = now_();
-    std::vector<WindowSummary> summaries(WINDOW_COUNT);
+    std::vector<WindowSummary> summaries(WINDOWS.size());
+    const std::lock_guard lock(mutex_);
 
-    for (std::size_t i = 0; i < WINDOW_COUNT; i++)
+    for (std::size_t window = 0; window < WINDOWS.size(); window++)
     {
-      windows_[i].Summarize(now, summaries[i]);
+      WindowSummary& summary = summaries[window];
+      summary.length = SLOT_LENGTH * WINDOWS[window];
+      summary.covered = slots_.GetCovered(now, WINDOWS[window]);
+
+      for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
+      {
+        TrafficSummary& traffic = summary.directions[i];
+        slots_.ForEach(now, WINDOWS[window],
+                       [&traffic, i](const Slot& slot) { traffic.Add(slot[i]); });
+        traffic.areStallsObserved = areStallsObserved_[i];
+        traffic.SetRates(summary.covered);
+      }
     }
 
     return summaries;
+  }
+
+
+  void TrafficSummary::Add(const FinishedInstance& instance) noexcept
+  {
+    Traffic::Add(instance);
+    bool hasDuration = false;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      if (const std::optional<Duration> time = instance.phases.Get(phase))
+      {
+        latencies[static_cast<std::size_t>(phase)].Add(*time);
+        hasDuration = hasDuration || IsPartOfDuration(phase);
+      }
+    }
+
+    if (hasDuration)
+    {
+      duration.Add(instance.phases.GetTotal());
+    }
+  }
+
+
+  void TrafficSummary::Add(const TrafficSummary& other) noexcept
+  {
+    Traffic::Add(other);
+    duration.Add(other.duration);
+
+    for (std::size_t i = 0; i < PHASE_COUNT; i++)
+    {
+      latencies[i].Add(other.latencies[i]);
+    }
   }
 }

@@ -2,19 +2,43 @@
 #pragma once
 
 #include "Ingest/Journal.h"
-#include "Metrics/RollingWindow.h"
+#include "Metrics/LatencyHistogram.h"
+#include "Metrics/SlotRing.h"
+#include "Metrics/Traffic.h"
 
 #include <array>
-#include <cstddef>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 namespace OrthancPerf
 {
-  constexpr std::size_t WINDOW_COUNT = 3;
+  // The traffic of one direction, with the distributions of its times. A histogram without
+  // durations: the phase was not observed.
+  struct TrafficSummary : Traffic
+  {
+    LatencyHistogram duration;  // of the whole instance: PhaseDurations::GetTotal()
+    std::array<LatencyHistogram, PHASE_COUNT> latencies;
+
+    void Add(const FinishedInstance& instance) noexcept;
+    void Add(const TrafficSummary& other) noexcept;
+  };
+
+  struct WindowSummary
+  {
+    Duration length = Duration::zero();   // the nominal one: a minute
+    Duration covered = Duration::zero();  // what the rates are divided by
+    std::array<TrafficSummary, DIRECTION_COUNT> directions;
+  };
 
   // Rates and phase percentiles over the last 10 seconds, minute and 5 minutes, for
-  // GET /perf/status. Owned by the plugin's context; any thread may call it. 1.5 MB.
+  // GET /perf/status. All windows are sums over one ring with a slot of five seconds.
+  //
+  //   traffic.OnInstanceFinished(instance);
+  //   const double rate = traffic.Summarize().front().directions[0].instancesPerSecond;
+  //
+  // Owned by the plugin's context; any thread may call it. One mutex guards the ring. Recording
+  // holds it for a microsecond, a summary for a tenth of a millisecond. 1.9 MB, fixed.
   class RecentTraffic : public IJournalObserver
   {
   public:
@@ -30,7 +54,13 @@ namespace OrthancPerf
     std::vector<WindowSummary> Summarize() const;
 
   private:
+    using Slot = std::array<TrafficSummary, DIRECTION_COUNT>;
+
     const Now now_;
-    std::array<RollingWindow, WINDOW_COUNT> windows_;
+    mutable std::mutex mutex_;
+    SlotRing<Slot> slots_;
+
+    // By any instance since the start: while nothing comes, there are no stalls
+    std::array<bool, DIRECTION_COUNT> areStallsObserved_ = {};
   };
 }

@@ -11,9 +11,13 @@
 namespace OrthancPerf
 {
   // The last stretch of time in slots of equal length, the oldest of which is reused when its
-  // time has passed. The newest slot is still filling, so what the ring covers varies between
-  // one slot less than its length, and its length. Fixed memory. Not thread-safe: its owner
-  // locks.
+  // time has passed. A window is the sum over the latest slots. The newest slot is still filling,
+  // so a window covers between one slot less than its length, and its length.
+  //
+  //   SlotRing<int> minute(std::chrono::seconds(5), 12, start);
+  //   minute.At(now)++;
+  //
+  // Fixed memory. Not thread-safe: its owner locks.
   template <typename Slot>
   class SlotRing
   {
@@ -40,11 +44,11 @@ namespace OrthancPerf
       return entry.slot;
     }
 
-    // Each slot that has something and is not over at this time
+    // Each of the latest "count" slots at this time that has something
     template <typename Visit>
-    void ForEach(TimePoint now, Visit visit) const
+    void ForEach(TimePoint now, std::size_t count, Visit visit) const
     {
-      const std::int64_t oldest = GetOldest(now);
+      const std::int64_t oldest = GetOldest(now, count);
 
       for (const Entry& entry : entries_)
       {
@@ -55,11 +59,11 @@ namespace OrthancPerf
       }
     }
 
-    // From the beginning of the oldest slot until now: what rates are to be divided by. At least
-    // one second, so that the first instance after the start makes no absurd rate.
-    Duration GetCovered(TimePoint now) const
+    // From the beginning of the oldest of these slots until now: what rates are to be divided by.
+    // At least one second, so that the first instance after the start makes no absurd rate.
+    Duration GetCovered(TimePoint now, std::size_t count) const
     {
-      const Duration covered = now - (start_ + slotLength_ * GetOldest(now));
+      const Duration covered = now - (start_ + slotLength_ * GetOldest(now, count));
       return std::max<Duration>(covered, std::chrono::seconds(1));
     }
 
@@ -75,10 +79,9 @@ namespace OrthancPerf
       return std::max<std::int64_t>((time - start_) / slotLength_, 0);
     }
 
-    std::int64_t GetOldest(TimePoint now) const
+    std::int64_t GetOldest(TimePoint now, std::size_t count) const
     {
-      const auto count = static_cast<std::int64_t>(entries_.size());
-      return std::max<std::int64_t>(GetNumber(now) - count + 1, 0);
+      return std::max<std::int64_t>(GetNumber(now) - static_cast<std::int64_t>(count) + 1, 0);
     }
 
     const Duration slotLength_;

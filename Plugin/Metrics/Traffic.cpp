@@ -11,6 +11,7 @@ namespace OrthancPerf
     areStallsObserved = areStallsObserved || instance.areStallsObserved;
     stalls += instance.stalls;
     stallTime += instance.stallTime;
+    phases.Add(instance.phases);
 
     if (instance.remote)
     {
@@ -37,6 +38,7 @@ namespace OrthancPerf
     remoteRoundTrips += other.remoteRoundTrips;
     isDatabaseObserved = isDatabaseObserved || other.isDatabaseObserved;
     databaseRoundTrips += other.databaseRoundTrips;
+    phases.Add(other.phases);
 
     for (std::size_t i = 0; i < OUTCOME_COUNT; i++)
     {

@@ -8,8 +8,8 @@
 
 namespace OrthancPerf
 {
-  // What many instances in one direction add up to, and how many they are a second. A value; not
-  // thread-safe.
+  // What many instances in one direction add up to, and how many they are a second: the one bucket
+  // of all that counts instances. A value; not thread-safe.
   struct Traffic
   {
     std::uint64_t instances = 0;
@@ -22,6 +22,7 @@ namespace OrthancPerf
     std::uint64_t remoteRoundTrips = 0;
     bool isDatabaseObserved = false;  // what any of them asked of the database's server
     std::uint64_t databaseRoundTrips = 0;
+    PhaseDurations phases;  // of all instances together; their shares show where time goes
     double instancesPerSecond = 0;
     double bytesPerSecond = 0;
 

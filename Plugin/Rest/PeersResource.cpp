@@ -128,7 +128,7 @@ namespace OrthancPerf
     // Null if nothing went this way
     Json::Value Describe(const PeerSummary& peer, Direction direction)
     {
-      const PeerTraffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
+      const Traffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
       const PeerAssociations& associations =
           peer.associations.at(static_cast<std::size_t>(direction));
       Json::Value json;

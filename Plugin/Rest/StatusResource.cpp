@@ -46,7 +46,7 @@ namespace OrthancPerf
 
       for (const Phase phase : GetAllPhases())
       {
-        const LatencyHistogram& latency = traffic.phases.at(static_cast<std::size_t>(phase));
+        const LatencyHistogram& latency = traffic.latencies.at(static_cast<std::size_t>(phase));
 
         if (latency.GetCount() > 0)
         {

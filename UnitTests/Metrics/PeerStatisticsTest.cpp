@@ -17,7 +17,7 @@ namespace OrthancPerf
     class PeerStatisticsTest : public testing::Test
     {
     protected:
-      static const PeerTraffic& Received(const PeerSummary& summary)
+      static const Traffic& Received(const PeerSummary& summary)
       {
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
       }
@@ -56,7 +56,7 @@ namespace OrthancPerf
     EXPECT_EQ("CT1", peers[0].name);
     EXPECT_EQ("192.0.2.1", peers[0].address);
 
-    const PeerTraffic& received = Received(peers[0]);
+    const Traffic& received = Received(peers[0]);
     EXPECT_EQ(2U, received.instances);
     EXPECT_EQ(2000U, received.bytes);
     EXPECT_EQ(1U, received.outcomes.at(static_cast<std::size_t>(Outcome::Stored)));

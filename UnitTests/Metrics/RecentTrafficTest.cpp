@@ -26,7 +26,7 @@ namespace OrthancPerf
 
       static LatencyHistogram Get(const TrafficSummary& summary, Phase phase)
       {
-        return summary.phases.at(static_cast<std::size_t>(phase));
+        return summary.latencies.at(static_cast<std::size_t>(phase));
       }
 
       TimePoint now_{seconds(1000)};
@@ -44,7 +44,7 @@ namespace OrthancPerf
     EXPECT_EQ(0U, summary.directions.front().instances);
     EXPECT_EQ(0.0, summary.directions.front().instancesPerSecond);
     EXPECT_EQ(0U, summary.directions.front().duration.GetCount());
-    EXPECT_EQ(0U, summary.directions.front().phases.front().GetCount());
+    EXPECT_EQ(0U, summary.directions.front().latencies.front().GetCount());
   }
 
   TEST_F(RecentTrafficTest, RatesAreOverWhatTheWindowCovers)
@@ -61,7 +61,7 @@ namespace OrthancPerf
       EXPECT_NEAR(10000, Get(window).bytesPerSecond, 200);
     }
 
-    EXPECT_EQ(90U, Get(TEN_SECONDS).instances);
+    EXPECT_EQ(50U, Get(TEN_SECONDS).instances);  // its second slot begins now
     EXPECT_EQ(400U, Get(FIVE_MINUTES).instances);
   }
 

@@ -16,10 +16,10 @@ namespace OrthancPerf
       int value = 0;
     };
 
-    int GetSum(const SlotRing<Slot>& ring, TimePoint now)
+    int GetSum(const SlotRing<Slot>& ring, TimePoint now, std::size_t count = 3)
     {
       int sum = 0;
-      ring.ForEach(now, [&sum](const Slot& slot) { sum += slot.value; });
+      ring.ForEach(now, count, [&sum](const Slot& slot) { sum += slot.value; });
       return sum;
     }
   }
@@ -30,6 +30,8 @@ namespace OrthancPerf
     ring.At(START).value = 1;
     ring.At(START + seconds(2)).value = 10;
     EXPECT_EQ(11, GetSum(ring, START + seconds(5)));
+    EXPECT_EQ(10, GetSum(ring, START + seconds(5), 2));
+    EXPECT_EQ(0, GetSum(ring, START + seconds(5), 1));
     EXPECT_EQ(10, GetSum(ring, START + seconds(6)));
     EXPECT_EQ(0, GetSum(ring, START + seconds(8)));
   }
@@ -52,9 +54,10 @@ namespace OrthancPerf
   TEST(SlotRing, CoversItsLengthOrTheTimeSinceTheStart)
   {
     const SlotRing<Slot> ring(seconds(2), 3, START);
-    EXPECT_EQ(Duration(seconds(1)), ring.GetCovered(START));
-    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(5)));
-    EXPECT_EQ(Duration(seconds(4)), ring.GetCovered(START + seconds(6)));
-    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(101)));
+    EXPECT_EQ(Duration(seconds(1)), ring.GetCovered(START, 3));
+    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(5), 3));
+    EXPECT_EQ(Duration(seconds(4)), ring.GetCovered(START + seconds(6), 3));
+    EXPECT_EQ(Duration(seconds(5)), ring.GetCovered(START + seconds(101), 3));
+    EXPECT_EQ(Duration(seconds(3)), ring.GetCovered(START + seconds(101), 2));
   }
 }
