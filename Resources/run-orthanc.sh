@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what is missing, builds, and starts Orthanc with the plugin, in the foreground.
+# Installs what building and running need, builds, and starts Orthanc with the plugin, in the
+# foreground.
 set -euo pipefail
 
 usage()
@@ -13,7 +14,7 @@ Ctrl-C ends it. Its REST interface answers on this machine only and asks for no 
 the extra configuration says otherwise: "RemoteAccessAllowed" needs "RegisteredUsers", unless
 "AuthenticationEnabled" is false.
 
-  --http-port PORT   for REST, DICOMweb and the dashboard (8042)
+  --http-port PORT   for REST and the dashboard (8042)
   --dicom-port PORT  for DICOM (4242)
   --storage DIR      where images and database are kept (build/storage)
   --config FILE      more of Orthanc's configuration, which wins over what this script sets,
@@ -37,7 +38,14 @@ check_port()
   fi
 }
 
+# Without Python yet, when nothing is installed; a program listens where bash(1) gets a connection
+is_taken()
+{
+  (: > "/dev/tcp/127.0.0.1/$1") 2> /dev/null
+}
+
 OPTIONS=()
+declare -A PORTS=([--http-port]=8042 [--dicom-port]=4242)
 while [[ $# -gt 0 ]]
 do
   case $1 in
@@ -52,7 +60,10 @@ do
         --config) [[ -r $2 ]] || fail "cannot read the file $2" ;;
       esac
       case $1 in
-        --*-port) OPTIONS+=("$1" "$2") ;;
+        --*-port)
+          OPTIONS+=("$1" "$2")
+          PORTS[$1]=$((10#$2))
+          ;;
         *) OPTIONS+=("$1" "$(realpath -m -- "$2")") ;;
       esac
       shift 2
@@ -64,12 +75,30 @@ do
 done
 
 cd "$(dirname "$0")/.."
-Resources/setup.sh
-Resources/build.sh build OrthancPerf
-
 readonly CONFIGURATION=build/run-orthanc.json
-/usr/bin/python3 Resources/Configuration/make-configuration.py \
-  --plugin build/libOrthancPerf.so --output "$CONFIGURATION" "${OPTIONS[@]}"
+
+# make_configuration [OPTION...]: fails if a port is taken
+make_configuration()
+{
+  /usr/bin/python3 Resources/Configuration/make-configuration.py \
+    --plugin build/libOrthancPerf.so --output "$CONFIGURATION" "${OPTIONS[@]}" "$@"
+}
+
+# Before minutes of installing and building; a configuration of the user's may name other ports
+if [[ -x /usr/bin/python3 ]]
+then
+  make_configuration --check
+elif [[ ${OPTIONS[*]} != *--config* ]]
+then
+  for option in "${!PORTS[@]}"
+  do
+    ! is_taken "${PORTS[$option]}" || fail "port ${PORTS[$option]} is taken: choose another by $option"
+  done
+fi
+
+Resources/setup.sh run
+Resources/build.sh build OrthancPerf
+make_configuration
 
 # "exec": signals reach Orthanc, and its exit code whoever called this script
 exec /usr/sbin/Orthanc "$CONFIGURATION"

@@ -1,27 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what building, running and testing need on Debian 12 or 13: Debian's packages (as root
-# or through sudo), a Python virtual environment in build/venv, and the dashboard's packages from the
-# npm registry in WebApp/node_modules. May be run any number of times; when nothing is missing it
-# takes a moment and needs neither root nor a network.
-# setup.sh portable: only what build-portable.sh needs, which brings its own compiler and libraries.
-# setup.sh deb: only what build-deb.sh needs.
-# setup.sh client: only what the lab needs to ask a server that exists already: neither a server nor
-# anything that an installed Orthanc would load.
+# setup.sh [run | portable | deb | client]: installs what is missing on Debian 12 or 13: Debian's packages
+# (as root or through sudo), and the dashboard's packages from the npm registry in WebApp/node_modules.
+# May be run any number of times; when nothing is missing it takes a moment and needs neither root nor
+# a network.
+#   run       what building the plugin and running Orthanc with it need
+#   (none)    what the tests need as well, with Python's packages in build/venv. Orthanc's other
+#             plugins are unpacked below build: an installed Orthanc would load them
+#   portable  what build-portable.sh needs, which brings its own compiler and libraries
+#   deb       what build-deb.sh needs
+#   client    what the lab needs to ask a server that exists already: no server, no plugin
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly BUILD_PACKAGES=(
-  g++ cmake ninja-build pkg-config ccache
+  g++ cmake ninja-build pkg-config
   orthanc-dev libjsoncpp-dev prometheus-cpp-dev
   libboost-dev libdcmtk-dev libgdcm-dev
 )
-readonly RUN_PACKAGES=(orthanc orthanc-dicomweb python3)
+readonly RUN_PACKAGES=(orthanc python3)
 readonly TEST_PACKAGES=(
-  libgtest-dev libbenchmark-dev libcurl4-openssl-dev clang clang-tidy shellcheck
+  ccache libgtest-dev libbenchmark-dev libcurl4-openssl-dev clang clang-tidy shellcheck
   python3-venv dcmtk prometheus tshark curl iproute2 openssl util-linux zip chromium nginx vsftpd
-  vde2 iperf3 e2fsprogs postgresql orthanc-postgresql libgdcm-tools strace fuse3
-  haproxy bindfs libfaketime mariadb-server orthanc-mysql samba smbclient
+  vde2 iperf3 e2fsprogs postgresql libpq5 libgdcm-tools strace fuse3
+  haproxy bindfs libfaketime mariadb-server libmariadb3 samba smbclient
 )
 readonly PORTABLE_PACKAGES=(
   cmake ninja-build pkg-config python3 python3-venv ca-certificates xz-utils patch binutils
@@ -30,7 +32,8 @@ readonly DEB_PACKAGES=(dpkg-dev file lintian)
 readonly CLIENT_PACKAGES=(python3 python3-venv ca-certificates dcmtk)
 readonly POLICY=/usr/sbin/policy-rc.d
 readonly VENV=build/venv
-readonly ORTHANC_GDCM=build/orthanc-gdcm
+readonly PLUGINS=(orthanc-dicomweb orthanc-postgresql orthanc-mysql orthanc-gdcm)
+readonly PLUGINS_FOLDER=build/orthanc-plugins
 readonly REQUIREMENTS=Resources/IntegrationTests/requirements.txt
 
 
@@ -163,37 +166,52 @@ install_npm_packages()
 }
 
 
-# Debian's own plugin with GDCM, for a test only: installed, it would be in every Orthanc here
-unpack_orthanc_gdcm()
+# Debian's plugins for tests: installed, they would be in every Orthanc here. The libraries that they
+# need are among TEST_PACKAGES, and those of orthanc and libgdcm-dev.
+unpack_plugins()
 {
-  if [[ ! -d $ORTHANC_GDCM ]]
+  local package
+  if [[ ! -d $PLUGINS_FOLDER ]]
   then
-    echo "Unpacking from Debian into $ORTHANC_GDCM: orthanc-gdcm"
-    mkdir -p "$ORTHANC_GDCM.new"
-    (cd "$ORTHANC_GDCM.new" && apt-get download -qq -o APT::Sandbox::User=root orthanc-gdcm)
-    dpkg --extract "$ORTHANC_GDCM.new"/orthanc-gdcm_*.deb "$ORTHANC_GDCM.new"
-    mv "$ORTHANC_GDCM.new" "$ORTHANC_GDCM"
+    echo "Unpacking from Debian into $PLUGINS_FOLDER: ${PLUGINS[*]}"
+    rm -rf "$PLUGINS_FOLDER.new"
+    mkdir -p "$PLUGINS_FOLDER.new"
+    (cd "$PLUGINS_FOLDER.new" && apt-get download -qq -o APT::Sandbox::User=root "${PLUGINS[@]}")
+    for package in "$PLUGINS_FOLDER.new"/*.deb
+    do
+      dpkg --extract "$package" "$PLUGINS_FOLDER.new"
+    done
+    mv "$PLUGINS_FOLDER.new" "$PLUGINS_FOLDER"
   fi
 }
 
 
-if [[ ${1:-} == portable ]]
-then
-  install_packages "${PORTABLE_PACKAGES[@]}"
-elif [[ ${1:-} == deb ]]
-then
-  install_packages "${BUILD_PACKAGES[@]}" "${DEB_PACKAGES[@]}"
-elif [[ ${1:-} == client ]]
-then
-  install_packages "${CLIENT_PACKAGES[@]}"
-  install_python_packages
-  exit
-else
-  install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
-  install_packages "$(name_clang_runtime)"
-  unpack_orthanc_gdcm
-  install_python_packages
-fi
+case ${1:-all} in
+  run)
+    install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}"
+    ;;
+  all)
+    install_packages "${BUILD_PACKAGES[@]}" "${RUN_PACKAGES[@]}" "${TEST_PACKAGES[@]}"
+    install_packages "$(name_clang_runtime)"
+    unpack_plugins
+    install_python_packages
+    ;;
+  portable)
+    install_packages "${PORTABLE_PACKAGES[@]}"
+    ;;
+  deb)
+    install_packages "${BUILD_PACKAGES[@]}" "${DEB_PACKAGES[@]}"
+    ;;
+  client)
+    install_packages "${CLIENT_PACKAGES[@]}"
+    install_python_packages
+    exit
+    ;;
+  *)
+    echo "Usage: $0 [run | portable | deb | client]" >&2
+    exit 2
+    ;;
+esac
 read -ra NPM_PACKAGES <<< "$(name_npm_packages)"
 install_packages "${NPM_PACKAGES[@]}"
 install_npm_packages

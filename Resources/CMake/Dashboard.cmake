@@ -39,7 +39,6 @@ if(PERF_DASHBOARD AND NPM AND NODE)
     COMMENT "Building the dashboard"
     VERBATIM)
 else()
-  message(WARNING "Without npm (or with PERF_DASHBOARD=OFF) the plugin is built without its "
-    "dashboard; Resources/setup.sh installs npm")
+  message(WARNING "The plugin is built without its dashboard, which needs npm alone: apt install nodejs npm")
   set(DASHBOARD_SOURCE ${CMAKE_SOURCE_DIR}/Resources/CMake/NoDashboard.cpp)
 endif()

@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Where Debian's orthanc-dicomweb puts its plugin
+# Where Debian's orthanc-dicomweb, which setup.sh does not install, puts its plugin
 DICOMWEB = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
 
 # Debian's, for peers with https:// URLs: without a file, Orthanc 1.10.1 takes the folder of its
@@ -34,6 +34,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--dicom-port", type=int)
     parser.add_argument("--storage", type=Path)
     parser.add_argument("--config", type=Path)
+    parser.add_argument("--check", action="store_true", help="say what is wrong, write nothing")
     return parser.parse_args()
 
 
@@ -123,6 +124,8 @@ def main() -> None:
     configuration = make_configuration(arguments)
     if problems := find_known_password(configuration) + find_taken_ports(configuration):
         sys.exit("\n".join(problems))
+    if arguments.check:
+        return
     Path(configuration["StorageDirectory"]).mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(configuration, indent=2) + "\n", "utf-8")
 

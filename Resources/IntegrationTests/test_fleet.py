@@ -40,7 +40,7 @@ from harness.fleet_picture import Pages, draw
 from harness.haproxy import HaProxyServer
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape, wait_until
-from harness.orthanc import ORTHANC, OrthancServer, _make_storage, read_access
+from harness.orthanc import ORTHANC, SYSTEM_PLUGINS, OrthancServer, _make_storage, read_access
 from harness.portable import OTHER_ROOTS, enter, find_archive, unpack
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 from harness.prometheus import PrometheusServer
@@ -111,6 +111,10 @@ def make_options(folder: Path, database: PostgreSqlServer, name: str) -> dict[st
     }
 
 
+def find_postgresql_plugin(root: str) -> Path:
+    return POSTGRESQL_PLUGIN if root == "/" else SYSTEM_PLUGINS / POSTGRESQL_PLUGIN.name
+
+
 def start(
     folder: Path,
     database: PostgreSqlServer,
@@ -122,7 +126,7 @@ def start(
     (folder / name).mkdir(exist_ok=True)
     return OrthancServer(
         folder / name,
-        plugins=[plugin, POSTGRESQL_PLUGIN],
+        plugins=[plugin, find_postgresql_plugin(root)],
         options=make_options(folder, database, name),
         environment={
             "ORTHANC_NAME": name,
@@ -169,7 +173,7 @@ def fleet(
     request: pytest.FixtureRequest, plugin: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Fleet]:
     root: str = request.param
-    if not Path(root, *POSTGRESQL_PLUGIN.parts[1:]).is_symlink():
+    if not Path(root, *find_postgresql_plugin(root).parts[1:]).is_symlink():
         pytest.skip(f"{root} has no orthanc-postgresql")
     folder = tmp_path_factory.mktemp("fleet")
     other = plugin

@@ -16,7 +16,7 @@ from pydicom.data import get_testdata_file
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.orthanc import OrthancServer
+from harness.orthanc import DEBIAN_PLUGINS, OrthancServer
 from harness.transcoding import (
     JPEG_2000_LOSSLESS,
     JPEG_LS,
@@ -40,8 +40,7 @@ JPEG_2000_ONLY = {"RestrictTransferSyntaxes": ["1.2.840.10008.1.2.4.90", "1.2.84
 @pytest.fixture(scope="session")
 def orthanc_gdcm(plugin: Path) -> Path:
     """The plugin of the package, which Resources/setup.sh unpacks without installing it."""
-    folder = Path(__file__).parents[2] / "build" / "orthanc-gdcm"
-    path = folder / "usr" / "share" / "orthanc" / "plugins" / "libOrthancGdcm.so"
+    path = DEBIAN_PLUGINS / "libOrthancGdcm.so"
     if not path.exists():
         pytest.skip("orthanc-gdcm is not there: Resources/setup.sh unpacks it")
     return path

@@ -4,6 +4,7 @@
 import hashlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,23 +14,27 @@ import pytest
 from conftest import ROOT
 
 SETUP, RUN = Path("Resources/setup.sh"), Path("Resources/Benchmarks/run.sh")
+START, CONFIGURE = (
+    Path("Resources/run-orthanc.sh"),
+    Path("Resources/Configuration/make-configuration.py"),
+)
 REQUIREMENTS = Path("Resources/IntegrationTests/requirements.txt")
 SECONDS = 60
 
 # A Debian without DCMTK, whose owner has PostgreSQL start with the machine
 STAND_INS = {
     "dpkg-query": 'case $* in *" dcmtk") ;; *) printf installed ;; esac',
-    "apt-get": 'echo "apt-get $*" >> said; case $* in install*) touch installed ;; esac',
+    "apt-get": 'echo "apt-get $*" >> "$SAID"; case $* in install*) touch installed ;; esac',
     "systemctl": """
 case $1 in
   list-unit-files)
     echo "postgresql.service enabled enabled"
     [ ! -e installed ] || echo "added.service enabled enabled"
     ;;
-  *) echo "systemctl $*" >> said ;;
+  *) echo "systemctl $*" >> "$SAID" ;;
 esac""",
     "sudo": 'exec "$@"',
-    "npm": 'echo "npm $*" >> said',
+    "npm": 'mkdir -p WebApp/node_modules; echo "npm $*" >> "$SAID"',
     # Of invoke-rc.d's policy, which is this machine's own
     "tee": "exec cat > /dev/null",
     "chmod": "",
@@ -48,9 +53,10 @@ def copy_script(path: Path, folder: Path) -> Path:
     return shutil.copy(ROOT / path, folder / path)
 
 
-def test_a_client_brings_no_server_and_what_was_enabled_before_stays_so(tmp_path: Path) -> None:
-    for name, text in STAND_INS.items():
-        write_program(tmp_path / "bin" / name, text)
+def run_setup(tmp_path: Path, *words: str, **stand_ins: str) -> list[str]:
+    """What the stand-ins have been told by setup.sh."""
+    for name, text in {**STAND_INS, **stand_ins}.items():
+        write_program(tmp_path / "bin" / name.replace("_", "-"), text)
     setup = copy_script(SETUP, tmp_path)
     digest = hashlib.sha256(copy_script(REQUIREMENTS, tmp_path).read_bytes()).hexdigest()
     stamp = tmp_path / "build" / "venv" / "requirements.stamp"
@@ -58,12 +64,60 @@ def test_a_client_brings_no_server_and_what_was_enabled_before_stays_so(tmp_path
     stamp.write_text(f"{digest}  {REQUIREMENTS}\n", "utf-8")
 
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
-    subprocess.run([setup, "client"], env=environment, check=True, timeout=SECONDS)
-    update, install, disable = (tmp_path / "said").read_text("utf-8").splitlines()
+    environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path), "SAID": f"{tmp_path}/said"}
+    subprocess.run([setup, *words], env=environment, cwd=tmp_path, check=True, timeout=SECONDS)
+    return (tmp_path / "said").read_text("utf-8").splitlines()
+
+
+def test_a_client_brings_no_server_and_what_was_enabled_before_stays_so(tmp_path: Path) -> None:
+    update, install, disable = run_setup(tmp_path, "client")
     assert update.startswith("apt-get update")
     assert install.startswith("apt-get install") and install.endswith(" dcmtk")
     assert disable == "systemctl disable --quiet added.service"
+
+
+# The packages that dpkg-query is asked for are missing, and apt-get brings them
+NOTHING = {"dpkg_query": 'case $* in *Depends*) echo "clang-14 (>= 14.0)" ;; esac'}
+DPKG = {"dpkg": 'mkdir -p "$3"'}
+
+
+def test_running_needs_no_server_of_the_tests(tmp_path: Path) -> None:
+    said = run_setup(tmp_path, "run", **NOTHING)
+    installed = {word for line in said if "install" in line for word in line.split()}
+    assert {"g++", "orthanc", "orthanc-dev"} < installed
+    assert not installed & {
+        "postgresql",
+        "mariadb-server",
+        "chromium",
+        "clang",
+        "prometheus",
+        "samba",
+    }
+    assert not any("download" in line for line in said)
+
+
+def test_no_plugin_for_tests_gets_where_an_installed_orthanc_loads_it(tmp_path: Path) -> None:
+    said = run_setup(tmp_path, **NOTHING, **DPKG)
+    installed = {word for line in said if " install " in f" {line} " for word in line.split()}
+    (downloaded,) = [line for line in said if "download" in line]
+    for plugin in ("orthanc-postgresql", "orthanc-mysql", "orthanc-dicomweb", "orthanc-gdcm"):
+        assert plugin not in installed and plugin in downloaded.split()
+    assert {"postgresql", "mariadb-server"} < installed
+
+
+def test_a_taken_port_is_told_before_anything_is_installed(tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    start = copy_script(START, tmp_path)
+    copy_script(CONFIGURE, tmp_path)
+    for script in ("setup.sh", "build.sh"):
+        write_program(tmp_path / "Resources" / script, f'echo "{script}" >> "{said}"')
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        command = [start, "--dicom-port", str(taken.getsockname()[1]), "--http-port", "1"]
+        ended = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    assert ended.returncode != 0 and b"--dicom-port" in ended.stderr
+    assert not said.exists()
 
 
 CLIENT = ["setup client"]

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import harness
-from harness.orthanc import ORTHANC
+from harness.orthanc import ORTHANC, UNPACKED_PACKAGES
 
 
 def read_first_match(pattern: str, text: str) -> str:
@@ -72,6 +72,9 @@ def describe_packages(*names: str) -> dict[str, str]:
         found = dict(line.split(" ", 1) for line in finished.stdout.splitlines())
     except FileNotFoundError:
         found = {}
+    for name in names:  # what setup.sh has only unpacked
+        for path in UNPACKED_PACKAGES.glob(f"{name}_*.deb"):
+            found[name] = path.name.split("_")[1]
     return {name: found.get(name) or "not installed" for name in names}
 
 

@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from harness.orthanc import find_free_port
+from harness.orthanc import DEBIAN_PLUGINS, find_free_port
 
-MYSQL_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancMySQLIndex.so")
+MYSQL_PLUGIN = DEBIAN_PLUGINS / "libOrthancMySQLIndex.so"
 
 # That of Debian's package; the server refuses to be root
 USER = "mysql"

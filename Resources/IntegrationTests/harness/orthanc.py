@@ -29,7 +29,12 @@ BORROW_LAUNCHER = (
     else []
 )
 
-DICOMWEB_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancDicomWeb.so")
+# Debian's plugins as setup.sh unpacks them, or else as installed, as they are in ORTHANC_ROOT
+SYSTEM_PLUGINS = Path("/usr/share/orthanc/plugins")
+UNPACKED_PACKAGES = Path(__file__).parents[3] / "build" / "orthanc-plugins"
+_UNPACKED = UNPACKED_PACKAGES / SYSTEM_PLUGINS.relative_to("/")
+DEBIAN_PLUGINS = _UNPACKED if _UNPACKED.exists() and not ORTHANC_ROOT else SYSTEM_PLUGINS
+DICOMWEB_PLUGIN = DEBIAN_PLUGINS / "libOrthancDicomWeb.so"
 
 # Orthanc closes an HTTP connection that rests for a second, and whatever is about to be sent on it
 # is lost

@@ -15,10 +15,10 @@ from typing import Any, Self
 
 from harness.certificates import Certificate
 from harness.metrics import wait_until
-from harness.orthanc import find_free_port
+from harness.orthanc import DEBIAN_PLUGINS, find_free_port
 from harness.process import is_running, keep_children_still, list_children
 
-POSTGRESQL_PLUGIN = Path("/usr/share/orthanc/plugins/libOrthancPostgreSQLIndex.so")
+POSTGRESQL_PLUGIN = DEBIAN_PLUGINS / "libOrthancPostgreSQLIndex.so"
 
 PROGRAMS = Path("/usr/lib/postgresql")
 
