@@ -10,12 +10,13 @@ file(GLOB PROGRAM_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/Plugin/Transcodi
 add_library(OrthancPerfProgram STATIC ${PROGRAM_SOURCES})
 target_link_libraries(OrthancPerfProgram PUBLIC OrthancPerfCore)
 
-# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program/Dcmdata and
-# Plugin/Transcoding/Program/Dcmtk, with the library Perf::DCMTK, if that is there. All but main()
-# is OrthancPerfDcmtkParts: objects, as some replace what the library brings.
+# perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program's folders
+# Dcmdata, Frames and Dcmtk, with the library Perf::DCMTK, if that is there. All but main() is
+# OrthancPerfDcmtkParts: objects, as some replace what the library brings.
 function(perf_add_worker_program name folder library)
   file(GLOB sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/Dcmdata/*.cpp
+    ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/Frames/*.cpp
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder}/*.cpp)
 
   if(NOT EXISTS ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/${folder})

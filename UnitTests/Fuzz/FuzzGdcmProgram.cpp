@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any file through what the program OrthancPerfGdcm does (ProgramCheck.h)
 #include "Fuzz/ProgramCheck.h"
-#include "Transcoding/Program/Gdcm/GdcmEngine.h"
+#include "Transcoding/Program/Frames/FrameTranscoding.h"
+#include "Transcoding/Program/Gdcm/GdcmCodec.h"
 
 using namespace OrthancPerf;
 
@@ -16,7 +17,9 @@ extern "C" const char* __asan_default_options()
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  static EngineProcess engine("GDCM", [] { return std::make_unique<GdcmEngine>(); });
+  static EngineProcess engine(
+      "GDCM",
+      [] { return std::make_unique<FrameTranscoding>("gdcm", std::make_unique<GdcmCodec>()); });
   Input input(data, size);
   ProgramCheck(engine, ProgramCheck::Kind::Gdcm).Run(input);
   return 0;

@@ -11,9 +11,12 @@ namespace OrthancPerf
 {
   namespace
   {
-    // Any sample widens it
-    constexpr SampleRange NOTHING = {std::numeric_limits<std::int64_t>::max(),
-                                     std::numeric_limits<std::int64_t>::min()};
+    // "bits" of each sample are used
+    SampleRange MakeRange(unsigned int bits, bool isSigned)
+    {
+      const std::int64_t values = std::int64_t(1) << bits;
+      return isSigned ? SampleRange{-values / 2, values / 2 - 1} : SampleRange{0, values - 1};
+    }
 
     // Calls "visit" with a sample of the format's type
     template <typename Visit>
@@ -31,7 +34,7 @@ namespace OrthancPerf
     }
 
     template <typename Sample>
-    void Widen(SampleRange& range, std::string_view frame)
+    void WidenBy(SampleRange& range, std::string_view frame)
     {
       Sample minimum = std::numeric_limits<Sample>::max();
       Sample maximum = std::numeric_limits<Sample>::min();
@@ -46,22 +49,6 @@ namespace OrthancPerf
 
       range.minimum = std::min<std::int64_t>(range.minimum, minimum);
       range.maximum = std::max<std::int64_t>(range.maximum, maximum);
-    }
-
-    template <typename Sample>
-    void WidenBeyond(SampleRange& range, std::string_view frame, const SampleRange& padding)
-    {
-      for (std::size_t i = 0; i + sizeof(Sample) <= frame.size(); i += sizeof(Sample))
-      {
-        Sample sample = 0;
-        std::memcpy(&sample, frame.data() + i, sizeof(Sample));
-
-        if (!SampleRange{sample, sample}.FitsInto(padding))
-        {
-          range.minimum = std::min<std::int64_t>(range.minimum, sample);
-          range.maximum = std::max<std::int64_t>(range.maximum, sample);
-        }
-      }
     }
 
     // Each sample becomes what "change" makes of it
@@ -84,36 +71,39 @@ namespace OrthancPerf
 
   SampleRange SampleRange::Allowed(const FrameFormat& format) noexcept
   {
-    const std::int64_t values = std::int64_t(1) << format.bitsStored;
-    return format.isSigned ? SampleRange{-values / 2, values / 2 - 1} : SampleRange{0, values - 1};
+    return MakeRange(format.bitsStored, format.isSigned);
   }
 
 
-  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format)
+  SampleRange SampleRange::Allocated(const FrameFormat& format) noexcept
   {
-    SampleRange range = NOTHING;
-
-    for (const std::string_view frame : frames)
-    {
-      WithSample(format, [&](auto sample) { Widen<decltype(sample)>(range, frame); });
-    }
-
-    return range;
+    return MakeRange(format.bitsAllocated, format.isSigned);
   }
 
 
-  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format,
-                           const SampleRange& padding)
+  void SampleRange::Widen(std::string_view frame, const FrameFormat& format)
   {
-    SampleRange range = NOTHING;
+    WithSample(format, [&](auto sample) { WidenBy<decltype(sample)>(*this, frame); });
+  }
 
-    for (const std::string_view frame : frames)
-    {
-      WithSample(format,
-                 [&](auto sample) { WidenBeyond<decltype(sample)>(range, frame, padding); });
-    }
 
-    return range.minimum <= range.maximum ? range : MeasureRange(frames, format);
+  void SampleRange::WidenBeyond(const SampleRange& padding, std::string_view frame,
+                                const FrameFormat& format)
+  {
+    WithSample(format,
+               [&](auto sample)
+               {
+                 for (std::size_t i = 0; i + sizeof(sample) <= frame.size(); i += sizeof(sample))
+                 {
+                   std::memcpy(&sample, frame.data() + i, sizeof(sample));
+
+                   if (sample < padding.minimum || sample > padding.maximum)
+                   {
+                     minimum = std::min<std::int64_t>(minimum, sample);
+                     maximum = std::max<std::int64_t>(maximum, sample);
+                   }
+                 }
+               });
   }
 
 

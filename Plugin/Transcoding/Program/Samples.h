@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -39,26 +39,31 @@ namespace OrthancPerf
   };
 
 
-  // The smallest and the largest sample of some frames, all allocated bits taken as one number
+  // The smallest and the largest of some samples, all allocated bits taken as one number; empty at
+  // first. A value.
   struct SampleRange
   {
-    std::int64_t minimum = 0;
-    std::int64_t maximum = 0;
+    std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
+    std::int64_t maximum = std::numeric_limits<std::int64_t>::min();
+
+    bool IsEmpty() const noexcept
+    {
+      return minimum > maximum;
+    }
 
     bool FitsInto(const SampleRange& other) const noexcept
     {
       return minimum >= other.minimum && maximum <= other.maximum;
     }
 
-    // What Bits Stored and Pixel Representation allow
+    // By the samples of a frame; by those outside of "padding"
+    void Widen(std::string_view frame, const FrameFormat& format);
+    void WidenBeyond(const SampleRange& padding, std::string_view frame, const FrameFormat& format);
+
+    // What Bits Stored and Pixel Representation allow; what Bits Allocated does
     static SampleRange Allowed(const FrameFormat& format) noexcept;
+    static SampleRange Allocated(const FrameFormat& format) noexcept;
   };
-
-  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format);
-
-  // The same of samples outside of "padding"; of all, if none is
-  SampleRange MeasureRange(const std::vector<std::string_view>& frames, const FrameFormat& format,
-                           const SampleRange& padding);
 
   // Moves samples outside of the range to its ends
   void ClampSamples(std::string& frame, const SampleRange& range, const FrameFormat& format);

@@ -141,7 +141,10 @@ namespace OrthancPerf
 
     const std::string_view samples(reinterpret_cast<const char*>(pixels), image.GetSize());
 
-    if (!MeasureRange({samples}, image).FitsInto(SampleRange::Allowed(image)))
+    SampleRange range;
+    range.Widen(samples, image);
+
+    if (!range.FitsInto(SampleRange::Allowed(image)))
     {
       throw NotCovered("the image has bits above its High Bit, which lossy compression would lose");
     }

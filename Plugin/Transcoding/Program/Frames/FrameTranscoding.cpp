@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/Frames/FrameTranscoding.h"
+
+#include "Dicom/CodecError.h"
+#include "Dicom/ElementWriter.h"
+#include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/RleFrame.h"
+#include "Transcoding/LossySettings.h"
+#include "Transcoding/Program/Dcmdata/FileInMemory.h"
+#include "Transcoding/Program/Frames/FrameSource.h"
+#include "Transcoding/Program/RunWorker.h"
+
+#include <algorithm>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    void CheckLossyJpeg(const EncodingTask& task)
+    {
+      const bool isBaseline = std::string_view(task.target.uid) == TransferSyntaxUid::JPEG_BASELINE;
+
+      if (task.format.isSigned)
+      {
+        throw NotCovered("JPEG has no signed samples");
+      }
+
+      if (isBaseline ? task.format.bitsAllocated > 8 : task.format.bitsStored > 12)
+      {
+        throw NotCovered(isBaseline ? "JPEG Baseline has 8 bits, allocated and stored"
+                                    : "JPEG Extended has at most 12 bits");
+      }
+    }
+
+
+    void CheckLossy(const EncodingTask& task)
+    {
+      constexpr unsigned int MINIMUM_BITS = 4;
+
+      if (task.format.bitsStored < MINIMUM_BITS)
+      {
+        throw NotCovered("Lossy compression would leave little of so few bits");
+      }
+
+      if (task.colors == "PALETTE COLOR")
+      {
+        throw NotCovered("Indices into a palette can't be compressed with loss");
+      }
+
+      if (!task.HasStoredBitsOnly())
+      {
+        throw NotCovered(
+            "The image has bits above its High Bit, which lossy compression would lose");
+      }
+
+      if (task.target.codestream == CodestreamKind::Jpeg)
+      {
+        CheckLossyJpeg(task);
+      }
+    }
+
+
+    // What the target can hold, whatever the library
+    void CheckTask(const EncodingTask& task)
+    {
+      constexpr std::size_t LARGEST_JPEG = 65000;  // rows or columns: JPEG_MAX_DIMENSION of libjpeg
+      const CodestreamKind kind = task.target.codestream;
+
+      if (kind != CodestreamKind::Rle && task.format.bitsAllocated > 16)
+      {
+        throw NotCovered("More than 16 Bits Allocated are compressed to RLE only");
+      }
+
+      if (task.isLossy)
+      {
+        CheckLossy(task);
+      }
+
+      if (kind == CodestreamKind::Jpeg &&
+          (task.format.rows > LARGEST_JPEG || task.format.columns > LARGEST_JPEG))
+      {
+        throw NotCovered("JPEG has no more than 65,000 rows or columns here");
+      }
+    }
+
+
+    EncodingTask MakeTask(const IFrameCodec& codec, FrameSource& source,
+                          const TransferSyntax& target, unsigned int quality)
+    {
+      const bool isLossy = target.isLossy && (target.codestream != CodestreamKind::JpegLs ||
+                                              GetNearLosslessError(quality) > 0);
+      const SampleRange all = SampleRange::Allocated(source.GetFormat());
+      EncodingTask task = {target, quality, isLossy, source.GetFormat(), source.GetColors(),
+                           all,    all};
+
+      if (isLossy || (target.codestream != CodestreamKind::Rle && codec.DependsOnRange(target)))
+      {
+        source.MeasureRange(task.range, task.unpadded);
+      }
+
+      CheckTask(task);
+
+      if (target.codestream != CodestreamKind::Rle)
+      {
+        codec.Check(task);
+      }
+
+      return task;
+    }
+
+
+    // Whether decoded samples can have other values than Bits Stored allows, which a codec does not
+    // know of: JPEG has 8 or 12 bits, JPEG 2000 all that are allocated
+    bool MayExceedStoredBits(const EncodingTask& task)
+    {
+      const bool isJpeg = task.target.codestream == CodestreamKind::Jpeg;
+      const unsigned int bits =
+          isJpeg ? std::min(task.format.bitsAllocated, 12U) : task.format.bitsAllocated;
+      return task.isLossy && task.target.codestream != CodestreamKind::JpegLs &&
+             bits > task.format.bitsStored;
+    }
+
+
+    // Where decoded samples would exceed Bits Stored, those near the ends of the range are moved
+    // inwards, by as much, and a little more each time
+    std::string EncodeWithinRange(const IFrameCodec& codec, const EncodingTask& task,
+                                  std::string_view frame)
+    {
+      constexpr unsigned int ATTEMPTS = 4;
+      const SampleRange allowed = SampleRange::Allowed(task.format);
+      const std::int64_t most = (allowed.maximum - allowed.minimum) / 8;
+      SampleRange range = allowed;
+      std::string samples(frame);
+
+      for (unsigned int i = 0; i < ATTEMPTS; i++)
+      {
+        std::string encoded = codec.Encode(task, samples);
+        SampleRange found;
+        found.Widen(DecodeFrame(codec, task.target.codestream, task.format, encoded), task.format);
+
+        if (found.FitsInto(allowed))
+        {
+          return encoded;
+        }
+
+        range.minimum += std::max<std::int64_t>(allowed.minimum - found.minimum, 0) * 3 / 2;
+        range.maximum -= std::max<std::int64_t>(found.maximum - allowed.maximum, 0) * 3 / 2;
+
+        if (range.minimum - allowed.minimum > most || allowed.maximum - range.maximum > most)
+        {
+          break;
+        }
+
+        ClampSamples(samples, range, task.format);
+      }
+
+      throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+    }
+
+
+    std::string EncodeFrame(const IFrameCodec& codec, const EncodingTask& task,
+                            std::string_view frame)
+    {
+      if (task.target.codestream == CodestreamKind::Rle)
+      {
+        return EncodeRleFrame(frame, task.format.columns, task.format.samples,
+                              task.format.GetSampleSize());
+      }
+
+      return MayExceedStoredBits(task) ? EncodeWithinRange(codec, task, frame)
+                                       : codec.Encode(task, frame);
+    }
+
+
+    // Photometric Interpretation of what is written
+    std::string_view GetEncodedColors(const EncodingTask& task)
+    {
+      // libjpeg makes YCbCr of RGB, and of its chrominance a quarter
+      if (task.target.codestream == CodestreamKind::Jpeg && task.isLossy &&
+          task.format.samples == 3)
+      {
+        return "YBR_FULL_422";
+      }
+
+      if (task.target.codestream == CodestreamKind::Jpeg2000 && task.IsRgb())
+      {
+        return task.isLossy ? "YBR_ICT" : "YBR_RCT";
+      }
+
+      return task.colors;
+    }
+
+
+    std::string_view Encode(const IFrameCodec& codec, FrameSource& source, DataSetEditor& editor,
+                            const TransferSyntax& target, unsigned int quality)
+    {
+      const EncodingTask task = MakeTask(codec, source, target, quality);
+      EncapsulatedPixels pixels(source.GetCount());
+
+      for (std::size_t i = 0; i < source.GetCount(); i++)
+      {
+        pixels.BeginFrame().append(EncodeFrame(codec, task, source.Get(i)));
+        pixels.EndFrame();
+      }
+
+      editor.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
+      return GetEncodedColors(task);
+    }
+
+
+    void Decode(FrameSource& source, DataSetEditor& editor)
+    {
+      std::string pixels;
+      pixels.reserve(source.GetFormat().GetFrameSize() * source.GetCount());
+
+      for (std::size_t i = 0; i < source.GetCount(); i++)
+      {
+        pixels.append(source.Get(i));
+      }
+
+      editor.Set(TAG_PIXEL_DATA, source.GetFormat().bitsAllocated > 8 ? "OW" : "OB", pixels);
+    }
+  }
+
+
+  FrameTranscoding::FrameTranscoding(const char* name, std::unique_ptr<const IFrameCodec> codec) :
+    name_(name),
+    codec_(std::move(codec))
+  {
+  }
+
+
+  bool FrameTranscoding::CanWrite(const std::string& transferSyntax) const noexcept
+  {
+    const TransferSyntax* const syntax = FindTransferSyntax(transferSyntax);
+    return syntax != nullptr && syntax->isWritable &&
+           (!syntax->isEncapsulated || syntax->codestream == CodestreamKind::Rle ||
+            codec_->CanEncode(*syntax));
+  }
+
+
+  EngineResult FrameTranscoding::Transcode(const void* data, std::size_t size,
+                                           const TranscodingTarget& target) const noexcept
+  {
+    return MakeResult(
+        [&]
+        {
+          if (!CanWrite(target.transferSyntax))
+          {
+            throw NotCovered(std::string(codec_->GetLibrary()) +
+                             " does not write this transfer syntax");
+          }
+
+          return Run({static_cast<const char*>(data), size},
+                     *FindTransferSyntax(target.transferSyntax),
+                     std::clamp(target.lossyQuality, 1u, 100u));
+        });
+  }
+
+
+  std::string FrameTranscoding::Run(std::string_view file, const TransferSyntax& target,
+                                    unsigned int quality) const
+  {
+    const ImageDescription image = DescribeImage(file.data(), file.size());
+    const TransferSyntax* const source = FindTransferSyntax(image.transferSyntax.data());
+
+    if (source == &target)
+    {
+      return std::string(file);
+    }
+
+    Check(image, source, target);
+
+    if (!source->isEncapsulated && !target.isEncapsulated)
+    {
+      return ConvertFile(file, target.uid);
+    }
+
+    const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
+
+    if (source->coding != plain.coding)
+    {
+      return TranscodePixels(ConvertFile(file, plain.uid), target, quality);
+    }
+
+    return target.coding == plain.coding
+               ? TranscodePixels(file, target, quality)
+               : ConvertFile(TranscodePixels(file, plain, quality), target.uid);
+  }
+
+
+  void FrameTranscoding::Check(const ImageDescription& image, const TransferSyntax* source,
+                               const TransferSyntax& target) const
+  {
+    if (image.isDeflated)
+    {
+      // A few bytes may become gigabytes, to which dcmdata sets no limit
+      throw NotCovered("inflating is left to dcmtk");
+    }
+
+    if (!IsReadable(source) ||
+        (source->codestream != CodestreamKind::None && source->codestream != CodestreamKind::Rle &&
+         !codec_->CanDecode(source->codestream)))
+    {
+      throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
+    }
+
+    if (image.bitsAllocated > 16 && source->coding == DataSetCoding::ExplicitBigEndian)
+    {
+      throw NotCovered("The order of words in big endian pixels of more than 16 bits is uncertain");
+    }
+
+    const std::string obstacle = FindObstacle(image, target.uid);
+
+    if (!obstacle.empty())
+    {
+      throw NotCovered(obstacle);
+    }
+  }
+
+
+  // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
+  std::string FrameTranscoding::TranscodePixels(std::string_view file, const TransferSyntax& target,
+                                                unsigned int quality) const
+  {
+    DataSetEditor editor(file.data(), file.size());
+    const ImageDescription image = DescribeImage(file.data(), file.size());
+
+    if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
+    {
+      // The compressed pixels of an Icon Image Sequence are in the transfer syntax of the whole
+      if (image.hasNestedFragments)
+      {
+        throw NotCovered("A sequence, an icon's probably, has compressed pixels of its own");
+      }
+
+      FrameSource source(*codec_, image, file.size());
+      std::string_view colors = source.GetColors();
+
+      if (target.isEncapsulated)
+      {
+        colors = Encode(*codec_, source, editor, target, quality);
+      }
+      else
+      {
+        Decode(source, editor);
+      }
+
+      if (source.HasLoss())
+      {
+        editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
+      }
+
+      if (colors != image.photometricInterpretation)
+      {
+        editor.Set(TAG_PHOTOMETRIC_INTERPRETATION, "CS", colors);
+      }
+
+      // RLE has planes, whatever Planar Configuration says (DICOM PS3.5 section G.2): Orthanc up to
+      // 1.11.2 decodes 1 to false colours
+      if (image.samplesPerPixel > 1)
+      {
+        editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
+      }
+
+      editor.Remove(TAG_EXTENDED_OFFSET_TABLE);
+      editor.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
+    }
+
+    editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.uid);
+    return editor.Write();
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Dicom/DataSetEditor.h"
+#include "Dicom/ImageDescription.h"
+#include "Dicom/TransferSyntax.h"
+#include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Program/Frames/FrameCodec.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  // The engine of a worker program, and the one way of a file through it, whatever the library:
+  // finds the frames, decodes and encodes one after the other, and puts them into a copy of the
+  // file. RLE and uncompressed pixels need no library. Of an image it changes the Pixel Data, what
+  // says how they are encoded, and the File Meta Information. All other elements stay byte for
+  // byte, unless the data set itself changes between encodings, which is dcmdata's work
+  // (FileInMemory.h). A compressed icon becomes uncompressed, as it may be in every transfer
+  // syntax.
+  //
+  // Owned by the main function. One thread, as a library's state is that of the process.
+  class FrameTranscoding : public ITranscodingEngine
+  {
+  public:
+    // "name": of the engine, "dcmtk"
+    FrameTranscoding(const char* name, std::unique_ptr<const IFrameCodec> codec);
+
+    const char* GetName() const noexcept override
+    {
+      return name_;
+    }
+
+    bool CanWrite(const std::string& transferSyntax) const noexcept override;
+
+    EngineResult Transcode(const void* data, std::size_t size,
+                           const TranscodingTarget& target) const noexcept override;
+
+  private:
+    std::string Run(std::string_view file, const TransferSyntax& target,
+                    unsigned int quality) const;
+    void Check(const ImageDescription& image, const TransferSyntax* source,
+               const TransferSyntax& target) const;
+    std::string TranscodePixels(std::string_view file, const TransferSyntax& target,
+                                unsigned int quality) const;
+
+    const char* const name_;
+    const std::unique_ptr<const IFrameCodec> codec_;
+  };
+}

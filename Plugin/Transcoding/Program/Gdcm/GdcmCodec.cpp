@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Transcoding/Program/Gdcm/GdcmCodec.h"
+
+#include "Dicom/CodecError.h"
+#include "Transcoding/LossySettings.h"
+#include "Transcoding/Program/Gdcm/LibjpegWarnings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <dcmtk/config/osconfig.h>
+#include <dcmtk/oflog/oflog.h>
+#include <gdcmByteValue.h>
+#include <gdcmFragment.h>
+#include <gdcmJPEG2000Codec.h>
+#include <gdcmJPEGCodec.h>
+#include <gdcmJPEGLSCodec.h>
+#include <gdcmSequenceOfFragments.h>
+#include <gdcmTrace.h>
+#include <limits>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const gdcm::Tag PIXEL_DATA(0x7fe0, 0x0010);
+
+    std::uint32_t CheckLength(std::size_t length)
+    {
+      // GDCM counts in 32 bits, the last values of which have a meaning, and rounds up
+      if (length > std::numeric_limits<std::int32_t>::max())
+      {
+        throw std::length_error("A frame is longer than GDCM can count");
+      }
+
+      return static_cast<std::uint32_t>(length);
+    }
+
+    std::string Copy(const gdcm::ByteValue* value)
+    {
+      if (value == nullptr || value->GetPointer() == nullptr)
+      {
+        throw CodecError("GDCM made nothing of a frame");
+      }
+
+      return {value->GetPointer(), value->GetLength()};
+    }
+
+    gdcm::PhotometricInterpretation::PIType GetColors(const FrameFormat& format, bool isRgb)
+    {
+      if (format.samples == 1)
+      {
+        return gdcm::PhotometricInterpretation::MONOCHROME2;
+      }
+
+      return isRgb ? gdcm::PhotometricInterpretation::RGB
+                   : gdcm::PhotometricInterpretation::YBR_FULL;
+    }
+
+    // "bits" of each sample are coded. No codec converts colours, unless they are said to be RGB.
+    void SetUp(gdcm::ImageCodec& codec, const FrameFormat& format, unsigned int bits, bool isSigned,
+               bool isRgb)
+    {
+      const std::array<unsigned int, 3> dimensions = {static_cast<unsigned int>(format.columns),
+                                                      static_cast<unsigned int>(format.rows), 1};
+      const auto width = static_cast<unsigned short>(bits);
+      codec.SetNumberOfDimensions(2);
+      codec.SetDimensions(dimensions.data());
+      codec.SetPlanarConfiguration(0);
+      codec.SetPhotometricInterpretation(GetColors(format, isRgb));
+      codec.SetNeedOverlayCleanup(false);
+      codec.SetPixelFormat(gdcm::PixelFormat(static_cast<unsigned short>(format.samples), width,
+                                             width, static_cast<unsigned short>(bits - 1),
+                                             isSigned ? 1 : 0));
+    }
+
+    // Padded to an even length
+    std::string CallEncoder(gdcm::ImageCodec& codec, std::string_view frame)
+    {
+      gdcm::DataElement source(PIXEL_DATA, 0, gdcm::VR::OW);
+      gdcm::DataElement encoded;
+      source.SetByteValue(frame.data(), CheckLength(frame.size()));
+
+      if (!codec.Code(source, encoded) || encoded.GetSequenceOfFragments() == nullptr ||
+          encoded.GetSequenceOfFragments()->GetNumberOfFragments() != 1)
+      {
+        throw CodecError("GDCM could not encode a frame");
+      }
+
+      return Copy(encoded.GetSequenceOfFragments()->GetFragment(0).GetByteValue());
+    }
+
+    // "size": of the decoded frame
+    std::string CallDecoder(gdcm::ImageCodec& codec, std::string_view codestream, std::size_t size)
+    {
+      gdcm::Fragment fragment;
+      fragment.SetByteValue(codestream.data(), CheckLength(codestream.size()));
+
+      // GDCM counts references: the element owns it
+      auto* const fragments = new gdcm::SequenceOfFragments;
+      gdcm::DataElement source(PIXEL_DATA, 0, gdcm::VR::OB);
+      gdcm::DataElement decoded;
+      source.SetValue(*fragments);
+      fragments->AddFragment(fragment);
+
+      if (!codec.Decode(source, decoded))
+      {
+        throw CodecError("GDCM could not decode a frame");
+      }
+
+      std::string bytes = Copy(decoded.GetByteValue());
+
+      if (bytes.size() != size && bytes.size() != size + size % 2)
+      {
+        throw CodecError("GDCM decoded a frame to another size than its image has");
+      }
+
+      bytes.resize(size);
+      return bytes;
+    }
+
+    // How many bits of each sample have to be encoded so that all come back: 8 at least, as that is
+    // what libjpeg has, and what DCMTK, thus Orthanc, reads of JPEG-LS as others do
+    unsigned int GetLosslessBits(const EncodingTask& task)
+    {
+      // With up to 8 bits the codecs take samples of one byte
+      const unsigned int minimum = task.format.bitsAllocated == 8 ? 8U : 9U;
+      return !task.format.isSigned && task.HasStoredBitsOnly()
+                 ? std::max(task.format.bitsStored, minimum)
+                 : task.format.bitsAllocated;
+    }
+
+    // libjpeg knows 8, 12 and 16 bits, with loss the first two of them
+    unsigned int GetJpegBits(const EncodingTask& task)
+    {
+      const unsigned int bits =
+          task.isLossy ? std::min(task.format.bitsAllocated, 12U) : GetLosslessBits(task);
+      return bits <= 8 ? 8 : bits <= 12 ? 12 : 16;
+    }
+
+    // An eighth of all values there are is the most that makes sense. No sample differs by more
+    // than the error, and CharLS keeps them within the bits that it encodes; but it takes them for
+    // unsigned: beyond its largest value, a signed one would become the smallest.
+    void CheckError(const EncodingTask& task)
+    {
+      const int error = GetNearLosslessError(task.quality);
+      const SampleRange reached = {task.range.minimum - error, task.range.maximum + error};
+
+      if (8 * error > 1 << task.format.bitsStored)
+      {
+        throw NotCovered("The error of lossy compression would be large for so few bits");
+      }
+
+      if ((task.format.isSigned || GetLosslessBits(task) > task.format.bitsStored) &&
+          !reached.FitsInto(SampleRange::Allowed(task.format)))
+      {
+        throw NotCovered("Lossy compression would make samples exceed Bits Stored");
+      }
+    }
+
+    // In decibels. GDCM encodes all allocated bits, and the peak of its signal to noise ratio is
+    // their largest value: CT of 12 bits in 16 would be treated as if all of it was noise. So would
+    // CT that is padded with values far below.
+    double GetUnusedRange(const EncodingTask& task)
+    {
+      const auto used = static_cast<double>(task.unpadded.maximum - task.unpadded.minimum);
+      const double all = std::pow(2.0, task.format.bitsAllocated) - 1.0;
+      return 20.0 * std::log10(all / std::max(used, 1.0));
+    }
+
+    std::string EncodeJpeg2000(const EncodingTask& task, std::string_view frame)
+    {
+      gdcm::JPEG2000Codec codec;
+      SetUp(codec, task.format, task.format.bitsAllocated, task.format.isSigned, task.IsRgb());
+      codec.SetMCT(task.IsRgb() ? 1 : 0);
+      codec.SetReversible(!task.isLossy);
+
+      if (task.isLossy)
+      {
+        codec.SetQuality(0, GetJpeg2000Fidelity(task.quality) + GetUnusedRange(task));
+      }
+
+      try
+      {
+        return CallEncoder(codec, frame);
+      }
+      catch (const CodecError&)
+      {
+        // Where pixels have more than 4 bytes, GDCM's buffer is too small for what is hard to
+        // compress
+        throw NotCovered("GDCM could not write a frame in JPEG 2000");
+      }
+    }
+  }
+
+
+  GdcmCodec::GdcmCodec()
+  {
+    gdcm::Trace::DebugOff();
+    gdcm::Trace::WarningOff();
+    gdcm::Trace::ErrorOff();
+    OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // values of elements among it
+  }
+
+
+  bool GdcmCodec::CanDecode(CodestreamKind) const noexcept
+  {
+    return true;
+  }
+
+
+  bool GdcmCodec::CanEncode(const TransferSyntax&) const noexcept
+  {
+    return true;
+  }
+
+
+  std::string GdcmCodec::Decode(CodestreamKind kind, const FrameFormat& format,
+                                const CodestreamHeader& header, std::string_view frame) const
+  {
+    const unsigned int bits = header.precision <= 8 ? 8 : 16;
+    const std::size_t size = format.rows * format.columns * format.samples * (bits / 8);
+
+    if (kind == CodestreamKind::Jpeg)
+    {
+      // GDCM picks its library by the bits: libjpeg is there three times
+      const unsigned int depth = header.precision > 8 && header.precision <= 12 ? 12 : bits;
+      const LibjpegWarnings warnings;
+      gdcm::JPEGCodec codec;
+      SetUp(codec, format, depth, false, false);
+      std::string samples = CallDecoder(codec, frame, size);
+
+      if (warnings.IsDamaged())
+      {
+        throw CodecError("A JPEG frame is damaged");
+      }
+
+      return samples;
+    }
+
+    if (kind == CodestreamKind::JpegLs)
+    {
+      gdcm::JPEGLSCodec codec;
+      SetUp(codec, format, bits, false, false);
+      return CallDecoder(codec, frame, size);
+    }
+
+    gdcm::JPEG2000Codec codec;
+    codec.SetNumberOfThreadsForDecompression(0);
+    SetUp(codec, format, bits, header.isSigned, false);
+    return CallDecoder(codec, frame, size);
+  }
+
+
+  bool GdcmCodec::DependsOnRange(const TransferSyntax& target) const noexcept
+  {
+    return target.codestream != CodestreamKind::Jpeg2000;
+  }
+
+
+  void GdcmCodec::Check(const EncodingTask& task) const
+  {
+    constexpr std::size_t SMALLEST_JPEG_LS = 64;     // pixels
+    constexpr std::size_t SMALLEST_JPEG_2000 = 768;  // bytes
+    const CodestreamKind kind = task.target.codestream;
+    const FrameFormat& format = task.format;
+
+    if (task.isLossy && kind == CodestreamKind::JpegLs)
+    {
+      CheckError(task);
+    }
+
+    if (kind == CodestreamKind::JpegLs && format.rows * format.columns < SMALLEST_JPEG_LS)
+    {
+      throw NotCovered("The buffer that GDCM has for JPEG-LS is too small for so few pixels");
+    }
+
+    // GDCM writes, unchecked, into a buffer of twice the size of the pixels
+    if (kind == CodestreamKind::Jpeg2000 &&
+        (format.rows < 2 || format.columns < 2 || format.GetFrameSize() < SMALLEST_JPEG_2000))
+    {
+      throw NotCovered("GDCM does not write JPEG 2000 safely with so few pixels");
+    }
+  }
+
+
+  std::string GdcmCodec::Encode(const EncodingTask& task, std::string_view frame) const
+  {
+    if (task.target.codestream == CodestreamKind::Jpeg2000)
+    {
+      return EncodeJpeg2000(task, frame);
+    }
+
+    if (task.target.codestream == CodestreamKind::JpegLs)
+    {
+      gdcm::JPEGLSCodec codec;
+      codec.SetLossless(!task.isLossy);
+      codec.SetLossyError(task.isLossy ? GetNearLosslessError(task.quality) : 0);
+      SetUp(codec, task.format, GetLosslessBits(task), false, task.IsRgb());
+      return CallEncoder(codec, frame);
+    }
+
+    gdcm::JPEGCodec codec;
+    codec.SetLossless(!task.isLossy);
+    codec.SetQuality(task.isLossy ? task.quality : 100);
+    SetUp(codec, task.format, GetJpegBits(task), false, task.IsRgb());
+    return CallEncoder(codec, frame);
+  }
+}
