@@ -58,10 +58,13 @@ namespace OrthancPerf
         // DCMTK's CharLS writes and reads with other thresholds than T.87 section C.2.4.1.1.1.
         // Nothing tells who wrote a frame.
         {&Peculiarities::hasFewBits, "JPEG-LS of fewer than 8 bits"},
-        // T.87 section C.2.4.1.1. CharLS, which is in both, decodes as if all bits were in use.
+        // T.87 section C.2.4.1.1. CharLS (1 in DCMTK, 2 in GDCM) decodes as if all bits were in
+        // use.
         {&Peculiarities::hasOtherMaximum,
          "JPEG-LS with another largest sample than its bits allow for"},
-        // Likewise. CharLS halves the counts of one of its contexts at 64 all the same.
+        // Likewise. Where a run ends, CharLS keeps the low 8 bits of it. It decodes no other than
+        // 64
+        // with interleaved samples.
         {&Peculiarities::hasOtherReset, "JPEG-LS with another RESET than 64"},
         // T.87 sections C.2.3 and C.2.4.1.2. DCMTK ignores it, GDCM fails.
         {&Peculiarities::hasPointTransform, "JPEG-LS with a point transform"},

@@ -14,9 +14,10 @@ namespace OrthancPerf
   // What holds in Orthanc 1.10.1 to 1.13.0 counts. Its decoder takes samples of uncompressed images
   // by their attributes (DicomIntegerPixelAccessor), and shows YBR_FULL not at all. Of compressed
   // frames it takes what DCMTK decodes, as if it was uncompressed (DicomImageDecoder::ApplyCodec):
-  // Bits Stored 8 has no room for 16 allocated, High Bit moves nothing, and YBR_FULL is shown as
-  // RGB, but for lossy JPEG. RLE with Planar Configuration 1 has false colours up to 1.11.2. Of
-  // JPEG 2000, only a plugin decodes, and gives Orthanc uncompressed pixels.
+  // Bits Stored 8 has no room for 16 allocated, and High Bit moves nothing. YBR_FULL is shown as
+  // RGB, but for lossy JPEG and, from 1.12.1 on, Planar Configuration 1. RLE with Planar
+  // Configuration 1 has false colours up to 1.11.2. Of JPEG 2000, only a plugin decodes, and gives
+  // Orthanc uncompressed pixels.
   std::string FindLossOfPicture(const ImageDescription& received, const ImageDescription& stored);
 
   // The same before anything is done: of what engines would make of it in this transfer syntax

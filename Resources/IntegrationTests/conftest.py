@@ -4,6 +4,7 @@
 import os
 import random
 import re
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,8 +55,9 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None, Non
 
 
 def pytest_sessionfinish() -> None:
-    """After an interruption, too, no server is left."""
-    REAPER.judge(wait=True)
+    """After -x or an interruption, too, no server is left, and what went wrong is shown."""
+    for fault in REAPER.judge(wait=True):
+        print(fault, file=sys.stderr)
 
 
 @pytest.fixture(scope="session")

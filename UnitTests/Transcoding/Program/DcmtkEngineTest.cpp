@@ -968,6 +968,18 @@ namespace OrthancPerf
   }
 
 
+  // Three samples of three bytes: an odd size
+  TEST(DcmtkEngine, RleOf24BitsKeepsItsLastByte)
+  {
+    SampleShape shape = MakeShape(24, 24);
+    shape.rows = 1;
+    shape.columns = 3;
+    const std::string samples = "abcdefghi";
+    const std::string file = MakeEncapsulated(shape, RLE, {EncodeRleFrame(samples, 3, 1, 3)});
+    EXPECT_EQ(Describe(Make(file, EXPLICIT_LITTLE_ENDIAN)).pixelData, samples + '\0');
+  }
+
+
   TEST(DcmtkEngine, NoFileIsTooBrokenForIt)
   {
     const std::string file =

@@ -121,14 +121,14 @@ namespace OrthancPerf
     void PutNative(DcmItem& item, DcmPixelData& pixels, const PixelDescription& image,
                    std::string native)
     {
-      const std::size_t size = native.size();
-      native.resize(size + size % 2);
+      native.append(native.size() % 2, '\0');
       pixels.setVR(image.bitsAllocated > 8 ? EVR_OW : EVR_OB);
       const auto* const bytes = reinterpret_cast<const Uint8*>(native.data());
-      CheckDone(image.bitsAllocated > 8
-                    ? pixels.putUint16Array(reinterpret_cast<const Uint16*>(bytes), size / 2)
-                    : pixels.putUint8Array(bytes, native.size()),
-                "keep the pixel data");
+      CheckDone(
+          image.bitsAllocated > 8
+              ? pixels.putUint16Array(reinterpret_cast<const Uint16*>(bytes), native.size() / 2)
+              : pixels.putUint8Array(bytes, native.size()),
+          "keep the pixel data");
 
       if (image.samples > 1)
       {
