@@ -376,7 +376,12 @@ namespace OrthancPerf
 
     if (inFlight_.size() >= MAXIMUM_IN_FLIGHT)
     {
-      ended.splice(ended.end(), inFlight_, inFlight_.begin());
+      const auto own = std::find_if(inFlight_.begin(), inFlight_.end(),
+                                    [&instance](const InstanceInFlight& other) {
+                                      return instance.message && other.message &&
+                                             other.message->id == instance.message->id;
+                                    });
+      ended.splice(ended.end(), inFlight_, own == inFlight_.end() ? inFlight_.begin() : own);
     }
 
     return inFlight_.emplace_back(std::move(instance));

@@ -68,8 +68,8 @@ namespace OrthancPerf
     // those of which that is not seen.
     std::vector<StuckInstance> ListStuck(TimePoint now) const;
 
-    // What is in flight beyond that, as parts of a request that all fail, ends before its response;
-    // the oldest first
+    // Beyond that, as where all parts of a large request fail, the oldest instance of the same
+    // message ends before its response, or else the oldest of all
     static constexpr std::size_t MAXIMUM_IN_FLIGHT = 4096;
 
   private:

@@ -11,9 +11,9 @@ namespace OrthancPerf
     constexpr std::uint16_t OUT_OF_RESOURCES = 0xa700;
     constexpr std::uint16_t DATA_SET_DOES_NOT_MATCH = 0xa900;
     constexpr std::uint16_t CANNOT_UNDERSTAND = 0xc000;
-    constexpr std::uint16_t HTTP_OK = 200;
     constexpr std::uint16_t HTTP_ACCEPTED = 202;
     constexpr std::uint16_t HTTP_BAD_REQUEST = 400;
+    constexpr std::uint16_t HTTP_CONFLICT = 409;
 
     constexpr const char* STORAGE_FAILED = "storage full, or storage or database failed";
 
@@ -35,7 +35,7 @@ namespace OrthancPerf
       const std::uint16_t status = *instance.status;
       return instance.isDicom ? status == OUT_OF_RESOURCES || status == DATA_SET_DOES_NOT_MATCH ||
                                     status == CANNOT_UNDERSTAND
-                              : status != HTTP_OK;
+                              : status >= HTTP_BAD_REQUEST || status == HTTP_ACCEPTED;
     }
 
 
@@ -51,9 +51,10 @@ namespace OrthancPerf
           return ": it cannot read the data set";
 
         case HTTP_BAD_REQUEST:
-          return ": it cannot read the file";
+          return ": it cannot read what was uploaded";
 
         case HTTP_ACCEPTED:
+        case HTTP_CONFLICT:
           return ": it did not take all instances of the request";
 
         default:

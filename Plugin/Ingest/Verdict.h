@@ -36,7 +36,8 @@ namespace OrthancPerf
   // had accepted it; else it was discarded. Sources: StoreScp.cpp of Orthanc answers 0xA700 to any
   // exception while it stores, 0xA900 and 0xC000 to what it cannot take; every other status but
   // zero is that of a filter. Zero is also what 1.10.1 answers where its database failed
-  // (ServerContext::StoreAfterTranscoding, StoreStatus_Failure). The DICOMweb plugin answers a
-  // request of which some parts failed with 202.
+  // (ServerContext::StoreAfterTranscoding, StoreStatus_Failure). Of HTTP, 400 and above
+  // are failures, and 202: the DICOMweb plugin answers 202 where some parts failed, 400 or 409
+  // where all did.
   Verdict Judge(const NotStored& instance);
 }

@@ -146,4 +146,4 @@ def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter
     assert answer.status_code == 400
     failed = get_only(server)
     assert failed["Outcome"] == "Failed"
-    assert failed["Reason"] == "Orthanc answered 400: it cannot read the file"
+    assert failed["Reason"] == "Orthanc answered 400: it cannot read what was uploaded"

@@ -489,7 +489,7 @@ namespace OrthancPerf
     source_.Answer(110, 400);
     const FinishedInstance failed = Get(200);
     EXPECT_EQ(Outcome::Failed, failed.outcome);
-    EXPECT_EQ("Orthanc answered 400: it cannot read the file", failed.reason);
+    EXPECT_EQ("Orthanc answered 400: it cannot read what was uploaded", failed.reason);
     EXPECT_FALSE(failed.isOwnFailure);
   }
 
@@ -558,17 +558,21 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(WithProbe, SoManyMayBeInFlight)
+  TEST_F(WithProbe, SoManyMayBeInFlightAndARequestOfMoreEndsItsOwn)
   {
+    BeginMessage(1, 100, 108);
+    ReceiveAndFilter(109, 'z', Origin::DicomProtocol);
     BeginMessage(1, 100, 108, false);
+    source_.message->id.connection = 8;
 
     for (std::size_t i = 0; i < InstanceTracker::MAXIMUM_IN_FLIGHT + 5; i++)
     {
       ReceiveAndFilter(110, 'a', Origin::Plugin);
     }
 
-    EXPECT_EQ(5U, collector_.Get().size());
+    EXPECT_EQ(6U, collector_.Get().size());
     EXPECT_EQ(InstanceTracker::MAXIMUM_IN_FLIGHT, CountInFlight());
+    EXPECT_EQ(1U, tracker_.CountInFlight(Origin::DicomProtocol));
   }
 
 

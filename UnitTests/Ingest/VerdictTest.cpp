@@ -56,7 +56,7 @@ namespace OrthancPerf
         {{"", false, 400, HTTP},
          Outcome::Failed,
          false,
-         "Orthanc answered 400: it cannot read the file"},
+         "Orthanc answered 400: it cannot read what was uploaded"},
         {{"", true, 400, HTTP},  // STOW-RS, of which no part was stored
          Outcome::Failed,
          true,
@@ -73,7 +73,16 @@ namespace OrthancPerf
          Outcome::Failed,
          false,
          "Orthanc answered 202: it did not take all instances of the request"},
-        {{"", true, 200, HTTP}, Outcome::Failed, true, STORAGE},  // STOW-RS before 1.13
+        {{"", false, 409, HTTP},  // STOW-RS, of which no part was stored
+         Outcome::Failed,
+         false,
+         "Orthanc answered 409: it did not take all instances of the request"},
+        {{"", true, 409, HTTP},
+         Outcome::Failed,
+         true,
+         "Orthanc answered 409: storage full, or storage or database failed"},
+        {{"", false, 201, HTTP}, Outcome::Discarded, false, NOT_KEPT},  // another plugin's answer
+        {{"", true, 200, HTTP}, Outcome::Failed, true, STORAGE},        // STOW-RS before 1.13
 
         // Without a response that can be read
         {{"", false, {}, HTTP},
