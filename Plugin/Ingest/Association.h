@@ -67,7 +67,11 @@ namespace OrthancPerf
   {
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Lost;
-    bool isAccepted = false;  // at any time; under TLS, where that is not readable, it counts as so
+
+    // At any time. Under TLS, where that is not readable: it has brought an instance, or Orthanc
+    // has asked for it.
+    bool isAccepted = false;
+
     Peer peer;
     AssociationParties parties;
     std::optional<Duration> setup;    // accepted, or connect called, until it was answered

@@ -119,6 +119,7 @@ namespace OrthancPerf
     }
 
     OnConnected(connection, now);
+    connection.isEncrypted.store(isEncrypted, RELAXED);
     connection.kind.store(ConnectionKind::DicomOutgoing, std::memory_order_release);
     observer_.OnOpened(connection, now);
     return true;

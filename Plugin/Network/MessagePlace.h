@@ -67,7 +67,7 @@ namespace OrthancPerf
     // Of the connection: fixed once hasParties is set
     AssociateRequest request;
     std::atomic<bool> hasParties = false;
-    std::atomic<bool> isAccepted = false;  // the association
+    std::atomic<bool> isAccepted = false;  // as in FinishedAssociation
 
     // Of the message under way. The serial is never reset.
     std::atomic<std::uint64_t> serial = 0;
@@ -112,7 +112,9 @@ namespace OrthancPerf
     void Open(const Connection& connection) noexcept
     {
       hasParties.store(false, std::memory_order_relaxed);
-      isAccepted.store(false, std::memory_order_relaxed);
+      isAccepted.store(connection.IsOutgoing() &&
+                           connection.isEncrypted.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
       isHttp.store(!connection.IsDicom(), std::memory_order_relaxed);
       peer.Store(connection.peer.Load());
       static_cast<MessageProgress&>(*this) = {};

@@ -188,7 +188,9 @@ namespace OrthancPerf
 
     if (connection >= 0)
     {
-      places_[static_cast<std::size_t>(connection)].claimedSerial = work.serial;
+      MessagePlace& place = places_[static_cast<std::size_t>(connection)];
+      place.claimedSerial = work.serial;
+      place.isAccepted.store(true, RELAXED);
     }
   }
 
@@ -592,7 +594,7 @@ namespace OrthancPerf
     event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
     event.isPeerRequestor = !connection.IsOutgoing();
     event.hasParties = place.hasParties.load(RELAXED);
-    event.isAccepted = place.isAccepted.load(RELAXED) || connection.isEncrypted.load(RELAXED);
+    event.isAccepted = place.isAccepted.load(RELAXED);
     event.request = place.request;
     event.address = connection.peer.Load();
     event.setup = place.setup;

@@ -60,8 +60,7 @@ namespace OrthancPerf
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
 
-    // Whether Orthanc, or the peer, has accepted the association of this watched connection; false
-    // under TLS
+    // Whether the association of this watched connection is accepted, as in FinishedAssociation
     bool IsAccepted(int fd) const noexcept;
 
     // Who has the association of this watched connection, as far as it is readable

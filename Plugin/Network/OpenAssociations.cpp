@@ -32,7 +32,7 @@ namespace OrthancPerf
       OpenAssociation association;
       association.direction =
           summary.kind == ConnectionKind::DicomOutgoing ? Direction::Send : Direction::Receive;
-      association.isAccepted = summary.isEncrypted || recorder.IsAccepted(summary.fd);
+      association.isAccepted = recorder.IsAccepted(summary.fd);
       association.parties = recorder.GetParties(summary.fd);
       association.peer.name = association.direction == Direction::Receive
                                   ? association.parties.callingTitle

@@ -67,7 +67,7 @@ def test_only_a_client_with_a_trusted_certificate_stores(
     assert scrape(server).group(PEER_INSTANCES, "peer") == {("CT_ROOM_1",): COUNT}
     associations = scrape(server).group(ASSOCIATIONS, "peer", "outcome")
     assert associations[("CT_ROOM_1", "encrypted")] == 1  # Orthanc told its title
-    assert associations[("127.0.0.1", "encrypted")] == 2
+    assert associations[("other", "encrypted")] == 2
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
     assert server.get_json("/perf/status")["CallbackFailures"] == {}
 

@@ -553,10 +553,22 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(MessageRecorderTest, UnderTlsAnAssociationCountsAsAccepted)
+  // Anyone may send a ClientHello, also to a port without TLS
+  TEST_F(MessageRecorderTest, UnderTlsAnAssociationIsAcceptedOnceItHasAnInstance)
   {
-    tracker_.OnClosing(ReceiveUnderTls(), At(9));
-    EXPECT_TRUE(Drain().associations.back().isAccepted);
+    for (const bool isClaimed : {false, true})
+    {
+      Connection& connection = ReceiveUnderTls();
+
+      if (isClaimed)
+      {
+        recorder_.ClaimMessage();
+      }
+
+      EXPECT_EQ(isClaimed, recorder_.IsAccepted(FD));
+      tracker_.OnClosing(connection, At(9));
+      EXPECT_EQ(isClaimed, Drain().associations.back().isAccepted);
+    }
   }
 
 
