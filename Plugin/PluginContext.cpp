@@ -175,7 +175,6 @@ namespace OrthancPerf
       WarnOfProbe();
     }
 
-    advisorSources_.Start();
     StartTask(lastingTasks_, "PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
               [this]
               {

@@ -93,10 +93,7 @@ namespace OrthancPerf
     evidence.tuning = *getTuning_();
     evidence.facts = sources_.GetFacts();
     evidence.stuck = sources_.ListStuck();
-
-    TranscodingEvidence engines = sources_.GetEngines(evidence.tuning);
-    engines.engines = std::move(evidence.transcoding.engines);
-    evidence.transcoding = std::move(engines);
+    evidence.transcoding.verdicts = sources_.GetEngines();
     return evidence;
   }
 

@@ -31,8 +31,7 @@ namespace OrthancPerf
       return {};
     }
 
-    // Which engines are switched off, and which could serve the tuning; "engines" is not read
-    virtual TranscodingEvidence GetEngines(const Tuning&)
+    virtual std::vector<EngineVerdict> GetEngines()
     {
       return {};
     }

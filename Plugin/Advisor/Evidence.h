@@ -5,6 +5,7 @@
 #include "Advisor/TrafficSums.h"
 #include "Ingest/Association.h"
 #include "Ingest/InstanceInFlight.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Tuning/TuningDocument.h"
 
 #include <array>
@@ -48,21 +49,10 @@ namespace OrthancPerf
     double seconds = 0;
   };
 
-  // An engine, or a syntax of it, that the self-test has switched off
-  struct SwitchedOffEngine
-  {
-    std::string engine;
-    std::string transferSyntax;  // UID; empty: the whole engine
-    std::string reason;
-  };
-
   struct TranscodingEvidence
   {
     std::vector<EngineEvidence> engines;
-    std::vector<SwitchedOffEngine> switchedOff;
-
-    // The engines that can write the target syntax of the tuning
-    std::vector<std::string> alternatives;
+    std::vector<EngineVerdict> verdicts;  // of the self-test
   };
 
   // The database, where it is a server

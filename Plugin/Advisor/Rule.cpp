@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rule.h"
 
+#include "Advisor/FindingTexts.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -26,21 +28,43 @@ namespace OrthancPerf
       const double total = all.GetSecondsWithPauses();
       return total > 0 ? std::clamp(lost / total, 0.0, 1.0) : 0;
     }
+
+
+    bool IsIn(Scope scope, Direction direction)
+    {
+      return scope == Scope::BothWays ||
+             scope == (direction == Direction::Receive ? Scope::Received : Scope::Sent);
+    }
   }
 
 
-  Rule::Rule(OfPeer judge)
+  Judgement::Judgement(Figures figures, const Cost& cost, const char* variant) :
+    cost(cost),
+    variant(variant)
   {
-    judge_ = [judge](const Evidence& evidence)
+    for (const auto& [name, value] : figures)
+    {
+      this->figures[name] = value;
+    }
+  }
+
+
+  Rule::Rule(const char* id, Scope scope, OfPeer judge)
+  {
+    judge_ = [id = std::string(id), scope, judge](const Evidence& evidence)
     {
       std::vector<Finding> findings;
 
       for (const PeerEvidence& peer : evidence.peers)
       {
-        if (std::optional<Finding> finding = judge(peer, evidence))
+        if (const std::optional<Judgement> judgement =
+                IsIn(scope, peer.direction) ? judge(peer, evidence) : std::nullopt)
         {
-          finding->peer = peer.name;
-          findings.push_back(std::move(*finding));
+          Finding finding = Describe(id, *judgement);
+          finding.peer = peer.name;
+          finding.id +=
+              scope == Scope::BothWays && peer.direction == Direction::Send ? "-sending" : "";
+          findings.push_back(std::move(finding));
         }
       }
 
@@ -49,12 +73,12 @@ namespace OrthancPerf
   }
 
 
-  Rule::Rule(OfServer judge)
+  Rule::Rule(const char* id, OfServer judge)
   {
-    judge_ = [judge](const Evidence& evidence)
+    judge_ = [id = std::string(id), judge](const Evidence& evidence)
     {
-      const std::optional<Finding> finding = judge(evidence);
-      return finding ? std::vector<Finding>{*finding} : std::vector<Finding>();
+      const std::optional<Judgement> judgement = judge(evidence);
+      return judgement ? std::vector<Finding>{Describe(id, *judgement)} : std::vector<Finding>();
     };
   }
 

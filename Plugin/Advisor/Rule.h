@@ -5,6 +5,7 @@
 #include "Advisor/Finding.h"
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,22 +13,48 @@
 
 namespace OrthancPerf
 {
-  // One thing that can hold ingest back: a function from evidence to findings. A finding is there
-  // as long as its cause is in the evidence, and never on too little of it. Rules keep nothing
-  // between two judgements; any thread may call them.
+  // What a rule has found
+  struct Judgement
+  {
+    using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;
+
+    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "");
+
+    Json::Value figures = Json::objectValue;  // Finding::evidence
+    Cost cost;
+    std::string variant;                    // of the texts; empty: the only one, or the usual one
+    Json::Value words = Json::objectValue;  // for the texts alone, which have the figures as well
+    Json::Value document;                   // of the remedy; null: the one of the texts, if any
+  };
+
+  // What a rule looks at: the whole server, or each peer by itself
+  enum class Scope
+  {
+    Server,
+    Received,  // what peers send to Orthanc
+    Sent,      // what Orthanc sends to them
+    BothWays   // for what is sent, the finding's identifier ends in "-sending"
+  };
+
+  // One thing that can hold ingest back: a row of an identifier, what it looks at, and a function
+  // from evidence to figures and cost. Its words are in Findings.json, under the identifier. A
+  // finding is there as long as its cause is in the evidence, and never on too little of it. Rules
+  // keep nothing between two judgements; any thread may call them.
+  //
+  //   std::optional<Judgement> JudgeFsync(const Evidence& evidence);
+  //   const std::vector<Rule> rules = {{"fsync", &JudgeFsync}};
+  //   for (const Finding& finding : rules[0].Judge(evidence)) …
   class Rule
   {
   public:
-    using OfPeer = std::optional<Finding> (*)(const PeerEvidence& peer, const Evidence& evidence);
-    using OfServer = std::optional<Finding> (*)(const Evidence& evidence);
+    using OfPeer = std::optional<Judgement> (*)(const PeerEvidence& peer, const Evidence& evidence);
+    using OfServer = std::optional<Judgement> (*)(const Evidence& evidence);
     using OfAll = std::function<std::vector<Finding>(const Evidence& evidence)>;
 
-    // Looks at each peer and direction by itself
-    Rule(OfPeer judge);
+    Rule(const char* id, Scope scope, OfPeer judge);
+    Rule(const char* id, OfServer judge);
 
-    // Has one finding at the most, about the whole server
-    Rule(OfServer judge);
-
+    // Whose findings are complete
     explicit Rule(OfAll judge) : judge_(std::move(judge))
     {
     }

@@ -2,9 +2,7 @@
 #include "Advisor/ServerFacts.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <sstream>
 #include <thread>
 
@@ -86,23 +84,6 @@ namespace OrthancPerf
   {
     const char* const section = FindDatabaseSection();
     return section != nullptr && std::string(section) == "PostgreSQL";
-  }
-
-
-  std::optional<unsigned long> ServerFacts::FindPostgreSqlRelease() const
-  {
-    if (!IsPostgreSql())
-    {
-      return std::nullopt;
-    }
-
-    if (postgreSqlVersion.rfind("mainline", 0) == 0)
-    {
-      return std::numeric_limits<unsigned long>::max();
-    }
-
-    const unsigned long release = std::strtoul(postgreSqlVersion.c_str(), nullptr, 10);
-    return release == 0 ? std::nullopt : std::optional<unsigned long>(release);
   }
 
 

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -36,9 +35,7 @@ namespace OrthancPerf
     unsigned int cores = 1;
     bool hasOtherFilters = false;    // see ServerConfiguration
     bool hasDatabasePlugin = false;  // else SQLite
-    std::string postgreSqlVersion;   // its plugin's, "4.0"; as Orthanc's; empty: not known
     std::optional<std::uint64_t> storedInstances;
-    std::map<std::string, std::string> logLevels;  // by category: "verbose", "trace"; "": all
 
     // Whether this is an Orthanc before that release; not if it says no version
     bool IsOlderThan(const OrthancRelease& release) const;
@@ -48,9 +45,6 @@ namespace OrthancPerf
 
     bool IsStorageInDatabase() const;  // "EnableStorage" of that section
     bool IsPostgreSql() const;
-
-    // The first number of the PostgreSQL plugin's release; nothing: not known, or another plugin's
-    std::optional<unsigned long> FindPostgreSqlRelease() const;
 
     // An option of Orthanc's configuration, or its default
     bool IsOn(const char* option, bool defaultValue) const;

@@ -2,36 +2,15 @@
 #include "Sdk/AdvisorSources.h"
 
 #include "Admission/MemoryLimit.h"
-#include "Advisor/EngineOutlook.h"
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::chrono::seconds LOG_LEVELS_PERIOD(2);
     constexpr std::chrono::minutes STORE_PERIOD(1);
-
-    // The categories of Orthanc's logs that write lines for an instance (since Orthanc 1.8.1)
-    constexpr std::array<const char*, 5> CATEGORIES = {"", "dicom", "http", "plugins", "sqlite"};
-
-
-    // Whether it is time again; if so, from now on it is not
-    bool IsDue(TimePoint& latest, Duration period)
-    {
-      const TimePoint now = Clock::now();
-
-      if (latest != TimePoint() && now - latest < period)
-      {
-        return false;
-      }
-
-      latest = now;
-      return true;
-    }
   }
 
 
@@ -55,13 +34,6 @@ namespace OrthancPerf
   }
 
 
-  void AdvisorSources::Start()
-  {
-    const std::lock_guard lock(mutex_);
-    isStarted_ = true;
-  }
-
-
   void AdvisorSources::SetServed(Served served)
   {
     const std::lock_guard lock(mutex_);
@@ -81,11 +53,6 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
 
-    if (isStarted_)
-    {
-      ReadLogLevels();
-    }
-
     facts_.kernel = KernelLimits::Read();
     facts_.memory = ReadMemoryLimit();
     return facts_;
@@ -98,70 +65,26 @@ namespace OrthancPerf
   }
 
 
-  TranscodingEvidence AdvisorSources::GetEngines(const Tuning& tuning)
+  std::vector<EngineVerdict> AdvisorSources::GetEngines()
   {
-    return DescribeEngines(engines_.GetVerdicts(), tuning.ingestTranscoding);
-  }
-
-
-  void AdvisorSources::ReadLogLevels()
-  {
-    if (!IsDue(logLevelsReadAt_, LOG_LEVELS_PERIOD))
-    {
-      return;
-    }
-
-    facts_.logLevels.clear();
-
-    for (const std::string category : CATEGORIES)
-    {
-      const std::string uri = "/tools/log-level" + (category.empty() ? "" : "-" + category);
-
-      try
-      {
-        if (const std::optional<std::string> level = orthanc_.FindTextInRestApi(uri))
-        {
-          facts_.logLevels[category] = *level;
-        }
-      }
-      catch (const SdkError&)
-      {
-        // Not known; Orthanc's own log has the reason
-      }
-    }
-  }
-
-
-  void AdvisorSources::ReadDatabasePlugin()
-  {
-    // "facts_.configuration" never changes
-    if (isDatabasePluginRead_ || !facts_.IsPostgreSql())
-    {
-      return;
-    }
-
-    const std::optional<Json::Value> plugin = orthanc_.FindInRestApi("/plugins/postgresql-index");
-    isDatabasePluginRead_ = true;
-
-    if (plugin && (*plugin)["Version"].isString())
-    {
-      const std::lock_guard lock(mutex_);
-      facts_.postgreSqlVersion = (*plugin)["Version"].asString();
-    }
+    return engines_.GetVerdicts();
   }
 
 
   void AdvisorSources::ReadStore()
   {
-    if (!IsDue(storeReadAt_, STORE_PERIOD))
+    const TimePoint now = Clock::now();
+
+    if (storeReadAt_ != TimePoint() && now - storeReadAt_ < STORE_PERIOD)
     {
       return;
     }
 
+    storeReadAt_ = now;
+
     try
     {
       SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
-      ReadDatabasePlugin();
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::lock_guard lock(mutex_);
       facts_.storedInstances = statistics["CountInstances"].asUInt64();

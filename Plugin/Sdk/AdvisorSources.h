@@ -17,10 +17,9 @@ namespace OrthancPerf
   Served ReadServed(const Json::Value& system);
 
 
-  // What Orthanc and its machine say of themselves: configuration, log levels, the size of the
-  // store, the kernel's limits; and what the tracker has in flight. Owned by the plugin's context;
-  // any thread may call it. Asks Orthanc's own REST API for its log levels, at most every other
-  // second.
+  // What Orthanc and its machine say of themselves: configuration, the size of the store, the
+  // kernel's limits; and what the tracker has in flight. Owned by the plugin's context; any thread
+  // may call it.
   class AdvisorSources : public IAdvisorSources
   {
   public:
@@ -28,13 +27,9 @@ namespace OrthancPerf
     AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration, bool hasOtherFilters,
                    const EngineDirectory& engines, const InstanceTracker& tracker);
 
-    // Orthanc's servers and database are up
-    void Start();
-
-    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most, and once
-    // which release of the PostgreSQL plugin that is. One thread at a time, which nobody waits for:
-    // Orthanc takes long while its database does not answer. What was known before stays known
-    // where there is no answer.
+    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most. One thread
+    // at a time, which nobody waits for: Orthanc takes long while its database does not answer.
+    // What was known before stays known where there is no answer.
     void ReadStore();
 
     // What GET /system said of it
@@ -45,22 +40,16 @@ namespace OrthancPerf
 
     ServerFacts GetFacts() override;
     std::vector<StuckInstance> ListStuck() override;
-    TranscodingEvidence GetEngines(const Tuning& tuning) override;
+    std::vector<EngineVerdict> GetEngines() override;
 
   private:
-    void ReadLogLevels();
-    void ReadDatabasePlugin();  // throws SdkError
-
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
     const InstanceTracker& tracker_;
-    TimePoint storeReadAt_;              // of the thread of ReadStore
-    bool isDatabasePluginRead_ = false;  // likewise
+    TimePoint storeReadAt_;  // of the thread of ReadStore
 
     std::mutex mutex_;  // of all below
-    bool isStarted_ = false;
     ServerFacts facts_;
     std::optional<Served> served_;
-    TimePoint logLevelsReadAt_;
   };
 }

@@ -208,17 +208,6 @@ def test_instances_that_are_overwritten_are_found_and_the_remedy_ends_it(
     assert finding["Evidence"]["RepeatedShare"] == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize("category", ["", "-dicom"])
-def test_verbose_logs_are_found_until_they_are_off(orthanc: OrthancServer, category: str) -> None:
-    path = f"/tools/log-level{category}"
-    assert advice.list_findings(orthanc) == []
-    orthanc.request("PUT", path, data="verbose").raise_for_status()
-    finding = advice.find(orthanc, "verbose-logs")
-    assert finding["Remedy"]["Kind"] == "System"
-    orthanc.request("PUT", path, data="default").raise_for_status()
-    assert advice.goes_away(orthanc, "verbose-logs")
-
-
 def fill_index(index: Path, count: int) -> None:
     """Instances of one series in Orthanc's own SQLite database, as far as it counts them."""
     with sqlite3.connect(index) as database:
@@ -257,8 +246,6 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
     ("options", "identifier"),
     [
         ({"TcpNoDelay": False}, "http-tcp-no-delay"),
-        ({"KeepAlive": False}, "keep-alive"),
-        ({"MaximumPduLength": 4096}, "small-pdus"),
         ({"PostgreSQL": {"EnableStorage": True}}, "postgresql-storage"),
     ],
 )

@@ -92,12 +92,10 @@ UNTRUE = {
     "database-latency",
     "delayed-ack",
     "engine-switched-off",
-    "keep-alive",
     "kernel-buffer-limit",
     "parallel-ingest",
     "peer-window",
     "receiver-bottleneck",
-    "small-pdus",
     "socket-buffers",
 }
 

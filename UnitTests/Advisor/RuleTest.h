@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 namespace OrthancPerf
@@ -114,22 +115,46 @@ namespace OrthancPerf
       peer.tcp->receiveWindow = receiveWindow;
     }
 
-    std::vector<Finding> JudgeAll(const Rule& rule) const
+    // All findings; with an identifier, those of that rule. Their texts are complete.
+    std::vector<Finding> JudgeAll(const std::string& id = "") const
     {
-      return rule.Judge(evidence_);
+      std::vector<Finding> found;
+
+      for (const Rule& rule : MakeAllRules())
+      {
+        for (const Finding& finding : rule.Judge(evidence_))
+        {
+          if (id.empty() || finding.id == id || finding.id == id + "-sending")
+          {
+            ExpectTexts(finding);
+            found.push_back(finding);
+          }
+        }
+      }
+
+      return found;
     }
 
-    // The one finding of the rule; a failure if there is none or more
-    Finding Judge(const Rule& rule) const
+    // The one finding there is, or of that rule; a failure if there is none or more
+    Finding Judge(const std::string& id = "") const
     {
-      const std::vector<Finding> findings = rule.Judge(evidence_);
+      const std::vector<Finding> findings = JudgeAll(id);
       EXPECT_EQ(1U, findings.size());
       return findings.empty() ? Finding() : findings[0];
     }
 
-    bool IsFound(const Rule& rule) const
+    bool IsFound(const std::string& id = "") const
     {
-      return !rule.Judge(evidence_).empty();
+      return !JudgeAll(id).empty();
+    }
+
+    static void ExpectTexts(const Finding& finding)
+    {
+      for (const std::string& text : {finding.title, finding.explanation, finding.remedy.text})
+      {
+        EXPECT_FALSE(text.empty()) << finding.id;
+        EXPECT_EQ(std::string::npos, text.find('{')) << finding.id << ": " << text;
+      }
     }
 
     // PUT /perf/tuning takes the remedy as it is, and this comes of it

@@ -5,35 +5,15 @@ namespace OrthancPerf
 {
   std::vector<Rule> MakeAllRules()
   {
-    const std::vector<Rule> ofElapsedTime = {&JudgeFsync, &JudgeStorage, &JudgeIndex, &JudgeCommit};
-    const auto judgeProcessor = [ofElapsedTime](const Evidence& evidence)
-    {
-      return JudgeProcessor(ofElapsedTime, evidence);
-    };
+    std::vector<Rule> rules;
 
-    return {Rule(judgeProcessor),
-            &JudgeDatabaseLatency,
-            &JudgeDatabaseConnections,
-            &JudgeFailures,
-            &JudgeStuck,
-            &JudgeDelayedAck,
-            &JudgeSocketBuffer,
-            &JudgeKernelBuffer,
-            &JudgePeerWindow,
-            &JudgePeerBuffer,
-            &JudgeSender,
-            &JudgeReceiver,
-            &JudgeAssociationSetup,
-            &JudgeMd5,
-            &JudgeStorageCompression,
-            &JudgeOverwrite,
-            &JudgeDicomThreads,
-            &JudgeParallelism,
-            &JudgeHttpCompression,
-            &JudgeTranscoding,
-            &JudgeSwitchedOffEngine,
-            &JudgeMemory,
-            &JudgeIngestMemory,
-            Rule(&JudgeChecklist)};
+    for (const std::vector<Rule>& table :
+         {MakeServerRules(), MakeNetworkRules(), MakeStoringRules(), MakeDatabaseRules(),
+          MakeTranscodingRules()})
+    {
+      rules.insert(rules.end(), table.begin(), table.end());
+    }
+
+    return rules;
   }
 }

@@ -1,47 +1,416 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Admission/AdmissionQueue.h"
+#include "Advisor/FindingTexts.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace OrthancPerf
 {
   namespace
   {
+    // ---- failed-instances, stuck-instances ---------------------------------------------------
+
+    // One or two may be files that only Orthanc finds fault with
+    constexpr double TOLERATED_FAILURES = 2;
+
+    // As the alert OrthancInstancesFail
+    constexpr double MINIMUM_FAILED_SHARE = 0.01;
+
+
+    // The other rules ask for enough instances to tell what is slow: what is lost is lost, also
+    // where nothing else came. The cost is the work on them, which was in vain.
+    std::optional<Judgement> JudgeFailures(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double failed = traffic.ownFailures;
+
+      if (failed <= TOLERATED_FAILURES || failed < MINIMUM_FAILED_SHARE * traffic.instances)
+      {
+        return std::nullopt;
+      }
+
+      const double share = failed / traffic.instances;
+      return Judgement({{"Failed", static_cast<Json::Int64>(std::lround(failed))},
+                        {"FailedShare", share},
+                        {"Reason", evidence.latestFailure}},
+                       Cost{share, std::nullopt});
+    }
+
+
+    const char* NameObstacle(Phase phase)
+    {
+      return phase == Phase::Storage  ? "the storage"
+             : phase == Phase::Index  ? "the database"
+             : phase == Phase::Commit ? "the storage or the database"
+                                      : "what comes before the storage";
+    }
+
+
+    bool IsSilentForLess(const StuckInstance& a, const StuckInstance& b)
+    {
+      return a.silence < b.silence;
+    }
+
+
+    // A single one is enough: what is only slow is not among them (InstanceTracker::ListStuck)
+    std::optional<Judgement> JudgeStuck(const Evidence& evidence)
+    {
+      const std::vector<StuckInstance>& stuck = evidence.stuck;
+
+      if (stuck.empty())
+      {
+        return std::nullopt;
+      }
+
+      const StuckInstance longest = *std::max_element(stuck.begin(), stuck.end(), IsSilentForLess);
+      const double traffic = evidence.GetTotal(Direction::Receive).GetSecondsWithPauses();
+      double waited = 0;
+
+      for (const StuckInstance& instance : stuck)
+      {
+        waited += ToSeconds(instance.silence);
+      }
+
+      Judgement judgement({{"Instances", static_cast<Json::UInt64>(stuck.size())},
+                           {"Phase", ToLabel(longest.phase)},
+                           {"LongestTime", ToSeconds(longest.silence)}},
+                          Cost{waited / (waited + traffic), std::nullopt}, ToLabel(longest.phase));
+      judgement.words["Obstacle"] = NameObstacle(longest.phase);
+      return judgement;
+    }
+
+
+    // ---- dicom-threads, parallel-ingest ------------------------------------------------------
+
+    // Orthanc's default
+    constexpr std::uint64_t DEFAULT_THREADS = 4;
+
+    // Five seconds of looking
+    constexpr double MINIMUM_LOOKS = 10;
+
+    // Associations with data that no thread was free for, on average
+    constexpr double MINIMUM_WAITING = 0.5;
+
+    // Instances at work at once, for a core, that are too many: report 002 gains up to 1.3
+    // associations a core
+    constexpr double INSTANCES_PER_CORE = 6;
+    constexpr double MINIMUM_INSTANCES_AT_ONCE = 12;
+
+    // Traffic long enough for a mean, in seconds
+    constexpr double MINIMUM_ACTIVE = 3;
+
+
+    std::uint64_t CountThreads(const Evidence& evidence)
+    {
+      return evidence.facts.GetNumber("DicomThreadsCount", DEFAULT_THREADS);
+    }
+
+
+    // DICOM threads that are enough for these cores: two at work for each, and as many that are
+    // held by silent associations. All of them at work are still less than too many.
+    std::uint64_t GetEnoughThreads(const Evidence& evidence)
+    {
+      return std::max<std::uint64_t>(2 * DEFAULT_THREADS, 4ULL * evidence.facts.cores);
+    }
+
+
+    // Of all instances, without what only their senders work on
+    double GetSecondsAtWork(const TrafficSums& traffic)
+    {
+      return traffic.GetTotalSeconds() - traffic.GetSeconds(Phase::Receive);
+    }
+
+
+    // Instances at work at once, if they are too many; else 0. Little's law: the mean number at
+    // work is the time of all over the time on the wall.
+    double FindTooManyAtOnce(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+
+      if (traffic.instances < MINIMUM_INSTANCES || traffic.activeSeconds < MINIMUM_ACTIVE)
+      {
+        return 0;
+      }
+
+      const double atOnce = GetSecondsAtWork(traffic) / traffic.activeSeconds;
+      const double tooMany =
+          std::max(MINIMUM_INSTANCES_AT_ONCE, INSTANCES_PER_CORE * evidence.facts.cores);
+      return atOnce < tooMany ? 0 : atOnce;
+    }
+
+
+    std::optional<Judgement> JudgeDicomThreads(const Evidence& evidence)
+    {
+      const LoadEvidence& load = evidence.load;
+      const TrafficSums& traffic = evidence.GetOrigin(Origin::DicomProtocol);
+      const std::uint64_t threads = CountThreads(evidence);
+      const std::uint64_t enough = GetEnoughThreads(evidence);
+
+      if (load.looks < MINIMUM_LOOKS || load.waiting < MINIMUM_WAITING || threads >= enough ||
+          traffic.instances < MINIMUM_INSTANCES || FindTooManyAtOnce(evidence) > 0)
+      {
+        return std::nullopt;
+      }
+
+      const auto wanted = static_cast<std::uint64_t>(std::ceil(load.associations));
+      Judgement judgement(
+          {{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
+           {"OpenAssociations", load.associations},
+           {"WaitingAssociations", load.waiting},
+           {"MeanPause", traffic.GetMean(Phase::Idle)}},
+          EstimateShare(traffic.GetSeconds(Phase::Idle), evidence.GetTotal(Direction::Receive)));
+      judgement.words["Enough"] = static_cast<Json::UInt64>(enough);
+      judgement.document = MakeOption(
+          "DicomThreadsCount", static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));
+      return judgement;
+    }
+
+
+    std::optional<Judgement> JudgeParallelism(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double cores = evidence.facts.cores;
+      const double atOnce = FindTooManyAtOnce(evidence);
+
+      if (atOnce <= 0)
+      {
+        return std::nullopt;
+      }
+
+      const std::uint64_t enough = GetEnoughThreads(evidence);
+      Judgement judgement({{"InstancesAtOnce", atOnce},
+                           {"Cores", evidence.facts.cores},
+                           {"OpenAssociations", evidence.load.associations}},
+                          EstimateShare(GetSecondsAtWork(traffic) * (1 - cores / atOnce), traffic));
+
+      if (CountThreads(evidence) > enough)
+      {
+        judgement.variant = "threads";
+        judgement.document = MakeOption("DicomThreadsCount", static_cast<Json::UInt64>(enough));
+      }
+
+      return judgement;
+    }
+
+
+    // ---- http-compression --------------------------------------------------------------------
+
+    // An answer of some hundred bytes takes 0.2 ms; to compress it was measured to take less than
+    // 0.1 ms of that (report 002's 7 ms go on until the client's next request)
+    constexpr double SLOW_RESPONSE = 0.005;
+
+    constexpr double MINIMUM_RESPONSE_SHARE = 0.20;
+
+    // Since then it is off unless it is asked for, and answers below 2 kB are never compressed
+    // (Orthanc's NEWS; HttpOutput::GetPreferredCompression)
+    constexpr OrthancRelease COMPRESSES_NO_SMALL_ANSWERS = {1, 12, 2};
+
+
+    // Where the processor is short, everything takes long
+    std::optional<Judgement> JudgeHttpCompression(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetOrigin(Origin::RestApi);
+      const double mean = traffic.GetMean(Phase::Respond);
+      const double share = traffic.GetShare(Phase::Respond);
+
+      if (!evidence.facts.IsOlderThan(COMPRESSES_NO_SMALL_ANSWERS) ||
+          !evidence.facts.IsOn("HttpCompressionEnabled", true) ||
+          traffic.instances < MINIMUM_INSTANCES ||
+          evidence.starved.instances >= MINIMUM_INSTANCES || mean < SLOW_RESPONSE ||
+          share < MINIMUM_RESPONSE_SHARE)
+      {
+        return std::nullopt;
+      }
+
+      return Judgement(
+          {{"MeanRespond", mean}, {"RespondShare", share}},
+          EstimateShare(traffic.GetSeconds(Phase::Respond), evidence.GetTotal(Direction::Receive)));
+    }
+
+
+    // ---- memory-limit ------------------------------------------------------------------------
+
+    // An option in megabytes, and its default
+    struct MemoryOption
+    {
+      const char* name;
+      std::uint64_t defaultValue;
+      OrthancRelease since;
+    };
+
+    constexpr OrthancRelease THREE_CACHES = {1, 13, 0};
+
+    // Three caches, and what the threads before each of them may hold (AdvancedConfiguration.json
+    // of Orthanc 1.13.0). They fill up as images are read, sent and shown.
+    constexpr MemoryOption MEMORY_OPTIONS[] = {{"MaximumStorageCacheSize", 128, {1, 10, 0}},
+                                               {"StorageMemoryCapacity", 512, THREE_CACHES},
+                                               {"DicomParserCacheSize", 256, THREE_CACHES},
+                                               {"DicomParserMemoryCapacity", 256, THREE_CACHES},
+                                               {"TranscoderCacheSize", 256, THREE_CACHES},
+                                               {"TranscoderMemoryCapacity", 256, THREE_CACHES}};
+
+    constexpr double MEGABYTE = 1024 * 1024;
+
+    // The rest is for what is being received, the database, and Orthanc itself: some hundred MB,
+    // and the files of all that arrives at once
+    constexpr double LARGEST_SHARE = 0.5;
+
+    // What to come down to, and not below, in megabytes
+    constexpr double PROPOSED_SHARE = 0.25;
+    constexpr double LEAST = 16;
+
+
+    std::optional<Judgement> JudgeMemory(const Evidence& evidence)
+    {
+      const ServerFacts& facts = evidence.facts;
+      const auto memory = static_cast<double>(facts.memory);
+      Judgement judgement({{"Memory", static_cast<Json::UInt64>(facts.memory)}});
+      double sum = 0;
+
+      for (const MemoryOption& option : MEMORY_OPTIONS)
+      {
+        if (!facts.IsOlderThan(option.since))
+        {
+          const std::uint64_t value = facts.GetNumber(option.name, option.defaultValue);
+          judgement.document[option.name] = static_cast<Json::UInt64>(value);
+          judgement.figures[option.name] = static_cast<double>(value) * MEGABYTE;
+          sum += static_cast<double>(value) * MEGABYTE;
+        }
+      }
+
+      if (facts.memory == 0 || sum <= LARGEST_SHARE * memory)
+      {
+        return std::nullopt;
+      }
+
+      for (Json::Value& value : judgement.document)
+      {
+        const double proposed = value.asDouble() * PROPOSED_SHARE * memory / sum;
+        value = static_cast<Json::UInt64>(value.asUInt64() == 0 ? 0 : std::max(proposed, LEAST));
+      }
+
+      judgement.words["Caches"] = sum;
+      return judgement;
+    }
+
+
+    // ---- ingest-memory -----------------------------------------------------------------------
+
+    // Of the memory that Orthanc may have: the rest of the machine, and what is mapped of files,
+    // may take what is left
+    constexpr double ALMOST_ALL = 0.75;
+
+    // Of that, what large images took, or to hold them back would not help: the rest is caches and
+    // what else runs in this process
+    constexpr double REAL_PART = 0.25;
+
+
+    // With a budget: messages wait for memory, on purpose. Is it worth anybody's while? Both times
+    // are of the same minutes, and nothing of them counts for less.
+    std::optional<Judgement> JudgeWaits(const Evidence& evidence)
+    {
+      const MemoryEvidence& memory = evidence.memory;
+      const double share = memory.received > 0 ? std::min(memory.waited / memory.received, 1.0) : 0;
+
+      if (memory.givenUp == 0 && share < MINIMUM_SHARE)
+      {
+        return std::nullopt;
+      }
+
+      return Judgement({{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
+                        {"IngestBudget", static_cast<Json::UInt64>(memory.budget)},
+                        {"Waits", static_cast<Json::UInt64>(memory.waits)},
+                        {"Waited", memory.waited},
+                        {"GivenUp", static_cast<Json::UInt64>(memory.givenUp)}},
+                       Cost{share, std::nullopt}, memory.givenUp == 0 ? "" : "given up");
+    }
+
+
+    // Without: what the large images that were there at once took, about. Of those that are at work
+    // on average, as many as there were large ones.
+    double EstimateTaken(const TrafficSums& received, double meanSize)
+    {
+      const double atOnce = received.activeSeconds > 0
+                                ? received.GetTotalSeconds() / received.activeSeconds
+                                : received.largeInstances;
+      return meanSize * AdmissionQueue::COPIES *
+             std::max(1.0, std::min(atOnce, received.largeInstances));
+    }
+
+
+    std::optional<Judgement> JudgePeak(const Evidence& evidence)
+    {
+      const TrafficSums& received = evidence.GetTotal(Direction::Receive);
+      const auto peak = static_cast<double>(evidence.memory.recentPeak);
+      const auto memory = static_cast<double>(evidence.facts.memory);
+
+      // A few large images are most of what comes, however many small ones come beside them
+      if (memory == 0 || peak < ALMOST_ALL * memory || received.largeInstances <= 0 ||
+          received.largeBytes < received.bytes / 2)
+      {
+        return std::nullopt;
+      }
+
+      const double mean = received.largeBytes / received.largeInstances;
+
+      if (EstimateTaken(received, mean) < REAL_PART * peak)
+      {
+        return std::nullopt;
+      }
+
+      Judgement judgement({{"Memory", static_cast<Json::UInt64>(evidence.facts.memory)},
+                           {"Peak", peak},
+                           {"MeanSize", mean}},
+                          {}, evidence.memory.canWait ? "peak" : "peak, no probe");
+      judgement.words["Copies"] = AdmissionQueue::COPIES;
+      return judgement;
+    }
+
+
+    std::optional<Judgement> JudgeIngestMemory(const Evidence& evidence)
+    {
+      return evidence.memory.budget == 0 ? JudgePeak(evidence) : JudgeWaits(evidence);
+    }
+
+
+    // ---- A checklist of options --------------------------------------------------------------
+
     // From how many instances on a store is large. The Orthanc Book ("Scalability of Orthanc",
     // "Troubleshooting") speaks of hundreds of thousands.
     constexpr std::uint64_t LARGE_STORE = 100'000;
     constexpr std::uint64_t TOO_LARGE_FOR_SQLITE = 300'000;
 
-    // One line of a checklist: that page's, and what else is seen from options alone
+    // From then on, "Answers" is the same as "Always": the tag that the index lacks becomes one of
+    // the answer, is read from a file of each candidate, and only then compared
+    // (ResourceFinder::Execute)
+    constexpr OrthancRelease ANSWERS_ARE_COMPARED = {1, 12, 5};
+
     struct Item
     {
       const char* id;
       std::uint64_t storedInstances;  // it matters from then on
-      bool (*isMissed)(const ServerFacts& facts);
-      const char* title;
-      const char* explanation;
 
-      // Of Orthanc's configuration; null: what to do is no option
-      Json::Value (*makeOptions)(const ServerFacts& facts);
-
-      const char* text;
+      // The options that should be others; null: none
+      Json::Value (*propose)(const ServerFacts& facts);
     };
 
-    // Orthanc's default, and DCMTK's (ASC_DEFAULTMAXPDU); larger ones made no difference
-    constexpr std::uint64_t DEFAULT_PDU = 16384;
 
-    // The largest that Orthanc takes
-    constexpr Json::UInt64 LARGEST_PDU = 131072;
-
-
-    bool IsSqlite(const ServerFacts& facts)
+    Json::Value ProposeIf(bool isMissed, const Json::Value& options)
     {
-      return !facts.hasDatabasePlugin;
+      return isMissed ? options : Json::Value();
+    }
+
+
+    Json::Value LeaveSqlite(const ServerFacts& facts)
+    {
+      return ProposeIf(!facts.hasDatabasePlugin, MakeOption("PostgreSQL", "EnableIndex", true));
     }
 
 
     // What has a limit keeps it
-    Json::Value MakeFindLimits(const ServerFacts& facts)
+    Json::Value LimitFinds(const ServerFacts& facts)
     {
       Json::Value options;
 
@@ -57,147 +426,74 @@ namespace OrthancPerf
     }
 
 
-    bool HasNoFindLimits(const ServerFacts& facts)
-    {
-      return !MakeFindLimits(facts).empty();
-    }
-
-
-    // From then on, "Answers" is the same as "Always": the tag that the index lacks becomes one of
-    // the answer, is read from a file of each candidate, and only then compared
-    // (ResourceFinder::Execute)
-    constexpr OrthancRelease ANSWERS_ARE_COMPARED = {1, 12, 5};
-
-
-    bool FindsInStorage(const ServerFacts& facts)
+    Json::Value FindInIndex(const ServerFacts& facts)
     {
       const std::string mode = facts.GetText("StorageAccessOnFind", "Always");
-      return mode == "Always" || (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED));
+      return ProposeIf(mode == "Always" ||
+                           (mode == "Answers" && !facts.IsOlderThan(ANSWERS_ARE_COMPARED)),
+                       MakeOption("StorageAccessOnFind", "Never"));
     }
 
 
-    bool SavesJobs(const ServerFacts& facts)
+    Json::Value ForgetJobs(const ServerFacts& facts)
     {
-      return facts.IsOn("SaveJobs", true);
+      return ProposeIf(facts.IsOn("SaveJobs", true), MakeOption("SaveJobs", false));
     }
 
 
-    bool DelaysHttp(const ServerFacts& facts)
+    Json::Value AnswerAtOnce(const ServerFacts& facts)
     {
-      return !facts.IsOn("TcpNoDelay", true);
+      return ProposeIf(!facts.IsOn("TcpNoDelay", true), MakeOption("TcpNoDelay", true));
     }
 
 
-    bool StoresFilesInPostgreSql(const ServerFacts& facts)
+    Json::Value StoreInFolder(const ServerFacts& facts)
     {
       const Json::Value& section = facts.configuration["PostgreSQL"];
-      return section.isObject() && section["EnableStorage"] == Json::Value(true);
+      return ProposeIf(section.isObject() && section["EnableStorage"] == Json::Value(true),
+                       MakeOption("PostgreSQL", "EnableStorage", false));
     }
 
 
-    bool HasSmallPdus(const ServerFacts& facts)
+    constexpr Item CHECKLIST[] = {{"sqlite-large", TOO_LARGE_FOR_SQLITE, &LeaveSqlite},
+                                  {"find-limits", LARGE_STORE, &LimitFinds},
+                                  {"storage-access-on-find", LARGE_STORE, &FindInIndex},
+                                  {"save-jobs", LARGE_STORE, &ForgetJobs},
+                                  {"http-tcp-no-delay", 0, &AnswerAtOnce},
+                                  {"postgresql-storage", 0, &StoreInFolder}};
+
+
+    std::vector<Finding> GoThroughChecklist(const Evidence& evidence)
     {
-      return facts.GetNumber("MaximumPduLength", DEFAULT_PDU) < DEFAULT_PDU;
-    }
+      const std::optional<std::uint64_t> stored = evidence.facts.storedInstances;
+      std::vector<Finding> findings;
 
-
-    bool ClosesConnections(const ServerFacts& facts)
-    {
-      return !facts.IsOn("KeepAlive", true);
-    }
-
-
-    bool IsVerbose(const ServerFacts& facts)
-    {
-      return std::any_of(facts.logLevels.begin(), facts.logLevels.end(),
-                         [](const auto& level)
-                         { return level.second == "verbose" || level.second == "trace"; });
-    }
-
-
-    const Item ITEMS[] = {
-        {"sqlite-large", TOO_LARGE_FOR_SQLITE, &IsSqlite, "The index has outgrown SQLite",
-         "SQLite writes under one lock, and its queries get slower with the store.",
-         [](const ServerFacts&) { return MakeOption("PostgreSQL", "EnableIndex", true); },
-         "Move to the PostgreSQL plugin (a new database, and the images sent to it anew)."},
-        {"find-limits", LARGE_STORE, &HasNoFindLimits, "A C-FIND may answer with the whole store",
-         "A query without a filter makes Orthanc read all of a large index, while ingest waits for "
-         "the database.",
-         &MakeFindLimits, "Limit the answers; a client that needs more asks more narrowly."},
-        {"storage-access-on-find", LARGE_STORE, &FindsInStorage, "Queries may read files",
-         "A query for a tag that is not in the index opens a file of each study, series or "
-         "instance "
-         "that it looks at, on the disk that ingest writes to.",
-         [](const ServerFacts&) { return MakeOption("StorageAccessOnFind", "Never"); },
-         "Answer queries from the index alone; a query for a tag that is not in it then finds "
-         "nothing. \"ExtraMainDicomTags\" (from Orthanc 1.11.0 on) puts tags into it."},
-        {"save-jobs", LARGE_STORE, &SavesJobs, "Jobs are written to the database again and again",
-         "All jobs, also those that are over, are saved every 10 seconds (from Orthanc 1.12.11 on "
-         "only if one has changed).",
-         [](const ServerFacts&) { return MakeOption("SaveJobs", false); },
-         "Don't save jobs, unless they have to survive a restart."},
-        {"http-tcp-no-delay", 0, &DelaysHttp, "The HTTP server delays small answers",
-         "Nagle's algorithm is on for HTTP: the end of an answer may wait for 40 ms or 200 ms.",
-         [](const ServerFacts&) { return MakeOption("TcpNoDelay", true); },
-         "Let the HTTP server send at once."},
-        {"postgresql-storage", 0, &StoresFilesInPostgreSql, "The images are stored in the database",
-         "Large objects in PostgreSQL are slower than files, and make the database hard to back "
-         "up.",
-         [](const ServerFacts&) { return MakeOption("PostgreSQL", "EnableStorage", false); },
-         "Store files in a folder, and the index alone in PostgreSQL (for a new store)."},
-        {"small-pdus", 0, &HasSmallPdus, "Senders have to cut images into small PDUs",
-         "Each PDU costs both sides system calls (\"MaximumPduLength\").",
-         [](const ServerFacts&) { return MakeOption("MaximumPduLength", LARGEST_PDU); },
-         "Allow larger PDUs; Orthanc has to be restarted."},
-        {"keep-alive", 0, &ClosesConnections, "Each upload needs a connection of its own",
-         "Orthanc closes an HTTP connection after each answer. A new one costs a round trip, over "
-         "HTTPS three.",
-         [](const ServerFacts&) { return MakeOption("KeepAlive", true); },
-         "Keep connections open."},
-        {"verbose-logs", 0, &IsVerbose, "Orthanc logs every step of every instance",
-         "Some dozen lines an instance, each written under a lock that all threads share.", nullptr,
-         "curl -X PUT http://localhost:8042/tools/log-level -d default (likewise "
-         "/tools/log-level-dicom and so on), and start Orthanc without --verbose or --trace."}};
-
-
-    bool Applies(const Item& item, const ServerFacts& facts)
-    {
-      return facts.storedInstances.value_or(0) >= item.storedInstances && item.isMissed(facts);
-    }
-
-
-    Finding Describe(const Item& item, const ServerFacts& facts)
-    {
-      Finding finding;
-      finding.id = item.id;
-      finding.title = item.title;
-      finding.explanation = item.explanation;
-      finding.remedy = item.makeOptions == nullptr
-                           ? Remedy::ChangeSystem(item.text)
-                           : Remedy::Configure(item.makeOptions(facts), item.text);
-
-      if (facts.storedInstances)
+      for (const Item& item : CHECKLIST)
       {
-        finding.evidence["StoredInstances"] = static_cast<Json::UInt64>(*facts.storedInstances);
+        Judgement judgement({});
+        judgement.document = item.propose(evidence.facts);
+
+        if (stored)
+        {
+          judgement.figures["StoredInstances"] = static_cast<Json::UInt64>(*stored);
+        }
+
+        if (!judgement.document.isNull() && stored.value_or(0) >= item.storedInstances)
+        {
+          findings.push_back(Describe(item.id, judgement));
+        }
       }
 
-      return finding;
+      return findings;
     }
   }
 
 
-  std::vector<Finding> JudgeChecklist(const Evidence& evidence)
+  std::vector<Rule> MakeServerRules()
   {
-    std::vector<Finding> findings;
-
-    for (const Item& item : ITEMS)
-    {
-      if (Applies(item, evidence.facts))
-      {
-        findings.push_back(Describe(item, evidence.facts));
-      }
-    }
-
-    return findings;
+    return {{"failed-instances", &JudgeFailures},        {"stuck-instances", &JudgeStuck},
+            {"dicom-threads", &JudgeDicomThreads},       {"parallel-ingest", &JudgeParallelism},
+            {"http-compression", &JudgeHttpCompression}, {"memory-limit", &JudgeMemory},
+            {"ingest-memory", &JudgeIngestMemory},       Rule(&GoThroughChecklist)};
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/FindingTexts.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
@@ -7,124 +8,80 @@ namespace OrthancPerf
 {
   namespace
   {
+    // All below that are no means are seconds of all instances together
+
+    // ---- fsync, slow-storage, slow-commit ----------------------------------------------------
+
     // An SSD takes some 1 ms to make a file durable, up to 6 ms when others write to it; a disk 10
     // ms (a seek and a turn)
     constexpr double SLOW_SYNC = 0.008;
 
-    // Of the time of an instance
     constexpr double MINIMUM_SYNC_SHARE = 0.5;
-  }
 
 
-  std::optional<Finding> JudgeFsync(const Evidence& evidence)
-  {
-    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-    const double share = traffic.GetShare(Phase::Sync);
-
-    if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_SYNC_SHARE ||
-        traffic.GetServiceTime(Phase::Sync) < SLOW_SYNC)
+    std::optional<Judgement> JudgeFsync(const Evidence& evidence)
     {
-      return std::nullopt;
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double share = traffic.GetShare(Phase::Sync);
+
+      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_SYNC_SHARE ||
+          traffic.GetServiceTime(Phase::Sync) < SLOW_SYNC)
+      {
+        return std::nullopt;
+      }
+
+      const double total = traffic.GetTotalSeconds();
+      return Judgement({{"MeanSync", traffic.GetMean(Phase::Sync)},
+                        {"SyncShare", share},
+                        {"MeanDuration", total / traffic.instances}},
+                       EstimateCost(traffic.GetSeconds(Phase::Sync), total, traffic));
     }
 
-    Finding finding;
-    finding.id = "fsync";
-    finding.title = "Ingest waits for the disk to make each file durable";
-    finding.explanation =
-        "Orthanc asks for each file to be on the disk itself before it goes on (fsync, "
-        "\"SyncStorageArea\"). That takes " +
-        SayTime(traffic.GetMean(Phase::Sync)) + " here, " + SayShare(share) +
-        " of an instance's time: the disk is slow at it, or busy with something else.";
-    finding.evidence["MeanSync"] = traffic.GetMean(Phase::Sync);
-    finding.evidence["SyncShare"] = share;
-    finding.evidence["MeanDuration"] = traffic.GetTotalSeconds() / traffic.instances;
-    finding.cost =
-        EstimateCost(traffic.GetSeconds(Phase::Sync), traffic.GetTotalSeconds(), traffic);
-    finding.remedy =
-        Remedy::Configure(MakeOption("SyncStorageArea", false),
-                          "Put the storage on a disk that is fast at fsync (with a battery or "
-                          "capacitors), or let Orthanc not wait: then a power failure may lose "
-                          "images that were acknowledged in the last half minute.");
-    return finding;
-  }
 
-
-  namespace
-  {
     // Below the sequential rate of any local disk of today; memory takes gigabytes a second
     constexpr double SLOW_RATE = 100e6;
 
     constexpr double SLOW_STORAGE = 0.005;
     constexpr double MINIMUM_STORAGE_SHARE = 0.4;
 
-    // Of the time of writing, from which on it is a server's
+    // Of the time of writing, from which on it is a server's, such as an object storage
     constexpr double MINIMUM_REMOTE_SHARE = 0.5;
 
 
-    // Where the storage area is a server, such as an object storage
-    void SpeakOfServer(Finding& finding, const TrafficSums& traffic, double writing)
+    std::optional<Judgement> JudgeStorage(const Evidence& evidence)
     {
-      const double share = traffic.GetSeconds(Phase::Remote) / writing;
-      finding.explanation =
-          "Handing an image to the storage's server takes " + SayTime(writing / traffic.instances) +
-          ", " + SayShare(writing / traffic.GetTotalSeconds()) + " of its time; " +
-          SayShare(share) + " of that is spent in waiting for the server and the way to it.";
-      finding.evidence["MeanRemote"] = traffic.GetMean(Phase::Remote);
-      finding.remedy = Remedy::ChangeSystem(
-          "Put the storage's server nearer to Orthanc, or Orthanc nearer to it: each file is sent "
-          "and acknowledged before the next step. Several senders at once wait beside each other. "
-          "Orthanc's object-storage plugins can write new files to a local disk first "
-          "(\"HybridMode\" : \"WriteToFileSystem\").");
-    }
-  }
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double writing = traffic.GetSeconds(Phase::Storage) - traffic.GetSeconds(Phase::Sync);
+      const double total = traffic.GetTotalSeconds();
 
+      if (traffic.instances < MINIMUM_INSTANCES || writing < MINIMUM_STORAGE_SHARE * total)
+      {
+        return std::nullopt;
+      }
 
-  std::optional<Finding> JudgeStorage(const Evidence& evidence)
-  {
-    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-    const double writing = traffic.GetSeconds(Phase::Storage) - traffic.GetSeconds(Phase::Sync);
-    const double total = traffic.GetTotalSeconds();
+      const double mean = writing / traffic.instances;
+      const double service = std::min(mean, traffic.GetServiceTime(Phase::Storage));
+      const double rate = traffic.bytes / (service * traffic.instances);
 
-    if (traffic.instances < MINIMUM_INSTANCES || writing < MINIMUM_STORAGE_SHARE * total)
-    {
-      return std::nullopt;
-    }
+      if (service < SLOW_STORAGE || rate > SLOW_RATE)
+      {
+        return std::nullopt;
+      }
 
-    const double mean = writing / traffic.instances;
-    const double service = std::min(mean, traffic.GetServiceTime(Phase::Storage));
-    const double rate = traffic.bytes / (service * traffic.instances);
+      Judgement judgement({{"MeanWrite", mean}, {"WriteShare", writing / total}, {"Rate", rate}},
+                          EstimateShare(writing, traffic));
 
-    if (service < SLOW_STORAGE || rate > SLOW_RATE)
-    {
-      return std::nullopt;
+      if (traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
+      {
+        judgement.variant = "server";
+        judgement.figures["MeanRemote"] = traffic.GetMean(Phase::Remote);
+        judgement.words["RemoteShare"] = traffic.GetSeconds(Phase::Remote) / writing;
+      }
+
+      return judgement;
     }
 
-    Finding finding;
-    finding.id = "slow-storage";
-    finding.title = "Writing the files is slow: " + SaySize(rate) + "/s";
-    finding.explanation = "Handing an image to the file system takes " + SayTime(mean) + ", " +
-                          SayShare(writing / total) +
-                          " of its time, before anything is asked to be durable. A network file "
-                          "system, a full or failing disk, or an antivirus look like that.";
-    finding.evidence["MeanWrite"] = mean;
-    finding.evidence["WriteShare"] = writing / total;
-    finding.evidence["Rate"] = rate;
-    finding.cost = EstimateShare(writing, traffic);
-    finding.remedy =
-        Remedy::ChangeSystem("Put \"StorageDirectory\" on a local, faster disk, and leave that "
-                             "folder out of antivirus scans and on-access indexing.");
 
-    if (traffic.GetSeconds(Phase::Remote) >= MINIMUM_REMOTE_SHARE * writing)
-    {
-      SpeakOfServer(finding, traffic, writing);
-    }
-
-    return finding;
-  }
-
-
-  namespace
-  {
     // Storage and index together take some 4 ms on a local SSD; an object storage answers in 20 to
     // 100 ms
     constexpr double SLOW_COMMIT = 0.015;
@@ -134,48 +91,240 @@ namespace OrthancPerf
 
     // orthanc-databases has one connection for all files, and its lock for as long as one is
     // written (StorageBackend.h)
-    Remedy AdviseOnCommit(const ServerFacts& facts)
+    std::optional<Judgement> JudgeCommit(const Evidence& evidence)
     {
-      if (facts.IsStorageInDatabase())
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double share = traffic.GetShare(Phase::Commit);
+      const double service = traffic.GetServiceTime(Phase::Commit);
+
+      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_COMMIT_SHARE ||
+          service < SLOW_COMMIT)
       {
-        return Remedy::ChangeSystem(
-            "Keep the files in a folder (\"EnableStorage\" : false, for a new store): in the "
-            "database, one is written after the other, over a single connection, however many "
-            "associations or connections there are.");
+        return std::nullopt;
       }
 
-      return Remedy::ChangeSystem(
-          "With an object storage, let senders use several associations at once, or store into a "
-          "local folder first and move the files later (the Orthanc project's object storage "
-          "plugins: \"HybridMode\" : \"WriteToFileSystem\", then /move-storage). With a local "
-          "folder, look at its disk and at the database's.");
+      return Judgement({{"MeanCommit", traffic.GetMean(Phase::Commit)},
+                        {"ServiceTime", service},
+                        {"CommitShare", share}},
+                       EstimateShare(traffic.GetSeconds(Phase::Commit), traffic),
+                       evidence.facts.IsStorageInDatabase() ? "database" : "");
+    }
+
+
+    // ---- md5, storage-compression: parts of the phase "prepare" ------------------------------
+
+    // Bytes a second. Orthanc's MD5 is portable C, no assembler: 250 MB/s on a busy core, 500 to
+    // 800 on a free one. Its zlib, of level 6, has 25 to 40 MB/s with images, 10 with few grey
+    // values; with noise 13 on a free virtual core, 8.5 on a busy one.
+    constexpr double SLOW_MD5 = 250e6;
+    constexpr double SLOW_ZLIB = 4e6;
+
+    // The least part of "prepare" that is MD5 with large instances; the rest copies their bytes,
+    // with 1500 MB/s on a slow processor (500 for MD5), 8000 on a fast one (800 for MD5)
+    constexpr double MD5_PART = 0.75;
+
+    // With images of half a megabyte on an SSD it is a quarter: what the checksum is worth. Large
+    // instances are another thing.
+    constexpr double MINIMUM_MD5_SHARE = 0.30;
+    constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
+
+    constexpr double MINIMUM_COMPRESSION_SHARE = 0.25;
+
+
+    double GetPrepareWithoutCopies(const TrafficSums& traffic)
+    {
+      return MD5_PART * traffic.GetSeconds(Phase::Prepare);
+    }
+
+
+    // No more than a slow processor would need, as compression, Lua and other plugins are in there,
+    // too. 0 if it is off.
+    double EstimateMd5(const TrafficSums& traffic, const ServerFacts& facts)
+    {
+      return facts.IsOn("StoreMD5ForAttachments", true)
+                 ? std::min(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5)
+                 : 0;
+    }
+
+
+    // Where the time is longer than a slow processor needs, Lua or another plugin may be why:
+    // nobody can tell then how much of it is whose
+    bool IsOfOthers(double time, double longest, const ServerFacts& facts)
+    {
+      return facts.hasOtherFilters && time > longest;
+    }
+
+
+    std::optional<Judgement> JudgeMd5(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const double hashing = EstimateMd5(traffic, evidence.facts);
+      const double total = traffic.GetTotalSeconds();
+
+      if (traffic.instances < MINIMUM_INSTANCES || total <= 0 ||
+          traffic.bytes < LARGE_INSTANCE * traffic.instances ||
+          hashing < MINIMUM_MD5_SHARE * total ||
+          IsOfOthers(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5, evidence.facts))
+      {
+        return std::nullopt;
+      }
+
+      // With "IfChanged", Orthanc does not start without the sums
+      const bool areNeeded = evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged";
+      return Judgement({{"MeanSize", traffic.bytes / traffic.instances},
+                        {"EstimatedHashing", hashing / traffic.instances},
+                        {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
+                        {"HashingShare", hashing / total}},
+                       EstimateCost(hashing, total, traffic), areNeeded ? "overwriting" : "");
+    }
+
+
+    std::optional<Judgement> JudgeStorageCompression(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const ServerFacts& facts = evidence.facts;
+      const double longest = traffic.bytes / SLOW_ZLIB;
+      const double rest = traffic.GetSeconds(Phase::Prepare) - EstimateMd5(traffic, facts);
+      const double compressing = std::min(rest, longest);
+      const double total = traffic.GetTotalSeconds();
+
+      if (!facts.IsOn("StorageCompression", false) || traffic.instances < MINIMUM_INSTANCES ||
+          total <= 0 || compressing < MINIMUM_COMPRESSION_SHARE * total ||
+          IsOfOthers(rest, longest, facts))
+      {
+        return std::nullopt;
+      }
+
+      return Judgement({{"MeanCompression", compressing / traffic.instances},
+                        {"CompressionShare", compressing / total},
+                        {"Rate", traffic.bytes / compressing}},
+                       EstimateCost(compressing, total, traffic));
+    }
+
+
+    // ---- overwrite-instances -----------------------------------------------------------------
+
+    constexpr double MINIMUM_REPEATED_SHARE = 0.2;
+
+    // Where "OverwriteInstances" is a text: "Never", "Always", or "IfChanged". It may still be a
+    // boolean there.
+    constexpr OrthancRelease THREE_MODES = {1, 13, 0};
+
+    // From here on, Orthanc removes the file of an instance that the database has taken without its
+    // answer having come (ServerContext.cpp, StoreAfterTranscoding), and lists it. Only with
+    // "OverwriteInstances" does it take another file for it, when it is sent again.
+    constexpr OrthancRelease REMOVES_WHAT_IT_LISTS = {1, 12, 4};
+
+
+    std::optional<Judgement> JudgeOverwrite(const Evidence& evidence)
+    {
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const ServerFacts& facts = evidence.facts;
+      const bool isOn = facts.IsOn("OverwriteInstances", false) ||
+                        facts.GetText("OverwriteInstances", "Never") == "Always";
+      const bool isNeeded = facts.hasDatabasePlugin && !facts.IsOlderThan(REMOVES_WHAT_IT_LISTS);
+
+      if (!isOn || isNeeded || traffic.repeated < MINIMUM_INSTANCES ||
+          traffic.repeated < MINIMUM_REPEATED_SHARE * traffic.instances)
+      {
+        return std::nullopt;
+      }
+
+      const double share = traffic.repeated / traffic.instances;
+      return Judgement({{"RepeatedShare", share},
+                        {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
+                       EstimateShare(share * (traffic.GetSeconds(Phase::Storage) +
+                                              traffic.GetSeconds(Phase::Index) +
+                                              traffic.GetSeconds(Phase::Commit)),
+                                     traffic),
+                       facts.IsOlderThan(THREE_MODES)               ? ""
+                       : facts.IsOn("StoreMD5ForAttachments", true) ? "modes"
+                                                                    : "without sums");
+    }
+
+
+    // ---- processor ---------------------------------------------------------------------------
+    //
+    // fsync, slow-storage, index and slow-commit judge by elapsed time. While other work keeps the
+    // processor busy, that says nothing about disks and databases. So they see only what was
+    // received while there was processor time to be had; what they would say of the rest has one
+    // cause, and is one finding.
+
+    // What the rules say if that is all that was received. Costs are shares of really all.
+    std::vector<Finding> JudgeOnly(const std::vector<Rule>& rules, const Evidence& evidence,
+                                   const TrafficSums& received)
+    {
+      constexpr auto RECEIVE = static_cast<std::size_t>(Direction::Receive);
+      const double all = evidence.totals[RECEIVE].GetSecondsWithPauses();
+      const double part = all > 0 ? std::min(received.GetSecondsWithPauses() / all, 1.0) : 0;
+
+      Evidence narrowed;
+      narrowed.totals[RECEIVE] = received;
+      narrowed.database = evidence.database;
+      narrowed.facts = evidence.facts;
+      std::vector<Finding> findings;
+
+      for (const Rule& rule : rules)
+      {
+        for (Finding& finding : rule.Judge(narrowed))
+        {
+          finding.cost.shareOfIngestTime *= part;
+          findings.push_back(std::move(finding));
+        }
+      }
+
+      return findings;
+    }
+
+
+    Finding DescribeStarved(const Evidence& evidence, const std::vector<Finding>& seen)
+    {
+      const TrafficSums& starved = evidence.starved;
+      Judgement judgement({{"RunnableTasks", evidence.runnableTasks},
+                           {"MeanDuration", starved.GetTotalSeconds() / starved.instances},
+                           {"Instances", starved.instances},
+                           {"Cores", evidence.facts.cores}});
+      std::string names;
+
+      for (const Finding& other : seen)
+      {
+        names += (names.empty() ? "" : ", ") + other.id;
+        judgement.cost.shareOfIngestTime += other.cost.shareOfIngestTime;
+      }
+
+      judgement.figures["SeemsLike"] = names;
+      judgement.cost.shareOfIngestTime = std::min(judgement.cost.shareOfIngestTime, 1.0);
+      return Describe("processor", judgement);
+    }
+
+
+    std::vector<Finding> JudgeByElapsedTime(const Evidence& evidence)
+    {
+      static const std::vector<Rule> rules = {{"fsync", &JudgeFsync},
+                                              {"slow-storage", &JudgeStorage},
+                                              {"index", &JudgeIndex},
+                                              {"slow-commit", &JudgeCommit}};
+      const bool isStarved = evidence.starved.instances > 0;
+      std::vector<Finding> findings = JudgeOnly(
+          rules, evidence, isStarved ? evidence.calm : evidence.GetTotal(Direction::Receive));
+      const std::vector<Finding> ofStarved =
+          isStarved ? JudgeOnly(rules, evidence, evidence.starved) : std::vector<Finding>();
+
+      if (!ofStarved.empty())
+      {
+        findings.push_back(DescribeStarved(evidence, ofStarved));
+      }
+
+      return findings;
     }
   }
 
 
-  std::optional<Finding> JudgeCommit(const Evidence& evidence)
+  std::vector<Rule> MakeStoringRules()
   {
-    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-    const double share = traffic.GetShare(Phase::Commit);
-    const double service = traffic.GetServiceTime(Phase::Commit);
-
-    if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_COMMIT_SHARE ||
-        service < SLOW_COMMIT)
-    {
-      return std::nullopt;
-    }
-
-    Finding finding;
-    finding.id = "slow-commit";
-    finding.title = "Storing an instance takes " + SayTime(traffic.GetMean(Phase::Commit));
-    finding.explanation = "Storage and database together take " + SayShare(share) +
-                          " of an instance's time. They can't be told apart here: the storage is "
-                          "not a local folder, or the plugin's probe is not installed.";
-    finding.evidence["MeanCommit"] = traffic.GetMean(Phase::Commit);
-    finding.evidence["ServiceTime"] = service;
-    finding.evidence["CommitShare"] = share;
-    finding.cost = EstimateShare(traffic.GetSeconds(Phase::Commit), traffic);
-    finding.remedy = AdviseOnCommit(evidence.facts);
-    return finding;
+    return {Rule(&JudgeByElapsedTime),
+            {"md5", &JudgeMd5},
+            {"storage-compression", &JudgeStorageCompression},
+            {"overwrite-instances", &JudgeOverwrite}};
   }
 }

@@ -24,7 +24,7 @@ namespace OrthancPerf
   TEST_F(AssociationSetupRuleTest, FindsTheSecondOfAMovescuThatReceivesItsOwnImages)
   {
     AddSetups({1001, 1003, 1002, 3}, Direction::Send);
-    const Finding finding = Judge(&JudgeAssociationSetup);
+    const Finding finding = Judge("slow-association");
     EXPECT_EQ("slow-association-sending", finding.id);
     EXPECT_NEAR(1.002, finding.evidence["MedianSetupTime"].asDouble(), 1e-6);
     EXPECT_NE(std::string::npos, finding.explanation.find("movescu"));
@@ -36,14 +36,14 @@ namespace OrthancPerf
   TEST_F(AssociationSetupRuleTest, FindsSlowNamesInBothDirections)
   {
     AddSetups({5002, 5003, 5001}, Direction::Receive);
-    EXPECT_EQ("slow-association", Judge(&JudgeAssociationSetup).id);
+    EXPECT_EQ("slow-association", Judge("slow-association").id);
   }
 
 
   TEST_F(AssociationSetupRuleTest, OneSlowAssociationIsAnAccident)
   {
     AddSetups({4, 5000, 3, 3}, Direction::Receive);
-    EXPECT_FALSE(IsFound(&JudgeAssociationSetup));
+    EXPECT_FALSE(IsFound("slow-association"));
   }
 
 
@@ -51,13 +51,13 @@ namespace OrthancPerf
   {
     AddSetups({1250, 1260, 1255}, Direction::Send);
     SetTcp(evidence_.peers[0], 600, 65536);
-    EXPECT_FALSE(IsFound(&JudgeAssociationSetup));
+    EXPECT_FALSE(IsFound("slow-association"));
   }
 
 
   TEST_F(AssociationSetupRuleTest, IsSilentOnTooFewAssociations)
   {
     AddSetups({1001, 1002}, Direction::Send);
-    EXPECT_FALSE(IsFound(&JudgeAssociationSetup));
+    EXPECT_FALSE(IsFound("slow-association"));
   }
 }

@@ -29,7 +29,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40));
-    const Finding finding = Judge(&JudgeDelayedAck);
+    const Finding finding = Judge("delayed-ack");
 
     EXPECT_EQ("delayed-ack", finding.id);
     EXPECT_EQ("CT_ROOM_1", finding.peer);
@@ -48,7 +48,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(200));
-    EXPECT_NE(std::string::npos, Judge(&JudgeDelayedAck).explanation.find("Windows"));
+    EXPECT_NE(std::string::npos, Judge("delayed-ack").explanation.find("Windows"));
   }
 
 
@@ -60,7 +60,7 @@ namespace OrthancPerf
     sample.stalls = 1;
     sample.stallTime = 40;
     AddPeer(sample, MANY, Direction::Send);
-    EXPECT_EQ("delayed-ack-sending", Judge(&JudgeDelayedAck).id);
+    EXPECT_EQ("delayed-ack-sending", Judge("delayed-ack").id);
   }
 
 
@@ -68,7 +68,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40), FEW);
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -78,7 +78,7 @@ namespace OrthancPerf
     AddPeer(MakeHealthy(), 2000);
     evidence_.peers[0].traffic.stalls = 12;
     evidence_.peers[0].traffic.stallSeconds = 12 * 0.040;
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -86,7 +86,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     SetTcp(AddPeer(MakeStalled(52)), 50, 65536);
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -94,7 +94,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     SetTcp(AddPeer(MakeStalled(92)), 50, 65536);
-    EXPECT_TRUE(IsFound(&JudgeDelayedAck));
+    EXPECT_TRUE(IsFound("delayed-ack"));
   }
 
 
@@ -105,7 +105,7 @@ namespace OrthancPerf
     sample.lossStalls = sample.stalls;
     sample.lossStallTime = sample.stallTime;
     AddPeer(sample);
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -117,7 +117,7 @@ namespace OrthancPerf
     sample.lossStalls = 1;
     sample.lossStallTime = 210;
     AddPeer(sample);
-    const Finding finding = Judge(&JudgeDelayedAck);
+    const Finding finding = Judge("delayed-ack");
     EXPECT_NEAR(0.040, finding.evidence["MeanStall"].asDouble(), 1e-6);
     EXPECT_NEAR(1, finding.evidence["StallsPerInstance"].asDouble(), 1e-6);
     EXPECT_NEAR(40.0 / 256, finding.cost.shareOfIngestTime, 1e-6);
@@ -133,7 +133,7 @@ namespace OrthancPerf
     AddPeer(sample, 200);
     evidence_.peers[0].traffic.lossStalls *= 0.9;
     evidence_.peers[0].traffic.lossStallSeconds *= 0.9;
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -141,7 +141,7 @@ namespace OrthancPerf
   TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitOfATimerIsThatOfWhatIsBetween)
   {
     AddPeer(MakeStalled(42.5));
-    const Finding finding = Judge(&JudgeDelayedAck);
+    const Finding finding = Judge("delayed-ack");
     EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
     EXPECT_NE(std::string::npos, finding.remedy.text.find("load balancer"));
   }
@@ -151,7 +151,7 @@ namespace OrthancPerf
   TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitOverADistanceIsNone)
   {
     SetTcp(AddPeer(MakeStalled(42.5)), 20, 65536);
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -161,7 +161,7 @@ namespace OrthancPerf
     {
       evidence_.peers.clear();
       AddPeer(MakeStalled(pause));
-      EXPECT_FALSE(IsFound(&JudgeDelayedAck)) << pause;
+      EXPECT_FALSE(IsFound("delayed-ack")) << pause;
     }
   }
 
@@ -170,7 +170,7 @@ namespace OrthancPerf
   {
     UseStockSockets();
     AddPeer(MakeStalled(40)).parties = {};
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 
 
@@ -180,6 +180,6 @@ namespace OrthancPerf
     AddPeer(MakeStalled(40), 200);
     evidence_.peers[0].traffic.stalls *= 0.1;
     evidence_.peers[0].traffic.stallSeconds *= 0.1;
-    EXPECT_FALSE(IsFound(&JudgeDelayedAck));
+    EXPECT_FALSE(IsFound("delayed-ack"));
   }
 }

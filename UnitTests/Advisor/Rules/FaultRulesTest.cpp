@@ -32,7 +32,7 @@ namespace OrthancPerf
   TEST_F(FailuresRuleTest, NamesWhatWasLostAndWhy)
   {
     Receive(0, 3);
-    const Finding finding = Judge(&JudgeFailures);
+    const Finding finding = Judge("failed-instances");
     EXPECT_EQ("failed-instances", finding.id);
     EXPECT_EQ("100 % of the images that came lately were not stored", finding.title);
     EXPECT_EQ(3, finding.evidence["Failed"].asInt());
@@ -46,17 +46,17 @@ namespace OrthancPerf
   TEST_F(FailuresRuleTest, OneOrTwoAreNoFinding)
   {
     Receive(0, 2);
-    EXPECT_FALSE(IsFound(&JudgeFailures));
+    EXPECT_FALSE(IsFound("failed-instances"));
   }
 
 
   TEST_F(FailuresRuleTest, FadesOnceInstancesAreStoredAgain)
   {
     Receive(20, 20, 20);
-    EXPECT_LT(Judge(&JudgeFailures).evidence["FailedShare"].asDouble(), 0.5);
+    EXPECT_LT(Judge("failed-instances").evidence["FailedShare"].asDouble(), 0.5);
     evidence_.totals = {};
     Receive(20, 20, 200);
-    EXPECT_FALSE(IsFound(&JudgeFailures));
+    EXPECT_FALSE(IsFound("failed-instances"));
   }
 
 
@@ -64,7 +64,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeHealthy(), 1000);
     evidence_.totals[0].ownFailures = 5;
-    EXPECT_FALSE(IsFound(&JudgeFailures));
+    EXPECT_FALSE(IsFound("failed-instances"));
   }
 
 
@@ -72,7 +72,7 @@ namespace OrthancPerf
   {
     using std::chrono::seconds;
     evidence_.stuck = {{Phase::Index, seconds(12)}, {Phase::Storage, seconds(31)}};
-    const Finding finding = Judge(&JudgeStuck);
+    const Finding finding = Judge("stuck-instances");
     EXPECT_EQ("stuck-instances", finding.id);
     EXPECT_EQ("Instances in flight wait for the storage: 2, for 31 s so far", finding.title);
     EXPECT_EQ(2, finding.evidence["Instances"].asInt());
@@ -82,7 +82,7 @@ namespace OrthancPerf
     EXPECT_NE(std::string::npos, finding.remedy.text.find("StorageDirectory"));
 
     SetTraffic(MakeHealthy());
-    EXPECT_LT(Judge(&JudgeStuck).cost.shareOfIngestTime, 1);
+    EXPECT_LT(Judge("stuck-instances").cost.shareOfIngestTime, 1);
   }
 
 
@@ -91,7 +91,7 @@ namespace OrthancPerf
     const auto advise = [this](Phase phase)
     {
       evidence_.stuck = {{phase, std::chrono::seconds(12)}};
-      return Judge(&JudgeStuck).remedy.text;
+      return Judge("stuck-instances").remedy.text;
     };
     EXPECT_NE(std::string::npos, advise(Phase::Index).find("IndexDirectory"));
     EXPECT_NE(std::string::npos, advise(Phase::Commit).find("storage and the database"));
@@ -102,6 +102,6 @@ namespace OrthancPerf
   TEST_F(StuckRuleTest, WhereNothingIsStuckThereIsNoFinding)
   {
     SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound(&JudgeStuck));
+    EXPECT_FALSE(IsFound("stuck-instances"));
   }
 }

@@ -30,7 +30,7 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 100, 200'000);
     evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(4'000'000);
-    const Finding finding = Judge(&JudgeKernelBuffer);
+    const Finding finding = Judge("kernel-buffer-limit");
 
     EXPECT_EQ("kernel-buffer-limit", finding.id);
     EXPECT_EQ("net.core.rmem_max", finding.evidence["Sysctl"].asString());
@@ -43,7 +43,7 @@ namespace OrthancPerf
   TEST_F(KernelBufferRuleTest, NamesTheSysctlThatEndsAutotuning)
   {
     SetTcp(AddPeer(MakeDistant()), 100, 200'000);
-    const Finding finding = Judge(&JudgeKernelBuffer);
+    const Finding finding = Judge("kernel-buffer-limit");
     EXPECT_EQ("net.ipv4.tcp_rmem", finding.evidence["Sysctl"].asString());
     EXPECT_NEAR(2e6, finding.evidence["WindowLimit"].asDouble(), 1);
     EXPECT_NEAR(500'000 / 0.3, finding.evidence["Rate"].asDouble(), 1);
@@ -53,7 +53,7 @@ namespace OrthancPerf
   TEST_F(KernelBufferRuleTest, AWindowThatMayStillGrowIsNotAtItsEnd)
   {
     SetTcp(AddPeer(MakeDistant()), 100, 120'000);
-    EXPECT_FALSE(IsFound(&JudgeKernelBuffer));
+    EXPECT_FALSE(IsFound("kernel-buffer-limit"));
   }
 
 
@@ -61,7 +61,7 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 100, 200'000);
     evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(200'000);
-    EXPECT_FALSE(IsFound(&JudgeKernelBuffer));
+    EXPECT_FALSE(IsFound("kernel-buffer-limit"));
   }
 
 
@@ -69,13 +69,13 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 100, 200'000);
     evidence_.facts.kernel = {};
-    EXPECT_FALSE(IsFound(&JudgeKernelBuffer));
+    EXPECT_FALSE(IsFound("kernel-buffer-limit"));
   }
 
 
   TEST_F(KernelBufferRuleTest, IsSilentOnTooFewInstances)
   {
     SetTcp(AddPeer(MakeDistant(), FEW), 100, 200'000);
-    EXPECT_FALSE(IsFound(&JudgeKernelBuffer));
+    EXPECT_FALSE(IsFound("kernel-buffer-limit"));
   }
 }

@@ -24,7 +24,7 @@ namespace OrthancPerf
           evidence_.facts.configuration[name] = options[name];
         }
 
-        return IsFound(&JudgeMemory);
+        return IsFound("memory-limit");
       }
     };
   }
@@ -32,7 +32,7 @@ namespace OrthancPerf
 
   TEST_F(MemoryRuleTest, TheDefaultsOf1130AreTooMuchForASmallContainer)
   {
-    const Finding finding = Judge(&JudgeMemory);
+    const Finding finding = Judge("memory-limit");
     EXPECT_EQ("memory-limit", finding.id);
     EXPECT_EQ("Orthanc's caches may take 1664.0 MiB of 2048.0 MiB of memory", finding.title);
     EXPECT_EQ(512 << 20, finding.evidence["StorageMemoryCapacity"].asInt());
@@ -40,31 +40,31 @@ namespace OrthancPerf
     EXPECT_EQ(7U, finding.evidence.size());
 
     evidence_.facts.memory = 4 * GIBIBYTE;
-    EXPECT_FALSE(IsFound(&JudgeMemory));
+    EXPECT_FALSE(IsFound("memory-limit"));
   }
 
 
   TEST_F(MemoryRuleTest, WhatItProposesEndsIt)
   {
-    EXPECT_FALSE(IsFoundWith(Judge(&JudgeMemory).remedy.document));
+    EXPECT_FALSE(IsFoundWith(Judge("memory-limit").remedy.document));
   }
 
 
   TEST_F(MemoryRuleTest, ACacheThatIsOffStaysOff)
   {
     evidence_.facts.configuration["TranscoderCacheSize"] = 0;
-    EXPECT_EQ(0, Judge(&JudgeMemory).remedy.document["TranscoderCacheSize"].asInt());
+    EXPECT_EQ(0, Judge("memory-limit").remedy.document["TranscoderCacheSize"].asInt());
   }
 
 
   TEST_F(MemoryRuleTest, OlderReleasesHaveOneOfTheseOptions)
   {
     evidence_.facts.orthancVersion = "1.12.11";
-    EXPECT_FALSE(IsFound(&JudgeMemory));
+    EXPECT_FALSE(IsFound("memory-limit"));
 
     evidence_.facts.configuration["MaximumStorageCacheSize"] = 1500;
     evidence_.facts.configuration["TranscoderCacheSize"] = 1500;
-    const Finding finding = Judge(&JudgeMemory);
+    const Finding finding = Judge("memory-limit");
     EXPECT_EQ(std::vector<std::string>{"MaximumStorageCacheSize"},
               finding.remedy.document.getMemberNames());
   }
@@ -73,6 +73,6 @@ namespace OrthancPerf
   TEST_F(MemoryRuleTest, NothingIsFoundWhereTheLimitIsNotKnown)
   {
     evidence_.facts.memory = 0;
-    EXPECT_FALSE(IsFound(&JudgeMemory));
+    EXPECT_FALSE(IsFound("memory-limit"));
   }
 }

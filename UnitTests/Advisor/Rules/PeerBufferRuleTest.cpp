@@ -23,7 +23,7 @@ namespace OrthancPerf
   TEST_F(PeerBufferRuleTest, FindsWhatThePeerSendsInARoundTrip)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
-    const Finding finding = Judge(&JudgePeerBuffer);
+    const Finding finding = Judge("peer-buffers");
     EXPECT_EQ("peer-buffers", finding.id);
     EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
     EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
@@ -35,7 +35,7 @@ namespace OrthancPerf
   TEST_F(PeerBufferRuleTest, WhereOurWindowIsAsSmallItIsNotThePeer)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+    EXPECT_FALSE(IsFound("peer-buffers"));
   }
 
 
@@ -45,7 +45,7 @@ namespace OrthancPerf
     sample.size = 60'000;
     sample.phases[1].second = 50;
     SetTcp(AddPeer(sample), 50, 1'000'000);
-    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+    EXPECT_FALSE(IsFound("peer-buffers"));
   }
 
 
@@ -57,9 +57,9 @@ namespace OrthancPerf
     SetTcp(AddPeer(sample), 50, 1'000'000);
     const double received = evidence_.peers[0].traffic.GetSeconds(Phase::Receive);
     evidence_.memory.waited = 0.04 * received;
-    EXPECT_TRUE(IsFound(&JudgePeerBuffer));
+    EXPECT_TRUE(IsFound("peer-buffers"));
     evidence_.memory.waited = 0.06 * received;
-    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+    EXPECT_FALSE(IsFound("peer-buffers"));
   }
 
 
@@ -67,20 +67,20 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
     evidence_.memory.waited = 1000;
-    EXPECT_TRUE(IsFound(&JudgePeerBuffer));
+    EXPECT_TRUE(IsFound("peer-buffers"));
   }
 
 
   TEST_F(PeerBufferRuleTest, IsSilentOnALocalNetwork)
   {
     SetTcp(AddPeer(MakeDistant()), 0.2, 1'000'000);
-    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+    EXPECT_FALSE(IsFound("peer-buffers"));
   }
 
 
   TEST_F(PeerBufferRuleTest, IsSilentOnTooFewInstances)
   {
     SetTcp(AddPeer(MakeDistant(), FEW), 50, 1'000'000);
-    EXPECT_FALSE(IsFound(&JudgePeerBuffer));
+    EXPECT_FALSE(IsFound("peer-buffers"));
   }
 }

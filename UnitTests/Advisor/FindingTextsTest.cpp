@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/FindingTexts.h"
+
+#include <gtest/gtest.h>
+
+namespace OrthancPerf
+{
+  TEST(FindingTexts, FiguresStandInTheText)
+  {
+    const Finding finding =
+        Describe("socket-buffers",
+                 Judgement({{"Buffer", 65536.0}, {"RoundTrip", 0.05}, {"WindowLimit", 1.31072e6}}));
+    EXPECT_EQ("A fixed buffer of 64 KiB holds the transfer back over 50 ms of distance",
+              finding.title);
+    EXPECT_NE(std::string::npos,
+              finding.explanation.find("64 KiB in 50 ms is 1.2 MiB/s at the most"));
+    EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
+  }
+
+
+  TEST(FindingTexts, AVariantHasItsOwnRemedyAndKeepsTheRest)
+  {
+    Judgement judgement({{"MeanStall", 0.04}});
+    judgement.words["System"] = "Linux";
+    judgement.words["Timer"] = 0.04;
+    const Finding usual = Describe("delayed-ack", judgement);
+    EXPECT_EQ(Json::Value(true), usual.remedy.document["DicomSockets"]["TcpNoDelay"]);
+
+    judgement.variant = "tuned";
+    const Finding tuned = Describe("delayed-ack", judgement);
+    EXPECT_EQ(usual.explanation, tuned.explanation);
+    EXPECT_EQ(Remedy::Kind::System, tuned.remedy.kind);
+    EXPECT_TRUE(tuned.remedy.document.isNull());
+  }
+
+
+  TEST(FindingTexts, WhatIsMissingIsSeen)
+  {
+    EXPECT_EQ("Transfers stall for {MeanStall time} again and again",
+              Describe("delayed-ack", Judgement({})).title);
+    EXPECT_TRUE(Describe("no such finding", Judgement({})).title.empty());
+  }
+}
