@@ -17,47 +17,16 @@ namespace OrthancPerf
     Json::Value ToJson(const Remedy& remedy)
     {
       Json::Value json;
-      json["Kind"] = ToLabel(remedy.kind);
+      json["Kind"] = remedy.kind;
       json["Text"] = remedy.text;
 
       if (!remedy.document.isNull())
       {
-        json[ToLabel(remedy.kind)] = remedy.document;
+        json[remedy.kind] = remedy.document;
       }
 
       return json;
     }
-  }
-
-
-  Remedy Remedy::Tune(const Json::Value& patch, const std::string& text)
-  {
-    return {Kind::Tuning, patch, text};
-  }
-
-
-  Remedy Remedy::Configure(const Json::Value& options, const std::string& text)
-  {
-    return {Kind::Configuration, options, text};
-  }
-
-
-  Remedy Remedy::ChangeSystem(const std::string& text)
-  {
-    return {Kind::System, Json::Value(), text};
-  }
-
-
-  Remedy Remedy::AskPeer(const std::string& text)
-  {
-    return {Kind::Peer, Json::Value(), text};
-  }
-
-
-  const char* ToLabel(Remedy::Kind kind)
-  {
-    constexpr const char* LABELS[] = {"Tuning", "Configuration", "System", "Peer"};
-    return LABELS[static_cast<std::size_t>(kind)];
   }
 
 

@@ -19,25 +19,14 @@ namespace OrthancPerf
   // What to do
   struct Remedy
   {
-    enum class Kind
-    {
-      Tuning,         // "document" is a merge patch for PUT /perf/tuning
-      Configuration,  // "document" are options of Orthanc's configuration
-      System,         // something outside of Orthanc on its machine: a sysctl, a disk
-      Peer            // something that the peer's administrator can do
-    };
+    // "Tuning": the document is a merge patch for PUT /perf/tuning; "Configuration": options of
+    // Orthanc's configuration; "System": something outside of Orthanc on its machine, as a sysctl
+    // or a disk; "Peer": something that the peer's administrator can do
+    std::string kind;
 
-    Kind kind = Kind::Peer;
     Json::Value document;  // null for the last two
     std::string text;      // plain words
-
-    static Remedy Tune(const Json::Value& patch, const std::string& text);
-    static Remedy Configure(const Json::Value& options, const std::string& text);
-    static Remedy ChangeSystem(const std::string& text);
-    static Remedy AskPeer(const std::string& text);
   };
-
-  const char* ToLabel(Remedy::Kind kind);  // "Tuning"
 
   // What holds ingest back, why that is believed, and what to do. A value.
   struct Finding

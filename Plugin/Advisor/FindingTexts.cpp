@@ -3,7 +3,8 @@
 
 #include <json/reader.h>
 
-#include <cmath>
+#include <array>
+#include <cstdio>
 #include <memory>
 #include <string_view>
 
@@ -23,26 +24,44 @@ namespace OrthancPerf
     }
 
 
+    std::string Format(const char* format, double value)
+    {
+      std::array<char, 32> text = {};
+      const int length = std::snprintf(text.data(), text.size(), format, value);
+      return length < 0 ? std::string() : text.data();
+    }
+
+
+    std::string SaySize(double bytes)
+    {
+      constexpr double KIBIBYTE = 1024;
+      constexpr double MEBIBYTE = 1024 * KIBIBYTE;
+      return bytes < MEBIBYTE ? Format("%.0f KiB", bytes / KIBIBYTE)
+                              : Format("%.1f MiB", bytes / MEBIBYTE);
+    }
+
+
+    std::string SayNumber(double number, const std::string& unit)
+    {
+      return unit == "time"
+                 ? Format(number < 1 ? "%.3g ms" : "%.3g s", number < 1 ? number * 1000 : number)
+             : unit == "size"  ? SaySize(number)
+             : unit == "share" ? Format("%.0f %%", number * 100)
+             : unit == "count" ? Format("%.0f", number)
+                               : Format("%.1f", number);
+    }
+
+
     // A missing figure is left as it is, for a test to see
     std::string Say(const std::string& placeholder, const Judgement& judgement)
     {
       const std::size_t end = placeholder.find(' ');
       const std::string name = placeholder.substr(0, end);
-      const std::string unit = end == std::string::npos ? "" : placeholder.substr(end + 1);
       const Json::Value& value =
           judgement.words.isMember(name) ? judgement.words[name] : judgement.figures[name];
-
-      if (value.isNull())
-      {
-        return "{" + placeholder + "}";
-      }
-
-      return unit == "time"     ? SayTime(value.asDouble())
-             : unit == "size"   ? SaySize(value.asDouble())
-             : unit == "share"  ? SayShare(value.asDouble())
-             : unit == "number" ? SayNumber(value.asDouble())
-             : unit == "count"  ? std::to_string(std::lround(value.asDouble()))
-                                : value.asString();
+      return value.isNull()             ? "{" + placeholder + "}"
+             : end == std::string::npos ? value.asString()
+                                        : SayNumber(value.asDouble(), placeholder.substr(end + 1));
     }
 
 
@@ -50,14 +69,15 @@ namespace OrthancPerf
     {
       std::string filled;
       std::size_t place = 0;
+      std::size_t begin = text.find('{');
 
-      for (std::size_t begin = text.find('{'); begin != std::string::npos;
-           begin = text.find('{', place))
+      for (std::size_t end = text.find('}', begin); end != std::string::npos;
+           end = text.find('}', begin))
       {
-        const std::size_t end = text.find('}', begin);
         filled += text.substr(place, begin - place);
         filled += Say(text.substr(begin + 1, end - begin - 1), judgement);
         place = end + 1;
+        begin = text.find('{', place);
       }
 
       return filled + text.substr(place);
@@ -80,21 +100,16 @@ namespace OrthancPerf
 
       return sentences;
     }
+  }
 
 
-    Remedy MakeRemedy(const Json::Value& texts, const Judgement& judgement)
+  Judgement::Judgement(Figures figures, const Cost& cost, const char* variant) :
+    cost(cost),
+    variant(variant)
+  {
+    for (const auto& [name, value] : figures)
     {
-      Remedy remedy;
-      remedy.text = Render(texts["Text"], judgement);
-      remedy.document = judgement.document.isNull() ? texts["Document"] : judgement.document;
-
-      for (const Remedy::Kind kind : {Remedy::Kind::Tuning, Remedy::Kind::Configuration,
-                                      Remedy::Kind::System, Remedy::Kind::Peer})
-      {
-        remedy.kind = texts["Kind"] == ToLabel(kind) ? kind : remedy.kind;
-      }
-
-      return remedy;
+      this->figures[name] = value;
     }
   }
 
@@ -121,7 +136,11 @@ namespace OrthancPerf
     finding.explanation = Render(find("Explanation"), judgement);
     finding.evidence = judgement.figures;
     finding.cost = judgement.cost;
-    finding.remedy = MakeRemedy(find("Remedy"), judgement);
+
+    const Json::Value& remedy = find("Remedy");
+    finding.remedy = {remedy["Kind"].asString(),
+                      judgement.document.isNull() ? remedy["Document"] : judgement.document,
+                      Render(remedy["Text"], judgement)};
     return finding;
   }
 }

@@ -2,12 +2,27 @@
 #pragma once
 
 #include "Advisor/Finding.h"
-#include "Advisor/Rule.h"
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace OrthancPerf
 {
+  // What a rule has found
+  struct Judgement
+  {
+    using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;
+
+    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "");
+
+    Json::Value figures = Json::objectValue;  // Finding::evidence
+    Cost cost;
+    std::string variant;                    // of the texts; empty: the only one, or the usual one
+    Json::Value words = Json::objectValue;  // for the texts alone, which have the figures as well
+    Json::Value document;                   // of the remedy; null: the one of the texts, if any
+  };
+
   // Findings.json, the file with the words of all findings, which CMake builds in. Each has
   //
   //   "fsync": {

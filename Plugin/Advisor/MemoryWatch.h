@@ -3,14 +3,26 @@
 
 #include "Admission/AdmissionQueue.h"
 #include "Advisor/Evidence.h"
-#include "Advisor/ProcessMemory.h"
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <string>
 
 namespace OrthancPerf
 {
+  // What this process has of main memory, in bytes; 0: not known
+  struct ProcessMemory
+  {
+    std::uint64_t anonymous = 0;  // RssAnon of proc(5): what is no file's
+    std::uint64_t peak = 0;       // VmHWM: the most that it ever had, files included
+
+    // Any thread. Reads a file.
+    static ProcessMemory Read(const std::string& proc = "/proc");
+  };
+
+
   // What memory has lately been short of: the last five minutes, as they were found by looking each
   // five seconds. Owned by the plugin's context, whose housekeeping alone calls it.
   class MemoryWatch

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rule.h"
 
-#include "Advisor/FindingTexts.h"
-
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace OrthancPerf
 {
@@ -13,14 +9,6 @@ namespace OrthancPerf
   {
     // No estimate promises more
     constexpr double MAXIMUM_GAIN = 100;
-
-
-    std::string Format(const char* format, double value)
-    {
-      std::array<char, 32> text = {};
-      const int length = std::snprintf(text.data(), text.size(), format, value);
-      return length < 0 ? std::string() : text.data();
-    }
 
 
     double GetShareOfAll(double lost, const TrafficSums& all)
@@ -34,17 +22,6 @@ namespace OrthancPerf
     {
       return scope == Scope::BothWays ||
              scope == (direction == Direction::Receive ? Scope::Received : Scope::Sent);
-    }
-  }
-
-
-  Judgement::Judgement(Figures figures, const Cost& cost, const char* variant) :
-    cost(cost),
-    variant(variant)
-  {
-    for (const auto& [name, value] : figures)
-    {
-      this->figures[name] = value;
     }
   }
 
@@ -111,32 +88,5 @@ namespace OrthancPerf
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value)
   {
     return MakeOption(section, MakeOption(key, value));
-  }
-
-
-  std::string SayTime(double seconds)
-  {
-    return seconds < 1 ? Format("%.3g ms", seconds * 1000) : Format("%.3g s", seconds);
-  }
-
-
-  std::string SaySize(double bytes)
-  {
-    constexpr double KIBIBYTE = 1024;
-    constexpr double MEBIBYTE = 1024 * KIBIBYTE;
-    return bytes < MEBIBYTE ? Format("%.0f KiB", bytes / KIBIBYTE)
-                            : Format("%.1f MiB", bytes / MEBIBYTE);
-  }
-
-
-  std::string SayNumber(double number)
-  {
-    return Format("%.1f", number);
-  }
-
-
-  std::string SayShare(double share)
-  {
-    return Format("%.0f %%", share * 100);
   }
 }

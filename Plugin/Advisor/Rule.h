@@ -2,10 +2,9 @@
 #pragma once
 
 #include "Advisor/Evidence.h"
-#include "Advisor/Finding.h"
+#include "Advisor/FindingTexts.h"
 
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,20 +12,6 @@
 
 namespace OrthancPerf
 {
-  // What a rule has found
-  struct Judgement
-  {
-    using Figures = std::initializer_list<std::pair<const char*, Json::Value>>;
-
-    Judgement(Figures figures, const Cost& cost = {}, const char* variant = "");
-
-    Json::Value figures = Json::objectValue;  // Finding::evidence
-    Cost cost;
-    std::string variant;                    // of the texts; empty: the only one, or the usual one
-    Json::Value words = Json::objectValue;  // for the texts alone, which have the figures as well
-    Json::Value document;                   // of the remedy; null: the one of the texts, if any
-  };
-
   // What a rule looks at: the whole server, or each peer by itself
   enum class Scope
   {
@@ -85,16 +70,4 @@ namespace OrthancPerf
   // {key: value}, and {section: {key: value}}
   Json::Value MakeOption(const char* key, const Json::Value& value);
   Json::Value MakeOption(const char* section, const char* key, const Json::Value& value);
-
-  // A duration in words that need no unit key: "40 ms", "1.3 s"
-  std::string SayTime(double seconds);
-
-  // A size likewise: "64 KiB", "1.5 MiB"
-  std::string SaySize(double bytes);
-
-  // "5.3"
-  std::string SayNumber(double number);
-
-  // "0.85" as "85 %"
-  std::string SayShare(double share);
 }

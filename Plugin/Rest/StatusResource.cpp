@@ -2,7 +2,7 @@
 #include "Rest/StatusResource.h"
 
 #include "Admission/MemoryLimit.h"
-#include "Advisor/ProcessMemory.h"
+#include "Advisor/MemoryWatch.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 

@@ -169,7 +169,7 @@ namespace OrthancPerf
     finding.title = "Title";
     finding.explanation = "Explanation";
     finding.evidence["Figure"] = 1.5;
-    finding.remedy = Remedy::Tune(MakeOption("DicomSockets", "TcpNoDelay", true), "Text");
+    finding.remedy = {"Tuning", MakeOption("DicomSockets", "TcpNoDelay", true), "Text"};
     finding.since = 1'800'000'000;
 
     Json::Value expected;
@@ -187,7 +187,7 @@ namespace OrthancPerf
     EXPECT_EQ(expected, ToJson(finding));
 
     finding.peer.clear();
-    finding.remedy = Remedy::AskPeer("Text");
+    finding.remedy = {"Peer", {}, "Text"};
     EXPECT_FALSE(ToJson(finding).isMember("Peer"));
     EXPECT_FALSE(ToJson(finding)["Remedy"].isMember("Peer"));
   }

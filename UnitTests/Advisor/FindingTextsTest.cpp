@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace OrthancPerf
 {
   TEST(FindingTexts, FiguresStandInTheText)
@@ -14,7 +16,7 @@ namespace OrthancPerf
               finding.title);
     EXPECT_NE(std::string::npos,
               finding.explanation.find("64 KiB in 50 ms is 1.2 MiB/s at the most"));
-    EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
+    EXPECT_EQ("Tuning", finding.remedy.kind);
   }
 
 
@@ -29,7 +31,7 @@ namespace OrthancPerf
     judgement.variant = "tuned";
     const Finding tuned = Describe("delayed-ack", judgement);
     EXPECT_EQ(usual.explanation, tuned.explanation);
-    EXPECT_EQ(Remedy::Kind::System, tuned.remedy.kind);
+    EXPECT_EQ("System", tuned.remedy.kind);
     EXPECT_TRUE(tuned.remedy.document.isNull());
   }
 
@@ -39,5 +41,24 @@ namespace OrthancPerf
     EXPECT_EQ("Transfers stall for {MeanStall time} again and again",
               Describe("delayed-ack", Judgement({})).title);
     EXPECT_TRUE(Describe("no such finding", Judgement({})).title.empty());
+  }
+
+
+  TEST(FindingTexts, EachRemedyIsOfAKnownKind)
+  {
+    const std::set<std::string> kinds = {"Tuning", "Configuration", "System", "Peer"};
+
+    for (const std::string& id : GetFindingTexts().getMemberNames())
+    {
+      const Json::Value& texts = GetFindingTexts()[id];
+      EXPECT_EQ(1U, kinds.count(texts["Remedy"]["Kind"].asString())) << id;
+
+      for (const Json::Value& variant : texts["Variants"])
+      {
+        const Json::Value& remedy =
+            variant.isMember("Remedy") ? variant["Remedy"] : texts["Remedy"];
+        EXPECT_EQ(1U, kinds.count(remedy["Kind"].asString())) << id;
+      }
+    }
   }
 }

@@ -92,4 +92,28 @@ namespace OrthancPerf
     EXPECT_EQ(0U, LookAfter(seconds(0)).budget);
     EXPECT_FALSE(LookAfter(seconds(0)).canWait);
   }
+
+
+  TEST(ProcessMemory, IsReadFromProc)
+  {
+    constexpr std::size_t SIZE = std::size_t{100} << 20;
+    const auto block = std::make_unique<char[]>(SIZE);
+
+    for (std::size_t i = 0; i < SIZE; i += 4096)
+    {
+      block[i] = static_cast<char>(i);
+    }
+
+    const ProcessMemory memory = ProcessMemory::Read();
+    EXPECT_LE(SIZE, memory.anonymous);
+    EXPECT_LE(memory.anonymous, memory.peak);
+  }
+
+
+  TEST(ProcessMemory, IsNotKnownWithoutProc)
+  {
+    const ProcessMemory memory = ProcessMemory::Read("/nowhere");
+    EXPECT_EQ(0U, memory.anonymous);
+    EXPECT_EQ(0U, memory.peak);
+  }
 }

@@ -160,7 +160,7 @@ namespace OrthancPerf
     // PUT /perf/tuning takes the remedy as it is, and this comes of it
     Tuning Apply(const Finding& finding) const
     {
-      EXPECT_EQ(Remedy::Kind::Tuning, finding.remedy.kind);
+      EXPECT_EQ("Tuning", finding.remedy.kind);
       return ApplyTuning(evidence_.tuning, ReadTuningPatch(finding.remedy.document));
     }
 

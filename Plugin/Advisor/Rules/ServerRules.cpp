@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Admission/AdmissionQueue.h"
-#include "Advisor/FindingTexts.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>
@@ -192,41 +191,6 @@ namespace OrthancPerf
       }
 
       return judgement;
-    }
-
-
-    // ---- http-compression --------------------------------------------------------------------
-
-    // An answer of some hundred bytes takes 0.2 ms; to compress it was measured to take less than
-    // 0.1 ms of that (report 002's 7 ms go on until the client's next request)
-    constexpr double SLOW_RESPONSE = 0.005;
-
-    constexpr double MINIMUM_RESPONSE_SHARE = 0.20;
-
-    // Since then it is off unless it is asked for, and answers below 2 kB are never compressed
-    // (Orthanc's NEWS; HttpOutput::GetPreferredCompression)
-    constexpr OrthancRelease COMPRESSES_NO_SMALL_ANSWERS = {1, 12, 2};
-
-
-    // Where the processor is short, everything takes long
-    std::optional<Judgement> JudgeHttpCompression(const Evidence& evidence)
-    {
-      const TrafficSums& traffic = evidence.GetOrigin(Origin::RestApi);
-      const double mean = traffic.GetMean(Phase::Respond);
-      const double share = traffic.GetShare(Phase::Respond);
-
-      if (!evidence.facts.IsOlderThan(COMPRESSES_NO_SMALL_ANSWERS) ||
-          !evidence.facts.IsOn("HttpCompressionEnabled", true) ||
-          traffic.instances < MINIMUM_INSTANCES ||
-          evidence.starved.instances >= MINIMUM_INSTANCES || mean < SLOW_RESPONSE ||
-          share < MINIMUM_RESPONSE_SHARE)
-      {
-        return std::nullopt;
-      }
-
-      return Judgement(
-          {{"MeanRespond", mean}, {"RespondShare", share}},
-          EstimateShare(traffic.GetSeconds(Phase::Respond), evidence.GetTotal(Direction::Receive)));
     }
 
 
@@ -491,9 +455,14 @@ namespace OrthancPerf
 
   std::vector<Rule> MakeServerRules()
   {
-    return {{"failed-instances", &JudgeFailures},        {"stuck-instances", &JudgeStuck},
-            {"dicom-threads", &JudgeDicomThreads},       {"parallel-ingest", &JudgeParallelism},
-            {"http-compression", &JudgeHttpCompression}, {"memory-limit", &JudgeMemory},
-            {"ingest-memory", &JudgeIngestMemory},       Rule(&GoThroughChecklist)};
+    return {
+        {"failed-instances", &JudgeFailures},
+        {"stuck-instances", &JudgeStuck},
+        {"dicom-threads", &JudgeDicomThreads},
+        {"parallel-ingest", &JudgeParallelism},
+        {"memory-limit", &JudgeMemory},
+        {"ingest-memory", &JudgeIngestMemory},
+        Rule(&GoThroughChecklist),
+    };
   }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Advisor/FindingTexts.h"
 #include "Advisor/Rules/Rules.h"
 
 #include <algorithm>

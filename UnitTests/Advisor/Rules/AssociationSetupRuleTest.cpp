@@ -28,7 +28,7 @@ namespace OrthancPerf
     EXPECT_EQ("slow-association-sending", finding.id);
     EXPECT_NEAR(1.002, finding.evidence["MedianSetupTime"].asDouble(), 1e-6);
     EXPECT_NE(std::string::npos, finding.explanation.find("movescu"));
-    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+    EXPECT_EQ("Peer", finding.remedy.kind);
     EXPECT_GT(finding.cost.shareOfIngestTime, 0.5);
   }
 

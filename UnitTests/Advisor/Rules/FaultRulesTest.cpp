@@ -39,7 +39,7 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(1, finding.evidence["FailedShare"].asDouble());
     EXPECT_EQ(evidence_.latestFailure, finding.evidence["Reason"].asString());
     EXPECT_DOUBLE_EQ(1, finding.cost.shareOfIngestTime);
-    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+    EXPECT_EQ("System", finding.remedy.kind);
   }
 
 

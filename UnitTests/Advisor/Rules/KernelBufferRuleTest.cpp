@@ -35,7 +35,7 @@ namespace OrthancPerf
     EXPECT_EQ("kernel-buffer-limit", finding.id);
     EXPECT_EQ("net.core.rmem_max", finding.evidence["Sysctl"].asString());
     EXPECT_DOUBLE_EQ(212'992, finding.evidence["Limit"].asDouble());
-    EXPECT_EQ(Remedy::Kind::System, finding.remedy.kind);
+    EXPECT_EQ("System", finding.remedy.kind);
     EXPECT_NE(std::string::npos, finding.remedy.text.find("net.core.rmem_max=\"4000000\""));
   }
 

@@ -31,7 +31,7 @@ namespace OrthancPerf
     EXPECT_NEAR(1.5, finding.evidence["WindowLimited"].asDouble(), 1e-6);
     EXPECT_NEAR(0.75, finding.cost.shareOfIngestTime, 1e-6);
     EXPECT_FALSE(finding.cost.gain);  // nobody can tell
-    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+    EXPECT_EQ("Peer", finding.remedy.kind);
   }
 
 

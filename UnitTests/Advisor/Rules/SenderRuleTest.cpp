@@ -27,7 +27,7 @@ namespace OrthancPerf
     EXPECT_NEAR(50.0 / 55, finding.evidence["PauseShare"].asDouble(), 1e-6);
     EXPECT_NEAR(0.005, finding.evidence["MeanDuration"].asDouble(), 1e-6);
     EXPECT_FALSE(finding.cost.gain);  // nobody can tell
-    EXPECT_EQ(Remedy::Kind::Peer, finding.remedy.kind);
+    EXPECT_EQ("Peer", finding.remedy.kind);
   }
 
 

@@ -96,7 +96,7 @@ namespace OrthancPerf
 
     for (const Finding& finding : findings)
     {
-      EXPECT_EQ(Remedy::Kind::Configuration, finding.remedy.kind);
+      EXPECT_EQ("Configuration", finding.remedy.kind);
 
       for (const std::string& option : finding.remedy.document.getMemberNames())
       {
