@@ -92,11 +92,10 @@ UNTRUE = {
     "database-latency",
     "delayed-ack",
     "engine-switched-off",
-    "kernel-buffer-limit",
     "parallel-ingest",
-    "peer-window",
     "receiver-bottleneck",
-    "socket-buffers",
+    "window",
+    "window-sending",
 }
 
 # As test_robustness.py, for the same reasons

@@ -9,9 +9,9 @@ namespace OrthancPerf
 {
   TEST(FindingTexts, FiguresStandInTheText)
   {
-    const Finding finding =
-        Describe("socket-buffers",
-                 Judgement({{"Buffer", 65536.0}, {"RoundTrip", 0.05}, {"WindowLimit", 1.31072e6}}));
+    const Finding finding = Describe(
+        "window", Judgement({{"Window", 65536.0}, {"RoundTrip", 0.05}, {"WindowLimit", 1.31072e6}},
+                            {}, "Tuning"));
     EXPECT_EQ("A fixed buffer of 64 KiB holds the transfer back over 50 ms of distance",
               finding.title);
     EXPECT_NE(std::string::npos,
@@ -51,7 +51,12 @@ namespace OrthancPerf
     for (const std::string& id : GetFindingTexts().getMemberNames())
     {
       const Json::Value& texts = GetFindingTexts()[id];
-      EXPECT_EQ(1U, kinds.count(texts["Remedy"]["Kind"].asString())) << id;
+      EXPECT_TRUE(texts.isMember("Remedy") || !texts["Variants"].empty()) << id;
+
+      if (texts.isMember("Remedy"))
+      {
+        EXPECT_EQ(1U, kinds.count(texts["Remedy"]["Kind"].asString())) << id;
+      }
 
       for (const Json::Value& variant : texts["Variants"])
       {

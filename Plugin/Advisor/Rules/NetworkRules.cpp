@@ -117,16 +117,16 @@ namespace OrthancPerf
     }
 
 
-    // ---- Windows and buffers -----------------------------------------------------------------
+    // ---- window ------------------------------------------------------------------------------
     //
     // A connection can have one window of data under way, and the answer takes a round trip: its
-    // rate is window / round trip at the most.
+    // rate is window / round trip at the most. The first of these limits that shows is the finding:
     //
-    //   finding              who sets the limit            how it is seen
-    //   socket-buffers       the plugin's tuning           rate at buffer / round trip
-    //   kernel-buffer-limit  a sysctl of this machine      rate at what it allows / round trip
-    //   peer-window          the peer's receive buffer     TCP_INFO, also over a short way
-    //   peer-buffers         the peer's send buffer        rate far below our window / round trip
+    //   SetBy               what sets the limit          how it is seen
+    //   Tuning              the plugin's tuning          rate at buffer / round trip
+    //   Kernel              a sysctl of this machine     rate at what it allows / round trip
+    //   PeerReceiveBuffer   the peer, of what is sent    TCP_INFO, also over a short way
+    //   PeerSendBuffer      the peer, as it sends        rate far below our window / round trip
 
     // Of window / round trip, the rate that shows that the window is the limit: the first round
     // trips of each instance (slow start, RFC 5681 section 3.1) do not fill it
@@ -162,31 +162,6 @@ namespace OrthancPerf
     }
 
 
-    // A limit on this machine. How much would be won can be told of what is received only: of what
-    // is sent, the peer's window is the next limit.
-    std::optional<Judgement> JudgeOwnLimit(const PeerEvidence& peer, const Evidence& evidence,
-                                           double window)
-    {
-      const double roundTrip = GetRoundTrip(peer);
-      const double rate = GetTransferRate(peer);
-      const double lost = EstimateLostToWindow(peer);
-      const double total = peer.traffic.GetSecondsWithPauses();
-
-      if (peer.traffic.instances < MINIMUM_INSTANCES || roundTrip < MINIMUM_ROUND_TRIP ||
-          rate < LIMITED_BY_WINDOW * window / roundTrip || lost < MINIMUM_SHARE * total)
-      {
-        return std::nullopt;
-      }
-
-      const TrafficSums& all = evidence.GetTotalOfPeers(peer.direction);
-      return Judgement({{"RoundTrip", roundTrip},
-                        {"WindowLimit", window / roundTrip},  // bytes a second
-                        {"Rate", rate}},
-                       peer.direction == Direction::Receive ? EstimateCost(lost, total, all)
-                                                            : EstimateShare(lost, all));
-    }
-
-
     // The setting of the tuning for the buffer that data goes through in this direction, in bytes
     // as given to setsockopt(2); nothing: the kernel chooses
     std::optional<std::uint64_t> GetFixedBuffer(const PeerEvidence& peer, const Evidence& evidence)
@@ -199,28 +174,13 @@ namespace OrthancPerf
     }
 
 
-    // The kernel doubles a fixed buffer, for its own overhead: about the size asked for is left for
-    // data (socket(7), SO_RCVBUF; tcp(7), tcp_adv_win_scale)
-    std::optional<Judgement> JudgeSocketBuffer(const PeerEvidence& peer, const Evidence& evidence)
+    Judgement MakeKernelLimit(const char* sysctl, const std::string& value, std::uint64_t bytes,
+                              double window)
     {
-      const std::optional<std::uint64_t> buffer = GetFixedBuffer(peer, evidence);
-
-      if (!buffer)
-      {
-        return std::nullopt;
-      }
-
-      const auto window = static_cast<double>(*buffer);
-      std::optional<Judgement> judgement = JudgeOwnLimit(peer, evidence, window);
-
-      if (judgement)
-      {
-        const bool isReceive = peer.direction == Direction::Receive;
-        judgement->figures["Buffer"] = window;
-        judgement->document =
-            MakeOption("DicomSockets", isReceive ? "ReceiveBuffer" : "SendBuffer", "auto");
-      }
-
+      Judgement judgement(
+          {{"Sysctl", sysctl}, {"Limit", static_cast<double>(bytes)}, {"Window", window}}, {},
+          "Kernel");
+      judgement.words["Value"] = value;  // to be set
       return judgement;
     }
 
@@ -233,18 +193,11 @@ namespace OrthancPerf
     constexpr std::uint64_t ENOUGH = 32ULL * 1024 * 1024;
 
 
-    // The sysctl that limits the window, and to what
-    struct KernelLimit
-    {
-      const char* sysctl;
-      std::string value;  // what to set
-      std::uint64_t bytes;
-      double window;  // what is left of it for data
-    };
-
-
-    // Autotuning's end is known of what is received: of what is sent, only the peer's window is
-    std::optional<KernelLimit> FindKernelLimit(const PeerEvidence& peer, const Evidence& evidence)
+    // What limits the window on this machine, and "Window", what is left of it for data. The kernel
+    // doubles a fixed buffer, for its own overhead: about the size asked for is left (socket(7),
+    // SO_RCVBUF). Autotuning's end is known of what is received: of what is sent, only the peer's
+    // window is.
+    std::optional<Judgement> FindOwnLimit(const PeerEvidence& peer, const Evidence& evidence)
     {
       const KernelLimits& kernel = evidence.facts.kernel;
       const bool isReceive = peer.direction == Direction::Receive;
@@ -253,11 +206,17 @@ namespace OrthancPerf
       {
         const std::uint64_t allowed =
             isReceive ? kernel.largestReceiveBuffer : kernel.largestSendBuffer;
-        return allowed == 0 || *asked <= allowed
-                   ? std::nullopt
-                   : std::optional<KernelLimit>(
-                         {isReceive ? "net.core.rmem_max" : "net.core.wmem_max",
-                          std::to_string(*asked), allowed, static_cast<double>(allowed)});
+
+        if (allowed != 0 && *asked > allowed)
+        {
+          return MakeKernelLimit(isReceive ? "net.core.rmem_max" : "net.core.wmem_max",
+                                 std::to_string(*asked), allowed, static_cast<double>(allowed));
+        }
+
+        Judgement judgement({{"Window", static_cast<double>(*asked)}}, {}, "Tuning");
+        judgement.document =
+            MakeOption("DicomSockets", isReceive ? "ReceiveBuffer" : "SendBuffer", "auto");
+        return judgement;
       }
 
       const std::uint64_t end = kernel.largestAutomaticReceive;
@@ -265,25 +224,39 @@ namespace OrthancPerf
       return !isReceive || end == 0 || end >= ENOUGH ||
                      window < WINDOW_AT_ITS_END * static_cast<double>(end)
                  ? std::nullopt
-                 : std::optional<KernelLimit>(
-                       {"net.ipv4.tcp_rmem", "4096 131072 " + std::to_string(ENOUGH), end, window});
+                 : std::optional<Judgement>(MakeKernelLimit(
+                       "net.ipv4.tcp_rmem", "4096 131072 " + std::to_string(ENOUGH), end, window));
     }
 
 
-    std::optional<Judgement> JudgeKernelBuffer(const PeerEvidence& peer, const Evidence& evidence)
+    // How much would be won can be told of what is received only: of what is sent, the peer's
+    // window is the next limit
+    std::optional<Judgement> JudgeOwnWindow(const PeerEvidence& peer, const Evidence& evidence)
     {
-      const std::optional<KernelLimit> limit = FindKernelLimit(peer, evidence);
-      std::optional<Judgement> judgement =
-          limit ? JudgeOwnLimit(peer, evidence, limit->window) : std::nullopt;
+      std::optional<Judgement> judgement = FindOwnLimit(peer, evidence);
+      const double roundTrip = GetRoundTrip(peer);
 
-      if (judgement)
+      if (!judgement || roundTrip < MINIMUM_ROUND_TRIP)
       {
-        judgement->figures["Sysctl"] = limit->sysctl;
-        judgement->figures["Limit"] = static_cast<double>(limit->bytes);
-        judgement->figures["Window"] = limit->window;
-        judgement->words["Value"] = limit->value;
+        return std::nullopt;
       }
 
+      const double limit = judgement->figures["Window"].asDouble() / roundTrip;  // bytes a second
+      const double rate = GetTransferRate(peer);
+      const double lost = EstimateLostToWindow(peer);
+      const double total = peer.traffic.GetSecondsWithPauses();
+
+      if (rate < LIMITED_BY_WINDOW * limit || lost < MINIMUM_SHARE * total)
+      {
+        return std::nullopt;
+      }
+
+      const TrafficSums& all = evidence.GetTotalOfPeers(peer.direction);
+      judgement->figures["RoundTrip"] = roundTrip;
+      judgement->figures["WindowLimit"] = limit;
+      judgement->figures["Rate"] = rate;
+      judgement->cost = peer.direction == Direction::Receive ? EstimateCost(lost, total, all)
+                                                             : EstimateShare(lost, all);
       return judgement;
     }
 
@@ -299,10 +272,10 @@ namespace OrthancPerf
     constexpr double MINIMUM_LIMITED_IF_FULL = 0.1;
 
 
-    std::optional<Judgement> JudgePeerWindow(const PeerEvidence& peer, const Evidence& evidence)
+    std::optional<Judgement> JudgePeerReceiveBuffer(const PeerEvidence& peer,
+                                                    const Evidence& evidence)
     {
-      if (peer.traffic.instances < MINIMUM_INSTANCES || !peer.tcp || !peer.tcp->busy ||
-          !peer.tcp->receiveWindowLimited)
+      if (!peer.tcp || !peer.tcp->busy || !peer.tcp->receiveWindowLimited)
       {
         return std::nullopt;
       }
@@ -324,7 +297,7 @@ namespace OrthancPerf
       const double lost =
           isFull ? EstimateLostToWindow(peer) : GetTransferSeconds(peer) * limited / busy;
       Judgement judgement({{"Busy", busy}, {"WindowLimited", limited}, {"RoundTrip", roundTrip}},
-                          EstimatePeerShare(lost, peer, evidence));
+                          EstimatePeerShare(lost, peer, evidence), "PeerReceiveBuffer");
       judgement.words["LimitedShare"] = limited / busy;
 
       if (peer.tcp->sendWindow)
@@ -364,13 +337,13 @@ namespace OrthancPerf
     }
 
 
-    std::optional<Judgement> JudgePeerBuffer(const PeerEvidence& peer, const Evidence& evidence)
+    std::optional<Judgement> JudgePeerSendBuffer(const PeerEvidence& peer, const Evidence& evidence)
     {
       const TrafficSums& traffic = peer.traffic;
       const double roundTrip = GetRoundTrip(peer);
 
-      if (traffic.instances < MINIMUM_INSTANCES || roundTrip < MINIMUM_ROUND_TRIP ||
-          !peer.tcp->receiveWindow || MayHaveWaitedForMemory(peer, evidence))
+      if (roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow ||
+          MayHaveWaitedForMemory(peer, evidence))
       {
         return std::nullopt;
       }
@@ -391,7 +364,32 @@ namespace OrthancPerf
                         {"UnderWay", underWay},
                         {"ReceiveWindow", window},
                         {"Implementation", peer.parties.implementationVersion}},
-                       EstimatePeerShare(EstimateLostToWindow(peer), peer, evidence));
+                       EstimatePeerShare(EstimateLostToWindow(peer), peer, evidence),
+                       "PeerSendBuffer");
+    }
+
+
+    std::optional<Judgement> JudgeWindow(const PeerEvidence& peer, const Evidence& evidence)
+    {
+      if (peer.traffic.instances < MINIMUM_INSTANCES)
+      {
+        return std::nullopt;
+      }
+
+      std::optional<Judgement> judgement = JudgeOwnWindow(peer, evidence);
+
+      if (!judgement)
+      {
+        judgement = peer.direction == Direction::Receive ? JudgePeerSendBuffer(peer, evidence)
+                                                         : JudgePeerReceiveBuffer(peer, evidence);
+      }
+
+      if (judgement)
+      {
+        judgement->figures["SetBy"] = judgement->variant;
+      }
+
+      return judgement;
     }
 
 
@@ -498,13 +496,12 @@ namespace OrthancPerf
 
   std::vector<Rule> MakeNetworkRules()
   {
-    return {{"delayed-ack", Scope::BothWays, &JudgeDelayedAck},
-            {"socket-buffers", Scope::BothWays, &JudgeSocketBuffer},
-            {"kernel-buffer-limit", Scope::BothWays, &JudgeKernelBuffer},
-            {"peer-window", Scope::Sent, &JudgePeerWindow},
-            {"peer-buffers", Scope::Received, &JudgePeerBuffer},
-            {"sender-bottleneck", Scope::Received, &JudgeSender},
-            {"receiver-bottleneck", Scope::Sent, &JudgeReceiver},
-            {"slow-association", Scope::BothWays, &JudgeAssociationSetup}};
+    return {
+        {"delayed-ack", Scope::BothWays, &JudgeDelayedAck},
+        {"window", Scope::BothWays, &JudgeWindow},
+        {"sender-bottleneck", Scope::Received, &JudgeSender},
+        {"receiver-bottleneck", Scope::Sent, &JudgeReceiver},
+        {"slow-association", Scope::BothWays, &JudgeAssociationSetup},
+    };
   }
 }

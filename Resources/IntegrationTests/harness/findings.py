@@ -23,19 +23,29 @@ def make_row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
+def list_rows(name: str, finding: dict[str, Any]) -> list[tuple[str, dict[str, str]]]:
+    """First cell and others: of the finding, and of those of its variants that have a row."""
+    documentation = finding["Documentation"]
+    names = [name, f"{name}-sending"] if documentation.get("BothWays") else [name]
+    rows = [(", ".join(f"`{one}`" for one in names), documentation)]
+    for variant, texts in finding.get("Variants", {}).items():
+        if "Documentation" in texts:
+            rows.append((f"… `{variant}`", texts["Documentation"]))
+    return rows
+
+
 def make_table(section: str, findings: dict[str, dict[str, Any]]) -> str:
-    rows = {
-        name: finding["Documentation"]
+    rows = [
+        row
         for name, finding in findings.items()
         if finding["Documentation"]["Section"] == section
-    }
-    columns = [key for key in COLUMNS if any(key in row for row in rows.values())]
+        for row in list_rows(name, finding)
+    ]
+    columns = [key for key in COLUMNS if any(key in row for _, row in rows)]
     table = make_row(["identifier", *(COLUMNS[key] for key in columns)])
     table += make_row(["---"] * (len(columns) + 1))
-    for name, row in rows.items():
-        names = [name, f"{name}-sending"] if row.get("BothWays") else [name]
-        identifiers = ", ".join(f"`{one}`" for one in names)
-        table += make_row([identifiers, *(row[key] for key in columns)])
+    for identifier, row in rows:
+        table += make_row([identifier, *(row[key] for key in columns)])
     return table
 
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Advisor/RuleTest.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // 500 kB in nine round trips of 50 ms
+    Sample MakeDistant(Phase transfer = Phase::Receive)
+    {
+      Sample sample;
+      sample.phases = {{Phase::Idle, 50}, {transfer, 450}, {Phase::Index, 2}};
+      sample.gap = 500;
+      return sample;
+    }
+
+
+    // 500 kB in two and a half windows of 200,000 bytes over 100 ms
+    Sample MakeThreeRoundTrips()
+    {
+      Sample sample;
+      sample.phases = {{Phase::Idle, 100}, {Phase::Receive, 300}, {Phase::Index, 2}};
+      sample.gap = 400;
+      return sample;
+    }
+
+
+    class WindowRuleTest : public RuleTest
+    {
+    protected:
+      bool IsSetBy(const std::string& limit) const
+      {
+        const std::vector<Finding> findings = JudgeAll("window");
+        return std::any_of(findings.begin(), findings.end(),
+                           [&limit](const Finding& finding)
+                           { return finding.evidence["SetBy"].asString() == limit; });
+      }
+    };
+
+    class TuningWindowTest : public WindowRuleTest
+    {
+    protected:
+      TuningWindowTest()
+      {
+        evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
+        evidence_.tuning.dicomSockets.sendBuffer = SocketBuffer::MakeFixed(65536);
+      }
+    };
+
+    class KernelWindowTest : public WindowRuleTest
+    {
+    protected:
+      KernelWindowTest()
+      {
+        evidence_.facts.kernel = {212'992, 212'992, 400'000};
+      }
+    };
+
+    using PeerSendBufferTest = WindowRuleTest;
+
+    class PeerReceiveBufferTest : public WindowRuleTest
+    {
+    protected:
+      PeerEvidence& AddReceiver(double busy, double limited, int count = MANY)
+      {
+        Sample sample;
+        sample.phases = {{Phase::Send, 80}, {Phase::Wait, 20}};
+        PeerEvidence& peer = AddPeer(sample, count, Direction::Send);
+        SetTcp(peer, 50, 65536);
+        peer.tcp->sendWindow = 1'000'000;  // not full at 5 MB/s
+        peer.tcp->busy = ToDuration(Milliseconds(busy));
+        peer.tcp->receiveWindowLimited = ToDuration(Milliseconds(limited));
+        return peer;
+      }
+    };
+  }
+
+
+  TEST_F(TuningWindowTest, ComparesTheRateWithWindowOverRoundTrip)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 65536);
+    const Finding finding = Judge("window");
+
+    EXPECT_EQ("Tuning", finding.evidence["SetBy"].asString());
+    EXPECT_DOUBLE_EQ(65536, finding.evidence["Window"].asDouble());
+    EXPECT_NEAR(0.050, finding.evidence["RoundTrip"].asDouble(), 1e-6);
+    EXPECT_NEAR(65536 / 0.050, finding.evidence["WindowLimit"].asDouble(), 1);
+    EXPECT_NEAR(500'000 / 0.450, finding.evidence["Rate"].asDouble(), 1);
+    // Two round trips instead of nine
+    EXPECT_NEAR(502.0 / (502 - 350), *finding.cost.gain, 1e-2);
+
+    const Tuning applied = Apply(finding);
+    EXPECT_EQ(SocketBuffer::MakeAutomatic(), applied.dicomSockets.receiveBuffer);
+    EXPECT_EQ(SocketBuffer::MakeFixed(65536), applied.dicomSockets.sendBuffer);
+  }
+
+
+  TEST_F(TuningWindowTest, LooksAtTheSendBufferWhenOrthancSends)
+  {
+    SetTcp(AddPeer(MakeDistant(Phase::Send), MANY, Direction::Send), 50, 65536);
+    const Finding finding = Judge("window");
+    EXPECT_EQ("window-sending", finding.id);
+    EXPECT_EQ(SocketBuffer::MakeAutomatic(), Apply(finding).dicomSockets.sendBuffer);
+  }
+
+
+  TEST_F(TuningWindowTest, ABufferThatTheKernelChoosesIsNotFixed)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 65536);
+    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeAutomatic();
+    EXPECT_FALSE(IsSetBy("Tuning"));
+  }
+
+
+  TEST_F(TuningWindowTest, OnALocalNetworkTheBufferDoesNotMatter)
+  {
+    SetTcp(AddPeer(MakeDistant()), 0.2, 65536);
+    EXPECT_FALSE(IsSetBy("Tuning"));
+  }
+
+
+  TEST_F(TuningWindowTest, ABufferThatIsNotFilledIsNotTheLimit)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 65536);
+    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(1'000'000);
+    EXPECT_FALSE(IsSetBy("Tuning"));
+  }
+
+
+  TEST_F(TuningWindowTest, IsSilentOnTooFewInstances)
+  {
+    SetTcp(AddPeer(MakeDistant(), FEW), 50, 65536);
+    EXPECT_FALSE(IsSetBy("Tuning"));
+  }
+
+
+  TEST_F(KernelWindowTest, NamesTheSysctlThatCapsAFixedBuffer)
+  {
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(4'000'000);
+    const Finding finding = Judge("window");
+
+    EXPECT_EQ("Kernel", finding.evidence["SetBy"].asString());
+    EXPECT_EQ("net.core.rmem_max", finding.evidence["Sysctl"].asString());
+    EXPECT_DOUBLE_EQ(212'992, finding.evidence["Limit"].asDouble());
+    EXPECT_EQ("System", finding.remedy.kind);
+    EXPECT_NE(std::string::npos, finding.remedy.text.find("net.core.rmem_max=\"4000000\""));
+  }
+
+
+  TEST_F(KernelWindowTest, NamesTheSysctlThatEndsAutotuning)
+  {
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    const Finding finding = Judge("window");
+    EXPECT_EQ("net.ipv4.tcp_rmem", finding.evidence["Sysctl"].asString());
+    EXPECT_NEAR(2e6, finding.evidence["WindowLimit"].asDouble(), 1);
+    EXPECT_NEAR(500'000 / 0.3, finding.evidence["Rate"].asDouble(), 1);
+  }
+
+
+  TEST_F(KernelWindowTest, AWindowThatMayStillGrowIsNotAtItsEnd)
+  {
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 120'000);
+    EXPECT_FALSE(IsSetBy("Kernel"));
+  }
+
+
+  TEST_F(KernelWindowTest, AFixedBufferThatTheKernelAllowsIsNotCapped)
+  {
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    evidence_.tuning.dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(200'000);
+    EXPECT_FALSE(IsSetBy("Kernel"));
+  }
+
+
+  TEST_F(KernelWindowTest, IsSilentWhereTheLimitIsNotKnown)
+  {
+    SetTcp(AddPeer(MakeThreeRoundTrips()), 100, 200'000);
+    evidence_.facts.kernel = {};
+    EXPECT_FALSE(IsSetBy("Kernel"));
+  }
+
+
+  TEST_F(PeerSendBufferTest, FindsWhatThePeerSendsInARoundTrip)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    const Finding finding = Judge("window");
+    EXPECT_EQ("PeerSendBuffer", finding.evidence["SetBy"].asString());
+    EXPECT_NEAR(500'000 / 9.0, finding.evidence["UnderWay"].asDouble(), 1);
+    EXPECT_EQ("OFFIS_DCMTK_367", finding.evidence["Implementation"].asString());
+    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
+    EXPECT_EQ("Peer", finding.remedy.kind);
+  }
+
+
+  TEST_F(PeerSendBufferTest, WhereOurWindowIsAsSmallItIsNotThePeer)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 65536);
+    EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
+  }
+
+
+  TEST_F(PeerSendBufferTest, InstancesThatFitIntoARoundTripSayNothing)
+  {
+    Sample sample = MakeDistant();
+    sample.size = 60'000;
+    sample.phases[1].second = 50;
+    SetTcp(AddPeer(sample), 50, 1'000'000);
+    EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
+  }
+
+
+  TEST_F(PeerSendBufferTest, IsSilentWhereLargeImagesMayHaveWaitedForMemory)
+  {
+    Sample sample = MakeDistant();
+    sample.size = 5'000'000;
+    sample.phases[1].second = 4500;
+    SetTcp(AddPeer(sample), 50, 1'000'000);
+    const double received = evidence_.peers[0].traffic.GetSeconds(Phase::Receive);
+    evidence_.memory.waited = 0.04 * received;
+    EXPECT_TRUE(IsSetBy("PeerSendBuffer"));
+    evidence_.memory.waited = 0.06 * received;
+    EXPECT_FALSE(IsSetBy("PeerSendBuffer"));
+  }
+
+
+  TEST_F(PeerSendBufferTest, SmallImagesDoNotWaitForMemory)
+  {
+    SetTcp(AddPeer(MakeDistant()), 50, 1'000'000);
+    evidence_.memory.waited = 1000;
+    EXPECT_TRUE(IsSetBy("PeerSendBuffer"));
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, TakesTheKernelsWordForIt)
+  {
+    AddReceiver(2000, 1500);
+    const Finding finding = Judge("window");
+    EXPECT_EQ("PeerReceiveBuffer", finding.evidence["SetBy"].asString());
+    EXPECT_NEAR(1.5, finding.evidence["WindowLimited"].asDouble(), 1e-6);
+    EXPECT_NEAR(0.75, finding.cost.shareOfIngestTime, 1e-6);
+    EXPECT_FALSE(finding.cost.gain);  // nobody can tell
+    EXPECT_EQ("Peer", finding.remedy.kind);
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, IsSilentWhereTheWindowIsSeldomFull)
+  {
+    AddReceiver(2000, 200);
+    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, FindsAWindowThatIsFullThoughCongestionControlPaces)
+  {
+    AddReceiver(2000, 400).tcp->sendWindow = 400'000;
+    const Finding finding = Judge("window");
+    EXPECT_EQ(8e6, finding.evidence["WindowLimit"].asDouble());  // 400 kB in 50 ms
+    EXPECT_NEAR(5e6, finding.evidence["Rate"].asDouble(), 1);
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, AFullWindowThatTheKernelDoesNotComplainOfIsTheLines)
+  {
+    AddReceiver(2000, 100).tcp->sendWindow = 400'000;
+    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, IsSilentOnTooLittleEvidence)
+  {
+    AddReceiver(200, 190);
+    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+    evidence_.peers.clear();
+    AddReceiver(2000, 1500, FEW);
+    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+  }
+
+
+  TEST_F(PeerReceiveBufferTest, IsSilentOnAKernelThatDoesNotTell)
+  {
+    AddReceiver(2000, 1500).tcp->busy.reset();
+    EXPECT_FALSE(IsSetBy("PeerReceiveBuffer"));
+  }
+}
