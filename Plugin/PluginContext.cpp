@@ -136,8 +136,7 @@ namespace OrthancPerf
             { CheckChange(current, proposed); }),
     advisorSources_(orthanc_, orthancConfiguration, server_.hasOtherFilters,
                     transcoding_.GetEngines(), tracker_),
-    advisor_(
-        evidence_, advisorSources_, [this] { return tuning_.Get(); }, MakeAllRules()),
+    advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_))
   {
     peers_.SetModalities(server_.modalityTitles);
@@ -285,6 +284,15 @@ namespace OrthancPerf
   {
     orthanc_.LogWarning(warning);
     state_.AddWarning(warning);
+  }
+
+
+  Evidence PluginContext::GatherEvidence()
+  {
+    Evidence evidence = evidence_.Gather();
+    evidence.tuning = *tuning_.Get();
+    advisorSources_.AddTo(evidence);
+    return evidence;
   }
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Advisor/Advisor.h"
+#include "Advisor/EvidenceCollector.h"
 #include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
 #include "Ingest/InstanceTracker.h"
@@ -138,6 +139,7 @@ namespace OrthancPerf
                    std::chrono::milliseconds period, std::function<void()> task);
     void StopTasks();
     void LimitMemory(const MemoryTuning& settings);
+    Evidence GatherEvidence();
     void RegisterUploadFilter();
     void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();

@@ -20,11 +20,8 @@ namespace OrthancPerf
   }
 
 
-  Advisor::Advisor(EvidenceCollector& collector, IAdvisorSources& sources, GetTuning getTuning,
-                   std::vector<Rule> rules, WallNow now) :
-    collector_(collector),
-    sources_(sources),
-    getTuning_(std::move(getTuning)),
+  Advisor::Advisor(Gather gather, std::vector<Rule> rules, WallNow now) :
+    gather_(std::move(gather)),
     rules_(std::move(rules)),
     now_(std::move(now))
   {
@@ -33,7 +30,7 @@ namespace OrthancPerf
 
   std::vector<Finding> Advisor::Advise()
   {
-    const Evidence evidence = GatherEvidence();
+    const Evidence evidence = gather_();
     std::vector<Finding> findings;
 
     for (const Rule& rule : rules_)
@@ -84,17 +81,6 @@ namespace OrthancPerf
                      { return a.begin > b.begin; });
     history.resize(std::min(history.size(), MAXIMUM_RECORDS));
     return history;
-  }
-
-
-  Evidence Advisor::GatherEvidence()
-  {
-    Evidence evidence = collector_.Gather();
-    evidence.tuning = *getTuning_();
-    evidence.facts = sources_.GetFacts();
-    evidence.stuck = sources_.ListStuck();
-    evidence.transcoding.verdicts = sources_.GetEngines();
-    return evidence;
   }
 
 

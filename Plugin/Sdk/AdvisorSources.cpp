@@ -49,25 +49,18 @@ namespace OrthancPerf
   }
 
 
-  ServerFacts AdvisorSources::GetFacts()
+  void AdvisorSources::AddTo(Evidence& evidence)
   {
-    const std::lock_guard lock(mutex_);
+    evidence.stuck = tracker_.ListStuck(Clock::now());
+    evidence.transcoding.verdicts = engines_.GetVerdicts();
 
-    facts_.kernel = KernelLimits::Read();
-    facts_.memory = ReadMemoryLimit();
-    return facts_;
-  }
+    {
+      const std::lock_guard lock(mutex_);
+      evidence.facts = facts_;
+    }
 
-
-  std::vector<StuckInstance> AdvisorSources::ListStuck()
-  {
-    return tracker_.ListStuck(Clock::now());
-  }
-
-
-  std::vector<EngineVerdict> AdvisorSources::GetEngines()
-  {
-    return engines_.GetVerdicts();
+    evidence.facts.kernel = KernelLimits::Read();
+    evidence.facts.memory = ReadMemoryLimit();
   }
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Advisor/Advisor.h"
+#include "Advisor/Evidence.h"
 #include "Ingest/InstanceTracker.h"
 #include "Network/AskedServers.h"
 #include "Sdk/Orthanc.h"
@@ -20,7 +20,7 @@ namespace OrthancPerf
   // What Orthanc and its machine say of themselves: configuration, the size of the store, the
   // kernel's limits; and what the tracker has in flight. Owned by the plugin's context; any thread
   // may call it.
-  class AdvisorSources : public IAdvisorSources
+  class AdvisorSources
   {
   public:
     // All but the configuration outlive the sources. "hasOtherFilters": see ServerConfiguration
@@ -38,9 +38,8 @@ namespace OrthancPerf
     // What of Orthanc plugins keep; nothing while Orthanc could not be asked. Asks nobody.
     std::optional<Served> GetServed();
 
-    ServerFacts GetFacts() override;
-    std::vector<StuckInstance> ListStuck() override;
-    std::vector<EngineVerdict> GetEngines() override;
+    // Facts, what is stuck, and the verdicts on engines
+    void AddTo(Evidence& evidence);
 
   private:
     const Orthanc& orthanc_;

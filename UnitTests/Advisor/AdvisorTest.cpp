@@ -7,16 +7,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    class NoSources : public IAdvisorSources
-    {
-    public:
-      ServerFacts GetFacts() override
-      {
-        return {};
-      }
-    };
-
-
     Finding MakeFinding(const std::string& id, const std::string& peer, double share)
     {
       Finding finding;
@@ -33,17 +23,13 @@ namespace OrthancPerf
       AdvisorTest()
       {
         advisor_ = std::make_unique<Advisor>(
-            collector_, sources_, [this] { return tuning_; },
+            [] { return Evidence(); },
             std::vector<Rule>{Rule([this](const Evidence&) { return told_; })},
             [this] { return std::chrono::system_clock::time_point(now_); });
       }
 
       std::vector<Finding> told_;
       std::chrono::seconds now_{1'800'000'000};
-      PeerDirectory directory_{3};
-      EvidenceCollector collector_{directory_, 4};
-      NoSources sources_;
-      std::shared_ptr<const Tuning> tuning_ = std::make_shared<Tuning>();
       std::unique_ptr<Advisor> advisor_;
     };
   }

@@ -64,16 +64,11 @@ namespace
 
   // What has no name of a stranger in it, and takes megabytes or seconds. Lives as long as the
   // program.
-  struct Server : public IAdvisorSources, public IComparisonHost
+  struct Server : public IComparisonHost
   {
     Server()
     {
       engines.TestAll();
-    }
-
-    ServerFacts GetFacts() override
-    {
-      return {};
     }
 
     void WaitForEngines() const override
@@ -301,7 +296,13 @@ namespace
                             Require(!line.empty() && IsPrintable(line));
                           }};
     TuningStore store{Tuning(), nullptr, {}};
-    Advisor advisor{evidence, GetServer(), [this] { return store.Get(); }, GetServer().rules};
+    Advisor advisor{[this]
+                    {
+                      Evidence all = evidence.Gather();
+                      all.tuning = *store.Get();
+                      return all;
+                    },
+                    GetServer().rules};
     RestRouter router;
   };
 
