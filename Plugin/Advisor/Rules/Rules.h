@@ -10,16 +10,26 @@ namespace OrthancPerf
 {
   // All rules there are, as tables: each row has a finding's identifier and the function that finds
   // it, which stands above its table with what it takes for enough evidence, and why. To add a
-  // finding, add such a function, a row, and its words to Findings.json.
+  // finding, add such a function, a row, and its words to Findings.json; then let
+  // Resources/Documentation/make-advice.py write its row of advice.md.
   std::vector<Rule> MakeAllRules();
 
-  std::vector<Rule> MakeServerRules();   // failures, threads, memory, options
-  std::vector<Rule> MakeNetworkRules();  // by peer
-  std::vector<Rule>
-  MakeStoringRules();  // storage, MD5, compression; whether the processor is short
-  std::vector<Rule> MakeDatabaseRules();     // the way to it and connections
-  std::vector<Rule> MakeTranscodingRules();  // engines
+  // Failures, threads, memory, options
+  std::vector<Rule> MakeServerRules();
 
-  // Of the storing rules, the one about the database: those three stand together
+  // By peer
+  std::vector<Rule> MakeNetworkRules();
+
+  // Storage, MD5, compression, and whether the processor is short
+  std::vector<Rule> MakeStoringRules();
+
+  // The way to the database, and connections to it
+  std::vector<Rule> MakeDatabaseRules();
+
+  // Engines
+  std::vector<Rule> MakeTranscodingRules();
+
+  // That the database is slow: by elapsed time, as MakeStoringRules judges, where neither of
+  // MakeDatabaseRules says why
   std::optional<Judgement> JudgeIndex(const Evidence& evidence);
 }

@@ -168,13 +168,20 @@ namespace OrthancPerf
         return std::nullopt;
       }
 
-      // With "IfChanged", Orthanc does not start without the sums
-      const bool areNeeded = evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged";
-      return Judgement({{"MeanSize", traffic.bytes / traffic.instances},
-                        {"EstimatedHashing", hashing / traffic.instances},
-                        {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
-                        {"HashingShare", hashing / total}},
-                       EstimateCost(hashing, total, traffic), areNeeded ? "overwriting" : "");
+      Judgement judgement({{"MeanSize", traffic.bytes / traffic.instances},
+                           {"EstimatedHashing", hashing / traffic.instances},
+                           {"MeanPrepare", traffic.GetMean(Phase::Prepare)},
+                           {"HashingShare", hashing / total}},
+                          EstimateCost(hashing, total, traffic));
+      judgement.document["StoreMD5ForAttachments"] = false;
+
+      // With which Orthanc does not start without the sums
+      if (evidence.facts.GetText("OverwriteInstances", "Never") == "IfChanged")
+      {
+        judgement.document["OverwriteInstances"] = "Never";
+      }
+
+      return judgement;
     }
 
 
