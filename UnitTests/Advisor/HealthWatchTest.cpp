@@ -143,8 +143,9 @@ namespace OrthancPerf
     EXPECT_TRUE(watch.Look(LONG).empty());
     EXPECT_TRUE(watch.Look(SOON).empty());
 
+    // Its last answer may be no longer believed a moment before it has hung for too long
     std::vector<HealthWatch::Problem> found;
-    while (found.empty())
+    while (found.empty() || found[0].text == "not known yet")
     {
       found = watch.Look(SOON);
     }
