@@ -5,20 +5,19 @@
 #include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <vector>
+
+#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
   namespace
   {
     using Verdict = PixelComparison::Verdict;
-
-    constexpr std::size_t MAXIMUM_SAMPLES = 4;
-    using Pixel = std::array<double, MAXIMUM_SAMPLES>;  // exact: samples have up to 32 bits
-
 
     struct Attribute
     {
@@ -106,97 +105,11 @@ namespace OrthancPerf
     }
 
 
-    // Reads pixels of 8, 16 or 32 bits a sample, whichever way they are arranged
-    class PixelReader
-    {
-    public:
-      explicit PixelReader(const ImageDescription& image) :
-        bytes_(reinterpret_cast<const std::uint8_t*>(image.pixelData.data())),
-        width_(image.bitsAllocated / 8),
-        samples_(image.samplesPerPixel),
-        pixelsOfFrame_(std::size_t(image.rows) * image.columns),
-        isPlanar_(image.planarConfiguration == 1),
-        isSubsampled_(SharesChrominance(image)),
-        shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
-        mask_((std::uint64_t(1) << image.bitsStored) - 1),
-        sign_(image.pixelRepresentation == 1 ? std::uint64_t(1) << (image.bitsStored - 1) : 0),
-        unused_(((std::uint64_t(1) << image.bitsAllocated) - 1) & ~(mask_ << shift_))
-      {
-      }
-
-      Pixel Read(std::size_t pixel) const noexcept
-      {
-        Pixel values = {};
-
-        for (std::size_t i = 0; i < samples_; i++)
-        {
-          const std::uint64_t value = ReadWord(pixel, i) >> shift_ & mask_;
-          values[i] = static_cast<double>(static_cast<std::int64_t>(value ^ sign_) -
-                                          static_cast<std::int64_t>(sign_));
-        }
-
-        return values;
-      }
-
-      // All bits allocated
-      std::uint64_t ReadWord(std::size_t pixel, std::size_t sample) const noexcept
-      {
-        const std::size_t index = GetIndex(pixel, sample);
-        std::uint64_t word = 0;
-
-        for (std::size_t i = 0; i < width_; i++)
-        {
-          word |= std::uint64_t(bytes_[index * width_ + i]) << (8 * i);
-        }
-
-        return word;
-      }
-
-      // Of a word
-      std::uint64_t GetUnusedMask() const noexcept
-      {
-        return unused_;
-      }
-
-      // Whether the bits of the word that are not stored are zero, or what a negative number has
-      bool IsPlain(std::uint64_t word) const noexcept
-      {
-        const std::uint64_t unused = word & unused_;
-        return unused == 0 || (shift_ == 0 && unused == unused_ && (word & sign_) != 0);
-      }
-
-    private:
-      std::size_t GetIndex(std::size_t pixel, std::size_t sample) const noexcept
-      {
-        if (isSubsampled_)
-        {
-          // Y1 Y2 Cb Cr
-          return pixel / 2 * 4 + (sample == 0 ? pixel % 2 : sample + 1);
-        }
-
-        if (isPlanar_)
-        {
-          return (pixel / pixelsOfFrame_ * samples_ + sample) * pixelsOfFrame_ +
-                 pixel % pixelsOfFrame_;
-        }
-
-        return pixel * samples_ + sample;
-      }
-
-      const std::uint8_t* const bytes_;
-      const std::size_t width_;
-      const std::size_t samples_;
-      const std::size_t pixelsOfFrame_;
-      const bool isPlanar_;
-      const bool isSubsampled_;
-      const int shift_;
-      const std::uint64_t mask_;
-      const std::uint64_t sign_;
-      const std::uint64_t unused_;
-    };
+    // Samples have up to 32 bits, with a sign or without
+    using Numbers = std::vector<std::int64_t>;
 
 
-    // Whether PixelReader is made for it: whole bytes, and bits where they belong
+    // Whether SampleRow is made for it: whole bytes, and bits where they belong
     bool IsReadable(const ImageDescription& image)
     {
       const bool hasWidth =
@@ -205,129 +118,205 @@ namespace OrthancPerf
     }
 
 
-    PixelComparison CompareEachPixel(const ImageDescription& expected,
-                                     const ImageDescription& actual)
+    // The samples of one row of one frame as arrays of integers, by pixel, whichever way the file
+    // arranges them
+    class SampleRow
     {
-      const PixelReader expectedPixels(expected);
-      const PixelReader actualPixels(actual);
-      const std::size_t count = CountPixels(expected);
-
-      for (std::size_t i = 0; i < count; i++)
+    public:
+      explicit SampleRow(const ImageDescription& image) :
+        image_(image),
+        isSubsampled_(SharesChrominance(image)),
+        shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
+        mask_(MakeMask(image.bitsStored)),
+        sign_(image.pixelRepresentation == 1 ? std::int64_t(1) << (image.bitsStored - 1) : 0),
+        unused_(MakeMask(image.bitsAllocated) & ~(mask_ << shift_)),
+        words_(std::size_t(image.columns) * image.samplesPerPixel),
+        numbers_(words_.size())
       {
-        if (expectedPixels.Read(i) != actualPixels.Read(i))
+      }
+
+      // "row": counted through all frames
+      void Read(std::size_t row)
+      {
+        switch (image_.bitsAllocated)
         {
-          return {Verdict::Different, "the pixels differ, first number " + std::to_string(i) +
-                                          " of " + std::to_string(count)};
+          case 8:
+            Load<std::uint8_t>(row);
+            break;
+
+          case 16:
+            Load<std::uint16_t>(row);
+            break;
+
+          default:
+            Load<std::uint32_t>(row);
+        }
+
+        std::transform(words_.begin(), words_.end(), numbers_.begin(),
+                       [this](std::int64_t word)
+                       { return ((word >> shift_ & mask_) ^ sign_) - sign_; });
+      }
+
+      // What the stored bits say
+      Numbers& GetNumbers() noexcept
+      {
+        return numbers_;
+      }
+
+      // Whether the other one has the same in the bits that are not stored, wherever they hold
+      // more than zeros or the sign
+      bool HasSameUnusedBits(const SampleRow& other) const noexcept
+      {
+        for (std::size_t i = 0; i < words_.size(); i++)
+        {
+          const std::int64_t unused = words_[i] & unused_;
+          const bool isPlain =
+              unused == 0 || (shift_ == 0 && unused == unused_ && (words_[i] & sign_) != 0);
+
+          if (!isPlain && (image_.bitsAllocated != other.image_.bitsAllocated ||
+                           unused != (other.words_[i] & unused_)))
+          {
+            return false;
+          }
+        }
+
+        return true;
+      }
+
+    private:
+      static std::int64_t MakeMask(unsigned int bits) noexcept
+      {
+        return (std::int64_t(1) << bits) - 1;
+      }
+
+      template <typename Word>
+      void Load(std::size_t row)
+      {
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(image_.pixelData.data());
+        const std::size_t samples = image_.samplesPerPixel;
+        const std::size_t columns = image_.columns;
+        const bool isPlanar = image_.planarConfiguration == 1;
+        const std::size_t plane = isPlanar ? columns * image_.rows : 1;
+        const std::size_t step = isPlanar ? 1 : samples;
+        const std::size_t first =
+            isPlanar ? row / image_.rows * samples * plane + row % image_.rows * columns
+                     : row * columns * samples;
+
+        for (std::size_t sample = 0; sample < samples; sample++)
+        {
+          // Y1 Y2 Cb Cr, where two pixels share their chrominance
+          const std::size_t shared = row * columns * 2 + (sample == 0 ? 0 : sample + 1);
+
+          for (std::size_t column = 0; column < columns; column++)
+          {
+            const std::size_t index = isSubsampled_
+                                          ? shared + column / 2 * 4 + (sample == 0 ? column % 2 : 0)
+                                          : first + sample * plane + column * step;
+            words_[column * samples + sample] =
+                boost::endian::endian_load<Word, sizeof(Word), boost::endian::order::little>(
+                    bytes + index * sizeof(Word));
+          }
         }
       }
 
-      return {Verdict::Same, ""};
+      const ImageDescription& image_;
+      const bool isSubsampled_;
+      const int shift_;
+      const std::int64_t mask_;
+      const std::int64_t sign_;
+      const std::int64_t unused_;
+      Numbers words_;  // all bits allocated
+      Numbers numbers_;
+    };
+
+
+    // Of all frames
+    std::size_t CountRows(const ImageDescription& image)
+    {
+      return std::size_t(image.rows) * image.frames;
     }
 
 
-    // A pixel, and what luminance it has: DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL
-    struct Colour
+    // DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL. "range": of the samples.
+    void ConvertToRgb(Numbers& numbers, std::int64_t range)
     {
-      Pixel samples;
-      double luminance;
+      for (std::size_t i = 0; i < numbers.size(); i += 3)
+      {
+        const std::int64_t luminance = 1000000 * numbers[i];
+        const std::int64_t blue = numbers[i + 1] - range / 2;
+        const std::int64_t red = numbers[i + 2] - range / 2;
+        const std::int64_t millionths[] = {luminance + 1402000 * red,
+                                           luminance - 344136 * blue - 714136 * red,
+                                           luminance + 1772000 * blue};
+
+        for (std::size_t sample = 0; sample < 3; sample++)
+        {
+          numbers[i + sample] =
+              std::clamp<std::int64_t>((millionths[sample] + 500000) / 1000000, 0, range - 1);
+        }
+      }
+    }
+
+
+    // The luminance of each pixel of RGB, in thousandths
+    Numbers GetLuminance(const Numbers& rgb)
+    {
+      Numbers luminance(rgb.size() / 3);
+
+      for (std::size_t i = 0; i < luminance.size(); i++)
+      {
+        luminance[i] = 299 * rgb[3 * i] + 587 * rgb[3 * i + 1] + 114 * rgb[3 * i + 2];
+      }
+
+      return luminance;
+    }
+
+
+    // The first sample of each pixel, in thousandths: luminance, but of RGB
+    Numbers GetFirstSamples(const Numbers& numbers, std::size_t samples)
+    {
+      Numbers luminance(numbers.size() / samples);
+
+      for (std::size_t i = 0; i < luminance.size(); i++)
+      {
+        luminance[i] = 1000 * numbers[i * samples];
+      }
+
+      return luminance;
+    }
+
+
+    struct Differences
+    {
+      double sum = 0;
+      std::int64_t maximum = 0;
+
+      void Add(const Numbers& ones, const Numbers& others)
+      {
+        std::int64_t sumOfRow = 0;
+
+        for (std::size_t i = 0; i < ones.size(); i++)
+        {
+          const std::int64_t difference = std::abs(ones[i] - others[i]);
+          sumOfRow += difference;
+          maximum = std::max(maximum, difference);
+        }
+
+        sum += static_cast<double>(sumOfRow);
+      }
     };
 
 
-    class ColourReader
+    struct SampleRange
     {
-    public:
-      // "isConverted": whether to see YBR_FULL as RGB
-      ColourReader(const ImageDescription& image, bool isConverted) :
-        pixels_(image),
-        isYbr_(GetDecodedColour(image) == Photometric::YbrFull),
-        isConverted_(isConverted && isYbr_),
-        isColour_(image.samplesPerPixel == 3),
-        range_(std::pow(2.0, image.bitsStored))
+      std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+      std::int64_t largest = std::numeric_limits<std::int64_t>::min();
+
+      void Widen(std::int64_t sample) noexcept
       {
+        smallest = std::min(smallest, sample);
+        largest = std::max(largest, sample);
       }
-
-      Colour Read(std::size_t pixel) const
-      {
-        const Pixel samples = pixels_.Read(pixel);
-        const double luminance = isColour_ && !isYbr_
-                                     ? 0.299 * samples[0] + 0.587 * samples[1] + 0.114 * samples[2]
-                                     : samples[0];
-        return {isConverted_ ? ToRgb(samples) : samples, luminance};
-      }
-
-    private:
-      Pixel ToRgb(const Pixel& samples) const
-      {
-        const double blue = samples[1] - range_ / 2;
-        const double red = samples[2] - range_ / 2;
-        Pixel rgb = {samples[0] + 1.402 * red, samples[0] - 0.344136 * blue - 0.714136 * red,
-                     samples[0] + 1.772 * blue};
-
-        for (double& sample : rgb)
-        {
-          sample = std::clamp(sample, 0.0, range_ - 1);
-        }
-
-        return rgb;
-      }
-
-      const PixelReader pixels_;
-      const bool isYbr_;
-      const bool isConverted_;
-      const bool isColour_;
-      const double range_;
-    };
-
-
-    // Between the smallest and the largest of some samples
-    class SpanMeter
-    {
-    public:
-      explicit SpanMeter(const ImageDescription& image) : padding_(image.padding)
-      {
-      }
-
-      void Add(double sample)
-      {
-        all_.Widen(sample);
-
-        if (padding_.has_value() && (sample < padding_->first || sample > padding_->second))
-        {
-          unpadded_.Widen(sample);
-        }
-      }
-
-      double Get() const
-      {
-        return unpadded_.IsEmpty() ? all_.GetSpan() : unpadded_.GetSpan();
-      }
-
-    private:
-      struct Range
-      {
-        double smallest = std::numeric_limits<double>::max();
-        double largest = std::numeric_limits<double>::lowest();
-
-        void Widen(double sample)
-        {
-          smallest = std::min(smallest, sample);
-          largest = std::max(largest, sample);
-        }
-
-        bool IsEmpty() const
-        {
-          return smallest > largest;
-        }
-
-        double GetSpan() const
-        {
-          return largest - smallest;
-        }
-      };
-
-      const std::optional<std::pair<std::int32_t, std::int32_t>> padding_;
-      Range all_;
-      Range unpadded_;  // without padding in the image: empty
     };
   }
 
@@ -352,7 +341,8 @@ namespace OrthancPerf
   }
 
 
-  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual)
+  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual,
+                                double tolerance)
   {
     if (!IsComparable(expected) || !IsComparable(actual))
     {
@@ -375,10 +365,12 @@ namespace OrthancPerf
       return comparison;
     }
 
-    if (!HasSameColour(expected, actual))
+    // Decoders may turn YBR into RGB, but grey stays grey
+    const bool isGrey = expected.samplesPerPixel == 1;
+
+    if (!HasSameColour(expected, actual) && (isGrey || tolerance == 0))
     {
-      // Decoders may turn YBR into RGB, but grey stays grey
-      return {expected.samplesPerPixel == 1 ? Verdict::Different : Verdict::Incomparable,
+      return {isGrey ? Verdict::Different : Verdict::Incomparable,
               "Photometric Interpretation has changed"};
     }
 
@@ -388,8 +380,8 @@ namespace OrthancPerf
     }
 
     const std::size_t size = GetComparedSize(expected);
-    const bool isSameOrder =
-        expected.samplesPerPixel == 1 || expected.planarConfiguration == actual.planarConfiguration;
+    const bool isSameOrder = isGrey || (HasSameColour(expected, actual) &&
+                                        expected.planarConfiguration == actual.planarConfiguration);
 
     if (isSameOrder && size == GetComparedSize(actual) &&
         std::memcmp(expected.pixelData.data(), actual.pixelData.data(), size) == 0)
@@ -402,7 +394,9 @@ namespace OrthancPerf
       return {Verdict::Different, "the bytes of the pixels differ"};
     }
 
-    return CompareEachPixel(expected, actual);
+    return MeasureError(expected, actual)->mean <= tolerance
+               ? PixelComparison{Verdict::Same, ""}
+               : PixelComparison{Verdict::Different, "the pixels differ"};
   }
 
 
@@ -415,63 +409,56 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    const bool isConverted = !HasSameColour(expected, actual);
-    const ColourReader expectedPixels(expected, isConverted);
-    const ColourReader actualPixels(actual, isConverted);
-    const std::size_t samples = std::min<std::size_t>(expected.samplesPerPixel, 3);
-    const std::size_t count = CountPixels(expected);
+    const std::size_t samples = expected.samplesPerPixel;
+    const std::int64_t range = std::int64_t(1) << expected.bitsStored;
+    const bool isConverted = samples == 3 && !HasSameColour(expected, actual);
+    Differences all;
+    Differences luminance;
+    SampleRange span;
+    SampleRange spanOfPadding;
     PixelError error;
-    SpanMeter span(expected);
+    SampleRow one(expected);
+    SampleRow other(actual);
 
-    for (std::size_t i = 0; i < count; i++)
+    // Returns the luminance of the row, whose numbers are RGB then if they are to be converted
+    const auto read = [&](SampleRow& target, const ImageDescription& image, std::size_t row)
     {
-      const Colour first = expectedPixels.Read(i);
-      const Colour second = actualPixels.Read(i);
-      const double luminance = std::abs(first.luminance - second.luminance);
-      error.meanOfLuminance += luminance;
-      error.maximumOfLuminance = std::max(error.maximumOfLuminance, luminance);
+      const bool isYbr = GetDecodedColour(image) == Photometric::YbrFull;
+      target.Read(row);
+      Numbers result = samples == 3 && !isYbr ? GetLuminance(target.GetNumbers())
+                                              : GetFirstSamples(target.GetNumbers(), samples);
 
-      for (std::size_t sample = 0; sample < samples; sample++)
+      if (isConverted && isYbr)
       {
-        const double difference = std::abs(first.samples[sample] - second.samples[sample]);
-        error.mean += difference;
-        error.maximum = std::max(error.maximum, difference);
-        span.Add(first.samples[sample]);
+        ConvertToRgb(target.GetNumbers(), std::int64_t(1) << image.bitsStored);
       }
+
+      return result;
+    };
+
+    for (std::size_t row = 0; row < CountRows(expected); row++)
+    {
+      luminance.Add(read(one, expected, row), read(other, actual, row));
+      all.Add(one.GetNumbers(), other.GetNumbers());
+
+      for (const std::int64_t number : one.GetNumbers())
+      {
+        const bool isPadding = expected.padding.has_value() && number >= expected.padding->first &&
+                               number <= expected.padding->second;
+        (isPadding ? spanOfPadding : span).Widen(number);
+      }
+
+      error.hasSameUnusedBits = error.hasSameUnusedBits && one.HasSameUnusedBits(other);
     }
 
-    const double range = std::pow(2.0, expected.bitsStored);
-    error.mean /= static_cast<double>(count * samples) * range;
-    error.maximum /= range;
-    error.meanOfLuminance /= static_cast<double>(count) * range;
-    error.maximumOfLuminance /= range;
-    error.span = span.Get() / range;
+    const auto pixels = static_cast<double>(CountPixels(expected));
+    const auto steps = static_cast<double>(range);
+    error.mean = all.sum / (pixels * static_cast<double>(samples) * steps);
+    error.maximum = static_cast<double>(all.maximum) / steps;
+    error.meanOfLuminance = luminance.sum / 1000 / (pixels * steps);
+    error.maximumOfLuminance = static_cast<double>(luminance.maximum) / 1000 / steps;
+    span = span.smallest <= span.largest ? span : spanOfPadding;
+    error.span = static_cast<double>(span.largest - span.smallest) / steps;
     return error;
-  }
-
-
-  bool HasSameUnusedBits(const ImageDescription& expected, const ImageDescription& actual)
-  {
-    const PixelReader expectedPixels(expected);
-    const PixelReader actualPixels(actual);
-    const std::uint64_t unused = expectedPixels.GetUnusedMask();
-    const std::size_t pixels = unused == 0 ? 0 : CountPixels(expected);
-
-    for (std::size_t pixel = 0; pixel < pixels; pixel++)
-    {
-      for (std::size_t sample = 0; sample < expected.samplesPerPixel; sample++)
-      {
-        const std::uint64_t word = expectedPixels.ReadWord(pixel, sample);
-
-        if (!expectedPixels.IsPlain(word) &&
-            (expected.bitsAllocated != actual.bitsAllocated ||
-             ((word ^ actualPixels.ReadWord(pixel, sample)) & unused) != 0))
-        {
-          return false;
-        }
-      }
-    }
-
-    return true;
   }
 }

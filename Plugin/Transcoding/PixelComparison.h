@@ -24,8 +24,12 @@ namespace OrthancPerf
 
   // Whether each pixel has the same value in both: the bits that are stored, of each sample, in
   // whatever Planar Configuration. Unused bits count only where overlays are embedded in them.
-  // Takes no memory to speak of; any thread may call it.
-  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual);
+  // Takes the memory of a few rows; any thread may call it.
+  //
+  // "tolerance": how far samples may be off on average, as a fraction of their range, for what is
+  // rounded. Colours are then compared as RGB if one of the two is not.
+  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual,
+                                double tolerance = 0);
 
   // The same rows, columns, samples and frames: all that lossy compression must keep
   PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual);
@@ -40,16 +44,16 @@ namespace OrthancPerf
     double maximumOfLuminance = 0;
     double span = 0;  // between the smallest and the largest sample that was expected: without
                       // padding, unless there is nothing else
+
+    // Whether bits that are not stored, if they hold anything but the sign, are the same in both.
+    // Some devices have overlays or other values there.
+    bool hasSameUnusedBits = true;
   };
 
   // Samples of the same colours are compared as they are, and YBR_FULL with RGB as RGB. Nothing if
   // the two can't be compared.
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
                                          const ImageDescription& actual);
-
-  // Whether bits that are not stored, if they hold anything but the sign, are the same in both.
-  // Some devices have overlays or other values there. Only for images that can be measured.
-  bool HasSameUnusedBits(const ImageDescription& expected, const ImageDescription& actual);
 
   // Whether the functions above can read these pixels
   bool IsComparable(const ImageDescription& image) noexcept;

@@ -114,9 +114,8 @@ namespace OrthancPerf
       }
 
       const std::string problem =
-          HasSameUnusedBits(source, result)
-              ? FindExcessiveError(*error, source.bitsStored, target, quality)
-              : "bits that are not stored have changed";
+          error->hasSameUnusedBits ? FindExcessiveError(*error, source.bitsStored, target, quality)
+                                   : "bits that are not stored have changed";
       return {problem.empty() ? Comparison::Same : Comparison::Different, problem};
     }
 
@@ -154,60 +153,18 @@ namespace OrthancPerf
     }
 
 
-    // Grey stays grey: what two call otherwise is not the same
-    bool HasOtherColours(const ImageDescription& one, const ImageDescription& other)
-    {
-      return one.samplesPerPixel > 1 &&
-             one.photometricInterpretation != other.photometricInterpretation;
-    }
-
-
-    // By how much decoders may differ on average, as a fraction of the range of samples: inverse
-    // cosine transforms and wavelets round, and so does what makes RGB of YBR. All else,
-    // near-lossless JPEG-LS too (ITU-T T.87), says what each sample is.
+    // By how much two decodings of one source may differ on average, as a fraction of the range of
+    // samples: inverse cosine transforms and wavelets round, and so does what makes RGB of YBR. All
+    // else, near-lossless JPEG-LS too (ITU-T T.87), says what each sample is.
     double GetRounding(const ImageDescription& source, const ImageDescription& one,
                        const ImageDescription& other)
     {
       constexpr double STEP_OF_8_BITS = 1.0 / 256;
       const TransferSyntax* const syntax = FindTransferSyntax(source.transferSyntax.data());
       const bool isRounded =
-          HasOtherColours(one, other) ||
+          one.photometricInterpretation != other.photometricInterpretation ||
           (syntax != nullptr && syntax->isLossy && syntax->codestream != CodestreamKind::JpegLs);
       return isRounded ? STEP_OF_8_BITS : 0;
-    }
-
-
-    // In the bits of pixels that are not stored: no error that is measured tells of them
-    bool HasSameOverlays(const ImageDescription& one, const ImageDescription& other)
-    {
-      return !one.hasEmbeddedOverlays ||
-             (HasSameUnusedBits(one, other) && HasSameUnusedBits(other, one));
-    }
-
-
-    // Two decodings of one source. Most are the same to the bit, which is seen fast.
-    bool DoDiffer(const ImageDescription& source, const ImageDescription& one,
-                  const ImageDescription& other)
-    {
-      if (ComparePixels(one, other).verdict == PixelComparison::Verdict::Same)
-      {
-        return false;
-      }
-
-      const std::optional<PixelError> error = MeasureError(one, other);
-      const double rounding = GetRounding(source, one, other);
-
-      // Where nothing is rounded, other bytes are other pixels, also those that can't be measured
-      if (!error.has_value())
-      {
-        return rounding == 0 ||
-               CompareGeometry(one, other).verdict != PixelComparison::Verdict::Same;
-      }
-
-      const bool isOtherGrey = one.samplesPerPixel == 1 &&
-                               one.photometricInterpretation != other.photometricInterpretation;
-      return error->mean > rounding || isOtherGrey ||
-             one.pixelRepresentation != other.pixelRepresentation || !HasSameOverlays(one, other);
     }
 
 
@@ -234,7 +191,9 @@ namespace OrthancPerf
           continue;
         }
 
-        if (DoDiffer(sources.GetUndecoded(), *first, *image))
+        const double rounding = GetRounding(sources.GetUndecoded(), *first, *image);
+
+        if (ComparePixels(*first, *image, rounding).verdict != Comparison::Same)
         {
           return sources.GetDecoder(indexOfFirst) + " and " + sources.GetDecoder(i) +
                  " decode what came to other pixels";

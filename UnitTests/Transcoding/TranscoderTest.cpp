@@ -596,7 +596,7 @@ namespace OrthancPerf
 
     Set(JPEG_LOSSLESS, EngineChoice::Native, true);
     ExpectLeftAlone(Send(source_), Outcome::Failed,
-                    "verification failed: dcmtk decodes: the pixels differ, first number 0 of 825");
+                    "verification failed: dcmtk decodes: the pixels differ");
   }
 
 

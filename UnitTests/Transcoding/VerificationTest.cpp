@@ -58,8 +58,7 @@ namespace OrthancPerf
   TEST_F(VerificationTest, WrongPixelsAreFound)
   {
     bad_.Spoils(1);
-    EXPECT_EQ("good decodes: the pixels differ, first number 0 of 825",
-              Verify(Encode(bad_, RLE), {&good_}));
+    EXPECT_EQ("good decodes: the pixels differ", Verify(Encode(bad_, RLE), {&good_}));
   }
 
 
@@ -247,6 +246,7 @@ namespace OrthancPerf
 
     constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
     EXPECT_EQ(DISAGREEMENT, verify(0x00280103, "US", std::string("\1\0", 2)));
+    EXPECT_EQ(DISAGREEMENT, verify(0x00280101, "US", std::string("\7\0", 2)));
     EXPECT_EQ(DISAGREEMENT, verify(0x00280004, "CS", "MONOCHROME1"));
     EXPECT_EQ("", verify(0x00280004, "CS", "MONOCHROME2"));
   }
