@@ -1,121 +1,249 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/ComparisonJob.h"
 
+#include "Dicom/ImageDescription.h"
 #include "Rest/RestJson.h"
+#include "Transcoding/PixelComparison.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    Json::Value DescribeReasons(const std::map<std::string, std::uint64_t>& reasons)
-    {
-      Json::Value json = Json::objectValue;
-      for (const auto& [reason, count] : reasons)
-      {
-        json[reason] = ToJson(count);
-      }
-      return json;
-    }
+    // What pixels are compared in
+    constexpr const char* UNCOMPRESSED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
 
 
     double GetRate(std::uint64_t bytes, Duration duration)
     {
       return static_cast<double>(bytes) / ToSeconds(duration);
     }
-
-
-    void DescribeEncoding(Json::Value& json, const EngineTotals& totals)
-    {
-      json["StoredSize"] = ToJson(totals.storedSize);
-      json["UncompressedSize"] = ToJson(totals.uncompressedSize);
-      json["TargetSize"] = ToJson(totals.targetSize);
-      json["Ratio"] =
-          static_cast<double>(totals.uncompressedSize) / static_cast<double>(totals.targetSize);
-      json["EncodeTime"] = ToJson(totals.encoding);
-      json["EncodeBytesPerSecond"] = GetRate(totals.uncompressedSize, totals.encoding);
-    }
-
-
-    void DescribeDecoding(Json::Value& json, const EngineTotals& totals)
-    {
-      json["Decoders"] =
-          ListJson(totals.decoders, [](const std::string& decoder) { return decoder; });
-      json["DecodeTime"] = ToJson(totals.decoding);
-      json["DecodeBytesPerSecond"] = GetRate(totals.decodedSize, totals.decoding);
-    }
-
-
-    void DescribePixels(Json::Value& json, const EngineTotals& totals)
-    {
-      const std::uint64_t compared = totals.same + totals.different;
-      json["Compared"] = ToJson(compared);
-
-      if (compared > 0)
-      {
-        json["Lossless"] = totals.different == 0;
-      }
-
-      if (totals.measured > 0)
-      {
-        json["MeanError"] = totals.errors / static_cast<double>(totals.measured);
-        json["MaximumError"] = totals.largestError;
-      }
-    }
   }
 
 
-  Json::Value ToJson(const EngineTotals& totals)
-  {
-    const WritableSyntax* const syntax = FindWritableSyntax(totals.target);
-    Json::Value json;
-    json["Engine"] = totals.engine;
-    json["TransferSyntax"] = totals.target;
-    json["Name"] = syntax == nullptr ? totals.target : syntax->name;
-    json["Transcoded"] = ToJson(totals.transcoded);
-    json["Declined"] = ToJson(totals.declined);
-    json["Failed"] = ToJson(totals.failed);
-    json["Reasons"] = DescribeReasons(totals.reasons);
-
-    if (totals.transcoded > 0)
-    {
-      DescribeEncoding(json, totals);
-      DescribePixels(json, totals);
-    }
-
-    if (!totals.decoders.empty())
-    {
-      DescribeDecoding(json, totals);
-    }
-
-    return json;
-  }
-
-
-  ComparisonJob::ComparisonJob(std::string resource, const EngineDirectory& engines,
-                               ComparisonPlan plan, EngineComparison::LoadFile load,
+  ComparisonJob::ComparisonJob(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load,
                                ITranscodingObserver& observer) :
-    resource_(std::move(resource)),
-    comparison_(engines, std::move(plan), std::move(load), observer)
+    engines_(engines),
+    plan_(std::move(plan)),
+    load_(std::move(load)),
+    observer_(observer)
   {
+    Reset();
+  }
+
+
+  void ComparisonJob::Reset()
+  {
+    step_ = 0;
+    uncompressed_.clear();
+    totals_.clear();
+    unreadable_.clear();
+
+    for (const std::string& target : plan_.targets)
+    {
+      for (const std::string& engine : plan_.engines)
+      {
+        Totals& totals = totals_.emplace_back();
+        totals.engine = engine;
+        totals.target = target;
+      }
+    }
+
     Publish();
   }
 
 
   bool ComparisonJob::Step()
   {
-    comparison_.Step();
+    if (step_ < plan_.CountSteps())
+    {
+      const std::size_t pair = step_ % totals_.size();
+
+      if (pair == 0)
+      {
+        Load(plan_.instances[step_ / totals_.size()]);
+      }
+
+      if (uncompressed_.empty())
+      {
+        step_ += totals_.size();
+      }
+      else
+      {
+        Encode(totals_[pair]);
+        step_++;
+      }
+    }
+
     Publish();
-    return !comparison_.IsDone();
+    return step_ < plan_.CountSteps();
   }
 
 
-  void ComparisonJob::Reset()
+  void ComparisonJob::Load(const std::string& instance)
   {
-    comparison_.Reset();
-    Publish();
+    uncompressed_.clear();
+
+    try
+    {
+      const std::string file = load_(instance);
+      EngineResult result = Uncompress(file);
+      storedSize_ = file.size();
+
+      if (result.outcome == TranscodingOutcome::Transcoded)
+      {
+        uncompressed_ = std::move(result.file);
+      }
+      else
+      {
+        CountReason(unreadable_, result.reason);
+      }
+    }
+    catch (const std::exception&)
+    {
+      CountReason(unreadable_, "not in the store any more");
+    }
+  }
+
+
+  // By the first engine that can
+  EngineResult ComparisonJob::Uncompress(const std::string& file) const
+  {
+    const ImageDescription image = DescribeImage(file.data(), file.size());
+
+    if (image.kind == PixelDataKind::None)
+    {
+      return EngineResult::MakeDeclined("no pixel data");
+    }
+
+    const std::string obstacle = image.isDeflated ? "" : FindObstacle(image, UNCOMPRESSED);
+
+    if (!obstacle.empty())
+    {
+      return EngineResult::MakeDeclined(obstacle);
+    }
+
+    return image.transferSyntax.data() == std::string(UNCOMPRESSED)
+               ? EngineResult::MakeTranscoded(file)
+               : OrthancPerf::Uncompress(engines_.FindAll(UNCOMPRESSED), file.data(), file.size());
+  }
+
+
+  void ComparisonJob::Encode(Totals& totals)
+  {
+    const ITranscodingEngine* const engine = engines_.Find(totals.engine, totals.target);
+
+    if (engine == nullptr)
+    {
+      totals.declined++;
+      CountReason(totals.reasons, engines_.Explain(totals.engine, totals.target));
+      return;
+    }
+
+    const TranscodingTarget target = {totals.target, plan_.lossyQuality};
+
+    if (warmedUp_.insert(totals.engine).second)
+    {
+      engine->Transcode(uncompressed_.data(), uncompressed_.size(), target);
+    }
+
+    const TimePoint start = Clock::now();
+    const EngineResult result =
+        engine->Transcode(uncompressed_.data(), uncompressed_.size(), target);
+
+    TranscodingReport report;
+    report.duration = Clock::now() - start;
+    report.outcome = result.outcome;
+    report.engine = totals.engine;
+    report.target = totals.target;
+    report.reason = result.reason;
+    report.sourceSize = uncompressed_.size();
+    report.targetSize = result.file.size();
+    observer_.OnTranscoding(report);
+    std::string reason = result.reason;
+
+    if (result.outcome == TranscodingOutcome::Transcoded)
+    {
+      totals.transcoded++;
+      totals.storedSize += storedSize_;
+      totals.uncompressedSize += report.sourceSize;
+      totals.targetSize += report.targetSize;
+      totals.encoding += report.duration;
+      reason = Decode(totals, result.file);
+    }
+    else
+    {
+      (result.outcome == TranscodingOutcome::Declined ? totals.declined : totals.failed)++;
+    }
+
+    CountReason(totals.reasons, reason);
+  }
+
+
+  // By the engine itself if it can. Returns why the pixels are not the same; empty: they are.
+  std::string ComparisonJob::Decode(Totals& totals, const std::string& encoded) const
+  {
+    std::vector<const ITranscodingEngine*> decoders = engines_.FindAll(UNCOMPRESSED);
+    std::stable_partition(decoders.begin(), decoders.end(),
+                          [&totals](const ITranscodingEngine* decoder)
+                          { return totals.engine == decoder->GetName(); });
+    std::string reason = "no engine decodes the result";
+
+    for (const ITranscodingEngine* const decoder : decoders)
+    {
+      const TimePoint start = Clock::now();
+      const EngineResult decoded =
+          decoder->Transcode(encoded.data(), encoded.size(), {UNCOMPRESSED});
+      const Duration duration = Clock::now() - start;
+
+      if (decoded.outcome == TranscodingOutcome::Transcoded)
+      {
+        totals.decoders.insert(decoder->GetName());
+        totals.decodedSize += uncompressed_.size();
+        totals.decoding += duration;
+        return Compare(totals, decoded.file);
+      }
+
+      reason = "not decoded: " + decoded.reason;
+    }
+
+    return reason;
+  }
+
+
+  std::string ComparisonJob::Compare(Totals& totals, const std::string& decoded) const
+  {
+    const ImageDescription expected = DescribeImage(uncompressed_.data(), uncompressed_.size());
+    const ImageDescription actual = DescribeImage(decoded.data(), decoded.size());
+    const PixelComparison comparison = ComparePixels(expected, actual);
+    const bool isSame = comparison.verdict == PixelComparison::Verdict::Same;
+    const auto error = isSame ? PixelError() : MeasureError(expected, actual);
+
+    totals.same += isSame ? 1 : 0;
+    totals.different += comparison.verdict == PixelComparison::Verdict::Different ? 1 : 0;
+
+    if (error)
+    {
+      totals.measured++;
+      totals.errors += error->mean;
+      totals.largestError = std::max(totals.largestError, error->maximum);
+    }
+
+    return IsLossy(totals.target) && error ? "" : comparison.reason;
+  }
+
+
+  void ComparisonJob::CountReason(Reasons& reasons, const std::string& reason)
+  {
+    if (!reason.empty())
+    {
+      const bool hasRoom = reasons.count(reason) > 0 || reasons.size() < MAXIMUM_REASONS;
+      reasons[hasRoom ? reason : "other reasons"]++;
+    }
   }
 
 
@@ -135,19 +263,78 @@ namespace OrthancPerf
 
   void ComparisonJob::Publish()
   {
+    const std::size_t steps = plan_.CountSteps();
     Json::Value content;
-    content["Resource"] = resource_;
-    content["LossyQuality"] = comparison_.GetPlan().lossyQuality;
-    content["Instances"] =
-        ToJson(static_cast<std::uint64_t>(comparison_.GetPlan().instances.size()));
+    content["Resource"] = plan_.resource;
+    content["LossyQuality"] = plan_.lossyQuality;
+    content["Instances"] = ToJson(std::uint64_t(plan_.instances.size()));
     content["FinishedInstances"] =
-        ToJson(static_cast<std::uint64_t>(comparison_.CountFinishedInstances()));
-    content["Unreadable"] = DescribeReasons(comparison_.GetUnreadable());
-    content["Results"] = ListJson(comparison_.GetTotals(),
-                                  [](const EngineTotals& totals) { return ToJson(totals); });
+        ToJson(std::uint64_t(steps == 0 ? plan_.instances.size() : step_ / totals_.size()));
+    content["Unreadable"] = Describe(unreadable_);
+    content["Results"] =
+        ListJson(totals_, [](const Totals& totals) { return Describe(totals); });
 
     const std::lock_guard<std::mutex> lock(mutex_);
-    progress_ = static_cast<float>(comparison_.GetProgress());
+    progress_ = steps == 0 ? 1 : static_cast<float>(step_) / static_cast<float>(steps);
     content_ = std::move(content);
+  }
+
+
+  Json::Value ComparisonJob::Describe(const Reasons& reasons)
+  {
+    Json::Value json = Json::objectValue;
+
+    for (const auto& [reason, count] : reasons)
+    {
+      json[reason] = ToJson(count);
+    }
+
+    return json;
+  }
+
+
+  Json::Value ComparisonJob::Describe(const Totals& totals)
+  {
+    Json::Value json;
+    json["Engine"] = totals.engine;
+    json["TransferSyntax"] = totals.target;
+    json["Name"] = GetSyntaxName(totals.target);
+    json["Transcoded"] = ToJson(totals.transcoded);
+    json["Declined"] = ToJson(totals.declined);
+    json["Failed"] = ToJson(totals.failed);
+    json["Reasons"] = Describe(totals.reasons);
+
+    if (totals.transcoded > 0)
+    {
+      json["StoredSize"] = ToJson(totals.storedSize);
+      json["UncompressedSize"] = ToJson(totals.uncompressedSize);
+      json["TargetSize"] = ToJson(totals.targetSize);
+      json["Ratio"] =
+          static_cast<double>(totals.uncompressedSize) / static_cast<double>(totals.targetSize);
+      json["EncodeTime"] = ToJson(totals.encoding);
+      json["EncodeBytesPerSecond"] = GetRate(totals.uncompressedSize, totals.encoding);
+      json["Compared"] = ToJson(totals.same + totals.different);
+    }
+
+    if (totals.same + totals.different > 0)
+    {
+      json["Lossless"] = totals.different == 0;
+    }
+
+    if (totals.measured > 0)
+    {
+      json["MeanError"] = totals.errors / static_cast<double>(totals.measured);
+      json["MaximumError"] = totals.largestError;
+    }
+
+    if (!totals.decoders.empty())
+    {
+      json["Decoders"] =
+          ListJson(totals.decoders, [](const std::string& decoder) { return decoder; });
+      json["DecodeTime"] = ToJson(totals.decoding);
+      json["DecodeBytesPerSecond"] = GetRate(totals.decodedSize, totals.decoding);
+    }
+
+    return json;
   }
 }

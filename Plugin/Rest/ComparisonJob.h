@@ -2,22 +2,55 @@
 #pragma once
 
 #include "Rest/IJob.h"
-#include "Transcoding/Engines/EngineComparison.h"
+#include "Transcoding/Engines/EngineDirectory.h"
+#include "Transcoding/TranscodingReport.h"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
-  // A comparison of engines as a job of Orthanc's: a step is one engine, one target, one instance;
-  // the content, the totals so far. Steps come from one thread at a time, whoever asks for progress
-  // and content from any.
+  // What is compared: each engine encodes each instance in each target. A value.
+  struct ComparisonPlan
+  {
+    std::string resource;                // Orthanc's identifier of what was asked for
+    std::vector<std::string> instances;  // Orthanc's identifiers
+    std::vector<std::string> targets;    // transfer syntax UIDs
+    std::vector<std::string> engines;    // names
+    unsigned int lossyQuality = 90;
+
+    std::size_t CountSteps() const
+    {
+      return instances.size() * targets.size() * engines.size();
+    }
+  };
+
+
+  // Compares the engines on stored instances, as a job of Orthanc's. A step is one engine, one
+  // target, one instance: the engine encodes the uncompressed file, it or another engine decodes
+  // the result, and the pixels are compared. One instance is in memory at a time. What cannot be
+  // loaded or decoded is counted, and left out.
+  //
+  // Its content has the sums so far (Resources/Documentation/rest.md). Steps come from one thread
+  // at a time; any thread may ask for progress and content.
   class ComparisonJob : public IJob
   {
   public:
-    // "resource" is what was asked for, an instance or a series
-    ComparisonJob(std::string resource, const EngineDirectory& engines, ComparisonPlan plan,
-                  EngineComparison::LoadFile load, ITranscodingObserver& observer);
+    // Reasons come from codecs: a few are kept, the others counted together
+    static constexpr std::size_t MAXIMUM_REASONS = 8;
+
+    // The file of an instance; throws std::exception if there is none any more
+    using LoadFile = std::function<std::string(const std::string& instance)>;
+
+    // The directory and the observer must outlive the job. The observer is told of each encoding
+    // that an engine was asked for.
+    ComparisonJob(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load,
+                  ITranscodingObserver& observer);
 
     bool Step() override;
     void Reset() override;
@@ -25,16 +58,58 @@ namespace OrthancPerf
     Json::Value GetContent() const override;
 
   private:
+    using Reasons = std::map<std::string, std::uint64_t>;
+
+    // Of one engine in one target. Sizes and times are of the instances that were transcoded;
+    // those of decoding, of the ones that could be decoded again.
+    struct Totals
+    {
+      std::string engine;
+      std::string target;
+      std::uint64_t transcoded = 0;
+      std::uint64_t declined = 0;
+      std::uint64_t failed = 0;
+      Reasons reasons;
+
+      std::uint64_t storedSize = 0;  // bytes of the files in the store
+      std::uint64_t uncompressedSize = 0;
+      std::uint64_t targetSize = 0;
+      Duration encoding{0};
+
+      std::set<std::string> decoders;
+      std::uint64_t decodedSize = 0;  // uncompressed
+      Duration decoding{0};
+
+      std::uint64_t same = 0;       // instances that have the same pixels when decoded again
+      std::uint64_t different = 0;  // and those that have not
+      std::uint64_t measured = 0;   // and those whose error is in the sum
+      double errors = 0;            // the sum of the mean errors
+      double largestError = 0;
+    };
+
+    static void CountReason(Reasons& reasons, const std::string& reason);
+    static Json::Value Describe(const Reasons& reasons);
+    static Json::Value Describe(const Totals& totals);
+    EngineResult Uncompress(const std::string& file) const;
+    void Load(const std::string& instance);
+    void Encode(Totals& totals);
+    std::string Decode(Totals& totals, const std::string& encoded) const;
+    std::string Compare(Totals& totals, const std::string& decoded) const;
     void Publish();
 
-    const std::string resource_;
-    EngineComparison comparison_;
+    const EngineDirectory& engines_;
+    const ComparisonPlan plan_;
+    const LoadFile load_;
+    ITranscodingObserver& observer_;
+    std::size_t step_ = 0;
+    std::size_t storedSize_ = 0;
+    std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian
+    std::set<std::string> warmedUp_;  // engines whose processes and tables are there by now
+    std::vector<Totals> totals_;      // one for each target and engine, in the order of the plan
+    Reasons unreadable_;
+
     mutable std::mutex mutex_;
     float progress_ = 0;   // as of the last step
     Json::Value content_;  // the same
   };
-
-
-  // One row of the content, also for tests
-  Json::Value ToJson(const EngineTotals& totals);
 }

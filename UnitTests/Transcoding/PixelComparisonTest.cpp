@@ -115,7 +115,7 @@ namespace OrthancPerf
     const std::string_view pixels = Describe(byPixel).pixelData;
     constexpr std::size_t FRAME = 825;
 
-    for (std::size_t i = 0; i < 2 * 3 * FRAME; i++)
+    for (std::size_t i = 0; i < pixels.size(); i++)
     {
       const std::size_t frame = i / (3 * FRAME);
       const std::size_t sample = i / FRAME % 3;
