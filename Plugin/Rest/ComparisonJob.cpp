@@ -32,7 +32,7 @@ namespace OrthancPerf
     load_(std::move(load)),
     observer_(observer)
   {
-    Reset();
+    ComparisonJob::Reset();
   }
 
 
@@ -271,8 +271,7 @@ namespace OrthancPerf
     content["FinishedInstances"] =
         ToJson(std::uint64_t(steps == 0 ? plan_.instances.size() : step_ / totals_.size()));
     content["Unreadable"] = Describe(unreadable_);
-    content["Results"] =
-        ListJson(totals_, [](const Totals& totals) { return Describe(totals); });
+    content["Results"] = ListJson(totals_, [](const Totals& totals) { return Describe(totals); });
 
     const std::lock_guard<std::mutex> lock(mutex_);
     progress_ = steps == 0 ? 1 : static_cast<float>(step_) / static_cast<float>(steps);
