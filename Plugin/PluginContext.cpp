@@ -321,7 +321,8 @@ namespace OrthancPerf
     RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
-                                         tuning_, tuner_, recorder_, transcoding_.GetSources()});
+                                         tuning_, configuration.allowTuning, tuner_, recorder_,
+                                         transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());

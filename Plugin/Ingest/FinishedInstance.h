@@ -27,7 +27,6 @@ namespace OrthancPerf
 
   constexpr auto GetAllOrigins = ListAll<Origin, ORIGIN_COUNT>;
   const char* ToLabel(Origin origin);  // "DicomProtocol"
-  constexpr auto ParseOrigin = ParseLabel<Origin, ORIGIN_COUNT>;
 
 
   // What became of an instance that was received

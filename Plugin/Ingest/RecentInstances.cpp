@@ -5,49 +5,58 @@
 
 namespace OrthancPerf
 {
-  RecentInstances::RecentInstances(std::size_t capacity) : ring_(capacity)
+  bool InstanceFilter::Matches(const FinishedInstance& instance) const
+  {
+    return (!id || instance.instanceId == *id) && (!peer || instance.peer.name == *peer) &&
+           (!origin || instance.origin == *origin) &&
+           (!direction || instance.direction == *direction) &&
+           (!outcome || instance.outcome == *outcome);
+  }
+
+
+  RecentInstances::RecentInstances(std::size_t capacity) : stored_(capacity), others_(capacity)
   {
   }
 
   void RecentInstances::OnInstanceFinished(const FinishedInstance& instance)
   {
     const std::lock_guard lock(mutex_);
-    ring_.push_front(instance);
+    Ring& ring = instance.outcome == Outcome::Stored ? stored_ : others_;
+    ring.push_front(instance);
 
     // Threads report their instances some milliseconds after their end, in any order. By a clock
     // that is never set back, or what comes then would be taken for the oldest, and dropped.
-    for (std::size_t age = 0; age + 1 < ring_.size(); age++)
+    for (std::size_t age = 0; age + 1 < ring.size(); age++)
     {
-      if (ring_[age].endedAt >= ring_[age + 1].endedAt)
+      if (ring[age].endedAt >= ring[age + 1].endedAt)
       {
         break;
       }
 
-      std::swap(ring_[age], ring_[age + 1]);
+      std::swap(ring[age], ring[age + 1]);
     }
   }
 
-
   std::vector<FinishedInstance> RecentInstances::Latest(std::size_t limit,
-                                                        const std::optional<std::string>& peer,
-                                                        std::optional<Origin> origin,
-                                                        std::optional<Direction> direction) const
+                                                        const InstanceFilter& filter) const
   {
     std::vector<FinishedInstance> latest;
     const std::lock_guard lock(mutex_);
 
-    for (const FinishedInstance& instance : ring_)
+    for (auto stored = stored_.begin(), other = others_.begin(); latest.size() < limit;)
     {
-      const bool isPeer = !peer || instance.peer.name == *peer;
-      const bool isOrigin = !origin || instance.origin == *origin;
-      const bool isDirection = !direction || instance.direction == *direction;
+      const bool hasStored = stored != stored_.end();
+      const bool hasOther = other != others_.end();
 
-      if (latest.size() == limit)
+      if (!hasStored && !hasOther)
       {
         break;
       }
 
-      if (isPeer && isOrigin && isDirection)
+      const bool isStored = hasStored && (!hasOther || stored->endedAt >= other->endedAt);
+      const FinishedInstance& instance = isStored ? *stored++ : *other++;
+
+      if (filter.Matches(instance))
       {
         latest.push_back(instance);
       }

@@ -11,24 +11,40 @@
 
 namespace OrthancPerf
 {
-  // The latest finished instances, for GET /perf/instances. Owned by the plugin's context; any
-  // thread may call it. Memory: "capacity" entries of a few hundred bytes, taken as they fill.
+  // Which instances are asked for; what is not given matches all
+  struct InstanceFilter
+  {
+    std::optional<std::string> id;
+    std::optional<std::string> peer;
+    std::optional<Origin> origin;
+    std::optional<Direction> direction;
+    std::optional<Outcome> outcome;
+
+    bool Matches(const FinishedInstance& instance) const;
+  };
+
+
+  // The latest finished instances, for GET /perf/instances. Failed and discarded ones have a ring
+  // of their own, so that thousands of good ones do not push them out. Owned by the plugin's
+  // context; any thread may call it. Memory: twice "capacity" entries of a few hundred bytes, taken
+  // as they fill.
   class RecentInstances : public IJournalObserver
   {
   public:
-    // Keeps that many instances; none if the capacity is zero
+    // Keeps that many stored instances, and as many others; none if the capacity is zero
     explicit RecentInstances(std::size_t capacity);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
 
-    // At most "limit" instances, newest first, of this peer, origin and direction if they are given
+    // At most "limit" instances that match, newest first
     std::vector<FinishedInstance> Latest(std::size_t limit,
-                                         const std::optional<std::string>& peer = std::nullopt,
-                                         std::optional<Origin> origin = std::nullopt,
-                                         std::optional<Direction> direction = std::nullopt) const;
+                                         const InstanceFilter& filter = InstanceFilter()) const;
 
   private:
+    using Ring = boost::circular_buffer<FinishedInstance>;  // the newest first
+
     mutable std::mutex mutex_;
-    boost::circular_buffer<FinishedInstance> ring_;  // the newest first
+    Ring stored_;
+    Ring others_;
   };
 }

@@ -20,45 +20,47 @@ namespace OrthancPerf
     }
 
 
-    std::optional<Origin> GetOrigin(const RestRequest& request)
+    // The argument as one of the values, by the name that the answer gives each; nothing if the
+    // request does not have it
+    template <typename Value, typename Values, typename GetName>
+    std::optional<Value> GetChoice(const RestRequest& request, const std::string& name,
+                                   const Values& values, const GetName& getName)
     {
-      const std::optional<std::string> text = GetArgument(request, "origin");
+      const std::optional<std::string> text = GetArgument(request, name);
+      std::string allowed;
 
       if (!text)
       {
         return std::nullopt;
       }
 
-      const std::optional<Origin> origin = ParseOrigin(*text);
-
-      if (!origin)
+      for (const Value value : values)
       {
-        throw MakeArgumentError("origin", *text,
-                                "Unknown, DicomProtocol, RestApi, Plugin, Lua or WebDav");
+        if (*text == getName(value))
+        {
+          return value;
+        }
+
+        allowed += (allowed.empty() ? "" : ", ") + std::string(getName(value));
       }
 
-      return origin;
+      throw MakeArgumentError(name, *text, allowed);
     }
 
 
-    std::optional<Direction> GetDirection(const RestRequest& request)
+    InstanceFilter ReadFilter(const RestRequest& request)
     {
-      const std::optional<std::string> text = GetArgument(request, "direction");
-
-      if (!text)
+      const auto name = [](auto value)
       {
-        return std::nullopt;
-      }
-
-      for (const Direction direction : GetAllDirections())
-      {
-        if (*text == ToKey(ToLabel(direction)))
-        {
-          return direction;
-        }
-      }
-
-      throw MakeArgumentError("direction", *text, "Receive or Send");
+        return ToKey(ToLabel(value));
+      };
+      InstanceFilter filter;
+      filter.peer = GetArgument(request, "peer");
+      filter.origin = GetChoice<Origin>(request, "origin", GetAllOrigins(),
+                                        [](Origin origin) { return ToLabel(origin); });
+      filter.direction = GetChoice<Direction>(request, "direction", GetAllDirections(), name);
+      filter.outcome = GetChoice<Outcome>(request, "outcome", GetAllOutcomes(), name);
+      return filter;
     }
 
 
@@ -139,17 +141,31 @@ namespace OrthancPerf
 
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances)
   {
+    const auto list = [&instances](const RestRequest& request)
+    {
+      return AnswerJson(ListJson(instances.Latest(GetLimit(request), ReadFilter(request)),
+                                 [](const FinishedInstance& instance)
+                                 { return Describe(instance); }));
+    };
+
     const auto get = [&instances](const RestRequest& request)
     {
-      const std::vector<FinishedInstance> latest =
-          instances.Latest(GetLimit(request), GetArgument(request, "peer"), GetOrigin(request),
-                           GetDirection(request));
-      return AnswerJson(
-          ListJson(latest, [](const FinishedInstance& instance) { return Describe(instance); }));
+      InstanceFilter filter = ReadFilter(request);
+      filter.id = request.path.substr(request.path.rfind('/') + 1);
+      const std::vector<FinishedInstance> latest = instances.Latest(1, filter);
+
+      if (latest.empty())
+      {
+        throw RestError(404, "This instance is not among the latest");
+      }
+
+      return AnswerJson(Describe(latest.front()));
     };
 
     router.Register("/perf/instances", HttpMethod::Get,
-                    "The latest finished instances and their phases, newest first", get,
-                    {"limit", "peer", "origin", "direction"});
+                    "The latest finished instances and their phases, newest first", list,
+                    {"limit", "peer", "origin", "direction", "outcome"});
+    router.Register("/perf/instances/{id}", HttpMethod::Get,
+                    "One of them, by its Orthanc identifier", get, {"direction", "outcome"});
   }
 }

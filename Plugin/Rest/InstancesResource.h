@@ -6,7 +6,7 @@
 
 namespace OrthancPerf
 {
-  // GET /perf/instances?limit=&peer=&origin=&direction=: the latest finished instances, newest
-  // first. The instances must outlive the router.
+  // GET /perf/instances?limit=&peer=&origin=&direction=&outcome=: the latest finished instances,
+  // newest first; GET /perf/instances/{id}: one of them. The instances must outlive the router.
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances);
 }

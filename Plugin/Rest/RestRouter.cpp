@@ -60,11 +60,10 @@ namespace OrthancPerf
   std::string RestRouter::GetAllowedMethods(const std::string& path) const
   {
     std::string allowed;
-    const auto route = routes_.find(path);
 
-    if (route != routes_.end())
+    if (const Methods* methods = FindMethods(path))
     {
-      for (const auto& method : route->second)
+      for (const auto& method : *methods)
       {
         allowed += (allowed.empty() ? "" : ",") + std::string(ToText(method.first));
       }
@@ -73,18 +72,30 @@ namespace OrthancPerf
     return allowed;
   }
 
-  const RestRouter::Route& RestRouter::Find(const RestRequest& request) const
+  const RestRouter::Methods* RestRouter::FindMethods(const std::string& path) const
   {
-    const auto methods = routes_.find(request.path);
+    auto methods = routes_.find(path);
 
     if (methods == routes_.end())
+    {
+      methods = routes_.find(path.substr(0, path.rfind('/')) + "/{id}");
+    }
+
+    return methods == routes_.end() ? nullptr : &methods->second;
+  }
+
+  const RestRouter::Route& RestRouter::Find(const RestRequest& request) const
+  {
+    const Methods* methods = FindMethods(request.path);
+
+    if (methods == nullptr)
     {
       throw RestError(404, "No such route; GET /perf lists all");
     }
 
-    const auto route = methods->second.find(request.method);
+    const auto route = methods->find(request.method);
 
-    if (route == methods->second.end())
+    if (route == methods->end())
     {
       throw RestError(405, "Allowed methods: " + GetAllowedMethods(request.path));
     }

@@ -19,7 +19,8 @@ namespace OrthancPerf
     // Serves a request, or throws RestError, or SettingError, which is a 400
     using Handler = std::function<RestAnswer(const RestRequest&)>;
 
-    // "arguments" are those of the query string that the handler knows
+    // "arguments" are those of the query string that the handler knows. "{id}" at the end of a path
+    // stands for any name.
     void Register(const std::string& path, HttpMethod method, const std::string& summary,
                   Handler handler, const std::vector<std::string>& arguments = {});
 
@@ -50,6 +51,7 @@ namespace OrthancPerf
     using Methods = std::map<HttpMethod, Route>;
 
     RestAnswer Answer(const RestRequest& request) const;
+    const Methods* FindMethods(const std::string& path) const;  // null: no such route
     const Route& Find(const RestRequest& request) const;
     void CheckArguments(const Route& route, const RestRequest& request) const;
 

@@ -221,6 +221,7 @@ namespace OrthancPerf
       answer["CallbackFailures"] = sources.state.DescribeFailures();
       answer["Warnings"] = sources.state.DescribeWarnings();
       answer["Tuning"]["NotYetInEffect"] = DescribeNotInEffect(sources);
+      answer["Tuning"]["Allowed"] = sources.isTuningAllowed;
       answer["Tuning"]["Unsaved"] = sources.tuning.IsUnsaved();
       answer["Ingest"] = DescribeIngest(sources.tracker);
       answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);

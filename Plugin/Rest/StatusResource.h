@@ -32,6 +32,7 @@ namespace OrthancPerf
     const InstanceTracker& tracker;
     const RecentTraffic& traffic;
     const TuningStore& tuning;
+    bool isTuningAllowed;  // "AllowTuning"
     const DicomTuner& tuner;
     const MessageRecorder& recorder;
     TranscodingSources transcoding;

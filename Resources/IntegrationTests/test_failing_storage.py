@@ -81,6 +81,12 @@ def test_what_another_plugin_accepted_and_the_disk_did_not_take_has_failed(
     assert outcomes.get(("DicomProtocol", "failed")) == 2, outcomes
     reasons = {instance.get("Reason") for instance in server.get_json("/perf/instances")}
     assert "Orthanc answered 0xA700: storage full, or storage or database failed" in reasons
+    failed = server.get_json("/perf/instances?outcome=Failed")
+    assert {instance["Outcome"] for instance in failed} == {"Failed"}
+    assert len(failed) == 4  # by any way
+    (stored,) = server.get_json("/perf/instances?outcome=Stored&limit=1")
+    assert server.get_json(f"/perf/instances/{stored['ID']}") == stored
+    assert server.get(f"/perf/instances/{stored['ID']}?outcome=Failed").status_code == 404
 
 
 def test_a_database_that_cannot_be_written(server: OrthancServer, make_series: MakeSeries) -> None:

@@ -11,6 +11,7 @@ namespace OrthancPerf
                           Origin origin = Origin::DicomProtocol)
     {
       FinishedInstance instance;
+      instance.outcome = Outcome::Stored;
       instance.size = size;
       instance.peer.name = peer;
       instance.origin = origin;
@@ -20,6 +21,7 @@ namespace OrthancPerf
     std::vector<std::size_t> GetSizes(const std::vector<FinishedInstance>& instances)
     {
       std::vector<std::size_t> sizes;
+      sizes.reserve(instances.size());
 
       for (const FinishedInstance& instance : instances)
       {
@@ -30,6 +32,15 @@ namespace OrthancPerf
     }
 
     using Sizes = std::vector<std::size_t>;
+
+    // The sizes of those that match what "set" sets
+    template <typename Set>
+    Sizes GetLatest(const RecentInstances& recent, std::size_t limit, const Set& set)
+    {
+      InstanceFilter filter;
+      set(filter);
+      return GetSizes(recent.Latest(limit, filter));
+    }
   }
 
   TEST(RecentInstances, TheOrderIsThatOfTheirEndNotOfTheirReport)
@@ -80,10 +91,20 @@ namespace OrthancPerf
     recent.OnInstanceFinished(Make(2, "MR1"));
     recent.OnInstanceFinished(Make(3, "CT1"));
     recent.OnInstanceFinished(Make(4, "127.0.0.1", Origin::RestApi));
+    const auto byDicom = [](auto& filter)
+    {
+      filter.origin = Origin::DicomProtocol;
+    };
+    const auto ofNone = [](auto& filter)
+    {
+      filter.peer = "CT1";
+      filter.origin = Origin::RestApi;
+    };
+
     EXPECT_EQ(Sizes({4}), GetSizes(recent.Latest(1)));
-    EXPECT_EQ(Sizes({3, 1}), GetSizes(recent.Latest(2, "CT1")));
-    EXPECT_EQ(Sizes({3, 2}), GetSizes(recent.Latest(2, std::nullopt, Origin::DicomProtocol)));
-    EXPECT_EQ(Sizes(), GetSizes(recent.Latest(2, "CT1", Origin::RestApi)));
+    EXPECT_EQ(Sizes({3, 1}), GetLatest(recent, 2, [](auto& filter) { filter.peer = "CT1"; }));
+    EXPECT_EQ(Sizes({3, 2}), GetLatest(recent, 2, byDicom));
+    EXPECT_EQ(Sizes(), GetLatest(recent, 2, ofNone));
     EXPECT_EQ(Sizes(), GetSizes(recent.Latest(0)));
   }
 
@@ -101,11 +122,34 @@ namespace OrthancPerf
 
     const auto get = [&recent](Direction direction)
     {
-      return GetSizes(recent.Latest(2, std::nullopt, std::nullopt, direction));
+      return GetLatest(recent, 2, [direction](auto& filter) { filter.direction = direction; });
     };
 
     EXPECT_EQ(Sizes({1}), get(Direction::Send));
     EXPECT_EQ(Sizes({4, 3}), get(Direction::Receive));
+  }
+
+  TEST(RecentInstances, GoodOnesPushNoFailureOut)
+  {
+    RecentInstances recent(3);
+    FinishedInstance failed = Make(1);
+    failed.outcome = Outcome::Failed;
+    failed.instanceId = "a";
+    recent.OnInstanceFinished(failed);
+
+    for (std::size_t i = 2; i <= 8; i++)
+    {
+      FinishedInstance stored = Make(i);
+      stored.endedAt = TimePoint(std::chrono::seconds(i));
+      recent.OnInstanceFinished(stored);
+    }
+
+    EXPECT_EQ(Sizes({8, 7, 6, 1}), GetSizes(recent.Latest(10)));
+    EXPECT_EQ(Sizes({1}),
+              GetLatest(recent, 10, [](auto& filter) { filter.outcome = Outcome::Failed; }));
+    EXPECT_EQ(Sizes({1}), GetLatest(recent, 10, [](auto& filter) { filter.id = "a"; }));
+    EXPECT_EQ(Sizes({8, 7}),
+              GetLatest(recent, 2, [](auto& filter) { filter.outcome = Outcome::Stored; }));
   }
 
   TEST(RecentInstances, ACapacityOfZeroKeepsNone)

@@ -169,12 +169,15 @@ namespace OrthancPerf
     std::thread reader(
         [this, &done]
         {
+          InstanceFilter stranger;
+          stranger.peer = "STRANGER";
+
           while (!done)
           {
             exposition_.ToText();
             statistics_.Summarize();
             traffic_.Summarize();
-            recent_.Latest(100, "STRANGER");
+            recent_.Latest(100, stranger);
           }
         });
 

@@ -94,6 +94,9 @@ export const perf = {
   delete: <Answer>(path: string) => request<Answer>(PERF, 'DELETE', path, LONG_PATIENCE),
 };
 
+// Orthanc's own pages
+export const EXPLORER = new URL('app/explorer.html', ORTHANC).href;
+
 // "jobs/…" is /jobs/…
 export const orthanc = {
   get: <Answer>(path: string) => request<Answer>(ORTHANC, 'GET', path, LONG_PATIENCE),

@@ -23,6 +23,7 @@ export type PhaseName =
   | 'Wait';
 
 export type PhaseTimes = Partial<Record<PhaseName, number>>;
+export type PartName = PhaseName | 'Stalled'; // as shown in bars
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -62,7 +63,7 @@ export interface Status {
   Versions: { Plugin: string; Orthanc: string; Sdk: string };
   Warnings: string[];
   CallbackFailures: Record<string, number>;
-  Tuning: { NotYetInEffect: string[]; Unsaved: boolean };
+  Tuning: { NotYetInEffect: string[]; Unsaved: boolean; Allowed?: boolean };
   Ingest: { InFlight: Record<string, number> };
   Probe: { Installed: boolean; Reason?: string };
   DicomSockets: { Problems: string[]; Connections: unknown[] };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The changes of the tuning that the server tells of.
-import type { Json, JsonObject, Tuning, TuningAuthor, TuningChange } from './answers';
+import type { Json, JsonObject, Tuning, TuningAuthor, TuningChange, TuningSource, TuningSources } from './answers';
 import { compareAround, type Point, type Speed } from './history';
 
 // The same for the same change, whenever the server tells of it
@@ -53,6 +53,15 @@ function dropPreset(document: JsonObject): JsonObject {
 // else
 export function canUndo(change: TuningChange, tuning: Tuning | undefined): boolean {
   return isInForce(dropPreset(change.Change), tuning);
+}
+
+// Whether all that the document sets is what is configured. The name of the preset follows from the rest.
+export function isConfigured(document: JsonObject, sources: TuningSources | undefined): boolean {
+  const all = sources as Record<string, Record<string, TuningSource | undefined> | undefined> | undefined;
+  return all !== undefined && listKeys(dropPreset(document)).every(([section, key, value]) => {
+    const source = all[section]?.[key];
+    return source !== undefined && (source.Source === 'REST' ? source.Configured : source.Value) === value;
+  });
 }
 
 export interface Effect {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of a finding in words.
 import type { Finding } from './answers';
+import { judgeFactor } from './changes';
 import { formatNumber, formatRate, formatShare, formatSize, formatTime, spellOut } from './format';
 
 interface Item {
@@ -37,11 +38,12 @@ function getCost(finding: Finding): number {
   return finding.Cost?.ShareOfIngestTime ?? 0;
 }
 
-// The same finding of several peers is one to the reader, where one remedy helps them all
+// The same finding of several peers is one to the reader, where one remedy helps them all; its text may differ in figures
 export function groupFindings(findings: readonly Finding[]): FindingGroup[] {
   const groups = new Map<string, FindingGroup>();
   for (const finding of findings) {
-    const key = `${finding.ID} ${JSON.stringify(finding.Remedy)}`;
+    const { Text: text, ...others } = finding.Remedy;
+    const key = `${finding.ID} ${JSON.stringify(others)} ${text.replace(/\d+(\.\d+)?/g, '#')}`;
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, { key, findings: [finding] });
@@ -51,6 +53,22 @@ export function groupFindings(findings: readonly Finding[]): FindingGroup[] {
     }
   }
   return [...groups.values()];
+}
+
+export const PROOF = 20; // images after a change, before anything is said of its outcome
+
+// The outcome of a change that was to end a finding. The factor is that of the images a second, if it is known.
+export interface Outcome {
+  images: number; // since the change
+  factor: number | null;
+}
+
+export function describeWait({ images }: Outcome): string {
+  return `Waiting for ${PROOF} new images (${images} of ${PROOF}).`;
+}
+
+export function describeFactor({ factor }: Outcome): string {
+  return factor === null ? '' : judgeFactor(factor) === '' ? `no change in speed (× ${formatNumber(factor)})` : `× ${formatNumber(factor)}`;
 }
 
 // The gain is a factor of the throughput

@@ -116,6 +116,17 @@ export function formatClock(seconds: number, withMilliseconds = false): string {
   return withMilliseconds ? `${clock}.${pad(date.getMilliseconds(), 3)}` : clock;
 }
 
+// "28 Nov"
+export function formatDay(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+}
+
+// The clock, with the day unless it is today
+export function formatMoment(seconds: number): string {
+  const isToday = formatDay(seconds) === formatDay(Date.now() / 1000);
+  return isToday ? formatClock(seconds) : `${formatDay(seconds)} ${formatClock(seconds)}`;
+}
+
 // "CamelCaseWords" as "Camel case words", abbreviations untouched: "TcpNoDelay" is "Tcp no delay"
 export function spellOut(key: string): string {
   return key

@@ -114,6 +114,12 @@ export interface Speed {
 
 const LEAST = 2; // whole seconds: some 4 s of traffic, of which the first and the last are cut
 
+// The images of both directions after a moment; of points that are a second each
+export function countAfter(points: Points, time: number): number {
+  const all = [...points.Receive, ...points.Send];
+  return all.reduce((sum, point) => sum + (point.time > time ? point.instances : 0), 0);
+}
+
 // How fast it went while it went: in seconds between two others that had something, too. In those at
 // the ends of a burst there was rest as well, and no point says how much: 0.4 s would count as one
 // second or two. So a burst that is too short has no speed.

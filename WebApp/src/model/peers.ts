@@ -20,23 +20,32 @@ export interface PeerRow {
   open: number | undefined;
   stalls: number | undefined;
   stallShare: number;
-  parts: PhasePart[];
+  failed: number;
+  time: number; // of an instance on average, stalls included
+  pause: number; // before it, on average, without the stalls in it
+  parts: PhasePart[]; // of an instance on average
 }
+
+export type PeerOrder = 'busy' | 'name' | 'instances' | 'rate' | 'time' | 'pause' | 'stallShare' | 'failed' | 'roundTrip';
 
 function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow {
   const tcp = traffic.Tcp;
   const window = direction === 'Receive' ? tcp?.ReceiveWindow : tcp?.SendWindow;
   // The smoothed one has the peer's delayed ACKs in it, which are not the network's
   const roundTrip = tcp?.MinimumRoundTrip ?? tcp?.RoundTrip;
-  const parts = splitPhases(traffic.PhaseTimes, direction);
-  const time = sumParts(parts) + (traffic.PhaseTimes.Idle ?? 0);
+  const { Idle: idle = 0 } = traffic.PhaseTimes;
+  const { Instances: instances, StallTime: stallTime = 0 } = traffic;
+  const inAll = sumParts(splitPhases(traffic.PhaseTimes, direction)) + idle;
+  const parts = splitPhases(traffic.PhaseTimes, direction, stallTime).map((part) => ({
+    ...part, time: part.time / Math.max(instances, 1),
+  }));
   return {
     key: `${direction} ${peer.Name}`,
     name: peer.Name,
     address: peer.Address === peer.Name ? '' : peer.Address,
     direction,
     toolkit: nameToolkit(traffic.ImplementationVersion ?? '–'),
-    instances: traffic.Instances,
+    instances,
     rate: traffic.InstancesPerSecond,
     byteRate: traffic.BytesPerSecond,
     roundTrip,
@@ -45,18 +54,39 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     pduLength: traffic.MaximumPduLength,
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,
-    stallShare: time > 0 ? (traffic.StallTime ?? 0) / time : 0,
+    stallShare: inAll > 0 ? stallTime / inAll : 0,
+    failed: traffic.Outcomes.Failed,
+    time: sumParts(parts),
+    pause: Math.max(0, idle - stallTime) / Math.max(instances, 1),
     parts,
   };
 }
 
-// Those that are busy first, then those that have moved most
-export function listPeers(peers: readonly Peer[]): PeerRow[] {
+// Images in both directions since Orthanc started
+export function countImages(peers: readonly Peer[], names: readonly string[]): number {
+  return peers
+    .filter(({ Name }) => names.includes(Name))
+    .reduce((sum, { Receive, Send }) => sum + (Receive?.Instances ?? 0) + (Send?.Instances ?? 0), 0);
+}
+
+function compare(a: PeerRow, b: PeerRow, order: PeerOrder): number {
+  switch (order) {
+    case 'busy':
+      return b.byteRate - a.byteRate || b.instances - a.instances;
+    case 'name':
+      return 0;
+    default:
+      return (b[order] ?? -1) - (a[order] ?? -1);
+  }
+}
+
+// The largest first, by name where they are equal; "busy" are those that move most now, then those that have moved most
+export function listPeers(peers: readonly Peer[], order: PeerOrder = 'busy'): PeerRow[] {
   const rows = peers.flatMap((peer) =>
     (['Receive', 'Send'] as const).flatMap((direction) => {
       const traffic = peer[direction];
       return traffic === undefined ? [] : [toRow(peer, direction, traffic)];
     }),
   );
-  return rows.sort((a, b) => b.byteRate - a.byteRate || b.instances - a.instances || a.key.localeCompare(b.key));
+  return rows.sort((a, b) => compare(a, b, order) || a.name.localeCompare(b.name) || a.key.localeCompare(b.key));
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The phases of an instance, in the order in which they pass, and what they mean.
-import type { Direction, PhaseName, PhaseTimes } from './answers';
+import type { Direction, PartName, PhaseName, PhaseTimes } from './answers';
 
-export interface PhaseInfo {
-  name: PhaseName;
+export interface PhaseInfo<Name extends PartName = PartName> {
+  name: Name;
   label: string;
   explanation: string;
 }
 
-const RECEIVING: readonly PhaseInfo[] = [
+const RECEIVING: readonly PhaseInfo<PhaseName>[] = [
   { name: 'Receive', label: 'Receive', explanation: 'the network, first to last byte' },
   { name: 'Parse', label: 'Parse', explanation: 'until the data set is in memory' },
   { name: 'Transcode', label: 'Transcode', explanation: 'to another transfer syntax' },
@@ -22,20 +22,21 @@ const RECEIVING: readonly PhaseInfo[] = [
   { name: 'Respond', label: 'Respond', explanation: 'handing over the answer' },
 ];
 
-const SENDING: readonly PhaseInfo[] = [
+const SENDING: readonly PhaseInfo<PhaseName>[] = [
   { name: 'Connect', label: 'Connect', explanation: 'the TCP handshake' },
   { name: 'Associate', label: 'Associate', explanation: 'negotiating the association' },
   { name: 'Send', label: 'Send', explanation: 'handing over the C-STORE request' },
   { name: 'Wait', label: 'Wait', explanation: 'for the response of the peer' },
 ];
 
-export const IDLE: PhaseInfo = {
-  name: 'Idle',
-  label: 'Idle',
-  explanation: 'The pause of the sender before its next instance; not part of the duration',
+// Not a phase: time lost to stalls, which lie in the pause before an instance, or in what waits for the network
+export const STALLED: PhaseInfo = {
+  name: 'Stalled',
+  label: 'Stalled',
+  explanation: 'lost to stalls of TCP',
 };
 
-export function getPhases(direction: Direction): readonly PhaseInfo[] {
+export function getPhases(direction: Direction): readonly PhaseInfo<PhaseName>[] {
   return direction === 'Receive' ? RECEIVING : SENDING;
 }
 
@@ -57,13 +58,18 @@ export function getOwnTime(times: PhaseTimes, name: PhaseName): number | undefin
   return time === undefined ? undefined : Math.max(0, time - (inside[name] ?? 0));
 }
 
-// The observed phases in order, without the idle time, so that the parts sum to the duration
-export function splitPhases(times: PhaseTimes, direction: Direction): PhasePart[] {
-  const parts: PhasePart[] = [];
+// The observed phases in order, without the idle time, so that the parts sum to the duration. Time lost to
+// stalls is a part of its own: of the pause before the instances as far as that goes, and of waiting for the
+// network beyond.
+export function splitPhases(times: PhaseTimes, direction: Direction, stallTime = 0): PhasePart[] {
+  const parts: PhasePart[] = stallTime > 0 ? [{ info: STALLED, time: stallTime }] : [];
+  let inPhases = Math.max(0, stallTime - (times.Idle ?? 0));
   for (const info of getPhases(direction)) {
     const time = getOwnTime(times, info.name);
     if (time !== undefined) {
-      parts.push({ info, time });
+      const stalled = info.name === 'Receive' || info.name === 'Wait' ? Math.min(time, inPhases) : 0;
+      inPhases -= stalled;
+      parts.push({ info, time: time - stalled });
     }
   }
   return parts;

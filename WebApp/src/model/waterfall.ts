@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the bars of the waterfall begin and end, as shares of its width.
-import type { Instance, PhaseName } from './answers';
+import type { Instance, PartName } from './answers';
 import { parseMoment } from './format';
 import { splitPhases } from './phases';
 
 export type Scale = 'clock' | 'aligned';
 
 export interface Segment {
-  phase: PhaseName;
+  phase: PartName;
   begin: number;
   width: number;
 }
@@ -56,7 +56,7 @@ function findAlignedSpan(instances: readonly Instance[]): Span {
   return { from: 0, to: Math.max(...instances.map((instance) => instance.Duration), 1e-6) };
 }
 
-function place(phase: PhaseName, begin: number, time: number, span: Span): Segment {
+function place(phase: PartName, begin: number, time: number, span: Span): Segment {
   const length = span.to - span.from;
   const left = Math.min(Math.max((begin - span.from) / length, 0), 1);
   const right = Math.min(Math.max((begin + time - span.from) / length, 0), 1);

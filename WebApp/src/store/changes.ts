@@ -2,8 +2,9 @@
 // Changes of the tuning: made, taken back, and remembered by the server, which tells of each in its
 // history.
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
-import type { Finding, HistoryAnswer, JsonObject, Tuning, TuningChange, TuningSources } from '../model/answers';
+import type { Finding, HistoryAnswer, JsonObject, Peer, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
+import { countImages } from '../model/peers';
 import { describeChange } from '../model/tuning';
 import { now, state, tell } from './state';
 
@@ -66,11 +67,17 @@ export async function applyChange(patch: JsonObject): Promise<boolean> {
   return isMade;
 }
 
-export async function applyFinding(finding: Finding): Promise<void> {
+// The same finding of several peers, whose remedy is the same
+export async function applyFinding(findings: readonly [Finding, ...Finding[]]): Promise<void> {
+  const finding = findings[0];
   const { Tuning: document } = finding.Remedy;
   if (document !== undefined && (await applyChange(document))) {
     const others = state.applied.filter(({ id }) => id !== finding.ID);
-    state.applied = [...others, { id: finding.ID, title: finding.Title, document, time: now() }];
+    const time = state.changes.at(-1)?.Time ?? state.seconds.Receive.at(-1)?.time ?? now();
+    const peers = findings.flatMap(({ Peer }) => Peer ?? []);
+    state.peers = await perf.get<Peer[]>('peers').catch(() => state.peers);
+    const images = countImages(state.peers, peers);
+    state.applied = [...others, { id: finding.ID, title: finding.Title, document, time, peers, images }];
   }
 }
 

@@ -20,8 +20,15 @@ async function askStatus(): Promise<void> {
 }
 
 async function askInstances(): Promise<void> {
-  const { direction } = view;
-  const latest = await perf.get<Instance[]>(`instances?limit=${SHOWN_INSTANCES}&direction=${direction}`);
+  const { direction, peer, onlyFailed } = view;
+  const filter = new URLSearchParams({ limit: String(SHOWN_INSTANCES), direction });
+  if (peer !== '') {
+    filter.set('peer', peer);
+  }
+  if (onlyFailed) {
+    filter.set('outcome', 'Failed');
+  }
+  const latest = await perf.get<Instance[]>(`instances?${filter.toString()}`);
   state.instances = { ...state.instances, [direction]: latest };
 }
 
@@ -114,6 +121,6 @@ const TASKS: Task[] = [
 export function startObserving(): void {
   startPolling(TASKS);
   // What the reader has just chosen is to be there at once
-  watch(() => view.direction, () => hasten(INSTANCES));
+  watch(() => [view.direction, view.peer, view.onlyFailed], () => hasten(INSTANCES));
   watch(() => view.range, () => hasten(MINUTES));
 }

@@ -37,7 +37,9 @@ export interface AppliedFinding {
   id: string;
   title: string;
   document: JsonObject;
-  time: number; // seconds since 1970
+  time: number; // seconds since 1970, by the server's clock
+  peers: readonly string[]; // that it was about; empty: about the server
+  images: number; // of those peers until then
 }
 
 // undefined: not known yet
@@ -78,6 +80,9 @@ export const view = reactive({
   scale: 'clock' as Scale,
   heldInstances: null as readonly Instance[] | null, // while the reader looks at the waterfall
   selectedRow: '',
+  open: [] as string[], // parts that can be folded, and are not
+  peer: '', // the only one whose instances are shown; empty: all
+  onlyFailed: false, // of the latest instances
   targets: ['1.2.840.10008.1.2.4.70'] as string[],
   resource: '',
 });

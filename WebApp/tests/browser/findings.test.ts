@@ -25,7 +25,7 @@ test('a finding appears, is applied, goes away, and can be undone', { timeout: 6
   await expect
     .poll(() => page.locator(`.finding[data-finding="${id}"]`).count(), { timeout: PATIENCE })
     .toBe(0);
-  await page.locator('.solved').getByText('Not seen again since').waitFor();
+  await page.locator('.solved').getByText('Gone:').waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('button', { name: /^Undo/ }).first().click();
   await page.getByText('Undone.').waitFor();

@@ -88,6 +88,7 @@ export async function visit(path = '/perf', options: BrowserContextOptions = {})
   page.setDefaultTimeout(PATIENCE);
   const troubles = watch(page);
   await page.addInitScript(recordShifts);
+  await page.addInitScript(() => localStorage.setItem('orthanc-perf-open', 'tuning transcoding'));
   await page.goto(ORTHANC + path);
   return { page, troubles };
 }

@@ -73,7 +73,7 @@ test('a change that the proxy loses patience with is shown as it is', async () =
   await expect.poll(() => control.getAttribute('aria-checked')).not.toBe(before);
 
   await page.unroute('**/perf/tuning', loseAnswer);
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await page.getByText('The tuning of the configuration is in force').waitFor();
   await page.close();
 });

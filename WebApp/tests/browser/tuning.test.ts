@@ -55,7 +55,7 @@ test('a value says that it was set over REST, and what is configured', async () 
   const row = page.locator('.setting').filter({ hasText: 'Acknowledge at once' });
   await row.getByText('set over REST, configured: on').waitFor();
   await page.locator('.strip-card').first().getByText('by 127.0.0.1').waitFor();
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await row.getByText('set over REST').waitFor({ state: 'detached' });
 });
 
@@ -107,7 +107,7 @@ test('a buffer can have a fixed size, which must be allowed', async () => {
   await size.fill('65536');
   await size.press('Tab');
   await expect.poll(() => getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe(65536);
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'ReceiveBuffer')).toBe('auto');
 });
 
@@ -119,7 +119,7 @@ test('numbers and names are taken', async () => {
   await page.getByLabel('Congestion control').fill('cubic');
   await page.getByLabel('Congestion control').press('Enter');
   await expect.poll(() => getSetting(page, 'DicomSockets', 'CongestionControl')).toBe('cubic');
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'KeepAliveSeconds')).toBe(60);
 });
 
@@ -137,7 +137,7 @@ test('what is being typed outlives the changes of others', async () => {
   // What others make of the same comes through
   await page.request.put(`${ORTHANC}/perf/tuning`, { data: { DicomSockets: { CongestionControl: 'reno' } } });
   await expect.poll(() => field.inputValue()).toBe('reno');
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await expect.poll(() => field.inputValue()).toBe('');
 });
 
@@ -168,7 +168,7 @@ test('the budget for large images is a share or a size, and its chart comes with
   expect(await findBarriers(page)).toEqual([]);
   await (await findUndo(page, 'Ingest budget: 67.1 MB')).click();
   await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(1000000000);
-  await page.getByRole('button', { name: 'Back to the configuration' }).click();
+  await page.getByRole('button', { name: 'Back to the configuration', exact: true }).click();
   await expect.poll(() => getSetting(page, 'Memory', 'IngestBudget')).toBe(0);
 });
 
@@ -181,4 +181,19 @@ test('what a change did stands in figures before and after it', async () => {
   expect(await findBarriers(page)).toEqual([]);
   await page.getByRole('radio', { name: 'Tuned' }).click();
   await expect.poll(() => getSetting(page, 'DicomSockets', 'Preset')).toBe('tuned');
+});
+
+test('a change that something else than AllowTuning forbids says what does, and may be tried again', async () => {
+  const { page } = current;
+  const Error = 'A page of another server may not change anything here';
+  await page.route('**/perf/tuning', (route) => {
+    const isChange = route.request().method() === 'PUT';
+    return isChange ? route.fulfill({ status: 403, json: { Error } }) : route.fallback();
+  });
+  const control = page.getByRole('switch', { name: 'Send at once' });
+  await control.click();
+  await page.getByText(`Not changed. ${Error}`).waitFor();
+  await expect.poll(() => control.isEnabled()).toBe(true);
+  expect(await page.getByText('AllowTuning').count()).toBe(0);
+  current.troubles.length = 0; // the 403
 });

@@ -36,22 +36,22 @@ test('memory is told in bytes, waiting in seconds, and what is counted as it is'
   ]);
 });
 
-// What the advisor's rules write as evidence, with the unit in which half of one is shown
-function listUnits(): Record<string, string> {
+// The names in quotes in the advisor's rules, with the unit in which half of one is shown
+function listUnits(): Map<string, string> {
   const rules = new URL('../../../Plugin/Advisor/Rules/', import.meta.url);
   const texts = readdirSync(rules).map((name) => readFileSync(new URL(name, rules), 'utf8'));
-  const keys = texts.flatMap((text) => Array.from(text.matchAll(/(?:evidence|json)\["(\w+)"\]/g), ([, key = '']) => key));
-  return Object.fromEntries(keys.map((key) => [key, describeEvidence({ [key]: 0.5 })[0]?.value.split(' ')[1] ?? 'none']));
+  const keys = texts.flatMap((text) => Array.from(text.matchAll(/"([A-Z]\w+)"/g), ([, key = '']) => key));
+  return new Map(keys.map((key) => [key, describeEvidence({ [key]: 0.5 })[0]?.value.split(' ')[1] ?? 'none']));
 }
 
 const UNITS: Record<string, readonly string[]> = {
   '%': [
     'CommitShare', 'CompressionShare', 'FailedShare', 'HashingShare',
     'IndexShare', 'LatencyShare', 'PauseShare', 'QueuedShare', 'RepeatedShare',
-    'RespondShare', 'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
+    'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
   ],
   B: [
-    'Buffer', 'IngestBudget', 'Limit', 'MeanSize', 'Memory', 'Peak',
+    'IngestBudget', 'Limit', 'MeanSize', 'Memory', 'Peak',
     'PeerWindow', 'ReceiveWindow', 'UnderWay', 'Window',
   ],
   'B/s': [
@@ -60,7 +60,7 @@ const UNITS: Record<string, readonly string[]> = {
   ms: [
     'Busy', 'EstimatedHashing', 'Latency', 'LongestTime', 'MeanCommit', 'MeanCompression',
     'MeanDatabase', 'MeanDuration', 'MeanIndex', 'MeanPause', 'MeanPrepare', 'MeanQueued',
-    'MeanRemote', 'MeanRespond', 'MeanStall', 'MeanSync', 'MeanTranscode', 'MeanWait', 'MeanWrite',
+    'MeanRemote', 'MeanStall', 'MeanSync', 'MeanTranscode', 'MeanWait', 'MeanWrite',
     'MedianSetupTime', 'RoundTrip', 'ServiceTime', 'Waited', 'WindowLimited',
   ],
   none: [
@@ -73,7 +73,9 @@ const UNITS: Record<string, readonly string[]> = {
   ],
 };
 
-test('every figure of the advisor is shown in its unit', () => {
-  const expected = Object.entries(UNITS).flatMap(([unit, keys]) => keys.map((key) => [key, unit]));
-  expect(listUnits()).toEqual(Object.fromEntries(expected));
+test.each(Object.entries(UNITS))('the figures of the advisor that are shown in "%s"', (unit, keys) => {
+  const units = listUnits();
+  expect(Object.fromEntries(keys.map((key) => [key, units.get(key)]))).toEqual(
+    Object.fromEntries(keys.map((key) => [key, unit])),
+  );
 });

@@ -48,6 +48,7 @@ async function observe() {
 async function render(health: Health | undefined, findings: Finding[] = []): Promise<string> {
   const { state } = await import('../../src/store/state');
   const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  state.connection = 'live';
   state.health = health;
   state.findings = findings;
   state.status = { Windows: [{ Receive: { Instances: 1 }, Send: { Instances: 0 } }] } as Status;

@@ -9,6 +9,14 @@ test('sync is taken out of storage, and the parts sum to the duration', () => {
   expect(sumParts(parts)).toBe(6);
 });
 
+test('stalls are a part of their own: of the pause before, then of waiting for the network', () => {
+  const name = (parts: ReturnType<typeof splitPhases>) => parts.map(({ info, time }) => [info.name, time]);
+  expect(name(splitPhases({ Idle: 9, Receive: 1 }, 'Receive', 4))).toEqual([['Stalled', 4], ['Receive', 1]]);
+  expect(name(splitPhases({ Idle: 2, Receive: 5 }, 'Receive', 4))).toEqual([['Stalled', 4], ['Receive', 3]]);
+  expect(name(splitPhases({ Send: 1, Wait: 5 }, 'Send', 4))).toEqual([['Stalled', 4], ['Send', 1], ['Wait', 1]]);
+  expect(name(splitPhases({ Receive: 1 }, 'Receive', 0))).toEqual([['Receive', 1]]);
+});
+
 test('what is waited for the storage is taken out of storage, as sync is', () => {
   const parts = splitPhases({ Storage: 9, Sync: 2, Remote: 4, Index: 1 }, 'Receive');
   expect(parts.map(({ info, time }) => [info.name, time])).toEqual([['Storage', 3], ['Sync', 2], ['Remote', 4], ['Index', 1]]);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What came of the findings that the reader has applied.
+import { isInForce, measureEffects } from '../model/changes';
+import type { Outcome } from '../model/findings';
+import { countAfter } from '../model/history';
+import { countImages } from '../model/peers';
+import { state, view, type AppliedFinding } from './state';
+
+function countSince({ time, peers, images }: AppliedFinding): number {
+  return peers.length > 0 ? countImages(state.peers, peers) - images : countAfter(state.seconds, time);
+}
+
+export function getOutcome(applied: AppliedFinding): Outcome {
+  const effect = measureEffects(state.changes, state.seconds[view.direction]).find(
+    ({ change }) => change.Time === applied.time,
+  );
+  return { images: countSince(applied), factor: effect?.factor ?? null };
+}
+
+// Applied on this page, and still in force
+export function findApplied(id: string): AppliedFinding | undefined {
+  return state.applied.find((one) => one.id === id && isInForce(one.document, state.tuning));
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands in place of a finding that was applied.
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createSSRApp } from 'vue';
+import { renderToString } from 'vue/server-renderer';
+import type { Finding, Peer, Status } from '../../src/model/answers';
+import { toPoints } from '../../src/model/history';
+import type { AppliedFinding } from '../../src/store/state';
+import { makeHistory, makeTuning } from './answers';
+
+const APPLIED: AppliedFinding = {
+  id: 'stalls', title: 'Stalls', document: { DicomSockets: { Preset: 'tuned' } }, time: 1009, peers: [], images: 0,
+};
+const FINDING: Finding = {
+  ID: 'stalls', Title: 'Stalls', Explanation: '', Evidence: {}, Cost: null,
+  Remedy: { Kind: 'Tuning', Tuning: { DicomSockets: { Preset: 'tuned' } }, Text: '' }, Since: 0,
+};
+
+beforeEach(() => {
+  vi.resetModules();
+  vi.stubGlobal('location', { origin: 'http://localhost', pathname: '/perf' });
+});
+
+// Images a second from second 1000 on
+async function render(images: number[], applied = APPLIED, findings: Finding[] = []) {
+  const { state } = await import('../../src/store/state');
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  const answer = makeHistory(1000, images);
+  Object.assign(state, {
+    connection: 'live', tuning: makeTuning(), findings, applied: [applied],
+    status: { Windows: [{ Receive: { Instances: 1 }, Send: { Instances: 0 } }] } as Status,
+    seconds: { Receive: toPoints(answer, 'Receive'), Send: [] },
+    peers: [{ Name: 'CT', Receive: { Instances: 63 }, Send: { Instances: 2 } }] as Peer[],
+    changes: [{ Time: 1009, Change: applied.document, Undo: {}, By: { Origin: 'RestApi' } }],
+  });
+  return renderToString(createSSRApp(FindingsPanel));
+}
+
+const SLOW = Array<number>(10).fill(3);
+
+test('without new images, nothing is called gone', async () => {
+  const html = await render(SLOW);
+  expect(html).toContain('Waiting for 20 new images (0 of 20).');
+  expect(html).not.toContain('Gone');
+  expect(html).not.toContain('✓ </span>Gone');
+});
+
+test('after enough of them, it is gone, with what that was worth', async () => {
+  const html = await render([...SLOW, ...Array<number>(9).fill(9)]);
+  expect(html).toMatch(/Gone: Stalls<!--\[-->, × 3/);
+});
+
+test('what is worth nothing says so', async () => {
+  expect(await render([...SLOW, ...Array<number>(9).fill(3)])).toContain('no change in speed (× 1)');
+});
+
+test('a finding about a peer waits for the images of that peer', async () => {
+  const many = [...SLOW, ...Array<number>(9).fill(9)];
+  expect(await render(many, { ...APPLIED, peers: ['CT'], images: 58 })).toContain('(7 of 20)');
+  expect(await render(many, { ...APPLIED, peers: ['CT'], images: 45 })).toContain('Gone');
+});
+
+test('a finding that stays says so after enough images', async () => {
+  expect(await render(SLOW, APPLIED, [FINDING])).toContain('Waiting for 20 new images');
+  const html = await render([...SLOW, ...Array<number>(9).fill(3)], APPLIED, [FINDING]);
+  expect(html).toContain('Still seen after 27 new images: no change in speed');
+});
+
+test('nothing is called well while Orthanc does not answer', async () => {
+  const { state } = await import('../../src/store/state');
+  await render(SLOW, { ...APPLIED, document: { DicomSockets: { Preset: 'stock' } } });
+  state.connection = 'retrying';
+  const { default: FindingsPanel } = await import('../../src/components/FindingsPanel.vue');
+  expect(await renderToString(createSSRApp(FindingsPanel))).not.toContain('✓');
+});
