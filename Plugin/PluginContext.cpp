@@ -40,15 +40,8 @@ namespace OrthancPerf
     // Modalities come and go over REST
     constexpr std::chrono::seconds MODALITIES_PERIOD(5);
 
-    // Of the thread that asks for Orthanc's jobs: how soon it ends where there is nothing to ask
-    constexpr std::chrono::milliseconds JOBS_PERIOD(200);
-
-    // The same of the thread that asks for /perf/health
-    constexpr std::chrono::milliseconds HEALTH_PERIOD(200);
-
-    // For all that asks Orthanc as it stops. What waits for a database that hangs does so for
-    // longer.
-    constexpr std::chrono::seconds PATIENCE_WITH_TASKS(2);
+    // For a question to Orthanc that is under way as it stops
+    constexpr std::chrono::seconds PATIENCE_WITH_QUESTIONS(2);
 
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
@@ -120,6 +113,8 @@ namespace OrthancPerf
     journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
               &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
+    jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
+              { Post(working_, "WatchingJobs", std::move(work)); }),
     tracker_(journal_, recorder_),
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
                  configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
@@ -137,7 +132,9 @@ namespace OrthancPerf
     advisorSources_(orthanc_, orthancConfiguration, server_.hasOtherFilters,
                     transcoding_.GetEngines(), tracker_),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
-    health_(MakeHealthParts(orthanc_, server_, advisorSources_))
+    health_(MakeHealthParts(orthanc_, server_, advisorSources_,
+                            [this](BackgroundThread::Work work)
+                            { Post(asking_, "WatchingHealth", std::move(work)); }))
   {
     peers_.SetModalities(server_.modalityTitles);
 
@@ -174,27 +171,23 @@ namespace OrthancPerf
       WarnOfProbe();
     }
 
-    StartTask(lastingTasks_, "PERF-SETTLE", "Housekeeping", HOUSEKEEPING_PERIOD,
-              [this]
-              {
-                Settle(QUIET);
-                LookAtAssociations();
-                transcoding_.Tidy();
-                evidence_.OnRunnableTasks(ReadRunnableTasks());
-              });
-    StartTask(lastingTasks_, "PERF-JOBS", "WatchingJobs", std::chrono::milliseconds(0),
-              [this]
-              { jobWatch_.AnswerNext([this] { return orthanc_.ListJobTypes(); }, JOBS_PERIOD); });
-    StartTask(tasks_, "PERF-ADVISOR", "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
-    StartTask(tasks_, "PERF-STORE", "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
-    StartTask(tasks_, "PERF-MODALITIES", "ReadingModalities", MODALITIES_PERIOD,
-              [this] { ReadModalities(); });
-
-    for (std::size_t part = 0; part < health_.CountParts(); part++)
+    const auto name = [context = orthanc_.GetContext()](const char* text)
     {
-      StartTask(tasks_, "PERF-HEALTH", "WatchingHealth", std::chrono::milliseconds(0),
-                [this] { health_.AskNext(HEALTH_PERIOD); });
-    }
+      thread_local const ThreadName name(context, text, ThreadName::Lifetime::OfOrthanc);
+    };
+    working_.Post([name] { name("PERF-BACKGROUND"); });
+    asking_.Post([name] { name("PERF-STORE"); });
+    Repeat(working_, "Housekeeping", HOUSEKEEPING_PERIOD,
+           [this]
+           {
+             Settle(QUIET);
+             LookAtAssociations();
+             transcoding_.Tidy();
+             evidence_.OnRunnableTasks(ReadRunnableTasks());
+           });
+    Repeat(working_, "Advising", ADVISING_PERIOD, [this] { advisor_.Advise(); });
+    Repeat(asking_, "ReadingStore", STORE_PERIOD, [this] { ReadStore(); });
+    Repeat(asking_, "ReadingModalities", MODALITIES_PERIOD, [this] { ReadModalities(); });
 
     // Last, as Orthanc asks its database for this, which may fail just now: then the advisor's
     // sources ask again
@@ -204,45 +197,29 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::StartTask(Tasks& tasks, const char* threadName, const char* callback,
-                                std::chrono::milliseconds period, std::function<void()> task)
+  void PluginContext::Post(BackgroundThread& thread, const char* callback,
+                           BackgroundThread::Work work)
   {
-    tasks.push_back(std::make_unique<PeriodicTask>(
-        period,
-        [this, threadName, callback, task = std::move(task)]
-        {
-          thread_local const ThreadName name(orthanc_.GetContext(), threadName,
-                                             ThreadName::Lifetime::OfOrthanc);
-          Guard(callback, task);
-        }));
+    thread.Post([this, callback, work = std::move(work)] { Guard(callback, work); });
   }
 
 
+  void PluginContext::Repeat(BackgroundThread& thread, const char* callback, Duration pause,
+                             BackgroundThread::Work work)
+  {
+    thread.Repeat(pause, [this, callback, work = std::move(work)] { Guard(callback, work); });
+  }
+
+
+  // Orthanc calls this with a lock held (1.10.1: changeCallbackMutex_) that a job which begins or
+  // ends may wait for, with the locks held that a question to Orthanc waits for. So a question that
+  // is not answered soon gets on once this has returned, and is waited for by the destructor.
   void PluginContext::Stop()
   {
     // First, as Orthanc ends its servers once all messages are over
     tuner_.GetAdmission().Stop();
     transcoding_.Stop();
-    StopTasks();
-  }
-
-
-  // Orthanc calls this with a lock held (1.10.1: changeCallbackMutex_) that a job which begins or
-  // ends may wait for, with the locks held that a task waits for as it asks Orthanc. So a task that
-  // has not ended soon gets on once this has returned, and is waited for by the destructor.
-  void PluginContext::StopTasks()
-  {
-    const TimePoint end = Clock::now() + PATIENCE_WITH_TASKS;
-
-    for (const std::unique_ptr<PeriodicTask>& task : tasks_)
-    {
-      task->RequestStop();
-    }
-
-    for (const std::unique_ptr<PeriodicTask>& task : tasks_)
-    {
-      task->WaitForEnd(std::max(end - Clock::now(), Duration::zero()));
-    }
+    asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
   }
 
 

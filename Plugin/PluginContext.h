@@ -5,8 +5,8 @@
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
+#include "Ingest/BackgroundThread.h"
 #include "Ingest/InstanceTracker.h"
-#include "Ingest/PeriodicTask.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/BudgetMetrics.h"
 #include "Metrics/Exposition.h"
@@ -132,12 +132,10 @@ namespace OrthancPerf
     void ReadStore();
     void ReadModalities();
 
-    using Tasks = std::vector<std::unique_ptr<PeriodicTask>>;
-
-    // "callback": by which its failures are known
-    void StartTask(Tasks& tasks, const char* threadName, const char* callback,
-                   std::chrono::milliseconds period, std::function<void()> task);
-    void StopTasks();
+    // "callback" names a failure of the work in log and status
+    void Post(BackgroundThread& thread, const char* callback, BackgroundThread::Work work);
+    void Repeat(BackgroundThread& thread, const char* callback, Duration pause,
+                BackgroundThread::Work work);
     void LimitMemory(const MemoryTuning& settings);
     Evidence GatherEvidence();
     void RegisterUploadFilter();
@@ -187,7 +185,7 @@ namespace OrthancPerf
     Advisor advisor_;
     HealthWatch health_;
     RestRouter router_;
-    Tasks tasks_;         // until Orthanc begins to stop
-    Tasks lastingTasks_;  // until it has closed its servers
+    BackgroundThread working_;  // for work that ends soon; until Orthanc has closed its servers
+    BackgroundThread asking_;   // for questions that Orthanc answers when its database does
   };
 }

@@ -2,37 +2,77 @@
 #include "Advisor/HealthWatch.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <optional>
 
 namespace OrthancPerf
 {
-  HealthWatch::HealthWatch(const std::vector<Part>& parts, Duration longest) : longest_(longest)
+  struct HealthWatch::State
+  {
+    Part part;
+    std::optional<TimePoint> askedAt = {};  // and not answered yet
+    std::optional<TimePoint> answeredAt = {};
+    std::string problem = {};  // by the latest answer
+
+    // Whoever is unwell is asked sooner, but not as often as strangers look
+    bool IsDue(TimePoint now) const
+    {
+      constexpr Duration SOON = std::chrono::seconds(1);
+      const Duration period = problem.empty() ? part.period : std::min(SOON, part.period);
+      return !askedAt && (!answeredAt || now - *answeredAt >= period);
+    }
+  };
+
+
+  struct HealthWatch::States
+  {
+    std::mutex mutex;
+    std::condition_variable answered;
+    std::vector<State> all;  // as many as there are parts, always
+  };
+
+
+  HealthWatch::HealthWatch(const std::vector<Part>& parts, Duration longest) :
+    longest_(longest),
+    states_(std::make_shared<States>())
   {
     for (const Part& part : parts)
     {
-      State& state = states_.emplace_back();
-      state.part = part;
+      states_->all.push_back({part});
     }
   }
 
 
   std::vector<HealthWatch::Problem> HealthWatch::Look(Duration patience)
   {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(states_->mutex);
     const TimePoint begin = Clock::now();
 
-    for (State& state : states_)
+    for (State& state : states_->all)
     {
-      state.isWanted = state.isWanted || IsDue(state, begin);
+      if (state.IsDue(begin))
+      {
+        state.askedAt = begin;
+        lock.unlock();
+        Ask(state);
+        lock.lock();
+      }
     }
 
-    wanted_.notify_all();
-    answered_.wait_for(lock, patience, [this] { return IsAnswered(); });
+    states_->answered.wait_for(lock, patience,
+                               [this]
+                               {
+                                 return std::none_of(states_->all.begin(), states_->all.end(),
+                                                     [](const State& state)
+                                                     { return state.askedAt.has_value(); });
+                               });
 
     const TimePoint now = Clock::now();
     std::vector<Problem> problems;
 
-    for (const State& state : states_)
+    for (const State& state : states_->all)
     {
       if (const std::string problem = FindProblem(state, now); !problem.empty())
       {
@@ -44,6 +84,28 @@ namespace OrthancPerf
   }
 
 
+  void HealthWatch::Ask(State& state)
+  {
+    const auto answer = [states = states_, &state](const std::string& problem)
+    {
+      const std::lock_guard<std::mutex> lock(states->mutex);
+      state.askedAt.reset();
+      state.answeredAt = Clock::now();
+      state.problem = problem;
+      states->answered.notify_all();
+    };
+
+    try
+    {
+      state.part.ask(answer);
+    }
+    catch (const std::exception& error)
+    {
+      answer(error.what());
+    }
+  }
+
+
   std::string HealthWatch::FindProblem(const State& state, TimePoint now) const
   {
     if (state.askedAt && now - *state.askedAt >= longest_)
@@ -52,77 +114,8 @@ namespace OrthancPerf
       return "no answer for " + std::to_string(seconds.count()) + " s";
     }
 
-    const bool isKnown = state.answeredAt && (!state.isWanted || now - *state.answeredAt <
-                                                                     state.part.period + longest_);
+    const bool isKnown = state.answeredAt &&
+                         (!state.askedAt || now - *state.answeredAt < state.part.period + longest_);
     return isKnown || !state.problem.empty() ? state.problem : "not known yet";
-  }
-
-
-  void HealthWatch::AskNext(Duration patience)
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-
-    if (!wanted_.wait_for(lock, patience, [this] { return FindWanted() != nullptr; }))
-    {
-      return;
-    }
-
-    State& state = *FindWanted();
-    state.askedAt = Clock::now();
-    lock.unlock();
-
-    std::string problem;
-
-    try
-    {
-      problem = state.part.ask();
-    }
-    catch (const std::exception& error)
-    {
-      problem = error.what();
-    }
-
-    lock.lock();
-    state.isWanted = false;
-    state.askedAt.reset();
-    state.answeredAt = Clock::now();
-    state.problem = problem;
-    answered_.notify_all();
-  }
-
-
-  // Whoever is unwell is asked sooner, but not as often as strangers look
-  bool HealthWatch::IsDue(const State& state, TimePoint now)
-  {
-    constexpr Duration SOON = std::chrono::seconds(1);
-
-    return !state.answeredAt ||
-           now - *state.answeredAt >=
-               (state.problem.empty() ? state.part.period : std::min(SOON, state.part.period));
-  }
-
-
-  // Who was answered the longest time ago, and is not being asked
-  HealthWatch::State* HealthWatch::FindWanted()
-  {
-    State* found = nullptr;
-
-    for (State& state : states_)
-    {
-      if (state.isWanted && !state.askedAt &&
-          (found == nullptr || state.answeredAt < found->answeredAt))
-      {
-        found = &state;
-      }
-    }
-
-    return found;
-  }
-
-
-  bool HealthWatch::IsAnswered() const
-  {
-    return std::none_of(states_.begin(), states_.end(),
-                        [](const State& state) { return state.isWanted; });
   }
 }

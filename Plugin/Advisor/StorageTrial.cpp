@@ -70,38 +70,26 @@ namespace OrthancPerf
       return write(descriptor, block.data(), block.size()) == static_cast<ssize_t>(block.size()) &&
              fsync(descriptor) == 0;
     }
-
-
-    // On a thread that outlives its plugin's objects, so of nothing but its argument
-    std::string TryToStore(const std::string& folder)
-    {
-      const FileDescriptor file(OpenFile(folder));
-      const bool isWell = file.Get() >= 0 && HasRoom(file.Get()) && CanWrite(file.Get());
-      return isWell ? "" : std::generic_category().message(errno);
-    }
   }
 
 
-  StorageTrial::StorageTrial(std::string folder) : folder_(std::move(folder))
+  void TryToStore(const std::string& folder, std::function<void(const std::string&)> answer)
   {
-  }
-
-
-  std::string StorageTrial::Try(std::chrono::seconds patience)
-  {
-    if (!result_.valid())
+    // On a thread that may outlive its plugin's objects, so of nothing but its arguments
+    const auto work = [folder, answer = std::move(answer)]
     {
-      std::packaged_task<std::string(std::string)> task(&TryToStore);
-      std::future<std::string> result = task.get_future();
-      std::thread(std::move(task), folder_).detach();
-      result_ = std::move(result);
-    }
+      try
+      {
+        const FileDescriptor file(OpenFile(folder));
+        const bool isWell = file.Get() >= 0 && HasRoom(file.Get()) && CanWrite(file.Get());
+        answer(isWell ? "" : std::generic_category().message(errno));
+      }
+      catch (const std::bad_alloc&)
+      {
+        // No answer, then
+      }
+    };
 
-    if (result_.wait_for(patience) != std::future_status::ready)
-    {
-      return "no answer for " + std::to_string(patience.count()) + " s";
-    }
-
-    return result_.get();
+    std::thread(work).detach();
   }
 }

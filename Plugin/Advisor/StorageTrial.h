@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <chrono>
-#include <future>
+#include <functional>
 #include <string>
 
 namespace OrthancPerf
@@ -12,20 +11,8 @@ namespace OrthancPerf
   // do that (O_TMPFILE, open(2)); elsewhere, as on NFS, it has one for a moment: ".orthanc-perf-"
   // and six characters.
   //
-  // A file system may hang for ever, and who waits for it then cannot be waked: a thread that
-  // nobody waits for tries, one at a time, and is left behind if it does not come back. One thread
-  // at a time may call it.
-  class StorageTrial
-  {
-  public:
-    explicit StorageTrial(std::string folder);
-
-    // Empty, or why not: the kernel's word for it, as "No space left on device", or that there was
-    // none for so long. Throws std::system_error if there is no thread to be had.
-    std::string Try(std::chrono::seconds patience);
-
-  private:
-    const std::string folder_;
-    std::future<std::string> result_;  // of the latest, if it has not come back yet
-  };
+  // A file system may hang for ever, and a thread that waits for it cannot be interrupted: a
+  // detached thread tries, and is left behind if it hangs. The answer is empty, or the kernel's
+  // error, as "No space left on device". Throws std::system_error if no thread can be started.
+  void TryToStore(const std::string& folder, std::function<void(const std::string&)> answer);
 }

@@ -6,26 +6,31 @@
 
 namespace OrthancPerf
 {
+  JobWatch::JobWatch(Ask ask, Post post) : ask_(std::move(ask)), post_(std::move(post))
+  {
+  }
+
+
   std::optional<JobWatch::Types> JobWatch::GetTypes(Duration patience)
   {
     std::unique_lock<std::mutex> lock(mutex_);
     const std::uint64_t own = ++countWanted_;
-    wanted_.notify_one();
+    post_([this] { AskOnce(); });
     answered_.wait_for(lock, patience, [this, own] { return countAnswered_ >= own; });
     return countAnswered_ >= own ? types_ : std::nullopt;
   }
 
 
-  void JobWatch::AnswerNext(const Ask& ask, Duration patience)
+  void JobWatch::AskOnce()
   {
     std::unique_lock<std::mutex> lock(mutex_);
+    const std::uint64_t wanted = countWanted_;
 
-    if (!wanted_.wait_for(lock, patience, [this] { return countWanted_ > countAnswered_; }))
+    if (wanted == countAnswered_)
     {
-      return;
+      return;  // the one before has asked for all
     }
 
-    const std::uint64_t wanted = countWanted_;
     lock.unlock();
 
     std::optional<Types> types;
@@ -33,7 +38,7 @@ namespace OrthancPerf
 
     try
     {
-      types = ask();
+      types = ask_();
     }
     catch (const std::exception&)
     {

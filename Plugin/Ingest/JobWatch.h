@@ -13,29 +13,33 @@
 
 namespace OrthancPerf
 {
-  // The types of Orthanc's jobs that are under way, such as "MergeStudy". A thread of its own asks
-  // Orthanc, once for all who want to know: Orthanc may hold the lock of its jobs while it waits
-  // for the thread that wants to know (JobsRegistry, 1.10.1 to 1.13.0: a job that is deleted while
-  // its threads are still at work), so that it must not wait for that lock itself.
+  // The types of Orthanc's jobs that are under way, such as "MergeStudy". The background thread
+  // asks Orthanc, once for all who want to know: Orthanc may hold the lock of its jobs while it
+  // waits for the thread that wants to know (JobsRegistry, 1.10.1 to 1.13.0: a job that is deleted
+  // while its threads are still at work), so that it must not wait for that lock itself.
   //
-  // Owned by the plugin's context; any thread may call it but for AnswerNext.
+  // Owned by the plugin's context; any thread may call it.
   class JobWatch
   {
   public:
     using Types = std::set<std::string>;
     using Ask = std::function<Types()>;
+    using Post = std::function<void(std::function<void()>)>;
+
+    // "ask" may throw std::exception. "post" has another thread call a function, which may throw
+    // what "ask" throws.
+    JobWatch(Ask ask, Post post);
 
     // As of a moment after this was called. Nothing: Orthanc does not say so in this time, or
     // cannot be asked.
     std::optional<Types> GetTypes(Duration patience);
 
-    // Asks if somebody wants to know, for which it waits so long at most. By one thread. Throws
-    // what "ask" throws.
-    void AnswerNext(const Ask& ask, Duration patience);
-
   private:
+    void AskOnce();
+
+    const Ask ask_;
+    const Post post_;
     std::mutex mutex_;
-    std::condition_variable wanted_;
     std::condition_variable answered_;
     std::uint64_t countWanted_ = 0;
     std::uint64_t countAnswered_ = 0;  // those who wanted to know before Orthanc was asked last

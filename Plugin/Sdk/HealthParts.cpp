@@ -3,7 +3,7 @@
 
 #include "Advisor/StorageTrial.h"
 
-#include <memory>
+#include <exception>
 #include <optional>
 #include <string>
 
@@ -17,16 +17,25 @@ namespace OrthancPerf
   }
 
 
-  std::vector<HealthWatch::Part> MakeHealthParts(const Orthanc& orthanc,
-                                                 const ServerConfiguration& server,
-                                                 AdvisorSources& sources)
+  std::vector<HealthWatch::Part>
+  MakeHealthParts(const Orthanc& orthanc, const ServerConfiguration& server,
+                  AdvisorSources& sources, const std::function<void(std::function<void()>)>& post)
   {
     const std::string& images = server.storageDirectory;
     const std::string& index = server.indexDirectory;
 
-    const auto askDatabase = [&orthanc, &sources, &section = server.databaseSection]
+    const auto findProblem = [&orthanc, &sources,
+                              &section = server.databaseSection]() -> std::string
     {
-      orthanc.AskDatabase();
+      try
+      {
+        orthanc.AskDatabase();
+      }
+      catch (const std::exception& error)
+      {
+        return error.what();
+      }
+
       const std::optional<Served> served = sources.GetServed();
 
       // What it stores then, no other server of the fleet would find
@@ -35,16 +44,20 @@ namespace OrthancPerf
                        "\": is its plugin loaded, and \"EnableIndex\" true?"
                  : std::string();
     };
-    const auto tryImages = [&sources, trial = std::make_shared<StorageTrial>(images)]
+    const auto askDatabase = [findProblem, post](const HealthWatch::Answer& answer)
+    {
+      post([findProblem, answer] { answer(findProblem()); });
+    };
+    const auto tryImages = [&sources, &images](const HealthWatch::Answer& answer)
     {
       const std::optional<Served> served = sources.GetServed();
-      return served && !served->isStorage ? trial->Try(HealthWatch::LONGEST) : "";
+      served && !served->isStorage ? TryToStore(images, answer) : answer("");
     };
-    const auto tryIndex = [&sources, &images, &index, trial = std::make_shared<StorageTrial>(index)]
+    const auto tryIndex = [&sources, &images, &index](const HealthWatch::Answer& answer)
     {
       const std::optional<Served> served = sources.GetServed();
       const bool isOther = served && !served->isDatabase && (served->isStorage || index != images);
-      return isOther ? trial->Try(HealthWatch::LONGEST) : "";
+      isOther ? TryToStore(index, answer) : answer("");
     };
 
     std::vector<HealthWatch::Part> parts = {{"Database", DATABASE_PERIOD, askDatabase}};

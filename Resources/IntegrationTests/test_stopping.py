@@ -181,3 +181,24 @@ def test_it_works_after_each_reset(start_orthanc: StartOrthanc, make_series: Mak
         assert peer["Receive"]["Instances"] == 4
         assert "Storage" in peer["Receive"]["PhaseShares"]
     assert not CRASH.search(server.log), server.log
+
+
+def count_threads(server: OrthancServer) -> int:
+    """Those at rest: none of a test that is over, or of a request."""
+    counts: list[int] = []
+
+    def is_at_rest() -> bool:
+        counts.append(len(list(Path(f"/proc/{server.pid}/task").iterdir())))
+        return len(counts) > 5 and len(set(counts[-5:])) == 1
+
+    assert wait_until(is_at_rest, 60), counts
+    return counts[-1]
+
+
+def test_the_plugin_has_two_threads_at_rest(start_orthanc: StartOrthanc) -> None:
+    plain = start_orthanc(plugins=[])
+    count = count_threads(plain)
+    plain.stop()
+    server = start_orthanc()
+    list_engines(server)  # their self-test is over
+    assert count_threads(server) == count + 2

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <future>
 #include <stdexcept>
 #include <thread>
 
@@ -16,64 +14,35 @@ namespace OrthancPerf
     constexpr std::chrono::seconds LONG(60);  // is not waited for
 
 
-    // The thread that asks, until destroyed
-    class Asking
+    // Answers at once
+    HealthWatch::Part MakePart(const std::string& name, Duration period,
+                               const std::function<std::string()>& ask)
     {
-    public:
-      explicit Asking(HealthWatch& watch) :
-        thread_(
-            [this, &watch]
-            {
-              while (!isOver_)
+      return {name, period,
+              [ask](const HealthWatch::Answer& answer)
               {
-                watch.AskNext(SOON);
-              }
-            })
-      {
-      }
-
-      ~Asking()
-      {
-        isOver_ = true;
-        thread_.join();
-      }
-
-    private:
-      std::atomic<bool> isOver_{false};
-      std::thread thread_;
-    };
-  }
+                answer(ask());
+              }};
+    }
 
 
-  TEST(HealthWatch, WhatIsLongAgoIsNotKnown)
-  {
-    HealthWatch watch({{"Disk", Duration::zero(),
-                        []
-                        {
-                          return std::string();
-                        }}},
-                      SOON);
-    watch.Look(Duration::zero());
-    watch.AskNext(LONG);
-    std::this_thread::sleep_for(SOON);
-    EXPECT_EQ(watch.Look(Duration::zero()).at(0).text, "not known yet");
+    // Answers whenever a test does
+    HealthWatch::Part MakeHanging(const std::string& name, HealthWatch::Answer& answer)
+    {
+      return {name, Duration::zero(),
+              [&answer](const HealthWatch::Answer& given)
+              {
+                answer = given;
+              }};
+    }
   }
 
 
   TEST(HealthWatch, AnswersWhatWasAnswered)
   {
     std::string problem;
-    HealthWatch watch({{"Well", LONG,
-                        []
-                        {
-                          return std::string();
-                        }},
-                       {"Disk", Duration::zero(),
-                        [&problem]
-                        {
-                          return problem;
-                        }}});
-    const Asking asking(watch);
+    HealthWatch watch({MakePart("Well", LONG, [] { return std::string(); }),
+                       MakePart("Disk", Duration::zero(), [&problem] { return problem; })});
     EXPECT_TRUE(watch.Look(LONG).empty());
 
     problem = "No space left on device";
@@ -91,20 +60,10 @@ namespace OrthancPerf
   {
     int often = 0;
     int seldom = 0;
-    HealthWatch watch({{"Often", Duration::zero(),
-                        [&often]
-                        {
-                          return ++often < 0 ? "?" : "";
-                        }},
-                       {"Seldom", LONG,
-                        [&seldom]
-                        {
-                          return ++seldom < 0 ? "?" : "";
-                        }}});
-    watch.AskNext(SOON);
+    HealthWatch watch(
+        {MakePart("Often", Duration::zero(), [&often] { return ++often < 0 ? "?" : ""; }),
+         MakePart("Seldom", LONG, [&seldom] { return ++seldom < 0 ? "?" : ""; })});
     EXPECT_EQ(often, 0);
-
-    const Asking asking(watch);
     EXPECT_TRUE(watch.Look(LONG).empty());
     EXPECT_TRUE(watch.Look(LONG).empty());
     EXPECT_EQ(often, 2);
@@ -114,12 +73,8 @@ namespace OrthancPerf
 
   TEST(HealthWatch, AnExceptionIsAProblem)
   {
-    HealthWatch watch({{"Database", LONG,
-                        []() -> std::string
-                        {
-                          throw std::runtime_error("gone");
-                        }}});
-    const Asking asking(watch);
+    HealthWatch watch(
+        {MakePart("Database", LONG, []() -> std::string { throw std::runtime_error("gone"); })});
     EXPECT_EQ(watch.Look(LONG).at(0).text, "gone");
   }
 
@@ -127,20 +82,10 @@ namespace OrthancPerf
   // Nobody waits for it, and what it said before it hung is good until it has hung for too long
   TEST(HealthWatch, WhoHangsIsNamed)
   {
-    std::promise<void> end;
-    std::atomic<int> asked{0};
-    HealthWatch watch({{"Database", Duration::zero(),
-                        [&end, &asked]
-                        {
-                          if (++asked == 2)
-                          {
-                            end.get_future().wait();
-                          }
-                          return std::string();
-                        }}},
-                      std::chrono::seconds(1));
-    const Asking asking(watch);
-    EXPECT_TRUE(watch.Look(LONG).empty());
+    HealthWatch::Answer answer;
+    HealthWatch watch({MakeHanging("Database", answer)}, std::chrono::seconds(1));
+    watch.Look(Duration::zero());
+    answer("");
     EXPECT_TRUE(watch.Look(SOON).empty());
 
     // Its last answer may be no longer believed a moment before it has hung for too long
@@ -151,48 +96,39 @@ namespace OrthancPerf
     }
     EXPECT_EQ(found[0].text, "no answer for 1 s");
 
-    end.set_value();
-    EXPECT_TRUE(watch.Look(LONG).empty());
+    answer("");
+    EXPECT_TRUE(watch.Look(Duration::zero()).empty());
   }
 
 
   TEST(HealthWatch, WhoHangsKeepsNobodyFromBeingAsked)
   {
-    std::promise<void> end;
-    HealthWatch watch({{"Database", LONG,
-                        [hanging = end.get_future().share()]
-                        {
-                          hanging.wait();
-                          return std::string();
-                        }},
-                       {"Disk", Duration::zero(),
-                        []
-                        {
-                          return std::string("full");
-                        }}});
-    EXPECT_EQ(watch.CountParts(), 2U);
-    const Asking one(watch);
-    const Asking other(watch);
-
-    std::vector<HealthWatch::Problem> found;
-    do
-    {
-      found = watch.Look(SOON);
-    } while (found.at(1).text != "full");
+    HealthWatch::Answer answer;
+    HealthWatch watch({MakeHanging("Database", answer),
+                       MakePart("Disk", Duration::zero(), [] { return std::string("full"); })});
+    const std::vector<HealthWatch::Problem> found = watch.Look(SOON);
+    ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].text, "not known yet");
-
-    end.set_value();
-    EXPECT_EQ(watch.Look(LONG).size(), 1U);
+    EXPECT_EQ(found[1].text, "full");
   }
 
 
-  TEST(HealthWatch, WhoWasNeverAnsweredKnowsNothingYet)
+  TEST(HealthWatch, WhatIsLongAgoIsNotKnown)
   {
-    HealthWatch watch({{"Database", LONG,
-                        []
-                        {
-                          return std::string();
-                        }}});
+    HealthWatch::Answer answer;
+    HealthWatch watch({MakeHanging("Disk", answer)}, SOON);
+    watch.Look(Duration::zero());
+    answer("");
+    std::this_thread::sleep_for(SOON);
     EXPECT_EQ(watch.Look(Duration::zero()).at(0).text, "not known yet");
+  }
+
+
+  // The disk of an Orthanc that is gone answers at last
+  TEST(HealthWatch, AnAnswerMayComeTooLateForAnybody)
+  {
+    HealthWatch::Answer answer;
+    HealthWatch({MakeHanging("Disk", answer)}).Look(Duration::zero());
+    answer("full");
   }
 }

@@ -7,17 +7,17 @@
 
 #include <csignal>
 #include <filesystem>
+#include <future>
 
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::chrono::seconds LONG(60);  // is not waited for
-
-
-    std::string TryToStore(const std::string& folder)
+    std::string TryAndWait(const std::string& folder)
     {
-      return StorageTrial(folder).Try(LONG);
+      std::promise<std::string> answer;
+      TryToStore(folder, [&answer](const std::string& problem) { answer.set_value(problem); });
+      return answer.get_future().get();
     }
   }
 
@@ -27,7 +27,7 @@ namespace OrthancPerf
     const std::filesystem::path folder =
         std::filesystem::path(testing::TempDir()) / "storage-trial";
     std::filesystem::create_directory(folder);
-    EXPECT_EQ(TryToStore(folder), "");
+    EXPECT_EQ(TryAndWait(folder), "");
     EXPECT_TRUE(std::filesystem::is_empty(folder));
     std::filesystem::remove(folder);
   }
@@ -35,8 +35,8 @@ namespace OrthancPerf
 
   TEST(StorageTrial, SaysWhatTheKernelDoes)
   {
-    EXPECT_EQ(TryToStore("/proc/self/no-such-folder"), "No such file or directory");
-    EXPECT_NE(TryToStore("/proc/self"), "");
+    EXPECT_EQ(TryAndWait("/proc/self/no-such-folder"), "No such file or directory");
+    EXPECT_NE(TryAndWait("/proc/self"), "");
   }
 
 
@@ -47,7 +47,7 @@ namespace OrthancPerf
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     const rlimit small = {0, before.rlim_max};
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const std::string problem = TryToStore(testing::TempDir());
+    const std::string problem = TryAndWait(testing::TempDir());
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_NE(std::signal(SIGXFSZ, handler), SIG_ERR);
     EXPECT_EQ(problem, "File too large");

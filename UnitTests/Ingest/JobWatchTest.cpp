@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Ingest/JobWatch.h"
+#include "Ingest/BackgroundThread.h"
 
+#include <future>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <thread>
@@ -10,33 +12,41 @@ namespace OrthancPerf
   namespace
   {
     const JobWatch::Types MERGE = {"MergeStudy"};
+    constexpr std::chrono::hours LONG(1);
 
 
     class JobWatchTest : public testing::Test
     {
     protected:
-      // Answers once, on a thread of its own, while this one asks
       std::optional<JobWatch::Types> GetAnswer(const JobWatch::Ask& ask)
       {
-        std::thread asking(
-            [&]
-            {
-              try
-              {
-                watch_.AnswerNext(ask, std::chrono::hours(1));
-              }
-              catch (const std::runtime_error&)
-              {
-                hasFailed_ = true;
-              }
-            });
-        const std::optional<JobWatch::Types> types = watch_.GetTypes(std::chrono::hours(1));
-        asking.join();
+        ask_ = ask;
+        std::optional<JobWatch::Types> types = watch_.GetTypes(LONG);
+        std::promise<void> done;
+        thread_.Post([&done] { done.set_value(); });
+        done.get_future().wait();
         return types;
       }
 
-      JobWatch watch_;
+      JobWatch::Ask ask_;
       bool hasFailed_ = false;
+      JobWatch watch_{[this] { return ask_(); },
+                      [this](const std::function<void()>& work)
+                      {
+                        thread_.Post(
+                            [this, work]
+                            {
+                              try
+                              {
+                                work();
+                              }
+                              catch (const std::runtime_error&)
+                              {
+                                hasFailed_ = true;
+                              }
+                            });
+                      }};
+      BackgroundThread thread_;
     };
   }
 
@@ -59,7 +69,14 @@ namespace OrthancPerf
 
   TEST_F(JobWatchTest, NobodyWaitsForOrthancForEver)
   {
+    std::promise<void> end;
+    ask_ = [&end]
+    {
+      end.get_future().wait();
+      return MERGE;
+    };
     EXPECT_EQ(std::nullopt, watch_.GetTypes(std::chrono::milliseconds(1)));
+    end.set_value();
   }
 
 
@@ -76,12 +93,11 @@ namespace OrthancPerf
         return MERGE;
       }
 
-      late = std::thread([&] { later = watch_.GetTypes(std::chrono::hours(1)); });
+      late = std::thread([&] { later = watch_.GetTypes(LONG); });
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it most likely waits by then
       return {};
     };
-    EXPECT_EQ(JobWatch::Types(), GetAnswer(ask));
-    watch_.AnswerNext(ask, std::chrono::hours(1));
+    GetAnswer(ask);
     late.join();
     EXPECT_EQ(MERGE, later);
   }

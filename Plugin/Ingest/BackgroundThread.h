@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Clock.h"
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace OrthancPerf
+{
+  // A thread with a timer and a queue, for work that is repeated and work that is posted once.
+  //
+  //   BackgroundThread thread;
+  //   thread.Repeat(std::chrono::seconds(5), [&] { advisor.Advise(); });
+  //   thread.Post([&] { answer.Set(orthanc.ListJobTypes()); });
+  //
+  // The plugin's context owns two. One is for work that ends soon. The other is for questions to
+  // Orthanc that wait for its database: one that hangs holds up the next, so a caller that needs
+  // an answer waits for it with a timeout.
+  //
+  // Work must not throw. Any thread may call anything. The destructor waits for work under way and
+  // drops the rest.
+  class BackgroundThread
+  {
+  public:
+    using Work = std::function<void()>;
+
+    BackgroundThread();
+    BackgroundThread(const BackgroundThread&) = delete;
+    BackgroundThread& operator=(const BackgroundThread&) = delete;
+    ~BackgroundThread();
+
+    // Once, as soon as possible, in the order of the calls
+    void Post(Work work);
+
+    // After this pause, which is longer than zero, and again after each pause
+    void Repeat(Duration pause, Work work);
+
+    // Repeats nothing from now on; posted work is still done. Waits for work under way, at most
+    // this long.
+    void StopRepeating(Duration patience);
+
+  private:
+    struct Entry
+    {
+      Work work;
+      Duration pause;  // zero: once
+    };
+
+    void Add(Duration delay, Entry entry);
+    void Run();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::multimap<TimePoint, Entry> queue_;  // by due time
+    bool isRepeating_ = true;
+    bool isAtWork_ = false;
+    bool isEnding_ = false;
+    std::thread thread_;
+  };
+}
