@@ -71,7 +71,6 @@ if(PERF_DEB)
   set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "orthanc (>= 1.10.1), python3 (>= 3.11)")
-  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-requests, python3-rich")  # for perf-fleet alone
   set(CPACK_DEBIAN_PACKAGE_SUGGESTS "haproxy, prometheus")
   set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
   set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${DEBIAN}/conffiles ${DEBIAN}/triggers)
