@@ -101,6 +101,32 @@ def test_what_the_compose_file_mounts_is_there() -> None:
             assert (DOCKER / dockerfile).exists()
 
 
+def test_each_role_has_a_password_of_its_own() -> None:
+    """And the documented command makes all of them."""
+    wanted = re.findall(r"\$\{(\w+)_PASSWORD:\?", (DOCKER / "compose.yaml").read_text("utf-8"))
+    services = read_compose()["services"]
+    assert services["database"]["environment"]["POSTGRES_PASSWORD"].startswith("${DATABASE_")
+    assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_")
+    for page in ("README.md", "Resources/Documentation/docker.md"):
+        (made,) = re.findall(r"for role in ([A-Z ]+); do", (ROOT / page).read_text("utf-8"))
+        assert {*made.split()} == {*wanted}
+
+
+@pytest.mark.parametrize("name", ["Dockerfile.orthancteam", "Dockerfile.jodogne"])
+def test_an_image_from_source_has_the_files_of_the_one_of_the_archive(name: str) -> None:
+    def read_last_stage(path: Path) -> list[list[str]]:
+        text = path.read_text("utf-8").replace("\\\n", " ").rpartition("\nFROM ")[2]
+        return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+
+    archive = read_last_stage(DOCKER / name)
+    source = read_last_stage(DOCKER / "FromSource" / name)
+    assert len(archive) > 1
+    assert archive == [
+        [word.removeprefix("/archive/") for word in line if word != "--from=build"]
+        for line in source
+    ]
+
+
 def test_prometheus_may_read_the_password_whichever_compose_writes_it() -> None:
     (secret,) = read_compose()["services"]["prometheus"]["secrets"]
     assert secret["mode"] & 0o004  # its user is "nobody"; Compose to 2.19, and 2.34: 0400, 0440
@@ -218,13 +244,13 @@ def test_the_image_understands_the_variables_of_the_compose_file(
     tmp_path: Path, password: str
 ) -> None:
     variables = read_compose()["services"]["orthanc"]["environment"]
-    passwords = {"ORTHANC": password, "PROMETHEUS": "12345678"}
+    passwords = {"ORTHANC": password, "DATABASE": "other", "PROMETHEUS": "12345678"}
     environment = {
         name: re.sub(r"\$\{(\w+)_PASSWORD\b.*?\}", lambda found: passwords[found[1]], value)
         for name, value in variables.items()
     }
     assert environment["ORTHANC_PASSWORD"] == password  # of the user "orthanc"
-    assert environment["PGPASSWORD"] == password  # libpq takes it where there is no other
+    assert environment["PGPASSWORD"] == "other"  # libpq takes it where there is no other
     configuration = configure(tmp_path, environment)
     assert {"Perf", "PostgreSQL"} <= set(configuration["Enabled"])
     assert configuration["PostgreSQL"]["Host"] in read_compose()["services"]
