@@ -29,58 +29,14 @@ namespace OrthancPerf
     constexpr std::uint8_t JPEG_LS_PARAMETERS = 0xf8;
 
 
-    // What a frame may have by its standard, and decoders here take otherwise
-    struct Peculiarities
+    // A frame that its standard allows, and of which DCMTK 3.6.7, GDCM 3.0.21 or both give other
+    // samples without a word: seen by experiment (test_decoders.py). What else a standard allows,
+    // they decode, or fail.
+    void DeclineIf(bool isMisread, const char* what)
     {
-      bool hasRestartsOfSeveralLines = false;
-      bool hasFewBits = false;
-      bool hasOtherMaximum = false;
-      bool hasOtherReset = false;
-      bool hasPointTransform = false;
-      bool hasMappingTable = false;
-      bool hasColorTransform = false;
-    };
-
-
-    // All that is known of, seen by experiment (test_decoders.py): DCMTK 3.6.7, GDCM 3.0.21 or both
-    // give other samples without a word. What else a standard allows, they decode, or fail.
-    struct Misreading
-    {
-      bool Peculiarities::*has;
-      const char* reason;
-    };
-
-    constexpr Misreading MISREADINGS[] = {
-        // ITU-T T.81 section H.1.1. Both begin anew at another line: libjpeg counts groups of
-        // lines.
-        {&Peculiarities::hasRestartsOfSeveralLines,
-         "lossless JPEG with restart intervals and a vertical sampling factor"},
-        // DCMTK's CharLS writes and reads with other thresholds than T.87 section C.2.4.1.1.1.
-        // Nothing tells who wrote a frame.
-        {&Peculiarities::hasFewBits, "JPEG-LS of fewer than 8 bits"},
-        // T.87 section C.2.4.1.1. CharLS (1 in DCMTK, 2 in GDCM) decodes as if all bits were in
-        // use.
-        {&Peculiarities::hasOtherMaximum,
-         "JPEG-LS with another largest sample than its bits allow for"},
-        // Likewise. Where a run ends, CharLS keeps the low 8 bits of it. It decodes no other than
-        // 64
-        // with interleaved samples.
-        {&Peculiarities::hasOtherReset, "JPEG-LS with another RESET than 64"},
-        // T.87 sections C.2.3 and C.2.4.1.2. DCMTK ignores it, GDCM fails.
-        {&Peculiarities::hasPointTransform, "JPEG-LS with a point transform"},
-        {&Peculiarities::hasMappingTable, "JPEG-LS with a mapping table"},
-        // Hewlett-Packard's, in an APP8 segment. CharLS undoes it, decoders of T.87 do not.
-        {&Peculiarities::hasColorTransform, "JPEG-LS with a colour transform of its own"},
-    };
-
-    void CheckPeculiarities(const Peculiarities& peculiarities)
-    {
-      for (const Misreading& misreading : MISREADINGS)
+      if (isMisread)
       {
-        if (peculiarities.*misreading.has)
-        {
-          throw NotCovered(std::string(misreading.reason) + ", which libraries misread");
-        }
+        throw NotCovered(std::string(what) + ", which libraries misread");
       }
     }
 
@@ -255,30 +211,31 @@ namespace OrthancPerf
 
       VisitSegments(reader, START_OF_SCAN, visit,
                     [&](std::string_view) { reader.SkipCodedData(0x80); });
-      Peculiarities peculiarities;
-      peculiarities.hasRestartsOfSeveralLines =
-          header.isLossless && hasRestarts && components.lines > 1;
-      CheckPeculiarities(peculiarities);
+
+      // ITU-T T.81 section H.1.1. Both begin anew at another line: libjpeg counts groups of lines.
+      DeclineIf(header.isLossless && hasRestarts && components.lines > 1,
+                "lossless JPEG with restart intervals and a vertical sampling factor");
       claims.isRgb |= components.identifiers == "RGB";
       header.colors = GetColors(header, claims);
       return header;
     }
 
 
-    // T.87 section C.2.3. Returns the largest error.
-    unsigned int ReadJpegLsScan(std::string_view segment, Peculiarities& peculiarities)
+    // T.87 sections C.2.3 and C.2.4.1.2. Returns the largest error. Of a mapping table and a point
+    // transform, DCMTK takes no notice; GDCM fails.
+    unsigned int ReadJpegLsScan(std::string_view segment)
     {
       CodestreamReader scan(segment);
 
       for (unsigned int count = scan.Read(1); count > 0; count--)
       {
         scan.Take(1);
-        peculiarities.hasMappingTable |= scan.Read(1) > 0;
+        DeclineIf(scan.Read(1) > 0, "JPEG-LS with a mapping table");
       }
 
       const unsigned int error = scan.Read(1);
       scan.Take(1);  // interleaving
-      peculiarities.hasPointTransform |= scan.Read(1) > 0;
+      DeclineIf(scan.Read(1) > 0, "JPEG-LS with a point transform");
       CheckEnd(scan);
       return error;
     }
@@ -301,9 +258,21 @@ namespace OrthancPerf
           reset = reader.Read(2);
         }
       }
+
+      void Check(unsigned int precision) const
+      {
+        // CharLS (1 in DCMTK, 2 in GDCM) decodes as if all bits were in use
+        DeclineIf(maximum > 0 && maximum + 1 != 1U << precision % 32,
+                  "JPEG-LS with another largest sample than its bits allow for");
+
+        // Where a run ends, CharLS keeps the low 8 bits of it. It decodes no other than 64 with
+        // interleaved samples.
+        DeclineIf(reset > 0 && reset != 64, "JPEG-LS with another RESET than 64");
+      }
     };
 
 
+    // Hewlett-Packard's. CharLS undoes it, decoders of T.87 do not.
     bool HasColorTransform(std::string_view segment)
     {
       return segment.size() > 4 && segment.substr(0, 4) == "mrfx" && segment[4] != 0;
@@ -313,7 +282,6 @@ namespace OrthancPerf
     CodestreamHeader ReadJpegLs(CodestreamReader& reader)
     {
       CodestreamHeader header;
-      Peculiarities peculiarities;
       JpegLsParameters parameters;
       unsigned int error = 0;
 
@@ -325,10 +293,8 @@ namespace OrthancPerf
         }
         else if (marker == START_OF_SCAN)
         {
-          error = std::max(error, ReadJpegLsScan(segment, peculiarities));
-          peculiarities.hasOtherMaximum |=
-              parameters.maximum > 0 && parameters.maximum + 1 != 1U << header.precision % 32;
-          peculiarities.hasOtherReset |= parameters.reset > 0 && parameters.reset != 64;
+          error = std::max(error, ReadJpegLsScan(segment));
+          parameters.Check(header.precision);
         }
         else if (marker == JPEG_LS_PARAMETERS)
         {
@@ -336,14 +302,16 @@ namespace OrthancPerf
         }
         else if (marker == APP8)
         {
-          peculiarities.hasColorTransform |= HasColorTransform(segment);
+          DeclineIf(HasColorTransform(segment), "JPEG-LS with a colour transform of its own");
         }
       };
 
       VisitSegments(reader, START_OF_SCAN, visit,
                     [&](std::string_view) { reader.SkipCodedData(0x80); });
-      peculiarities.hasFewBits = header.precision < 8;
-      CheckPeculiarities(peculiarities);
+
+      // DCMTK's CharLS writes and reads with other thresholds than T.87 section C.2.4.1.1.1.
+      // Nothing tells who wrote a frame.
+      DeclineIf(header.precision < 8, "JPEG-LS of fewer than 8 bits");
       header.isLossless = error == 0;
       return header;
     }
