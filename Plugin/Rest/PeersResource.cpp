@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/PeersResource.h"
+#include "Rest/Resources.h"
 
 #include "Rest/RestJson.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/HistoryResource.h"
+#include "Rest/Resources.h"
 
 #include "Metrics/Instances.h"
 #include "Tuning/JsonValues.h"

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/Resources.h"
+
+#include "Rest/RestJson.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    // A fresh answer is worth a moment. Load balancers wait for some seconds.
+    constexpr std::chrono::milliseconds PATIENCE(300);
+
+    constexpr int UNAVAILABLE = 503;  // RFC 9110 section 15.6.4
+  }
+
+
+  void RegisterMetricsResource(RestRouter& router, const Exposition& exposition)
+  {
+    const auto get = [&exposition](const RestRequest&)
+    {
+      RestAnswer answer = AnswerText("", Exposition::TEXT_TYPE);
+      answer.body = exposition.ToText();  // not copied: hundreds of peers take half a megabyte
+      return answer;
+    };
+
+    router.Register("/perf/metrics", HttpMethod::Get, "All metrics, as Prometheus' text", get);
+  }
+
+
+  void RegisterHealthResource(RestRouter& router, HealthWatch& watch)
+  {
+    const auto get = [&watch](const RestRequest&)
+    {
+      const std::vector<HealthWatch::Problem> problems = watch.Look(PATIENCE);
+
+      Json::Value answer;
+      answer["Healthy"] = problems.empty();
+      answer["Problems"] = Json::objectValue;
+
+      for (const HealthWatch::Problem& problem : problems)
+      {
+        answer["Problems"][problem.part] = problem.text;
+      }
+
+      return AnswerJson(answer, problems.empty() ? 200 : UNAVAILABLE);
+    };
+
+    router.Register("/perf/health", HttpMethod::Get,
+                    "Whether this server can store: 200 or 503, for load balancers", get);
+  }
+
+
+  void RegisterAdviceResource(RestRouter& router, Advisor& advisor)
+  {
+    const auto get = [&advisor](const RestRequest&)
+    {
+      return AnswerJson(
+          ListJson(advisor.Advise(), [](const Finding& finding) { return ToJson(finding); }));
+    };
+
+    router.Register("/perf/advice", HttpMethod::Get,
+                    "What holds ingest back, with evidence and what to do, most costly first", get);
+
+    const auto getHistory = [&advisor](const RestRequest&)
+    {
+      return AnswerJson(ListJson(advisor.GetHistory(),
+                                 [](const FindingRecord& record) { return ToJson(record); }));
+    };
+
+    router.Register("/perf/advice/history", HttpMethod::Get,
+                    "The findings of the last day with their begin and end, the latest first",
+                    getHistory);
+  }
+}
