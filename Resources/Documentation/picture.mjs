@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// node picture.mjs WEBAPP ADDRESS FILE: for make-picture.py. Waits for the finding of stalls,
+// node picture.mjs WEBAPP ADDRESS FILE: for make-page.py. Waits for the finding of stalls,
 // applies it, and takes the picture when its effect stands in the chart.
 import { createRequire } from 'node:module';
 

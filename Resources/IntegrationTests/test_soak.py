@@ -2,7 +2,7 @@
 """Everything at once, for hours: memory flat, no descriptor lost, counters as the store has it.
 
 PERF_SOAK says for how many seconds: "run-tests.sh --long" does it for two hours, and keeps in the
-folder PERF_SOAK_RESULTS what make-soak.py puts into soak.md. By itself it takes some seconds, in
+folder PERF_SOAK_RESULTS what make-page.py puts into soak.md. By itself it takes some seconds, in
 which counters and descriptors are looked at, but not memory.
 """
 

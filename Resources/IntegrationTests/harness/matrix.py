@@ -202,7 +202,7 @@ def format_matrix(matrix: Matrix) -> str:
     lines = [
         "# Which engine transcodes what",
         "",
-        "Made by `Resources/Documentation/make-matrix.py`, which uploads made images to a real",
+        "Made by `Resources/Documentation/make-page.py`, which uploads made images to a real",
         "Orthanc under each `IngestTranscoding`, and reads back what was stored with decoders that",
         "are none of the engines (pydicom, pylibjpeg). `Resources/IntegrationTests/test_matrix.py`",
         "holds this page to it.",

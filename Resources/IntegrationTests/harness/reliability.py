@@ -2,7 +2,7 @@
 """What breaks, what was seen then, and how often that was tried: the rows of reliability.md.
 
 A test states a row and counts its attempts. Where PERF_RELIABILITY names a folder, the rows are
-kept there, a file for each test, for make-reliability.py.
+kept there, a file for each test, for make-page.py.
 """
 
 import json
