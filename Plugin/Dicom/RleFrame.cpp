@@ -23,6 +23,7 @@ namespace OrthancPerf
     }
 
     constexpr std::size_t LONGEST_RUN = 128;
+    constexpr std::int8_t NO_OPERATION = -128;
 
     // Where the bytes of a segment begin in the first pixel
     std::size_t GetOffset(std::size_t segment, std::size_t bytes)
@@ -67,26 +68,37 @@ namespace OrthancPerf
       AppendLiterals(segment, row);
     }
 
-    // To every "step"th byte from "position" on. CutRleSegment has checked the segment.
-    void DecodeSegment(std::string_view segment, std::string& target, std::size_t position,
-                       std::size_t step)
+    // Calls visit(bytes, count) for each literal, and for each run of one byte (section G.3.2).
+    // Returns the part of the segment that decodes to exactly "size" bytes; throws CodecError if
+    // there is none, before anything beyond "size" is visited.
+    template <typename Visit>
+    std::string_view ReadSegment(std::string_view segment, std::size_t size, Visit visit)
     {
-      for (std::size_t next = 0; next < segment.size();)
+      std::size_t decoded = 0;
+      std::size_t position = 0;
+
+      while (decoded < size && position < segment.size())
       {
-        const auto control = static_cast<std::int8_t>(segment[next]);
-        const bool isRun = control < 0;
+        const auto control = static_cast<std::int8_t>(segment[position]);
         const std::size_t count =
-            control == -128 ? 0 : static_cast<std::size_t>(1 + std::abs(control));
-        next++;
+            control == NO_OPERATION ? 0 : static_cast<std::size_t>(1 + std::abs(control));
+        const std::size_t length = control >= 0 ? count : std::min<std::size_t>(count, 1);
+        const std::string_view bytes = segment.substr(position + 1, length);
+        position += 1 + length;
+        decoded += count;
 
-        for (std::size_t i = 0; i < count; i++)
+        if (decoded <= size && bytes.size() == length)
         {
-          target[position] = segment[isRun ? next : next + i];
-          position += step;
+          visit(bytes, count);
         }
-
-        next += isRun ? std::min<std::size_t>(count, 1) : count;
       }
+
+      if (decoded != size || position > segment.size())
+      {
+        throw CodecError("A segment of an RLE frame has another length than its pixels");
+      }
+
+      return segment.substr(0, position);
     }
   }
 
@@ -124,7 +136,17 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < step; i++)
     {
-      DecodeSegment(segments[i], decoded, GetOffset(i, bytes), step);
+      std::size_t position = GetOffset(i, bytes);
+
+      ReadSegment(segments[i], pixels,
+                  [&](std::string_view run, std::size_t count)
+                  {
+                    for (std::size_t k = 0; k < count; k++)
+                    {
+                      decoded[position] = run[run.size() == 1 ? 0 : k];
+                      position += step;
+                    }
+                  });
     }
 
     return decoded;
@@ -151,7 +173,8 @@ namespace OrthancPerf
         throw CodecError("The offsets of an RLE frame make no sense");
       }
 
-      segments.push_back(CutRleSegment(frame.substr(begin, end - begin), size));
+      segments.push_back(ReadSegment(frame.substr(begin, end - begin), size,
+                                     [](std::string_view, std::size_t) {}));
       previous = end;
     }
 
@@ -174,37 +197,5 @@ namespace OrthancPerf
 
     header.resize(HEADER_SIZE, '\0');
     return header + body;
-  }
-
-
-  // Section G.3.2
-  std::string_view CutRleSegment(std::string_view segment, std::size_t size)
-  {
-    std::size_t decoded = 0;
-    std::size_t position = 0;
-
-    while (decoded < size && position < segment.size())
-    {
-      const auto control = static_cast<std::int8_t>(segment[position]);
-      position++;
-
-      if (control >= 0)
-      {
-        position += static_cast<std::size_t>(control) + 1;
-        decoded += static_cast<std::size_t>(control) + 1;
-      }
-      else if (control != -128)
-      {
-        position++;
-        decoded += static_cast<std::size_t>(1 - control);
-      }
-    }
-
-    if (decoded != size || position > segment.size())
-    {
-      throw CodecError("A segment of an RLE frame has another length than its pixels");
-    }
-
-    return segment.substr(0, position);
   }
 }

@@ -25,7 +25,4 @@ namespace OrthancPerf
                              std::size_t bytes);
   std::string DecodeRleFrame(std::string_view frame, std::size_t pixels, std::size_t samples,
                              std::size_t bytes);
-
-  // The part of a segment that decodes to exactly "size" bytes. Throws CodecError if there is none.
-  std::string_view CutRleSegment(std::string_view segment, std::size_t size);
 }
