@@ -12,7 +12,7 @@ target_link_libraries(OrthancPerfProgram PUBLIC OrthancPerfCore)
 
 # perf_add_worker_program(OrthancPerfDcmtk Dcmtk DCMTK): of Plugin/Transcoding/Program's folders
 # Dcmdata, Frames and Dcmtk, with the library Perf::DCMTK, if that is there. All but main() is
-# OrthancPerfDcmtkParts: objects, as some replace what the library brings.
+# OrthancPerfDcmtkParts, for fuzz targets.
 function(perf_add_worker_program name folder library)
   file(GLOB sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/Plugin/Transcoding/Program/Dcmdata/*.cpp

@@ -128,7 +128,7 @@ def test_lossy_compression_loses_no_overlay(start_orthanc: StartOrthanc, engine:
 
     orthanc = start_orthanc()
     content = change(Path(get_testdata_file("CT_small.dcm")), embed)
-    for target in (JPEG_EXTENDED, JPEG_LS_LOSSY):
+    for target in (JPEG_EXTENDED,) if engine == "dcmtk" else (JPEG_EXTENDED, JPEG_LS_LOSSY):
         tune(orthanc, Engine=engine, TransferSyntax=target)
         assert send(orthanc, content) == content
         assert list_transcodings(orthanc, 1)[0]["Outcome"] == "Declined"
@@ -164,6 +164,8 @@ def test_jpeg_ls_of_few_bits_is_readable_for_orthanc_and_others(
 ) -> None:
     orthanc = start_orthanc()
     for target, quality in ((JPEG_LS, 100), (JPEG_LS_LOSSY, 90)):
+        if target == JPEG_LS_LOSSY and engine == "dcmtk":
+            continue  # it writes none
         tune(orthanc, Engine=engine, TransferSyntax=target, LossyQuality=quality, Verify=True)
         for allocated, stored in ((8, 4), (8, 6), (8, 7), (16, 6), (16, 7)):
             orthanc.delete_all()

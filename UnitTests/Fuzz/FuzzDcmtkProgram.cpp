@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any file through what the program OrthancPerfDcmtk does (ProgramCheck.h)
 #include "Fuzz/ProgramCheck.h"
-#include "Transcoding/Program/Dcmtk/DcmtkEngine.h"
+#include "Transcoding/Program/Dcmtk/DcmtkCodec.h"
+#include "Transcoding/Program/Frames/FrameTranscoding.h"
 
 using namespace OrthancPerf;
 
@@ -16,8 +17,10 @@ extern "C" const char* __asan_default_options()
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-  static EngineProcess engine("DCMTK", [] { return std::make_unique<DcmtkEngine>(); });
+  static EngineProcess engine(
+      "DCMTK",
+      [] { return std::make_unique<FrameTranscoding>("dcmtk", std::make_unique<DcmtkCodec>()); });
   Input input(data, size);
-  ProgramCheck(engine, ProgramCheck::Kind::Dcmtk).Run(input);
+  ProgramCheck(engine).Run(input);
   return 0;
 }

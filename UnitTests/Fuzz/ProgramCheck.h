@@ -30,13 +30,7 @@ namespace OrthancPerf
   class ProgramCheck
   {
   public:
-    enum class Kind
-    {
-      Dcmtk,
-      Gdcm  // inflates nothing
-    };
-
-    ProgramCheck(EngineProcess& engine, Kind kind) : engine_(engine), kind_(kind)
+    explicit ProgramCheck(EngineProcess& engine) : engine_(engine)
     {
     }
 
@@ -146,8 +140,7 @@ namespace OrthancPerf
       const std::string plain = MakePlainImage(input);
       const Answer answer = Ask(plain, syntax.uid, quality, true);
       const bool isDone = IsDone(answer);
-      source.isOurs = changes.empty() &&
-                      (!isDone || syntax.coding != DataSetCoding::Deflated || kind_ == Kind::Dcmtk);
+      source.isOurs = changes.empty();
       source.file = isDone ? answer.result.file : plain;
 
       if (changes.empty() && !(isDone && syntax.isLossy))
@@ -177,12 +170,6 @@ namespace OrthancPerf
                    const TransferSyntax& target, unsigned int quality)
     {
       const Answer back = Ask(made.result.file, EXPLICIT, quality, true);
-
-      if (target.coding == DataSetCoding::Deflated && kind_ == Kind::Gdcm)
-      {
-        return;
-      }
-
       Require(IsDone(back), "what it has written is read: " + back.result.reason);
 
       if (IsDone(plain))
@@ -194,16 +181,16 @@ namespace OrthancPerf
 
     static bool MayChange(DicomTag tag)
     {
-      // (0028,2110): that it was lossy
-      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x00282110,
+      // (0028,2110): that it was lossy. (0088,0200): an icon.
+      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x00282110,    0x00880200,
                                               0x7fe00001, 0x7fe00002, TAG_PIXEL_DATA};
       return TAGS.count(tag) != 0 || (tag & 0xffff) == 0;  // or the length of a group
     }
 
-    // Between compressed transfer syntaxes, and to and from them, GDCM's program keeps the bytes of
-    // all other elements. So does DCMTK's where they are usual; what is lossy, DCMTK labels.
-    void CheckElements(const Source& source, const std::string& result,
-                       const TransferSyntax& target) const
+    // Between compressed transfer syntaxes, and to and from them, the bytes of all other elements
+    // stay
+    static void CheckElements(const Source& source, const std::string& result,
+                              const TransferSyntax& target)
     {
       const TransferSyntax* const syntax =
           FindTransferSyntax(Describe(source.file).transferSyntax.data());
@@ -211,8 +198,7 @@ namespace OrthancPerf
           syntax != nullptr && (syntax->isEncapsulated || target.isEncapsulated) &&
           syntax->coding == DataSetCoding::ExplicitLittleEndian && syntax->coding == target.coding;
 
-      if (!isCompressed ||
-          (kind_ == Kind::Dcmtk && (!source.isOurs || syntax->isLossy || target.isLossy)))
+      if (!isCompressed)
       {
         return;
       }
@@ -296,6 +282,5 @@ namespace OrthancPerf
     }
 
     EngineProcess& engine_;
-    const Kind kind_;
   };
 }

@@ -13,7 +13,6 @@
 #include "Dicom/RleFrame.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/LossySettings.h"
 #include "Transcoding/PixelComparison.h"
 #include "Transcoding/Program/AmbiguousValues.h"
 #include "Transcoding/Worker/IsolatedEngine.h"
@@ -86,9 +85,13 @@ namespace OrthancPerf
     }
 
 
-    void ExpectFailed(const std::string& file, const char* target)
+    // Whether it is declined or fails
+    void ExpectUndone(const std::string& file, const char* target)
     {
-      GetReason(file, target, TranscodingOutcome::Failed);
+      const EngineResult result = Transcode(file, target);
+      EXPECT_NE(result.outcome, TranscodingOutcome::Transcoded) << target;
+      EXPECT_TRUE(result.file.empty());
+      EXPECT_NE(result.reason, "");
     }
 
 
@@ -204,26 +207,6 @@ namespace OrthancPerf
     }
 
 
-    // Of samples of 8 bits
-    int GetLargestDifference(const std::string& expected, const std::string& actual)
-    {
-      const std::string_view one = Describe(expected).pixelData;
-      const std::string_view two = Describe(actual).pixelData;
-      EXPECT_EQ(one.size(), two.size());
-      const std::size_t size = Describe(expected).GetNativeSize().value_or(0);  // not the padding
-      int largest = 0;
-
-      for (std::size_t i = 0; i < std::min({size, one.size(), two.size()}); i++)
-      {
-        const int difference =
-            static_cast<std::uint8_t>(one[i]) - static_cast<std::uint8_t>(two[i]);
-        largest = std::max(largest, std::abs(difference));
-      }
-
-      return largest;
-    }
-
-
     // The image in this encapsulated transfer syntax, with that for its Pixel Data
     std::string MakeEncapsulated(const SampleShape& shape, const char* syntax,
                                  const std::vector<std::string>& fragments)
@@ -249,7 +232,7 @@ namespace OrthancPerf
 
     EXPECT_TRUE(GetEngine().CanWrite(JPEG_BASELINE));
     EXPECT_TRUE(GetEngine().CanWrite(JPEG_EXTENDED));
-    EXPECT_TRUE(GetEngine().CanWrite(JPEG_LS_NEAR));
+    EXPECT_FALSE(GetEngine().CanWrite(JPEG_LS_NEAR));
     EXPECT_FALSE(GetEngine().CanWrite(JPEG_2000));
   }
 
@@ -348,11 +331,23 @@ namespace OrthancPerf
   {
     const std::string frames =
         Make(MakeSampleImage(MakeShape(16, 12, false, 1, false, 2)), JPEG_LOSSLESS);
+    std::string offsets;
+    std::string lengths;
+    std::size_t next = 0;
+
+    for (const FrameFragments& frame :
+         FindFrames(Describe(frames).encapsulatedPixels, JPEG_LOSSLESS, 2))
+    {
+      AppendInteger(offsets, next, 8);
+      AppendInteger(lengths, frame.front().size(), 8);
+      next += 8 + frame.front().size();
+    }
+
     const std::string file = Edit(frames,
-                                  [](DataSetEditor& editor)
+                                  [&](DataSetEditor& editor)
                                   {
-                                    editor.Set(0x7fe00001, "OV", std::string(16, '\0'));
-                                    editor.Set(0x7fe00002, "OV", std::string(16, '\0'));
+                                    editor.Set(0x7fe00001, "OV", offsets);
+                                    editor.Set(0x7fe00002, "OV", lengths);
                                   });
 
     for (const char* target : {EXPLICIT_LITTLE_ENDIAN, JPEG_LS, RLE})
@@ -516,7 +511,7 @@ namespace OrthancPerf
                                        editor.Set(0x00082112, "SQ", item);
                                      });
 
-    for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_NEAR, JPEG_LOSSLESS})
+    for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LOSSLESS})
     {
       const std::string made = Make(derived, target);
       const DataSetEditor editor(made.data(), made.size());
@@ -621,20 +616,20 @@ namespace OrthancPerf
   }
 
 
-  // Viewers without a window spread what Bits Stored allows, which is 12 bits then
-  TEST(DcmtkEngine, LossyJpegOfTwelveBitsDarkensNoImageWithoutAWindow)
+  // Viewers without a window spread what Bits Stored allows: 12 of them would darken the image
+  TEST(DcmtkEngine, LossyJpegOfTwelveBitsDarkensNoImage)
   {
-    const std::string plain = MakeSampleImage(MakeShape(16, 10));
-    ExpectDeclined(plain, JPEG_EXTENDED);
-    Make(MakeSampleImage(MakeShape(16, 12)), JPEG_EXTENDED);
+    const std::string file = MakeSampleImage(MakeShape(16, 10));
+    const std::string made = Make(file, JPEG_EXTENDED);
+    EXPECT_EQ(Describe(made).bitsStored, 10);
 
-    const std::string windowed = Edit(plain,
-                                      [](DataSetEditor& file)
-                                      {
-                                        file.Set(0x00281050, "DS", "512");
-                                        file.Set(0x00281051, "DS", "1024");
-                                      });
-    EXPECT_EQ(12, Describe(Make(windowed, JPEG_EXTENDED)).bitsStored);
+    const std::string back = Make(made, EXPLICIT_LITTLE_ENDIAN);
+    const std::string_view pixels = Describe(back).pixelData;
+
+    for (std::size_t i = 1; i < pixels.size(); i += 2)
+    {
+      ASSERT_LT(static_cast<std::uint8_t>(pixels[i]), 4);  // the upper byte of 10 bits
+    }
   }
 
 
@@ -693,50 +688,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(DcmtkEngine, NearLosslessKeepsItsWord)
-  {
-    for (const SampleShape& shape :
-         {MakeShape(8, 8), MakeShape(8, 8, false, 3), MakeShape(8, 8, false, 3, true, 2)})
-    {
-      for (const std::string& file : {MakeSampleImage(shape), MakeNoise(shape)})
-      {
-        for (const unsigned int quality : {50u, 90u, 95u, 100u})
-        {
-          const std::string back = Make(Make(file, JPEG_LS_NEAR, quality), EXPLICIT_LITTLE_ENDIAN);
-
-          if (!shape.isPlanar)  // else the samples are in another order now
-          {
-            EXPECT_LE(GetLargestDifference(file, back), GetNearLosslessError(quality))
-                << quality << ", " << ToText(shape);
-          }
-
-          EXPECT_EQ(CompareGeometry(Describe(file), Describe(back)).verdict,
-                    PixelComparison::Verdict::Same);
-        }
-      }
-    }
-  }
-
-
-  TEST(DcmtkEngine, NearLosslessNoiseDoesNoHarm)
-  {
-    // It gets larger, so that DCMTK writes behind its buffer (RoomyArrays.cpp)
-    for (std::uint16_t size = 1; size <= 64; size++)
-    {
-      for (const std::uint16_t bits : {8, 16})
-      {
-        SampleShape shape = MakeShape(bits, bits);
-        shape.rows = shape.columns = size;
-        const std::string file = MakeNoise(shape);
-        EXPECT_EQ(CompareGeometry(Describe(file), Describe(Make(Make(file, JPEG_LS_NEAR, 95),
-                                                                EXPLICIT_LITTLE_ENDIAN)))
-                      .verdict,
-                  PixelComparison::Verdict::Same);
-      }
-    }
-  }
-
-
   TEST(DcmtkEngine, DeclinesWhatASyntaxIsNotFor)
   {
     ExpectDeclined(MakeSampleImage(MakeShape(16, 12)), JPEG_BASELINE);
@@ -754,8 +705,7 @@ namespace OrthancPerf
     constexpr std::size_t FIRST_VR = 136;  // of the group length
     std::string file = MakeSampleImage(MakeShape(8, 8));
     file.insert(FIRST_VR, std::string("\x22\x6c\x3d\xb9\xfe\x7e\0\0", 8));  // a length of 3 GB
-    EXPECT_EQ("the File Meta Information goes beyond the end of the file",
-              GetReason(file, EXPLICIT_LITTLE_ENDIAN, TranscodingOutcome::Failed));
+    ExpectUndone(file, IMPLICIT_LITTLE_ENDIAN);
   }
 
 
@@ -763,7 +713,7 @@ namespace OrthancPerf
   {
     SampleShape shape = MakeShape(8, 8);
     shape.columns = 1;
-    shape.rows = 65501;
+    shape.rows = 65001;
     const std::string file = MakeSampleImage(shape);
 
     for (const char* target : {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LOSSLESS_ANY, JPEG_LOSSLESS})
@@ -772,7 +722,7 @@ namespace OrthancPerf
     }
 
     ExpectSamePixels(file, Make(Make(file, JPEG_LS), EXPLICIT_LITTLE_ENDIAN), "tall");
-    shape.rows = 65500;
+    shape.rows = 65000;
     Make(MakeSampleImage(shape), JPEG_LOSSLESS);
   }
 
@@ -784,8 +734,6 @@ namespace OrthancPerf
       for (const std::uint16_t allocated : {8, 16})
       {
         const std::string file = MakeSampleImage(MakeShape(allocated, stored));
-        ExpectDeclined(file, JPEG_LS_NEAR);
-
         const std::string encoded = Make(file, JPEG_LS);
         const FrameFragments frame =
             FindFrames(Describe(encoded).encapsulatedPixels, JPEG_LS, 1).front();
@@ -810,18 +758,9 @@ namespace OrthancPerf
     // An overlay, or the stored bits at the upper end
     const std::string noise = MakeNoise(MakeShape(16, 16));
     ExpectDeclined(describe(noise, 12, 11), JPEG_EXTENDED);
-    ExpectDeclined(describe(noise, 12, 11), JPEG_LS_NEAR);
     ExpectDeclined(describe(noise, 12, 15), JPEG_EXTENDED);
-    ExpectDeclined(describe(noise, 12, 15), JPEG_LS_NEAR);
-    ExpectDeclined(describe(MakeNoise(MakeShape(8, 8)), 7, 6), JPEG_LS_NEAR);
-    ExpectDeclined(describe(MakeNoise(MakeShape(8, 8, false, 3, true)), 7, 6), JPEG_LS_NEAR);
 
-    // Without an error nothing is lost
-    const std::string overlay = describe(noise, 12, 11);
-    const std::string back = Make(Make(overlay, JPEG_LS_NEAR, 100), EXPLICIT_LITTLE_ENDIAN);
-    EXPECT_TRUE(Describe(back).pixelData == Describe(overlay).pixelData);
     Make(MakeSampleImage(MakeShape(16, 12)), JPEG_EXTENDED);
-    Make(MakeSampleImage(MakeShape(16, 12)), JPEG_LS_NEAR);
   }
 
 
@@ -830,7 +769,7 @@ namespace OrthancPerf
     const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)), [](DataSetEditor& editor)
                                   { editor.Set(0x00280004, "CS", "MILLER\xff"); });
     const std::string reason = GetReason(file, JPEG_BASELINE, TranscodingOutcome::Declined);
-    EXPECT_EQ(reason, "lossy JPEG of an unknown Photometric Interpretation is not defined");
+    EXPECT_EQ(reason, "Images of this Photometric Interpretation are not transcoded");
   }
 
 
@@ -841,8 +780,15 @@ namespace OrthancPerf
 
     for (const char* target : {IMPLICIT_LITTLE_ENDIAN, EXPLICIT_LITTLE_ENDIAN, DEFLATED})
     {
-      EXPECT_TRUE(Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN) ==
-                  Make(file, EXPLICIT_LITTLE_ENDIAN));
+      const std::string back = Make(Make(file, target), EXPLICIT_LITTLE_ENDIAN);
+      const DataSetEditor before(file.data(), file.size());
+      const DataSetEditor after(back.data(), back.size());
+      ASSERT_EQ(before.GetElements().size(), after.GetElements().size()) << target;
+
+      for (const DataSetEditor::Element& element : before.GetElements())
+      {
+        EXPECT_TRUE(after.Find(element.tag)->bytes == element.bytes) << target;
+      }
     }
 
     for (const char* target : {JPEG_BASELINE, JPEG_LOSSLESS, JPEG_LS, RLE})
@@ -884,12 +830,12 @@ namespace OrthancPerf
 
     for (const char* target : {JPEG_LOSSLESS, JPEG_LOSSLESS_ANY, JPEG_LS, RLE})
     {
-      ExpectFailed(Edit(MakeSampleImage(huge), lie), target);
+      ExpectUndone(Edit(MakeSampleImage(huge), lie), target);
     }
 
     for (const char* source : {JPEG_BASELINE, JPEG_LOSSLESS, JPEG_LS, RLE})
     {
-      ExpectFailed(Edit(MakeEncapsulated(huge, source, {"0123456789"}), lie),
+      ExpectUndone(Edit(MakeEncapsulated(huge, source, {"0123456789"}), lie),
                    EXPLICIT_LITTLE_ENDIAN);
     }
   }
@@ -908,7 +854,10 @@ namespace OrthancPerf
 
     for (const char* target : LOSSLESS)
     {
-      ExpectFailed(file, target);
+      if (std::string(target) != EXPLICIT_LITTLE_ENDIAN)  // what it is
+      {
+        ExpectUndone(file, target);
+      }
     }
   }
 
@@ -918,7 +867,7 @@ namespace OrthancPerf
   {
     const std::string file = Edit(MakeSampleImage(MakeShape(8, 8)), [](DataSetEditor& editor)
                                   { editor.Set(0x00220020, "LO", "PATIENT"); });
-    ExpectFailed(file, IMPLICIT_LITTLE_ENDIAN);
+    ExpectUndone(file, IMPLICIT_LITTLE_ENDIAN);
     ExpectSamePixels(file, Make(Make(file, JPEG_LS), EXPLICIT_LITTLE_ENDIAN), "another VR");
   }
 
@@ -934,13 +883,13 @@ namespace OrthancPerf
       // A frame less than is said
       const std::string more =
           Edit(file, [](DataSetEditor& editor) { editor.Set(0x00280008, "IS", "3 "); });
-      ExpectFailed(more, EXPLICIT_LITTLE_ENDIAN);
+      ExpectUndone(more, EXPLICIT_LITTLE_ENDIAN);
 
       // No image begins like this
-      ExpectFailed(MakeEncapsulated(shape, source, {std::string(100, 'x'), "yy"}),
+      ExpectUndone(MakeEncapsulated(shape, source, {std::string(100, 'x'), "yy"}),
                    EXPLICIT_LITTLE_ENDIAN);
-      ExpectFailed(MakeEncapsulated(shape, source, {}), EXPLICIT_LITTLE_ENDIAN);
-      ExpectFailed(MakeEncapsulated(shape, source, {"", ""}), EXPLICIT_LITTLE_ENDIAN);
+      ExpectUndone(MakeEncapsulated(shape, source, {}), EXPLICIT_LITTLE_ENDIAN);
+      ExpectUndone(MakeEncapsulated(shape, source, {"", ""}), EXPLICIT_LITTLE_ENDIAN);
     }
   }
 
@@ -964,7 +913,7 @@ namespace OrthancPerf
       EXPECT_EQ(Describe(native).pixelData, "\x11\x12\x13\x13\x13\x14") << target;
     }
 
-    ExpectFailed(make("\xfd\x13"), EXPLICIT_LITTLE_ENDIAN);  // four pixels of six
+    ExpectUndone(make("\xfd\x13"), EXPLICIT_LITTLE_ENDIAN);  // four pixels of six
   }
 
 
@@ -987,8 +936,10 @@ namespace OrthancPerf
 
     for (std::size_t size = 0; size < file.size(); size += 97)
     {
-      const EngineResult result = Transcode(file.substr(0, size), EXPLICIT_LITTLE_ENDIAN);
-      EXPECT_EQ(result.outcome, TranscodingOutcome::Failed) << size << " " << result.reason;
+      const std::string cut = file.substr(0, size);
+      const EngineResult result = Transcode(cut, EXPLICIT_LITTLE_ENDIAN);
+      const bool hasNoPixels = Describe(cut).kind == PixelDataKind::None;  // cut between elements
+      EXPECT_TRUE(hasNoPixels || result.outcome != TranscodingOutcome::Transcoded) << size;
     }
 
     std::uint32_t state = 1;

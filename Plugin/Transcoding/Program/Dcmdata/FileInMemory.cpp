@@ -133,6 +133,27 @@ namespace OrthancPerf
       CheckDone(condition, "read the file");
       file.transferEnd();
     }
+
+    // The file as a whole
+    std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax)
+    {
+      std::string bytes = Write(file, syntax);
+
+      // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need
+      // be
+      bytes.resize(bytes.size() + bytes.size() % 2);
+      ClearTiffPreamble(bytes);
+
+      // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
+      // items
+      if (syntax == EXS_LittleEndianImplicit)
+      {
+        DcmFileFormat again;
+        Read(again, bytes);
+      }
+
+      return bytes;
+    }
   }
 
 
@@ -145,45 +166,18 @@ namespace OrthancPerf
   }
 
 
-  void ReadFile(DcmFileFormat& file, std::string_view bytes)
-  {
-    CheckDeflated(bytes);
-    Read(file, bytes);
-    SetSigns(*file.getDataset());
-  }
-
-
-  std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax)
-  {
-    std::string bytes = Write(file, syntax);
-
-    // A deflated data set ends at an even place (DICOM PS3.5 section A.5): with a zero, if need be
-    bytes.resize(bytes.size() + bytes.size() % 2);
-    ClearTiffPreamble(bytes);
-
-    // An element that had a wrong VR is what the dictionary says now: a sequence, say, without
-    // items
-    if (syntax == EXS_LittleEndianImplicit)
-    {
-      DcmFileFormat again;
-      Read(again, bytes);
-    }
-
-    return bytes;
-  }
-
-
   std::string ConvertFile(std::string_view file, const char* transferSyntax)
   {
-    const std::string problem = FindDcmdataProblem();
-
-    if (!problem.empty())
+    // Without it all elements of implicit VR would become "UN"
+    if (!dcmDataDict.isDictionaryLoaded())
     {
-      throw NotCovered(problem);
+      throw NotCovered("DCMTK does not find its data dictionary");
     }
 
     DcmFileFormat dicom;
-    ReadFile(dicom, file);
+    CheckDeflated(file);
+    Read(dicom, file);
+    SetSigns(*dicom.getDataset());
     return WriteFile(dicom, DcmXfer(transferSyntax).getXfer());
   }
 
@@ -194,10 +188,4 @@ namespace OrthancPerf
                                  syntax->coding == DataSetCoding::ExplicitBigEndian);
   }
 
-
-  std::string FindDcmdataProblem()
-  {
-    // Without it all elements of implicit VR would become "UN"
-    return dcmDataDict.isDictionaryLoaded() ? "" : "DCMTK does not find its data dictionary";
-  }
 }

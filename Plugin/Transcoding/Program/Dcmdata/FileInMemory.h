@@ -16,20 +16,12 @@ namespace OrthancPerf
   // Throws unless DCMTK has done the deed: "write the file"
   void CheckDone(const OFCondition& condition, const char* deed);
 
-  // The bytes outlive the file, which is new. Throws NotCovered where implicit VR does not tell
-  // what a value is (ValueSigns.h), or where a deflated element comes twice or is out of order.
-  void ReadFile(DcmFileFormat& file, std::string_view bytes);
-
-  // The file as a whole, with its group lengths made anew
-  std::string WriteFile(DcmFileFormat& file, E_TransferSyntax syntax);
-
-  // A file without compressed pixels in another transfer syntax of that kind: dcmdata alone holds
-  // no codec
+  // A file without compressed pixels in another transfer syntax of that kind, with its group
+  // lengths made anew: dcmdata alone holds no codec. Throws NotCovered where implicit VR does not
+  // tell what a value is (ValueSigns.h), or where a deflated element comes twice or is out of
+  // order.
   std::string ConvertFile(std::string_view file, const char* transferSyntax);
 
   // Whether there is an engine that reads it; nullptr: an unknown one
   bool IsReadable(const TransferSyntax* syntax) noexcept;
-
-  // Why dcmdata can't be used; empty: it can
-  std::string FindDcmdataProblem();
 }

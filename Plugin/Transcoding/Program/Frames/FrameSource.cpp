@@ -11,9 +11,9 @@ namespace OrthancPerf
   {
     FrameFormat GetFormat(const ImageDescription& image)
     {
-      if (image.bitsAllocated != 8 && image.bitsAllocated != 16 && image.bitsAllocated != 32)
+      if (image.bitsAllocated % 8 != 0 || image.bitsAllocated > 32)
       {
-        throw NotCovered("Only 8, 16 or 32 Bits Allocated are transcoded");
+        throw NotCovered("Only 8, 16, 24 or 32 Bits Allocated are transcoded");
       }
 
       if (!image.HasLegalBits())

@@ -2,8 +2,10 @@
 #include "Transcoding/Program/Frames/FrameTranscoding.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/ImageDescription.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
@@ -220,6 +222,51 @@ namespace OrthancPerf
 
       editor.Set(TAG_PIXEL_DATA, source.GetFormat().bitsAllocated > 8 ? "OW" : "OB", pixels);
     }
+
+
+    // The content of the one item of a sequence, an element in Explicit VR; empty if it is not like
+    // that. Where lengths are undefined, there are delimiters (DICOM PS3.5 section 7.5).
+    std::string_view GetOnlyItem(std::string_view sequence)
+    {
+      constexpr std::size_t SEQUENCE_HEADER = 12;
+      constexpr std::size_t ITEM_HEADER = 8;
+      constexpr std::size_t DELIMITER = 8;
+      constexpr std::string_view UNDEFINED("\xff\xff\xff\xff");
+      const bool hasDelimiter = sequence.substr(8, 4) == UNDEFINED;
+      const std::size_t around = SEQUENCE_HEADER + (hasDelimiter ? DELIMITER : 0);
+
+      if (sequence.substr(4, 2) != "SQ" || sequence.size() < around + ITEM_HEADER)
+      {
+        return {};
+      }
+
+      const std::string_view item = sequence.substr(SEQUENCE_HEADER, sequence.size() - around);
+      const std::string_view content = item.substr(ITEM_HEADER);
+      std::string length;
+      AppendInteger(length, content.size(), 4);
+
+      if (item.substr(4, 4) == UNDEFINED && content.size() >= DELIMITER)
+      {
+        return content.substr(0, content.size() - DELIMITER);
+      }
+
+      return item.substr(4, 4) == length ? content : std::string_view();
+    }
+
+
+    // Of elements in the transfer syntax
+    std::string MakeFile(std::string_view elements, const TransferSyntax& syntax)
+    {
+      std::string meta;
+      std::string length;
+      AppendElement(meta, TAG_TRANSFER_SYNTAX_UID, "UI", syntax.uid);
+      AppendInteger(length, meta.size(), 4);
+
+      std::string file(128, '\0');
+      file.append("DICM");
+      AppendElement(file, TAG_FILE_META_LENGTH, "UL", length);
+      return file.append(meta).append(elements);
+    }
   }
 
 
@@ -261,6 +308,7 @@ namespace OrthancPerf
   std::string FrameTranscoding::Run(std::string_view file, const TransferSyntax& target,
                                     unsigned int quality) const
   {
+    const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
     const ImageDescription image = DescribeImage(file.data(), file.size());
     const TransferSyntax* const source = FindTransferSyntax(image.transferSyntax.data());
 
@@ -269,40 +317,11 @@ namespace OrthancPerf
       return std::string(file);
     }
 
-    Check(image, source, target);
+    CheckReadable(source);
 
-    if (!source->isEncapsulated && !target.isEncapsulated)
-    {
-      return ConvertFile(file, target.uid);
-    }
-
-    const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
-
-    if (source->coding != plain.coding)
-    {
-      return TranscodePixels(ConvertFile(file, plain.uid), target, quality);
-    }
-
-    return target.coding == plain.coding
-               ? TranscodePixels(file, target, quality)
-               : ConvertFile(TranscodePixels(file, plain, quality), target.uid);
-  }
-
-
-  void FrameTranscoding::Check(const ImageDescription& image, const TransferSyntax* source,
-                               const TransferSyntax& target) const
-  {
     if (image.isDeflated)
     {
-      // A few bytes may become gigabytes, to which dcmdata sets no limit
-      throw NotCovered("inflating is left to dcmtk");
-    }
-
-    if (!IsReadable(source) ||
-        (source->codestream != CodestreamKind::None && source->codestream != CodestreamKind::Rle &&
-         !codec_->CanDecode(source->codestream)))
-    {
-      throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
+      return Run(ConvertFile(file, plain.uid), target, quality);
     }
 
     if (image.bitsAllocated > 16 && source->coding == DataSetCoding::ExplicitBigEndian)
@@ -316,6 +335,71 @@ namespace OrthancPerf
     {
       throw NotCovered(obstacle);
     }
+
+    if (!source->isEncapsulated && !target.isEncapsulated)
+    {
+      return ConvertFile(file, target.uid);
+    }
+
+    if (image.hasNestedFragments)
+    {
+      return Run(DecodeIcon(file, *source), target, quality);
+    }
+
+    if (source->coding != plain.coding)
+    {
+      return TranscodePixels(ConvertFile(file, plain.uid), target, quality);
+    }
+
+    return target.coding == plain.coding
+               ? TranscodePixels(file, target, quality)
+               : ConvertFile(TranscodePixels(file, plain, quality), target.uid);
+  }
+
+
+  void FrameTranscoding::CheckReadable(const TransferSyntax* source) const
+  {
+    const bool isDecoded = source != nullptr && (source->codestream == CodestreamKind::None ||
+                                                 source->codestream == CodestreamKind::Rle ||
+                                                 codec_->CanDecode(source->codestream));
+
+    if (!IsReadable(source) || !isDecoded)
+    {
+      throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
+    }
+  }
+
+
+  // The compressed pixels of an Icon Image Sequence (DICOM PS3.3 section C.7.6.1.1.6) are in the
+  // transfer syntax of the whole
+  std::string FrameTranscoding::DecodeIcon(std::string_view file,
+                                           const TransferSyntax& source) const
+  {
+    constexpr DicomTag TAG_ICON_IMAGE_SEQUENCE = 0x00880200;
+    DataSetEditor editor(file.data(), file.size());
+    const DataSetEditor::Element* const sequence = editor.Find(TAG_ICON_IMAGE_SEQUENCE);
+    const std::string icon =
+        MakeFile(sequence == nullptr ? std::string_view() : GetOnlyItem(sequence->bytes), source);
+
+    if (DescribeImage(icon.data(), icon.size()).kind != PixelDataKind::Encapsulated)
+    {
+      throw NotCovered("A sequence other than an icon's has compressed pixels of its own");
+    }
+
+    const std::string decoded =
+        Run(icon, *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN), 1);
+    const DataSetEditor elements(decoded.data(), decoded.size());
+    std::string content;
+    std::string item;
+
+    for (const DataSetEditor::Element& element : elements.GetElements())
+    {
+      content.append(element.bytes);
+    }
+
+    AppendItem(item, content);
+    editor.Set(TAG_ICON_IMAGE_SEQUENCE, "SQ", item);
+    return editor.Write();
   }
 
 
@@ -328,12 +412,6 @@ namespace OrthancPerf
 
     if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
     {
-      // The compressed pixels of an Icon Image Sequence are in the transfer syntax of the whole
-      if (image.hasNestedFragments)
-      {
-        throw NotCovered("A sequence, an icon's probably, has compressed pixels of its own");
-      }
-
       FrameSource source(*codec_, image, file.size());
       std::string_view colors = source.GetColors();
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DataSetEditor.h"
-#include "Dicom/ImageDescription.h"
 #include "Dicom/TransferSyntax.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/Program/Frames/FrameCodec.h"
@@ -41,8 +39,8 @@ namespace OrthancPerf
   private:
     std::string Run(std::string_view file, const TransferSyntax& target,
                     unsigned int quality) const;
-    void Check(const ImageDescription& image, const TransferSyntax* source,
-               const TransferSyntax& target) const;
+    void CheckReadable(const TransferSyntax* source) const;
+    std::string DecodeIcon(std::string_view file, const TransferSyntax& source) const;
     std::string TranscodePixels(std::string_view file, const TransferSyntax& target,
                                 unsigned int quality) const;
 
