@@ -369,13 +369,8 @@ namespace OrthancPerf
 
     if (transcoding.report.outcome != TranscodingOutcome::Unneeded)
     {
-      std::optional<InstanceIdentity> identity;
-
-      if (!transcoding.file.empty())
-      {
-        identity = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
-      }
-
+      const auto identity =
+          transcoding.file.empty() ? std::nullopt : std::make_optional(transcoding.identity);
       tracker_.OnTranscoderEnd(Clock::now(), Describe(transcoding.report), identity);
     }
   }

@@ -222,8 +222,9 @@ namespace OrthancPerf
     EngineResult result =
         Uncompress(surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN),
                    received_.data(), received_.size(), surroundings_.deadline);
+    const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
     problem_ = result.outcome == Outcome::Transcoded
-                   ? FindFlaw(result.file, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
+                   ? FindFlaw(check, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
                               identity_.sopInstanceUid.data())
                    : result.reason;
 
@@ -234,7 +235,7 @@ namespace OrthancPerf
 
     inflated_ = std::move(result.file);
     image_ = DescribeImage(inflated_.data(), inflated_.size());
-    identity_.hasher = CheckDicomFile(inflated_.data(), inflated_.size()).hasher;
+    identity_.hasher = check.hasher;
     return true;
   }
 
@@ -355,7 +356,9 @@ namespace OrthancPerf
                                            const std::string& target,
                                            Transcoding& transcoding) const
   {
-    std::string flaw = FindFlaw(transcoding.file, target, identity_.sopInstanceUid.data());
+    const DicomFileCheck check = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
+    transcoding.identity = static_cast<const InstanceIdentity&>(check);
+    std::string flaw = FindFlaw(check, target, identity_.sopInstanceUid.data());
 
     if (flaw.empty() && isIncoming_ && IsLosslessCompression(target) &&
         transcoding.file.size() > received_.size())
@@ -367,7 +370,7 @@ namespace OrthancPerf
 
     if (flaw.empty())
     {
-      flaw = FindChange(transcoding.file);
+      flaw = FindChange(check, transcoding.file);
 
       if (!flaw.empty())
       {
@@ -385,7 +388,7 @@ namespace OrthancPerf
 
     if (flaw.empty() && IsLossy(target))
     {
-      flaw = Derive(target, transcoding.file);
+      flaw = Derive(target, transcoding);
     }
 
     return flaw;
@@ -393,10 +396,9 @@ namespace OrthancPerf
 
 
   // For Orthanc, it would be another instance, or show something else
-  std::string InstanceTranscoding::FindChange(const std::string& file) const
+  std::string InstanceTranscoding::FindChange(const DicomFileCheck& check,
+                                              const std::string& file) const
   {
-    const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
-
     if (check.verdict == DicomFileVerdict::Readable &&
         !check.hasher.HasSameIdentifiers(identity_.hasher))
     {
@@ -431,15 +433,18 @@ namespace OrthancPerf
   }
 
 
-  std::string InstanceTranscoding::Derive(const std::string& target, std::string& file) const
+  std::string InstanceTranscoding::Derive(const std::string& target, Transcoding& transcoding) const
   {
     try
     {
       const std::string_view source = GetSource(target);
       const unsigned int quality = surroundings_.settings.lossyQuality;
       const LossyDerivation derivation = {target, quality, MakeDerivedUid(image_, target, quality)};
+      std::string& file = transcoding.file;
       file = DescribeLossyDerivation(file, source.data(), source.size(), derivation);
-      return FindFlaw(file, target, derivation.sopInstanceUid);
+      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+      transcoding.identity = static_cast<const InstanceIdentity&>(check);
+      return FindFlaw(check, target, derivation.sopInstanceUid);
     }
     catch (const std::exception& error)
     {

@@ -65,10 +65,10 @@ namespace OrthancPerf
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
     std::string Examine(const ITranscodingEngine& engine, const std::string& target,
                         Transcoding& transcoding) const;
-    std::string FindChange(const std::string& file) const;
+    std::string FindChange(const DicomFileCheck& check, const std::string& file) const;
     std::string Verify(const ITranscodingEngine& engine, const std::string& target,
                        const std::string& file) const;
-    std::string Derive(const std::string& target, std::string& file) const;
+    std::string Derive(const std::string& target, Transcoding& transcoding) const;
 
     TranscodingSurroundings surroundings_;
     bool isIncoming_ = false;

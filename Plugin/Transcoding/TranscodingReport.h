@@ -57,7 +57,8 @@ namespace OrthancPerf
   struct Transcoding
   {
     TranscodingReport report;
-    std::string file;  // empty unless the outcome is Transcoded
+    std::string file;           // empty unless the outcome is Transcoded
+    InstanceIdentity identity;  // of the file
 
     // The file cannot be used: the instance stays what it was
     void Fail(const std::string& reason)

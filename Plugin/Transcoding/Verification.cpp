@@ -205,11 +205,9 @@ namespace OrthancPerf
   }
 
 
-  std::string FindFlaw(const std::string& file, const std::string& transferSyntax,
+  std::string FindFlaw(const DicomFileCheck& check, const std::string& transferSyntax,
                        const std::string& sopInstanceUid)
   {
-    const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
-
     if (!check.IsAcceptable())
     {
       return std::string("wrote an unreadable file: ") + ToLabel(check.verdict);

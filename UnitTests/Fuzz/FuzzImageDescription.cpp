@@ -40,7 +40,8 @@ namespace
       const std::string derived =
           OrthancPerf::DescribeLossyDerivation(file, data, size, {JPEG_BASELINE, 90, "2.25.1"});
 
-      OrthancPerf::FindFlaw(derived, JPEG_BASELINE, "2.25.1");
+      OrthancPerf::FindFlaw(OrthancPerf::CheckDicomFile(derived.data(), derived.size()),
+                            JPEG_BASELINE, "2.25.1");
       const OrthancPerf::DataSetEditor again(derived.data(), derived.size());
       OrthancPerf::Require(again.GetText(0x00080018) == "2.25.1");
     }

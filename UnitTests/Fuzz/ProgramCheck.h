@@ -161,7 +161,9 @@ namespace OrthancPerf
     static bool HasFlaw(const Source& source, const Answer& made, const TransferSyntax& target)
     {
       const DicomFileCheck check = CheckDicomFile(source.file.data(), source.file.size());
-      const std::string flaw = FindFlaw(made.result.file, target.uid, check.sopInstanceUid.data());
+      const std::string& file = made.result.file;
+      const std::string flaw = FindFlaw(CheckDicomFile(file.data(), file.size()), target.uid,
+                                        check.sopInstanceUid.data());
       Require(!source.isOurs || flaw.empty() || !check.IsAcceptable(), flaw);
       return !flaw.empty();
     }

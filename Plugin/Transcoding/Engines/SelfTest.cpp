@@ -128,7 +128,8 @@ namespace OrthancPerf
                                     const std::string& transferSyntax,
                                     const std::string& file) const
   {
-    std::string problem = FindFlaw(file, transferSyntax, sample.sopInstanceUid);
+    std::string problem =
+        FindFlaw(CheckDicomFile(file.data(), file.size()), transferSyntax, sample.sopInstanceUid);
 
     if (!problem.empty())
     {
