@@ -246,6 +246,7 @@ namespace
                    server.tracker,
                    server.traffic,
                    store,
+                   true,
                    server.tuner,
                    server.recorder,
                    {server.engines, server.transcoder, failures, server.lock, [] { return true; },
