@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <future>
+#include <memory>
 
 namespace OrthancPerf
 {
@@ -15,9 +16,11 @@ namespace OrthancPerf
   {
     std::string TryAndWait(const std::string& folder)
     {
-      std::promise<std::string> answer;
-      TryToStore(folder, [&answer](const std::string& problem) { answer.set_value(problem); });
-      return answer.get_future().get();
+      // Shared: the thread may still be in set_value() when the answer is here
+      const auto answer = std::make_shared<std::promise<std::string>>();
+      std::future<std::string> future = answer->get_future();
+      TryToStore(folder, [answer](const std::string& problem) { answer->set_value(problem); });
+      return future.get();
     }
   }
 
