@@ -4,6 +4,7 @@
 
 #include <future>
 #include <gtest/gtest.h>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -69,14 +70,15 @@ namespace OrthancPerf
 
   TEST_F(JobWatchTest, NobodyWaitsForOrthancForEver)
   {
-    std::promise<void> end;
-    ask_ = [&end]
+    // Shared: a busy machine may begin to ask only when the test is over
+    const auto end = std::make_shared<std::promise<void>>();
+    ask_ = [end]
     {
-      end.get_future().wait();
+      end->get_future().wait();
       return MERGE;
     };
     EXPECT_EQ(std::nullopt, watch_.GetTypes(std::chrono::milliseconds(1)));
-    end.set_value();
+    end->set_value();
   }
 
 
