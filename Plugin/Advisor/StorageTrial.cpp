@@ -86,7 +86,7 @@ namespace OrthancPerf
       }
       catch (const std::bad_alloc&)
       {
-        // No answer, then
+        answer("out of memory");  // so short that it takes none; without an answer nobody asks again
       }
     };
 

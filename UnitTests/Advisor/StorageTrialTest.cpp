@@ -5,10 +5,13 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <new>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -40,6 +43,26 @@ namespace OrthancPerf
   {
     EXPECT_EQ(TryAndWait("/proc/self/no-such-folder"), "No such file or directory");
     EXPECT_NE(TryAndWait("/proc/self"), "");
+  }
+
+
+  // Else the health of the server would be bad until its next start
+  TEST(StorageTrial, WithoutMemoryThereIsAnAnswer)
+  {
+    const auto answer = std::make_shared<std::promise<std::string>>();
+    std::future<std::string> future = answer->get_future();
+    TryToStore(testing::TempDir(),
+               [answer, isFirst = true](const std::string& problem) mutable
+               {
+                 if (std::exchange(isFirst, false))
+                 {
+                   throw std::bad_alloc();
+                 }
+
+                 answer->set_value(problem);
+               });
+    ASSERT_EQ(future.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+    EXPECT_EQ(future.get(), "out of memory");
   }
 
 
