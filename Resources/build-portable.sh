@@ -438,7 +438,7 @@ pack()
   mkdir -p "$folder"/{docker,documentation/reports,fleet,grafana,prometheus}
   cp "$FOLDER"/plugin/{libOrthancPerf.so,OrthancPerfDcmtk,OrthancPerfGdcm} COPYING NEWS \
     Resources/Configuration/{access.lua,perf.json} "$folder"
-  find Resources/Docker -maxdepth 1 -type f -exec cp --target-directory="$folder/docker" {} +
+  find Resources/Docker -maxdepth 1 -type f ! -name '.*' -exec cp --target-directory="$folder/docker" {} +
   cp Resources/Documentation/*.{md,yaml,svg,png} "$folder/documentation"
   cp Resources/Fleet/{perf-fleet,*.*} "$folder/fleet"
   find Resources/Documentation/reports '(' -name '*.md' -o -name '*.svg' ')' \
