@@ -312,6 +312,7 @@ def test_a_password_comes_from_a_file_that_nobody_else_can_read(
         ('[servers]\na = "http://alice:secret@10.0.0.1:8042"', "has a user in it"),
         ('password = "secret"\n[servers]\na = "http://10.0.0.1:8042"', "none of user, password_f"),
         ('user = "alice"\n[servers]\na = "http://10.0.0.1:8042"', "no password for alice"),
+        ('certificates = 5\n[servers]\na = "http://10.0.0.1:8042"', "fleet.toml: "),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_before_anything_is_asked(
