@@ -6,8 +6,10 @@ import { countAfter } from '../model/history';
 import { countImages } from '../model/peers';
 import { state, view, type AppliedFinding } from './state';
 
+// A restart of Orthanc counts from zero again
 function countSince({ time, peers, images }: AppliedFinding): number {
-  return peers.length > 0 ? countImages(state.peers, peers) - images : countAfter(state.seconds, time);
+  const count = countImages(state.peers, peers);
+  return peers.length === 0 ? countAfter(state.seconds, time) : count < images ? count : count - images;
 }
 
 export function getOutcome(applied: AppliedFinding): Outcome {

@@ -60,6 +60,10 @@ test('a finding about a peer waits for the images of that peer', async () => {
   expect(await render(many, { ...APPLIED, peers: ['CT'], images: 45 })).toContain('Gone');
 });
 
+test('a restart of Orthanc, which counts from zero again, makes no images negative', async () => {
+  expect(await render(SLOW, { ...APPLIED, peers: ['CT'], images: 5000 })).not.toContain('(-');
+});
+
 test('a finding that stays says so after enough images', async () => {
   expect(await render(SLOW, APPLIED, [FINDING])).toContain('Waiting for 20 new images');
   const html = await render([...SLOW, ...Array<number>(9).fill(3)], APPLIED, [FINDING]);
