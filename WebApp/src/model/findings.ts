@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of a finding in words.
-import type { Finding } from './answers';
+import type { Direction, Finding } from './answers';
 import { judgeFactor } from './changes';
 import { formatNumber, formatRate, formatShare, formatSize, formatTime, spellOut } from './format';
 
@@ -53,6 +53,11 @@ export function groupFindings(findings: readonly Finding[]): FindingGroup[] {
     }
   }
   return [...groups.values()];
+}
+
+// What the finding is about: "delayed-ack-sending", "receiver-bottleneck"
+export function getDirection(id: string): Direction {
+  return /-sending$|^receiver-/.test(id) ? 'Send' : 'Receive';
 }
 
 export const PROOF = 20; // images after a change, before anything is said of its outcome

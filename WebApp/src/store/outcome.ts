@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What came of the findings that the reader has applied.
 import { isInForce, measureEffects } from '../model/changes';
-import type { Outcome } from '../model/findings';
+import { getDirection, type Outcome } from '../model/findings';
 import { countAfter } from '../model/history';
 import { countImages } from '../model/peers';
-import { state, view, type AppliedFinding } from './state';
+import { state, type AppliedFinding } from './state';
 
 // A restart of Orthanc counts from zero again
 function countSince({ time, peers, images }: AppliedFinding): number {
@@ -13,7 +13,7 @@ function countSince({ time, peers, images }: AppliedFinding): number {
 }
 
 export function getOutcome(applied: AppliedFinding): Outcome {
-  const effect = measureEffects(state.changes, state.seconds[view.direction]).find(
+  const effect = measureEffects(state.changes, state.seconds[getDirection(applied.id)]).find(
     ({ change }) => change.Time === applied.time,
   );
   return { images: countSince(applied), factor: effect?.factor ?? null };

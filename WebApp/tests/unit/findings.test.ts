@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Finding } from '../../src/model/answers';
-import { describeEvidence, groupFindings } from '../../src/model/findings';
+import { describeEvidence, getDirection, groupFindings } from '../../src/model/findings';
 
 function make(id: string, peer: string, share: number, text = 'Do this'): Finding {
   return {
@@ -27,6 +27,12 @@ test('the same finding of several peers is one, the costliest first', () => {
 
 test('where the remedies differ, the findings do', () => {
   expect(groupFindings([make('small', 'A', 0.2), make('small', 'B', 0.2, 'Do that')])).toHaveLength(2);
+});
+
+test('a finding is about what comes in, or about what is sent', () => {
+  expect(['delayed-ack', 'delayed-ack-sending', 'sender-bottleneck', 'receiver-bottleneck'].map(getDirection)).toEqual([
+    'Receive', 'Send', 'Receive', 'Send',
+  ]);
 });
 
 test('memory is told in bytes, waiting in seconds, and what is counted as it is', () => {
