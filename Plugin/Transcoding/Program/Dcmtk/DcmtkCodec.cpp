@@ -137,6 +137,11 @@ namespace OrthancPerf
       std::string Encode(E_TransferSyntax xfer, const DcmRepresentationParameter* parameters,
                          std::string_view frame)
       {
+        if (frame.size() != size_)
+        {
+          throw CodecError("A frame has another size than its image says");
+        }
+
         std::string even(frame);
         even.resize(size_ + size_ % 2);
         CheckDone(
@@ -150,7 +155,13 @@ namespace OrthancPerf
         DcmPixelItem* item = nullptr;
         Uint8* codestream = nullptr;
         CheckDone(pixels_->getEncapsulatedRepresentation(xfer, parameters, sequence), ENCODING);
-        CheckDone(sequence->getItem(item, 1), ENCODING);  // behind the offset table
+
+        if (sequence->card() != 2)  // an offset table, and a fragment
+        {
+          throw CodecError("DCMTK wrote a frame as several fragments");
+        }
+
+        CheckDone(sequence->getItem(item, 1), ENCODING);
         CheckDone(item->getUint8Array(codestream), ENCODING);
         return {reinterpret_cast<const char*>(codestream), item->getLength()};
       }
