@@ -86,7 +86,8 @@ namespace OrthancPerf
       }
       catch (const std::bad_alloc&)
       {
-        answer("out of memory");  // so short that it takes none; without an answer nobody asks again
+        answer(
+            "out of memory");  // so short that it takes none; without an answer nobody asks again
       }
     };
 
