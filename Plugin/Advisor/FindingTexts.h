@@ -32,9 +32,12 @@ namespace OrthancPerf
   //     "Variants": {"remote": {"Explanation": "…"}},  // what is different in a variant
   //     "Documentation": {…}}                          // the row of Documentation/advice.md
   //
-  // A text may be a list of sentences. {Name} stands for a figure or a word of the judgement,
-  // {Name time} for 0.04 as "40 ms", "size" for 65536 as "64 KiB", "share" for 0.85 as "85 %",
-  // "count" for 2.7 as "3", "number" for 5.32 as "5.3".
+  // A text may be a list of sentences. {Name} stands for a figure or a word of the judgement. A
+  // unit behind the name says how a number is written:
+  //
+  //   {Name time}     0.04 as "40 ms"        {Name count}    2.7 as "3"
+  //   {Name size}     65536 as "64 KiB"      {Name number}   5.32 as "5.3"
+  //   {Name share}    0.85 as "85 %"
   const Json::Value& GetFindingTexts();
 
   // The finding of this identifier, without a peer. What the file does not have is left empty.

@@ -14,9 +14,9 @@
 namespace OrthancPerf
 {
   // The types of Orthanc's jobs that are under way, such as "MergeStudy". The background thread
-  // asks Orthanc, once for all who want to know: Orthanc may hold the lock of its jobs while it
-  // waits for the thread that wants to know (JobsRegistry, 1.10.1 to 1.13.0: a job that is deleted
-  // while its threads are still at work), so that it must not wait for that lock itself.
+  // asks Orthanc once for all callers, which must not wait for the lock of Orthanc's jobs
+  // themselves: Orthanc may hold it while it waits for such a caller. It does so where a job is
+  // deleted while its threads are still at work (JobsRegistry, 1.10.1 to 1.13.0).
   //
   // Owned by the plugin's context; any thread may call it.
   class JobWatch

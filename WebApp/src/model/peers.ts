@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Peers as rows of a table: one for each direction.
 import type { Direction, Peer, PeerTraffic } from './answers';
-import { splitPhases, sumParts, type PhasePart } from './phases';
+import { getPause, splitPhases, sumParts, type PhasePart } from './phases';
 import { nameToolkit } from './toolkits';
 
 export interface PeerRow {
@@ -57,7 +57,7 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     stallShare: inAll > 0 ? stallTime / inAll : 0,
     failed: traffic.Outcomes.Failed,
     time: sumParts(parts),
-    pause: Math.max(0, idle - stallTime) / Math.max(instances, 1),
+    pause: (getPause(traffic.PhaseTimes, stallTime) ?? 0) / Math.max(instances, 1),
     parts,
   };
 }

@@ -75,6 +75,11 @@ export function splitPhases(times: PhaseTimes, direction: Direction, stallTime =
   return parts;
 }
 
+// The pause before the instances, without the stalls in it
+export function getPause(times: PhaseTimes, stallTime = 0): number | undefined {
+  return times.Idle === undefined ? undefined : Math.max(0, times.Idle - stallTime);
+}
+
 export function sumParts(parts: readonly PhasePart[]): number {
   return parts.reduce((sum, part) => sum + part.time, 0);
 }

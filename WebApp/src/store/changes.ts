@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Changes of the tuning: made, taken back, and remembered by the server, which tells of each in its
 // history.
+import { computed } from 'vue';
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
 import type { Finding, HistoryAnswer, JsonObject, Peer, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
@@ -10,6 +11,11 @@ import { now, state, tell } from './state';
 
 const FORBIDDEN = 403;
 const SERVER_ERROR = 500; // and above
+
+// Why the tuning may not be changed; empty: it may be, as far as is known
+export const forbidden = computed(
+  () => state.tuningForbidden || (state.status?.Tuning.Allowed === false ? '"AllowTuning" of the configuration is false.' : ''),
+);
 
 // Where each value comes from
 export async function askSources(): Promise<void> {

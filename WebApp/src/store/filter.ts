@@ -3,23 +3,29 @@
 import type { Direction } from '../model/answers';
 import { view } from './state';
 
+function choose(peer: string, onlyFailed: boolean): void {
+  view.peer = peer;
+  view.onlyFailed = onlyFailed;
+  view.heldInstances = null;
+}
+
+function showWaterfall(): void {
+  document.getElementById('waterfall')?.scrollIntoView({ block: 'nearest' });
+}
+
 // The same peer once more: all peers again
 export function pickPeer(name: string, direction: Direction): void {
   const isPicked = view.peer === name && view.direction === direction;
-  view.peer = isPicked ? '' : name;
   view.direction = direction;
-  view.heldInstances = null;
-  document.getElementById('waterfall')?.scrollIntoView({ block: 'nearest' });
+  choose(isPicked ? '' : name, view.onlyFailed);
+  showWaterfall();
 }
 
 export function pickFailed(): void {
-  view.onlyFailed = !view.onlyFailed;
-  view.heldInstances = null;
-  document.getElementById('waterfall')?.scrollIntoView({ block: 'nearest' });
+  choose(view.peer, !view.onlyFailed);
+  showWaterfall();
 }
 
 export function showAll(): void {
-  view.peer = '';
-  view.onlyFailed = false;
-  view.heldInstances = null;
+  choose('', false);
 }

@@ -12,8 +12,11 @@ function countSince({ time, peers, images }: AppliedFinding): number {
   return peers.length === 0 ? countAfter(state.seconds, time) : count < images ? count : count - images;
 }
 
+// The change itself and its neighbours are enough: up to them its speed is measured
 export function getOutcome(applied: AppliedFinding): Outcome {
-  const effect = measureEffects(state.changes, state.seconds[getDirection(applied.id)]).find(
+  const index = state.changes.findIndex(({ Time }) => Time === applied.time);
+  const near = state.changes.slice(Math.max(index - 1, 0), index + 2);
+  const effect = measureEffects(near, state.seconds[getDirection(applied.id)]).find(
     ({ change }) => change.Time === applied.time,
   );
   return { images: countSince(applied), factor: effect?.factor ?? null };

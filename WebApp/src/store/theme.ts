@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Light, dark, or as the system has it; kept in the browser where that is allowed.
+// Light, dark, or as the system has it.
+import { keep, recall } from './kept';
 import { view, type Theme } from './state';
 
-const KEY = 'orthanc-perf-theme';
+const NAME = 'theme';
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 function show(theme: Theme): void {
@@ -11,21 +12,12 @@ function show(theme: Theme): void {
 }
 
 export function restoreTheme(): void {
-  let kept: string | null = null;
-  try {
-    kept = localStorage.getItem(KEY);
-  } catch {
-    // A browser that keeps nothing
-  }
+  const kept = recall(NAME);
   show(THEMES.find((theme) => theme === kept) ?? 'auto');
 }
 
 export function switchTheme(): void {
   const next = THEMES[(THEMES.indexOf(view.theme) + 1) % THEMES.length] ?? 'auto';
   show(next);
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    // As above
-  }
+  keep(NAME, next);
 }
