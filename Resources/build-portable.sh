@@ -435,14 +435,13 @@ pack()
 {
   local folder=$FOLDER/$NAME
   rm -rf "$folder"
-  mkdir -p "$folder"/{docker,documentation/reports,fleet,grafana,prometheus}
+  mkdir -p "$folder"/{docker,documentation,fleet,grafana,prometheus}
   cp "$FOLDER"/plugin/{libOrthancPerf.so,OrthancPerfDcmtk,OrthancPerfGdcm} COPYING NEWS \
     Resources/Configuration/{access.lua,perf.json} "$folder"
   find Resources/Docker -maxdepth 1 -type f ! -name '.*' -exec cp --target-directory="$folder/docker" {} +
-  cp Resources/Documentation/*.{md,yaml,svg,png} "$folder/documentation"
+  (cd Resources/Documentation && find . -regex '.*\.\(md\|yaml\|svg\|png\)' \
+    -exec cp --parents --target-directory="$folder/documentation" {} +)
   cp Resources/Fleet/{perf-fleet,*.*} "$folder/fleet"
-  find Resources/Documentation/reports '(' -name '*.md' -o -name '*.svg' ')' \
-    -exec cp --target-directory="$folder/documentation/reports" {} +
   cp Resources/Grafana/*.json "$folder/grafana"
   cp Resources/Prometheus/{recording,alerting}.yml "$folder/prometheus"
   sed "s/VERSION/$VERSION/; s/ARCHITECTURE/$ARCHITECTURE/" "$PACKAGING/README.txt" > "$folder/README"

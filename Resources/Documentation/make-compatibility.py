@@ -197,7 +197,7 @@ def format_notes(rows: dict[str, dict[str, Any]]) -> str:
 
 def main() -> None:
     arguments = parse_arguments()
-    kept = arguments.output.with_suffix(".json")
+    kept = DOCUMENTATION / "tables" / "compatibility.json"
     rows = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     for candidate in map(Candidate.read, arguments.orthanc):
         rows[candidate.name] = attempt(candidate)

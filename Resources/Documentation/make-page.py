@@ -3,13 +3,13 @@
 """Makes the tables of pages anew from what tests have kept, and what else is made by a run.
 
     make-page.py fuzzing [FILE...]        of testing.md: build/test-run/fuzz of run-tests.sh fuzz
-    make-page.py reliability [FOLDER...]  of reliability.md: the folder of PERF_RELIABILITY
-    make-page.py soak [FOLDER]            of soak.md: the folder of PERF_SOAK_RESULTS
-    make-page.py database [FOLDER]        of how-it-works.md: the folder of PERF_DATABASE_RESULTS
-    make-page.py matrix                   transcoding-matrix.md, by a run of a minute
+    make-page.py reliability [FOLDER...]  of tables/reliability.md: the folder of PERF_RELIABILITY
+    make-page.py soak [FOLDER]            of measurements.md: the folder of PERF_SOAK_RESULTS
+    make-page.py database [FOLDER]        of measurements.md: the folder of PERF_DATABASE_RESULTS
+    make-page.py matrix                   tables/transcoding.md, by a run of a minute
     make-page.py picture                  dashboard.png, by a run of two, with Chromium
 
-For build/venv/bin/python. What is given is added to the file beside the page that keeps it (soak,
+For build/venv/bin/python. What is given is added to the file in tables/ that keeps it (soak,
 database: replaces it; reliability: row by row); without, the table is made of that file alone. The
 last two need the plugin to be built.
 """
@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 DOCUMENTATION = Path(__file__).resolve().parent
+TABLES = DOCUMENTATION / "tables"
 ROOT = DOCUMENTATION.parents[1]
 PLUGIN = ROOT / "build" / "libOrthancPerf.so"
 sys.path.insert(0, str(DOCUMENTATION.parent / "IntegrationTests"))
@@ -73,9 +74,9 @@ def fill_database(text: str, kept: Path, given: list[Path]) -> str:
 
 PAGES: dict[str, tuple[str, str, Callable[[str, Path, list[Path]], str]]] = {
     "fuzzing": ("testing.md", "fuzzing.tsv", fill_fuzzing),
-    "reliability": ("reliability.md", "reliability.json", fill_reliability),
-    "soak": ("soak.md", "soak.json", fill_soak),
-    "database": ("how-it-works.md", "database.json", fill_database),
+    "reliability": ("tables/reliability.md", "reliability.json", fill_reliability),
+    "soak": ("measurements.md", "soak.json", fill_soak),
+    "database": ("measurements.md", "database.json", fill_database),
 }
 
 
@@ -86,7 +87,7 @@ def make_matrix() -> None:
         sources = list(make_sources(folder))
         with OrthancServer(folder, plugins=[PLUGIN]) as server:
             matrix = measure(server, sources)
-    (DOCUMENTATION / "transcoding-matrix.md").write_text(format_matrix(matrix), "utf-8")
+    (TABLES / "transcoding.md").write_text(format_matrix(matrix), "utf-8")
     wrong = matrix.list_wrong()
     sys.exit(f"Other pixels than before: {wrong}" if wrong else None)
 
@@ -132,7 +133,7 @@ def main() -> None:
         return
     name, kept, fill = PAGES[arguments.what]
     page = DOCUMENTATION / name
-    page.write_text(fill(page.read_text("utf-8"), DOCUMENTATION / kept, arguments.given), "utf-8")
+    page.write_text(fill(page.read_text("utf-8"), TABLES / kept, arguments.given), "utf-8")
 
 
 if __name__ == "__main__":

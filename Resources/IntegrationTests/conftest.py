@@ -142,7 +142,7 @@ def moments() -> random.Random:
 
 @pytest.fixture
 def reliability() -> Iterator[AddRow]:
-    """Adds a row to reliability.md: what breaks, and what is checked at each attempt."""
+    """Adds a row to tables/reliability.md: what breaks, and what is checked at each attempt."""
     rows: list[Row] = []
 
     def add(breaks: str, seen: str) -> Row:

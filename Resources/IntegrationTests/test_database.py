@@ -41,7 +41,7 @@ EXPLAINED = 0.9
 # longer where it has waited: 2 to 12 ms an instance on a slow machine.
 FINDING_EXPLAINS = {0.001: 0.5, 0.005: 0.7, 0.02: 0.8}
 
-# The distances by whether the way is encrypted; all of them for the table of how-it-works.md
+# The distances by whether the way is encrypted; all of them for the table of measurements.md
 DISTANCES = {False: [0.001, 0.02], True: [0.005]}
 
 
@@ -314,7 +314,7 @@ def test_while_the_database_hangs_perf_answers(
 
 
 def test_the_table_is_made_from_what_is_kept() -> None:
-    page = DOCUMENTATION / "how-it-works.md"
-    runs = json.loads((DOCUMENTATION / "database.json").read_text("utf-8"))
+    page = DOCUMENTATION / "measurements.md"
+    runs = json.loads((DOCUMENTATION / "tables" / "database.json").read_text("utf-8"))
     text = page.read_text("utf-8")
     assert fill_page(text, runs) == text

@@ -53,7 +53,7 @@ SENDERS = 16
 CHECK = ("prometheus", "figures")
 OPERATOR = ("alice", "a secret")
 
-# The SVG that fleet.md shows; the pictures of both dashboards get names of it
+# The SVG that measurements.md shows; the pictures of both dashboards get names of it
 PICTURE = os.environ.get("PERF_FLEET_PICTURE")
 
 # Of what a server says when an association begins: by it a sender knows which one it got, whenever

@@ -9,8 +9,8 @@ from conftest import ROOT
 from harness.fuzzing import FuzzRun, fill_page, read_runs, write_runs
 
 PAGE = ROOT / "Resources" / "Documentation" / "testing.md"
-KEPT = PAGE.with_name("fuzzing.tsv")
-EMPTY = "Before\n<!-- table -->\n<!-- end -->\nAfter\n"
+KEPT = PAGE.parent / "tables" / "fuzzing.tsv"
+EMPTY = "Before\n<!-- table: fuzzing -->\n<!-- end -->\nAfter\n"
 
 FIRST = FuzzRun("FuzzA", "2026-11-25T06:00:00Z", 3000, 0, 1000, 40, 1, "0123abc")
 SECOND = FuzzRun("FuzzA", "2026-11-26T06:00:00Z", 1500, 1440, 234, 50, 0, "4567def")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Resources/Documentation/transcoding-matrix.md says what the engines do, and they do it right."""
+"""Resources/Documentation/tables/transcoding.md says what the engines do, and they do it right."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from harness.matrix import Matrix, format_matrix, get_library_versions, measure
 from harness.orthanc import OrthancServer
 from harness.sources import make_sources
 
-DOCUMENT = ROOT / "Resources" / "Documentation" / "transcoding-matrix.md"
+DOCUMENT = ROOT / "Resources" / "Documentation" / "tables" / "transcoding.md"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""reliability.md says what was counted, failures included."""
+"""tables/reliability.md says what was counted, failures included."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 from harness.reliability import Row, fill_page, read_rows, write_rows
 
-PAGE = ROOT / "Resources" / "Documentation" / "reliability.md"
+PAGE = ROOT / "Resources" / "Documentation" / "tables" / "reliability.md"
 
 
 def try_times(times: int) -> Row:

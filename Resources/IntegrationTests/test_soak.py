@@ -2,8 +2,8 @@
 """Everything at once, for hours: memory flat, no descriptor lost, counters as the store has it.
 
 PERF_SOAK says for how many seconds: "run-tests.sh --long" does it for two hours, and keeps in the
-folder PERF_SOAK_RESULTS what make-page.py puts into soak.md. By itself it takes some seconds, in
-which counters and descriptors are looked at, but not memory.
+folder PERF_SOAK_RESULTS what make-page.py puts into measurements.md. By itself it takes some
+seconds, in which counters and descriptors are looked at, but not memory.
 """
 
 import json
@@ -171,9 +171,9 @@ def test_everything_at_once(
 
 
 def test_the_page_is_made_from_what_is_kept_beside_it() -> None:
-    page = ROOT / "Resources" / "Documentation" / "soak.md"
+    page = ROOT / "Resources" / "Documentation" / "measurements.md"
     text = page.read_text("utf-8")
-    assert fill_page(text, read_outcome(page.with_suffix(".json"))) == text
+    assert fill_page(text, read_outcome(page.parent / "tables" / "soak.json")) == text
 
 
 def test_a_slope_is_found_among_noise_and_outliers() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a distant database costs, as tests kept it, and the table of it in how-it-works.md.
+"""What a distant database costs, as tests kept it, and the table of it in measurements.md.
 
 Where PERF_DATABASE_RESULTS names a folder, each run of test_database.py leaves a file there.
 """
@@ -120,4 +120,4 @@ def make_table(runs: Sequence[dict[str, Any]]) -> list[str]:
 
 def fill_page(text: str, runs: Sequence[dict[str, Any]]) -> str:
     """The page with this table between its two marks."""
-    return fill_table(text, make_table(runs))
+    return fill_table(text, "database", make_table(runs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pictures of the moment in which one server of a fleet was killed, for fleet.md."""
+"""Pictures of the moment in which one server of a fleet was killed, for measurements.md."""
 
 import json
 import subprocess

@@ -69,4 +69,4 @@ def fill_page(text: str, runs: Iterable[FuzzRun]) -> str:
             f"{last.begin[:10]}, {last.commit}",
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    return fill_table(text, lines)
+    return fill_table(text, "fuzzing", lines)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What breaks, what was seen then, and how often that was tried: the rows of reliability.md.
+"""What breaks, what was seen then, and how often that was tried: the rows of tables/reliability.md.
 
 A test states a row and counts its attempts. Where PERF_RELIABILITY names a folder, the rows are
 kept there, a file for each test, for make-page.py.
@@ -128,4 +128,4 @@ def fill_page(text: str, rows: dict[Key, Row]) -> str:
     heads = ["what breaks", "what was seen each time", "tried", "Orthanc", "last"]
     lines = ["| " + " | ".join(line) + " |" for line in (heads, ["---"] * len(heads))]
     lines += [rows[key].format() for key in sorted(rows)]
-    return fill_table(text, lines)
+    return fill_table(text, "reliability", lines)

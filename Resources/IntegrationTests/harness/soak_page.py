@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of soak.md, from what a soak has kept."""
+"""The table of measurements.md, from what a soak has kept."""
 
 import json
 from pathlib import Path
@@ -51,4 +51,4 @@ def make_table(outcome: Outcome | None) -> list[str]:
 
 def fill_page(text: str, outcome: Outcome | None) -> str:
     """The page with this table between its two marks."""
-    return fill_table(text, make_table(outcome))
+    return fill_table(text, "soak", make_table(outcome))

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of a page of the documentation that is made from what tests have kept."""
+"""Tables of the documentation that are made, not written: each stands between two marks."""
 
 import re
 
-TABLE = re.compile(r"(?<=^<!-- table -->\n).*?(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 
-
-def fill_table(text: str, lines: list[str]) -> str:
-    """The page with these lines between its two marks."""
+def fill_table(text: str, name: str, lines: list[str]) -> str:
+    """The page with these lines between `<!-- table: NAME -->` and `<!-- end -->`."""
+    pattern = rf"(?<=^<!-- table: {re.escape(name)} -->\n).*?(?=^<!-- end -->$)"
     table = "\n".join(["", *lines, "", ""])
-    filled, count = TABLE.subn(lambda _: table, text)
+    filled, count = re.subn(pattern, lambda _: table, text, flags=re.MULTILINE | re.DOTALL)
     if count != 1:
-        raise ValueError("the page has no table between <!-- table --> and <!-- end -->")
+        raise ValueError(f"the page has no table {name}")
     return filled
