@@ -4,8 +4,6 @@
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"
-#include "Sdk/ExplorerEntry.h"
-#include "Sdk/PendingRequest.h"
 #include "Sdk/RestCallback.h"
 
 #include <algorithm>
@@ -241,6 +239,37 @@ namespace
   }
 
 
+  // Both explorers make it relative to their own address, so that a prefix of a proxy stays
+  constexpr const char* ROOT_URI = "/perf";
+
+  // Before jQuery Mobile has turned the links of the first page into buttons; "external" keeps it
+  // from loading the dashboard into its own page
+  constexpr const char* BUTTON = R"(
+$('#lookup').live('pagebeforecreate', function() {
+  $('<a>')
+    .attr({ id: 'perf-dashboard', href: '../perf', rel: 'external', 'data-role': 'button',
+          'data-icon': 'info' })
+    .text('Performance')
+    .appendTo($('#lookup div.ui-btn-right'));
+});
+)";
+
+
+  // Orthanc Explorer gets a button that opens the dashboard; its list of plugins, and the settings
+  // of Orthanc Explorer 2, a link
+  void AddToExplorers(OrthancPluginContext* context)
+  {
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    OrthancPluginSetRootUri2(context, PLUGIN_NAME, ROOT_URI);
+    OrthancPluginExtendOrthancExplorer2(context, PLUGIN_NAME, BUTTON);
+#else
+    // These ask the plugin itself for its name
+    OrthancPluginSetRootUri(context, ROOT_URI);
+    OrthancPluginExtendOrthancExplorer(context, BUTTON);
+#endif
+  }
+
+
   // For the log; empty: Orthanc has no HTTP server
   std::string DescribeDashboard(const Json::Value& orthancConfiguration, std::uint16_t httpPort)
   {
@@ -271,7 +300,7 @@ namespace
 
     if (!GetDashboardFiles().empty())
     {
-      AddToExplorers(context, PLUGIN_NAME);
+      AddToExplorers(context);
     }
 
     orthanc.LogWarning("version " PERF_VERSION " follows every instance" +

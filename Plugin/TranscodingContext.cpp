@@ -4,7 +4,7 @@
 #include "Dicom/DicomFile.h"
 #include "Redirection/ModuleFolder.h"
 #include "Sdk/NewerServices.h"
-#include "Sdk/PendingRequest.h"
+#include "Sdk/RestCallback.h"
 #include "Transcoding/EngineFactory.h"
 #include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/Resources.h"
 
-#include "Rest/QueryArguments.h"
 #include "Rest/RestJson.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 
 #include <json/json.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -95,4 +96,19 @@ namespace OrthancPerf
   // An argument of the query string: names it, what was found and what is allowed
   SettingError MakeArgumentError(const std::string& name, const std::string& found,
                                  const std::string& allowed);
+
+  // A name or a value of a query string without its escapes: "CT%20ROOM" and "CT+ROOM" are "CT
+  // ROOM", as for civetweb (WHATWG URL Standard, section 5.1); what is no escape stays as it is
+  std::string DecodeQuery(const std::string& text);
+
+  // The argument of the query string; nothing if the request does not have it
+  std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
+
+  // The same as an integer from 0 to "maximum". Throws SettingError if it is none.
+  std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
+                                          std::uint64_t maximum);
+
+  // Whether the argument is there, alone or as "true". Throws SettingError if it is anything
+  // but that or "false".
+  bool GetFlag(const RestRequest& request, const std::string& name);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/TuningResource.h"
 
-#include "Rest/QueryArguments.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/TuningReader.h"
 #include "Tuning/TuningSources.h"

@@ -5,6 +5,8 @@
 
 #include <orthanc/OrthancCPlugin.h>
 
+#include <string>
+
 namespace OrthancPerf
 {
   HttpMethod ToHttpMethod(OrthancPluginHttpMethod method);
@@ -14,4 +16,18 @@ namespace OrthancPerf
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
                          const OrthancPluginHttpRequest& request);
+
+
+  // The address of the client whose request this thread is to serve: Orthanc tells it to the
+  // filter, but not to the callback that serves. It calls both on the same thread. Any thread.
+
+  // The filter has let a request on
+  void NotePendingRequest(const char* uri, const char* address) noexcept;
+
+  // The address of the client, once; empty if the request that is served comes from inside Orthanc
+  // (a script, another plugin): such a request is not filtered.
+  std::string TakePendingAddress();
+
+  // Whether this thread is one of Orthanc's HTTP server: a request was let on here before
+  bool ServesHttp() noexcept;
 }

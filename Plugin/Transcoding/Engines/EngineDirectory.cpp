@@ -97,7 +97,7 @@ namespace OrthancPerf
     {
       const ITranscodingEngine& tested = GetTested(installed);
 
-      if (tested.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN) && tested.GetProblem().empty())
+      if (tested.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
       {
         decoders.push_back(&tested);
       }
