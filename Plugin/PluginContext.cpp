@@ -80,33 +80,9 @@ namespace OrthancPerf
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
-    peerMetrics_(peerStatistics_),
-    ingestMetrics_([this](Origin origin) { return tracker_.CountInFlight(origin); }),
-    buildInfo_("orthanc_perf_build_info",
-               "Versions of the performance plugin and of Orthanc; the value is always 1.",
-               [this]
-               {
-                 const prometheus::Labels labels = {{"version", PERF_VERSION},
-                                                    {"orthanc", orthanc_.GetVersion()}};
-                 return std::vector<LabelledValue>{{labels, 1}};
-               }),
-    startTime_("orthanc_perf_start_time_seconds",
-               "When the plugin was loaded, and its counters began at zero, in Unix time.",
-               [this]
-               {
-                 const std::chrono::duration<double> time = startedAt_.time_since_epoch();
-                 return std::vector<LabelledValue>{{{}, time.count()}};
-               }),
-    tuningInForce_("orthanc_perf_tuning",
-                   "The tuning in force: numbers as they are, switches as 0 and 1.",
-                   [this] { return ToLabelledValues("setting", ToFigures(*tuning_.Get())); }),
-    findings_("orthanc_perf_findings",
-              "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
-              [this] { return ToLabelledValues("id", advisor_.CountFindings()); }),
-    budgetMetrics_([this] { return tuner_.GetAdmission().GetFigures(); }),
     evidence_(peers_, server_.dicomThreads),
-    journal_({&ingestMetrics_, &peerMetrics_, &peerStatistics_, &recentTraffic_, &recentInstances_,
-              &history_, &evidence_}),
+    journal_(
+        {&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
               { Post(working_, "WatchingJobs", std::move(work)); }),
@@ -114,9 +90,6 @@ namespace OrthancPerf
     transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
                  configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
-    exposition_({&ingestMetrics_, &peerMetrics_, &buildInfo_, &startTime_, &tuningInForce_,
-                 &findings_, &budgetMetrics_, &transcoding_.GetMetrics(),
-                 &transcoding_.GetComparisonMetrics()}),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
@@ -220,7 +193,14 @@ namespace OrthancPerf
 
   void PluginContext::RefreshOrthancMetrics() const
   {
-    const MainFigures figures = GetMainFigures(ingestMetrics_, recentTraffic_);
+    std::size_t inFlight = 0;
+
+    for (const Origin origin : GetAllOrigins())
+    {
+      inFlight += tracker_.CountInFlight(origin);
+    }
+
+    const MainFigures figures = GetMainFigures(totals_.GetReceived(), inFlight, recentTraffic_);
 
     for (const auto& [name, count] : figures.counts)
     {
@@ -289,7 +269,7 @@ namespace OrthancPerf
   {
     const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
 
-    RegisterMetricsResource(router_, exposition_);
+    RegisterMetricsResource(router_, [this] { return GatherMetrics(); });
     RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
@@ -332,6 +312,30 @@ namespace OrthancPerf
   std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
   {
     return GetOpenAssociations(tuner_.GetProbe(), recorder_, Clock::now());
+  }
+
+
+  MetricFigures PluginContext::GatherMetrics() const
+  {
+    MetricFigures figures;
+    figures.version = PERF_VERSION;
+    figures.orthancVersion = orthanc_.GetVersion();
+    figures.startTime = std::chrono::duration<double>(startedAt_.time_since_epoch()).count();
+    figures.origins = totals_.GetOrigins();
+    figures.setups = totals_.GetSetups();
+    figures.peers = peerStatistics_.SummarizeAll();
+    figures.transcodings = transcoding_.GetMetrics().GetTotals();
+    figures.comparisons = transcoding_.GetComparisonMetrics().GetTotals();
+    figures.budget = tuner_.GetProbe().GetAdmission().GetFigures();
+    figures.tuning = ToFigures(*tuning_.Get());
+    figures.findings = advisor_.CountFindings();
+
+    for (const Origin origin : GetAllOrigins())
+    {
+      figures.inFlight.push_back(tracker_.CountInFlight(origin));
+    }
+
+    return figures;
   }
 
 

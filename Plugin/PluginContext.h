@@ -8,14 +8,11 @@
 #include "Ingest/BackgroundThread.h"
 #include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
-#include "Metrics/BudgetMetrics.h"
-#include "Metrics/Exposition.h"
-#include "Metrics/GaugeFamily.h"
 #include "Metrics/History.h"
-#include "Metrics/IngestMetrics.h"
-#include "Metrics/PeerMetrics.h"
+#include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTotals.h"
 #include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
 #include "Rest/PluginState.h"
@@ -126,6 +123,7 @@ namespace OrthancPerf
     void InstallProbe();
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
+    MetricFigures GatherMetrics() const;
     void LookAtAssociations() noexcept;
     void Settle(Duration quiet) noexcept;
     void LoadTuning();
@@ -159,13 +157,7 @@ namespace OrthancPerf
     RecentInstances recentInstances_;
     RecentTraffic recentTraffic_;
     PeerStatistics peerStatistics_;
-    PeerMetrics peerMetrics_;
-    IngestMetrics ingestMetrics_;
-    const GaugeFamily buildInfo_;
-    const GaugeFamily startTime_;
-    const GaugeFamily tuningInForce_;
-    const GaugeFamily findings_;
-    const BudgetMetrics budgetMetrics_;
+    ServerTotals totals_;
     History history_;
     EvidenceCollector evidence_;
     MemoryWatch memoryWatch_;  // housekeeping's
@@ -176,7 +168,6 @@ namespace OrthancPerf
     InstanceTracker tracker_;
     TranscodingContext transcoding_;
     ComparisonHost comparisonHost_;
-    Exposition exposition_;
     const Json::Value configuredTuning_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;

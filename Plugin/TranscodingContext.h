@@ -88,6 +88,11 @@ namespace OrthancPerf
       return metrics_;
     }
 
+    const TranscodingMetrics& GetComparisonMetrics() const
+    {
+      return comparisonMetrics_;
+    }
+
     // Told of what engines do when they are compared
     TranscodingMetrics& GetComparisonMetrics()
     {
@@ -116,7 +121,7 @@ namespace OrthancPerf
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;
     TranscodingMetrics metrics_;
-    TranscodingMetrics comparisonMetrics_{"orthanc_perf_comparison"};
+    TranscodingMetrics comparisonMetrics_;
     TranscodingFailures failures_;
     DuplicateFinder duplicates_;
     const IsDuplicate isDuplicate_;  // nothing: Orthanc takes what it has already

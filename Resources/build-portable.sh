@@ -221,15 +221,6 @@ build_libjsoncpp()
 }
 
 
-build_prometheus-cpp()
-{
-  unpack prometheus-cpp
-  configure prometheus-cpp -DENABLE_PULL=OFF -DENABLE_PUSH=OFF -DENABLE_COMPRESSION=OFF \
-    -DENABLE_TESTING=OFF -DUSE_THIRDPARTY_LIBRARIES=OFF
-  compile prometheus-cpp install
-}
-
-
 # Debian leaves out what is for Windows; CMake looks for it all the same
 build_zlib()
 {
@@ -340,9 +331,9 @@ precompile_for_plugin()
   local headers=$FOLDER/plugin/$1.h compiled=$FOLDER/plugin/$1.pch
   {
     grep --recursive --no-filename --extended-regexp \
-      '^#include <([a-z_]+|(json|prometheus)/.*)>$' Plugin | sort --unique
+      '^#include <([a-z_]+|json/.*)>$' Plugin | sort --unique
     echo "${2:-}"
-    cat "$FOLDER"/{libjsoncpp,prometheus-cpp}.stamp "$FOLDER/bin/c++" | sed 's:^://:'
+    cat "$FOLDER/libjsoncpp.stamp" "$FOLDER/bin/c++" | sed 's:^://:'
   } > "$headers.new"
   if [[ ! -f $compiled ]] || ! cmp --silent "$headers" "$headers.new"
   then
@@ -412,7 +403,6 @@ keep_licence()
 keep_licences()
 {
   keep_licence JsonCpp "$FOLDER/libjsoncpp/source/LICENSE"
-  keep_licence prometheus-cpp "$FOLDER/prometheus-cpp/source/LICENSE"
   keep_licence Boost "$FOLDER/boost1.83/source/LICENSE_1_0.txt"
   keep_licence Orthanc-SDK "$FOLDER/orthanc/source/COPYING"
   keep_licence zlib "$FOLDER/zlib/source/LICENSE"
@@ -464,7 +454,6 @@ get_sources
 build orthanc "the header of Orthanc's SDK"
 build boost1.83 "Boost's headers"
 build libjsoncpp JsonCpp
-build prometheus-cpp prometheus-cpp
 build zlib zlib
 build charls CharLS
 build openjpeg2 OpenJPEG

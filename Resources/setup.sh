@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 readonly BUILD_PACKAGES=(
   g++ cmake ninja-build pkg-config
-  orthanc-dev libjsoncpp-dev prometheus-cpp-dev
+  orthanc-dev libjsoncpp-dev
   libboost-dev libdcmtk-dev libgdcm-dev
 )
 readonly RUN_PACKAGES=(orthanc python3)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Metrics/IngestMetrics.h"
 #include "Metrics/RecentTraffic.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,9 +14,11 @@ namespace OrthancPerf
   // the names of /perf/metrics, so that one Prometheus server can scrape both. A value.
   struct MainFigures
   {
-    std::map<std::string, std::int64_t> counts;  // of the ingest metrics, over all origins
+    std::map<std::string, std::int64_t> counts;  // since the start, over all origins
     std::map<std::string, double> rates;         // of the last ten seconds
   };
 
-  MainFigures GetMainFigures(const IngestMetrics& ingest, const RecentTraffic& traffic);
+  // "received": since the start (ServerTotals); "inFlight": instances of all origins now
+  MainFigures GetMainFigures(const Traffic& received, std::size_t inFlight,
+                             const RecentTraffic& traffic);
 }

@@ -23,6 +23,7 @@ namespace OrthancPerf
     {
       isDatabaseObserved = true;
       databaseRoundTrips += instance.database->roundTrips;
+      databaseQueued += instance.database->queued.value_or(Duration::zero());
     }
   }
 
@@ -38,6 +39,7 @@ namespace OrthancPerf
     remoteRoundTrips += other.remoteRoundTrips;
     isDatabaseObserved = isDatabaseObserved || other.isDatabaseObserved;
     databaseRoundTrips += other.databaseRoundTrips;
+    databaseQueued += other.databaseQueued;
     phases.Add(other.phases);
 
     for (std::size_t i = 0; i < OUTCOME_COUNT; i++)

@@ -22,6 +22,7 @@ namespace OrthancPerf
     std::uint64_t remoteRoundTrips = 0;
     bool isDatabaseObserved = false;  // what any of them asked of the database's server
     std::uint64_t databaseRoundTrips = 0;
+    Duration databaseQueued = Duration::zero();  // see DatabaseRecord
     PhaseDurations phases;  // of all instances together; their shares show where time goes
     double instancesPerSecond = 0;
     double bytesPerSecond = 0;

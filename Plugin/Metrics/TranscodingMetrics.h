@@ -1,30 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Metrics/ChildCache.h"
-#include "Metrics/MetricSource.h"
+#include "Metrics/BucketHistogram.h"
 #include "Transcoding/Transcoder.h"
 #include "Tuning/TuningDocument.h"
 
-#include <prometheus/counter.h>
-#include <prometheus/histogram.h>
-#include <prometheus/registry.h>
-
+#include <array>
+#include <cstdint>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
-  // Three families, "_seconds", "_total" and "_bytes_total": every attempt of an engine. Those of
-  // "orthanc_perf_transcode" are of instances on their way, those of "orthanc_perf_comparison" of
-  // comparisons, which would spoil the others' figures. Time and bytes are those of the attempts
-  // that succeeded, and do not include "Verify". Owned by the plugin's context; any thread may call
-  // it. The label sets are bounded: "engine" is one of the plugin's, or "none" where none could be
-  // tried; "target" is Orthanc's name of a transfer syntax that can be written.
-  class TranscodingMetrics : public ITranscodingObserver, public IMetricSource
+  constexpr std::size_t TRANSCODING_OUTCOME_COUNT = 5;
+
+  // Seconds: from a small image with RLE, to hundreds of frames with JPEG 2000
+  inline constexpr std::array TRANSCODING_BOUNDS = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                                    0.05,   0.1,   0.25,   0.5,   1.0,  2.5,
+                                                    5.0,    10.0,  30.0,   60.0};
+
+  // What one engine did for one target since the start. Time and bytes are those of the attempts
+  // that succeeded, and do not include "Verify".
+  struct EngineAttempts
+  {
+    std::string engine;  // one of the plugin's, or "none" where none could be tried
+    std::string target;  // Orthanc's name of a transfer syntax that can be written, or "other"
+    std::array<std::uint64_t, TRANSCODING_OUTCOME_COUNT> outcomes = {};
+    bool isExpected = false;  // its failures are shown from zero on
+    BucketHistogram<TRANSCODING_BOUNDS> seconds;
+    std::uint64_t sourceBytes = 0;
+    std::uint64_t targetBytes = 0;
+  };
+
+  // Counts every attempt of an engine. There are two: one for instances on their way, one for
+  // comparisons, which would spoil the figures of the first. Owned by the plugin's context; any
+  // thread may call it. Its lines are bounded: one for each engine and target.
+  class TranscodingMetrics : public ITranscodingObserver
   {
   public:
-    // What the families' names begin with
-    explicit TranscodingMetrics(const std::string& prefix = "orthanc_perf_transcode");
+    TranscodingMetrics();
 
     void OnTranscoding(const TranscodingReport& report) noexcept override;
 
@@ -32,15 +47,10 @@ namespace OrthancPerf
     // as nobody sees the rise of a counter that begins with the first failures
     void Expect(const IngestTranscoding& settings);
 
-    void Collect(const Receive& receive) const override;
+    std::vector<EngineAttempts> GetTotals() const;
 
   private:
-    void Count(const TranscodingReport& report);
-    prometheus::Counter& GetTotal(std::size_t line, TranscodingOutcome outcome) const;
-
-    prometheus::Registry registry_;
-    ChildCache<prometheus::Histogram> seconds_;
-    ChildCache<prometheus::Counter> total_;
-    ChildCache<prometheus::Counter> bytes_;
+    mutable std::mutex mutex_;
+    std::vector<EngineAttempts> lines_;  // each engine's targets one after the other
   };
 }

@@ -3,6 +3,8 @@
 
 #include "Rest/RestJson.h"
 
+#include <utility>
+
 namespace OrthancPerf
 {
   namespace
@@ -14,12 +16,12 @@ namespace OrthancPerf
   }
 
 
-  void RegisterMetricsResource(RestRouter& router, const Exposition& exposition)
+  void RegisterMetricsResource(RestRouter& router, std::function<MetricFigures()> gather)
   {
-    const auto get = [&exposition](const RestRequest&)
+    const auto get = [gather = std::move(gather)](const RestRequest&)
     {
-      RestAnswer answer = AnswerText("", Exposition::TEXT_TYPE);
-      answer.body = exposition.ToText();  // not copied: hundreds of peers take half a megabyte
+      RestAnswer answer = AnswerText("", "text/plain; version=0.0.4; charset=utf-8");
+      answer.body = WriteMetrics(gather());  // not copied: hundreds of peers take half a megabyte
       return answer;
     };
 

@@ -4,11 +4,13 @@
 #include "Advisor/Advisor.h"
 #include "Advisor/HealthWatch.h"
 #include "Ingest/RecentInstances.h"
-#include "Metrics/Exposition.h"
 #include "Metrics/History.h"
+#include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Rest/RestRouter.h"
 #include "Tuning/TuningChanges.h"
+
+#include <functional>
 
 namespace OrthancPerf
 {
@@ -16,7 +18,7 @@ namespace OrthancPerf
   // must outlive the router.
 
   // GET /perf/metrics: Prometheus' text format
-  void RegisterMetricsResource(RestRouter& router, const Exposition& exposition);
+  void RegisterMetricsResource(RestRouter& router, std::function<MetricFigures()> gather);
 
   // GET /perf/health, for load balancers: 200 while the database and the disk of the images answer;
   // otherwise 503, and why

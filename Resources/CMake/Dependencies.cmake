@@ -6,7 +6,6 @@ option(PERF_PORTABLE "Link static libraries alone (Resources/build-portable.sh)"
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JSONCPP REQUIRED IMPORTED_TARGET jsoncpp)
-find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 
 # The folder that holds orthanc/OrthancCPlugin.h (package orthanc-dev)
 find_path(ORTHANC_SDK orthanc/OrthancCPlugin.h REQUIRED)

@@ -42,7 +42,7 @@ OTHER_FILES = {
 DOCUMENTATION = Path(__file__).resolve().parents[1] / "Documentation"
 LINKED_IN = {
     "Boost", "CharLS", "DCMTK", "DCMTK-IJG", "GDCM", "JsonCpp", "LLVM-libcxx", "OpenJPEG",
-    "Orthanc-SDK", "Vue", "glibc-start-files", "prometheus-cpp", "uPlot", "zig-compiler-rt", "zlib",
+    "Orthanc-SDK", "Vue", "glibc-start-files", "uPlot", "zig-compiler-rt", "zlib",
 }  # fmt: skip
 
 # Of the C library, and nothing else

@@ -2,8 +2,7 @@
 // Any bytes as what is read and written on connections, and when: in whatever pieces they come, the
 // same associations and instances come out, and metrics and JSON can say who had them.
 #include "Fuzz/Require.h"
-#include "Metrics/Exposition.h"
-#include "Metrics/PeerMetrics.h"
+#include "Metrics/MetricTable.h"
 #include "Network/ConnectionTracker.h"
 #include "Network/MessageRecorder.h"
 #include "Tuning/ParseJson.h"
@@ -123,8 +122,10 @@ namespace
 
     void CheckMetrics() const
     {
-      const Exposition exposition({&metrics_});
-      const std::string text = exposition.ToText();
+      MetricFigures figures;
+      figures.peers = statistics_.SummarizeAll();
+      figures.setups = totals_.GetSetups();
+      const std::string text = WriteMetrics(figures);
       Require(std::all_of(text.begin(), text.end(),
                           [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
     }
@@ -244,8 +245,8 @@ namespace
     Collector collector_;
     PeerDirectory directory_{MAXIMUM_PEERS};
     PeerStatistics statistics_{directory_};
-    PeerMetrics metrics_{statistics_};
-    Journal journal_{{&collector_, &statistics_, &metrics_}};
+    ServerTotals totals_;
+    Journal journal_{{&collector_, &statistics_, &totals_}};
     TimePoint now_{std::chrono::seconds(1)};
     Connection* connection_ = nullptr;
     bool isDicom_ = true;

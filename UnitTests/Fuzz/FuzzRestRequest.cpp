@@ -6,10 +6,8 @@
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/Rules/Rules.h"
 #include "Fuzz/Require.h"
-#include "Metrics/Exposition.h"
 #include "Metrics/History.h"
-#include "Metrics/IngestMetrics.h"
-#include "Metrics/PeerMetrics.h"
+#include "Metrics/MetricTable.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Rest/CompareResource.h"
 #include "Rest/DashboardResource.h"
@@ -238,7 +236,7 @@ namespace
       RegisterTuningResource(router, {store, changes, Json::objectValue, true, {}});
       RegisterCompareResource(router, server.engines, server, failures);
       RegisterAdviceResource(router, advisor);
-      RegisterMetricsResource(router, exposition);
+      RegisterMetricsResource(router, [this] { return GatherMetrics(); });
       RegisterStatusResource(
           router, {{"0.2.0", "1.10.1", "1.10.1"},
                    {},
@@ -258,12 +256,21 @@ namespace
       router.Ignore({"token"});
     }
 
+    MetricFigures GatherMetrics() const
+    {
+      MetricFigures figures;
+      figures.origins = totals.GetOrigins();
+      figures.setups = totals.GetSetups();
+      figures.peers = peers.SummarizeAll();
+      return figures;
+    }
+
     // Those that nobody asks would take most of the time
     std::vector<IJournalObserver*> ListObservers(const std::string& path)
     {
       if (path == "/perf/metrics")
       {
-        return {&peers, &peerMetrics, &ingestMetrics};
+        return {&peers, &totals};
       }
 
       return path.rfind("/perf/advice", 0) == 0
@@ -278,14 +285,9 @@ namespace
                          {
                            return stranger.ListOpen();
                          }};
-    PeerMetrics peerMetrics{peers};
-    IngestMetrics ingestMetrics{[](Origin)
-                                {
-                                  return std::size_t(0);
-                                }};
+    ServerTotals totals;
     EvidenceCollector evidence{directory, 4};
     Journal journal;
-    Exposition exposition{{&peerMetrics, &ingestMetrics}};
     TranscodingFailures failures{[](const std::string&) {
     }};
     TuningChanges changes{[](const std::string& line)

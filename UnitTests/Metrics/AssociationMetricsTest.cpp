@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What PeerMetrics says of associations
+// What the table of metrics says of associations
 #include "Metrics/Associations.h"
-#include "Metrics/Exposition.h"
-#include "Metrics/PeerMetrics.h"
+#include "Metrics/MetricTable.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +12,17 @@ namespace OrthancPerf
     class AssociationMetricsTest : public testing::Test
     {
     protected:
+      std::string Write(const PeerStatistics& statistics) const
+      {
+        MetricFigures figures;
+        figures.peers = statistics.SummarizeAll();
+        figures.setups = totals_.GetSetups();
+        return WriteMetrics(figures);
+      }
+
       std::string GetText() const
       {
-        return Exposition({&metrics_}).ToText();
+        return Write(statistics_);
       }
 
       testing::AssertionResult HasLine(const std::string& line) const
@@ -35,7 +42,7 @@ namespace OrthancPerf
 
       void Finish(const FinishedAssociation& association)
       {
-        Journal({&statistics_, &metrics_}).Publish(association);
+        Journal({&statistics_, &totals_}).Publish(association);
       }
 
       std::vector<OpenAssociation> open_;
@@ -44,7 +51,7 @@ namespace OrthancPerf
                                  {
                                    return open_;
                                  }};
-      PeerMetrics metrics_{statistics_};
+      ServerTotals totals_;
     };
   }
 
@@ -109,9 +116,8 @@ namespace OrthancPerf
   TEST_F(AssociationMetricsTest, WithoutAListOfThemItIsNotKnownHowManyAreOpen)
   {
     PeerStatistics statistics(directory_, {});
-    const PeerMetrics metrics(statistics);
     statistics.OnAssociationFinished(MakeAssociation("CT1"));
-    const std::string text = Exposition({&metrics}).ToText();
+    const std::string text = Write(statistics);
     EXPECT_NE(std::string::npos, text.find("associations_total"));
     EXPECT_EQ(std::string::npos, text.find("associations_open"));
   }
@@ -120,14 +126,13 @@ namespace OrthancPerf
   {
     PeerDirectory directory(100);
     PeerStatistics statistics(directory);
-    const PeerMetrics metrics(statistics);
 
     for (int i = 1; i <= 100; i++)
     {
       statistics.OnAssociationFinished(MakeAssociation("CT" + std::to_string(i)));
     }
 
-    const std::string text = Exposition({&metrics}).ToText();
+    const std::string text = Write(statistics);
     const std::string head = "# TYPE orthanc_perf_associations_total counter\n";
     const std::size_t begin = text.find(head);
     ASSERT_NE(std::string::npos, begin);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MainFigures.h"
 
-#include "Metrics/IngestMetrics.h"
+#include "Metrics/ServerTotals.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace OrthancPerf
   TEST(MainFigures, AddUpAllOrigins)
   {
     const TimePoint start{std::chrono::seconds(100)};
-    IngestMetrics metrics([](Origin origin) { return origin == Origin::Lua ? 2 : 0; });
+    ServerTotals metrics;
     RecentTraffic traffic([start] { return start; });
 
     for (const Origin origin : {Origin::RestApi, Origin::DicomProtocol})
@@ -23,7 +23,7 @@ namespace OrthancPerf
       traffic.OnInstanceFinished(instance);
     }
 
-    const MainFigures figures = GetMainFigures(metrics, traffic);
+    const MainFigures figures = GetMainFigures(metrics.GetReceived(), 2, traffic);
     EXPECT_EQ(2, figures.counts.at("orthanc_perf_stored_instances"));
     EXPECT_EQ(0, figures.counts.at("orthanc_perf_failed_instances"));
     EXPECT_EQ(0, figures.counts.at("orthanc_perf_discarded_instances"));
@@ -36,11 +36,10 @@ namespace OrthancPerf
   TEST(MainFigures, StallsAreAbsentUntilTheyAreObserved)
   {
     TimePoint now{std::chrono::seconds(100)};
-    const IngestMetrics metrics([](Origin) { return 0; });
     RecentTraffic traffic([&now] { return now; });
     const auto find = [&]
     {
-      return GetMainFigures(metrics, traffic).rates.count("orthanc_perf_stall_seconds_per_second");
+      return GetMainFigures({}, 0, traffic).rates.count("orthanc_perf_stall_seconds_per_second");
     };
 
     FinishedInstance instance;

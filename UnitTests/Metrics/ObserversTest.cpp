@@ -3,12 +3,11 @@
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/Associations.h"
-#include "Metrics/Exposition.h"
-#include "Metrics/IngestMetrics.h"
 #include "Metrics/Instances.h"
-#include "Metrics/PeerMetrics.h"
+#include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTotals.h"
 
 #include <gtest/gtest.h>
 
@@ -66,10 +65,19 @@ namespace OrthancPerf
         }
       }
 
+      std::string GetText() const
+      {
+        MetricFigures figures;
+        figures.origins = totals_.GetOrigins();
+        figures.setups = totals_.GetSetups();
+        figures.peers = statistics_.SummarizeAll();
+        return WriteMetrics(figures);
+      }
+
       // The lines of its metrics
       std::vector<std::string> GetFamily(const std::string& name) const
       {
-        std::istringstream text(exposition_.ToText());
+        std::istringstream text(GetText());
         std::vector<std::string> lines;
 
         for (std::string line; std::getline(text, line);)
@@ -97,23 +105,18 @@ namespace OrthancPerf
 
       std::atomic<TimePoint> now_ = TimePoint(std::chrono::seconds(1000));
       PeerDirectory directory_{MAXIMUM_PEERS};
-      IngestMetrics ingest_{[](Origin)
-                            {
-                              return 0;
-                            }};
+      ServerTotals totals_;
       PeerStatistics statistics_{directory_, &ListOpen,
                                  [this]
                                  {
                                    return now_.load();
                                  }};
-      PeerMetrics peers_{statistics_};
       RecentTraffic traffic_{[this]
                              {
                                return now_.load();
                              }};
       RecentInstances recent_{1000};
-      Journal journal_{{&ingest_, &peers_, &statistics_, &traffic_, &recent_}};
-      Exposition exposition_{{&ingest_, &peers_}};
+      Journal journal_{{&totals_, &statistics_, &traffic_, &recent_}};
     };
   }
 
@@ -174,7 +177,7 @@ namespace OrthancPerf
 
           while (!done)
           {
-            exposition_.ToText();
+            GetText();
             statistics_.Summarize();
             traffic_.Summarize();
             recent_.Latest(100, stranger);

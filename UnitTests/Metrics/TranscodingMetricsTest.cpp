@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/TranscodingMetrics.h"
 
-#include "Metrics/Exposition.h"
+#include "Metrics/MetricTable.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,9 @@ namespace OrthancPerf
     protected:
       std::string GetText() const
       {
-        return "\n" + Exposition({&metrics_}).ToText();
+        MetricFigures figures;
+        figures.transcodings = metrics_.GetTotals();
+        return "\n" + WriteMetrics(figures);
       }
 
       testing::AssertionResult HasLine(const std::string& line) const
@@ -95,9 +97,10 @@ namespace OrthancPerf
 
   TEST_F(TranscodingMetricsTest, ComparisonsHaveFamiliesOfTheirOwn)
   {
-    TranscodingMetrics comparisons("orthanc_perf_comparison");
-    comparisons.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
-    const std::string text = Exposition({&metrics_, &comparisons}).ToText();
+    metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
+    MetricFigures figures;
+    figures.comparisons = metrics_.GetTotals();
+    const std::string text = WriteMetrics(figures);
     EXPECT_EQ(std::string::npos, text.find("orthanc_perf_transcode_"));
 
     for (const char* family : {"_seconds_count{", "_total{", "_bytes_total{"})

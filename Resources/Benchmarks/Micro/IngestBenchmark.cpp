@@ -7,9 +7,9 @@
 #include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
-#include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTotals.h"
 #include "Network/MessageRecorder.h"
 
 #include <benchmark/benchmark.h>
@@ -78,16 +78,13 @@ namespace OrthancPerf
 
       const std::string file_ = MakeComputedTomography();
       PeerDirectory directory_{256};
-      IngestMetrics ingest_{[this](Origin origin)
-                            {
-                              return tracker_.CountInFlight(origin);
-                            }};
+      ServerTotals totals_;
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
       EvidenceCollector evidence_{directory_, 4};
-      Journal journal_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal journal_{{&totals_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       MessageRecorder source_;
       InstanceTracker tracker_{journal_, source_};
     };

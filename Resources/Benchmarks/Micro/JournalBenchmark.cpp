@@ -5,9 +5,9 @@
 #include "Ingest/Journal.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
-#include "Metrics/IngestMetrics.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentTraffic.h"
+#include "Metrics/ServerTotals.h"
 
 #include <benchmark/benchmark.h>
 
@@ -54,28 +54,25 @@ namespace OrthancPerf
       }
 
       PeerDirectory directory_{256};
-      IngestMetrics ingest_{[](Origin)
-                            {
-                              return 0;
-                            }};
+      ServerTotals totals_;
       PeerStatistics statistics_{directory_};
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
       EvidenceCollector evidence_{directory_, 4};
 
-      Journal ingestOnly_{{&ingest_}};
+      Journal totalsOnly_{{&totals_}};
       Journal statisticsOnly_{{&statistics_}};
       Journal trafficOnly_{{&traffic_}};
       Journal recentOnly_{{&recent_}};
       Journal historyOnly_{{&history_}};
       Journal evidenceOnly_{{&evidence_}};
-      Journal all_{{&ingest_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
+      Journal all_{{&totals_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
     };
 
-    BENCHMARK_DEFINE_F(Observers, Ingest)(benchmark::State& state)
+    BENCHMARK_DEFINE_F(Observers, Totals)(benchmark::State& state)
     {
-      Publish(state, ingestOnly_);
+      Publish(state, totalsOnly_);
     }
 
     BENCHMARK_DEFINE_F(Observers, Statistics)(benchmark::State& state)
@@ -123,7 +120,7 @@ namespace OrthancPerf
       benchmark->Threads(1)->Threads(4)->Threads(16)->UseRealTime();
     }
 
-    BENCHMARK_REGISTER_F(Observers, Ingest)->Apply(UseThreads);
+    BENCHMARK_REGISTER_F(Observers, Totals)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Statistics)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Traffic)->Apply(UseThreads);
     BENCHMARK_REGISTER_F(Observers, Recent)->Apply(UseThreads);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Metrics/IngestMetrics.h"
+#include "Metrics/ServerTotals.h"
 
-#include "Metrics/Exposition.h"
 #include "Metrics/Instances.h"
+#include "Metrics/MetricTable.h"
 
 #include <gtest/gtest.h>
 
@@ -10,33 +10,36 @@ namespace OrthancPerf
 {
   namespace
   {
-    class IngestMetricsTest : public testing::Test
+    class ServerTotalsTest : public testing::Test
     {
     protected:
+      std::string GetText() const
+      {
+        MetricFigures figures;
+        figures.origins = metrics_.GetOrigins();
+        return WriteMetrics(figures);
+      }
+
       testing::AssertionResult HasLine(const std::string& line) const
       {
-        const std::string text = "\n" + Exposition({&metrics_}).ToText();
+        const std::string text = "\n" + GetText();
         return text.find("\northanc_perf_ingest_" + line + "\n") != std::string::npos
                    ? testing::AssertionSuccess()
                    : testing::AssertionFailure() << text;
       }
 
-      std::size_t inFlight_ = 0;
-      IngestMetrics metrics_{[this](Origin origin)
-                             {
-                               return origin == Origin::RestApi ? inFlight_ : 0;
-                             }};
+      ServerTotals metrics_;
     };
   }
 
-  TEST_F(IngestMetricsTest, CountersBeginAtZeroAndPhasesAbsent)
+  TEST_F(ServerTotalsTest, CountersBeginAtZeroAndPhasesAbsent)
   {
     EXPECT_TRUE(HasLine("instances_total{origin=\"WebDav\",outcome=\"failed\"} 0"));
     EXPECT_TRUE(HasLine("bytes_total{origin=\"Unknown\"} 0"));
-    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("phase_seconds"));
+    EXPECT_EQ(std::string::npos, GetText().find("phase_seconds"));
   }
 
-  TEST_F(IngestMetricsTest, BytesCountWhateverTheOutcome)
+  TEST_F(ServerTotalsTest, BytesCountWhateverTheOutcome)
   {
     FinishedInstance failed = MakeInstance("CT1");
     failed.outcome = Outcome::Failed;
@@ -45,9 +48,10 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 1"));
     EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"failed\"} 1"));
     EXPECT_TRUE(HasLine("bytes_total{origin=\"DicomProtocol\"} 2000"));
+    EXPECT_EQ(2000U, metrics_.GetReceived().bytes);
   }
 
-  TEST_F(IngestMetricsTest, OnlyObservedPhasesAppear)
+  TEST_F(ServerTotalsTest, OnlyObservedPhasesAppear)
   {
     metrics_.OnInstanceFinished(MakeInstance("CT1"));
     const std::string labels = "{origin=\"DicomProtocol\",phase=\"receive\"";
@@ -55,13 +59,13 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine("phase_seconds_sum" + labels + "} 0.04"));
     EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.035\"} 0"));
     EXPECT_TRUE(HasLine("phase_seconds_bucket" + labels + ",le=\"0.05\"} 1"));
-    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("phase=\"idle\""));
+    EXPECT_EQ(std::string::npos, GetText().find("phase=\"idle\""));
   }
 
-  TEST_F(IngestMetricsTest, RoundTripsToTheDatabaseAreCountedWhereTheyWereSeen)
+  TEST_F(ServerTotalsTest, RoundTripsToTheDatabaseAreCountedWhereTheyWereSeen)
   {
     metrics_.OnInstanceFinished(MakeInstance("CT1"));
-    EXPECT_EQ(std::string::npos, Exposition({&metrics_}).ToText().find("round_trips_total{"));
+    EXPECT_EQ(std::string::npos, GetText().find("round_trips_total{"));
     FinishedInstance asked = MakeInstance("CT1");
     asked.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, Duration::zero(), {}};
     metrics_.OnInstanceFinished(asked);
@@ -72,19 +76,11 @@ namespace OrthancPerf
     EXPECT_TRUE(HasLine("database_queued_seconds_total{origin=\"DicomProtocol\"} 0.25"));
   }
 
-  TEST_F(IngestMetricsTest, WhatOrthancSendsIsNotIngest)
+  TEST_F(ServerTotalsTest, WhatOrthancSendsIsNotIngest)
   {
     FinishedInstance sent = MakeInstance("PACS");
     sent.direction = Direction::Send;
     metrics_.OnInstanceFinished(sent);
     EXPECT_TRUE(HasLine("instances_total{origin=\"DicomProtocol\",outcome=\"stored\"} 0"));
-  }
-
-  TEST_F(IngestMetricsTest, InFlightIsReadAtEachScrape)
-  {
-    inFlight_ = 3;
-    EXPECT_TRUE(HasLine("in_flight{origin=\"RestApi\"} 3"));
-    inFlight_ = 0;
-    EXPECT_TRUE(HasLine("in_flight{origin=\"RestApi\"} 0"));
   }
 }

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/MetricTable.h"
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    using Number = std::optional<double>;
+    using Labels = MetricWriter::Labels;
+    using Write = decltype(MetricRow::write);
+
+    constexpr MetricType COUNTER = MetricType::Counter;
+    constexpr MetricType GAUGE = MetricType::Gauge;
+    constexpr MetricType HISTOGRAM = MetricType::Histogram;
+
+    // What went between Orthanc and one peer in one direction
+    struct PeerLine
+    {
+      Labels labels;
+      const Traffic& traffic;
+      const PeerAssociations& associations;
+    };
+
+
+    Labels With(Labels labels, const char* label, const std::string& value)
+    {
+      labels[label] = value;
+      return labels;
+    }
+
+
+    template <typename Value>
+    Number ToNumber(bool isObserved, Value value)
+    {
+      return isObserved ? Number(static_cast<double>(value)) : std::nullopt;
+    }
+
+
+    Number ToNumber(const std::optional<Duration>& duration)
+    {
+      return duration ? Number(ToSeconds(*duration)) : std::nullopt;
+    }
+
+
+    // The writers of rows. Each takes what writes, or gets, the series of one line.
+
+    template <typename WriteLine>
+    Write ForEachOrigin(WriteLine write)
+    {
+      return [write](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (std::size_t i = 0; i < figures.origins.size(); i++)
+        {
+          write(writer, Labels{{"origin", ToLabel(GetAllOrigins()[i])}}, figures.origins[i]);
+        }
+      };
+    }
+
+
+    template <typename Get>
+    Write PerOrigin(Get get)
+    {
+      return ForEachOrigin(
+          [get](MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+          { writer.Add(labels, get(origin.traffic)); });
+    }
+
+
+    template <typename WriteLine>
+    Write ForEachPeer(WriteLine write)
+    {
+      return [write](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (const PeerSummary& peer : figures.peers)
+        {
+          for (const Direction direction : GetAllDirections())
+          {
+            const auto place = static_cast<std::size_t>(direction);
+            Labels labels = {{"direction", ToLabel(direction)}};
+
+            if (!peer.name.empty())
+            {
+              labels["peer"] = peer.name;
+            }
+
+            write(writer, PeerLine{labels, peer.directions[place], peer.associations[place]});
+          }
+        }
+      };
+    }
+
+
+    template <typename Get>
+    Write PerPeer(Get get)
+    {
+      return ForEachPeer([get](MetricWriter& writer, const PeerLine& line)
+                         { writer.Add(line.labels, get(line)); });
+    }
+
+
+    // What the kernel said of the latest connection of each line
+    template <typename Get>
+    Write PerConnection(Get get)
+    {
+      return PerPeer(
+          [get](const PeerLine& line) -> Number
+          {
+            const std::optional<TcpSummary>& tcp = line.associations.tcp;
+            return tcp ? get(*tcp) : std::nullopt;
+          });
+    }
+
+
+    using Engines = std::vector<EngineAttempts> MetricFigures::*;
+
+    template <typename WriteLine>
+    Write ForEachEngine(Engines engines, WriteLine write)
+    {
+      return [engines, write](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (const EngineAttempts& line : figures.*engines)
+        {
+          write(writer, Labels{{"engine", line.engine}, {"target", line.target}}, line);
+        }
+      };
+    }
+
+
+    template <typename Get>
+    Write OfBudget(Get get)
+    {
+      return [get](const MetricFigures& figures, MetricWriter& writer)
+      {
+        if (figures.budget)
+        {
+          writer.Add({}, static_cast<double>(get(*figures.budget)));
+        }
+      };
+    }
+
+
+    // A gauge for each name of a map
+    template <typename Values>
+    Write PerName(const char* label, Values MetricFigures::*values)
+    {
+      return [label, values](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (const auto& [name, value] : figures.*values)
+        {
+          writer.Add({{label, name}}, static_cast<double>(value));
+        }
+      };
+    }
+
+
+    void WriteOutcomes(MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+    {
+      for (const Outcome outcome : GetAllOutcomes())
+      {
+        const auto count = origin.traffic.outcomes[static_cast<std::size_t>(outcome)];
+        writer.Add(With(labels, "outcome", ToLabel(outcome)), static_cast<double>(count));
+      }
+    }
+
+
+    void WritePhases(MetricWriter& writer, const Labels& labels, const OriginTotals& origin)
+    {
+      for (const Phase phase : GetAllPhases())
+      {
+        writer.AddHistogram(With(labels, "phase", ToLabel(phase)),
+                            origin.phases[static_cast<std::size_t>(phase)]);
+      }
+    }
+
+
+    void WritePhaseTimes(MetricWriter& writer, const PeerLine& line)
+    {
+      for (const Phase phase : GetAllPhases())
+      {
+        writer.Add(With(line.labels, "phase", ToLabel(phase)),
+                   ToNumber(line.traffic.phases.Get(phase)));
+      }
+    }
+
+
+    // All outcomes from a line's first association on, so that increase() sees the first loss
+    void WriteAssociations(MetricWriter& writer, const PeerLine& line)
+    {
+      for (const AssociationOutcome outcome : GetAllAssociationOutcomes())
+      {
+        writer.Add(With(line.labels, "outcome", ToLabel(outcome)),
+                   ToNumber(line.associations.IsAny(),
+                            line.associations.outcomes[static_cast<std::size_t>(outcome)]));
+      }
+    }
+
+
+    void WriteAttempts(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
+    {
+      for (std::size_t i = 0; i < TRANSCODING_OUTCOME_COUNT; i++)
+      {
+        const auto outcome = static_cast<TranscodingOutcome>(i);
+        const bool isExpected = line.isExpected && outcome == TranscodingOutcome::Failed;
+        writer.Add(With(labels, "outcome", ToLabel(outcome)),
+                   ToNumber(isExpected || line.outcomes[i] > 0, line.outcomes[i]));
+      }
+    }
+
+
+    void WriteSides(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
+    {
+      const bool isAny = line.seconds.count > 0;
+      writer.Add(With(labels, "side", "source"), ToNumber(isAny, line.sourceBytes));
+      writer.Add(With(labels, "side", "target"), ToNumber(isAny, line.targetBytes));
+    }
+
+
+    void WriteEngineSeconds(MetricWriter& writer, const Labels& labels, const EngineAttempts& line)
+    {
+      writer.AddHistogram(labels, line.seconds);
+    }
+
+
+    std::vector<MetricRow> MakeTable()
+    {
+      const Engines transcodings = &MetricFigures::transcodings;
+      const Engines comparisons = &MetricFigures::comparisons;
+
+      std::vector<MetricRow> table = {
+          {"build_info", GAUGE, "version, orthanc",
+           "Versions of the performance plugin and of Orthanc; the value is always 1.",
+           [](const MetricFigures& figures, MetricWriter& writer)
+           {
+             writer.Add({{"version", figures.version}, {"orthanc", figures.orthancVersion}},
+                        ToNumber(!figures.version.empty(), 1));
+           }},
+          {"start_time_seconds", GAUGE, "",
+           "When the plugin was loaded, and its counters began at zero, in Unix time.",
+           [](const MetricFigures& figures, MetricWriter& writer)
+           {
+             writer.Add({}, figures.startTime);
+           }},
+          {"ingest_instances_total", COUNTER, "origin, outcome",
+           "Instances received, by what became of them.", ForEachOrigin(&WriteOutcomes)},
+          {"ingest_bytes_total", COUNTER, "origin",
+           "Bytes of all instances received, whatever became of them.",
+           PerOrigin([](const Traffic& traffic) { return ToNumber(true, traffic.bytes); })},
+          {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
+           "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
+          {"ingest_remote_round_trips_total", COUNTER, "origin",
+           "Questions to the storage's server for received instances, each of which its answer was "
+           "waited for.",
+           PerOrigin([](const Traffic& traffic)
+                     { return ToNumber(traffic.isRemoteObserved, traffic.remoteRoundTrips); })},
+          {"ingest_database_round_trips_total", COUNTER, "origin",
+           "Questions to the database's server for received instances, each of which its answer "
+           "was waited for.",
+           PerOrigin([](const Traffic& traffic)
+                     { return ToNumber(traffic.isDatabaseObserved, traffic.databaseRoundTrips); })},
+          {"ingest_database_queued_seconds_total", COUNTER, "origin",
+           "Time of received instances in the index before the database's server was asked first, "
+           "and not computing: for a connection.",
+           PerOrigin(
+               [](const Traffic& traffic) {
+                 return ToNumber(traffic.isDatabaseObserved, ToSeconds(traffic.databaseQueued));
+               })},
+          {"ingest_in_flight", GAUGE, "origin", "Instances that are being ingested now.",
+           [](const MetricFigures& figures, MetricWriter& writer)
+           {
+             for (std::size_t i = 0; i < figures.inFlight.size(); i++)
+             {
+               writer.Add({{"origin", ToLabel(GetAllOrigins()[i])}},
+                          static_cast<double>(figures.inFlight[i]));
+             }
+           }},
+          {"peer_instances_total", COUNTER, "peer, direction",
+           "Instances received from the peer or sent to it.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.traffic.instances > 0, line.traffic.instances); })},
+          {"peer_bytes_total", COUNTER, "peer, direction",
+           "Bytes of the instances received from the peer or sent to it.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.traffic.instances > 0, line.traffic.bytes); })},
+          {"peer_phase_seconds_total", COUNTER, "peer, direction, phase",
+           "Time of the peer's instances in each phase.", ForEachPeer(&WritePhaseTimes)},
+          {"peer_remote_round_trips_total", COUNTER, "peer, direction",
+           "Questions to the storage's server for the peer's instances, each of which its answer "
+           "was waited for.",
+           PerPeer(
+               [](const PeerLine& line)
+               { return ToNumber(line.traffic.isRemoteObserved, line.traffic.remoteRoundTrips); })},
+          {"peer_database_round_trips_total", COUNTER, "peer, direction",
+           "Questions to the database's server for the peer's instances, each of which its answer "
+           "was waited for.",
+           PerPeer(
+               [](const PeerLine& line) {
+                 return ToNumber(line.traffic.isDatabaseObserved, line.traffic.databaseRoundTrips);
+               })},
+          {"stalls_total", COUNTER, "peer, direction",
+           "Waits of 20 ms or more for the next byte of a message that had begun, or for one to "
+           "begin while the kernel held back the end of what Orthanc had written.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.traffic.areStallsObserved, line.traffic.stalls); })},
+          {"stall_seconds_total", COUNTER, "peer, direction",
+           "Time in the waits of orthanc_perf_stalls_total.",
+           PerPeer(
+               [](const PeerLine& line) {
+                 return ToNumber(line.traffic.areStallsObserved, ToSeconds(line.traffic.stallTime));
+               })},
+          {"associations_total", COUNTER, "peer, direction, outcome",
+           "Associations that are over, by how they ended.", ForEachPeer(&WriteAssociations)},
+          {"associations_open", GAUGE, "peer, direction", "Associations that are open now.",
+           PerPeer(
+               [](const PeerLine& line) -> Number {
+                 return line.associations.IsAny() ? Number(line.associations.open) : std::nullopt;
+               })},
+          {"association_setup_seconds", HISTOGRAM, "direction",
+           "Time from the connection until the association was answered.",
+           [](const MetricFigures& figures, MetricWriter& writer)
+           {
+             for (std::size_t i = 0; i < figures.setups.size(); i++)
+             {
+               writer.AddHistogram({{"direction", ToLabel(GetAllDirections()[i])}},
+                                   figures.setups[i]);
+             }
+           }},
+          {"peer_round_trip_seconds", GAUGE, "peer, direction",
+           "Smoothed TCP round trip of the latest association.",
+           PerConnection(
+               [](const TcpSummary& tcp)
+               { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); })},
+          {"peer_send_window_bytes", GAUGE, "peer, direction",
+           "Receive window that the peer offered at the end of the latest association, or offers "
+           "now.",
+           PerConnection([](const TcpSummary& tcp) -> Number { return tcp.sendWindow; })},
+          {"peer_receive_window_bytes", GAUGE, "peer, direction",
+           "Receive window offered to the peer at the end of the latest association, or now.",
+           PerConnection([](const TcpSummary& tcp) -> Number { return tcp.receiveWindow; })},
+          {"peer_send_mss_bytes", GAUGE, "peer, direction",
+           "Largest TCP segment that is sent to the peer in the latest association.",
+           PerConnection([](const TcpSummary& tcp)
+                         { return ToNumber(tcp.sendMss > 0, tcp.sendMss); })},
+          {"peer_receive_window_limited_seconds_total", COUNTER, "peer, direction",
+           "Time in which data could not be sent because the receive window of the peer was full. "
+           "Finished associations only.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.associations.receiveWindowLimited); })},
+          {"peer_send_buffer_limited_seconds_total", COUNTER, "peer, direction",
+           "Time in which data was not sent because the send buffer was too small. Finished "
+           "associations only.",
+           PerPeer([](const PeerLine& line)
+                   { return ToNumber(line.associations.sendBufferLimited); })},
+          {"peer_retransmits_total", COUNTER, "peer, direction",
+           "TCP segments sent again. Finished associations only.",
+           PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},
+          {"transcode_seconds", HISTOGRAM, "engine, target",
+           "Time that an engine took to transcode an instance.",
+           ForEachEngine(transcodings, &WriteEngineSeconds)},
+          {"transcode_total", COUNTER, "engine, target, outcome",
+           "Attempts to transcode an instance, by what came of them.",
+           ForEachEngine(transcodings, &WriteAttempts)},
+          {"transcode_bytes_total", COUNTER, "engine, target, side",
+           "Bytes of the DICOM files that engines read and wrote.",
+           ForEachEngine(transcodings, &WriteSides)},
+          {"comparison_seconds", HISTOGRAM, "engine, target",
+           "Time that an engine took to transcode an instance in a comparison.",
+           ForEachEngine(comparisons, &WriteEngineSeconds)},
+          {"comparison_total", COUNTER, "engine, target, outcome",
+           "Attempts to transcode an instance in a comparison, by what came of them.",
+           ForEachEngine(comparisons, &WriteAttempts)},
+          {"comparison_bytes_total", COUNTER, "engine, target, side",
+           "Bytes of the DICOM files that engines read and wrote in comparisons.",
+           ForEachEngine(comparisons, &WriteSides)},
+          {"ingest_budget_bytes", GAUGE, "",
+           "What the messages in flight may take of memory; 0: no limit.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.limit; })},
+          {"ingest_budget_held_bytes", GAUGE, "",
+           "What the large messages in flight take of memory.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.held; })},
+          {"ingest_budget_in_flight", GAUGE, "",
+           "Large messages on their way in, those that wait as well.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.inFlight; })},
+          {"ingest_budget_waiting", GAUGE, "",
+           "Messages that wait at their sockets until there is room.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.waiting; })},
+          {"ingest_budget_waits_total", COUNTER, "", "Messages that had to wait for room.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.waits; })},
+          {"ingest_budget_waited_seconds_total", COUNTER, "", "What they waited, all together.",
+           OfBudget([](const AdmissionFigures& budget) { return ToSeconds(budget.waited); })},
+          {"ingest_budget_given_up_total", COUNTER, "",
+           "Messages that were admitted over the budget after the longest wait.",
+           OfBudget([](const AdmissionFigures& budget) { return budget.givenUp; })},
+          {"tuning", GAUGE, "setting",
+           "The tuning in force: numbers as they are, switches as 0 and 1.",
+           PerName("setting", &MetricFigures::tuning)},
+          {"findings", GAUGE, "id",
+           "Findings of the advisor by their identifiers; GET /perf/advice explains them.",
+           PerName("id", &MetricFigures::findings)},
+      };
+
+      for (MetricRow& row : table)
+      {
+        row.name = "orthanc_perf_" + row.name;
+      }
+
+      return table;
+    }
+  }
+
+
+  const std::vector<MetricRow>& GetMetricTable()
+  {
+    static const std::vector<MetricRow> TABLE = MakeTable();
+    return TABLE;
+  }
+
+
+  std::string WriteMetrics(const MetricFigures& figures)
+  {
+    MetricWriter writer;
+
+    for (const MetricRow& row : GetMetricTable())
+    {
+      writer.Begin(row.name, row.type, row.help);
+      row.write(figures, writer);
+    }
+
+    return writer.GetText();
+  }
+}

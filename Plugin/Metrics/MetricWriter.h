@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace OrthancPerf
+{
+  enum class MetricType
+  {
+    Counter,
+    Gauge,
+    Histogram
+  };
+
+  const char* ToLabel(MetricType type);  // "counter"
+
+  // Writes families in Prometheus' text format 0.0.4:
+  // https://prometheus.io/docs/instrumenting/exposition_formats/
+  //
+  //   MetricWriter writer;
+  //   writer.Begin("disks", MetricType::Gauge, "Disks in use.");
+  //   writer.Add({{"server", "pacs"}}, 2.0);
+  //   const std::string text = writer.GetText();
+  //
+  // Not thread-safe.
+  class MetricWriter
+  {
+  public:
+    using Labels = std::map<std::string, std::string>;
+
+    MetricWriter();
+
+    // The series that follow are of this family; without any, nothing is written
+    void Begin(const std::string& name, MetricType type, const std::string& help);
+
+    // Nothing: no such series
+    void Add(const Labels& labels, std::optional<double> value);
+
+    // A BucketHistogram; without values, no such series
+    template <typename Histogram>
+    void AddHistogram(const Labels& labels, const Histogram& histogram)
+    {
+      std::uint64_t count = 0;
+
+      for (std::size_t i = 0; i < histogram.counts.size() && histogram.count > 0; i++)
+      {
+        const bool isLast = i == histogram.GetBounds().size();
+        count += histogram.counts[i];
+        WriteLine("_bucket", labels, static_cast<double>(count),
+                  isLast ? "+Inf" : ToText(histogram.GetBounds()[i]));
+      }
+
+      if (histogram.count > 0)
+      {
+        WriteLine("_sum", labels, histogram.sum);
+        WriteLine("_count", labels, static_cast<double>(histogram.count));
+      }
+    }
+
+    std::string GetText() const
+    {
+      return text_.str();
+    }
+
+  private:
+    static std::string ToText(double number);
+    void WriteLine(const char* suffix, const Labels& labels, double value,
+                   const std::string& bound = "");
+
+    std::ostringstream text_;
+    std::string name_;
+    std::string head_;  // of the family, until it is written
+  };
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/ServerTotals.h"
+
+namespace OrthancPerf
+{
+  ServerTotals::ServerTotals() : origins_(ORIGIN_COUNT), setups_(DIRECTION_COUNT)
+  {
+  }
+
+
+  void ServerTotals::OnInstanceFinished(const FinishedInstance& instance) noexcept
+  {
+    if (instance.direction != Direction::Receive)
+    {
+      return;
+    }
+
+    const std::lock_guard lock(mutex_);
+    OriginTotals& origin = origins_[static_cast<std::size_t>(instance.origin)];
+    origin.traffic.Add(instance);
+
+    for (const Phase phase : GetAllPhases())
+    {
+      if (const std::optional<Duration> duration = instance.phases.Get(phase))
+      {
+        origin.phases[static_cast<std::size_t>(phase)].Add(ToSeconds(*duration));
+      }
+    }
+  }
+
+
+  void ServerTotals::OnAssociationFinished(const FinishedAssociation& association) noexcept
+  {
+    if (association.setup)
+    {
+      const std::lock_guard lock(mutex_);
+      setups_[static_cast<std::size_t>(association.direction)].Add(ToSeconds(*association.setup));
+    }
+  }
+
+
+  std::vector<OriginTotals> ServerTotals::GetOrigins() const
+  {
+    const std::lock_guard lock(mutex_);
+    return origins_;
+  }
+
+
+  Traffic ServerTotals::GetReceived() const
+  {
+    Traffic sum;
+    const std::lock_guard lock(mutex_);
+
+    for (const OriginTotals& origin : origins_)
+    {
+      sum.Add(origin.traffic);
+    }
+
+    return sum;
+  }
+
+
+  std::vector<SetupHistogram> ServerTotals::GetSetups() const
+  {
+    const std::lock_guard lock(mutex_);
+    return setups_;
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/MetricTable.h"
+
+#include "BuildPaths.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::array BOUNDS = {0.5, 1.0};
+
+
+    testing::AssertionResult HasLine(const MetricFigures& figures, const std::string& line)
+    {
+      const std::string text = "\n" + WriteMetrics(figures);
+      return text.find("\northanc_perf_" + line + "\n") != std::string::npos
+                 ? testing::AssertionSuccess()
+                 : testing::AssertionFailure() << text;
+    }
+
+
+    // As metrics.md has it
+    std::string DescribeTable()
+    {
+      std::string text = "| name | type | labels | what it is |\n| --- | --- | --- | --- |\n";
+
+      for (const MetricRow& row : GetMetricTable())
+      {
+        std::string labels;
+
+        for (const char c : row.labels)
+        {
+          labels += c == ',' ? "`," : (c == ' ' ? " `" : std::string(1, c));
+        }
+
+        text += "| `" + row.name + "` | " + ToLabel(row.type) + " | " +
+                (labels.empty() ? "" : "`" + labels + "` ") + "| " + row.help + " |\n";
+      }
+
+      return text;
+    }
+  }
+
+
+  TEST(MetricWriter, WritesTheHeadOfAFamilyOnceAndNoneWithoutSeries)
+  {
+    MetricWriter writer;
+    writer.Begin("none", MetricType::Counter, "None.");
+    writer.Add({}, std::nullopt);
+    writer.AddHistogram({}, BucketHistogram<BOUNDS>());
+    writer.Begin("disks", MetricType::Gauge, "Disks.");
+    writer.Add({{"server", "b"}, {"place", "a"}}, 1);
+    writer.Add({}, 2.5);
+    EXPECT_EQ("# HELP disks Disks.\n"
+              "# TYPE disks gauge\n"
+              "disks{place=\"a\",server=\"b\"} 1\n"
+              "disks 2.5\n",
+              writer.GetText());
+  }
+
+
+  TEST(MetricWriter, WholeNumbersAreExactUpTo2To53)
+  {
+    MetricWriter writer;
+    writer.Begin("a_total", MetricType::Counter, "A.");
+    writer.Add({}, 9007199254740991.0);
+    EXPECT_NE(std::string::npos, writer.GetText().find("\na_total 9007199254740991\n"));
+  }
+
+
+  TEST(MetricWriter, EscapesLabels)
+  {
+    MetricWriter writer;
+    writer.Begin("a", MetricType::Gauge, "A.");
+    writer.Add({{"label", "a\"b\\c\nd<script>"}}, 1);
+    EXPECT_NE(std::string::npos, writer.GetText().find(R"(a{label="a\"b\\c\nd<script>"} 1)"));
+  }
+
+
+  TEST(MetricWriter, BucketsOfAHistogramAreCumulativeUpToInfinity)
+  {
+    BucketHistogram<BOUNDS> histogram;
+    histogram.Add(0.5);
+    histogram.Add(2.25);
+    histogram.Add(-1);
+    MetricWriter writer;
+    writer.Begin("a_seconds", MetricType::Histogram, "A.");
+    writer.AddHistogram({{"x", "y"}}, histogram);
+    EXPECT_EQ("# HELP a_seconds A.\n"
+              "# TYPE a_seconds histogram\n"
+              "a_seconds_bucket{x=\"y\",le=\"0.5\"} 2\n"
+              "a_seconds_bucket{x=\"y\",le=\"1\"} 2\n"
+              "a_seconds_bucket{x=\"y\",le=\"+Inf\"} 3\n"
+              "a_seconds_sum{x=\"y\"} 2.75\n"
+              "a_seconds_count{x=\"y\"} 3\n",
+              writer.GetText());
+  }
+
+
+  TEST(MetricTable, SaysNothingOfWhatIsNotThere)
+  {
+    EXPECT_EQ("", WriteMetrics({}));
+  }
+
+
+  TEST(MetricTable, HasTheBudget)
+  {
+    MetricFigures figures;
+    AdmissionFigures& budget = figures.budget.emplace();
+    budget.limit = 1000;
+    budget.held = 600;
+    budget.inFlight = 6;
+    budget.waiting = 2;
+    budget.waits = 5;
+    budget.waited = std::chrono::milliseconds(1500);
+    budget.givenUp = 3;
+
+    for (const std::string line : {"bytes 1000", "held_bytes 600", "in_flight 6", "waiting 2",
+                                   "waits_total 5", "waited_seconds_total 1.5", "given_up_total 3"})
+    {
+      EXPECT_TRUE(HasLine(figures, "ingest_budget_" + line));
+    }
+  }
+
+
+  TEST(MetricTable, HasThePluginItsTuningAndFindings)
+  {
+    MetricFigures figures;
+    figures.version = "1.2.3";
+    figures.orthancVersion = "1.12.7";
+    figures.startTime = 1764000000;
+    figures.inFlight = {0, 3};
+    figures.tuning = {{"Memory.IngestWaitSeconds", 20}};
+    figures.findings = {{"delayed-ack", 2}};
+    EXPECT_TRUE(HasLine(figures, R"(build_info{orthanc="1.12.7",version="1.2.3"} 1)"));
+    EXPECT_TRUE(HasLine(figures, "start_time_seconds 1764000000"));
+    EXPECT_TRUE(HasLine(figures, R"(ingest_in_flight{origin="DicomProtocol"} 3)"));
+    EXPECT_TRUE(HasLine(figures, R"(tuning{setting="Memory.IngestWaitSeconds"} 20)"));
+    EXPECT_TRUE(HasLine(figures, R"(findings{id="delayed-ack"} 2)"));
+  }
+
+
+  TEST(MetricTable, EachNameIsThereOnceAndCountersEndInTotal)
+  {
+    std::set<std::string> names;
+
+    for (const MetricRow& row : GetMetricTable())
+    {
+      const std::size_t end = row.name.rfind("_total");
+      const bool isTotal = end != std::string::npos && end + 6 == row.name.size();
+      EXPECT_EQ(row.type == MetricType::Counter, isTotal) << row.name;
+      EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    }
+  }
+
+
+  TEST(MetricTable, IsTheTableOfTheDocumentation)
+  {
+    std::ifstream file(std::string(BuildPaths::GetSourceFolder()) +
+                       "/Resources/Documentation/metrics.md");
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    EXPECT_NE(std::string::npos, text.find("\n\n" + DescribeTable() + "\n"))
+        << "The table of metrics.md has to be:\n\n"
+        << DescribeTable();
+  }
+}
