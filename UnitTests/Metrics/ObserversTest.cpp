@@ -52,7 +52,7 @@ namespace OrthancPerf
         for (std::size_t i = 0; i < count; i++)
         {
           std::array<char, 32> name = {};
-          std::snprintf(name.data(), name.size(), "STRANGER-%020zu", first + i % peers);
+          (void)std::snprintf(name.data(), name.size(), "STRANGER-%020zu", first + i % peers);
           instance.peer.name = name.data();
           instance.direction = i / peers % 2 == 0 ? Direction::Receive : Direction::Send;
           instance.areStallsObserved = true;
