@@ -183,8 +183,8 @@ namespace OrthancPerf
 
     static bool MayChange(DicomTag tag)
     {
-      // (0028,2110): that it was lossy. (0088,0200): an icon.
-      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x00282110,    0x00880200,
+      // (0028,2110): that it was lossy
+      static const std::set<DicomTag> TAGS = {0x00280004, 0x00280006, 0x00282110,
                                               0x7fe00001, 0x7fe00002, TAG_PIXEL_DATA};
       return TAGS.count(tag) != 0 || (tag & 0xffff) == 0;  // or the length of a group
     }

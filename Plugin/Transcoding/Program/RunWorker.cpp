@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Program/RunWorker.h"
 
-#include "Dicom/CodecError.h"
 #include "Transcoding/Program/ProcessSetup.h"
 #include "Transcoding/Worker/MessageSocket.h"
 #include "Transcoding/Worker/SharedMemory.h"
@@ -25,7 +24,6 @@ namespace OrthancPerf
     {
       DONE = 0,
       NOT_STARTED_BY_PLUGIN = 64,  // sysexits.h: EX_USAGE
-      NO_SUCH_ENGINE = 65,
       BROKEN_CONVERSATION = 66
     };
 
@@ -35,26 +33,6 @@ namespace OrthancPerf
       socklen_t length = sizeof(type);
       return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
              type == SOCK_SEQPACKET;
-    }
-
-    const ITranscodingEngine*
-    FindEngine(const std::vector<std::unique_ptr<ITranscodingEngine>>& engines, int argc,
-               const char* const* argv)
-    {
-      if (argc != 3 || std::string(argv[1]) != "--engine")
-      {
-        return argc == 1 && !engines.empty() ? engines.front().get() : nullptr;
-      }
-
-      for (const auto& engine : engines)
-      {
-        if (std::string(argv[2]) == engine->GetName())
-        {
-          return engine.get();
-        }
-      }
-
-      return nullptr;
     }
 
     // The file that the plugin has put into the shared memory, as bytes of this process: mmap(2)
@@ -187,8 +165,7 @@ namespace OrthancPerf
   }
 
 
-  int RunWorker(const std::vector<std::unique_ptr<ITranscodingEngine>>& engines, int argc,
-                const char* const* argv)
+  int RunWorker(const ITranscodingEngine& engine)
   {
     if (!IsSocket(WORKER_SOCKET))
     {
@@ -198,36 +175,7 @@ namespace OrthancPerf
     }
 
     BecomeWorker();
-    const ITranscodingEngine* const engine = FindEngine(engines, argc, argv);
-    return engine == nullptr ? NO_SUCH_ENGINE : ServeAll(*engine);
+    return ServeAll(engine);
   }
 
-
-  EngineResult MakeResult(const std::function<std::string()>& transcode) noexcept
-  {
-    EngineResult result;
-
-    try
-    {
-      result = EngineResult::MakeTranscoded(transcode());
-    }
-    catch (const NotCovered& reason)
-    {
-      result = EngineResult::MakeDeclined(reason.what());
-    }
-    catch (const std::bad_alloc&)
-    {
-      result.reason = "no memory";  // short enough to need none
-    }
-    catch (const std::runtime_error& error)
-    {
-      result = EngineResult::MakeFailed(error.what());
-    }
-    catch (...)  // of a codec library: its text could have anything in it
-    {
-      result = EngineResult::MakeFailed("the codec library could not read or write the file");
-    }
-
-    return result;
-  }
 }

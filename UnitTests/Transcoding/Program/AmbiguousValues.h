@@ -28,7 +28,7 @@ namespace OrthancPerf
                                  Element(0x00409216, Number(-1024));
       const std::string icon = Element(0x00280103, own) + Element(0x00280106, Number(-5)) +
                                Element(0x00281101, Descriptor(-6)) +
-                               Sequence(0x00283010, Element(0x00283002, Descriptor(-7)));
+                               Sequence(0x00283010, Element(0x00283002, Descriptor(7)));
 
       file = DicomFileBuilder::FileMeta("1.2.840.10008.1.2") +
              Element(0x00080018, std::string("1.2.3.4\0", 8)) +
@@ -37,7 +37,7 @@ namespace OrthancPerf
              Short(0x00280011, image.columns) + Short(0x00280100, 16) + Short(0x00280101, 16) +
              Short(0x00280102, 15) + Short(0x00280103, isSigned ? 1 : 0) +
              Element(0x00280120, Number(-9)) + Element(0x00281102, Descriptor(-10)) +
-             Sequence(0x00283010, Element(0x00283002, Descriptor(-2048))) +
+             Sequence(0x00283010, Element(0x00283002, Descriptor(2048))) +
              Sequence(0x00409096, mapped) + Sequence(0x00880200, icon) +
              Sequence(0x20500010, Element(0x00283002, Descriptor(0))) +
              Sequence(0x52009229, Sequence(0x00409096, Element(0x00409216, Number(-11)))) +
@@ -62,7 +62,7 @@ namespace OrthancPerf
       check(0x00221452, outer, Number(-8), "before Pixel Representation");
       check(0x00280120, outer, Number(-9), "at the root");
       check(0x00281102, outer, Descriptor(-10), "palette at the root");
-      check(0x00283002, outer, Descriptor(-2048), "VOI LUT");
+      check(0x00283002, outer, Descriptor(2048), "VOI LUT");
       check(0x00409211, outer, Number(-1025), "last mapped");
       check(0x00409216, outer, Number(-1024), "first mapped");
       check(0x00221452, outer, Number(-3), "Mapped Pixel Value");
@@ -70,7 +70,7 @@ namespace OrthancPerf
       check(0x00283002, "US", Descriptor(0), "Presentation LUT");
       check(0x00280106, own, Number(-5), "icon");
       check(0x00281101, own, Descriptor(-6), "palette of the icon");
-      check(0x00283002, own, Descriptor(-7), "in the icon");
+      check(0x00283002, own, Descriptor(7), "in the icon");
       return wrong;
     }
 

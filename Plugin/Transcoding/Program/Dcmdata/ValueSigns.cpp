@@ -5,7 +5,6 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace OrthancPerf
@@ -42,119 +41,60 @@ namespace OrthancPerf
     }
 
 
-    class SignSetter
+    // "sequence": what the item is in. "isSigned": by the Pixel Representation around it.
+    void SetSignsOfItem(DcmItem& item, const DcmTagKey& sequence, bool isSigned)
     {
-    public:
-      explicit SignSetter(DcmDataset& dataset) : dataset_(dataset)
+      Uint16 representation = 0;
+      std::vector<DcmElement*> unclear;
+
+      if (item.findAndGetUint16(DCM_PixelRepresentation, representation).good())
       {
+        isSigned = representation == 1;
       }
 
-      // "sequence": what the item is in. "isSigned": by the Pixel Representation around it.
-      void Set(DcmItem& item, const DcmTagKey& sequence, bool isSigned)
+      for (DcmObject* object = item.nextInContainer(nullptr); object != nullptr;
+           object = item.nextInContainer(object))
       {
-        Uint16 representation = 0;
-        std::vector<DcmElement*> unclear;
+        auto* const element = dynamic_cast<DcmElement*>(object);
 
-        if (item.findAndGetUint16(DCM_PixelRepresentation, representation).good())
+        if (auto* const nested = dynamic_cast<DcmSequenceOfItems*>(object))
         {
-          isSigned = representation == 1;
-        }
+          // Its input never has a sign: DICOM PS3.3 section C.11.4.1
+          const bool isNestedSigned = isSigned && nested->getTag() != DCM_PresentationLUTSequence;
 
-        for (DcmObject* object = item.nextInContainer(nullptr); object != nullptr;
-             object = item.nextInContainer(object))
-        {
-          auto* const element = dynamic_cast<DcmElement*>(object);
-
-          if (auto* const nested = dynamic_cast<DcmSequenceOfItems*>(object))
+          for (DcmObject* child = nested->nextInContainer(nullptr); child != nullptr;
+               child = nested->nextInContainer(child))
           {
-            SetNested(*nested, isSigned);
-          }
-          else if (element != nullptr && element->getTag().getEVR() == EVR_xs)
-          {
-            unclear.push_back(element);
+            if (auto* const nestedItem = dynamic_cast<DcmItem*>(child))
+            {
+              SetSignsOfItem(*nestedItem, nested->getTag(), isNestedSigned);
+            }
           }
         }
-
-        for (DcmElement* const element : unclear)
+        else if (element != nullptr && element->getTag().getEVR() == EVR_xs)
         {
-          if (sequence == DCM_VOILUTSequence && IsAmbiguous(*element) && MayChangeSign(isSigned))
-          {
-            throw NotCovered("a VOI LUT from Implicit VR, whose first value has a sign or not");
-          }
-
-          if (isSigned)
-          {
-            MakeSigned(item, *element);
-          }
+          unclear.push_back(element);
         }
       }
 
-    private:
-      void SetNested(DcmSequenceOfItems& sequence, bool isSigned)
+      for (DcmElement* const element : unclear)
       {
-        // Its input never has a sign: DICOM PS3.3 section C.11.4.1
-        isSigned = isSigned && sequence.getTag() != DCM_PresentationLUTSequence;
-
-        for (DcmObject* object = sequence.nextInContainer(nullptr); object != nullptr;
-             object = sequence.nextInContainer(object))
+        if (sequence == DCM_VOILUTSequence && IsAmbiguous(*element))
         {
-          if (auto* const item = dynamic_cast<DcmItem*>(object))
-          {
-            Set(*item, sequence.getTag(), isSigned);
-          }
-        }
-      }
-
-      // Whether modality LUT or rescaling may give samples a sign, or take it, anywhere in the data
-      // set
-      bool MayChangeSign(bool isSigned)
-      {
-        if (!mayChangeSign_[isSigned].has_value())
-        {
-          const bool hasLut = dataset_.tagExists(DCM_ModalityLUTSequence, OFTrue);
-          const auto isShift = [isSigned](double intercept)
-          {
-            return isSigned ? intercept > 0 : intercept < 0;
-          };
-          const auto isTurn = [](double slope)
-          {
-            return slope <= 0;
-          };
-          mayChangeSign_[isSigned] = hasLut || HasNumber(DCM_RescaleIntercept, isShift) ||
-                                     HasNumber(DCM_RescaleSlope, isTurn);
+          throw NotCovered("a VOI LUT from Implicit VR, whose first value has a sign or not");
         }
 
-        return *mayChangeSign_[isSigned];
-      }
-
-      // Whether there is one like that, or one that can't be read
-      template <typename Predicate>
-      bool HasNumber(const DcmTagKey& tag, Predicate predicate)
-      {
-        DcmStack stack;
-
-        while (dataset_.search(tag, stack, ESM_afterStackTop, OFTrue).good())
+        if (isSigned)
         {
-          auto* const element = dynamic_cast<DcmElement*>(stack.top());
-          Float64 number = 0;
-
-          if (element == nullptr || element->getFloat64(number).bad() || predicate(number))
-          {
-            return true;
-          }
+          MakeSigned(item, *element);
         }
-
-        return false;
       }
-
-      DcmDataset& dataset_;
-      std::optional<bool> mayChangeSign_[2];  // what is unsigned, what is signed
-    };
+    }
   }
 
 
   void SetSigns(DcmDataset& dataset)
   {
-    SignSetter(dataset).Set(dataset, DcmTagKey(), false);
+    SetSignsOfItem(dataset, DcmTagKey(), false);
   }
 }

@@ -133,19 +133,20 @@ namespace OrthancPerf
 
   std::string_view FrameSource::GetNative(std::size_t index)
   {
+    std::string& changed = decoded_.front();
     const std::size_t size = *image_.GetNativeSize() / image_.frames;
     const std::string_view frame = image_.pixelData.substr(index * size, size);
 
     if (HasSharedChrominance(image_))
     {
-      decoded_ = ExpandChrominance(frame, format_);
-      return decoded_;
+      changed = ExpandChrominance(frame, format_);
+      return changed;
     }
 
     if (IsByPlane(image_))
     {
-      decoded_ = InterleavePlanes(frame, format_);
-      return decoded_;
+      changed = InterleavePlanes(frame, format_);
+      return changed;
     }
 
     return frame;
@@ -154,13 +155,13 @@ namespace OrthancPerf
 
   std::string_view FrameSource::GetEncapsulated(std::size_t index)
   {
-    if (index != decodedIndex_)
+    std::string& samples = decoded_[isMeasured_ ? index : 0];
+
+    if (!isMeasured_ || samples.empty())
     {
       std::string storage;
       const std::string_view frame = Join(fragments_[index], storage);
-      decodedIndex_ = NONE;  // until all is well
-      decoded_ = DecodeFrame(codec_, syntax_.codestream, format_, frame);
-      decodedIndex_ = index;
+      samples = DecodeFrame(codec_, syntax_.codestream, format_, frame);
 
       // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both.
       hasLoss_ |= syntax_.codestream == CodestreamKind::Jpeg2000
@@ -168,7 +169,7 @@ namespace OrthancPerf
                       : syntax_.isLossy;
     }
 
-    return decoded_;
+    return samples;
   }
 
 
@@ -176,6 +177,8 @@ namespace OrthancPerf
   {
     SampleRange all;
     SampleRange image;
+    isMeasured_ = true;
+    decoded_.resize(GetCount());
 
     for (std::size_t i = 0; i < GetCount(); i++)
     {

@@ -6,7 +6,6 @@
 #include "Transcoding/Program/Frames/FrameCodec.h"
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,8 +18,8 @@ namespace OrthancPerf
                           std::string_view frame);
 
 
-  // The frames of an image as samples by pixel. One decoded frame is held at a time: native frames
-  // by pixel are not even copied.
+  // The frames of an image as samples by pixel. One decoded frame is held at a time, all of them
+  // where their range is measured, as each is decoded once. Native frames by pixel are not copied.
   //
   // Lives on the stack of one thread. Codec, description and file outlive it.
   class FrameSource
@@ -63,8 +62,6 @@ namespace OrthancPerf
     }
 
   private:
-    static constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
-
     void CheckColors() const;
     std::string_view GetNative(std::size_t index);
     std::string_view GetEncapsulated(std::size_t index);
@@ -76,7 +73,7 @@ namespace OrthancPerf
     std::string_view colors_;
     bool hasLoss_ = false;
     std::vector<FrameFragments> fragments_;  // of each encapsulated frame
-    std::size_t decodedIndex_ = NONE;
-    std::string decoded_;  // the frame of that index
+    bool isMeasured_ = false;
+    std::vector<std::string> decoded_{1};  // by frame if they were measured, else the latest one
   };
 }

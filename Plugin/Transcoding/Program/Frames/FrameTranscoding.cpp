@@ -3,16 +3,16 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/ElementWriter.h"
 #include "Dicom/EncapsulatedPixels.h"
 #include "Dicom/ImageDescription.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 #include "Transcoding/Program/Frames/FrameSource.h"
-#include "Transcoding/Program/RunWorker.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 namespace OrthancPerf
 {
@@ -223,50 +223,6 @@ namespace OrthancPerf
       editor.Set(TAG_PIXEL_DATA, source.GetFormat().bitsAllocated > 8 ? "OW" : "OB", pixels);
     }
 
-
-    // The content of the one item of a sequence, an element in Explicit VR; empty if it is not like
-    // that. Where lengths are undefined, there are delimiters (DICOM PS3.5 section 7.5).
-    std::string_view GetOnlyItem(std::string_view sequence)
-    {
-      constexpr std::size_t SEQUENCE_HEADER = 12;
-      constexpr std::size_t ITEM_HEADER = 8;
-      constexpr std::size_t DELIMITER = 8;
-      constexpr std::string_view UNDEFINED("\xff\xff\xff\xff");
-      const bool hasDelimiter = sequence.substr(8, 4) == UNDEFINED;
-      const std::size_t around = SEQUENCE_HEADER + (hasDelimiter ? DELIMITER : 0);
-
-      if (sequence.substr(4, 2) != "SQ" || sequence.size() < around + ITEM_HEADER)
-      {
-        return {};
-      }
-
-      const std::string_view item = sequence.substr(SEQUENCE_HEADER, sequence.size() - around);
-      const std::string_view content = item.substr(ITEM_HEADER);
-      std::string length;
-      AppendInteger(length, content.size(), 4);
-
-      if (item.substr(4, 4) == UNDEFINED && content.size() >= DELIMITER)
-      {
-        return content.substr(0, content.size() - DELIMITER);
-      }
-
-      return item.substr(4, 4) == length ? content : std::string_view();
-    }
-
-
-    // Of elements in the transfer syntax
-    std::string MakeFile(std::string_view elements, const TransferSyntax& syntax)
-    {
-      std::string meta;
-      std::string length;
-      AppendElement(meta, TAG_TRANSFER_SYNTAX_UID, "UI", syntax.uid);
-      AppendInteger(length, meta.size(), 4);
-
-      std::string file(128, '\0');
-      file.append("DICM");
-      AppendElement(file, TAG_FILE_META_LENGTH, "UL", length);
-      return file.append(meta).append(elements);
-    }
   }
 
 
@@ -289,19 +245,38 @@ namespace OrthancPerf
   EngineResult FrameTranscoding::Transcode(const void* data, std::size_t size,
                                            const TranscodingTarget& target) const noexcept
   {
-    return MakeResult(
-        [&]
-        {
-          if (!CanWrite(target.transferSyntax))
-          {
-            throw NotCovered(std::string(codec_->GetLibrary()) +
-                             " does not write this transfer syntax");
-          }
+    EngineResult result;
 
-          return Run({static_cast<const char*>(data), size},
-                     *FindTransferSyntax(target.transferSyntax),
-                     std::clamp(target.lossyQuality, 1u, 100u));
-        });
+    try
+    {
+      if (!CanWrite(target.transferSyntax))
+      {
+        throw NotCovered(std::string(codec_->GetLibrary()) +
+                         " does not write this transfer syntax");
+      }
+
+      result = EngineResult::MakeTranscoded(Run({static_cast<const char*>(data), size},
+                                                *FindTransferSyntax(target.transferSyntax),
+                                                std::clamp(target.lossyQuality, 1u, 100u)));
+    }
+    catch (const NotCovered& reason)
+    {
+      result = EngineResult::MakeDeclined(reason.what());
+    }
+    catch (const std::bad_alloc&)
+    {
+      result.reason = "no memory";  // short enough to need none
+    }
+    catch (const std::runtime_error& error)
+    {
+      result = EngineResult::MakeFailed(error.what());
+    }
+    catch (...)  // of a codec library: its text could have anything in it
+    {
+      result = EngineResult::MakeFailed("the codec library could not read or write the file");
+    }
+
+    return result;
   }
 
 
@@ -343,7 +318,7 @@ namespace OrthancPerf
 
     if (image.hasNestedFragments)
     {
-      return Run(DecodeIcon(file, *source), target, quality);
+      throw NotCovered("A sequence has compressed pixels of its own: an icon, say");
     }
 
     if (source->coding != plain.coding)
@@ -367,39 +342,6 @@ namespace OrthancPerf
     {
       throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
     }
-  }
-
-
-  // The compressed pixels of an Icon Image Sequence (DICOM PS3.3 section C.7.6.1.1.6) are in the
-  // transfer syntax of the whole
-  std::string FrameTranscoding::DecodeIcon(std::string_view file,
-                                           const TransferSyntax& source) const
-  {
-    constexpr DicomTag TAG_ICON_IMAGE_SEQUENCE = 0x00880200;
-    DataSetEditor editor(file.data(), file.size());
-    const DataSetEditor::Element* const sequence = editor.Find(TAG_ICON_IMAGE_SEQUENCE);
-    const std::string icon =
-        MakeFile(sequence == nullptr ? std::string_view() : GetOnlyItem(sequence->bytes), source);
-
-    if (DescribeImage(icon.data(), icon.size()).kind != PixelDataKind::Encapsulated)
-    {
-      throw NotCovered("A sequence other than an icon's has compressed pixels of its own");
-    }
-
-    const std::string decoded =
-        Run(icon, *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN), 1);
-    const DataSetEditor elements(decoded.data(), decoded.size());
-    std::string content;
-    std::string item;
-
-    for (const DataSetEditor::Element& element : elements.GetElements())
-    {
-      content.append(element.bytes);
-    }
-
-    AppendItem(item, content);
-    editor.Set(TAG_ICON_IMAGE_SEQUENCE, "SQ", item);
-    return editor.Write();
   }
 
 

@@ -16,8 +16,7 @@ namespace OrthancPerf
   // file. RLE and uncompressed pixels need no library. Of an image it changes the Pixel Data, what
   // says how they are encoded, and the File Meta Information. All other elements stay byte for
   // byte, unless the data set itself changes between encodings, which is dcmdata's work
-  // (FileInMemory.h). A compressed icon becomes uncompressed, as it may be in every transfer
-  // syntax.
+  // (FileInMemory.h).
   //
   // Owned by the main function. One thread, as a library's state is that of the process.
   class FrameTranscoding : public ITranscodingEngine
@@ -40,7 +39,6 @@ namespace OrthancPerf
     std::string Run(std::string_view file, const TransferSyntax& target,
                     unsigned int quality) const;
     void CheckReadable(const TransferSyntax* source) const;
-    std::string DecodeIcon(std::string_view file, const TransferSyntax& source) const;
     std::string TranscodePixels(std::string_view file, const TransferSyntax& target,
                                 unsigned int quality) const;
 

@@ -2,8 +2,9 @@
 #include "Transcoding/Program/Gdcm/GdcmCodec.h"
 
 #include "Dicom/CodecError.h"
+#include "Redirection/FileDescriptor.h"
 #include "Transcoding/LossySettings.h"
-#include "Transcoding/Program/Gdcm/LibjpegWarnings.h"
+#include "Transcoding/Worker/SharedMemory.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/oflog/oflog.h>
+#include <fcntl.h>
 #include <gdcmByteValue.h>
 #include <gdcmFragment.h>
 #include <gdcmJPEG2000Codec.h>
@@ -19,6 +21,8 @@
 #include <gdcmSequenceOfFragments.h>
 #include <gdcmTrace.h>
 #include <limits>
+#include <system_error>
+#include <unistd.h>
 
 namespace OrthancPerf
 {
@@ -119,6 +123,43 @@ namespace OrthancPerf
       bytes.resize(size);
       return bytes;
     }
+
+    // Catches what libjpeg says of damaged streams while this object lives. GDCM lets one warning
+    // for a frame pass, and the rest of the frame is grey then; the only trace is a line on the
+    // standard error stream of the process, which this takes over.
+    class LibjpegWarnings
+    {
+    public:
+      LibjpegWarnings() : standardError_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3))
+      {
+        if (standardError_.Get() < 0 || dup2(caught_.GetDescriptor(), STDERR_FILENO) < 0)
+        {
+          throw std::system_error(errno, std::generic_category(), "standard error");
+        }
+      }
+
+      LibjpegWarnings(const LibjpegWarnings&) = delete;
+      LibjpegWarnings& operator=(const LibjpegWarnings&) = delete;
+
+      ~LibjpegWarnings()
+      {
+        dup2(standardError_.Get(), STDERR_FILENO);
+      }
+
+      // The first warning only is written, which is enough. GDCM accepts one that does no harm,
+      // "Invalid SOS parameters for sequential JPEG", of files in the archives.
+      bool IsDamaged() const
+      {
+        std::array<char, 256> text = {};
+        const ssize_t size = pread(caught_.GetDescriptor(), text.data(), text.size(), 0);
+        const std::string_view written(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+        return !written.empty() && written.find("Invalid SOS parameters") == std::string_view::npos;
+      }
+
+    private:
+      const SharedMemory caught_;
+      const FileDescriptor standardError_;
+    };
 
     // How many bits of each sample have to be encoded so that all come back: 8 at least, as that is
     // what libjpeg has, and what DCMTK, thus Orthanc, reads of JPEG-LS as others do

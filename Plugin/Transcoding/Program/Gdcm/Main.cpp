@@ -4,10 +4,8 @@
 #include "Transcoding/Program/Gdcm/GdcmCodec.h"
 #include "Transcoding/Program/RunWorker.h"
 
-int main(int argc, char** argv)
+int main()
 {
-  std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
-  engines.push_back(std::make_unique<OrthancPerf::FrameTranscoding>(
-      "gdcm", std::make_unique<OrthancPerf::GdcmCodec>()));
-  return OrthancPerf::RunWorker(engines, argc, argv);
+  return OrthancPerf::RunWorker(
+      OrthancPerf::FrameTranscoding("gdcm", std::make_unique<OrthancPerf::GdcmCodec>()));
 }

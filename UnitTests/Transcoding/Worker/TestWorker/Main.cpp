@@ -78,8 +78,8 @@ namespace
       {"crash",
        [](const std::string&)
        {
-         signal(SIGSEGV, SIG_DFL);  // sanitizers catch it
-         raise(SIGSEGV);
+         static_cast<void>(signal(SIGSEGV, SIG_DFL));  // sanitizers catch it
+         static_cast<void>(raise(SIGSEGV));
          return EngineResult();
        }},
       {"abort",
@@ -138,7 +138,7 @@ namespace
        {
          // A well-formed answer, and less in the shared memory than it says
          OrthancPerf::WorkerResponse response;
-         response.resultSize = 1000 * 1000;
+         response.resultSize = 1000000;
          static_cast<void>(ftruncate(OrthancPerf::WORKER_MEMORY, 10));
          static_cast<void>(write(OrthancPerf::WORKER_SOCKET, &response, sizeof(response)));
          pause();
@@ -183,11 +183,6 @@ namespace
   class UnusableEngine : public MisbehavingEngine
   {
   public:
-    const char* GetName() const noexcept override
-    {
-      return "unusable";
-    }
-
     std::string GetProblem() const override
     {
       return "something is missing";
@@ -198,8 +193,12 @@ namespace
 
 int main(int argc, char** argv)
 {
-  std::vector<std::unique_ptr<OrthancPerf::ITranscodingEngine>> engines;
-  engines.push_back(std::make_unique<MisbehavingEngine>());
-  engines.push_back(std::make_unique<UnusableEngine>());
-  return OrthancPerf::RunWorker(engines, argc, argv);
+  const std::string engine = argc == 3 ? argv[2] : "";
+
+  if (engine == "unusable")
+  {
+    return OrthancPerf::RunWorker(UnusableEngine());
+  }
+
+  return engine == "misbehaving" ? OrthancPerf::RunWorker(MisbehavingEngine()) : 65;
 }
