@@ -148,7 +148,7 @@ namespace OrthancPerf
 
     if (Connection* connection = use.Find(fd))
     {
-      use->tracker.OnServed(*connection, Clock::now());
+      use->tracker.OnServed(*connection);
       use.CloseMessage(*connection);  // of the request before, if its response was not seen
     }
   }

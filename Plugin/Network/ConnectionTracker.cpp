@@ -25,11 +25,6 @@ namespace OrthancPerf
     constexpr std::string_view CLIENT_ERROR = "HTTP/1.1 4";
     constexpr std::size_t MAXIMUM_INTERIM_RECORD = 90;
 
-    // What OpenSSL writes by itself while it reads, as the peer asked for that: a KeyUpdate of five
-    // bytes (RFC 8446, 4.6.3), or an alert of two, with their type, a tag of up to 16 bytes and the
-    // record's header of five. A PDU of ten bytes, the smallest, has 32 with such a tag.
-    constexpr std::size_t MAXIMUM_TLS_CONTROL = 27;
-
     // What is read within such a time is the header of a request: under TLS, that takes two reads
     constexpr Duration AT_ONCE = std::chrono::milliseconds(1);
 
@@ -205,9 +200,6 @@ namespace OrthancPerf
       connection.isEncrypted.store(true, RELAXED);
     }
 
-    const bool isControl =
-        connection.IsDicom() && connection.isEncrypted.load(RELAXED) && size <= MAXIMUM_TLS_CONTROL;
-
     // A request that its sender does not end has no response: DCMTK breaks the association off
     if (!connection.isBrokenOff && connection.IsDicom() && !connection.IsOutgoing() &&
         connection.state == ExchangeState::Request &&
@@ -228,10 +220,6 @@ namespace OrthancPerf
     {
       OnRequestBytes(connection, data, size, now);
     }
-    else if (isControl && connection.state == ExchangeState::Request)
-    {
-      return;
-    }
     else if (!connection.isBrokenOff &&
              (connection.IsDicom() || connection.state == ExchangeState::Response ||
               !IsInterimResponse(connection, data, size)))
@@ -242,7 +230,7 @@ namespace OrthancPerf
     FollowPdus(connection, connection.writeFramer, data, size, now);
   }
 
-  void ConnectionTracker::OnServed(Connection& connection, TimePoint now) noexcept
+  void ConnectionTracker::OnServed(Connection& connection) noexcept
   {
     constexpr std::uint8_t NONE = 0;
 
@@ -251,14 +239,10 @@ namespace OrthancPerf
       return;
     }
 
-    const bool isPipelined = (connection.state == ExchangeState::Response);
-
-    if (isPipelined ||
-        (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE))
+    if (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE)
     {
-      const TimePoint begin = isPipelined ? now : connection.readAt;
-      BeginRequest(connection, begin);
-      observer_.OnRequestBytes(connection, &NONE, 0, begin);
+      BeginRequest(connection, connection.readAt);
+      observer_.OnRequestBytes(connection, &NONE, 0, connection.readAt);
     }
 
     connection.restSince.reset();

@@ -91,11 +91,10 @@ namespace OrthancPerf
     void OnWritten(Connection& connection, const std::uint8_t* data, std::size_t size,
                    TimePoint now) noexcept;
 
-    // Orthanc is about to serve an HTTP request. CivetWeb may have read its header together with
-    // the request before (pipelining, RFC 9112 section 9.3.2), so that no read has begun it. Or
-    // what came since the last response is the body of a request that was refused unread, of which
-    // CivetWeb rids itself: then it begins with the latest read, which has the end of its header.
-    void OnServed(Connection& connection, TimePoint now) noexcept;
+    // Orthanc is about to serve an HTTP request. What came since the last response may be the body
+    // of a request that was refused unread, of which CivetWeb rids itself: then the request begins
+    // with the latest read, which has the end of its header.
+    void OnServed(Connection& connection) noexcept;
 
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;

@@ -19,7 +19,7 @@ namespace OrthancPerf
   // their direction alone, so that TLS makes no difference: DIMSE as Orthanc speaks it is strictly
   // alternate (no asynchronous operations), and so is HTTP/1.1 without pipelining. The first
   // byte in the direction of requests after a response begins the next request, the first byte
-  // the other way begins its response. A pipelined request begins when it is served, with no byte.
+  // the other way begins its response.
   // What is no C-STORE or upload (TLS and association handshakes, C-ECHO, the sub-operations of a
   // C-GET) makes exchanges as well: they end without an instance, and the observer drops them.
   class IConnectionObserver

@@ -361,25 +361,6 @@ namespace OrthancPerf
   }
 
 
-  // CivetWeb has read its header together with the request before
-  TEST_F(AdmissionGateTest, APipelinedUploadCountsAsAnyOther)
-  {
-    Install(true);
-    SetLimit();
-    BeginToSend(100);
-    Read(100);
-    OnServed(pair_.GetServer());
-    Write(ANSWER);
-
-    OnServed(pair_.GetServer());
-    EXPECT_TRUE(MayUpload(pair_.GetServer(), 2 * PIECE));
-    EXPECT_EQ(2 * PIECE, GetHeld());
-
-    OnServed(pair_.GetServer());  // the next one, though no answer was seen
-    EXPECT_EQ(0U, GetQueue().GetFigures().inFlight);
-  }
-
-
   TEST_F(AdmissionGateTest, ChunksWaitOnceTheRequestIsLetInAndAreFreeOnceStored)
   {
     Install(true);

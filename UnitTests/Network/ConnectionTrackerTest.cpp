@@ -85,24 +85,6 @@ namespace OrthancPerf
     EXPECT_EQ(154u, connection.bytesWritten.load());
   }
 
-  TEST_F(ConnectionTrackerTest, APipelinedRequestBeginsWhereItIsServed)
-  {
-    Connection& connection = Accept(8042);
-    const std::string answer(200, 'x');
-    Read(connection, "two headers", 1);
-    tracker_.OnServed(connection, At(2));
-    Write(connection, answer, 3);
-    EXPECT_EQ(Events({"request", "<11", ">200"}), observer_.Take());
-
-    tracker_.OnServed(connection, At(4));
-    EXPECT_EQ(Events({"request", "<0"}), observer_.Take());
-    EXPECT_EQ(0u, connection.requestBytes);
-    Read(connection, "body", 5);
-    Write(connection, answer, 6);
-    EXPECT_EQ(Events({"<4", ">200"}), observer_.Take());
-    EXPECT_EQ(15u, connection.bytesRead.load());
-  }
-
   TEST_F(ConnectionTrackerTest, CountsWaitsInsideARequestAsStallsWhenTheByteComes)
   {
     Connection& connection = Accept(4242);
@@ -210,22 +192,6 @@ namespace OrthancPerf
     EXPECT_TRUE(isDicom(11112));
     EXPECT_FALSE(isDicom(11113));
     EXPECT_FALSE(isDicom(2762));
-  }
-
-  // Or else a peer could have what it has sent of a message forgotten: a KeyUpdate that asks for
-  // one
-  TEST_F(ConnectionTrackerTest, TakesNoControlRecordOfTlsForAResponse)
-  {
-    Connection& connection = Accept(4242);
-    Read(connection, "\x16\x03\x01 client hello", 1);
-    Write(connection, std::string(100, '\x16'), 2);
-    observer_.Take();
-
-    Read(connection, std::string(1000, 'x'), 3);
-    Write(connection, std::string(27, 'x'), 4);
-    Read(connection, std::string(1000, 'x'), 5);
-    Write(connection, std::string(32, 'x'), 6);
-    EXPECT_EQ(Events({"request", "<1000", "<1000", ">32"}), observer_.Take());
   }
 
   // A known port may be that of others as well: an object storage, at 443

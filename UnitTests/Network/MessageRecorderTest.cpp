@@ -229,7 +229,7 @@ namespace OrthancPerf
     Read(connection, std::string(500000, 'x'), 12);
     tracker_.OnWaited(connection, At(12), At(412));
     Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, At(413));
+    tracker_.OnServed(connection);
     tracker_.OnWaited(connection, At(413), At(443));
     Read(connection, std::string(500000, 'x'), 443);
 
@@ -248,12 +248,12 @@ namespace OrthancPerf
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "POST /instances HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection, At(2));
+    tracker_.OnServed(connection);
     Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
     Read(connection, std::string(500000, 'x'), 12);
     tracker_.OnWaited(connection, At(12), At(412));
     Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection, At(413));
+    tracker_.OnServed(connection);
     EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
   }
 
@@ -265,7 +265,7 @@ namespace OrthancPerf
     Read(connection, "POST /instances", 1);
     tracker_.OnWaited(connection, At(1), At(31));
     Read(connection, " HTTP/1.1\r\n", 31);
-    tracker_.OnServed(connection, At(32));
+    tracker_.OnServed(connection);
     EXPECT_EQ(At(1), recorder_.GetCurrentMessage()->firstByte);
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
   }
@@ -275,12 +275,12 @@ namespace OrthancPerf
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "GET /system HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection, At(2));
+    tracker_.OnServed(connection);
     Write(connection, "HTTP/1.1 200 OK\r\n", 3);
     Read(connection, "POST /instances", 11);
     tracker_.OnWaited(connection, At(11), At(41));
     Read(connection, " HTTP/1.1\r\n", 41);
-    tracker_.OnServed(connection, At(42));
+    tracker_.OnServed(connection);
     EXPECT_EQ(At(11), recorder_.GetCurrentMessage()->firstByte);
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls);
     EXPECT_EQ(milliseconds(8), recorder_.GetCurrentMessage()->idle);
