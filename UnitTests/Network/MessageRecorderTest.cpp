@@ -540,12 +540,12 @@ namespace OrthancPerf
 
   TEST_F(MessageRecorderTest, ARejectedAssociationIsNotAcceptedHoweverItEnds)
   {
-    for (const char type : {0, 5, 7})  // nothing more, A-RELEASE-RQ, A-ABORT
+    for (const char type : {'\0', '\5', '\7'})  // nothing more, A-RELEASE-RQ, A-ABORT
     {
       Connection* connection = tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
       Read(*connection, MakeAssociateRequest("ORTHANC", "STRANGER"), 1);
       Write(*connection, MakePdu(3, std::string(4, '\0')), 2);
-      Read(*connection, type == 0 ? "" : MakePdu(type, std::string(4, '\0')), 3);
+      Read(*connection, type == '\0' ? "" : MakePdu(type, std::string(4, '\0')), 3);
       EXPECT_FALSE(recorder_.IsAccepted(FD));
       tracker_.OnClosing(*connection, At(4));
       EXPECT_FALSE(Drain().associations.back().isAccepted);
