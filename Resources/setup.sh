@@ -111,7 +111,7 @@ install_packages()
     enabled=$(list_enabled_units)
     log=$(mktemp)
     if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes -qq \
-      -o Dpkg::Use-Pty=0 --no-install-recommends "${missing[@]}" > "$log" 2>&1
+      -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 --no-install-recommends "${missing[@]}" > "$log" 2>&1
     then
       cat "$log" >&2
       echo "setup.sh: apt-get could not install them; it says why above" >&2
@@ -176,6 +176,7 @@ unpack_plugins()
     echo "Unpacking from Debian into $PLUGINS_FOLDER: ${PLUGINS[*]}"
     rm -rf "$PLUGINS_FOLDER.new"
     mkdir -p "$PLUGINS_FOLDER.new"
+    as_root apt-get update -qq
     (cd "$PLUGINS_FOLDER.new" && apt-get download -qq -o APT::Sandbox::User=root "${PLUGINS[@]}")
     for package in "$PLUGINS_FOLDER.new"/*.deb
     do
