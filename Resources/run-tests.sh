@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what is missing, builds, and runs the tests that a change must pass. ctest(1) runs the
 # parts by Resources/CMake/TestParts.cmake, and goes on after a failure. The end shows the reason of
-# each failure. The exit code is zero only if nothing failed.
+# each failure. The exit code is zero only if nothing failed. CONTRIBUTING.md
+# says what each part is for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

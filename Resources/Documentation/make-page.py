@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the tables of pages anew from what tests have kept, and what else is made by a run.
 
-    make-page.py fuzzing [FILE...]        of testing.md: build/test-run/fuzz of run-tests.sh fuzz
+    make-page.py fuzzing [FILE...]        of CONTRIBUTING.md: build/test-run/fuzz
     make-page.py reliability [FOLDER...]  of tables/reliability.md: the folder of PERF_RELIABILITY
     make-page.py soak [FOLDER]            of measurements.md: the folder of PERF_SOAK_RESULTS
     make-page.py database [FOLDER]        of measurements.md: the folder of PERF_DATABASE_RESULTS
@@ -73,7 +73,7 @@ def fill_database(text: str, kept: Path, given: list[Path]) -> str:
 
 
 PAGES: dict[str, tuple[str, str, Callable[[str, Path, list[Path]], str]]] = {
-    "fuzzing": ("testing.md", "fuzzing.tsv", fill_fuzzing),
+    "fuzzing": ("../../CONTRIBUTING.md", "fuzzing.tsv", fill_fuzzing),
     "reliability": ("tables/reliability.md", "reliability.json", fill_reliability),
     "soak": ("measurements.md", "soak.json", fill_soak),
     "database": ("measurements.md", "database.json", fill_database),

@@ -2,7 +2,7 @@
 """A collection of real files, by every way in, with every engine and six lossless targets: what
 Orthanc answers, stores and shows is the same without the plugin.
 
-PERF_COLLECTION names the folder, which this project does not contain: testing.md."""
+PERF_COLLECTION names the folder, which this project does not contain: CONTRIBUTING.md."""
 
 import os
 import subprocess

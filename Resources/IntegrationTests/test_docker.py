@@ -2,9 +2,9 @@
 """Resources/Docker: the two images of Orthanc with the plugin, and what containers take away.
 
 No container engine is needed, nor a registry. PERF_DOCKER names a folder with clones of what the
-makers of the images have published (docker.md says which), PERF_ROOTS root file systems with other
-Orthancs, PERF_STATIC_ORTHANC one that is linked as those of the images: what needs one of them is
-skipped without.
+makers of the images have published (CONTRIBUTING.md says which), PERF_ROOTS root file systems with
+other Orthancs, PERF_STATIC_ORTHANC one that is linked as those of the images: what needs one of
+them is skipped without.
 """
 
 import json
@@ -43,6 +43,7 @@ from harness.transcoding import JPEG_LOSSLESS_SV1, JPEG_LS, get_syntax, read_sto
 from harness.tuning import tune_sockets
 
 DOCKER = ROOT / "Resources" / "Docker"
+PAGE = ROOT / "Resources" / "Documentation" / "install.md"
 CLONES = Path(os.environ.get("PERF_DOCKER", "/nonexistent"))
 CONFIGURATOR = CLONES / "orthanc-builder" / "docker" / "orthanc"
 PROFILE = CLONES / "profiles" / "seccomp" / "default.json"
@@ -62,7 +63,7 @@ ARCHIVE_FOLDERS = {
 
 def need(path: Path) -> Path:
     if not path.exists():
-        pytest.skip(f"no {path}: PERF_DOCKER is to name a folder with clones (docker.md)")
+        pytest.skip(f"no {path}: PERF_DOCKER is to name a folder with clones (CONTRIBUTING.md)")
     return path
 
 
@@ -107,9 +108,8 @@ def test_each_role_has_a_password_of_its_own() -> None:
     services = read_compose()["services"]
     assert services["database"]["environment"]["POSTGRES_PASSWORD"].startswith("${DATABASE_")
     assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_")
-    for page in ("README.md", "Resources/Documentation/docker.md"):
-        (made,) = re.findall(r"for role in ([A-Z ]+); do", (ROOT / page).read_text("utf-8"))
-        assert {*made.split()} == {*wanted}
+    (made,) = re.findall(r"for role in ([A-Z ]+); do", PAGE.read_text("utf-8"))
+    assert {*made.split()} == {*wanted}
 
 
 @pytest.mark.parametrize("name", ["Dockerfile.orthancteam", "Dockerfile.jodogne"])
@@ -374,9 +374,8 @@ def context(tmp_path: Path) -> Path:
 
 
 def find_volume() -> str:
-    """Where docker.md mounts the volume with the images."""
-    page = (ROOT / "Resources/Documentation/docker.md").read_text("utf-8")
-    (volume,) = set(re.findall(r"-v images:(\S+)", page))
+    """Where install.md mounts the volume with the images."""
+    (volume,) = set(re.findall(r"-v images:(\S+)", PAGE.read_text("utf-8")))
     return volume
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""testing.md says how long each fuzz target has run, and with what outcome."""
+"""CONTRIBUTING.md says how long each fuzz target has run, and with what outcome."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT
 from harness.fuzzing import FuzzRun, fill_page, read_runs, write_runs
 
-PAGE = ROOT / "Resources" / "Documentation" / "testing.md"
-KEPT = PAGE.parent / "tables" / "fuzzing.tsv"
+PAGE = ROOT / "CONTRIBUTING.md"
+KEPT = ROOT / "Resources" / "Documentation" / "tables" / "fuzzing.tsv"
 EMPTY = "Before\n<!-- table: fuzzing -->\n<!-- end -->\nAfter\n"
 
 FIRST = FuzzRun("FuzzA", "2026-11-25T06:00:00Z", 3000, 0, 1000, 40, 1, "0123abc")

@@ -52,7 +52,7 @@ def test_each_orthanc_has_a_row_of_its_own(tmp_path: Path) -> None:
         row.orthanc = release
         write_rows(path, [row])
     rows = read_rows(paths)
-    page = fill_page("<!-- table -->\n<!-- end -->\n", rows)
+    page = fill_page("<!-- table: reliability -->\n<!-- end -->\n", rows)
     older, newer = (
         page.index(rows["a server", release].format()) for release in ["1.10.1", "1.12.7"]
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the plugin does in one Orthanc, whichever it is: the columns of compatibility.md."""
+"""What the plugin does in one Orthanc, whichever it is: the columns of install.md."""
 
 import re
 from collections.abc import Callable, Sequence
