@@ -219,12 +219,12 @@ namespace OrthancPerf
   {
     const ImageDescription expected = DescribeImage(uncompressed_.data(), uncompressed_.size());
     const ImageDescription actual = DescribeImage(decoded.data(), decoded.size());
-    const PixelComparison comparison = ComparePixels(expected, actual);
-    const bool isSame = comparison.verdict == PixelComparison::Verdict::Same;
+    const std::string difference = FindDifference(expected, actual);
+    const bool isSame = difference.empty();
     const auto error = isSame ? PixelError() : MeasureError(expected, actual);
 
     totals.same += isSame ? 1 : 0;
-    totals.different += comparison.verdict == PixelComparison::Verdict::Different ? 1 : 0;
+    totals.different += !isSame && IsComparable(expected) && IsComparable(actual) ? 1 : 0;
 
     if (error)
     {
@@ -233,7 +233,7 @@ namespace OrthancPerf
       totals.largestError = std::max(totals.largestError, error->maximum);
     }
 
-    return IsLossy(totals.target) && error ? "" : comparison.reason;
+    return IsLossy(totals.target) && error ? "" : difference;
   }
 
 

@@ -45,23 +45,24 @@ namespace OrthancPerf
     }
 
 
+    Bound GetBound(const std::string& transferSyntax, unsigned int quality, double span)
+    {
+      if (transferSyntax == TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS)
+      {
+        const double near = GetNearLosslessError(quality);
+        return {near, near};
+      }
+
+      return transferSyntax == TransferSyntaxUid::JPEG_2000 ? GetJpeg2000Bound(quality, span)
+                                                            : GetJpegBound(quality);
+    }
+
+
     std::string FormatPercent(double fraction)
     {
       std::ostringstream text;
       text << std::fixed << std::setprecision(1) << 100 * fraction << " %";
       return text.str();
-    }
-
-
-    std::string Compare(double mean, double maximum, const Bound& bound, double range)
-    {
-      if (mean * range <= bound.mean && maximum * range <= bound.maximum)
-      {
-        return "";
-      }
-
-      return "the pixels are off by " + FormatPercent(mean) + " on average and " +
-             FormatPercent(maximum) + " at most";
     }
   }
 
@@ -69,21 +70,15 @@ namespace OrthancPerf
   std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
                                  const std::string& transferSyntax, unsigned int quality)
   {
-    quality = std::clamp(quality, 1u, 100u);
     const double range = std::pow(2.0, bitsStored);
+    const Bound bound = GetBound(transferSyntax, std::clamp(quality, 1u, 100u), error.span * range);
 
-    if (transferSyntax == TransferSyntaxUid::JPEG_LS_NEAR_LOSSLESS)
+    if (error.mean * range <= bound.mean && error.maximum * range <= bound.maximum)
     {
-      const double near = GetNearLosslessError(quality);
-      return Compare(error.mean, error.maximum, {near, near}, range);
+      return "";
     }
 
-    if (transferSyntax == TransferSyntaxUid::JPEG_2000)
-    {
-      return Compare(error.mean, error.maximum, GetJpeg2000Bound(quality, error.span * range),
-                     range);
-    }
-
-    return Compare(error.meanOfLuminance, error.maximumOfLuminance, GetJpegBound(quality), range);
+    return "the pixels are off by " + FormatPercent(error.mean) + " on average and " +
+           FormatPercent(error.maximum) + " at most";
   }
 }

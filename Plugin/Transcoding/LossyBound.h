@@ -25,7 +25,8 @@ namespace OrthancPerf
   // JPEG 2000 was off by 4.2 times the noise it aimed at on average, and by 94 times at most, in
   // drawings of a few flat colours.
   //
-  // "bitsStored": of the image that was compressed. Returns what is wrong; empty: nothing.
+  // "error": of JPEG, that of the luminance. "bitsStored": of the image that was compressed.
+  // Returns what is wrong; empty: nothing.
   std::string FindExcessiveError(const PixelError& error, unsigned int bitsStored,
                                  const std::string& transferSyntax, unsigned int quality);
 }

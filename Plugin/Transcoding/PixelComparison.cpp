@@ -17,8 +17,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Verdict = PixelComparison::Verdict;
-
     struct Attribute
     {
       const char* name;
@@ -27,19 +25,18 @@ namespace OrthancPerf
     };
 
 
-    PixelComparison FindDifference(std::initializer_list<Attribute> attributes)
+    std::string FindOther(std::initializer_list<Attribute> attributes)
     {
       for (const Attribute& attribute : attributes)
       {
         if (attribute.expected != attribute.actual)
         {
-          return {Verdict::Different, std::string(attribute.name) + " is " +
-                                          std::to_string(attribute.actual) + " instead of " +
-                                          std::to_string(attribute.expected)};
+          return std::string(attribute.name) + " is " + std::to_string(attribute.actual) +
+                 " instead of " + std::to_string(attribute.expected);
         }
       }
 
-      return {Verdict::Same, ""};
+      return "";
     }
 
 
@@ -158,7 +155,7 @@ namespace OrthancPerf
       }
 
       // What the stored bits say
-      Numbers& GetNumbers() noexcept
+      const Numbers& GetNumbers() const noexcept
       {
         return numbers_;
       }
@@ -230,56 +227,15 @@ namespace OrthancPerf
     };
 
 
-    // Of all frames
-    std::size_t CountRows(const ImageDescription& image)
+    // The luminance of each pixel of three samples, in thousandths
+    Numbers GetLuminance(const Numbers& numbers, bool isYbr)
     {
-      return std::size_t(image.rows) * image.frames;
-    }
-
-
-    // DICOM PS3.3 section C.7.6.3.1.2, YBR_FULL. "range": of the samples.
-    void ConvertToRgb(Numbers& numbers, std::int64_t range)
-    {
-      for (std::size_t i = 0; i < numbers.size(); i += 3)
-      {
-        const std::int64_t luminance = 1000000 * numbers[i];
-        const std::int64_t blue = numbers[i + 1] - range / 2;
-        const std::int64_t red = numbers[i + 2] - range / 2;
-        const std::int64_t millionths[] = {luminance + 1402000 * red,
-                                           luminance - 344136 * blue - 714136 * red,
-                                           luminance + 1772000 * blue};
-
-        for (std::size_t sample = 0; sample < 3; sample++)
-        {
-          numbers[i + sample] =
-              std::clamp<std::int64_t>((millionths[sample] + 500000) / 1000000, 0, range - 1);
-        }
-      }
-    }
-
-
-    // The luminance of each pixel of RGB, in thousandths
-    Numbers GetLuminance(const Numbers& rgb)
-    {
-      Numbers luminance(rgb.size() / 3);
+      Numbers luminance(numbers.size() / 3);
 
       for (std::size_t i = 0; i < luminance.size(); i++)
       {
-        luminance[i] = 299 * rgb[3 * i] + 587 * rgb[3 * i + 1] + 114 * rgb[3 * i + 2];
-      }
-
-      return luminance;
-    }
-
-
-    // The first sample of each pixel, in thousandths: luminance, but of RGB
-    Numbers GetFirstSamples(const Numbers& numbers, std::size_t samples)
-    {
-      Numbers luminance(numbers.size() / samples);
-
-      for (std::size_t i = 0; i < luminance.size(); i++)
-      {
-        luminance[i] = 1000 * numbers[i * samples];
+        const std::int64_t* const pixel = &numbers[3 * i];
+        luminance[i] = isYbr ? 1000 * pixel[0] : 299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2];
       }
 
       return luminance;
@@ -332,114 +288,102 @@ namespace OrthancPerf
   }
 
 
-  PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual)
+  std::string FindOtherGeometry(const ImageDescription& expected, const ImageDescription& actual)
   {
-    return FindDifference({{"Rows", expected.rows, actual.rows},
-                           {"Columns", expected.columns, actual.columns},
-                           {"Samples per Pixel", expected.samplesPerPixel, actual.samplesPerPixel},
-                           {"Number of Frames", expected.frames, actual.frames}});
+    return FindOther({{"Rows", expected.rows, actual.rows},
+                      {"Columns", expected.columns, actual.columns},
+                      {"Samples per Pixel", expected.samplesPerPixel, actual.samplesPerPixel},
+                      {"Number of Frames", expected.frames, actual.frames}});
   }
 
 
-  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual,
-                                double tolerance)
+  std::string FindDifference(const ImageDescription& expected, const ImageDescription& actual,
+                             double tolerance)
   {
     if (!IsComparable(expected) || !IsComparable(actual))
     {
-      return {Verdict::Incomparable, "no native pixels in little endian, or too few"};
+      return "no native pixels in little endian, or too few";
     }
 
-    PixelComparison comparison = CompareGeometry(expected, actual);
+    std::string difference = FindOtherGeometry(expected, actual);
 
-    if (comparison.verdict == Verdict::Same)
+    if (difference.empty())
     {
-      comparison = FindDifference(
+      difference = FindOther(
           {{"Bits Allocated", expected.bitsAllocated, actual.bitsAllocated},
            {"Bits Stored", expected.bitsStored, actual.bitsStored},
            {"High Bit", expected.highBit, actual.highBit},
            {"Pixel Representation", expected.pixelRepresentation, actual.pixelRepresentation}});
     }
 
-    if (comparison.verdict != Verdict::Same)
+    if (!difference.empty())
     {
-      return comparison;
+      return difference;
     }
 
-    // Decoders may turn YBR into RGB, but grey stays grey
-    const bool isGrey = expected.samplesPerPixel == 1;
-
-    if (!HasSameColour(expected, actual) && (isGrey || tolerance == 0))
+    if (!HasSameColour(expected, actual))
     {
-      return {isGrey ? Verdict::Different : Verdict::Incomparable,
-              "Photometric Interpretation has changed"};
+      return "Photometric Interpretation has changed";
     }
 
     if (GetRest(expected) != GetRest(actual))
     {
-      return {Verdict::Different, "the bytes behind the frames differ"};
+      return "the bytes behind the frames differ";
     }
 
     const std::size_t size = GetComparedSize(expected);
-    const bool isSameOrder = isGrey || (HasSameColour(expected, actual) &&
-                                        expected.planarConfiguration == actual.planarConfiguration);
+    const bool isSameOrder =
+        expected.samplesPerPixel == 1 || expected.planarConfiguration == actual.planarConfiguration;
 
     if (isSameOrder && size == GetComparedSize(actual) &&
         std::memcmp(expected.pixelData.data(), actual.pixelData.data(), size) == 0)
     {
-      return {Verdict::Same, ""};
+      return "";
     }
 
     if (expected.hasEmbeddedOverlays || !IsReadable(expected) || !IsReadable(actual))
     {
-      return {Verdict::Different, "the bytes of the pixels differ"};
+      return "the bytes of the pixels differ";
     }
 
-    return MeasureError(expected, actual)->mean <= tolerance
-               ? PixelComparison{Verdict::Same, ""}
-               : PixelComparison{Verdict::Different, "the pixels differ"};
+    return MeasureError(expected, actual)->mean <= tolerance ? "" : "the pixels differ";
   }
 
 
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
-                                         const ImageDescription& actual)
+                                         const ImageDescription& actual, bool ofLuminance)
   {
     if (!IsComparable(expected) || !IsComparable(actual) || !IsReadable(expected) ||
-        !IsReadable(actual) || CompareGeometry(expected, actual).verdict != Verdict::Same)
+        !IsReadable(actual) || !FindOtherGeometry(expected, actual).empty())
     {
       return std::nullopt;
     }
 
-    const std::size_t samples = expected.samplesPerPixel;
-    const std::int64_t range = std::int64_t(1) << expected.bitsStored;
-    const bool isConverted = samples == 3 && !HasSameColour(expected, actual);
-    Differences all;
-    Differences luminance;
+    const bool isLuminance =
+        expected.samplesPerPixel == 3 && (ofLuminance || !HasSameColour(expected, actual));
+    const bool isYbr = GetDecodedColour(expected) == Photometric::YbrFull;
+    const bool isOtherYbr = GetDecodedColour(actual) == Photometric::YbrFull;
+    Differences differences;
     SampleRange span;
     SampleRange spanOfPadding;
     PixelError error;
     SampleRow one(expected);
     SampleRow other(actual);
 
-    // Returns the luminance of the row, whose numbers are RGB then if they are to be converted
-    const auto read = [&](SampleRow& target, const ImageDescription& image, std::size_t row)
+    for (std::size_t row = 0; row < std::size_t(expected.rows) * expected.frames; row++)
     {
-      const bool isYbr = GetDecodedColour(image) == Photometric::YbrFull;
-      target.Read(row);
-      Numbers result = samples == 3 && !isYbr ? GetLuminance(target.GetNumbers())
-                                              : GetFirstSamples(target.GetNumbers(), samples);
+      one.Read(row);
+      other.Read(row);
 
-      if (isConverted && isYbr)
+      if (isLuminance)
       {
-        ConvertToRgb(target.GetNumbers(), std::int64_t(1) << image.bitsStored);
+        differences.Add(GetLuminance(one.GetNumbers(), isYbr),
+                        GetLuminance(other.GetNumbers(), isOtherYbr));
       }
-
-      return result;
-    };
-
-    for (std::size_t row = 0; row < CountRows(expected); row++)
-    {
-      luminance.Add(read(one, expected, row), read(other, actual, row));
-      all.Add(one.GetNumbers(), other.GetNumbers());
+      else
+      {
+        differences.Add(one.GetNumbers(), other.GetNumbers());
+      }
 
       for (const std::int64_t number : one.GetNumbers())
       {
@@ -451,14 +395,13 @@ namespace OrthancPerf
       error.hasSameUnusedBits = error.hasSameUnusedBits && one.HasSameUnusedBits(other);
     }
 
-    const auto pixels = static_cast<double>(CountPixels(expected));
-    const auto steps = static_cast<double>(range);
-    error.mean = all.sum / (pixels * static_cast<double>(samples) * steps);
-    error.maximum = static_cast<double>(all.maximum) / steps;
-    error.meanOfLuminance = luminance.sum / 1000 / (pixels * steps);
-    error.maximumOfLuminance = static_cast<double>(luminance.maximum) / 1000 / steps;
+    const auto range = static_cast<double>(std::int64_t(1) << expected.bitsStored);
+    const double steps = isLuminance ? 1000 * range : range;
+    const std::size_t count = CountPixels(expected) * (isLuminance ? 1 : expected.samplesPerPixel);
+    error.mean = differences.sum / (static_cast<double>(count) * steps);
+    error.maximum = static_cast<double>(differences.maximum) / steps;
     span = span.smallest <= span.largest ? span : spanOfPadding;
-    error.span = static_cast<double>(span.largest - span.smallest) / steps;
+    error.span = static_cast<double>(span.largest - span.smallest) / range;
     return error;
   }
 }

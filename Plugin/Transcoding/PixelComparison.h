@@ -8,31 +8,20 @@
 
 namespace OrthancPerf
 {
-  // What two files with native pixels have in common. A value.
-  struct PixelComparison
-  {
-    enum class Verdict
-    {
-      Same,
-      Different,
-      Incomparable  // in other colours, or not native little endian: it takes another decoder
-    };
+  // Whether the functions below can read these pixels: native ones in little endian
+  bool IsComparable(const ImageDescription& image) noexcept;
 
-    Verdict verdict = Verdict::Incomparable;
-    std::string reason;  // what differs; empty if they are the same
-  };
-
-  // Whether each pixel has the same value in both: the bits that are stored, of each sample, in
-  // whatever Planar Configuration. Unused bits count only where overlays are embedded in them.
-  // Takes the memory of a few rows; any thread may call it.
+  // What differs between the pixels of two files; empty: nothing. Each sample has to have the same
+  // stored bits in both, in whatever Planar Configuration. Unused bits count only where overlays
+  // are embedded in them. Takes the memory of a few rows; any thread may call it.
   //
   // "tolerance": how far samples may be off on average, as a fraction of their range, for what is
-  // rounded. Colours are then compared as RGB if one of the two is not.
-  PixelComparison ComparePixels(const ImageDescription& expected, const ImageDescription& actual,
-                                double tolerance = 0);
+  // rounded.
+  std::string FindDifference(const ImageDescription& expected, const ImageDescription& actual,
+                             double tolerance = 0);
 
-  // The same rows, columns, samples and frames: all that lossy compression must keep
-  PixelComparison CompareGeometry(const ImageDescription& expected, const ImageDescription& actual);
+  // The same for rows, columns, samples and frames: all that lossy compression must keep
+  std::string FindOtherGeometry(const ImageDescription& expected, const ImageDescription& actual);
 
   // How far the samples are apart, as fractions of the range that the stored bits span: absolute
   // differences
@@ -40,8 +29,6 @@ namespace OrthancPerf
   {
     double mean = 0;
     double maximum = 0;
-    double meanOfLuminance = 0;  // where there is one sample, that
-    double maximumOfLuminance = 0;
     double span = 0;  // between the smallest and the largest sample that was expected: without
                       // padding, unless there is nothing else
 
@@ -50,11 +37,8 @@ namespace OrthancPerf
     bool hasSameUnusedBits = true;
   };
 
-  // Samples of the same colours are compared as they are, and YBR_FULL with RGB as RGB. Nothing if
-  // the two can't be compared.
+  // "ofLuminance": of colour images the luminance alone, as it is where one is RGB and the other
+  // YBR. Nothing if the two can't be compared.
   std::optional<PixelError> MeasureError(const ImageDescription& expected,
-                                         const ImageDescription& actual);
-
-  // Whether the functions above can read these pixels
-  bool IsComparable(const ImageDescription& image) noexcept;
+                                         const ImageDescription& actual, bool ofLuminance = false);
 }

@@ -37,11 +37,9 @@ namespace OrthancPerf
   // pass over in silence are found, too (PixelDataFlaw.h).
   //
   // Decoders are engines that write Explicit VR Little Endian, in the order of preference. For the
-  // result, best another than its encoder, which may read its own mistakes well. They may round
-  // lossy sources in other ways, and turn colours into RGB. So the first decoder that leaves the
-  // colours of the result alone decides, unless one before it fails: its pixels have to be those
-  // that any of the decoders makes of the source, and no two of these may differ by more than
-  // rounding.
+  // result, best another than its encoder, which may read its own mistakes well: the first one that
+  // covers it decides. Its pixels have to be those that any of the decoders makes of the source,
+  // and no two of these may differ by more than rounding, of lossy sources.
   //
   // Why the file is not what it should be; empty if it is. Any thread may call it.
   std::string FindDamage(const TranscodedPair& pair,

@@ -16,8 +16,8 @@ namespace OrthancPerf
     {
       constexpr double RANGE = 4096;
       PixelError error;
-      error.mean = error.meanOfLuminance = mean / RANGE;
-      error.maximum = error.maximumOfLuminance = maximum / RANGE;
+      error.mean = mean / RANGE;
+      error.maximum = maximum / RANGE;
       error.span = 1;
       return !FindExcessiveError(error, 12, transferSyntax, quality).empty();
     }
@@ -60,8 +60,8 @@ namespace OrthancPerf
   TEST(LossyBound, TheExcessIsNamed)
   {
     PixelError error;
-    error.meanOfLuminance = 0.25;
-    error.maximumOfLuminance = 1;
+    error.mean = 0.25;
+    error.maximum = 1;
     EXPECT_EQ("the pixels are off by 25.0 % on average and 100.0 % at most",
               FindExcessiveError(error, 8, JPEG, 90));
   }

@@ -50,7 +50,7 @@ namespace OrthancPerf
       const std::string decoded = Repeat(file, target, quality);
       const ImageDescription expected = Describe(file);
       const ImageDescription actual = Describe(decoded);
-      return OrthancPerf::MeasureError(expected, actual).value_or(PixelError{1, 1, 1, 1, 1}).mean;
+      return OrthancPerf::MeasureError(expected, actual).value_or(PixelError{1, 1, 1}).mean;
     }
   };
 
