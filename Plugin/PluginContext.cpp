@@ -87,8 +87,8 @@ namespace OrthancPerf
     jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
               { Post(working_, "WatchingJobs", std::move(work)); }),
     tracker_(journal_, recorder_),
-    transcoding_(orthanc_, tracker_, jobWatch_, evidence_, orthancConfiguration,
-                 configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
+    transcoding_(orthanc_, tracker_, jobWatch_, orthancConfiguration, configuration.socketProbe,
+                 [this](const std::string& warning) { Warn(warning); }),
     comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),

@@ -58,13 +58,12 @@ namespace OrthancPerf
 
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker,
-                                         JobWatch& jobs, ITranscodingObserver& evidence,
+                                         JobWatch& jobs,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
     orthanc_(orthanc),
     tracker_(tracker),
     jobs_(jobs),
-    evidence_(evidence),
     warn_(std::move(warn)),
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
@@ -236,7 +235,6 @@ namespace OrthancPerf
   {
     metrics_.OnTranscoding(report);
     failures_.OnTranscoding(report);
-    evidence_.OnTranscoding(report);
   }
 
 

@@ -28,13 +28,12 @@ namespace OrthancPerf
   public:
     using Warn = std::function<void(const std::string&)>;
 
-    // Begins the self-test of the engines, in the background. Tracker, watch and evidence outlive
+    // Begins the self-test of the engines, in the background. Tracker and watch outlive
     // this object; the latter is told of every attempt of an engine.
     // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
     // cannot be found.
     TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker, JobWatch& jobs,
-                       ITranscodingObserver& evidence, const Json::Value& orthancConfiguration,
-                       bool mayRedirect, Warn warn);
+                       const Json::Value& orthancConfiguration, bool mayRedirect, Warn warn);
 
     // Orthanc is up, and this is what the tuning asks for: logs which engines and transfer syntaxes
     // there are not, once that is known, in the background. "problem": why the received-instance
@@ -116,7 +115,6 @@ namespace OrthancPerf
     const Orthanc orthanc_;
     InstanceTracker& tracker_;
     JobWatch& jobs_;
-    ITranscodingObserver& evidence_;
     const Warn warn_;
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;

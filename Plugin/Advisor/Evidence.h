@@ -37,24 +37,6 @@ namespace OrthancPerf
     double waiting = 0;       // of them with unread data that no thread of Orthanc is free for
   };
 
-  // What an engine did to its latest instances, whenever that was, and how fast. Bytes are those of
-  // the source.
-  struct EngineEvidence
-  {
-    std::string engine;
-    std::string target;  // transfer syntax UID
-    double instances = 0;
-    double failures = 0;
-    double bytes = 0;
-    double seconds = 0;
-  };
-
-  struct TranscodingEvidence
-  {
-    std::vector<EngineEvidence> engines;
-    std::vector<EngineVerdict> verdicts;  // of the self-test
-  };
-
   // The database, where it is a server
   struct DatabaseEvidence
   {
@@ -80,7 +62,6 @@ namespace OrthancPerf
     std::vector<PeerEvidence> peers;
     std::array<TrafficSums, DIRECTION_COUNT> totals;      // all peers, also unknown ones
     std::array<TrafficSums, DIRECTION_COUNT> peerTotals;  // the same, begun anew with the peers'
-    std::array<TrafficSums, ORIGIN_COUNT> origins;        // what was received, by its way in
     TrafficSums calm;           // of all that was received: while processor time was to be had,
     TrafficSums starved;        // and while many tasks wanted each processor (STARVED)
     double runnableTasks = 0;   // a processor, while that was so: the mean
@@ -89,7 +70,7 @@ namespace OrthancPerf
     LoadEvidence load;
     DatabaseEvidence database;
     MemoryEvidence memory;
-    TranscodingEvidence transcoding;
+    std::vector<EngineVerdict> engines;  // of the self-test
     ServerFacts facts;
     Tuning tuning;
 
@@ -102,11 +83,6 @@ namespace OrthancPerf
     const TrafficSums& GetTotalOfPeers(Direction direction) const
     {
       return peerTotals[static_cast<std::size_t>(direction)];
-    }
-
-    const TrafficSums& GetOrigin(Origin origin) const
-    {
-      return origins[static_cast<std::size_t>(origin)];
     }
   };
 }

@@ -19,12 +19,6 @@ namespace OrthancPerf
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
 
-    // Instances that an engine has worked on
-    constexpr double ENGINE_HALF_LIFE = 100;
-
-    // Engines and transfer syntaxes are few (GetWritableSyntaxes); a bound all the same
-    constexpr std::size_t MAXIMUM_ENGINES = 100;
-
 
     // A mean in which the past counts less and less
     void Approach(double& mean, double value, double weight)
@@ -37,31 +31,6 @@ namespace OrthancPerf
                                            const std::optional<std::uint32_t>& b)
     {
       return a && b ? std::max(*a, *b) : (a ? a : b);
-    }
-
-
-    EngineEvidence& FindEngine(std::vector<EngineEvidence>& engines,
-                               const TranscodingReport& report)
-    {
-      const auto found =
-          std::find_if(engines.begin(), engines.end(),
-                       [&report](const EngineEvidence& known)
-                       { return known.engine == report.engine && known.target == report.target; });
-
-      if (found != engines.end())
-      {
-        return *found;
-      }
-
-      if (engines.size() == MAXIMUM_ENGINES)
-      {
-        engines.erase(engines.begin());
-      }
-
-      EngineEvidence& engine = engines.emplace_back();
-      engine.engine = report.engine;
-      engine.target = report.target;
-      return engine;
     }
   }
 
@@ -143,43 +112,11 @@ namespace OrthancPerf
     if (!isFirst && !(tuning_->ingestTranscoding == tuning.ingestTranscoding))
     {
       totals_ = {};
-      origins_ = {};
       calm_ = {};
       starved_ = {};
     }
 
     tuning_ = tuning;
-  }
-
-
-  void EvidenceCollector::OnTranscoding(const TranscodingReport& report) noexcept
-  {
-    if (report.engine.empty())
-    {
-      return;
-    }
-
-    try
-    {
-      const std::lock_guard lock(mutex_);
-      EngineEvidence& engine = FindEngine(engines_, report);
-      const double factor = std::exp2(-1 / ENGINE_HALF_LIFE);
-      const bool isDone = report.outcome == TranscodingOutcome::Transcoded;
-
-      for (double* sum : {&engine.instances, &engine.failures, &engine.bytes, &engine.seconds})
-      {
-        *sum *= factor;
-      }
-
-      engine.instances += isDone ? 1 : 0;
-      engine.failures += report.outcome == TranscodingOutcome::Failed ? 1 : 0;
-      engine.bytes += isDone ? static_cast<double>(report.sourceSize) : 0;
-      engine.seconds += isDone ? ToSeconds(report.duration) : 0;
-    }
-    catch (const std::exception&)
-    {
-      // Out of memory: no evidence of this attempt
-    }
   }
 
 
@@ -245,7 +182,6 @@ namespace OrthancPerf
     };
     std::for_each(totals_.begin(), totals_.end(), expire);
     std::for_each(peerTotals_.begin(), peerTotals_.end(), expire);
-    std::for_each(origins_.begin(), origins_.end(), expire);
 
     calm_.Expire(now);
     starved_.Expire(now);
@@ -259,7 +195,6 @@ namespace OrthancPerf
     GatherPeers(evidence, now);
     evidence.totals = totals_;
     evidence.peerTotals = peerTotals_;
-    evidence.origins = origins_;
     evidence.calm = calm_;
     evidence.starved = starved_;
     evidence.latestFailure = latestFailure_;
@@ -267,7 +202,6 @@ namespace OrthancPerf
     evidence.load = load_;
     evidence.database = GatherDatabase(now);
     evidence.memory = memory_;
-    evidence.transcoding.engines = engines_;
     return evidence;
   }
 
@@ -331,7 +265,6 @@ namespace OrthancPerf
 
   void EvidenceCollector::CountReceived(const FinishedInstance& instance, TimePoint now)
   {
-    origins_.at(static_cast<std::size_t>(instance.origin)).Add(instance, now);
     secondsReceived_ += TrafficSums::CountSeconds(instance);
 
     if (instance.isOwnFailure)

@@ -4,7 +4,6 @@
 #include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
-#include "Transcoding/Transcoder.h"
 #include "Tuning/TuningStore.h"
 
 #include <array>
@@ -24,9 +23,7 @@ namespace OrthancPerf
   //
   // Owned by the plugin's context; any thread may call it. Some 250 ns an instance. Memory: 1 kB a
   // peer, and 64 kB to know an instance again.
-  class EvidenceCollector : public IJournalObserver,
-                            public ITuningObserver,
-                            public ITranscodingObserver
+  class EvidenceCollector : public IJournalObserver, public ITuningObserver
   {
   public:
     using Now = std::function<TimePoint()>;
@@ -43,7 +40,6 @@ namespace OrthancPerf
     void OnInstanceFinished(const FinishedInstance& instance) override;
     void OnAssociationFinished(const FinishedAssociation& association) override;
     void OnTuningChanged(const Tuning& tuning) noexcept override;
-    void OnTranscoding(const TranscodingReport& report) noexcept override;
 
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
@@ -58,7 +54,7 @@ namespace OrthancPerf
     // How many tasks want each processor now (ReadRunnableTasks); to be told about twice a second
     void OnRunnableTasks(double tasks);
 
-    // What there is now; without facts, tuning, what is stuck, and the engines that could be used
+    // What there is now; without facts, tuning, what is stuck, and engines
     Evidence Gather();
 
   private:
@@ -112,7 +108,6 @@ namespace OrthancPerf
     std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
     std::array<TrafficSums, DIRECTION_COUNT> totals_;
     std::array<TrafficSums, DIRECTION_COUNT> peerTotals_;
-    std::array<TrafficSums, ORIGIN_COUNT> origins_;
     double secondsReceived_ = 0;
     std::string latestFailure_;
     TrafficSums calm_;                 // see Evidence
@@ -125,7 +120,6 @@ namespace OrthancPerf
     std::string databaseServer_;
     std::map<int, TimePoint> connections_;  // to the database, by descriptor: last used
     TimePoint latestLook_;
-    std::vector<EngineEvidence> engines_;
     std::optional<Tuning> tuning_;
   };
 }

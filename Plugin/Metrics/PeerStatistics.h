@@ -29,7 +29,7 @@ namespace OrthancPerf
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
-  // Each peer's traffic and associations, for GET /perf/peers and for PeerMetrics. Owned by the
+  // Each peer's traffic and associations, for /perf/peers and the metrics. Owned by the
   // plugin's context; any thread may call it. Memory is bounded by the directory: some 3 kB a peer.
   // What is known of a peer is forgotten once another peer has taken over its place.
   class PeerStatistics : public IJournalObserver

@@ -52,7 +52,7 @@ namespace OrthancPerf
   void AdvisorSources::AddTo(Evidence& evidence)
   {
     evidence.stuck = tracker_.ListStuck(Clock::now());
-    evidence.transcoding.verdicts = engines_.GetVerdicts();
+    evidence.engines = engines_.GetVerdicts();
 
     {
       const std::lock_guard lock(mutex_);

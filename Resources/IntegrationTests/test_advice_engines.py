@@ -45,8 +45,8 @@ def check_figures(server: OrthancServer, finding: Json, engine: str, images: lis
     assert 0.3 < evidence["TranscodeShare"] < 1
     seconds = scrape(server).sum("orthanc_perf_transcode_seconds_sum", engine=engine)
     assert evidence["MeanTranscode"] == pytest.approx(seconds / len(images), rel=0.15)
-    sent = sum(image.get_size() for image in images)
-    assert evidence["Rate"] == pytest.approx(sent / seconds, rel=0.25)  # the past counts for less
+    assert evidence["FasterEngine"] == "native"
+    assert evidence["FasterRate"] > evidence["Rate"] > 0  # in the self-test
     assert 0.1 < finding["Cost"]["ShareOfIngestTime"] < 1
 
 
@@ -55,48 +55,22 @@ def check_figures(server: OrthancServer, finding: Json, engine: str, images: lis
 def test_a_slow_engine_is_found_and_auto_ends_it(
     orthanc: OrthancServer, images: list[Image], engine: str
 ) -> None:
-    """The user has never tried another: "auto" takes the fastest of the self-test."""
+    """By the speeds of the self-test: nobody has tried another engine."""
     assert {"native", engine} <= set(list_engines(orthanc))
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine=engine)
-    send(orthanc, images)
+    seconds = send(orthanc, images)
     finding = advice.find(orthanc, "transcoding")
     check_figures(orthanc, finding, engine, images)
-    assert '"native"' in finding["Explanation"]
     assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "auto"}}
 
     advice.apply(orthanc, finding)
     assert advice.goes_away(orthanc, "transcoding", 0)
     before = count_transcoded(orthanc, engine)
-    send(orthanc, images)
+    advice.check_gain(finding, seconds, send(orthanc, images))
     assert wait_until(lambda: count_transcoded(orthanc, "native") > COUNT / 2)
     assert advice.goes_away(orthanc, "transcoding", 0)
 
     assert count_transcoded(orthanc, engine) == before
-
-
-@pytest.mark.alone
-def test_a_faster_engine_that_has_shown_its_speed_is_named_and_auto_takes_it(
-    orthanc: OrthancServer, images: list[Image]
-) -> None:
-    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1, Engine="native")
-    send(orthanc, images)
-    assert advice.goes_away(orthanc, "transcoding", 0)
-    native = scrape(orthanc).sum("orthanc_perf_transcode_seconds_sum", engine="native")
-
-    tune(orthanc, Engine="dcmtk")
-    seconds = send(orthanc, images)
-    finding = advice.find(orthanc, "transcoding")
-    check_figures(orthanc, finding, "dcmtk", images)
-    evidence = finding["Evidence"]
-    assert evidence["FasterEngine"] == "native"
-    sent = sum(image.get_size() for image in images)
-    assert evidence["FasterRate"] == pytest.approx(sent / native, rel=0.25)
-    assert finding["Remedy"]["Tuning"] == {"IngestTranscoding": {"Engine": "auto"}}
-
-    advice.apply(orthanc, finding)
-    advice.check_gain(finding, seconds, send(orthanc, images))
-    assert wait_until(lambda: count_transcoded(orthanc, "native") > 1.5 * COUNT)
-    assert advice.goes_away(orthanc, "transcoding", 0)
 
 
 def install(plugin: Path, folder: Path) -> Path:

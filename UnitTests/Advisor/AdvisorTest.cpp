@@ -188,7 +188,6 @@ namespace OrthancPerf
   {
     SetTcp(AddPeer(MakeHealthy()), 0.1, 1'000'000);
     SetTraffic(MakeHealthy());
-    SetTraffic(MakeHealthy(), MANY, Origin::RestApi);
 
     for (const Rule& rule : MakeAllRules())
     {

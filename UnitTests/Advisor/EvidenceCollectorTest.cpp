@@ -76,7 +76,6 @@ namespace OrthancPerf
     EXPECT_DOUBLE_EQ(2, GetPeer("CT1").traffic.instances);
     EXPECT_DOUBLE_EQ(1, GetPeer("CT1", Direction::Send).traffic.instances);
     EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
-    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetOrigin(Origin::DicomProtocol).instances);
     EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Send).instances);
   }
 
@@ -162,7 +161,6 @@ namespace OrthancPerf
     collector_.OnTuningChanged(tuning_);
     EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
     EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).instances);
-    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetOrigin(Origin::DicomProtocol).instances);
   }
 
 
@@ -326,28 +324,6 @@ namespace OrthancPerf
     collector_.OnInstanceFinished(refused);
     collector_.OnInstanceFinished(refused);
     EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).repeated);
-  }
-
-
-  TEST_F(EvidenceCollectorTest, MeasuresEngines)
-  {
-    TranscodingReport report;
-    report.outcome = TranscodingOutcome::Transcoded;
-    report.engine = "gdcm";
-    report.target = "1.2.840.10008.1.2.4.70";
-    report.sourceSize = 1'000'000;
-    report.duration = std::chrono::milliseconds(20);
-
-    for (int i = 0; i < 10; i++)
-    {
-      collector_.OnTranscoding(report);
-    }
-
-    const std::vector<EngineEvidence> engines = collector_.Gather().transcoding.engines;
-    ASSERT_EQ(1U, engines.size());
-    EXPECT_EQ("gdcm", engines[0].engine);
-    EXPECT_NEAR(50e6, engines[0].bytes / engines[0].seconds, 1);
-    EXPECT_NEAR(10, engines[0].instances, 0.5);
   }
 
 

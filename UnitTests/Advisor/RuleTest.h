@@ -103,10 +103,9 @@ namespace OrthancPerf
     }
 
     // What all peers have sent
-    void SetTraffic(const Sample& sample, int count = MANY, Origin origin = Origin::DicomProtocol)
+    void SetTraffic(const Sample& sample, int count = MANY)
     {
       evidence_.totals[0] = MakeTraffic(sample, count);
-      evidence_.origins[static_cast<std::size_t>(origin)] = evidence_.totals[0];
     }
 
     static void SetTcp(PeerEvidence& peer, double roundTrip, std::uint32_t receiveWindow)

@@ -143,7 +143,7 @@ namespace OrthancPerf
     std::optional<Judgement> JudgeDicomThreads(const Evidence& evidence)
     {
       const LoadEvidence& load = evidence.load;
-      const TrafficSums& traffic = evidence.GetOrigin(Origin::DicomProtocol);
+      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
       const std::uint64_t threads = CountThreads(evidence);
       const std::uint64_t enough = GetEnoughThreads(evidence);
 
@@ -154,12 +154,11 @@ namespace OrthancPerf
       }
 
       const auto wanted = static_cast<std::uint64_t>(std::ceil(load.associations));
-      Judgement judgement(
-          {{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
-           {"OpenAssociations", load.associations},
-           {"WaitingAssociations", load.waiting},
-           {"MeanPause", traffic.GetMean(Phase::Idle)}},
-          EstimateShare(traffic.GetSeconds(Phase::Idle), evidence.GetTotal(Direction::Receive)));
+      Judgement judgement({{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
+                           {"OpenAssociations", load.associations},
+                           {"WaitingAssociations", load.waiting},
+                           {"MeanPause", traffic.GetMean(Phase::Idle)}},
+                          EstimateShare(traffic.GetSeconds(Phase::Idle), traffic));
       judgement.words["Enough"] = static_cast<Json::UInt64>(enough);
       judgement.document = MakeOption(
           "DicomThreadsCount", static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));

@@ -13,93 +13,57 @@ namespace OrthancPerf
     // An alternative must be that much faster
     constexpr double FASTER = 1.3;
 
-    // Instances that tell how fast an engine is
-    constexpr double MINIMUM_MEASURED = 5;
-
-    // The one engine that is worth a try before it was measured: it is several times as fast as the
-    // others with what it covers (Resources/Benchmarks)
-    constexpr const char* FAST_ENGINE = "native";
-
-
-    // What the engine has shown with the target syntax, in bytes a second; 0: not known
-    double MeasureRate(const std::string& engine, const Evidence& evidence)
+    // Bytes a second that the engine took for the target of the tuning in its self-test, of an
+    // image of a usual size; 0: it does not write it
+    double GetSpeed(const EngineVerdict& engine, const Evidence& evidence)
     {
-      double rate = 0;
-
-      for (const EngineEvidence& known : evidence.transcoding.engines)
+      for (const SyntaxVerdict& syntax : engine.syntaxes)
       {
-        if (known.engine == engine && known.instances >= MINIMUM_MEASURED && known.seconds > 0 &&
-            known.target == evidence.tuning.ingestTranscoding.transferSyntax)
+        if (syntax.transferSyntax == evidence.tuning.ingestTranscoding.transferSyntax)
         {
-          rate = known.bytes / known.seconds;
+          return engine.isAvailable && syntax.state == SyntaxVerdict::State::Works
+                     ? syntax.bytesPerSecond
+                     : 0;
         }
       }
 
-      return rate;
+      return 0;
     }
 
 
-    bool CanWriteTarget(const EngineVerdict& engine, const Evidence& evidence)
-    {
-      const std::string& target = evidence.tuning.ingestTranscoding.transferSyntax;
-      return engine.isAvailable && std::any_of(engine.syntaxes.begin(), engine.syntaxes.end(),
-                                               [&target](const SyntaxVerdict& syntax) {
-                                                 return syntax.transferSyntax == target &&
-                                                        syntax.state == SyntaxVerdict::State::Works;
-                                               });
-    }
-
-
-    // The remedy is "auto": a named engine is asked alone, and that it is fast with some images
-    // does not say that it covers these. What it does not cover would be stored as received.
+    // The remedy is "auto": a named engine is asked alone, and that it is fast with one image does
+    // not say that it covers these. What it does not cover would be stored as received.
     std::optional<Judgement> JudgeTranscoding(const Evidence& evidence)
     {
       const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-      const IngestTranscoding& tuning = evidence.tuning.ingestTranscoding;
+      const std::string current = ToLabel(evidence.tuning.ingestTranscoding.engine);
       const double share = traffic.GetShare(Phase::Transcode);
+      double speed = 0;  // stays 0 for "auto", which is no engine
+      double fastest = 0;
+      std::string name;
 
-      if (traffic.instances < MINIMUM_INSTANCES || tuning.engine == EngineChoice::Automatic ||
-          share < MINIMUM_TRANSCODE_SHARE)
+      for (const EngineVerdict& engine : evidence.engines)
+      {
+        const double itsSpeed = GetSpeed(engine, evidence);
+        speed = engine.engine == current ? itsSpeed : speed;
+        name = itsSpeed > fastest ? engine.engine : name;
+        fastest = std::max(itsSpeed, fastest);
+      }
+
+      if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_TRANSCODE_SHARE || speed <= 0 ||
+          fastest < FASTER * speed)
       {
         return std::nullopt;
       }
 
-      const std::string current = ToLabel(tuning.engine);
-      const double rate = MeasureRate(current, evidence);
-      const double seconds = traffic.GetSeconds(Phase::Transcode);
-      std::string fastest;
-      double fastestRate = 0;
-      bool isUntried = false;
-
-      for (const EngineVerdict& engine : evidence.transcoding.verdicts)
-      {
-        const double itsRate = MeasureRate(engine.engine, evidence);
-
-        if (CanWriteTarget(engine, evidence))
-        {
-          fastest = itsRate > fastestRate ? engine.engine : fastest;
-          fastestRate = std::max(itsRate, fastestRate);
-          isUntried |= engine.engine == FAST_ENGINE && current != FAST_ENGINE && itsRate == 0;
-        }
-      }
-
-      Judgement judgement({{"TranscodeShare", share},
-                           {"MeanTranscode", traffic.GetMean(Phase::Transcode)},
-                           {"Engine", current},
-                           {"Rate", rate}},
-                          EstimateShare(seconds, traffic), "trial");
-
-      if (rate > 0 && fastestRate > FASTER * rate)
-      {
-        judgement.variant = "";
-        judgement.figures["FasterEngine"] = fastest;
-        judgement.figures["FasterRate"] = fastestRate;
-        judgement.cost =
-            EstimateCost(seconds * (1 - rate / fastestRate), traffic.GetTotalSeconds(), traffic);
-        return judgement;
-      }
-
-      return isUntried ? std::optional<Judgement>(judgement) : std::nullopt;
+      const double lost = traffic.GetSeconds(Phase::Transcode) * (1 - speed / fastest);
+      return Judgement({{"TranscodeShare", share},
+                        {"MeanTranscode", traffic.GetMean(Phase::Transcode)},
+                        {"Engine", current},
+                        {"Rate", speed},
+                        {"FasterEngine", name},
+                        {"FasterRate", fastest}},
+                       EstimateCost(lost, traffic.GetTotalSeconds(), traffic));
     }
 
 
@@ -109,7 +73,7 @@ namespace OrthancPerf
       Judgement judgement({});
       std::string names;
 
-      for (const EngineVerdict& engine : evidence.transcoding.verdicts)
+      for (const EngineVerdict& engine : evidence.engines)
       {
         const std::size_t before = judgement.figures.size();
 

@@ -15,16 +15,18 @@ namespace OrthancPerf
       {
         evidence_.tuning.ingestTranscoding.transferSyntax = JPEG_LOSSLESS;
         evidence_.tuning.ingestTranscoding.engine = EngineChoice::Dcmtk;
-        evidence_.transcoding.engines = {{"dcmtk", JPEG_LOSSLESS, 50, 0, 25e6, 0.5},
-                                         {"native", JPEG_LOSSLESS, 10, 0, 80e6, 0.1},
-                                         {"gdcm", JPEG_LS, 10, 0, 80e6, 0.01}};
-        evidence_.transcoding.verdicts = {MakeVerdict("dcmtk"), MakeVerdict("native"),
-                                          MakeVerdict("gdcm")};
+        evidence_.engines = {MakeVerdict("dcmtk", 50e6), MakeVerdict("native", 800e6),
+                             MakeVerdict("gdcm", 40e6)};
       }
 
-      static EngineVerdict MakeVerdict(const std::string& engine)
+      static EngineVerdict MakeVerdict(const std::string& engine, double speed)
       {
-        return {engine, true, true, "", {{JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""}}};
+        return {engine,
+                true,
+                true,
+                "",
+                {{JPEG_LS, SyntaxVerdict::State::Works, "", 8000e6},
+                 {JPEG_LOSSLESS, SyntaxVerdict::State::Works, "", speed}}};
       }
 
       static Sample MakeTranscoded(double transcode)
@@ -58,20 +60,19 @@ namespace OrthancPerf
   TEST_F(TranscodingRuleTest, IsSilentWhereNoEngineIsMuchFaster)
   {
     SetTraffic(MakeTranscoded(10));
-    evidence_.transcoding.engines[1].bytes = 6e6;  // 60 MB/s
+    evidence_.engines[1].syntaxes[1].bytesPerSecond = 60e6;
     EXPECT_FALSE(IsFound("transcoding"));
   }
 
 
-  TEST_F(TranscodingRuleTest, WhereNativeWasNotTriedAutoShallFindOut)
+  TEST_F(TranscodingRuleTest, IsSilentWhereTheFasterEngineDoesNotWork)
   {
     SetTraffic(MakeTranscoded(10));
-    evidence_.transcoding.engines.resize(1);
-    const Finding finding = Judge("transcoding");
-    EXPECT_EQ(EngineChoice::Automatic, Apply(finding).ingestTranscoding.engine);
-    EXPECT_FALSE(finding.cost.gain);
+    evidence_.engines[1].syntaxes[1].state = SyntaxVerdict::State::SwitchedOff;
+    EXPECT_FALSE(IsFound("transcoding"));
 
-    evidence_.transcoding.verdicts[1].syntaxes[0].state = SyntaxVerdict::State::Unsupported;
+    evidence_.engines[1].syntaxes[1].state = SyntaxVerdict::State::Works;
+    evidence_.engines[1].isAvailable = false;
     EXPECT_FALSE(IsFound("transcoding"));
   }
 
@@ -107,7 +108,7 @@ namespace OrthancPerf
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::SwitchedOff, "crashed (SIGSEGV)"},
                         {JPEG_LOSSLESS, SyntaxVerdict::State::Works, ""},
                         {"1.2.840.10008.1.2.4.81", SyntaxVerdict::State::Unsupported, ""}};
-    evidence_.transcoding.verdicts = {verdict};
+    evidence_.engines = {verdict};
 
     const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("engine-switched-off", finding.id);
@@ -122,12 +123,12 @@ namespace OrthancPerf
     verdict.engine = "gdcm";
     verdict.reason = "not tested yet";
     verdict.syntaxes = {{JPEG_LS, SyntaxVerdict::State::Untested, ""}};
-    evidence_.transcoding.verdicts = {verdict};
+    evidence_.engines = {verdict};
     EXPECT_FALSE(IsFound("engine-switched-off"));
 
     verdict.isTested = true;
     verdict.reason = "OrthancPerfGdcm is missing";
-    evidence_.transcoding.verdicts = {verdict};
+    evidence_.engines = {verdict};
     const Finding finding = Judge("engine-switched-off");
     EXPECT_EQ("Transcoding engines failed their self-test: gdcm", finding.title);
     EXPECT_EQ("OrthancPerfGdcm is missing", finding.evidence["gdcm"].asString());
