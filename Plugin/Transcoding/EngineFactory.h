@@ -4,11 +4,10 @@
 #include "Transcoding/Engines/EngineDirectory.h"
 
 #include <filesystem>
-#include <vector>
 
 namespace OrthancPerf
 {
   // All engines. "folder" is where the programs of the engines are: beside the plugin. An engine
   // whose program is not there says so by GetProblem().
-  std::vector<InstalledEngine> MakeEngines(const std::filesystem::path& folder);
+  Engines MakeEngines(const std::filesystem::path& folder);
 }

@@ -55,7 +55,8 @@ namespace OrthancPerf
       {
         for (const SyntaxVerdict& syntax : verdict.syntaxes)
         {
-          if ((engine.empty() || verdict.engine == engine) && !syntax.reason.empty() &&
+          if ((engine.empty() || verdict.engine == engine) &&
+              syntax.state == SyntaxVerdict::State::SwitchedOff &&
               syntax.transferSyntax == transferSyntax)
           {
             reasons.push_back("\"" + verdict.engine + "\" has it switched off: " + syntax.reason);

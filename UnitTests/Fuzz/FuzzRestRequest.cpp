@@ -48,10 +48,10 @@ namespace
   }
 
 
-  std::vector<InstalledEngine> MakeFakeEngines()
+  Engines MakeFakeEngines()
   {
-    std::vector<InstalledEngine> engines(1);
-    engines[0].engine = std::make_unique<FakeEngine>("dcmtk");
+    Engines engines;
+    engines.push_back(std::make_unique<FakeEngine>("dcmtk"));
     return engines;
   }
 

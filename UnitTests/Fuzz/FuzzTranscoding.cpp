@@ -51,11 +51,11 @@ namespace
       auto liar = std::make_unique<LyingEngine>("dcmtk", all, &GetStory());
       auto honest =
           std::make_unique<LyingEngine>("gdcm", std::set<std::string>{Uid::EXPLICIT_LITTLE_ENDIAN});
-      std::vector<InstalledEngine> installed(3);
-      installed[0].engine = std::make_unique<NativeEngine>(
-          std::vector<const ITranscodingEngine*>{liar.get(), honest.get()}, 1);
-      installed[1].engine = std::move(liar);
-      installed[2].engine = std::move(honest);
+      Engines installed;
+      installed.push_back(std::make_unique<NativeEngine>(
+          std::vector<const ITranscodingEngine*>{liar.get(), honest.get()}, 1));
+      installed.push_back(std::move(liar));
+      installed.push_back(std::move(honest));
       auto* const made = new EngineDirectory(std::move(installed));
       made->TestAll();
       Require(made->FindAll(Uid::EXPLICIT_LITTLE_ENDIAN).size() == 2);

@@ -5,7 +5,6 @@
 #include "Transcoding/Worker/MessageSocket.h"
 #include "Transcoding/Worker/SharedMemory.h"
 #include "Transcoding/Worker/WorkerProtocol.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,14 +50,6 @@ namespace
       CheckText(hello.version);
       CheckText(hello.problem);
       Require(!FindProblem(hello).empty() || GetText(hello.version) == PERF_VERSION);
-      std::size_t count = 0;
-
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
-      {
-        const bool isListed = ListsSyntax(hello, syntax.uid);
-        Require(isListed == ((hello.writableSyntaxes >> count & 1) != 0));
-        count++;
-      }
     }
   }
 

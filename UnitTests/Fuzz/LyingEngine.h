@@ -251,15 +251,15 @@ namespace OrthancPerf
       return name_.c_str();
     }
 
-    bool CanWrite(const std::string& transferSyntax) const noexcept override
-    {
-      return writable_.count(transferSyntax) > 0;
-    }
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override
     {
       const std::string file(static_cast<const char*>(data), size);
+
+      if (writable_.count(target.transferSyntax) == 0)
+      {
+        return EngineResult::MakeDeclined("not written");
+      }
 
       if (story_ == nullptr || !story_->isOn)
       {

@@ -65,10 +65,10 @@ namespace OrthancPerf
     };
 
 
-    std::vector<InstalledEngine> MakeEngines()
+    Engines MakeEngines()
     {
-      std::vector<InstalledEngine> engines(1);
-      engines[0].engine = std::make_unique<FakeEngine>("dcmtk");
+      Engines engines;
+      engines.push_back(std::make_unique<FakeEngine>("dcmtk"));
       return engines;
     }
 

@@ -55,9 +55,9 @@ namespace OrthancPerf
     protected:
       std::unique_ptr<ComparisonJob> Make(ComparisonPlan plan)
       {
-        std::vector<InstalledEngine> engines(2);
-        engines[0].engine = std::move(first_);
-        engines[1].engine = std::move(second_);
+        Engines engines;
+        engines.push_back(std::move(first_));
+        engines.push_back(std::move(second_));
         directory_ = std::make_unique<EngineDirectory>(std::move(engines));
         directory_->TestAll();
 

@@ -116,11 +116,6 @@ namespace OrthancPerf
       return problem_;
     }
 
-    bool CanWrite(const std::string& transferSyntax) const noexcept override
-    {
-      return writable_.count(transferSyntax) > 0;
-    }
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override
     {
@@ -136,8 +131,13 @@ namespace OrthancPerf
                    : EngineResult::MakeFailed("did not answer in time");
       }
 
-      return result_.outcome != TranscodingOutcome::Failed || !result_.reason.empty()
-                 ? result_
+      if (result_.outcome != TranscodingOutcome::Failed || !result_.reason.empty())
+      {
+        return result_;
+      }
+
+      return writable_.count(target.transferSyntax) == 0
+                 ? EngineResult::MakeDeclined("not written")
                  : Repack(data, size, target.transferSyntax);
     }
 

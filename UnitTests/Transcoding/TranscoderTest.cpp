@@ -98,10 +98,10 @@ namespace OrthancPerf
         EXPECT_EQ(0u, transcoding.report.targetSize);
       }
 
-      static std::vector<InstalledEngine> Install(std::initializer_list<FakeEngine**> engines)
+      static Engines Install(std::initializer_list<FakeEngine**> engines)
       {
         static constexpr const char* NAMES[] = {"native", "dcmtk"};
-        std::vector<InstalledEngine> installed;
+        Engines installed;
 
         for (FakeEngine** const engine : engines)
         {
@@ -114,8 +114,7 @@ namespace OrthancPerf
             made->IsSlow();
           }
 
-          installed.emplace_back();
-          installed.back().engine = std::move(made);
+          installed.push_back(std::move(made));
         }
 
         return installed;
@@ -696,9 +695,9 @@ namespace OrthancPerf
 
     for (const std::string& first : {right, wrong})
     {
-      std::vector<InstalledEngine> installed(2);
-      installed[0].engine = std::make_unique<Inflater>("native", first);
-      installed[1].engine = std::make_unique<Inflater>("dcmtk", right);
+      Engines installed;
+      installed.push_back(std::make_unique<Inflater>("native", first));
+      installed.push_back(std::make_unique<Inflater>("dcmtk", right));
       EngineDirectory directory(std::move(installed));
       directory.TestAll();
 

@@ -27,12 +27,6 @@ namespace OrthancPerf
     }
 
 
-    const ITranscodingEngine& GetTested(const InstalledEngine& installed)
-    {
-      return installed.tested == nullptr ? *installed.engine : *installed.tested;
-    }
-
-
     // Null: the engine does not write it
     template <typename Verdict>
     auto* FindSyntax(Verdict& verdict, const std::string& transferSyntax)
@@ -72,49 +66,28 @@ namespace OrthancPerf
   }
 
 
-  EngineDirectory::EngineDirectory(std::vector<InstalledEngine> engines, Now now) :
+  EngineDirectory::EngineDirectory(Engines engines, Now now) :
     engines_(std::move(engines)),
     now_(std::move(now))
   {
-    for (const InstalledEngine& installed : engines_)
+    for (const auto& engine : engines_)
     {
-      verdicts_.push_back(MakeUntested(*installed.engine));
-      all_.push_back(installed.engine.get());
-
-      if (installed.tested != nullptr)
-      {
-        all_.push_back(installed.tested.get());
-      }
+      verdicts_.push_back(MakeUntested(*engine));
     }
   }
 
 
   void EngineDirectory::TestAll()
   {
-    std::vector<const ITranscodingEngine*> decoders;
-
-    for (const InstalledEngine& installed : engines_)
-    {
-      const ITranscodingEngine& tested = GetTested(installed);
-
-      if (tested.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
-      {
-        decoders.push_back(&tested);
-      }
-    }
-
-    const SelfTest test(decoders, now_);
     std::vector<std::future<EngineVerdict>> tests;
-    tests.reserve(engines_.size());
-
-    for (const InstalledEngine& installed : engines_)
-    {
-      tests.push_back(
-          std::async(std::launch::async, [&] { return test.TestEngine(GetTested(installed)); }));
-    }
-
     std::vector<EngineVerdict> verdicts;
-    verdicts.reserve(tests.size());
+    tests.reserve(engines_.size());
+    verdicts.reserve(engines_.size());
+
+    for (const auto& engine : engines_)
+    {
+      tests.push_back(std::async(std::launch::async, [&] { return TestEngine(*engine, now_); }));
+    }
 
     for (std::future<EngineVerdict>& result : tests)
     {
@@ -128,7 +101,7 @@ namespace OrthancPerf
 
   void EngineDirectory::Stop() noexcept
   {
-    for (ITranscodingEngine* const engine : all_)
+    for (const auto& engine : engines_)
     {
       engine->Stop();
     }
@@ -137,7 +110,7 @@ namespace OrthancPerf
 
   void EngineDirectory::Tidy(TimePoint hanging) noexcept
   {
-    for (ITranscodingEngine* const engine : all_)
+    for (const auto& engine : engines_)
     {
       engine->Tidy(hanging);
     }
@@ -165,7 +138,7 @@ namespace OrthancPerf
     {
       if (IsUsable(verdicts_[i], transferSyntax))
       {
-        found.push_back(engines_[i].engine.get());
+        found.push_back(engines_[i].get());
       }
     }
 
@@ -184,7 +157,7 @@ namespace OrthancPerf
     {
       if (IsUsable(verdicts_[i], transferSyntax))
       {
-        ranked.emplace_back(engines_[i].engine.get(), FindSyntax(verdicts_[i], transferSyntax));
+        ranked.emplace_back(engines_[i].get(), FindSyntax(verdicts_[i], transferSyntax));
       }
     }
 

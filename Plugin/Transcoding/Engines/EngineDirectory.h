@@ -46,15 +46,7 @@ namespace OrthancPerf
   };
 
 
-  // An engine, and what stands for it in the self-test
-  struct InstalledEngine
-  {
-    std::unique_ptr<ITranscodingEngine> engine;
-
-    // The same engine in processes of their own, with shorter limits. Null: "engine" itself is
-    // tested.
-    std::unique_ptr<ITranscodingEngine> tested = {};
-  };
+  using Engines = std::vector<std::unique_ptr<ITranscodingEngine>>;
 
 
   // The engines there are, and what each proved to be able to do when Orthanc started. Owned by the
@@ -68,12 +60,12 @@ namespace OrthancPerf
     // An engine that failed comes last for so long
     static constexpr Duration PENALTY = std::chrono::minutes(10);
 
-    // "now": see SelfTest
+    // "now": of the calling thread, to measure speeds with
     using Now = std::function<TimePoint()>;
-    explicit EngineDirectory(std::vector<InstalledEngine> engines, Now now = &Clock::now);
+    explicit EngineDirectory(Engines engines, Now now = &Clock::now);
 
-    // Each engine writes each syntax once, in a child process (SelfTest), all engines at the same
-    // time. An engine is usable once its verdict is there: to be called before instances come.
+    // Each engine writes each syntax (SelfTest.h), all engines at the same time. An engine is
+    // usable once its verdict is there: to be called before instances come.
     void TestAll();
 
     // The engine of that name, if it is available and its self-test let it have this syntax;
@@ -96,14 +88,13 @@ namespace OrthancPerf
 
     std::vector<EngineVerdict> GetVerdicts() const;
 
-    // As ITranscodingEngine's, of all engines, and of their self-test
+    // As ITranscodingEngine's, of all engines
     void Stop() noexcept;
     void Tidy(TimePoint hanging) noexcept;
 
   private:
-    const std::vector<InstalledEngine> engines_;
+    const Engines engines_;
     const Now now_;
-    std::vector<ITranscodingEngine*> all_;  // and those that are tested in their stead
     mutable std::mutex mutex_;
     std::vector<EngineVerdict> verdicts_;  // in the order of "engines_"
   };

@@ -7,32 +7,75 @@
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
-#include <utility>
+#include <chrono>
+#include <optional>
 
 namespace OrthancPerf
 {
   namespace
   {
     constexpr unsigned int LOSSY_QUALITY = 90;
-  }
+
+    // The images are tiny: what takes seconds, with the start of a process, never ends
+    constexpr std::chrono::seconds PATIENCE{5};
 
 
-  SelfTest::SelfTest(std::vector<const ITranscodingEngine*> decoders, Now now) :
-    decoders_(std::move(decoders)),
-    now_(std::move(now)),
-    large_(MakeSampleImage(GetSpeedTestShape()))
-  {
-    for (const SampleShape& shape : GetSelfTestShapes())
+    EngineResult Transcode(const ITranscodingEngine& engine, const std::string& file,
+                           const std::string& transferSyntax)
     {
-      Sample& sample = samples_.emplace_back();
-      sample.name = shape.name;
-      sample.file = MakeSampleImage(shape);
-      sample.sopInstanceUid = DescribeImage(sample.file.data(), sample.file.size()).sopInstanceUid;
+      return engine.Transcode(file.data(), file.size(),
+                              {transferSyntax, LOSSY_QUALITY, Clock::now() + PATIENCE});
+    }
+
+
+    // What is wrong with "file", which the engine made of the sample; empty: nothing
+    std::string FindProblem(const ITranscodingEngine& engine, const std::string& sample,
+                            const std::string& transferSyntax, const std::string& file)
+    {
+      const ImageDescription image = DescribeImage(sample.data(), sample.size());
+      std::string flaw = FindFlaw(CheckDicomFile(file.data(), file.size()), transferSyntax,
+                                  std::string(image.sopInstanceUid));
+
+      if (!flaw.empty() ||
+          Transcode(engine, sample, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).outcome ==
+              TranscodingOutcome::Declined)
+      {
+        return flaw;
+      }
+
+      const auto quality =
+          IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;
+      return FindDamage({sample.data(), sample.size(), file, quality, Clock::now() + PATIENCE}, {},
+                        {&engine});
+    }
+
+
+    // The better of two tries; zero: the engine does not write this image
+    double MeasureSpeed(const ITranscodingEngine& engine, const std::string& transferSyntax,
+                        const EngineDirectory::Now& now)
+    {
+      constexpr int TRIES = 2;
+      const std::string large = MakeSampleImage(GetSpeedTestShape());
+      double fastest = 0;
+
+      for (int i = 0; i < TRIES; i++)
+      {
+        const TimePoint begin = now();
+        const EngineResult result = Transcode(engine, large, transferSyntax);
+        const double seconds = ToSeconds(now() - begin);
+
+        if (result.outcome == TranscodingOutcome::Transcoded && seconds > 0)
+        {
+          fastest = std::max(fastest, static_cast<double>(large.size()) / seconds);
+        }
+      }
+
+      return fastest;
     }
   }
 
 
-  EngineVerdict SelfTest::TestEngine(const ITranscodingEngine& engine) const
+  EngineVerdict TestEngine(const ITranscodingEngine& engine, const EngineDirectory::Now& now)
   {
     EngineVerdict verdict;
     verdict.engine = engine.GetName();
@@ -43,7 +86,7 @@ namespace OrthancPerf
     for (const WritableSyntax& syntax : GetWritableSyntaxes())
     {
       verdict.syntaxes.push_back(
-          verdict.isAvailable ? TestSyntax(engine, syntax.uid)
+          verdict.isAvailable ? TestSyntax(engine, syntax.uid, now)
                               : SyntaxVerdict{syntax.uid, SyntaxVerdict::State::Untested, ""});
     }
 
@@ -51,22 +94,17 @@ namespace OrthancPerf
   }
 
 
-  SyntaxVerdict SelfTest::TestSyntax(const ITranscodingEngine& engine,
-                                     const std::string& transferSyntax) const
+  SyntaxVerdict TestSyntax(const ITranscodingEngine& engine, const std::string& transferSyntax,
+                           const EngineDirectory::Now& now)
   {
     SyntaxVerdict verdict;
     verdict.transferSyntax = transferSyntax;
     verdict.state = SyntaxVerdict::State::Unsupported;
 
-    if (!engine.CanWrite(transferSyntax))
+    for (const SampleShape& shape : GetSelfTestShapes())
     {
-      return verdict;
-    }
-
-    for (const Sample& sample : samples_)
-    {
-      const EngineResult result =
-          engine.Transcode(sample.file.data(), sample.file.size(), {transferSyntax, LOSSY_QUALITY});
+      const std::string sample = MakeSampleImage(shape);
+      const EngineResult result = Transcode(engine, sample, transferSyntax);
       std::string problem = result.reason;
 
       if (result.outcome == TranscodingOutcome::Transcoded)
@@ -85,7 +123,7 @@ namespace OrthancPerf
       else
       {
         verdict.state = SyntaxVerdict::State::SwitchedOff;
-        verdict.reason = "image of " + sample.name + ": " + problem;
+        verdict.reason = std::string("image of ") + shape.name + ": " + problem;
         return verdict;
       }
     }
@@ -93,74 +131,9 @@ namespace OrthancPerf
     if (verdict.state == SyntaxVerdict::State::Works)
     {
       verdict.reason.clear();
-      verdict.bytesPerSecond = MeasureSpeed(engine, transferSyntax);
+      verdict.bytesPerSecond = MeasureSpeed(engine, transferSyntax, now);
     }
 
     return verdict;
-  }
-
-
-  // The better of two tries; zero: the engine does not write this image
-  double SelfTest::MeasureSpeed(const ITranscodingEngine& engine,
-                                const std::string& transferSyntax) const
-  {
-    constexpr int TRIES = 2;
-    double fastest = 0;
-
-    for (int i = 0; i < TRIES; i++)
-    {
-      const TimePoint begin = now_();
-      const EngineResult result =
-          engine.Transcode(large_.data(), large_.size(), {transferSyntax, LOSSY_QUALITY});
-      const double seconds = ToSeconds(now_() - begin);
-
-      if (result.outcome == TranscodingOutcome::Transcoded && seconds > 0)
-      {
-        fastest = std::max(fastest, static_cast<double>(large_.size()) / seconds);
-      }
-    }
-
-    return fastest;
-  }
-
-
-  std::string SelfTest::FindProblem(const ITranscodingEngine& engine, const Sample& sample,
-                                    const std::string& transferSyntax,
-                                    const std::string& file) const
-  {
-    std::string problem =
-        FindFlaw(CheckDicomFile(file.data(), file.size()), transferSyntax, sample.sopInstanceUid);
-
-    if (!problem.empty())
-    {
-      return problem;
-    }
-
-    // A decoder that is wrong is not the encoder's fault: one that is right is enough
-    std::vector<const ITranscodingEngine*> decoders = decoders_;
-
-    if (engine.CanWrite(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN))
-    {
-      decoders.insert(decoders.begin(), &engine);
-    }
-    else if (decoders.empty())
-    {
-      return "";
-    }
-
-    const auto quality = IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;
-    problem = "no engine decodes what it wrote";
-
-    for (const ITranscodingEngine* const decoder : decoders)
-    {
-      problem = FindDamage({sample.file.data(), sample.file.size(), file, quality}, {}, {decoder});
-
-      if (problem.empty())
-      {
-        break;
-      }
-    }
-
-    return problem;
   }
 }

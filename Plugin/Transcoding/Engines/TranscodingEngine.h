@@ -66,11 +66,9 @@ namespace OrthancPerf
       return {};
     }
 
-    // Whether the engine can write this transfer syntax at all, for some images
-    virtual bool CanWrite(const std::string& transferSyntax) const noexcept = 0;
-
-    // Never throws, and keeps its memory within a multiple of "size", whatever the bytes are. The
-    // source is a complete DICOM file (DICOM PS3.10) in any transfer syntax.
+    // Declines a transfer syntax that the engine does not write. Never throws, and keeps its memory
+    // within a multiple of "size", whatever the bytes are. The source is a complete DICOM file
+    // (DICOM PS3.10) in any transfer syntax.
     virtual EngineResult Transcode(const void* data, std::size_t size,
                                    const TranscodingTarget& target) const noexcept = 0;
 

@@ -94,12 +94,6 @@ namespace OrthancPerf
   }
 
 
-  bool NativeEngine::CanWrite(const std::string& transferSyntax) const noexcept
-  {
-    return transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1;
-  }
-
-
   EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept
   {
@@ -121,7 +115,7 @@ namespace OrthancPerf
   {
     try
     {
-      return CanWrite(target.transferSyntax)
+      return target.transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1
                  ? TranscodeAny(data, size, target.deadline)
                  : EngineResult::MakeDeclined("native writes JPEG Lossless only");
     }

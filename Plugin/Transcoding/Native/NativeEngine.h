@@ -36,8 +36,6 @@ namespace OrthancPerf
     // verified: an encoder that a compiler got wrong is not used. No codec library is needed.
     std::string GetProblem() const override;
 
-    bool CanWrite(const std::string& transferSyntax) const noexcept override;
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override;
 

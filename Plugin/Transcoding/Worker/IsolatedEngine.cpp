@@ -38,27 +38,12 @@ namespace OrthancPerf
 
     try
     {
-      pool_.GetHello();
+      pool_.Prove();
       return {};
     }
     catch (const std::exception& error)
     {
       return Describe(error.what());
-    }
-  }
-
-
-  bool IsolatedEngine::CanWrite(const std::string& transferSyntax) const noexcept
-  {
-    const std::shared_lock<std::shared_mutex> lock(calls_);
-
-    try
-    {
-      return ListsSyntax(pool_.GetHello(), transferSyntax);
-    }
-    catch (const std::exception&)
-    {
-      return false;
     }
   }
 

@@ -40,9 +40,6 @@ namespace OrthancPerf
     // Starts a process unless one has proved that it can be: some milliseconds
     std::string GetProblem() const override;
 
-    // The same; false if the engine can't be used
-    bool CanWrite(const std::string& transferSyntax) const noexcept override;
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override;
 

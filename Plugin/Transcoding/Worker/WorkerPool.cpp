@@ -140,7 +140,7 @@ namespace OrthancPerf
   }
 
 
-  WorkerHello WorkerPool::GetHello()
+  void WorkerPool::Prove()
   {
     {
       Idles dead;
@@ -149,12 +149,11 @@ namespace OrthancPerf
 
       if (isProved_)
       {
-        return hello_;
+        return;
       }
     }
 
     const WorkerLease lease(*this);
-    return lease->GetHello();
   }
 
 
@@ -261,7 +260,6 @@ namespace OrthancPerf
 
     lock.lock();
     isProved_ = true;
-    hello_ = worker->GetHello();
     return worker;
   }
 }

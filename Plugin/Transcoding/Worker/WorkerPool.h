@@ -41,9 +41,8 @@ namespace OrthancPerf
     // What was taken, and is not to be used any more if it is not alive
     void GiveBack(std::unique_ptr<WorkerProcess> worker) noexcept;
 
-    // What the workers of this program say of themselves. Starts one unless the last start went
-    // well. Throws WorkerFailure.
-    WorkerHello GetHello();
+    // Starts a worker unless the last start went well. Throws WorkerFailure.
+    void Prove();
 
     // Those that wait for work, the last used one at the end
     std::vector<pid_t> GetIdlePids();
@@ -72,8 +71,7 @@ namespace OrthancPerf
     std::map<WorkerProcess*, TimePoint> busy_;  // since when; becoming ready is work, too
     TimePoint answered_;                        // the last time that one was given back alive
     Idles idle_;                                // the last used one at the end
-    WorkerHello hello_;
-    bool isProved_ = false;  // the last one that was started has become ready
+    bool isProved_ = false;                     // the last one that was started has become ready
   };
 
 

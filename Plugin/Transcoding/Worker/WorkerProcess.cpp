@@ -66,7 +66,9 @@ namespace OrthancPerf
 
   void WorkerProcess::WaitUntilReady(std::chrono::milliseconds patience)
   {
-    switch (socket_.Receive(hello_, patience))
+    WorkerHello hello;
+
+    switch (socket_.Receive(hello, patience))
     {
       case MessageSocket::Receipt::TimedOut:
         ThrowLate(patience);
@@ -88,7 +90,7 @@ namespace OrthancPerf
         break;
     }
 
-    const std::string problem = FindProblem(hello_);
+    const std::string problem = FindProblem(hello);
 
     if (!problem.empty())
     {

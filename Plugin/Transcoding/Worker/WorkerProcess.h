@@ -53,11 +53,6 @@ namespace OrthancPerf
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
     void WaitUntilReady(std::chrono::milliseconds patience);
 
-    const WorkerHello& GetHello() const noexcept
-    {
-      return hello_;
-    }
-
     pid_t GetPid() const noexcept
     {
       return process_.GetPid();
@@ -90,7 +85,6 @@ namespace OrthancPerf
     SharedMemory memory_;
     MessageSocket socket_;
     ChildProcess process_;
-    WorkerHello hello_;
     std::atomic<bool> isInterrupted_{false};
     bool isBroken_ = true;  // until the exchange under way, or the start, has come to its end
   };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/WorkerProtocol.h"
 
-#include "Tuning/WritableSyntax.h"
-
 namespace OrthancPerf
 {
   WorkerLimits WorkerLimits::ForSource(std::size_t size) const
@@ -14,39 +12,6 @@ namespace OrthancPerf
     limits.memory += 32 * static_cast<std::uint64_t>(size);
     limits.result += 16 * static_cast<std::uint64_t>(size);
     return limits;
-  }
-
-
-  std::uint64_t ListSyntaxes(const ITranscodingEngine& engine)
-  {
-    std::uint64_t bits = 0;
-    std::uint64_t bit = 1;
-
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
-    {
-      bits |= engine.CanWrite(syntax.uid) ? bit : 0;
-      bit <<= 1;
-    }
-
-    return bits;
-  }
-
-
-  bool ListsSyntax(const WorkerHello& hello, const std::string& transferSyntax)
-  {
-    std::uint64_t bit = 1;
-
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
-    {
-      if (transferSyntax == syntax.uid)
-      {
-        return (hello.writableSyntaxes & bit) != 0;
-      }
-
-      bit <<= 1;
-    }
-
-    return false;
   }
 
 

@@ -39,9 +39,8 @@ namespace OrthancPerf
   struct WorkerHello
   {
     std::uint32_t magic = WORKER_MAGIC;
-    WorkerText version = {};             // PERF_VERSION of the worker's build
-    std::uint64_t writableSyntaxes = 0;  // bit i: the i-th of GetWritableSyntaxes()
-    WorkerReason problem = {};           // why the engine can't be used; empty: it can
+    WorkerText version = {};    // PERF_VERSION of the worker's build
+    WorkerReason problem = {};  // why the engine can't be used; empty: it can
   };
 
   struct WorkerRequest
@@ -76,11 +75,6 @@ namespace OrthancPerf
     // file several times and pixels may be compressed 10:1; 16 times the source for the result.
     WorkerLimits ForSource(std::size_t size) const;
   };
-
-
-  // What a worker that can write these says of it in WorkerHello::writableSyntaxes, and the answer
-  std::uint64_t ListSyntaxes(const ITranscodingEngine& engine);
-  bool ListsSyntax(const WorkerHello& hello, const std::string& transferSyntax);
 
 
   // Why a worker that says this is of no use, as the end of a sentence; empty: it is of use

@@ -30,14 +30,13 @@ namespace
   using namespace OrthancPerf;
 
   // Of those beside this program
-  const ITranscodingEngine& FindEngine(const std::vector<InstalledEngine>& engines,
-                                       const std::string& name)
+  const ITranscodingEngine& FindEngine(const Engines& engines, const std::string& name)
   {
-    for (const InstalledEngine& installed : engines)
+    for (const auto& engine : engines)
     {
-      if (installed.engine->GetName() == name)
+      if (engine->GetName() == name)
       {
-        return *installed.engine;
+        return *engine;
       }
     }
 
@@ -194,7 +193,7 @@ int main(int argc, char** argv)
 
     const bool isTimed = std::string(argv[1]) == "--time";
     const int first = isTimed ? 3 : 1;
-    const std::vector<InstalledEngine> engines = MakeEngines(GetModuleFolder());
+    const Engines engines = MakeEngines(GetModuleFolder());
     const ITranscodingEngine& engine = FindEngine(engines, argv[first]);
     TranscodingTarget target;
     target.transferSyntax = argv[first + 1];

@@ -12,18 +12,7 @@ namespace OrthancPerf
     using State = SyntaxVerdict::State;
 
 
-    InstalledEngine Install(std::unique_ptr<FakeEngine> engine,
-                            std::unique_ptr<FakeEngine> child = nullptr)
-    {
-      InstalledEngine installed;
-      installed.engine = std::move(engine);
-
-      installed.tested = std::move(child);
-      return installed;
-    }
-
-
-    std::vector<InstalledEngine> MakeEngines()
+    Engines MakeEngines()
     {
       auto first = std::make_unique<FakeEngine>("first");
       auto second = std::make_unique<FakeEngine>("second", std::set<std::string>{RLE});
@@ -38,10 +27,10 @@ namespace OrthancPerf
             }
           });
 
-      std::vector<InstalledEngine> engines;
-      engines.push_back(Install(std::move(first)));
-      engines.push_back(Install(std::move(second)));
-      engines.push_back(Install(std::move(missing)));
+      Engines engines;
+      engines.push_back(std::move(first));
+      engines.push_back(std::move(second));
+      engines.push_back(std::move(missing));
       return engines;
     }
 
@@ -127,28 +116,13 @@ namespace OrthancPerf
   }
 
 
-  TEST(EngineDirectory, TheChildIsTestedAndTheEngineIsFound)
-  {
-    auto engine = std::make_unique<FakeEngine>("fake");
-    const FakeEngine* const pointer = engine.get();
-
-    std::vector<InstalledEngine> engines;
-    engines.push_back(Install(std::move(engine), std::make_unique<FakeEngine>("fake")));
-    EngineDirectory directory(std::move(engines));
-    directory.TestAll();
-
-    EXPECT_EQ(pointer, directory.Find("fake", RLE));
-    EXPECT_EQ(0, pointer->GetCalls());
-  }
-
-
   TEST(EngineDirectory, AutoTriesTheFastestFirst)
   {
     auto slow = std::make_unique<FakeEngine>("slow");
     slow->IsSlow();
-    std::vector<InstalledEngine> engines;
-    engines.push_back(Install(std::move(slow)));
-    engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
+    Engines engines;
+    engines.push_back(std::move(slow));
+    engines.push_back(std::make_unique<FakeEngine>("fast"));
     EngineDirectory directory(std::move(engines), &FakeEngine::GetClock);
     directory.TestAll();
     EXPECT_EQ((std::vector<std::string>{"slow", "fast"}), GetNames(directory.FindAll(RLE)));
@@ -161,9 +135,9 @@ namespace OrthancPerf
   {
     auto slow = std::make_unique<FakeEngine>("slow");
     slow->IsSlow();
-    std::vector<InstalledEngine> engines;
-    engines.push_back(Install(std::move(slow)));
-    engines.push_back(Install(std::make_unique<FakeEngine>("fast")));
+    Engines engines;
+    engines.push_back(std::move(slow));
+    engines.push_back(std::make_unique<FakeEngine>("fast"));
     EngineDirectory directory(std::move(engines), &FakeEngine::GetClock);
     directory.TestAll();
 

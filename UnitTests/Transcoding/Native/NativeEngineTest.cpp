@@ -46,11 +46,6 @@ namespace OrthancPerf
         return "converter";
       }
 
-      bool CanWrite(const std::string& transferSyntax) const noexcept override
-      {
-        return transferSyntax == "1.2.840.10008.1.2.1";
-      }
-
       EngineResult Transcode(const void*, std::size_t,
                              const TranscodingTarget& target) const noexcept override
       {
@@ -84,8 +79,6 @@ namespace OrthancPerf
     const NativeEngine engine;
     EXPECT_STREQ("native", engine.GetName());
     EXPECT_TRUE(engine.GetProblem().empty());
-    EXPECT_TRUE(engine.CanWrite(SV1));
-    EXPECT_FALSE(engine.CanWrite("1.2.840.10008.1.2.4.57"));
 
     const std::string file = MakeImage().Make();
     TranscodingTarget target;

@@ -191,16 +191,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(IsolatedEngine, KnowsWhatTheProgramCanWrite)
-  {
-    const Misbehaving misbehaving;
-    EXPECT_EQ(misbehaving.GetEngine().GetProblem(), "");
-    EXPECT_TRUE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.70"));
-    EXPECT_FALSE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.80"));
-    EXPECT_FALSE(misbehaving.GetEngine().CanWrite("1.2.840.10008.1.2.4.100"));
-  }
-
-
   TEST(IsolatedEngine, AWorkerInheritsNothing)
   {
     const Misbehaving misbehaving;
@@ -227,7 +217,6 @@ namespace OrthancPerf
     const std::string expected =
         "the program OrthancPerfDcmtk is missing: /nonexistent/OrthancPerfDcmtk";
     EXPECT_EQ(engine.GetProblem(), expected);
-    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
     const EngineResult result = engine.Transcode("x", 1, TARGET);
     EXPECT_EQ(result.outcome, TranscodingOutcome::Failed);
     EXPECT_EQ(result.reason, expected);
@@ -275,7 +264,6 @@ namespace OrthancPerf
   {
     const IsolatedEngine engine("unusable", BuildPaths::GetTestWorker(), 1);
     EXPECT_EQ(engine.GetProblem(), "the program TestWorker does not work: something is missing");
-    EXPECT_FALSE(engine.CanWrite(TARGET.transferSyntax));
     EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
   }
 

@@ -233,15 +233,6 @@ namespace OrthancPerf
   }
 
 
-  bool FrameTranscoding::CanWrite(const std::string& transferSyntax) const noexcept
-  {
-    const TransferSyntax* const syntax = FindTransferSyntax(transferSyntax);
-    return syntax != nullptr && syntax->isWritable &&
-           (!syntax->isEncapsulated || syntax->codestream == CodestreamKind::Rle ||
-            codec_->CanEncode(*syntax));
-  }
-
-
   EngineResult FrameTranscoding::Transcode(const void* data, std::size_t size,
                                            const TranscodingTarget& target) const noexcept
   {
@@ -249,14 +240,19 @@ namespace OrthancPerf
 
     try
     {
-      if (!CanWrite(target.transferSyntax))
+      const TransferSyntax* const syntax = FindTransferSyntax(target.transferSyntax);
+      const bool isWritten =
+          syntax != nullptr && syntax->isWritable &&
+          (!syntax->isEncapsulated || syntax->codestream == CodestreamKind::Rle ||
+           codec_->CanEncode(*syntax));
+
+      if (!isWritten)
       {
         throw NotCovered(std::string(codec_->GetLibrary()) +
                          " does not write this transfer syntax");
       }
 
-      result = EngineResult::MakeTranscoded(Run({static_cast<const char*>(data), size},
-                                                *FindTransferSyntax(target.transferSyntax),
+      result = EngineResult::MakeTranscoded(Run({static_cast<const char*>(data), size}, *syntax,
                                                 std::clamp(target.lossyQuality, 1u, 100u)));
     }
     catch (const NotCovered& reason)

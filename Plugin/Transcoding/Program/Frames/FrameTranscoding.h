@@ -30,8 +30,6 @@ namespace OrthancPerf
       return name_;
     }
 
-    bool CanWrite(const std::string& transferSyntax) const noexcept override;
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override;
 

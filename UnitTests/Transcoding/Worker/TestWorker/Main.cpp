@@ -166,11 +166,6 @@ namespace
       return "misbehaving";
     }
 
-    bool CanWrite(const std::string& transferSyntax) const noexcept override
-    {
-      return transferSyntax == "1.2.840.10008.1.2.4.70";
-    }
-
     EngineResult Transcode(const void* data, std::size_t size,
                            const OrthancPerf::TranscodingTarget&) const noexcept override
     {
