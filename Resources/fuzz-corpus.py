@@ -3,10 +3,10 @@
 """What fuzz targets begin with, a folder for each, and where it is kept: UnitTests/Fuzz/Corpus.
 
     fuzz-corpus.py unpack FOLDER    # what is kept
-    fuzz-corpus.py pack FOLDER      # keeps what fuzzing has found there, the small ones of it
+    fuzz-corpus.py pack FOLDER      # keeps a few of what is there that reach the same code
 
-With what fuzzing has found are kept small ones of what real files and messages look like, which are
-made here.
+With what fuzzing has found come small ones of what real files and messages look like, which are
+made here. "pack" asks the targets of build/asan which inputs are enough.
 
 The kept files are text: a line for each input, in base64, in the order of their digests.
 """
@@ -15,7 +15,9 @@ import argparse
 import base64
 import hashlib
 import struct
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +26,10 @@ if TYPE_CHECKING:
     from pydicom import Dataset
 
 RESOURCES = Path(__file__).resolve().parent
+PROGRAMS = RESOURCES.parent / "build" / "asan"
 KEPT = RESOURCES.parent / "UnitTests" / "Fuzz" / "Corpus"
 
-LARGEST_CORPUS = 30_000  # bytes of a target, beside what is made here; the smallest ones are kept
+LARGEST_INPUT = 4000  # bytes; larger ones are not kept
 LARGEST_FRAME = 512  # bytes; its headers are at its begin
 LARGEST_FILE = 4000  # bytes, of pydicom's
 
@@ -48,15 +51,19 @@ def unpack(folder: Path) -> None:
 
 def pack(folder: Path) -> None:
     for target, make in SEEDS.items():
-        chosen = set(make())
-        found = {path.read_bytes() for path in (folder / target).glob("*")} - chosen
-        size = 0
-        for content in sorted(found, key=lambda content: (len(content), content)):
-            size += len(content)
-            if size <= LARGEST_CORPUS:
-                chosen.add(content)
-        ordered = sorted(chosen, key=lambda content: hashlib.sha1(content).digest())
-        lines = [base64.b64encode(content).decode() for content in ordered]
+        found = {path.read_bytes() for path in (folder / target).glob("*")} | set(make())
+        with tempfile.TemporaryDirectory() as temporary:
+            offered, enough = Path(temporary, "offered"), Path(temporary, "enough")
+            enough.mkdir()
+            for content in found:
+                if len(content) <= LARGEST_INPUT:
+                    put(offered, content)
+            # Each edge once: how often it is taken would keep four times as many
+            options = ["-set_cover_merge=1", "-use_counters=0", "-verbosity=0"]
+            command = [PROGRAMS / target, *options, enough, offered]
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+            chosen = {path.name: path.read_bytes() for path in enough.iterdir()}
+        lines = [base64.b64encode(chosen[name]).decode() for name in sorted(chosen)]
         KEPT.mkdir(exist_ok=True)
         (KEPT / f"{target}.txt").write_text("".join(f"{line}\n" for line in lines), "ascii")
         print(f"{target}: {len(chosen)} inputs, of {len(found)} that were found")
