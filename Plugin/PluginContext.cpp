@@ -311,7 +311,7 @@ namespace OrthancPerf
 
   std::vector<OpenAssociation> PluginContext::ListOpenAssociations() const
   {
-    return GetOpenAssociations(tuner_.GetProbe(), recorder_, Clock::now());
+    return GetOpenAssociations(recorder_, Clock::now());
   }
 
 

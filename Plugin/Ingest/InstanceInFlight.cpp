@@ -65,16 +65,12 @@ namespace OrthancPerf
     }
 
     // The stalls of the message since its previous instance
+    const MessageStalls earlier = isFirst ? MessageStalls() : before.stalls;
     instance.areStallsObserved = true;
-    instance.stalls = from.stalls - (isFirst ? 0 : before.stalls);
-    instance.stallTime = from.stallTime - (isFirst ? Duration::zero() : before.stallTime);
-    instance.lossStalls = from.lossStalls;
-
-    if (!isFirst)
-    {
-      instance.lossStalls.count -= before.lossStalls.count;
-      instance.lossStalls.time -= before.lossStalls.time;
-    }
+    instance.stalls = from.stalls.all.count - earlier.all.count;
+    instance.stallTime = from.stalls.all.time - earlier.all.time;
+    instance.lossStalls = {from.stalls.withLoss.count - earlier.withLoss.count,
+                           from.stalls.withLoss.time - earlier.withLoss.time};
   }
 
 

@@ -43,15 +43,7 @@ namespace OrthancPerf
     {
       work.address = address;
       work.mark = current ? std::min(current->firstByte, now) : now;
-      work.message.reset();
-
-      if (current)
-      {
-        // Under TLS, its body may look like a message of its own: after an interim response that
-        // was taken for the final one
-        work.message = current->id;
-        work.message->serial += current->isEncrypted ? 1 : 0;
-      }
+      work.message = current ? std::optional<MessageId>(current->id) : std::nullopt;
     }
 
 

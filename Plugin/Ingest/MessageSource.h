@@ -22,17 +22,27 @@ namespace OrthancPerf
   };
 
 
-  // What was seen of a message on its socket so far
-  struct Message
+  struct MessageStalls
   {
-    MessageId id;
+    StallSum all;
+    StallSum withLoss;  // of them, those that came with losses of the network
+  };
+
+
+  // When a message has come, or gone, so far
+  struct MessageTimes
+  {
     TimePoint firstByte;
     TimePoint lastByte;
     std::optional<Duration> idle;  // since the response before it; absent for the first one
-    std::uint32_t stalls = 0;
-    Duration stallTime = Duration::zero();
-    StallSum lossStalls;  // as in FinishedInstance
-    bool isEncrypted = false;
+    MessageStalls stalls;
+  };
+
+
+  // What was seen of a message on its socket so far
+  struct Message : MessageTimes
+  {
+    MessageId id;
     bool isDicom = false;  // a DIMSE message, as far as is known
     Peer peer;             // empty name: there is none (HTTP), or it is not known (encrypted)
   };

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Association.h"
+#include "Ingest/MessageSource.h"
 #include "Network/Messages/AssociateRequest.h"
+#include "Network/Messages/CommandField.h"
 #include "Network/Messages/PduFramer.h"
+#include "Network/Messages/SubOperation.h"
 #include "Network/Sockets/PeerAddress.h"
 #include "Network/Sockets/SocketTuning.h"
 
-#include "Ingest/Association.h"
-#include "Ingest/Clock.h"
-
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -46,6 +48,15 @@ namespace OrthancPerf
     std::uint32_t outOfOrder = 0;   // of what it receives
   };
 
+  // How far the handshake of TLS on a DICOM connection is, by the headers of records (RFC 8446
+  // section 5.1): the A-ASSOCIATE-RQ is the first message with application data
+  enum class TlsProgress : std::uint8_t
+  {
+    Handshake,  // or no TLS
+    AssociateRequest,
+    Messages
+  };
+
   // How far a connection is, for the thread that has it
   struct ConnectionProgress
   {
@@ -58,7 +69,9 @@ namespace OrthancPerf
     bool isRefused = false;                              // and not as it waited for more in vain
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
+    std::optional<TimePoint> connectedAt;                // accepted, or the connect done
     TimePoint readAt;                                    // the latest byte
+    std::optional<TimePoint> respondedAt;                // last byte of the last response
     bool isServed = false;                 // the request under way, by Orthanc: not refused
     bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
     bool isCommandBegun = false;           // by the bytes that Orthanc writes now
@@ -76,25 +89,57 @@ namespace OrthancPerf
     AssociateRequestParser associateRequest;
     PduFramer readFramer;
     PduFramer writeFramer;
+
+    TlsProgress tls = TlsProgress::Handshake;
+    MessageTimes message;               // the one under way, or the latest
+    MessageStalls heldStalls;           // of the response before, for the next message
+    CommandFieldReader command;         // of the message
+    CommandFieldReader response;        // to it, where Orthanc has asked
+    SubOperation subOperation;          // where the peer has asked
+    std::uint64_t claimedSerial = 0;    // the latest message of which the ingest tells
+    std::uint32_t instances = 0;        // that were sent over it
+    std::optional<Duration> setup;      // accepted, or connect called -> answer
+    std::optional<Duration> associate;  // request -> answer
   };
 
-  // A watched connection, for as long as its descriptor is open. One thread at a time reads and
-  // writes on it (Orthanc hands it over between two messages); what is atomic may be read by
-  // any thread meanwhile. Lives in ConnectionTable, and is filled anew when its descriptor is.
+  // The last instance of an association is taken up within half a second: by then its
+  // descriptor may have seen the release, and another short association or two
+  constexpr std::size_t REMEMBERED_RESPONSES = 8;
+
+  // What is known of the response to a message
+  struct RememberedResponse
+  {
+    std::atomic<TimePoint> lastByte = TimePoint();  // so far; TimePoint(): none yet
+    std::atomic<std::int32_t> status = -1;  // DIMSE or HTTP; -1: it cannot be read. Written first.
+  };
+
+  // A watched connection, for as long as its descriptor is open, and what is remembered of its
+  // messages until the descriptor is used again. One thread at a time reads and writes on it
+  // (Orthanc hands it over between two messages); what is atomic may be read by any thread
+  // meanwhile. Lives in ConnectionTable, and is filled anew when its descriptor is.
   struct Connection : ConnectionProgress
   {
     int fd = -1;
     std::atomic<ConnectionKind> kind = ConnectionKind::None;
-    std::atomic<std::uint32_t> generation = 0;  // another number each time it is filled
-
-    std::atomic<std::int64_t> openedAt = 0;     // Clock, nanoseconds: accepted, or connect called
-    std::atomic<std::int64_t> connectedAt = 0;  // accepted, or the connect done; 0: not yet
-    std::atomic<std::int64_t> lastResponseAt = 0;  // last byte of the last response; 0: none
+    std::atomic<std::uint32_t> generation = 0;      // another number each time it is filled
+    std::atomic<TimePoint> openedAt = TimePoint();  // accepted, or connect called
     std::atomic<std::uint64_t> bytesRead = 0;
     std::atomic<std::uint64_t> bytesWritten = 0;
     std::atomic<bool> isEncrypted = false;
     SharedAddress peer;
     std::atomic<std::uint32_t> settingsRevision = 0;  // of the options set last; 0: none
+
+    // The request is fixed once hasParties is set. Any thread may read it, without protection: one
+    // that finds the connection closed afterwards forgets what it read.
+    AssociateRequest request;
+    std::atomic<bool> hasParties = false;
+    std::atomic<bool> isAccepted = false;  // as in FinishedAssociation
+
+    // Of its messages; serials grow for good
+    std::atomic<std::uint64_t> serial = 0;        // the latest
+    std::atomic<std::uint64_t> closedSerial = 0;  // the latest when a connection was closed last
+    std::array<RememberedResponse, REMEMBERED_RESPONSES> responses = {};
+    std::atomic<bool> isFileClosed = false;  // of the latest instance
 
     bool IsDicom() const noexcept
     {
@@ -104,6 +149,38 @@ namespace OrthancPerf
     bool IsOutgoing() const noexcept
     {
       return kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
+    }
+
+    bool IsEncrypted() const noexcept
+    {
+      return isEncrypted.load(std::memory_order_relaxed);
+    }
+
+    // To one of the latest messages
+    RememberedResponse& GetResponse(std::uint64_t messageSerial) noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
+
+    // To the latest one
+    RememberedResponse& GetResponse() noexcept
+    {
+      return GetResponse(serial.load(std::memory_order_relaxed));
+    }
+
+    // When that was written, so far
+    std::optional<TimePoint> GetAnsweredAt() const noexcept
+    {
+      const std::size_t index = serial.load(std::memory_order_relaxed) % responses.size();
+      const TimePoint at = responses[index].lastByte.load(std::memory_order_relaxed);
+      return at == TimePoint() ? std::nullopt : std::make_optional(at);
+    }
+
+    // The A-ASSOCIATE-AC or -RJ went by; under TLS, it is known for that afterwards
+    void OnAssociateAnswer(TimePoint at) noexcept
+    {
+      setup = at - openedAt.load(std::memory_order_relaxed);
+      associate = at - message.firstByte;
     }
   };
 }

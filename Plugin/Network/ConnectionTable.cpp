@@ -12,6 +12,10 @@ namespace OrthancPerf
     capacity_(capacity),
     connections_(std::make_unique<Connection[]>(capacity))
   {
+    for (std::size_t i = 0; i < capacity; i++)
+    {
+      connections_[i].fd = static_cast<int>(i);
+    }
   }
 
   Connection* ConnectionTable::Open(int fd, ConnectionKind kind, const PeerAddress& peer,
@@ -24,21 +28,18 @@ namespace OrthancPerf
       return nullptr;
     }
 
-    const std::int64_t time = now.time_since_epoch().count();
-
     // The kernel gave the descriptor away only after Close(): what was written until then is seen.
     Connection& connection = connections_[index];
     (void)connection.kind.load(std::memory_order_acquire);
-    connection.fd = fd;
     connection.generation.fetch_add(1, RELAXED);
-    connection.openedAt.store(time, RELAXED);
-    connection.connectedAt.store(kind == ConnectionKind::OutgoingCandidate ? 0 : time, RELAXED);
-    connection.lastResponseAt.store(0, RELAXED);
+    connection.openedAt.store(now, RELAXED);
     connection.bytesRead.store(0, RELAXED);
     connection.bytesWritten.store(0, RELAXED);
     connection.isEncrypted.store(false, RELAXED);
     connection.peer.Store(peer);
     connection.settingsRevision.store(0, RELAXED);
+    connection.hasParties.store(false, RELAXED);
+    connection.isAccepted.store(false, RELAXED);
     static_cast<ConnectionProgress&>(connection) = {};
     connection.kind.store(kind, std::memory_order_release);
     return &connection;
@@ -55,39 +56,5 @@ namespace OrthancPerf
     {
       Close(connections_[i]);
     }
-  }
-
-  std::vector<ConnectionTable::Summary> ConnectionTable::GetOpen() const
-  {
-    std::vector<Summary> open;
-
-    for (std::size_t i = 0; i < capacity_; i++)
-    {
-      const Connection& connection = connections_[i];
-      const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
-
-      if (IsDicom(kind))
-      {
-        Summary summary;
-        summary.fd = static_cast<int>(i);
-        summary.generation = connection.generation.load(RELAXED);
-        summary.kind = kind;
-        summary.isEncrypted = connection.isEncrypted.load(RELAXED);
-        summary.peer = connection.peer.Load();
-        summary.openedAt = TimePoint(Clock::duration(connection.openedAt.load(RELAXED)));
-        summary.bytesRead = connection.bytesRead.load(RELAXED);
-        summary.bytesWritten = connection.bytesWritten.load(RELAXED);
-        open.push_back(summary);
-      }
-    }
-
-    return open;
-  }
-
-  bool ConnectionTable::IsOpen(const Summary& summary) const noexcept
-  {
-    const Connection& connection = connections_[static_cast<std::size_t>(summary.fd)];
-    return connection.kind.load(std::memory_order_acquire) == summary.kind &&
-           connection.generation.load(RELAXED) == summary.generation;
   }
 }

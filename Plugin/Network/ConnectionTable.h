@@ -5,18 +5,18 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 namespace OrthancPerf
 {
   // The watched connections by file descriptor: an array, so that a hook knows at once whether a
   // descriptor is watched. Descriptors beyond its end are never watched. Takes no lock; owned by
-  // the probe. A descriptor is opened and closed by the thread that has it; any thread may look.
+  // MessageRecorder. A descriptor is opened and closed by the thread that has it; any thread may
+  // look.
   class ConnectionTable
   {
   public:
     // What the array holds unless told otherwise: a multiple of the 1024 descriptors that a
-    // process has by default (getrlimit(2)), in about 2.5 MB of memory
+    // process has by default (getrlimit(2)), in about 5 MB of memory
     static constexpr std::size_t DEFAULT_CAPACITY = 4096;
 
     explicit ConnectionTable(std::size_t capacity = DEFAULT_CAPACITY);
@@ -44,24 +44,21 @@ namespace OrthancPerf
     // Forgets all; while no hook uses the table
     void Clear() noexcept;
 
-    // A connection as another thread sees it
-    struct Summary
+    // All places, watched or not, for a look by any thread
+    const Connection& At(std::size_t fd) const noexcept
     {
-      int fd = -1;
-      std::uint32_t generation = 0;
-      ConnectionKind kind = ConnectionKind::None;
-      bool isEncrypted = false;
-      PeerAddress peer;
-      TimePoint openedAt;
-      std::uint64_t bytesRead = 0;
-      std::uint64_t bytesWritten = 0;
-    };
+      return connections_[fd];
+    }
 
-    // All DICOM connections that are open
-    std::vector<Summary> GetOpen() const;
+    Connection& At(std::size_t fd) noexcept
+    {
+      return connections_[fd];
+    }
 
-    // Whether it is still the same connection: its descriptor was not closed meanwhile
-    bool IsOpen(const Summary& summary) const noexcept;
+    std::size_t GetCapacity() const noexcept
+    {
+      return capacity_;
+    }
 
   private:
     const std::size_t capacity_;

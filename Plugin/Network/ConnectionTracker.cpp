@@ -40,7 +40,7 @@ namespace OrthancPerf
     bool IsInterimResponse(const Connection& connection, const std::uint8_t* data,
                            std::size_t size) noexcept
     {
-      if (connection.isEncrypted.load(RELAXED))
+      if (connection.IsEncrypted())
       {
         return size <= MAXIMUM_INTERIM_RECORD;
       }
@@ -49,10 +49,9 @@ namespace OrthancPerf
     }
   }
 
-  ConnectionTracker::ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer,
-                                       WatchedPlaces places) :
-    table_(table),
-    observer_(observer),
+  ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
+    recorder_(recorder),
+    table_(recorder.GetConnections()),
     places_(std::move(places)),
     outgoingPorts_(places_.outgoingPorts)
   {
@@ -73,7 +72,7 @@ namespace OrthancPerf
 
     if (connection != nullptr)
     {
-      observer_.OnOpened(*connection, now);
+      OnConnected(*connection, now);
     }
 
     return connection;
@@ -87,10 +86,7 @@ namespace OrthancPerf
 
   void ConnectionTracker::OnConnected(Connection& connection, TimePoint now) noexcept
   {
-    if (connection.connectedAt.load(RELAXED) == 0)
-    {
-      connection.connectedAt.store(ToCount(now), RELAXED);
-    }
+    connection.connectedAt = connection.connectedAt.value_or(now);
   }
 
   bool ConnectionTracker::RecogniseOutgoing(Connection& connection, const std::uint8_t* data,
@@ -115,8 +111,8 @@ namespace OrthancPerf
 
     OnConnected(connection, now);
     connection.isEncrypted.store(isEncrypted, RELAXED);
+    connection.isAccepted.store(isEncrypted, RELAXED);
     connection.kind.store(ConnectionKind::DicomOutgoing, std::memory_order_release);
-    observer_.OnOpened(connection, now);
     return true;
   }
 
@@ -126,7 +122,7 @@ namespace OrthancPerf
   }
 
   // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
-  void ConnectionTracker::TakeStall(Connection& connection, TimePoint now) noexcept
+  void ConnectionTracker::TakeStall(Connection& connection) noexcept
   {
     const bool isInside = connection.state == (connection.IsOutgoing() ? ExchangeState::Response
                                                                        : ExchangeState::Request);
@@ -134,7 +130,7 @@ namespace OrthancPerf
 
     if (stall >= STALL)
     {
-      observer_.OnStall(connection, stall, now);
+      MessageRecorder::AddStall(connection, stall);
     }
 
     ForgetWait(connection);
@@ -164,7 +160,7 @@ namespace OrthancPerf
       return;
     }
 
-    TakeStall(connection, now);
+    TakeStall(connection);
     connection.readAt = now;
 
     if (connection.bytesRead.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
@@ -242,7 +238,7 @@ namespace OrthancPerf
     if (connection.restSince && connection.readAt - *connection.restSince >= AT_ONCE)
     {
       BeginRequest(connection, connection.readAt);
-      observer_.OnRequestBytes(connection, &NONE, 0, connection.readAt);
+      recorder_.AddRequestBytes(connection, &NONE, 0, connection.readAt);
     }
 
     connection.restSince.reset();
@@ -253,11 +249,8 @@ namespace OrthancPerf
   {
     if (connection.kind.load(RELAXED) != ConnectionKind::OutgoingCandidate)
     {
-      TakeStall(connection, now);
-      observer_.OnClosed(connection,
-                         connection.isEncrypted.load(RELAXED) ? AssociationOutcome::Encrypted
-                                                              : connection.outcome,
-                         now);
+      TakeStall(connection);
+      recorder_.CloseConnection(connection, now);
     }
 
     table_.Close(connection);
@@ -278,11 +271,12 @@ namespace OrthancPerf
     }
 
     connection.requestBytes += size;
-    observer_.OnRequestBytes(connection, data, size, now);
+    recorder_.AddRequestBytes(connection, data, size, now);
   }
 
   void ConnectionTracker::BeginRequest(Connection& connection, TimePoint now) noexcept
   {
+    recorder_.BeginMessage(connection, now);
     connection.state = ExchangeState::Request;
     connection.isServed = false;
     connection.requestBytes = 0;
@@ -291,7 +285,6 @@ namespace OrthancPerf
     connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
                            ? AdmissionQueue::PIECE
                            : Connection::NEVER;
-    observer_.OnRequestBegins(connection, now);
     connection.readFramer.ForgetDataSet();
   }
 
@@ -304,8 +297,8 @@ namespace OrthancPerf
     }
 
     connection.state = ExchangeState::Response;
-    connection.lastResponseAt.store(ToCount(now), RELAXED);
-    observer_.OnResponseBytes(connection, data, size, now);
+    connection.respondedAt = now;
+    recorder_.AddResponseBytes(connection, data, size, now);
   }
 
   void ConnectionTracker::FollowPdus(Connection& connection, PduFramer& framer,
@@ -323,7 +316,8 @@ namespace OrthancPerf
     if (isRequestSide && parser.GetStatus() == AssociateRequestParser::Status::NeedMore &&
         parser.Feed(data, size) == AssociateRequestParser::Status::Complete)
     {
-      observer_.OnAssociateRequest(connection, parser.GetRequest(), now);
+      connection.request = parser.GetRequest();
+      connection.hasParties.store(true, std::memory_order_release);
     }
 
     framer.Feed(data, size, [&](PduType type) { OnPdu(connection, type, now); });
@@ -340,7 +334,8 @@ namespace OrthancPerf
           connection.isAnswered = true;
           const bool isAccepted = (type == PduType::AssociateAccept);
           connection.outcome = isAccepted ? AssociationOutcome::Lost : AssociationOutcome::Rejected;
-          observer_.OnAssociateAnswer(connection, isAccepted, now);
+          connection.isAccepted.store(isAccepted, RELAXED);
+          connection.OnAssociateAnswer(now);
         }
         break;
       case PduType::ReleaseRequest:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Network/ConnectionTable.h"
-#include "Network/IConnectionObserver.h"
+#include "Network/MessageRecorder.h"
 #include "Network/PortSet.h"
 
 #include <chrono>
@@ -21,9 +21,17 @@ namespace OrthancPerf
         outgoingPorts;  // destinations that are DICOM where TLS begins, at first
   };
 
-  // Makes exchanges, stalls and associations out of calls on connections, and tells the observer.
-  // Makes no system call itself: the hooks do, and pass on what came of them and when. noexcept,
+  // Makes exchanges, stalls and associations out of calls on connections, which MessageRecorder
+  // remembers. The hooks make the calls, and pass on what came of them and when. noexcept,
   // takes no lock, allocates nothing. Owned by the probe; any thread, one a connection.
+  //
+  // A request is what the client of the connection sends: read by Orthanc on connections that it
+  // accepted, written by it on those that it opened. Requests and responses are told apart by
+  // their direction alone, so that TLS makes no difference: DIMSE as Orthanc speaks it is strictly
+  // alternate (no asynchronous operations), and so is HTTP/1.1 without pipelining. The first
+  // byte in the direction of requests after a response begins the next request, the first byte
+  // the other way begins its response. What is no C-STORE or upload (TLS and association
+  // handshakes, C-ECHO) makes exchanges as well: they end without an instance.
   class ConnectionTracker
   {
   public:
@@ -32,7 +40,8 @@ namespace OrthancPerf
     // of Linux's delayed ACK, 40 ms (TCP_DELACK_MIN, net/tcp.h of the kernel)
     static constexpr Duration STALL = std::chrono::milliseconds(20);
 
-    ConnectionTracker(ConnectionTable& table, IConnectionObserver& observer, WatchedPlaces places);
+    // The recorder outlives the tracker
+    ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places);
 
     // From now on, these are the destinations that are DICOM where TLS begins. No hook.
     void SetOutgoingPorts(const std::vector<std::uint16_t>& ports)
@@ -59,7 +68,7 @@ namespace OrthancPerf
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
                            TimePoint now) noexcept;
 
-    // It waited for bytes to read, whether they came or not; a stall is told when they do
+    // It waited for bytes to read, whether they came or not; a stall counts when they do
     void OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept;
 
     // Whether the next byte to read begins a message: until then, the peer may be thinking
@@ -105,14 +114,14 @@ namespace OrthancPerf
     void BeginRequest(Connection& connection, TimePoint now) noexcept;
     void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
-    void TakeStall(Connection& connection, TimePoint now) noexcept;
+    static void TakeStall(Connection& connection) noexcept;
     static void ForgetWait(Connection& connection) noexcept;
     void FollowPdus(Connection& connection, PduFramer& framer, const std::uint8_t* data,
                     std::size_t size, TimePoint now) noexcept;
     void OnPdu(Connection& connection, PduType type, TimePoint now) noexcept;
 
-    ConnectionTable& table_;
-    IConnectionObserver& observer_;
+    MessageRecorder& recorder_;
+    ConnectionTable& table_;  // the recorder's
     const WatchedPlaces places_;
     PortSet outgoingPorts_;
   };

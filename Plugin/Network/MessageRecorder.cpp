@@ -20,8 +20,8 @@ namespace OrthancPerf
     // first access to other thread-local storage of a plugin allocates.
     struct ThreadWork
     {
-      const void* place;
-      std::uint64_t recorder;  // whose place that is: the thread may outlive it
+      Connection* connection;
+      std::uint64_t recorder;  // whose connection that is: the thread may outlive it
       std::uint64_t serial;  // of the message: its connection may be closed, and another one there
     };
 
@@ -32,16 +32,21 @@ namespace OrthancPerf
     // ticks, by which it says when it has sent something (TcpSummary::sinceDataSent)
     constexpr Duration TICKS = std::chrono::milliseconds(20);
 
+    // Under TLS the command of a message cannot be read: of what Orthanc sends, one of this size is
+    // taken for a C-STORE, as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred
+    // bytes.
+    constexpr std::uint64_t LARGE_MESSAGE = 4096;
+
+
     // When the end of a message has left the machine, whose response begins to come. It was handed
     // to the kernel at "written"; the peer's window and the distance may have kept it there for
     // long, which is not the peer's thinking. What Nagle's algorithm held it back for is left out,
     // being a stall of the wait that follows.
-    std::int64_t FindDeparture(int fd, std::int64_t written, Duration heldBack,
-                               TimePoint now) noexcept
+    TimePoint FindDeparture(int fd, TimePoint written, Duration heldBack, TimePoint now) noexcept
     {
       const std::optional<TcpSummary> info = ReadTcpInfo(fd);
-      const std::int64_t left = info ? ToCount(now - info->sinceDataSent - heldBack) : written;
-      return left > written + TICKS.count() ? left : written;
+      const TimePoint left = info ? now - info->sinceDataSent - heldBack : written;
+      return left > written + TICKS ? left : written;
     }
 
 
@@ -55,12 +60,75 @@ namespace OrthancPerf
 
       if (answer.Get() != C_STORE_RESPONSE || (id && answered && *id != *answered))
       {
-        event.wait = -1;
+        event.wait.reset();
       }
-      else if (const std::optional<std::uint16_t> status = answer.GetStatus())
+      else
       {
-        event.status = *status;
+        event.status = answer.GetStatus();
       }
+    }
+
+
+    void Add(StallSum& sum, Duration waited) noexcept
+    {
+      sum.count++;
+      sum.time += waited;
+    }
+
+
+    // The ingest tells what becomes of the message under way
+    bool IsClaimed(const Connection& connection) noexcept
+    {
+      return connection.claimedSerial == connection.serial.load(RELAXED);
+    }
+
+
+    // The A-ASSOCIATE-RQ under TLS. In TLS 1.3, records of the requestor's handshake look like
+    // application data, behind a ChangeCipherSpec (RFC 8446, appendix D.4). OpenSSL's server
+    // answers them with session tickets; as a client, Orthanc sends the A-ASSOCIATE-RQ behind them.
+    void FindAssociateRequest(Connection& connection, const std::uint8_t* data,
+                              std::size_t size) noexcept
+    {
+      constexpr std::uint8_t APPLICATION_DATA = 23;
+      const bool isBegin = connection.requestBytes == size;
+
+      if (connection.tls == TlsProgress::Handshake && size > 0 && data[0] == APPLICATION_DATA &&
+          (isBegin || connection.IsOutgoing()))
+      {
+        connection.tls = TlsProgress::AssociateRequest;
+      }
+    }
+
+
+    ProbeEvent MakeEvent(const Connection& connection) noexcept
+    {
+      const std::optional<TimePoint> answered = connection.GetAnsweredAt();
+      ProbeEvent event;
+      event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
+      event.isPeerRequestor = !connection.IsOutgoing();
+      event.hasParties = connection.hasParties.load(RELAXED);
+      event.isAccepted = connection.isAccepted.load(RELAXED);
+      event.request = connection.request;
+      event.address = connection.peer.Load();
+      event.setup = connection.setup;
+      event.associate = connection.associate;
+
+      if (connection.connectedAt)
+      {
+        event.connect = *connection.connectedAt - connection.openedAt.load(RELAXED);
+      }
+
+      if (answered)
+      {
+        event.wait = *answered - connection.message.lastByte;
+      }
+
+      event.message = connection.message;
+      event.endedAt = answered.value_or(connection.message.lastByte);
+      event.instances = connection.instances;
+      event.bytesReceived = connection.bytesRead.load(RELAXED);
+      event.bytesSent = connection.bytesWritten.load(RELAXED);
+      return event;
     }
 
 
@@ -100,81 +168,65 @@ namespace OrthancPerf
   }
 
 
-  MessageRecorder::MessageRecorder() :
-    id_(MakeRecorderId()),
-    places_(std::make_unique<MessagePlace[]>(ConnectionTable::DEFAULT_CAPACITY)),
-    events_(std::make_unique<Events>())
+  MessageRecorder::MessageRecorder() : id_(MakeRecorderId()), events_(std::make_unique<Events>())
   {
   }
 
 
   std::optional<Message> MessageRecorder::GetCurrentMessage() const
   {
-    const MessagePlace* const place = FindCurrentPlace();
+    const Connection* const connection = FindCurrent();
 
-    if (place == nullptr)
+    if (connection == nullptr)
     {
       return std::nullopt;
     }
 
     Message message;
-    message.id.connection = static_cast<std::uint32_t>(place - places_.get());
-    message.id.serial = place->serial.load(RELAXED);
-    message.firstByte = ToTimePoint(place->firstByte.load(RELAXED));
-    message.lastByte = ToTimePoint(place->lastByte.load(RELAXED));
-    message.stalls = place->stalls.load(RELAXED);
-    message.stallTime = Duration(place->stallTime.load(RELAXED));
-    message.lossStalls = place->GetLossStalls();
-
-    if (const std::int64_t idle = place->idle.load(RELAXED); idle >= 0)
-    {
-      message.idle = Duration(idle);
-    }
-
-    message.isEncrypted = place->tlsAssociateRequest.IsHandshakeOver();
-    message.isDicom = !place->isHttp.load(RELAXED);
-    message.peer =
-        message.isDicom ? place->GetRequestor() : Peer{{}, place->peer.Load().ToString()};
-
+    static_cast<MessageTimes&>(message) = connection->message;
+    message.id.connection = static_cast<std::uint32_t>(connection->fd);
+    message.id.serial = connection->serial.load(RELAXED);
+    message.isDicom = connection->IsDicom();
+    const PeerAddress address = connection->peer.Load();
+    message.peer = ToPeer(connection->request, connection->hasParties.load(RELAXED), true, address);
     return message;
   }
 
 
   int MessageRecorder::GetCurrentConnection() const noexcept
   {
-    const MessagePlace* const place = FindCurrentPlace();
-    return place == nullptr ? -1 : static_cast<int>(place - places_.get());
+    const Connection* const connection = FindCurrent();
+    return connection == nullptr ? -1 : connection->fd;
   }
 
 
-  // Null: there is none, or its connection is closed. What the thread reads now may come over one
-  // whose descriptor is beyond those that are watched.
-  const MessagePlace* MessageRecorder::FindCurrentPlace() const noexcept
+  // Null: there is none, or it is closed. What the thread reads now may come over one whose
+  // descriptor is beyond those that are watched.
+  Connection* MessageRecorder::FindCurrent() const noexcept
   {
-    const auto* const place = static_cast<const MessagePlace*>(work.place);
-    const bool isOpen = place != nullptr && work.recorder == id_ &&
-                        place->closedSerial.load(std::memory_order_acquire) < work.serial;
-    return isOpen ? place : nullptr;
+    const bool isOpen = work.connection != nullptr && work.recorder == id_ &&
+                        work.connection->closedSerial.load(std::memory_order_acquire) < work.serial;
+    return isOpen ? work.connection : nullptr;
   }
 
 
   Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
-    const MessagePlace& place = places_[id.connection];
-    const ResponsePlace& answer = place.GetResponse(id.serial);
-    const std::int64_t response = answer.lastByte.load(std::memory_order_acquire);
+    const Connection& connection = connections_.At(id.connection);
+    const RememberedResponse& answer = connection.responses[id.serial % REMEMBERED_RESPONSES];
+    const TimePoint response = answer.lastByte.load(std::memory_order_acquire);
     const std::int32_t status = answer.status.load(RELAXED);
-    const bool isClosed = place.closedSerial.load(std::memory_order_acquire) >= id.serial;
+    const bool isClosed = connection.closedSerial.load(std::memory_order_acquire) >= id.serial;
 
     // Read after the response: if it is still remembered now, it was that message's
-    if (place.serial.load(std::memory_order_acquire) - id.serial >= REMEMBERED_RESPONSES)
+    if (connection.serial.load(std::memory_order_acquire) - id.serial >= REMEMBERED_RESPONSES)
     {
       return {Response::State::Forgotten};
     }
 
-    if (response != 0)
+    if (response != TimePoint())
     {
-      return {Response::State::Written, ToTimePoint(response), isClosed,
+      return {Response::State::Written, response, isClosed,
               status < 0 ? std::nullopt : std::make_optional(static_cast<std::uint16_t>(status))};
     }
 
@@ -184,20 +236,17 @@ namespace OrthancPerf
 
   void MessageRecorder::ClaimMessage() noexcept
   {
-    const int connection = GetCurrentConnection();
-
-    if (connection >= 0)
+    if (Connection* const connection = FindCurrent())
     {
-      MessagePlace& place = places_[static_cast<std::size_t>(connection)];
-      place.claimedSerial = work.serial;
-      place.isAccepted.store(true, RELAXED);
+      connection->claimedSerial = work.serial;
+      connection->isAccepted.store(true, RELAXED);
     }
   }
 
 
   Phase MessageRecorder::GetStoringPhase(const MessageId& id) const noexcept
   {
-    if (places_[id.connection].isFileClosed.load(RELAXED))
+    if (connections_.At(id.connection).isFileClosed.load(RELAXED))
     {
       return Phase::Index;
     }
@@ -208,22 +257,22 @@ namespace OrthancPerf
 
   void MessageRecorder::NameRequestor(const std::string& title) noexcept
   {
-    const int connection = GetCurrentConnection();
+    Connection* const connection = FindCurrent();
 
-    if (connection >= 0)
+    if (connection != nullptr && connection->IsDicom() && !connection->hasParties.load(RELAXED))
     {
-      places_[static_cast<std::size_t>(connection)].NameRequestor(title);
+      connection->request = AssociateRequest();
+      connection->request.callingTitle.Assign(title);
+      connection->hasParties.store(true, std::memory_order_release);
     }
   }
 
 
   void MessageRecorder::BeginStorage(TimePoint now) noexcept
   {
-    const int connection = GetCurrentConnection();
-    WrittenFiles::OfThisThread().Begin(
-        connection < 0 ? nullptr : &places_[static_cast<std::size_t>(connection)].isFileClosed);
-    const Served served = {isStorageServed_.load(std::memory_order_relaxed),
-                           isDatabaseServed_.load(std::memory_order_relaxed)};
+    Connection* const connection = FindCurrent();
+    WrittenFiles::OfThisThread().Begin(connection == nullptr ? nullptr : &connection->isFileClosed);
+    const Served served = {isStorageServed_.load(RELAXED), isDatabaseServed_.load(RELAXED)};
 
     if (served.isStorage || served.isDatabase)
     {
@@ -270,171 +319,128 @@ namespace OrthancPerf
   }
 
 
-  bool MessageRecorder::IsAccepted(int fd) const noexcept
+  void MessageRecorder::CloseConnection(Connection& connection, TimePoint now) noexcept
   {
-    return places_[static_cast<std::size_t>(fd)].isAccepted.load(RELAXED);
-  }
-
-
-  AssociationParties MessageRecorder::GetParties(int fd) const
-  {
-    return places_[static_cast<std::size_t>(fd)].GetParties();
-  }
-
-
-  void MessageRecorder::OnOpened(Connection& connection, TimePoint) noexcept
-  {
-    GetPlace(connection).Open(connection);
-  }
-
-
-  void MessageRecorder::OnAssociateRequest(Connection& connection, const AssociateRequest& request,
-                                           TimePoint) noexcept
-  {
-    MessagePlace& place = GetPlace(connection);
-    place.request = request;
-    place.hasParties.store(true, std::memory_order_release);
-  }
-
-
-  void MessageRecorder::OnAssociateAnswer(Connection& connection, bool isAccepted,
-                                          TimePoint now) noexcept
-  {
-    MessagePlace& place = GetPlace(connection);
-    place.isAccepted.store(isAccepted, RELAXED);
-    place.setup = ToCount(now) - connection.openedAt.load(RELAXED);
-    place.associate = ToCount(now) - place.firstByte.load(RELAXED);
-  }
-
-
-  void MessageRecorder::OnClosed(Connection& connection, AssociationOutcome outcome,
-                                 TimePoint now) noexcept
-  {
-    MessagePlace& place = GetPlace(connection);
-    place.closedSerial.store(place.serial.load(RELAXED), std::memory_order_release);
+    connection.closedSerial.store(connection.serial.load(RELAXED), std::memory_order_release);
 
     if (!connection.IsDicom())
     {
       return;
     }
 
-    FinishExchange(connection, place, outcome);
-    FinishSubOperation(connection, place, outcome);
+    const AssociationOutcome outcome =
+        connection.IsEncrypted() ? AssociationOutcome::Encrypted : connection.outcome;
+    FinishExchange(connection, outcome);
+    FinishSubOperation(connection, outcome);
 
-    ProbeEvent event = MakeEvent(connection, place);
+    ProbeEvent event = MakeEvent(connection);
     event.isAssociation = true;
     event.outcome = outcome;
-    event.length = ToCount(now) - connection.openedAt.load(RELAXED);
+    event.length = now - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
     events_->Push(event);
-
-    place.hasParties.store(false, RELAXED);
   }
 
 
-  void MessageRecorder::OnRequestBegins(Connection& connection, TimePoint now) noexcept
+  void MessageRecorder::BeginMessage(Connection& connection, TimePoint now) noexcept
   {
-    MessagePlace& place = GetPlace(connection);
-    FinishExchange(connection, place, AssociationOutcome::Released);
+    FinishExchange(connection, AssociationOutcome::Released);
 
     if (!connection.IsOutgoing())
     {
       EndStorage();
     }
 
-    if (SubOperation& sent = place.subOperation; sent.IsInstance())
+    if (SubOperation& sent = connection.subOperation; sent.IsInstance())
     {
-      sent.OnAnswer(FindDeparture(connection.fd, sent.GetLastByte(), place.heldTime, now));
+      sent.OnAnswer(
+          FindDeparture(connection.fd, sent.GetLastByte(), connection.heldStalls.all.time, now));
     }
 
-    const std::int64_t last = connection.lastResponseAt.load(RELAXED);
-    const std::int64_t idle = last == 0 ? -1 : ToCount(now) - last;
+    const std::uint64_t serial = connection.serial.load(RELAXED) + 1;
+    connection.GetResponse(serial).lastByte.store(TimePoint(), RELAXED);
+    connection.GetResponse(serial).status.store(-1, RELAXED);
+    connection.serial.store(serial, std::memory_order_release);
 
-    const std::uint64_t serial = place.serial.load(RELAXED) + 1;
-    place.GetResponse(serial).lastByte.store(0, RELAXED);
-    place.GetResponse(serial).status.store(-1, RELAXED);
-    place.firstByte.store(ToCount(now), RELAXED);
-    place.idle.store(idle, RELAXED);
-    place.TakeHeldStalls();
-    place.serial.store(serial, std::memory_order_release);
-    place.requestBytes = 0;
-    place.largestResponse = 0;
-    place.command.Reset();
-    place.response.Reset();
+    connection.message = {};
+    connection.message.firstByte = now;
+
+    if (connection.respondedAt)
+    {
+      connection.message.idle = now - *connection.respondedAt;
+    }
+
+    connection.message.stalls = std::exchange(connection.heldStalls, {});
+    connection.command.Reset();
+    connection.response.Reset();
   }
 
 
-  void MessageRecorder::OnRequestBytes(Connection& connection, const std::uint8_t* data,
-                                       std::size_t size, TimePoint now) noexcept
-  {
-    MessagePlace& place = GetPlace(connection);
-    place.lastByte.store(ToCount(now), RELAXED);
-    place.requestBytes += size;
-
-    // Behind a C-CANCEL-RQ, the response to a sub-operation comes still
-    if (place.subOperation.IsInstance() && connection.readFramer.IsBetweenPdus() &&
-        place.command.Get() == C_CANCEL_REQUEST)
-    {
-      place.command.Reset();
-    }
-
-    place.command.Feed(data, size);
-
-    if (connection.isEncrypted.load(RELAXED))
-    {
-      place.tlsAssociateRequest.OnRequestBytes(data, size);
-    }
-
-    work.place = connection.IsOutgoing() ? nullptr : &place;
-    work.recorder = id_;
-    work.serial = place.serial.load(RELAXED);
-  }
-
-
-  void MessageRecorder::OnResponseBytes(Connection& connection, const std::uint8_t* data,
+  void MessageRecorder::AddRequestBytes(Connection& connection, const std::uint8_t* data,
                                         std::size_t size, TimePoint now) noexcept
   {
-    MessagePlace& place = GetPlace(connection);
-    place.largestResponse = std::max<std::uint64_t>(place.largestResponse, size);
+    connection.message.lastByte = now;
+
+    // Behind a C-CANCEL-RQ, the response to a sub-operation comes still
+    if (connection.subOperation.IsInstance() && connection.readFramer.IsBetweenPdus() &&
+        connection.command.Get() == C_CANCEL_REQUEST)
+    {
+      connection.command.Reset();
+    }
+
+    connection.command.Feed(data, size);
+
+    if (connection.IsEncrypted())
+    {
+      FindAssociateRequest(connection, data, size);
+    }
+
+    work.connection = connection.IsOutgoing() ? nullptr : &connection;
+    work.recorder = id_;
+    work.serial = connection.serial.load(RELAXED);
+  }
+
+
+  void MessageRecorder::AddResponseBytes(Connection& connection, const std::uint8_t* data,
+                                         std::size_t size, TimePoint now) noexcept
+  {
+    const bool isAnswered = connection.GetAnsweredAt().has_value();
 
     if (!connection.IsOutgoing())
     {
       // Orthanc goes on: after the response, or once it has lost patience
-      if (place.GetAnsweredAt() == 0 || connection.isCommandBegun)
+      if (!isAnswered || connection.isCommandBegun)
       {
-        FinishSubOperation(connection, place, AssociationOutcome::Released);
+        FinishSubOperation(connection, AssociationOutcome::Released);
       }
 
-      place.subOperation.OnWritten(data, size, ToCount(now));
-      place.tlsAssociateRequest.OnResponseBytes(data, size);
-      return NoteAnswer(connection, place, data, size, now);
+      connection.subOperation.OnWritten(data, size, now);
+      return NoteAnswer(connection, data, size, now);
     }
 
-    if (place.GetAnsweredAt() == 0)
+    if (!isAnswered)
     {
-      place.lastByte.store(FindDeparture(connection.fd, place.lastByte.load(RELAXED),
-                                         Duration(place.stallTime.load(RELAXED)), now),
-                           RELAXED);
+      MessageTimes& sent = connection.message;
+      sent.lastByte = FindDeparture(connection.fd, sent.lastByte, sent.stalls.all.time, now);
     }
 
-    place.response.Feed(data, size);
-    place.GetResponse().lastByte.store(ToCount(now), std::memory_order_release);
+    connection.response.Feed(data, size);
+    connection.GetResponse().lastByte.store(now, std::memory_order_release);
   }
 
 
   // What Orthanc answers, and, if nobody has claimed the C-STORE, the end of it
-  void MessageRecorder::NoteAnswer(const Connection& connection, MessagePlace& place,
-                                   const std::uint8_t* data, std::size_t size,
-                                   TimePoint now) noexcept
+  void MessageRecorder::NoteAnswer(Connection& connection, const std::uint8_t* data,
+                                   std::size_t size, TimePoint now) noexcept
   {
-    ResponsePlace& response = place.GetResponse();
+    RememberedResponse& response = connection.GetResponse();
     const bool isFirst = response.status.load(RELAXED) < 0;
-    const bool isStore = !connection.isEncrypted.load(RELAXED) && connection.IsDicom() &&
-                         place.command.Get() == C_STORE_REQUEST;
+    const bool isStore = !connection.IsEncrypted() && connection.IsDicom() &&
+                         connection.command.Get() == C_STORE_REQUEST;
 
     if (isStore)
     {
-      const std::optional<std::uint16_t> status = place.subOperation.GetStoreStatus();
+      const std::optional<std::uint16_t> status = connection.subOperation.GetStoreStatus();
 
       if (!status)
       {
@@ -443,76 +449,73 @@ namespace OrthancPerf
 
       response.status.store(*status, RELAXED);
     }
-    else if (place.GetAnsweredAt() == 0 && !connection.IsDicom())
+    else if (!connection.GetAnsweredAt() && !connection.IsDicom())
     {
       response.status.store(ReadHttpStatus(data, size), RELAXED);
     }
 
-    response.lastByte.store(ToCount(now), std::memory_order_release);
+    response.lastByte.store(now, std::memory_order_release);
 
-    if (isStore && isFirst && place.claimedSerial != place.serial.load(RELAXED))
+    if (isStore && isFirst && !IsClaimed(connection))
     {
-      ProbeEvent event = MakeEvent(connection, place);
-      event.status = response.status.load(RELAXED);
-      event.bytesReceived = place.requestBytes;
+      ProbeEvent event = MakeEvent(connection);
+      event.status = static_cast<std::uint16_t>(response.status.load(RELAXED));
+      event.bytesReceived = connection.requestBytes;
       events_->Push(event);
     }
   }
 
 
-  void MessageRecorder::OnStall(Connection& connection, Duration waited, TimePoint) noexcept
+  void MessageRecorder::AddStall(Connection& connection, Duration waited) noexcept
   {
-    MessagePlace& place = GetPlace(connection);
-    if (connection.IsOutgoing() || connection.state == ExchangeState::Request)
-    {
-      place.AddStall(waited, connection.isLossSeen);
-    }
-    else
-    {
-      place.AddHeldStall(waited, connection.isLossSeen);
-    }
-  }
+    const bool isOfMessage = connection.IsOutgoing() || connection.state == ExchangeState::Request;
+    MessageStalls& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
+    Add(stalls.all, waited);
 
-
-  MessagePlace& MessageRecorder::GetPlace(const Connection& connection) noexcept
-  {
-    return places_[static_cast<std::size_t>(connection.fd)];
+    if (connection.isLossSeen)
+    {
+      Add(stalls.withLoss, waited);
+    }
   }
 
 
   // What Orthanc has written may have been a C-STORE request of its own: a sub-operation of the
   // C-GET that the peer has asked for. What the peer has written since is the response.
-  void MessageRecorder::FinishSubOperation(const Connection& connection, MessagePlace& place,
+  void MessageRecorder::FinishSubOperation(Connection& connection,
                                            AssociationOutcome outcome) noexcept
   {
-    SubOperation& sent = place.subOperation;
+    SubOperation& sent = connection.subOperation;
 
     if (connection.IsOutgoing() || !sent.IsInstance())
     {
       return;
     }
 
-    place.instances++;
-    const bool isAnswered = place.GetAnsweredAt() == 0;
+    connection.instances++;
+    const bool isAnswered = !connection.GetAnsweredAt();
 
     if (!isAnswered)
     {
-      place.TakeHeldStalls();
+      connection.message.stalls = std::exchange(connection.heldStalls, {});
     }
 
-    ProbeEvent event = MakeEvent(connection, place);
+    const TimePoint answer = connection.message.lastByte;
+    ProbeEvent event = MakeEvent(connection);
     event.direction = Direction::Send;
     event.outcome = outcome;
     event.instances = 0;  // connecting and associating were the peer's business
-    event.idle = -1;
-    event.send = sent.GetLastByte() - sent.GetFirstByte();
-    event.endedAt = isAnswered ? place.lastByte.load(RELAXED) : sent.GetLastByte();
-    event.wait = isAnswered ? event.endedAt - sent.GetLastByte() : -1;
+    event.message.idle.reset();
+    event.message.firstByte = sent.GetFirstByte();
+    event.message.lastByte = sent.GetLastByte();
+    event.wait.reset();
+    event.endedAt = sent.GetLastByte();
     event.bytesSent = sent.GetSize();
 
     if (isAnswered)
     {
-      ReadStatus(event, place.command, sent.GetMessageId());
+      event.wait = answer - sent.GetLastByte();
+      event.endedAt = answer;
+      ReadStatus(event, connection.command, sent.GetMessageId());
     }
 
     events_->Push(event);
@@ -520,97 +523,79 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::FinishExchange(const Connection& connection, MessagePlace& place,
-                                       AssociationOutcome outcome) noexcept
+  void MessageRecorder::FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept
   {
-    if (!place.hasExchange)
+    const std::optional<TimePoint> answered = connection.GetAnsweredAt();
+    const bool isStore = connection.command.Get() == C_STORE_REQUEST;
+
+    if (!connection.IsDicom() || connection.message.firstByte == TimePoint())
     {
-      place.hasExchange = true;
-      return;
+      return;  // there was none
     }
 
-    if (place.tlsAssociateRequest.IsUnderWay())
+    if (connection.tls == TlsProgress::AssociateRequest)
     {
-      return place.FinishAssociateRequest(connection);
-    }
+      connection.tls = TlsProgress::Messages;
 
-    const bool isAnswered =
-        place.GetAnsweredAt() != 0 &&
-        (place.largestResponse >= SMALLEST_ANSWER || !connection.isEncrypted.load(RELAXED));
-
-    if (!place.IsInstance(connection))
-    {
-      return;
-    }
-
-    // One that its sender broke off was not received; one that Orthanc sends has failed then
-    if (!isAnswered && !connection.IsOutgoing())
-    {
-      return TellUnanswered(connection, place);
-    }
-
-    place.instances++;
-
-    if (connection.IsOutgoing())
-    {
-      ProbeEvent event = MakeEvent(connection, place);
-      event.outcome = outcome;
-      event.bytesSent = place.requestBytes;
-
-      if (!connection.isEncrypted.load(RELAXED))
+      if (answered)
       {
-        ReadStatus(event, place.response, place.command.GetMessageId());
+        connection.OnAssociateAnswer(*answered);
       }
-
-      events_->Push(event);
     }
+    else if (connection.IsOutgoing())
+    {
+      FinishSent(connection, outcome);
+    }
+    else if (connection.IsEncrypted())
+    {
+      connection.instances += IsClaimed(connection) ? 1 : 0;
+    }
+    else if (isStore && answered)
+    {
+      connection.instances++;
+    }
+    else if (isStore)
+    {
+      TellUnanswered(connection);
+    }
+  }
+
+
+  void MessageRecorder::FinishSent(Connection& connection, AssociationOutcome outcome) noexcept
+  {
+    const bool isEncrypted = connection.IsEncrypted();
+
+    if (isEncrypted
+            ? connection.tls != TlsProgress::Messages || connection.requestBytes < LARGE_MESSAGE
+            : connection.command.Get() != C_STORE_REQUEST)
+    {
+      return;
+    }
+
+    connection.instances++;
+    ProbeEvent event = MakeEvent(connection);
+    event.outcome = outcome;
+    event.bytesSent = connection.requestBytes;
+
+    if (!isEncrypted)
+    {
+      ReadStatus(event, connection.response, connection.command.GetMessageId());
+    }
+
+    events_->Push(event);
   }
 
 
   // What it cannot parse, Orthanc neither answers nor tells any plugin: of a small data set, it
-  // goes on as if nothing had come; inside a large one, it breaks the association off (1.10.1)
-  void MessageRecorder::TellUnanswered(const Connection& connection,
-                                       const MessagePlace& place) noexcept
+  // goes on as if nothing had come; inside a large one, it breaks the association off (1.10.1).
+  // One that its sender broke off was not received.
+  void MessageRecorder::TellUnanswered(const Connection& connection) noexcept
   {
-    if (!connection.isEncrypted.load(RELAXED) &&
-        place.claimedSerial != place.serial.load(RELAXED) &&
-        (connection.readFramer.HasDataSet() || connection.isRefused))
+    if (!IsClaimed(connection) && (connection.readFramer.HasDataSet() || connection.isRefused))
     {
-      ProbeEvent event = MakeEvent(connection, place);
-      event.bytesReceived = place.requestBytes;
+      ProbeEvent event = MakeEvent(connection);
+      event.bytesReceived = connection.requestBytes;
       events_->Push(event);
     }
-  }
-
-
-  ProbeEvent MessageRecorder::MakeEvent(const Connection& connection,
-                                        const MessagePlace& place) noexcept
-  {
-    const std::int64_t response = place.GetAnsweredAt();
-    const std::int64_t lastByte = place.lastByte.load(RELAXED);
-    const std::int64_t connected = connection.connectedAt.load(RELAXED);
-
-    ProbeEvent event = {};
-    event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
-    event.isPeerRequestor = !connection.IsOutgoing();
-    event.hasParties = place.hasParties.load(RELAXED);
-    event.isAccepted = place.isAccepted.load(RELAXED);
-    event.request = place.request;
-    event.address = connection.peer.Load();
-    event.setup = place.setup;
-    event.connect = connected == 0 ? -1 : connected - connection.openedAt.load(RELAXED);
-    event.associate = place.associate;
-    event.idle = place.idle.load(RELAXED);
-    event.send = lastByte - place.firstByte.load(RELAXED);
-    event.wait = response == 0 ? -1 : response - lastByte;
-    event.endedAt = response == 0 ? lastByte : response;
-    event.stalls = place.stalls.load(RELAXED);
-    event.stallTime = place.stallTime.load(RELAXED);
-    event.lossStalls = place.GetLossStalls();
-    event.status = -1;
-    event.instances = place.instances;
-    event.bytesReceived = connection.bytesRead.load(RELAXED);
-    event.bytesSent = connection.bytesWritten.load(RELAXED);
-    return event;
   }
 }

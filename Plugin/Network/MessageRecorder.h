@@ -7,8 +7,6 @@
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
 #include "Network/ConnectionTable.h"
-#include "Network/IConnectionObserver.h"
-#include "Network/MessagePlace.h"
 #include "Network/ProbeEvent.h"
 
 #include <atomic>
@@ -25,10 +23,9 @@ namespace OrthancPerf
   // and C-STOREs that it has refused before it asked any plugin. Owned by the plugin's context,
   // outlives the probe.
   //
-  // The probe's hooks write, without a lock and without allocating, into a place that each file
-  // descriptor of a ConnectionTable has for good; what is over waits in a bounded queue until Drain
-  // takes it up.
-  class MessageRecorder : public IConnectionObserver, public IMessageSource
+  // The probe's hooks write, without a lock and without allocating, into the connection that each
+  // file descriptor has for good; what is over waits in a bounded queue until Drain takes it up.
+  class MessageRecorder : public IMessageSource
   {
   public:
     MessageRecorder();
@@ -60,45 +57,51 @@ namespace OrthancPerf
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
 
-    // Whether the association of this watched connection is accepted, as in FinishedAssociation
-    bool IsAccepted(int fd) const noexcept;
+    ConnectionTable& GetConnections()
+    {
+      return connections_;
+    }
 
-    // Who has the association of this watched connection, as far as it is readable
-    AssociationParties GetParties(int fd) const;
+    const ConnectionTable& GetConnections() const
+    {
+      return connections_;
+    }
 
-    // IConnectionObserver
-    void OnOpened(Connection& connection, TimePoint now) noexcept override;
-    void OnAssociateRequest(Connection& connection, const AssociateRequest& request,
-                            TimePoint now) noexcept override;
-    void OnAssociateAnswer(Connection& connection, bool isAccepted,
-                           TimePoint now) noexcept override;
-    void OnClosed(Connection& connection, AssociationOutcome outcome,
-                  TimePoint now) noexcept override;
-    void OnRequestBegins(Connection& connection, TimePoint now) noexcept override;
-    void OnRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
-                        TimePoint now) noexcept override;
-    void OnResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
-                         TimePoint now) noexcept override;
-    void OnStall(Connection& connection, Duration waited, TimePoint now) noexcept override;
+    // For ConnectionTracker, on the thread that has the connection. The first byte of a request:
+    // what came before it is over.
+    void BeginMessage(Connection& connection, TimePoint now) noexcept;
+
+    // Bytes of a request, the first ones included; the last such call has its last byte
+    void AddRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                         TimePoint now) noexcept;
+
+    // Bytes of its response; what ends it is the next request, or the close
+    void AddResponseBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
+                          TimePoint now) noexcept;
+
+    // The thread waited for the next byte of a request or response that has begun; or, before one
+    // begins, the kernel held the end of what Orthanc had written back (Nagle's algorithm and the
+    // peer's delayed ACK): STALL (20 ms) or longer. Of an accepted connection, the latter is part
+    // of "idle" as well. A wait for a message to begin is the peer's otherwise.
+    static void AddStall(Connection& connection, Duration waited) noexcept;
+
+    void CloseConnection(Connection& connection, TimePoint now) noexcept;
 
   private:
     // 2,048 sent instances or associations between two calls of Drain, half a second apart
     using Events = EventRing<ProbeEvent, 2048>;
 
-    MessagePlace& GetPlace(const Connection& connection) noexcept;
-    const MessagePlace* FindCurrentPlace() const noexcept;
+    Connection* FindCurrent() const noexcept;
     // "outcome": how the association ended; Released while it goes on
-    void FinishSubOperation(const Connection& connection, MessagePlace& place,
-                            AssociationOutcome outcome) noexcept;
-    void FinishExchange(const Connection& connection, MessagePlace& place,
-                        AssociationOutcome outcome) noexcept;
-    void NoteAnswer(const Connection& connection, MessagePlace& place, const std::uint8_t* data,
-                    std::size_t size, TimePoint now) noexcept;
-    void TellUnanswered(const Connection& connection, const MessagePlace& place) noexcept;
-    static ProbeEvent MakeEvent(const Connection& connection, const MessagePlace& place) noexcept;
+    void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
+    void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
+    void FinishSent(Connection& connection, AssociationOutcome outcome) noexcept;
+    void NoteAnswer(Connection& connection, const std::uint8_t* data, std::size_t size,
+                    TimePoint now) noexcept;
+    void TellUnanswered(const Connection& connection) noexcept;
 
     const std::uint64_t id_;
-    const std::unique_ptr<MessagePlace[]> places_;
+    ConnectionTable connections_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
     std::atomic<bool> isStorageServed_{false};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/OpenAssociations.h"
 
+#include "Network/ProbeEvent.h"
 #include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace OrthancPerf
 {
   namespace
   {
+    constexpr auto RELAXED = std::memory_order_relaxed;
+
+
     // tcp(7), SIOCINQ
     std::optional<std::uint32_t> CountUnread(int fd)
     {
@@ -26,30 +30,27 @@ namespace OrthancPerf
     }
 
 
-    OpenAssociation Describe(const ConnectionTable::Summary& summary,
-                             const MessageRecorder& recorder, TimePoint now)
+    OpenAssociation Describe(const Connection& connection, TimePoint now)
     {
+      const bool hasParties = connection.hasParties.load(std::memory_order_acquire);
       OpenAssociation association;
-      association.direction =
-          summary.kind == ConnectionKind::DicomOutgoing ? Direction::Send : Direction::Receive;
-      association.isAccepted = recorder.IsAccepted(summary.fd);
-      association.parties = recorder.GetParties(summary.fd);
-      association.peer.name = association.direction == Direction::Receive
-                                  ? association.parties.callingTitle
-                                  : association.parties.calledTitle;
-      association.peer.address = summary.peer.ToString();
+      association.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
+      association.isAccepted = connection.isAccepted.load(RELAXED);
+      association.parties = hasParties ? ToParties(connection.request) : AssociationParties();
+      association.peer =
+          ToPeer(connection.request, hasParties, !connection.IsOutgoing(), connection.peer.Load());
 
-      if (summary.isEncrypted && association.peer.name.empty())
+      if (connection.IsEncrypted() && association.peer.name.empty())
       {
         association.peer.name = association.peer.address;
       }
 
-      association.age = std::max(now - summary.openedAt, Duration::zero());  // opened since
-      association.bytesReceived = summary.bytesRead;
-      association.bytesSent = summary.bytesWritten;
-
-      association.unread = CountUnread(summary.fd);
-      association.tcp = ReadTcpInfo(summary.fd);
+      // It may be opened since "now"
+      association.age = std::max(now - connection.openedAt.load(RELAXED), Duration::zero());
+      association.bytesReceived = connection.bytesRead.load(RELAXED);
+      association.bytesSent = connection.bytesWritten.load(RELAXED);
+      association.unread = CountUnread(connection.fd);
+      association.tcp = ReadTcpInfo(connection.fd);
       return association;
     }
 
@@ -60,11 +61,22 @@ namespace OrthancPerf
     {
       std::vector<Open> all;
 
-      for (const ConnectionTable::Summary& summary : table.GetOpen())
+      for (std::size_t i = 0; i < table.GetCapacity(); i++)
       {
-        Open open = read(summary);
+        const Connection& connection = table.At(i);
+        const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
+        const std::uint32_t generation = connection.generation.load(RELAXED);
 
-        if (table.IsOpen(summary))  // else its descriptor may be another connection's by now
+        if (!IsDicom(kind))
+        {
+          continue;
+        }
+
+        Open open = read(connection);
+
+        // Else its descriptor may be another connection's by now
+        if (connection.kind.load(std::memory_order_acquire) == kind &&
+            connection.generation.load(RELAXED) == generation)
         {
           all.push_back(std::move(open));
         }
@@ -75,22 +87,19 @@ namespace OrthancPerf
   }
 
 
-  std::vector<OpenConnection> GetOpenConnections(const Probe& probe,
-                                                 const MessageRecorder& recorder, TimePoint now)
+  std::vector<OpenConnection> GetOpenConnections(const MessageRecorder& recorder, TimePoint now)
   {
     return ReadAll<OpenConnection>(
-        probe.GetConnections(),
-        [&](const ConnectionTable::Summary& summary) {
-          return OpenConnection{Describe(summary, recorder, now), ReadSocketOptions(summary.fd)};
+        recorder.GetConnections(),
+        [now](const Connection& connection) {
+          return OpenConnection{Describe(connection, now), ReadSocketOptions(connection.fd)};
         });
   }
 
 
-  std::vector<OpenAssociation> GetOpenAssociations(const Probe& probe,
-                                                   const MessageRecorder& recorder, TimePoint now)
+  std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now)
   {
-    return ReadAll<OpenAssociation>(probe.GetConnections(),
-                                    [&](const ConnectionTable::Summary& summary)
-                                    { return Describe(summary, recorder, now); });
+    return ReadAll<OpenAssociation>(recorder.GetConnections(), [now](const Connection& connection)
+                                    { return Describe(connection, now); });
   }
 }

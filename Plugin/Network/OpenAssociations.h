@@ -3,7 +3,6 @@
 
 #include "Ingest/Association.h"
 #include "Network/MessageRecorder.h"
-#include "Network/Probe.h"
 #include "Network/Sockets/SocketTuning.h"
 
 #include <vector>
@@ -18,10 +17,8 @@ namespace OrthancPerf
   };
 
   // All DICOM connections that are open now. Any thread; what closes meanwhile is left out.
-  std::vector<OpenConnection> GetOpenConnections(const Probe& probe,
-                                                 const MessageRecorder& recorder, TimePoint now);
+  std::vector<OpenConnection> GetOpenConnections(const MessageRecorder& recorder, TimePoint now);
 
   // The same without the options
-  std::vector<OpenAssociation> GetOpenAssociations(const Probe& probe,
-                                                   const MessageRecorder& recorder, TimePoint now);
+  std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now);
 }

@@ -7,9 +7,9 @@
 
 namespace OrthancPerf
 {
-  Probe::Probe(WatchedPlaces places, IConnectionObserver& observer,
-               GotPatcher::ModuleFilter filter) :
-    tracker_(table_, observer, std::move(places)),
+  Probe::Probe(WatchedPlaces places, MessageRecorder& recorder, GotPatcher::ModuleFilter filter) :
+    connections_(recorder.GetConnections()),
+    tracker_(recorder, std::move(places)),
     context_{tracker_, settings_, admission_},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
@@ -47,7 +47,7 @@ namespace OrthancPerf
     {
       patcher_.Restore();
       LeaveContext(context_);
-      table_.Clear();  // what is closed from now on is not seen
+      connections_.Clear();  // what is closed from now on is not seen
       admission_.Clear();
       isEntered_ = false;
     }

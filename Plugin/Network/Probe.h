@@ -18,9 +18,8 @@ namespace OrthancPerf
   class Probe
   {
   public:
-    // The observer outlives the probe. The filter is for tests: which modules are redirected.
-    Probe(WatchedPlaces places, IConnectionObserver& observer,
-          GotPatcher::ModuleFilter filter = {});
+    // The recorder outlives the probe. The filter is for tests: which modules are redirected.
+    Probe(WatchedPlaces places, MessageRecorder& recorder, GotPatcher::ModuleFilter filter = {});
 
     // Removes
     ~Probe();
@@ -61,13 +60,8 @@ namespace OrthancPerf
       return admission_;
     }
 
-    const ConnectionTable& GetConnections() const
-    {
-      return table_;
-    }
-
   private:
-    ConnectionTable table_;
+    ConnectionTable& connections_;  // the recorder's
     ConnectionTracker tracker_;
     SharedDicomSockets settings_;
     AdmissionQueue admission_{ConnectionTable::DEFAULT_CAPACITY};

@@ -64,21 +64,20 @@ namespace OrthancPerf
     // Why the peer does not hold the instance; empty: it does, as far as that can be seen
     std::string GetReason(const ProbeEvent& event)
     {
-      if (event.status >= 0 && !IsHeld(static_cast<std::uint16_t>(event.status)))
+      if (event.status && !IsHeld(*event.status))
       {
-        const auto status = static_cast<std::uint16_t>(event.status);
         std::array<char, 8> text = {};
-        (void)std::snprintf(text.data(), text.size(), "0x%04X", status);
-        return std::string("the receiver answered ") + text.data() + Explain(status);
+        (void)std::snprintf(text.data(), text.size(), "0x%04X", *event.status);
+        return std::string("the receiver answered ") + text.data() + Explain(*event.status);
       }
 
       // What came instead of a response may have been the peer's A-ABORT
-      if (event.outcome == AssociationOutcome::Aborted && event.status < 0)
+      if (event.outcome == AssociationOutcome::Aborted && !event.status)
       {
         return "the association was aborted before the response";
       }
 
-      if (event.wait >= 0)
+      if (event.wait)
       {
         return "";
       }
@@ -89,11 +88,11 @@ namespace OrthancPerf
     }
 
 
-    void Add(FinishedInstance& instance, Phase phase, std::int64_t duration)
+    void Add(FinishedInstance& instance, Phase phase, const std::optional<Duration>& duration)
     {
-      if (duration >= 0)
+      if (duration)
       {
-        instance.phases.Add(phase, Duration(duration));
+        instance.phases.Add(phase, *duration);
       }
     }
 
@@ -105,13 +104,13 @@ namespace OrthancPerf
       instance.direction = event.direction;
       instance.origin = Origin::DicomProtocol;
       instance.peer = ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
-      instance.endedAt = ToTimePoint(event.endedAt);
+      instance.endedAt = event.endedAt;
       instance.finishedAt = ToSystemTime(instance.endedAt);
       instance.areStallsObserved = true;
-      instance.stalls = event.stalls;
-      instance.stallTime = Duration(event.stallTime);
-      instance.lossStalls = event.lossStalls;
-      Add(instance, Phase::Idle, event.idle);
+      instance.stalls = event.message.stalls.all.count;
+      instance.stallTime = event.message.stalls.all.time;
+      instance.lossStalls = event.message.stalls.withLoss;
+      Add(instance, Phase::Idle, event.message.idle);
       return instance;
     }
   }
@@ -162,7 +161,7 @@ namespace OrthancPerf
       Add(sent, Phase::Associate, event.associate);
     }
 
-    Add(sent, Phase::Send, event.send);
+    Add(sent, Phase::Send, event.message.lastByte - event.message.firstByte);
     Add(sent, Phase::Wait, event.wait);
     return sent;
   }
@@ -173,15 +172,15 @@ namespace OrthancPerf
     FinishedInstance refused = ToInstance(event);
     refused.reason = "Orthanc did not answer: it cannot read the data set";
 
-    if (event.status >= 0)
+    if (event.status)
     {
-      Verdict verdict = Judge({"", false, static_cast<std::uint16_t>(event.status), true});
+      Verdict verdict = Judge({"", false, event.status, true});
       refused.outcome = verdict.outcome;
       refused.reason = std::move(verdict.reason);
     }
 
     refused.size = event.bytesReceived;
-    Add(refused, Phase::Receive, event.send);
+    Add(refused, Phase::Receive, event.message.lastByte - event.message.firstByte);
     Add(refused, Phase::Parse, event.wait);
     return refused;
   }
@@ -195,7 +194,7 @@ namespace OrthancPerf
     association.isAccepted = event.isAccepted;
     association.peer =
         ToPeer(event.request, event.hasParties, event.isPeerRequestor, event.address);
-    association.length = Duration(event.length);
+    association.length = event.length;
     association.instances = event.instances;
     association.bytesReceived = event.bytesReceived;
     association.bytesSent = event.bytesSent;
@@ -210,15 +209,13 @@ namespace OrthancPerf
       association.parties = ToParties(event.request);
     }
 
-    if (event.setup >= 0)
+    association.setup = event.setup;
+
+    if (event.direction == Direction::Send)
     {
-      association.setup = Duration(event.setup);
+      association.connect = event.connect;
     }
 
-    if (event.direction == Direction::Send && event.connect >= 0)
-    {
-      association.connect = Duration(event.connect);
-    }
     association.tcp = event.tcp;
     return association;
   }

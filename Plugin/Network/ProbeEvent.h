@@ -2,8 +2,9 @@
 #pragma once
 
 #include "Ingest/Association.h"
-#include "Network/Connection.h"
+#include "Ingest/MessageSource.h"
 #include "Network/Messages/AssociateRequest.h"
+#include "Network/Sockets/PeerAddress.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,33 +12,29 @@
 namespace OrthancPerf
 {
   // Something that is over: an association, an instance that Orthanc has sent, or one that it has
-  // received and refused before it asked any plugin. Durations in
-  // nanoseconds; -1: not known. What the hooks put into the queue: it owns nothing.
+  // received and refused before it asked any plugin. What the hooks put into the queue: it owns
+  // nothing.
   struct ProbeEvent
   {
-    bool isAssociation;
-    Direction direction;
-    AssociationOutcome outcome;
-    bool isPeerRequestor;  // the peer asked for the association, not Orthanc
-    bool hasParties;
-    bool isAccepted;  // see FinishedAssociation
+    bool isAssociation = false;
+    Direction direction = Direction::Receive;
+    AssociationOutcome outcome = AssociationOutcome::Released;
+    bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc
+    bool hasParties = false;
+    bool isAccepted = false;  // see FinishedAssociation
     AssociateRequest request;
     PeerAddress address;
-    std::int64_t setup;
-    std::int64_t connect;
-    std::int64_t associate;
-    std::int64_t length;
-    std::int64_t endedAt;
-    std::int64_t idle;
-    std::int64_t send;
-    std::int64_t wait;
-    std::int64_t stallTime;
-    std::uint32_t stalls;
-    StallSum lossStalls;
-    std::uint32_t instances;
-    std::uint64_t bytesReceived;
-    std::uint64_t bytesSent;
-    std::int32_t status;  // of the response to an instance; -1: not known
+    std::optional<Duration> setup;
+    std::optional<Duration> connect;
+    std::optional<Duration> associate;
+    Duration length = Duration::zero();
+    MessageTimes message;
+    std::optional<Duration> wait;         // for the response
+    std::optional<std::uint16_t> status;  // of the response to an instance
+    TimePoint endedAt;
+    std::uint32_t instances = 0;
+    std::uint64_t bytesReceived = 0;
+    std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
   };
 

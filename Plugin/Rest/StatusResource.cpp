@@ -203,7 +203,7 @@ namespace OrthancPerf
       json["InForce"] = Describe(trial.inForce);
       json["Problems"] =
           ListJson(trial.problems, [](const std::string& problem) { return problem; });
-      json["Connections"] = ListJson(GetOpenConnections(tuner.GetProbe(), recorder, Clock::now()),
+      json["Connections"] = ListJson(GetOpenConnections(recorder, Clock::now()),
                                      [](const OpenConnection& open) { return Describe(open); });
       return json;
     }

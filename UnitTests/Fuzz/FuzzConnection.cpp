@@ -77,9 +77,8 @@ namespace
   // connection has left in the place of its descriptor must not show
   struct Probed
   {
-    ConnectionTable table{FD + 1};
     MessageRecorder recorder;
-    ConnectionTracker tracker{table, recorder, {DICOM_PORT, HTTP_PORT, {TLS_PORT}}};
+    ConnectionTracker tracker{recorder, {DICOM_PORT, HTTP_PORT, {TLS_PORT}}};
   };
 
 

@@ -580,16 +580,16 @@ namespace OrthancPerf
   {
     tracker_.OnRequest(At(0), "10.0.0.2");
     BeginMessage(1, 0, 50, false);
-    source_.message->stalls = 1;
-    source_.message->stallTime = milliseconds(40);
-    source_.message->lossStalls = {1, milliseconds(40)};
+    source_.message->stalls.all.count = 1;
+    source_.message->stalls.all.time = milliseconds(40);
+    source_.message->stalls.withLoss = {1, milliseconds(40)};
     ReceiveAndFilter(51, 'a', Origin::Plugin);
     Store(55, 'a', Origin::Plugin);
 
     source_.message->lastByte = At(120);
-    source_.message->stalls = 3;
-    source_.message->stallTime = milliseconds(100);
-    source_.message->lossStalls = {2, milliseconds(75)};
+    source_.message->stalls.all.count = 3;
+    source_.message->stalls.all.time = milliseconds(100);
+    source_.message->stalls.withLoss = {2, milliseconds(75)};
     ReceiveAndFilter(121, 'b', Origin::Plugin);
     Store(125, 'b', Origin::Plugin);
     source_.Answer(126, 200);
@@ -610,7 +610,7 @@ namespace OrthancPerf
   TEST_F(WithProbe, WhatAPluginStoresBesideAMessageHasNothingOfItsSender)
   {
     Receive();
-    source_.message->stalls = 3;
+    source_.message->stalls.all.count = 3;
     ReceiveAndFilter(115, 'b', Origin::Plugin);
     EXPECT_EQ(1, source_.countClaims);
     EXPECT_TRUE(tracker_.IsOfMessage());
@@ -733,9 +733,8 @@ namespace OrthancPerf
   TEST_F(WithProbe, AnUploadBeginsAtTheFirstByteOfItsHeaders)
   {
     BeginMessage(1, 100, 101, false);
-    source_.message->isEncrypted = true;
     tracker_.OnRequest(At(102), "10.0.0.2");
-    BeginMessage(2, 105, 120, false);  // the body, after "100 Continue" in a large record
+    source_.message->lastByte = At(120);  // of the body
     source_.message->peer = Peer();
     ReceiveAndFilter(121, 'a', Origin::RestApi);
     Store(125, 'a', Origin::RestApi);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AdmissionGate.h"
 
+#include "Network/OpenAssociations.h"
 #include "Network/Probe.h"
-#include "Network/RecordingObserver.h"
 #include "Network/TcpPair.h"
 #include "Redirection/CallerModule.h"
 
@@ -51,7 +51,7 @@ namespace OrthancPerf
       {
         WatchedPlaces places;
         (isHttp ? places.httpPort : places.dicomPort) = pair_.GetPort();
-        probe_ = std::make_unique<Probe>(places, observer_, &CallerModule::IsCaller);
+        probe_ = std::make_unique<Probe>(places, recorder_, &CallerModule::IsCaller);
         ASSERT_TRUE(probe_->Install()) << probe_->GetProblem();
         pair_.GetServer();
       }
@@ -154,7 +154,7 @@ namespace OrthancPerf
 
       CallerModule caller_;
       TcpPair pair_{caller_.Get<TcpPair::Accept>("CallerAccept")};
-      RecordingObserver observer_;
+      MessageRecorder recorder_;
       std::unique_ptr<Probe> probe_;
       std::thread sender_;
     };
@@ -184,8 +184,8 @@ namespace OrthancPerf
     BeginToSend(2 * PIECE);
     auto reader = BeginToRead(2 * PIECE);
     AwaitWait();
-    EXPECT_LE(PIECE, probe_->GetConnections().GetOpen().at(0).bytesRead);
-    EXPECT_GT(PIECE + 65536, probe_->GetConnections().GetOpen().at(0).bytesRead);
+    EXPECT_LE(PIECE, GetOpenAssociations(recorder_, Clock::now()).at(0).bytesReceived);
+    EXPECT_GT(PIECE + 65536, GetOpenAssociations(recorder_, Clock::now()).at(0).bytesReceived);
 
     GetQueue().Close(OTHER);
     EXPECT_EQ(All(2 * PIECE), reader.get());

@@ -2,7 +2,8 @@
 #include "Network/ConnectionTracker.h"
 
 #include "Network/AskedServers.h"
-#include "Network/RecordingObserver.h"
+#include "Network/OpenAssociations.h"
+#include "Network/RecordedJournal.h"
 #include "Network/WrittenFiles.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    using Events = std::vector<std::string>;
+    using std::chrono::milliseconds;
 
     std::string MakeAssociateRequest()
     {
@@ -33,7 +34,6 @@ namespace OrthancPerf
       {
         Connection* connection = tracker_.OnAccepted(7, port, {}, At(0));
         EXPECT_NE(nullptr, connection);
-        observer_.Take();
         return *connection;
       }
 
@@ -49,9 +49,33 @@ namespace OrthancPerf
                            bytes.size(), At(at));
       }
 
-      ConnectionTable table_{64};
-      RecordingObserver observer_;
-      ConnectionTracker tracker_{table_, observer_, {4242, 8042, {2762}}};
+      Message GetMessage() const
+      {
+        return recorder_.GetCurrentMessage().value_or(Message());
+      }
+
+      Response::State GetResponse() const
+      {
+        return recorder_.GetResponse(GetMessage().id).state;
+      }
+
+      // Bytes begin the next message
+      bool IsNextBegunBy(Connection& connection, int at)
+      {
+        const MessageId before = GetMessage().id;
+        Read(connection, "next", at);
+        return GetMessage().id.serial == before.serial + 1;
+      }
+
+      AssociationOutcome Close(Connection& connection, int at)
+      {
+        tracker_.OnClosing(connection, At(at));
+        return journal_.Drain(recorder_).associations.at(0).outcome;
+      }
+
+      MessageRecorder recorder_;
+      ConnectionTracker tracker_{recorder_, {4242, 8042, {2762}}};
+      RecordedJournal journal_;
     };
   }
 
@@ -59,11 +83,10 @@ namespace OrthancPerf
   {
     EXPECT_EQ(nullptr, tracker_.OnAccepted(5, 22, {}, At(0)));
     EXPECT_EQ(nullptr, tracker_.OnAccepted(5, 0, {}, At(0)));
-    EXPECT_EQ(nullptr, tracker_.OnAccepted(64, 4242, {}, At(0)));
+    EXPECT_EQ(nullptr, tracker_.OnAccepted(4096, 4242, {}, At(0)));
     EXPECT_EQ(nullptr, tracker_.OnAccepted(-1, 4242, {}, At(0)));
     EXPECT_NE(nullptr, tracker_.OnAccepted(5, 4242, {}, At(0)));
     EXPECT_NE(nullptr, tracker_.OnAccepted(6, 8042, {}, At(0)));
-    EXPECT_EQ(Events({"opened", "opened"}), observer_.Take());
   }
 
   TEST_F(ConnectionTrackerTest, TellsExchangesByTheirDirection)
@@ -74,13 +97,18 @@ namespace OrthancPerf
 
     Read(connection, header, 1);
     Read(connection, body, 2);
+    const Message first = GetMessage();
+    EXPECT_EQ(At(1), first.firstByte);
+    EXPECT_EQ(At(2), first.lastByte);
+    EXPECT_EQ(Response::State::Pending, GetResponse());
     Write(connection, header, 3);
     Write(connection, body, 4);
-    Read(connection, header, 5);
+    EXPECT_EQ(At(4), recorder_.GetResponse(first.id).lastByte);
+    Read(connection, header, 6);
 
-    EXPECT_EQ(Events({"request", "<12", "<142", ">12", ">142", "request", "<12"}),
-              observer_.Take());
-    EXPECT_EQ(At(4).time_since_epoch().count(), connection.lastResponseAt.load());
+    EXPECT_EQ(first.id.serial + 1, GetMessage().id.serial);
+    EXPECT_EQ(At(6), GetMessage().firstByte);
+    EXPECT_EQ(milliseconds(2), GetMessage().idle);
     EXPECT_EQ(166u, connection.bytesRead.load());
     EXPECT_EQ(154u, connection.bytesWritten.load());
   }
@@ -97,7 +125,8 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(1519), At(1529));
     Read(connection, "c", 1529);
 
-    EXPECT_EQ(Events({"request", "<1", "<1", "stall 1010", "<1"}), observer_.Take());
+    EXPECT_EQ(1U, GetMessage().stalls.all.count);
+    EXPECT_EQ(milliseconds(1010), GetMessage().stalls.all.time);
   }
 
   TEST_F(ConnectionTrackerTest, CountsTheTimeThatAResponseIsHeldBackAsStall)
@@ -109,13 +138,12 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(2), At(142));  // the response is there after 40 ms
     tracker_.OnLetGo(connection, At(42));
     Read(connection, "b", 142);
+    EXPECT_EQ(1U, GetMessage().stalls.all.count);
+    EXPECT_EQ(milliseconds(40), GetMessage().stalls.all.time);
     Write(connection, std::string(142, 'x'), 143);
     tracker_.OnWaited(connection, At(143), At(5000));  // the sender's own pause
     Read(connection, "c", 5000);
-
-    EXPECT_EQ(
-        Events({"request", "<1", ">142", "stall 40", "request", "<1", ">142", "request", "<1"}),
-        observer_.Take());
+    EXPECT_EQ(0U, GetMessage().stalls.all.count);
   }
 
   TEST_F(ConnectionTrackerTest, TakesAWaitForAResponseForThePeersUnlessTheRequestIsHeldBack)
@@ -133,8 +161,9 @@ namespace OrthancPerf
     Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 65);
     EXPECT_FALSE(ConnectionTracker::IsMessageAwaited(connection));
 
-    EXPECT_EQ(Events({"opened", "request", "<74", "from STORESCU", ">6", "accepted"}),
-              observer_.Take());
+    EXPECT_EQ(0U, connection.message.stalls.all.count);
+    EXPECT_EQ(milliseconds(65), connection.setup);
+    EXPECT_EQ("STORESCU", GetOpenAssociations(recorder_, At(66)).at(0).parties.callingTitle);
 
     Write(connection, "abc", 70);
     tracker_.OnHeldBack(connection, At(72));
@@ -144,9 +173,10 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(170), At(210));  // inside the response
     Read(connection, "e", 210);
 
-    EXPECT_EQ(Events({"request", "<3", "stall 40", ">1", "stall 40", ">1"}), observer_.Take());
-    EXPECT_EQ(At(0).time_since_epoch().count(), connection.openedAt.load());
-    EXPECT_EQ(At(3).time_since_epoch().count(), connection.connectedAt.load());
+    EXPECT_EQ(2U, connection.message.stalls.all.count);
+    EXPECT_EQ(milliseconds(80), connection.message.stalls.all.time);
+    Close(connection, 220);
+    EXPECT_EQ(milliseconds(3), journal_.associations[0].connect);
   }
 
   TEST_F(ConnectionTrackerTest, ForgetsOutgoingConnectionsThatAreNotDicom)
@@ -158,7 +188,7 @@ namespace OrthancPerf
     EXPECT_FALSE(tracker_.RecogniseOutgoing(
         connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
     EXPECT_EQ(nullptr, tracker_.Find(7));
-    EXPECT_EQ(Events(), observer_.Take());
+    EXPECT_TRUE(journal_.Drain(recorder_).associations.empty());
   }
 
   TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAKnownPort)
@@ -170,8 +200,7 @@ namespace OrthancPerf
     EXPECT_TRUE(tracker_.RecogniseOutgoing(
         connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
     Write(connection, hello, 1);
-    tracker_.OnClosing(connection, At(2));
-    EXPECT_EQ(Events({"opened", "request", "<16", "closed encrypted"}), observer_.Take());
+    EXPECT_EQ(AssociationOutcome::Encrypted, Close(connection, 2));
   }
 
   TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAPortThatBecameKnown)
@@ -242,13 +271,13 @@ namespace OrthancPerf
       }
 
       tracker_.OnClosing(connection, At(3));
-      return observer_.Take().back();
+      return journal_.Drain(recorder_).associations.back().outcome;
     };
 
-    EXPECT_EQ("closed released", end(5));
-    EXPECT_EQ("closed rejected", end(3));
-    EXPECT_EQ("closed aborted", end(7));
-    EXPECT_EQ("closed incomplete", end(0));
+    EXPECT_EQ(AssociationOutcome::Released, end(5));
+    EXPECT_EQ(AssociationOutcome::Rejected, end(3));
+    EXPECT_EQ(AssociationOutcome::Aborted, end(7));
+    EXPECT_EQ(AssociationOutcome::Incomplete, end(0));
     EXPECT_EQ(nullptr, tracker_.Find(7));
   }
 
@@ -258,8 +287,8 @@ namespace OrthancPerf
     Connection& connection = Accept(4242);
     Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
     Write(connection, std::string("\x07\x00\x00\x00\x00\x04\x00\x00\x00\x00", 10), 2);
-    tracker_.OnClosing(connection, At(3));
-    EXPECT_EQ(Events({"request", "<106", "closed aborted"}), observer_.Take());
+    EXPECT_EQ(Response::State::Pending, GetResponse());
+    EXPECT_EQ(AssociationOutcome::Aborted, Close(connection, 3));
   }
 
   // As where the kernel has room for a part of it
@@ -269,8 +298,8 @@ namespace OrthancPerf
     Read(connection, std::string("\x04\x00\x00\x00\x10\x00", 6) + std::string(100, 'x'), 1);
     Write(connection, std::string("\x07\x00\x00", 3), 2);
     Write(connection, std::string("\x00\x00\x04\x00\x00\x00\x00", 7), 2);
-    tracker_.OnClosing(connection, At(3));
-    EXPECT_EQ(Events({"request", "<106", "closed aborted"}), observer_.Take());
+    EXPECT_EQ(Response::State::Pending, GetResponse());
+    EXPECT_EQ(AssociationOutcome::Aborted, Close(connection, 3));
   }
 
   TEST_F(ConnectionTrackerTest, TakesAnInterimHttpResponseForNoResponse)
@@ -278,11 +307,12 @@ namespace OrthancPerf
     Connection& connection = Accept(8042);
     Read(connection, std::string(200, 'x'), 1);
     Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 2);
+    EXPECT_EQ(Response::State::Pending, GetResponse());
     Read(connection, std::string(100, 'x'), 3);
+    EXPECT_EQ(At(1), GetMessage().firstByte);
     Write(connection, std::string(134, 'x'), 4);
     Write(connection, "{}", 5);
-
-    EXPECT_EQ(Events({"request", "<200", "<100", ">134", ">2"}), observer_.Take());
+    EXPECT_EQ(At(5), recorder_.GetResponse(GetMessage().id).lastByte);
   }
 
   // As Orthanc 1.10.1 answers an upload by a form
@@ -296,8 +326,8 @@ namespace OrthancPerf
     Connection& connection = Accept(8042);
     Read(connection, std::string(200, 'x'), 1);
     Write(connection, empty, 2);
-    Read(connection, std::string(200, 'x'), 3);
-    EXPECT_EQ(Events({"request", "<200", ">85", "request", "<200"}), observer_.Take());
+    EXPECT_EQ(Response::State::Written, GetResponse());
+    EXPECT_TRUE(IsNextBegunBy(connection, 3));
   }
 
   TEST_F(ConnectionTrackerTest, TellsHttpResponsesUnderTlsByTheirSize)
@@ -306,25 +336,21 @@ namespace OrthancPerf
     Read(connection, "\x16\x03\x01 client hello", 1);
     Write(connection, std::string(1000, '\x16'), 2);
     Read(connection, std::string(200, '\x17'), 3);
-    observer_.Take();
     Write(connection, std::string(90, '\x17'), 4);
-    Read(connection, std::string(100, '\x17'), 5);
+    EXPECT_EQ(Response::State::Pending, GetResponse());
+    EXPECT_FALSE(IsNextBegunBy(connection, 5));
     Write(connection, std::string(107, '\x17'), 6);
-    EXPECT_EQ(Events({"<100", ">107"}), observer_.Take());
+    EXPECT_EQ(Response::State::Written, GetResponse());
   }
 
   TEST_F(ConnectionTrackerTest, KnowsADescriptorThatIsUsedAgainAsAnotherConnection)
   {
-    Connection& connection = Accept(4242);
-    const ConnectionTable::Summary first = table_.GetOpen().at(0);
-    EXPECT_TRUE(table_.IsOpen(first));
-    Read(connection, "abc", 1);
-    tracker_.OnClosing(connection, At(2));
-    EXPECT_FALSE(table_.IsOpen(first));
-    EXPECT_TRUE(table_.GetOpen().empty());
+    Read(Accept(4242), "abc", 1);
+    EXPECT_EQ(3U, GetOpenAssociations(recorder_, At(1)).at(0).bytesReceived);
+    Close(*tracker_.Find(7), 2);
+    EXPECT_TRUE(GetOpenAssociations(recorder_, At(2)).empty());
 
     Accept(4242);
-    EXPECT_FALSE(table_.IsOpen(first));
-    EXPECT_EQ(0u, table_.GetOpen().at(0).bytesRead);
+    EXPECT_EQ(0U, GetOpenAssociations(recorder_, At(3)).at(0).bytesReceived);
   }
 }

@@ -14,8 +14,7 @@ namespace OrthancPerf
   }
 
 
-  void SubOperation::OnWritten(const std::uint8_t* data, std::size_t size,
-                               std::int64_t now) noexcept
+  void SubOperation::OnWritten(const std::uint8_t* data, std::size_t size, TimePoint now) noexcept
   {
     while (size > 0)
     {
@@ -48,7 +47,7 @@ namespace OrthancPerf
   }
 
 
-  void SubOperation::OnHeaderByte(std::uint8_t byte, std::int64_t now) noexcept
+  void SubOperation::OnHeaderByte(std::uint8_t byte, TimePoint now) noexcept
   {
     header_[have_++] = byte;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Clock.h"
 #include "Network/Messages/CommandField.h"
 
 #include <array>
@@ -17,8 +18,8 @@ namespace OrthancPerf
   class SubOperation
   {
   public:
-    // The next bytes that were written, at this count of Clock
-    void OnWritten(const std::uint8_t* data, std::size_t size, std::int64_t now) noexcept;
+    // The next bytes that were written
+    void OnWritten(const std::uint8_t* data, std::size_t size, TimePoint now) noexcept;
 
     // Whether the latest message is a C-STORE request
     bool IsInstance() const noexcept
@@ -37,8 +38,8 @@ namespace OrthancPerf
       return command_.GetMessageId();
     }
 
-    // The peer begins to answer; the end of the message has left at this count of Clock
-    void OnAnswer(std::int64_t departure) noexcept
+    // The peer begins to answer; the end of the message has left then
+    void OnAnswer(TimePoint departure) noexcept
     {
       lastByte_ = departure;
     }
@@ -49,13 +50,13 @@ namespace OrthancPerf
       command_.Reset();
     }
 
-    // Of the latest message, in counts of Clock
-    std::int64_t GetFirstByte() const noexcept
+    // Of the latest message
+    TimePoint GetFirstByte() const noexcept
     {
       return firstByte_;
     }
 
-    std::int64_t GetLastByte() const noexcept
+    TimePoint GetLastByte() const noexcept
     {
       return lastByte_;
     }
@@ -70,7 +71,7 @@ namespace OrthancPerf
     // A PDU header and that of its first PDV (DICOM PS3.8 sections 9.3.1 and 9.3.5.1)
     static constexpr std::size_t HEADER_SIZE = 12;
 
-    void OnHeaderByte(std::uint8_t byte, std::int64_t now) noexcept;
+    void OnHeaderByte(std::uint8_t byte, TimePoint now) noexcept;
     std::uint32_t GetPduLength() const noexcept;
 
     std::array<std::uint8_t, HEADER_SIZE> header_ = {};
@@ -79,8 +80,8 @@ namespace OrthancPerf
     bool isCommand_ = false;  // the PDU under way has a command set
     bool isOpen_ = false;     // which goes on in the next one
     CommandFieldReader command_;
-    std::int64_t firstByte_ = 0;
-    std::int64_t lastByte_ = 0;
+    TimePoint firstByte_;
+    TimePoint lastByte_;
     std::uint64_t size_ = 0;
   };
 }
