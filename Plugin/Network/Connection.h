@@ -48,11 +48,12 @@ namespace OrthancPerf
     std::uint32_t outOfOrder = 0;   // of what it receives
   };
 
-  // How far the handshake of TLS on a DICOM connection is, by the headers of records (RFC 8446
-  // section 5.1): the A-ASSOCIATE-RQ is the first message with application data
+  // How far TLS on a DICOM connection is, by the headers of records (RFC 8446 section 5.1): the
+  // A-ASSOCIATE-RQ is the first message with application data
   enum class TlsProgress : std::uint8_t
   {
     Handshake,  // or no TLS
+    Finished,   // of TLS 1.3: the end of the peer's handshake, which looks like application data
     AssociateRequest,
     Messages
   };
@@ -91,6 +92,7 @@ namespace OrthancPerf
     PduFramer writeFramer;
 
     TlsProgress tls = TlsProgress::Handshake;
+    bool isTls13 = false;               // by what Orthanc has answered
     MessageTimes message;               // the one under way, or the latest
     MessageStalls heldStalls;           // of the response before, for the next message
     CommandFieldReader command;         // of the message

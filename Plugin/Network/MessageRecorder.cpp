@@ -83,17 +83,41 @@ namespace OrthancPerf
     }
 
 
-    // The A-ASSOCIATE-RQ under TLS. In TLS 1.3, records of the requestor's handshake look like
-    // application data, behind a ChangeCipherSpec (RFC 8446, appendix D.4). OpenSSL's server
-    // answers them with session tickets; as a client, Orthanc sends the A-ASSOCIATE-RQ behind them.
+    // Whether Orthanc's answer is a ServerHello with a cipher suite of TLS 1.3 (RFC 8446 section
+    // 4.1.3 and appendix B.4)
+    bool IsServerHello13(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::uint8_t HANDSHAKE = 22;
+      constexpr std::uint8_t SERVER_HELLO = 2;
+      constexpr std::size_t SESSION_ID = 43;  // its length: behind headers, version and random
+      constexpr std::uint8_t SUITES_OF_13 = 0x13;
+
+      return size > SESSION_ID && data[0] == HANDSHAKE && data[5] == SERVER_HELLO &&
+             size > SESSION_ID + 1 + data[SESSION_ID] &&
+             data[SESSION_ID + 1 + data[SESSION_ID]] == SUITES_OF_13;
+    }
+
+
+    // Bytes of the message under way. As a server of TLS 1.3, OpenSSL answers the end of the peer's
+    // handshake with session tickets; as a client, it sends the A-ASSOCIATE-RQ right behind it.
     void FindAssociateRequest(Connection& connection, const std::uint8_t* data,
                               std::size_t size) noexcept
     {
       constexpr std::uint8_t APPLICATION_DATA = 23;
       const bool isBegin = connection.requestBytes == size;
 
-      if (connection.tls == TlsProgress::Handshake && size > 0 && data[0] == APPLICATION_DATA &&
-          (isBegin || connection.IsOutgoing()))
+      if (size == 0 || data[0] != APPLICATION_DATA)
+      {
+        return;
+      }
+
+      if (connection.tls == TlsProgress::Handshake)
+      {
+        connection.tls = connection.isTls13 && !connection.IsOutgoing()
+                             ? TlsProgress::Finished
+                             : TlsProgress::AssociateRequest;
+      }
+      else if (connection.tls == TlsProgress::Finished && isBegin)
       {
         connection.tls = TlsProgress::AssociateRequest;
       }
@@ -415,6 +439,7 @@ namespace OrthancPerf
       }
 
       connection.subOperation.OnWritten(data, size, now);
+      connection.isTls13 = connection.isTls13 || IsServerHello13(data, size);
       return NoteAnswer(connection, data, size, now);
     }
 

@@ -940,10 +940,10 @@ namespace OrthancPerf
 
 
   // As OpenSSL reads and writes them: a header on its own, and session tickets in calls of their
-  // own
+  // own. After a HelloRetryRequest, no ChangeCipherSpec comes before the end of the handshake.
   TEST_F(MessageRecorderTest, UnderTls13TheEndOfTheHandshakeIsNoAssociateRequest)
   {
-    const auto associate = [this](int recordsOfHandshake, int tickets)
+    const auto associate = [this](int recordsOfHandshake, int tickets, bool isRetried = false)
     {
       Connection& connection = *tracker_.OnAccepted(FD, 4242, MakeAddress(1234), At(0));
       const auto read = [&](char type, std::size_t size, int at)
@@ -952,10 +952,16 @@ namespace OrthancPerf
         Read(connection, std::string(size, 'x'), at);
       };
       read(22, 292, 1);
-      const std::string hello = std::string{22, 3, 3, 0, 122} + std::string(122, 'x');
+      const std::string hello = std::string{22, 3, 3, 0, 122, 2, 0, 0, 118, 3, 3} +
+                                std::string(32, 'r') + std::string(1, 32) + std::string(32, 's') +
+                                std::string{0x13, 2} + std::string(49, 'x');
       const std::string compatible = {20, 3, 3, 0, 1, 1};
       Write(connection, hello + compatible + MakeTlsRecord(23, 1000), 2);
-      read(20, 1, 3);
+
+      if (!isRetried)
+      {
+        read(20, 1, 3);
+      }
 
       for (int i = 0; i < recordsOfHandshake; i++)
       {

@@ -789,6 +789,7 @@ namespace OrthancPerf
 
     if (child == 0)
     {
+      // NOLINTNEXTLINE(clang-analyzer-unix.Vfork)
       for (const int fd : inherited)
       {
         close(fd);
@@ -899,6 +900,7 @@ namespace OrthancPerf
     std::atomic<int> running = THREADS;
     std::atomic<int> failures = 0;
     std::vector<std::thread> threads;
+    threads.reserve(THREADS);
 
     for (int i = 0; i < THREADS; i++)
     {
