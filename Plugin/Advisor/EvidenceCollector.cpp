@@ -40,8 +40,7 @@ namespace OrthancPerf
     directory_(directory),
     dicomThreads_(dicomThreads),
     now_(std::move(now)),
-    records_(directory.GetCapacity()),
-    known_(KNOWN_INSTANCES)
+    records_(directory.GetCapacity())
   {
   }
 
@@ -272,11 +271,6 @@ namespace OrthancPerf
       latestFailure_ = instance.reason;
     }
 
-    if (instance.outcome == Outcome::Stored && IsKnown(instance))
-    {
-      totals_[static_cast<std::size_t>(Direction::Receive)].repeated += 1;
-    }
-
     if (instance.database)
     {
       CountConnection(*instance.database, now);
@@ -307,19 +301,6 @@ namespace OrthancPerf
     }
 
     return {databaseServer_, connections_.size()};
-  }
-
-
-  // Whether it was among the latest that were stored; from now on it is
-  bool EvidenceCollector::IsKnown(const FinishedInstance& instance)
-  {
-    if (instance.instanceId.empty())
-    {
-      return false;
-    }
-
-    const std::size_t hash = std::hash<std::string>()(instance.instanceId);
-    return std::exchange(known_[hash % KNOWN_INSTANCES], hash) == hash;
   }
 
 

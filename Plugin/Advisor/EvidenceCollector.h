@@ -22,7 +22,7 @@ namespace OrthancPerf
   // its cause; likewise the totals when the transcoding changes.
   //
   // Owned by the plugin's context; any thread may call it. Some 250 ns an instance. Memory: 1 kB a
-  // peer, and 64 kB to know an instance again.
+  // peer.
   class EvidenceCollector : public IJournalObserver, public ITuningObserver
   {
   public:
@@ -59,7 +59,6 @@ namespace OrthancPerf
 
   private:
     static constexpr std::size_t SETUPS_KEPT = 8;
-    static constexpr std::size_t KNOWN_INSTANCES = 8192;
 
     // What a peer's connections had since then
     struct LargestWindows
@@ -96,7 +95,6 @@ namespace OrthancPerf
     void CountReceived(const FinishedInstance& instance, TimePoint now);
     void CountConnection(const DatabaseRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
-    bool IsKnown(const FinishedInstance& instance);
     Way* FindWay(const std::string& peer, Direction direction, PeerSign sign);
     void AddLoad(const std::vector<OpenAssociation>& open);
     void GatherPeers(Evidence& evidence, TimePoint now);
@@ -114,7 +112,6 @@ namespace OrthancPerf
     TrafficSums starved_;              // likewise
     double runnableTasks_ = 0;         // the mean of the latest looks
     double runnableWhileStarved_ = 0;  // likewise
-    std::vector<std::size_t> known_;   // hashes of the latest instances' identifiers
     LoadEvidence load_;
     MemoryEvidence memory_;
     std::string databaseServer_;

@@ -12,11 +12,11 @@ namespace OrthancPerf
   {
     // All but activeSeconds, which Decay() counts by itself
     constexpr double TrafficSums::*SUMS[] = {
-        &TrafficSums::instances,      &TrafficSums::bytes,         &TrafficSums::largeInstances,
-        &TrafficSums::largeBytes,     &TrafficSums::firstMessages, &TrafficSums::stalls,
-        &TrafficSums::stallSeconds,   &TrafficSums::lossStalls,    &TrafficSums::lossStallSeconds,
-        &TrafficSums::ownFailures,    &TrafficSums::repeated,      &TrafficSums::roundTrips,
-        &TrafficSums::latencySeconds, &TrafficSums::queuedSeconds};
+        &TrafficSums::instances,    &TrafficSums::bytes,         &TrafficSums::largeInstances,
+        &TrafficSums::largeBytes,   &TrafficSums::firstMessages, &TrafficSums::stalls,
+        &TrafficSums::stallSeconds, &TrafficSums::lossStalls,    &TrafficSums::lossStallSeconds,
+        &TrafficSums::ownFailures,  &TrafficSums::roundTrips,    &TrafficSums::latencySeconds,
+        &TrafficSums::queuedSeconds};
   }
 
 

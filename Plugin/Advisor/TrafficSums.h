@@ -55,7 +55,6 @@ namespace OrthancPerf
     double lossStallSeconds = 0;
     double activeSeconds = 0;   // of the clock on the wall, silence left out
     double ownFailures = 0;     // FinishedInstance::isOwnFailure
-    double repeated = 0;        // instances that had come before: to be told by the owner
     double roundTrips = 0;      // to the database's server
     double latencySeconds = 0;  // of these, if each had been as short as an instance's shortest
     double queuedSeconds = 0;   // see DatabaseRecord

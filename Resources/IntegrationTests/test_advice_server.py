@@ -194,20 +194,6 @@ def test_storage_compression_is_found_and_the_remedy_ends_it(
     assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / compressing, rel=0.01)
 
 
-@pytest.mark.alone
-def test_instances_that_are_overwritten_are_found_and_the_remedy_ends_it(
-    start_orthanc: StartOrthanc, images: list[Image]
-) -> None:
-    def load(server: OrthancServer) -> None:
-        for _ in range(2):
-            upload(server, advice.read_all(images))
-
-    options = {"OverwriteInstances": True}
-    finding, _ = check_remedy(start_orthanc, options, load, "overwrite-instances")
-    # The first half came for the first time
-    assert finding["Evidence"]["RepeatedShare"] == pytest.approx(0.5, abs=0.1)
-
-
 def fill_index(index: Path, count: int) -> None:
     """Instances of one series in Orthanc's own SQLite database, as far as it counts them."""
     with sqlite3.connect(index) as database:

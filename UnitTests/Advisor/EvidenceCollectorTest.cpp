@@ -305,28 +305,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(EvidenceCollectorTest, KnowsAnInstanceAgain)
-  {
-    FinishedInstance other = MakeInstance("CT1");
-    other.instanceId = "f00d0ec2-5d99c8ca-c1c21cee-79a09605-68391d12";
-    collector_.OnInstanceFinished(MakeInstance("CT1"));
-    collector_.OnInstanceFinished(other);
-    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).repeated);
-    collector_.OnInstanceFinished(MakeInstance("CT1"));
-    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Receive).repeated);
-  }
-
-
-  TEST_F(EvidenceCollectorTest, WhatIsRefusedAgainAndAgainReplacesNothing)
-  {
-    FinishedInstance refused = MakeInstance("CT1");
-    refused.outcome = Outcome::Discarded;
-    collector_.OnInstanceFinished(refused);
-    collector_.OnInstanceFinished(refused);
-    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).repeated);
-  }
-
-
   TEST_F(EvidenceCollectorTest, TellsWhatCameWhileTheProcessorWasShort)
   {
     LookAtProcessor(1, 20);

@@ -152,9 +152,8 @@ namespace OrthancPerf
     const double share = traffic.GetShare(Phase::Index);
     const double service = traffic.GetServiceTime(Phase::Index);
 
-    // The other two say why
     if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_INDEX_SHARE ||
-        service < SLOW_INDEX || JudgeLatency(evidence) || JudgeConnections(evidence))
+        service < SLOW_INDEX)
     {
       return std::nullopt;
     }

@@ -8,8 +8,7 @@ namespace OrthancPerf
     std::vector<Rule> rules;
 
     for (const std::vector<Rule>& table :
-         {MakeServerRules(), MakeNetworkRules(), MakeStoringRules(), MakeDatabaseRules(),
-          MakeTranscodingRules()})
+         {MakeServerRules(), MakeNetworkRules(), MakeStoringRules(), MakeTranscodingRules()})
     {
       rules.insert(rules.end(), table.begin(), table.end());
     }

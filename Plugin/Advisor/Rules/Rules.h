@@ -20,16 +20,15 @@ namespace OrthancPerf
   // By peer
   std::vector<Rule> MakeNetworkRules();
 
-  // Storage, MD5, compression, and whether the processor is short
+  // Storage, database, MD5, compression, and whether the processor is short
   std::vector<Rule> MakeStoringRules();
-
-  // The way to the database, and connections to it
-  std::vector<Rule> MakeDatabaseRules();
 
   // Engines
   std::vector<Rule> MakeTranscodingRules();
 
-  // That the database is slow: by elapsed time, as MakeStoringRules judges, where neither of
-  // MakeDatabaseRules says why
+  // The way to the database, and connections to it
+  std::vector<Rule> MakeDatabaseRules();
+
+  // That the database is slow, which says nothing where one of MakeDatabaseRules says why
   std::optional<Judgement> JudgeIndex(const Evidence& evidence);
 }

@@ -208,53 +208,13 @@ namespace OrthancPerf
     }
 
 
-    // ---- overwrite-instances -----------------------------------------------------------------
-
-    constexpr double MINIMUM_REPEATED_SHARE = 0.2;
-
-    // Where "OverwriteInstances" is a text: "Never", "Always", or "IfChanged". It may still be a
-    // boolean there.
-    constexpr OrthancRelease THREE_MODES = {1, 13, 0};
-
-    // From here on, Orthanc removes the file of an instance that the database has taken without its
-    // answer having come (ServerContext.cpp, StoreAfterTranscoding), and lists it. Only with
-    // "OverwriteInstances" does it take another file for it, when it is sent again.
-    constexpr OrthancRelease REMOVES_WHAT_IT_LISTS = {1, 12, 4};
-
-
-    std::optional<Judgement> JudgeOverwrite(const Evidence& evidence)
-    {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
-      const ServerFacts& facts = evidence.facts;
-      const bool isOn = facts.IsOn("OverwriteInstances", false) ||
-                        facts.GetText("OverwriteInstances", "Never") == "Always";
-      const bool isNeeded = facts.hasDatabasePlugin && !facts.IsOlderThan(REMOVES_WHAT_IT_LISTS);
-
-      if (!isOn || isNeeded || traffic.repeated < MINIMUM_INSTANCES ||
-          traffic.repeated < MINIMUM_REPEATED_SHARE * traffic.instances)
-      {
-        return std::nullopt;
-      }
-
-      const double share = traffic.repeated / traffic.instances;
-      return Judgement({{"RepeatedShare", share},
-                        {"MeanDuration", traffic.GetTotalSeconds() / traffic.instances}},
-                       EstimateShare(share * (traffic.GetSeconds(Phase::Storage) +
-                                              traffic.GetSeconds(Phase::Index) +
-                                              traffic.GetSeconds(Phase::Commit)),
-                                     traffic),
-                       facts.IsOlderThan(THREE_MODES)               ? ""
-                       : facts.IsOn("StoreMD5ForAttachments", true) ? "modes"
-                                                                    : "without sums");
-    }
-
-
     // ---- processor ---------------------------------------------------------------------------
     //
     // fsync, slow-storage, index and slow-commit judge by elapsed time. While other work keeps the
     // processor busy, that says nothing about disks and databases. So they see only what was
     // received while there was processor time to be had; what they would say of the rest has one
-    // cause, and is one finding.
+    // cause, and is one finding. The other findings of the database say why it is slow, by round
+    // trips and connections: they see all, and take the place of "index".
 
     // What the rules say if that is all that was received. Costs are shares of really all.
     std::vector<Finding> JudgeOnly(const std::vector<Rule>& rules, const Evidence& evidence,
@@ -304,15 +264,32 @@ namespace OrthancPerf
     }
 
 
+    void Append(std::vector<Finding>& findings, const std::vector<Finding>& others)
+    {
+      findings.insert(findings.end(), others.begin(), others.end());
+    }
+
+
     std::vector<Finding> JudgeByElapsedTime(const Evidence& evidence)
     {
-      static const std::vector<Rule> rules = {{"fsync", &JudgeFsync},
-                                              {"slow-storage", &JudgeStorage},
-                                              {"index", &JudgeIndex},
-                                              {"slow-commit", &JudgeCommit}};
+      std::vector<Finding> findings;
+      std::vector<Rule> rules = {
+          {"fsync", &JudgeFsync}, {"slow-storage", &JudgeStorage}, {"slow-commit", &JudgeCommit}};
+
+      for (const Rule& rule : MakeDatabaseRules())
+      {
+        Append(findings, rule.Judge(evidence));
+      }
+
+      if (findings.empty())
+      {
+        rules.emplace_back("index", &JudgeIndex);
+      }
+
       const bool isStarved = evidence.starved.instances > 0;
-      std::vector<Finding> findings = JudgeOnly(
-          rules, evidence, isStarved ? evidence.calm : evidence.GetTotal(Direction::Receive));
+      Append(findings,
+             JudgeOnly(rules, evidence,
+                       isStarved ? evidence.calm : evidence.GetTotal(Direction::Receive)));
       const std::vector<Finding> ofStarved =
           isStarved ? JudgeOnly(rules, evidence, evidence.starved) : std::vector<Finding>();
 
@@ -330,7 +307,6 @@ namespace OrthancPerf
   {
     return {Rule(&JudgeByElapsedTime),
             {"md5", &JudgeMd5},
-            {"storage-compression", &JudgeStorageCompression},
-            {"overwrite-instances", &JudgeOverwrite}};
+            {"storage-compression", &JudgeStorageCompression}};
   }
 }

@@ -34,17 +34,6 @@ namespace OrthancPerf
         return sample;
       }
     };
-
-    class OverwriteRuleTest : public RuleTest
-    {
-    protected:
-      OverwriteRuleTest()
-      {
-        evidence_.facts.configuration["OverwriteInstances"] = true;
-        SetTraffic(MakeHealthy());
-        evidence_.totals[0].repeated = 50;
-      }
-    };
   }
 
 
@@ -190,55 +179,5 @@ namespace OrthancPerf
     EXPECT_FALSE(IsFound("storage-compression"));
     SetTraffic(MakeCompressed(), FEW);
     EXPECT_FALSE(IsFound("storage-compression"));
-  }
-
-
-  TEST_F(OverwriteRuleTest, FindsInstancesThatComeAgain)
-  {
-    const Finding finding = Judge("overwrite-instances");
-    EXPECT_EQ("overwrite-instances", finding.id);
-    EXPECT_NEAR(0.5, finding.evidence["RepeatedShare"].asDouble(), 0.01);
-  }
-
-
-  TEST_F(OverwriteRuleTest, KnowsTheWordsOfNewerReleases)
-  {
-    evidence_.facts.configuration["OverwriteInstances"] = "Always";
-    EXPECT_TRUE(IsFound("overwrite-instances"));
-    evidence_.facts.configuration["OverwriteInstances"] = "Never";
-    EXPECT_FALSE(IsFound("overwrite-instances"));
-  }
-
-
-  TEST_F(OverwriteRuleTest, ProposesWhatTheReleaseKnows)
-  {
-    const auto propose = [this](const char* version)
-    {
-      evidence_.facts.orthancVersion = version;
-      return Judge("overwrite-instances").remedy.document["OverwriteInstances"];
-    };
-
-    EXPECT_EQ(Json::Value(false), propose("1.12.11"));
-    EXPECT_EQ(Json::Value("IfChanged"), propose("1.13.0"));
-    evidence_.facts.configuration["StoreMD5ForAttachments"] = false;
-    EXPECT_EQ(Json::Value("Never"), propose("1.13.0")) << "or Orthanc would not start";
-  }
-
-
-  TEST_F(OverwriteRuleTest, IsSilentWhereItMendsWhatADatabasesServerHasLost)
-  {
-    evidence_.facts.orthancVersion = "1.12.4";
-    EXPECT_TRUE(IsFound("overwrite-instances"));
-    evidence_.facts.hasDatabasePlugin = true;
-    EXPECT_FALSE(IsFound("overwrite-instances"));
-    evidence_.facts.orthancVersion = "1.12.3";
-    EXPECT_TRUE(IsFound("overwrite-instances"));
-  }
-
-
-  TEST_F(OverwriteRuleTest, IsSilentWhereFewComeAgain)
-  {
-    evidence_.totals[0].repeated = 19;
-    EXPECT_FALSE(IsFound("overwrite-instances"));
   }
 }

@@ -53,7 +53,7 @@ function listUnits(): Map<string, string> {
 const UNITS: Record<string, readonly string[]> = {
   '%': [
     'CommitShare', 'CompressionShare', 'FailedShare', 'HashingShare',
-    'IndexShare', 'LatencyShare', 'PauseShare', 'QueuedShare', 'RepeatedShare',
+    'IndexShare', 'LatencyShare', 'PauseShare', 'QueuedShare',
     'StallShare', 'SyncShare', 'TranscodeShare', 'WaitShare', 'WriteShare',
   ],
   B: [
