@@ -6,7 +6,6 @@
 #include "Sdk/NewerServices.h"
 #include "Sdk/RestCallback.h"
 #include "Transcoding/EngineFactory.h"
-#include "Transcoding/TranscodingCheck.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -125,7 +124,7 @@ namespace OrthancPerf
   void TranscodingContext::Check(const IngestTranscoding& settings) const
   {
     selfTest_.wait();
-    CheckTranscodingSettings(settings, engines_);
+    engines_.Check(settings);
   }
 
 
@@ -215,7 +214,7 @@ namespace OrthancPerf
 
     try
     {
-      CheckTranscodingSettings(settings, engines_);
+      engines_.Check(settings);
       return "";
     }
     catch (const SettingError& error)

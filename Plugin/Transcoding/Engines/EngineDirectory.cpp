@@ -2,6 +2,8 @@
 #include "Transcoding/Engines/EngineDirectory.h"
 
 #include "Transcoding/Engines/SelfTest.h"
+#include "Tuning/SettingError.h"
+#include "Tuning/TuningSchema.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -221,6 +223,79 @@ namespace OrthancPerf
     }
 
     return "there is no such engine";
+  }
+
+
+  // Of the engines that the settings leave the choice of
+  std::vector<EngineVerdict> EngineDirectory::GetVerdicts(EngineChoice choice) const
+  {
+    std::vector<EngineVerdict> verdicts = GetVerdicts();
+    verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
+                                  [choice](const EngineVerdict& verdict) {
+                                    return choice != EngineChoice::Automatic &&
+                                           verdict.engine != ToLabel(choice);
+                                  }),
+                   verdicts.end());
+    return verdicts;
+  }
+
+
+  void EngineDirectory::Check(const IngestTranscoding& settings) const
+  {
+    const std::string path = std::string(INGEST_TRANSCODING) + ".";
+    const std::string name = ToLabel(settings.engine);
+    const bool isAny = settings.engine == EngineChoice::Automatic;
+    const std::vector<EngineVerdict> chosen = GetVerdicts(settings.engine);
+
+    if (!isAny && (chosen.empty() || !chosen.front().isAvailable))
+    {
+      std::string allowed = "\"auto\"";
+
+      for (const EngineVerdict& verdict : GetVerdicts())
+      {
+        allowed += verdict.isAvailable ? ", \"" + verdict.engine + "\"" : "";
+      }
+
+      throw SettingError::ForValue(path + "Engine", name,
+                                   allowed + "; \"" + name + "\": " + Explain(name, ""));
+    }
+
+    std::string written;
+    std::string switchedOff;
+
+    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    {
+      const bool isWritten = std::any_of(chosen.begin(), chosen.end(),
+                                         [&syntax](const EngineVerdict& verdict)
+                                         { return IsUsable(verdict, syntax.uid); });
+
+      if (isWritten && settings.transferSyntax == syntax.uid)
+      {
+        return;
+      }
+
+      written += isWritten ? (written.empty() ? "" : ", ") + std::string(syntax.name) : "";
+    }
+
+    if (settings.transferSyntax.empty())
+    {
+      return;
+    }
+
+    for (const EngineVerdict& verdict : chosen)
+    {
+      const SyntaxVerdict* const syntax = FindSyntax(verdict, settings.transferSyntax);
+
+      if (syntax != nullptr && syntax->state == SyntaxVerdict::State::SwitchedOff)
+      {
+        switchedOff += "; \"" + verdict.engine + "\" has it switched off: " + syntax->reason;
+      }
+    }
+
+    throw SettingError::ForValue(
+        path + "TransferSyntax", settings.transferSyntax,
+        "\"\" or what " + (isAny ? "the engines write" : "the engine \"" + name + "\" writes") +
+            " here: " + (written.empty() ? "nothing" : written) + switchedOff);
   }
 
 

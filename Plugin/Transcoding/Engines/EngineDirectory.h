@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Transcoding/Engines/TranscodingEngine.h"
+#include "Tuning/TuningDocument.h"
 
 #include <functional>
 #include <memory>
@@ -86,6 +87,11 @@ namespace OrthancPerf
     // Why Find gives nothing, in words
     std::string Explain(const std::string& name, const std::string& transferSyntax) const;
 
+    // Whether the engines can do what the settings ask for, as far as that does not depend on the
+    // images. Throws SettingError: an engine that is not available, or a transfer syntax that it
+    // does not write, or that its self-test switched off. Call when the engines have been tested.
+    void Check(const IngestTranscoding& settings) const;
+
     std::vector<EngineVerdict> GetVerdicts() const;
 
     // As ITranscodingEngine's, of all engines
@@ -93,6 +99,8 @@ namespace OrthancPerf
     void Tidy(TimePoint hanging) noexcept;
 
   private:
+    std::vector<EngineVerdict> GetVerdicts(EngineChoice choice) const;
+
     const Engines engines_;
     const Now now_;
     mutable std::mutex mutex_;
