@@ -139,6 +139,11 @@ namespace OrthancPerf
       WarnOfProbe();
     }
 
+    if (tuner_.IsProbeInstalled())
+    {
+      answers_.Install();
+    }
+
     const auto name = [context = orthanc_.GetContext()](const char* text)
     {
       thread_local const ThreadName name(context, text, ThreadName::Lifetime::OfOrthanc);
@@ -253,7 +258,8 @@ namespace OrthancPerf
     Guard("TuningChanged",
           [this, &tuning]
           {
-            LimitMemory(tuning.memory);  // first, as it cannot fail
+            answers_.SetLevels(tuning.answers);  // first, as neither of these can fail
+            LimitMemory(tuning.memory);
             TuneSockets(tuning.dicomSockets);
             transcoding_.SetSettings(tuning.ingestTranscoding);
 
@@ -273,8 +279,8 @@ namespace OrthancPerf
     RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
-                                         tuning_, configuration.allowTuning, tuner_, recorder_,
-                                         transcoding_.GetSources()});
+                                         tuning_, configuration.allowTuning, tuner_, answers_,
+                                         recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());

@@ -5,6 +5,7 @@
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/HealthWatch.h"
 #include "Advisor/MemoryWatch.h"
+#include "Answers/AnswerCompression.h"
 #include "Ingest/BackgroundThread.h"
 #include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
@@ -164,6 +165,7 @@ namespace OrthancPerf
     Journal journal_;
     MessageRecorder recorder_;
     DicomTuner tuner_;
+    AnswerCompression answers_;
     JobWatch jobWatch_;
     InstanceTracker tracker_;
     TranscodingContext transcoding_;

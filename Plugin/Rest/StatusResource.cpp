@@ -5,6 +5,7 @@
 #include "Advisor/MemoryWatch.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
+#include "Tuning/TuningSchema.h"
 
 namespace OrthancPerf
 {
@@ -106,6 +107,15 @@ namespace OrthancPerf
           sources.tuner.GetProbe().GetAdmission().GetFigures().limit != 0)
       {
         keys.append("Memory.IngestBudget");
+      }
+
+      for (const TuningKey& key : GetTuningKeys())
+      {
+        if (key.section == ANSWERS && !sources.answers.IsInstalled() &&
+            key.write(*sources.tuning.Get()) != BUFFER_DEFAULT)
+        {
+          keys.append(key.GetPath());
+        }
       }
 
       return keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Answers/AnswerCompression.h"
 #include "Ingest/InstanceTracker.h"
 #include "Metrics/RecentTraffic.h"
 #include "Network/DicomTuner.h"
@@ -34,6 +35,7 @@ namespace OrthancPerf
     const TuningStore& tuning;
     bool isTuningAllowed;  // "AllowTuning"
     const DicomTuner& tuner;
+    const AnswerCompression& answers;
     const MessageRecorder& recorder;
     TranscodingSources transcoding;
   };

@@ -99,10 +99,17 @@ namespace OrthancPerf
   }
 
 
+  bool AnswerTuning::operator==(const AnswerTuning& other) const
+  {
+    return archiveLevel == other.archiveLevel && httpLevel == other.httpLevel &&
+           previewLevel == other.previewLevel;
+  }
+
+
   bool Tuning::operator==(const Tuning& other) const
   {
     return dicomSockets == other.dicomSockets && ingestTranscoding == other.ingestTranscoding &&
-           memory == other.memory;
+           memory == other.memory && answers == other.answers;
   }
 
 

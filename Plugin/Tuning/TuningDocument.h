@@ -134,6 +134,18 @@ namespace OrthancPerf
   };
 
 
+  // How hard zlib is to compress what Orthanc answers with, 0 (not at all) to 9. Unset: as Orthanc
+  // asks it to.
+  struct AnswerTuning
+  {
+    std::optional<int> archiveLevel;
+    std::optional<int> httpLevel;
+    std::optional<int> previewLevel;
+
+    bool operator==(const AnswerTuning& other) const;
+  };
+
+
   // The tuning document: all that can be changed while Orthanc runs. A value; the members'
   // initial values are the plugin's defaults.
   struct Tuning
@@ -141,6 +153,7 @@ namespace OrthancPerf
     DicomSockets dicomSockets;
     IngestTranscoding ingestTranscoding;
     MemoryTuning memory;
+    AnswerTuning answers;
 
     bool operator==(const Tuning& other) const;
   };

@@ -179,6 +179,35 @@ namespace OrthancPerf
     };
 
 
+    // "default" is no level
+    struct DeflateLevelKind
+    {
+      static constexpr const char* TYPE = "string or integer";
+
+      static std::string GetAllowed()
+      {
+        return "\"default\" or " + DEFLATE_LEVEL_RANGE.Describe();
+      }
+
+      static bool Read(const Json::Value& value, std::optional<int>& level)
+      {
+        if (DEFLATE_LEVEL_RANGE.Contains(value))
+        {
+          level = value.asInt();
+          return true;
+        }
+
+        level = value == BUFFER_DEFAULT ? std::nullopt : level;
+        return value == BUFFER_DEFAULT;
+      }
+
+      static Json::Value Write(const std::optional<int>& level)
+      {
+        return level ? Json::Value(*level) : Json::Value(BUFFER_DEFAULT);
+      }
+    };
+
+
     struct EngineKind
     {
       static constexpr const char* TYPE = "string";
@@ -252,6 +281,7 @@ namespace OrthancPerf
     const auto makeSocketKey = GetMakerOfKeys(DICOM_SOCKETS, &Tuning::dicomSockets);
     const auto makeTranscodingKey = GetMakerOfKeys(INGEST_TRANSCODING, &Tuning::ingestTranscoding);
     const auto makeMemoryKey = GetMakerOfKeys(MEMORY, &Tuning::memory);
+    const auto makeAnswerKey = GetMakerOfKeys(ANSWERS, &Tuning::answers);
     static const std::vector<TuningKey> ALL = {
         MakeSettingKey<Tuning>(DICOM_SOCKETS, PRESET, PresetKind(), &Tuning::dicomSockets),
         makeSocketKey("TcpNoDelay", SwitchKind(), &Sockets::tcpNoDelay),
@@ -271,6 +301,9 @@ namespace OrthancPerf
         makeMemoryKey("IngestBudget", MemoryKind(), &MemoryTuning::ingestBudget),
         makeMemoryKey("IngestWaitSeconds", IntegerKind{INGEST_WAIT_RANGE},
                       &MemoryTuning::ingestWait),
+        makeAnswerKey("ArchiveLevel", DeflateLevelKind(), &AnswerTuning::archiveLevel),
+        makeAnswerKey("HttpLevel", DeflateLevelKind(), &AnswerTuning::httpLevel),
+        makeAnswerKey("PreviewLevel", DeflateLevelKind(), &AnswerTuning::previewLevel),
     };
     return ALL;
   }
@@ -278,7 +311,8 @@ namespace OrthancPerf
 
   const std::vector<std::string>& GetTuningSections()
   {
-    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY};
+    static const std::vector<std::string> ALL = {DICOM_SOCKETS, INGEST_TRANSCODING, MEMORY,
+                                                 ANSWERS};
     return ALL;
   }
 

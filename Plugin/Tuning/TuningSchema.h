@@ -14,9 +14,10 @@ namespace OrthancPerf
   constexpr const char* DICOM_SOCKETS = "DicomSockets";
   constexpr const char* INGEST_TRANSCODING = "IngestTranscoding";
   constexpr const char* MEMORY = "Memory";
+  constexpr const char* ANSWERS = "Answers";
   constexpr const char* PRESET = "Preset";  // sets all the other keys of the first section at once
   constexpr const char* BUFFER_AUTO = "auto";
-  constexpr const char* BUFFER_DEFAULT = "default";
+  constexpr const char* BUFFER_DEFAULT = "default";  // also of levels: as Orthanc has it
 
   // Sizes for setsockopt(2): below a page nothing works well; the kernel doubles the value in an
   // "int", so that it takes no more than INT_MAX / 2 (sock_setsockopt in net/core/sock.c).
@@ -36,6 +37,8 @@ namespace OrthancPerf
   constexpr IntegerRange SHARE_RANGE = {1, 100};
 
   constexpr IntegerRange INGEST_WAIT_RANGE = {1, 3600};
+
+  constexpr IntegerRange DEFLATE_LEVEL_RANGE = {0, 9};  // deflateInit() in zlib.h
 
   // Every key of the tuning document, "Preset" before the keys that it sets
   const std::vector<TuningKey>& GetTuningKeys();

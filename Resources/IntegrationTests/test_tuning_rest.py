@@ -20,7 +20,7 @@ def put(server: OrthancServer, body: Json) -> requests.Response:
 
 def test_get_answers_with_the_whole_document(orthanc: OrthancServer) -> None:
     tuning = orthanc.get_json(TUNING)
-    assert set(tuning) == {"DicomSockets", "IngestTranscoding", "Memory"}
+    assert set(tuning) == {"DicomSockets", "IngestTranscoding", "Memory", "Answers"}
     assert tuning["DicomSockets"]["TcpNoDelay"] is True
     assert tuning["DicomSockets"]["ReceiveBuffer"] == "auto"
     assert tuning["IngestTranscoding"]["LossyQuality"] == 90

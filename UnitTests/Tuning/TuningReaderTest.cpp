@@ -35,7 +35,9 @@ TEST(TuningReader, ShowsTheDefaultsOfTheDesign)
                       "IngestTranscoding": {"TransferSyntax": "", "Engine": "auto",
                         "Verify": false, "LossyQuality": 90,
                         "OfCompressed": false, "OrthancTranscoding": false},
-                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30}})"),
+                      "Memory": {"IngestBudget": 0, "IngestWaitSeconds": 30},
+                      "Answers": {"ArchiveLevel": "default", "HttpLevel": "default",
+                        "PreviewLevel": "default"}})"),
             ToJson(Tuning()));
 }
 

@@ -32,7 +32,7 @@ TEST(TuningSchema, HasEveryKeyOnce)
     EXPECT_FALSE(key.allowed.empty());
   }
 
-  EXPECT_EQ(16u, paths.size());
+  EXPECT_EQ(19u, paths.size());
   EXPECT_EQ(nullptr, FindTuningKey(DICOM_SOCKETS, "Engine"));
 }
 
@@ -93,6 +93,9 @@ TEST(TuningSchema, IntegersAreAcceptedUpToTheirLimits)
       {FindTuningKey(INGEST_TRANSCODING, "LossyQuality"), LOSSY_QUALITY_RANGE},
       {FindTuningKey(MEMORY, "IngestBudget"), MEMORY_RANGE},
       {FindTuningKey(MEMORY, "IngestWaitSeconds"), INGEST_WAIT_RANGE},
+      {FindTuningKey(ANSWERS, "ArchiveLevel"), DEFLATE_LEVEL_RANGE},
+      {FindTuningKey(ANSWERS, "HttpLevel"), DEFLATE_LEVEL_RANGE},
+      {FindTuningKey(ANSWERS, "PreviewLevel"), DEFLATE_LEVEL_RANGE},
   };
 
   for (const auto& [key, range] : cases)

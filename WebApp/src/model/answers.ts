@@ -200,10 +200,17 @@ export interface MemoryTuning {
   IngestWaitSeconds: number;
 }
 
+export interface AnswerTuning {
+  ArchiveLevel: number | string; // 0 to 9, or "default"
+  HttpLevel: number | string;
+  PreviewLevel: number | string;
+}
+
 export interface Tuning {
   DicomSockets: DicomSockets;
   IngestTranscoding: IngestTranscoding;
   Memory: MemoryTuning;
+  Answers: AnswerTuning;
 }
 
 // Where a value of the tuning comes from, and what it would be without the changes over REST

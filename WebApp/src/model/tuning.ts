@@ -13,7 +13,7 @@ interface SettingBase {
 }
 
 export interface Choice {
-  value: string;
+  value: string | number;
   label: string;
 }
 
@@ -71,7 +71,7 @@ export const SOCKET_SETTINGS: readonly Setting[] = [
   },
 ];
 
-export const TRANSFER_SYNTAXES: readonly Choice[] = [
+export const TRANSFER_SYNTAXES: readonly { value: string; label: string }[] = [
   { value: '', label: 'Store as received' },
   { value: '1.2.840.10008.1.2.4.70', label: 'JPEG Lossless, SV1' },
   { value: '1.2.840.10008.1.2.4.57', label: 'JPEG Lossless' },
@@ -139,7 +139,31 @@ export const MEMORY_SETTINGS: readonly Setting[] = [
   },
 ];
 
-const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS];
+// zlib's
+const LEVELS: readonly Choice[] = [
+  { value: 'default', label: 'Orthanc’s own' },
+  { value: 0, label: '0, not compressed' },
+  { value: 1, label: '1, fastest' },
+  ...[2, 3, 4, 5, 6, 7, 8].map((level) => ({ value: level, label: String(level) })),
+  { value: 9, label: '9, smallest' },
+];
+
+export const ANSWER_SETTINGS: readonly Setting[] = [
+  {
+    section: 'Answers', key: 'ArchiveLevel', kind: 'choice', label: 'Archives', choices: LEVELS,
+    explanation: 'ZIP archives and media; with any level, images that are compressed already are not compressed again. Orthanc’s own level is 6',
+  },
+  {
+    section: 'Answers', key: 'HttpLevel', kind: 'choice', label: 'Answers over HTTP', choices: LEVELS,
+    explanation: 'What goes out as gzip because the client accepts it. Orthanc’s own level is 6',
+  },
+  {
+    section: 'Answers', key: 'PreviewLevel', kind: 'choice', label: 'Previews', choices: LEVELS,
+    explanation: 'PNG pictures of images. Orthanc’s own level is 6',
+  },
+];
+
+const ALL_SETTINGS = [...SOCKET_SETTINGS, ...TRANSCODING_SETTINGS, ...MEMORY_SETTINGS, ...ANSWER_SETTINGS];
 
 export function nameSyntax(uid: string): string {
   return TRANSFER_SYNTAXES.find((choice) => choice.value === uid)?.label ?? uid;

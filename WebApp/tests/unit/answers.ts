@@ -63,5 +63,6 @@ export function makeTuning(sockets: Partial<Tuning['DicomSockets']> = {}): Tunin
       OrthancTranscoding: false,
     },
     Memory: { IngestBudget: 0, IngestWaitSeconds: 30 },
+    Answers: { ArchiveLevel: 'default', HttpLevel: 'default', PreviewLevel: 'default' },
   };
 }

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Answers/AnswerCompression.h"
+
+#include "Dicom/TransferSyntax.h"
+#include "Ingest/Clock.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <dlfcn.h>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::array<const char*, DEFLATED_ANSWER_COUNT> LABELS = {"archive", "http",
+                                                                       "preview"};
+
+    // The first members of z_stream (zlib.h), which every program is compiled with
+    struct ZStream
+    {
+      const unsigned char* input;
+      unsigned int inputSize;
+      unsigned long totalInput;
+      unsigned char* output;
+      unsigned int outputSize;
+    };
+
+    using DeflateInit = int (*)(ZStream* stream, int level, int method, int windowBits,
+                                int memoryLevel, int strategy, const char* version, int size);
+    using Deflate = int (*)(ZStream* stream, int flush);
+    using DeflateParams = int (*)(ZStream* stream, int level, int strategy);
+
+    // Set before anything is redirected, and kept for ever
+    struct Zlib
+    {
+      DeflateInit deflateInit = nullptr;
+      Deflate deflate = nullptr;
+      DeflateParams deflateParams = nullptr;
+
+      bool Load() noexcept
+      {
+        // RTLD_NOLOAD: only if Orthanc has it. Never closed, as a hook may be under way.
+        void* const library = dlopen("libz.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+        if (library != nullptr && deflateInit == nullptr)
+        {
+          deflate = reinterpret_cast<Deflate>(dlsym(library, "deflate"));
+          deflateParams = reinterpret_cast<DeflateParams>(dlsym(library, "deflateParams"));
+          deflateInit = reinterpret_cast<DeflateInit>(dlsym(library, "deflateInit2_"));
+        }
+
+        return deflate != nullptr && deflateParams != nullptr && deflateInit != nullptr;
+      }
+    };
+
+    struct Kind
+    {
+      static constexpr int UNSET = -2;  // -1 is zlib's own default
+
+      std::atomic<int> level = UNSET;
+      std::atomic<std::uint64_t> bytes = 0;
+      std::atomic<std::uint64_t> compressed = 0;
+      std::atomic<std::uint64_t> written = 0;
+      std::atomic<std::int64_t> nanoseconds = 0;
+    };
+
+    // The stream that this thread has begun last: Orthanc ends one before it begins the next
+    struct CurrentStream
+    {
+      const ZStream* stream = nullptr;
+      DeflatedAnswer answer = DeflatedAnswer::Archive;
+      bool isNew = false;         // nothing was deflated yet
+      bool isCompressed = false;  // a member that is compressed already
+    };
+
+    Zlib zlib;
+    std::array<Kind, DEFLATED_ANSWER_COUNT> kinds;
+    thread_local CurrentStream current;
+
+    Kind& GetKind(DeflatedAnswer answer) noexcept
+    {
+      return kinds[static_cast<std::size_t>(answer)];
+    }
+
+    void Count(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept
+    {
+      counter.fetch_add(count, std::memory_order_relaxed);
+    }
+
+    int OnDeflateInit(ZStream* stream, int level, int method, int windowBits, int memoryLevel,
+                      int strategy, const char* version, int size) noexcept
+    {
+      current = {};
+
+      if (const std::optional<DeflatedAnswer> answer = RecognizeAnswer(level, windowBits))
+      {
+        current = {stream, *answer, true, false};
+        const int wanted = GetKind(*answer).level.load(std::memory_order_relaxed);
+        level = wanted == Kind::UNSET ? level : wanted;
+      }
+
+      return zlib.deflateInit(stream, level, method, windowBits, memoryLevel, strategy, version,
+                              size);
+    }
+
+    // minizip hands a member over in one piece, as Orthanc does to it. Before the first byte is
+    // deflated, deflateParams() writes nothing.
+    void BeginMember(ZStream* stream) noexcept
+    {
+      constexpr int DEFAULT_STRATEGY = 0;
+      current.isNew = false;
+      current.isCompressed = IsCompressedMember(stream->input, stream->inputSize);
+
+      if (current.isCompressed &&
+          GetKind(DeflatedAnswer::Archive).level.load(std::memory_order_relaxed) != Kind::UNSET)
+      {
+        zlib.deflateParams(stream, 0, DEFAULT_STRATEGY);
+      }
+    }
+
+    int OnDeflate(ZStream* stream, int flush) noexcept
+    {
+      if (stream == nullptr || stream != current.stream)
+      {
+        return zlib.deflate(stream, flush);
+      }
+
+      if (current.isNew && current.answer == DeflatedAnswer::Archive && stream->inputSize > 0)
+      {
+        BeginMember(stream);
+      }
+
+      const unsigned int input = stream->inputSize;
+      const unsigned int output = stream->outputSize;
+      const TimePoint from = Clock::now();
+      const int result = zlib.deflate(stream, flush);
+      const std::chrono::nanoseconds time = Clock::now() - from;
+
+      Kind& kind = GetKind(current.answer);
+      Count(kind.bytes, input - stream->inputSize);
+      Count(kind.compressed, current.isCompressed ? input - stream->inputSize : 0);
+      Count(kind.written, output - stream->outputSize);
+      kind.nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
+      return result;
+    }
+
+    std::vector<Redirection> GetRedirections()
+    {
+      return {{"deflateInit2_", reinterpret_cast<void*>(&OnDeflateInit)},
+              {"deflate", reinterpret_cast<void*>(&OnDeflate)}};
+    }
+
+    bool BeginsWith(std::string_view text, std::string_view begin) noexcept
+    {
+      return text.substr(0, begin.size()) == begin;
+    }
+
+    bool IsExecutable(const std::string& path)
+    {
+      return path.empty();
+    }
+
+    // Which Debian's Orthanc has outside: libpng, and minizip in 1.13.0
+    bool IsLibraryOfOrthanc(const std::string& path)
+    {
+      const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+      return BeginsWith(name, "libminizip.so") || BeginsWith(name, "libpng");
+    }
+
+    bool HasBegun(const GotPatcher& patcher)
+    {
+      const std::vector<RedirectionState> states = patcher.GetStates();
+      return states[0].slots > 0 && states[1].slots > 0;
+    }
+
+    std::size_t ReadShort(const unsigned char* bytes) noexcept
+    {
+      return bytes[0] + (std::size_t{bytes[1]} << 8U);
+    }
+  }
+
+
+  const char* ToLabel(DeflatedAnswer answer)
+  {
+    return LABELS.at(static_cast<std::size_t>(answer));
+  }
+
+
+  std::optional<DeflatedAnswer> RecognizeAnswer(int level, int windowBits) noexcept
+  {
+    constexpr int WINDOW = 15;  // MAX_WBITS
+    constexpr int SMALLEST_WINDOW = 8;
+    constexpr int GZIP = 16;
+    constexpr int OF_ORTHANC = 6;  // DeflateBaseCompressor, ZipWriter
+    constexpr int OF_ZLIB = -1;    // Z_DEFAULT_COMPRESSION
+
+    if (level == OF_ORTHANC && windowBits == -WINDOW)
+    {
+      return DeflatedAnswer::Archive;
+    }
+
+    if (level == OF_ORTHANC && windowBits == WINDOW + GZIP)
+    {
+      return DeflatedAnswer::Http;
+    }
+
+    if (level == OF_ZLIB && windowBits >= SMALLEST_WINDOW && windowBits <= WINDOW)
+    {
+      return DeflatedAnswer::Preview;
+    }
+
+    return std::nullopt;
+  }
+
+
+  // The File Meta Information: Explicit VR Little Endian, in the order of its tags (DICOM PS3.10
+  // section 7.1); lengths of two bytes, but for OB and the like, of four behind two unused ones
+  // (PS3.5 section 7.1.2)
+  bool IsCompressedMember(const void* data, std::size_t size) noexcept
+  {
+    constexpr std::size_t PREAMBLE = 128;
+    constexpr std::size_t HEADER = 8;
+    constexpr std::size_t LONG_HEADER = 12;
+    constexpr std::size_t META_GROUP = 2;
+    constexpr std::size_t TRANSFER_SYNTAX = 0x10;
+    constexpr std::string_view JPEG_AND_VIDEO = "1.2.840.10008.1.2.4.";  // PS3.6 table A-1
+    const auto* const bytes = static_cast<const unsigned char*>(data);
+    std::size_t position = PREAMBLE + 4;
+
+    if (size < position || std::memcmp(bytes + PREAMBLE, "DICM", 4) != 0)
+    {
+      return false;
+    }
+
+    while (size - position >= LONG_HEADER && ReadShort(bytes + position) == META_GROUP)
+    {
+      const unsigned char* const element = bytes + position;
+      const bool isLong =
+          std::memcmp(element + 4, "OB", 2) == 0 || std::memcmp(element + 4, "UN", 2) == 0;
+      const std::size_t header = isLong ? LONG_HEADER : HEADER;
+      const std::size_t length = isLong ? ReadShort(element + 8) + (ReadShort(element + 10) << 16U)
+                                        : ReadShort(element + 6);
+
+      if (length > size - position - header)
+      {
+        return false;
+      }
+
+      if (ReadShort(element + 2) == TRANSFER_SYNTAX)
+      {
+        std::string_view uid(reinterpret_cast<const char*>(element) + header, length);
+        uid = uid.substr(0, uid.find_last_not_of(std::string_view("\0 ", 2)) + 1);
+        return BeginsWith(uid, JPEG_AND_VIDEO) || uid == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
+      }
+
+      position += header + length;
+    }
+
+    return false;
+  }
+
+
+  AnswerCompression::AnswerCompression() :
+    orthanc_(GetRedirections(), &kinds, &IsExecutable),
+    libraries_(GetRedirections(), &kinds, &IsLibraryOfOrthanc)
+  {
+  }
+
+
+  AnswerCompression::~AnswerCompression()
+  {
+    SetLevels({});
+  }
+
+
+  void AnswerCompression::Install()
+  {
+    if (zlib.Load())
+    {
+      orthanc_.Refresh();
+
+      if (HasBegun(orthanc_))
+      {
+        libraries_.Refresh();
+      }
+    }
+  }
+
+
+  bool AnswerCompression::IsInstalled() const
+  {
+    return HasBegun(orthanc_);
+  }
+
+
+  void AnswerCompression::SetLevels(const AnswerTuning& tuning) noexcept
+  {
+    GetKind(DeflatedAnswer::Archive).level = tuning.archiveLevel.value_or(Kind::UNSET);
+    GetKind(DeflatedAnswer::Http).level = tuning.httpLevel.value_or(Kind::UNSET);
+    GetKind(DeflatedAnswer::Preview).level = tuning.previewLevel.value_or(Kind::UNSET);
+  }
+
+
+  DeflatedTotals AnswerCompression::GetTotals(DeflatedAnswer answer) noexcept
+  {
+    const Kind& kind = GetKind(answer);
+    return {kind.bytes, kind.compressed, kind.written, std::chrono::nanoseconds(kind.nanoseconds)};
+  }
+}

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers: zlib's levels of archives, of gzip and of previews, and nothing but the levels."""
+
+import gzip
+import io
+import shutil
+import subprocess
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Picture
+
+from conftest import MakeSeries, StartOrthanc
+from harness import clients
+from harness.images import list_pydicom_files
+from harness.orthanc import Json, OrthancServer
+from harness.transcoding import JPEG_LOSSLESS_SV1, change, renew, tune
+
+KEYS = ("ArchiveLevel", "HttpLevel", "PreviewLevel")
+LEVELS: list[Json] = ["default", *range(10)]
+
+# Of pydicom's: each loads into Orthanc and has pixels
+RAW = ["MR_small.dcm", "CT_small.dcm", "rtdose.dcm", "examples_rgb_color.dcm"]
+RLE = ["MR_small_RLE.dcm", "SC_rgb_rle_2frame.dcm"]
+COMPRESSED = [
+    "JPEG2000.dcm",
+    "JPGExtended.dcm",
+    "MR_small_jp2klossless.dcm",
+    "MR_small_jpeg_ls_lossless.dcm",
+    "SC_rgb_small_odd_jpeg.dcm",
+    "examples_ybr_color.dcm",
+    "image_dfl.dcm",
+]
+
+# 1.12.2 and newer compress nothing over HTTP by default
+COMPRESSING = {"HttpCompressionEnabled": True}
+
+
+@dataclass
+class Member:
+    """What an archive says of a member, but for its time, and the bytes that it has of it."""
+
+    name: str
+    header: tuple[Json, ...]
+    raw: bytes
+    content: bytes
+
+    def begins_with_a_stored_block(self) -> bool:
+        """BTYPE is 00: RFC 1951 section 3.2.3."""
+        return self.raw[0] >> 1 & 3 == 0
+
+
+def read_members(archive: bytes) -> list[Member]:
+    """Reads every member with its checksum verified, and checks what other programs say of it."""
+    members = []
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        assert file.testzip() is None
+        for info in file.infolist():
+            # The local header: APPNOTE.TXT section 4.3.7
+            name, extra = (
+                int.from_bytes(archive[info.header_offset + at :][:2], "little") for at in (26, 28)
+            )
+            begin = info.header_offset + 30 + name + extra
+            local = archive[info.header_offset + 4 : info.header_offset + 10]
+            header = (info.compress_type, info.flag_bits, info.extract_version, info.create_version)
+            header += (info.extra, extra, info.external_attr, info.internal_attr, local)
+            raw = archive[begin : begin + info.compress_size]
+            members.append(Member(info.filename, header, raw, file.read(info)))
+    return members
+
+
+def check_by_other_programs(archive: bytes, folder: Path) -> None:
+    path = folder / "archive.zip"
+    path.write_bytes(archive)
+    for command in (["unzip", "-tqq"], ["7z", "t"], ["bsdtar", "-xOf"]):
+        if shutil.which(command[0]):
+            subprocess.run([*command, path], check=True, capture_output=True, timeout=60)
+
+
+def set_levels(server: OrthancServer, level: Json) -> None:
+    answer = server.request("PUT", "/perf/tuning", json={"Answers": dict.fromkeys(KEYS, level)})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["Answers"] == dict.fromkeys(KEYS, level)
+
+
+def fetch_archive(server: OrthancServer, route: str = "archive") -> bytes:
+    """All that is stored."""
+    resources = {"Resources": server.get_json("/studies"), "Synchronous": True}
+    answer = server.request("POST", f"/tools/create-{route}", json=resources)
+    answer.raise_for_status()
+    return answer.content
+
+
+def fetch_compressed(server: OrthancServer, path: str) -> bytes:
+    """The bytes of the gzip, as they came."""
+    with server.get(path, headers={"Accept-Encoding": "gzip"}, stream=True) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        return answer.raw.read(decode_content=False)
+
+
+def fetch_preview(server: OrthancServer, instance: str, kind: str = "preview") -> bytes:
+    """Empty if Orthanc cannot decode the instance, such as JPEG 2000 without a plugin for it."""
+    answer = server.get(f"/instances/{instance}/{kind}", headers={"Accept": "image/png"})
+    assert answer.status_code in {200, 415}
+    return answer.content if answer.status_code == 200 else b""
+
+
+def read_pixels(png: bytes) -> np.ndarray:
+    return np.asarray(Picture.open(io.BytesIO(png)))
+
+
+@pytest.fixture(scope="module")
+def contents(make_series: MakeSeries) -> dict[str, bytes]:
+    files = {path.name: path for path in list_pydicom_files()}
+    # Some are the same instance in several transfer syntaxes
+    found = {name: change(files[name], renew) for name in [*RAW, *RLE, *COMPRESSED]}
+    return {"ct.dcm": make_series("answers", 1)[0].read_bytes()} | found
+
+
+@pytest.fixture
+def orthanc(start_orthanc: StartOrthanc, contents: dict[str, bytes]) -> OrthancServer:
+    server = start_orthanc(options=COMPRESSING)
+    clients.upload(server, list(contents.values()))
+    return server
+
+
+def fetch_all(server: OrthancServer) -> Json:
+    """Whatever has a level, but for the times in an archive, and the order of its members."""
+    members = sorted(read_members(fetch_archive(server)), key=lambda member: member.name)
+    members += [m for m in read_members(fetch_archive(server, "media")) if m.name != "DICOMDIR"]
+    instances = sorted(server.get_json("/instances"))
+    return {
+        "members": [(member.name, member.header, member.raw) for member in members],
+        "gzip": [fetch_compressed(server, f"/instances/{one}/file") for one in instances],
+        "previews": [fetch_preview(server, one) for one in instances],
+        "stored": [
+            server.get(f"/instances/{one}/attachments/dicom/compressed-data").content
+            for one in instances
+        ],
+    }
+
+
+def test_with_nothing_set_each_byte_is_what_it_is_without_the_plugin(
+    start_orthanc: StartOrthanc, contents: dict[str, bytes], tmp_path: Path
+) -> None:
+    options = COMPRESSING | {"StorageCompression": True}
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    with OrthancServer(folder, options=options) as plain:
+        clients.upload(plain, list(contents.values()))
+        expected = fetch_all(plain)
+    assert len(expected["stored"]) == len(contents)
+
+    orthanc = start_orthanc(options=options)
+    clients.upload(orthanc, list(contents.values()))
+    assert fetch_all(orthanc) == expected
+
+    # A level leaves nothing behind, and never touches what is stored
+    set_levels(orthanc, 0)
+    orthanc.delete_all()
+    clients.upload(orthanc, list(contents.values()))
+    changed = fetch_all(orthanc)
+    assert changed.pop("stored") == expected["stored"]
+    assert all(changed[kind] != expected[kind] for kind in changed)
+    assert orthanc.request("DELETE", "/perf/tuning").status_code == 200
+    assert fetch_all(orthanc) == expected
+
+
+@pytest.mark.parametrize("route", ["archive", "media"])
+def test_an_archive_of_each_level_has_the_same_members(
+    orthanc: OrthancServer, contents: dict[str, bytes], tmp_path: Path, route: str
+) -> None:
+    sizes, headers = {}, {}
+    for level in LEVELS:
+        set_levels(orthanc, level)
+        archive = fetch_archive(orthanc, route)
+        check_by_other_programs(archive, tmp_path)
+        members = [member for member in read_members(archive) if member.name != "DICOMDIR"]
+        assert sorted(member.content for member in members) == sorted(contents.values())
+        sizes[level] = {member.content: len(member.raw) for member in members}
+        headers[level] = {member.name: member.header for member in members}
+
+    assert all(header == headers["default"] for header in headers.values())
+    ct = contents["ct.dcm"]
+    assert sizes[0][ct] > len(ct)
+    assert len({sizes[level][ct] for level in (0, 1, 6)}) == 3
+    assert sizes[6][ct] == sizes["default"][ct]
+
+
+def test_members_that_are_compressed_already_are_stored(
+    orthanc: OrthancServer, contents: dict[str, bytes]
+) -> None:
+    names = {content: name for name, content in contents.items()}
+
+    def list_stored() -> set[str]:
+        members = read_members(fetch_archive(orthanc))
+        return {names[one.content] for one in members if one.begins_with_a_stored_block()}
+
+    assert list_stored() == set()
+    set_levels(orthanc, 6)
+    assert list_stored() == set(COMPRESSED)
+    set_levels(orthanc, "default")
+    assert list_stored() == set()
+
+
+def test_what_the_plugin_has_transcoded_is_stored(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc()
+    tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
+    clients.upload(orthanc, [image.read_bytes() for image in make_series("answers", 3)])
+    set_levels(orthanc, 1)
+    assert all(one.begins_with_a_stored_block() for one in read_members(fetch_archive(orthanc)))
+
+
+def test_gzip_of_each_level_is_the_same_file(
+    orthanc: OrthancServer, contents: dict[str, bytes]
+) -> None:
+    ct = contents["ct.dcm"]
+    instance = next(one for one in orthanc.get_json("/instances") if orthanc.get_file(one) == ct)
+    sizes = {}
+    for level in LEVELS:
+        set_levels(orthanc, level)
+        answer = fetch_compressed(orthanc, f"/instances/{instance}/file")
+        assert gzip.decompress(answer) == ct
+        sizes[level] = len(answer)
+        frame = orthanc.get(f"/instances/{instance}/frames/0/raw.gz").content
+        assert gzip.decompress(frame) == ct[-512 * 512 * 2 :]
+    assert sizes[0] > len(ct)
+    assert sizes[6] == sizes["default"]
+    assert len({sizes[level] for level in (0, 1, 6)}) == 3
+
+
+@pytest.mark.parametrize("kind", ["preview", "image-uint8", "image-uint16"])
+def test_previews_of_each_level_have_the_same_pixels(orthanc: OrthancServer, kind: str) -> None:
+    set_levels(orthanc, "default")
+    pictures = {one: fetch_preview(orthanc, one, kind) for one in orthanc.get_json("/instances")}
+    pictures = {instance: picture for instance, picture in pictures.items() if picture}
+    assert len(pictures) > len(RAW)
+    for instance, expected in pictures.items():
+        for level in (0, 1, 6, 9):
+            set_levels(orthanc, level)
+            png = fetch_preview(orthanc, instance, kind)
+            assert np.array_equal(read_pixels(png), read_pixels(expected))
+            assert (level != 0) or len(png) > len(expected)
+            assert (level != 6) or png == expected
+
+
+def test_a_level_is_live(orthanc: OrthancServer) -> None:
+    """Also for an archive that is under way: each member has what is in force when it begins."""
+    sizes = []
+    for level in (0, 9, 0):
+        set_levels(orthanc, level)
+        sizes.append(len(fetch_archive(orthanc)))
+    assert sizes[0] == sizes[2] > sizes[1]
+
+
+@pytest.mark.parametrize("level", [10, -1, "6", True, 1.5, "fast"])
+def test_no_other_level_is_taken(orthanc: OrthancServer, level: Json) -> None:
+    answer = orthanc.request("PUT", "/perf/tuning", json={"Answers": {"HttpLevel": level}})
+    assert answer.status_code == 400
+    assert answer.json()["Allowed"] == '"default" or an integer from 0 to 9'
+
+
+def test_levels_are_configured_as_all_else(
+    start_orthanc: StartOrthanc, contents: dict[str, bytes]
+) -> None:
+    orthanc = start_orthanc(perf={"Tuning": {"Answers": {"ArchiveLevel": 0}}})
+    clients.upload(orthanc, [contents["ct.dcm"]])
+    assert read_members(fetch_archive(orthanc))[0].begins_with_a_stored_block()
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
+
+
+def test_without_the_probe_levels_are_kept_without_effect(
+    start_orthanc: StartOrthanc, contents: dict[str, bytes]
+) -> None:
+    orthanc = start_orthanc(perf={"SocketProbe": False})
+    clients.upload(orthanc, [contents["ct.dcm"]])
+    before = fetch_archive(orthanc)
+    assert (
+        "Answers.ArchiveLevel" not in orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+    )
+    set_levels(orthanc, 0)
+    not_in_effect = orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"]
+    assert {f"Answers.{key}" for key in KEYS} <= set(not_in_effect)
+    assert len(fetch_archive(orthanc)) == len(before)
