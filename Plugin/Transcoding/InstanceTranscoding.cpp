@@ -126,7 +126,7 @@ namespace OrthancPerf
     // Deflated files have to be inflated to see whether they have pixels
     std::string reason = FindReasonToLeaveAlone(target);
 
-    if (reason.empty() && image_.isDeflated && Inflate())
+    if (reason.empty() && image_.isDeflated && InflateReceived())
     {
       ImageDescription inflated = image_;
       inflated.transferSyntax = {};
@@ -192,7 +192,7 @@ namespace OrthancPerf
       return Leave(Outcome::Declined, "", target, NOT_DICOM);
     }
 
-    if (image_.isDeflated && inflated_.empty() && !Inflate())
+    if (image_.isDeflated && inflated_.empty() && !InflateReceived())
     {
       return Leave(Outcome::Declined, "", target, "deflated, and not inflated: " + problem_);
     }
@@ -211,31 +211,43 @@ namespace OrthancPerf
   }
 
 
+  // The file in Explicit VR Little Endian, or why there is none
+  EngineResult InstanceTranscoding::Inflate(std::string_view deflated) const
+  {
+    constexpr const char* INFLATED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
+    EngineResult result = Uncompress(surroundings_.engines.FindAll(INFLATED), deflated.data(),
+                                     deflated.size(), surroundings_.deadline);
+
+    if (result.outcome == Outcome::Transcoded)
+    {
+      const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
+      const std::string flaw = FindFlaw(check, INFLATED, identity_.sopInstanceUid.data());
+      return flaw.empty() ? result : EngineResult::MakeDeclined(flaw);
+    }
+
+    return result;
+  }
+
+
   // Afterwards "image_" describes what was deflated
-  bool InstanceTranscoding::Inflate()
+  bool InstanceTranscoding::InflateReceived()
   {
     if (!problem_.empty())
     {
       return false;
     }
 
-    EngineResult result =
-        Uncompress(surroundings_.engines.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN),
-                   received_.data(), received_.size(), surroundings_.deadline);
-    const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
-    problem_ = result.outcome == Outcome::Transcoded
-                   ? FindFlaw(check, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN,
-                              identity_.sopInstanceUid.data())
-                   : result.reason;
+    EngineResult result = Inflate(received_);
 
-    if (!problem_.empty())
+    if (result.outcome != Outcome::Transcoded)
     {
+      problem_ = result.reason;
       return false;
     }
 
     inflated_ = std::move(result.file);
     image_ = DescribeImage(inflated_.data(), inflated_.size());
-    identity_.hasher = check.hasher;
+    identity_.hasher = CheckDicomFile(inflated_.data(), inflated_.size()).hasher;
     return true;
   }
 
@@ -356,6 +368,7 @@ namespace OrthancPerf
                                            const std::string& target,
                                            Transcoding& transcoding) const
   {
+    const bool isDeflated = target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
     const DicomFileCheck check = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
     transcoding.identity = static_cast<const InstanceIdentity&>(check);
     std::string flaw = FindFlaw(check, target, identity_.sopInstanceUid.data());
@@ -370,7 +383,7 @@ namespace OrthancPerf
 
     if (flaw.empty())
     {
-      flaw = FindChange(check, transcoding.file);
+      flaw = FindChange(check, transcoding.file, isDeflated);
 
       if (!flaw.empty())
       {
@@ -396,10 +409,19 @@ namespace OrthancPerf
 
 
   // For Orthanc, it would be another instance, or show something else
-  std::string InstanceTranscoding::FindChange(const DicomFileCheck& check,
-                                              const std::string& file) const
+  std::string InstanceTranscoding::FindChange(const DicomFileCheck& check, const std::string& file,
+                                              bool isDeflated) const
   {
-    if (check.verdict == DicomFileVerdict::Readable &&
+    if (isDeflated)
+    {
+      const EngineResult result = Inflate(file);
+      return result.outcome == Outcome::Transcoded
+                 ? FindChange(CheckDicomFile(result.file.data(), result.file.size()), result.file,
+                              false)
+                 : "deflated, and not inflated again: " + result.reason;
+    }
+
+    if (check.verdict != DicomFileVerdict::Readable ||
         !check.hasher.HasSameIdentifiers(identity_.hasher))
     {
       return "Orthanc would have other identifiers for it";

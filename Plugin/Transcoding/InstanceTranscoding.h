@@ -57,7 +57,8 @@ namespace OrthancPerf
     Transcoding Leave(TranscodingOutcome outcome, const std::string& engine,
                       const std::string& target, const std::string& reason);
     std::string FindReasonToLeaveAlone(const std::string& target) const;
-    bool Inflate();
+    EngineResult Inflate(std::string_view deflated) const;
+    bool InflateReceived();
     std::string_view GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
     Transcoding TryNamedEngine(const std::string& name, const std::string& target);
@@ -65,7 +66,8 @@ namespace OrthancPerf
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
     std::string Examine(const ITranscodingEngine& engine, const std::string& target,
                         Transcoding& transcoding) const;
-    std::string FindChange(const DicomFileCheck& check, const std::string& file) const;
+    std::string FindChange(const DicomFileCheck& check, const std::string& file,
+                           bool isDeflated) const;
     std::string Verify(const ITranscodingEngine& engine, const std::string& target,
                        const std::string& file) const;
     std::string Derive(const std::string& target, Transcoding& transcoding) const;

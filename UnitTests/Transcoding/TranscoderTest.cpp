@@ -130,12 +130,13 @@ namespace OrthancPerf
     };
 
 
-    // Whatever is deflated, it takes for this file
+    // Whatever is deflated, it takes for this file, or what it was asked to deflate last
     class Inflater : public FakeEngine
     {
     public:
-      Inflater(const char* name, std::string inflated) :
-        FakeEngine(name),
+      Inflater(const char* name, std::string inflated, const char* compressed = RLE) :
+        FakeEngine(name, {EXPLICIT_LITTLE_ENDIAN, compressed}),
+        isDeflating_(compressed == std::string(DEFLATED)),
         inflated_(std::move(inflated))
       {
       }
@@ -143,6 +144,12 @@ namespace OrthancPerf
       EngineResult Transcode(const void* data, std::size_t size,
                              const TranscodingTarget& target) const noexcept override
       {
+        if (target.transferSyntax == DEFLATED && isDeflating_)
+        {
+          inflated_.assign(static_cast<const char*>(data), size);
+          return EngineResult::MakeTranscoded(DicomFileBuilder::FileMeta(DEFLATED) + "\3\0");
+        }
+
         const bool isDeflated = DescribeImage(data, size).isDeflated;
         const std::string& source = inflated_;
         return isDeflated ? FakeEngine::Transcode(source.data(), source.size(), target)
@@ -150,7 +157,8 @@ namespace OrthancPerf
       }
 
     private:
-      const std::string inflated_;
+      const bool isDeflating_;
+      mutable std::string inflated_;
     };
 
 
@@ -713,6 +721,38 @@ namespace OrthancPerf
                                  "pixels",
                 transcoding.report.reason);
     }
+  }
+
+
+  TEST_F(TranscoderTest, WhatWouldHaveOtherIdentifiersIsStoredAsReceivedInsteadOfDeflated)
+  {
+    auto engine = std::make_unique<Inflater>("dcmtk", "", DEFLATED);
+    Inflater& deflater = *engine;
+    Engines installed;
+    installed.push_back(std::move(engine));
+    EngineDirectory directory(std::move(installed));
+    directory.TestAll();
+    Transcoder transcoder(directory, nullptr);
+    IngestTranscoding settings;
+    settings.transferSyntax = DEFLATED;
+    settings.engine = EngineChoice::Dcmtk;
+    transcoder.SetSettings(settings);
+
+    const auto send = [&](DicomTag tag)
+    {
+      deflater.Changes([tag](DataSetEditor& editor) { editor.Set(tag, "LO", "1.2"); });
+      return transcoder.TranscodeIncoming(source_.data(), source_.size());
+    };
+
+    EXPECT_EQ(DEFLATED, GetSyntax(send(IMAGE_COMMENTS).file));
+
+    for (const DicomTag tag : {0x00100020, 0x0020000d, 0x0020000e})
+    {
+      ExpectLeftAlone(send(tag), Outcome::Declined, "Orthanc would have other identifiers for it");
+    }
+
+    ExpectLeftAlone(send(0x00080018), Outcome::Declined,
+                    "deflated, and not inflated again: wrote another SOP Instance UID");
   }
 
 
