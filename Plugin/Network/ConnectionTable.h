@@ -50,11 +50,6 @@ namespace OrthancPerf
       return connections_[fd];
     }
 
-    Connection& At(std::size_t fd) noexcept
-    {
-      return connections_[fd];
-    }
-
     std::size_t GetCapacity() const noexcept
     {
       return capacity_;
