@@ -90,7 +90,7 @@ list_left_out()
   local name
   for name in PERF_ROOTS PERF_PACKAGE_ROOTS PERF_ARM64_ROOT
   do
-    [[ -n ${!name:-} ]] || echo "LEFT OUT  $name names no root file system (testing.md)"
+    [[ -n ${!name:-} ]] || echo "LEFT OUT  $name names no root file system (CONTRIBUTING.md)"
   done
   compgen -G "build/portable/orthanc-perf-*-linux-$(uname -m).tar.gz" > /dev/null \
     || echo "LEFT OUT  no archive in build/portable (Resources/build-portable.sh)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # test-parts.sh PART: what Resources/CMake/TestParts.cmake has ctest(1) run, after a build; what it says
-# goes to build/test-run/PART.log as well. Resources/Documentation/testing.md says what each part finds.
+# goes to build/test-run/PART.log as well. CONTRIBUTING.md says what each part finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

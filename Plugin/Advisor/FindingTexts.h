@@ -30,7 +30,7 @@ namespace OrthancPerf
   //     "Explanation": "That is {SyncShare share} of an instance's time.",
   //     "Remedy": {"Kind": "Configuration", "Document": {"SyncStorageArea": false}, "Text": "…"},
   //     "Variants": {"remote": {"Explanation": "…"}},  // what is different in a variant
-  //     "Documentation": {…}}                          // the row of Documentation/advice.md
+  //     "Documentation": {…}}                          // the row of Documentation/reference.md
   //
   // A text may be a list of sentences. {Name} stands for a figure or a word of the judgement. A
   // unit behind the name says how a number is written:

@@ -34,7 +34,7 @@ namespace OrthancPerf
   };
 
   // One family of GET /perf/metrics. To add one, add a row to MetricTable.cpp, and its line to
-  // metrics.md, which a unit test compares with the table.
+  // reference.md, which a unit test compares with the table.
   struct MetricRow
   {
     std::string name;

@@ -6,12 +6,13 @@
     make-page.py reliability [FOLDER...]  of tables/reliability.md: the folder of PERF_RELIABILITY
     make-page.py soak [FOLDER]            of measurements.md: the folder of PERF_SOAK_RESULTS
     make-page.py database [FOLDER]        of measurements.md: the folder of PERF_DATABASE_RESULTS
+    make-page.py reference                of reference.md: of the code and its data files
     make-page.py matrix                   tables/transcoding.md, by a run of a minute
     make-page.py picture                  dashboard.png, by a run of two, with Chromium
 
 For build/venv/bin/python. What is given is added to the file in tables/ that keeps it (soak,
 database: replaces it; reliability: row by row); without, the table is made of that file alone. The
-last two need the plugin to be built.
+last three need the plugin or its unit tests to be built.
 """
 
 import argparse
@@ -29,7 +30,7 @@ ROOT = DOCUMENTATION.parents[1]
 PLUGIN = ROOT / "build" / "libOrthancPerf.so"
 sys.path.insert(0, str(DOCUMENTATION.parent / "IntegrationTests"))
 
-from harness import clients, database_page, fuzzing, reliability, soak_page  # noqa: E402
+from harness import clients, database_page, fuzzing, reference_page, reliability, soak_page  # noqa: E402
 from harness.images import make_ct_series  # noqa: E402
 from harness.matrix import format_matrix, measure  # noqa: E402
 from harness.orthanc import OrthancServer  # noqa: E402
@@ -80,6 +81,11 @@ PAGES: dict[str, tuple[str, str, Callable[[str, Path, list[Path]], str]]] = {
 }
 
 
+def make_reference() -> None:
+    page = reference_page.PAGE
+    page.write_text(reference_page.fill_page(page.read_text("utf-8")), "utf-8")
+
+
 def make_matrix() -> None:
     """Uploads made images under each target and engine; ends with an error if pixels differ."""
     with tempfile.TemporaryDirectory() as name:
@@ -118,7 +124,7 @@ def make_picture() -> None:
             thread.join()
 
 
-RUNS = {"matrix": make_matrix, "picture": make_picture}
+RUNS = {"reference": make_reference, "matrix": make_matrix, "picture": make_picture}
 
 
 def main() -> None:

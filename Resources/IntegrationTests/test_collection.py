@@ -46,7 +46,7 @@ WRITTEN = {
 # Of 256, where what came was compressed with loss: decoders round by single steps
 LARGEST_ROUNDING = 2.0
 
-# Pixel Data, where its frames begin, and what the transfer syntax decides: transcoding.md
+# Pixel Data, where its frames begin, and what the transfer syntax decides: guide.md
 PIXELS = {0x7FE00010, 0x7FE00001, 0x7FE00002, 0x00280004, 0x00280006, 0x00282110}
 
 pytestmark = pytest.mark.skipif(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Beside Debian's own orthanc-gdcm, which holds GDCM in Orthanc's process: its JPEG-LS is
-DCMTK's, and crashes. Resources/Documentation/transcoding.md says what to do with it."""
+DCMTK's, and crashes. Resources/Documentation/guide.md says what to do with it."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MetricTable.h"
 
-#include "BuildPaths.h"
-
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -23,28 +19,6 @@ namespace OrthancPerf
       return text.find("\northanc_perf_" + line + "\n") != std::string::npos
                  ? testing::AssertionSuccess()
                  : testing::AssertionFailure() << text;
-    }
-
-
-    // As metrics.md has it
-    std::string DescribeTable()
-    {
-      std::string text = "| name | type | labels | what it is |\n| --- | --- | --- | --- |\n";
-
-      for (const MetricRow& row : GetMetricTable())
-      {
-        std::string labels;
-
-        for (const char c : row.labels)
-        {
-          labels += c == ',' ? "`," : (c == ' ' ? " `" : std::string(1, c));
-        }
-
-        text += "| `" + row.name + "` | " + ToLabel(row.type) + " | " +
-                (labels.empty() ? "" : "`" + labels + "` ") + "| " + row.help + " |\n";
-      }
-
-      return text;
     }
   }
 
@@ -158,17 +132,5 @@ namespace OrthancPerf
       EXPECT_EQ(row.type == MetricType::Counter, isTotal) << row.name;
       EXPECT_TRUE(names.insert(row.name).second) << row.name;
     }
-  }
-
-
-  TEST(MetricTable, IsTheTableOfTheDocumentation)
-  {
-    std::ifstream file(std::string(BuildPaths::GetSourceFolder()) +
-                       "/Resources/Documentation/metrics.md");
-    const std::string text((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-    EXPECT_NE(std::string::npos, text.find("\n\n" + DescribeTable() + "\n"))
-        << "The table of metrics.md has to be:\n\n"
-        << DescribeTable();
   }
 }

@@ -230,27 +230,3 @@ TEST(PerfConfiguration, ASectionWhoseNameOnlyLooksLikeItsOwnIsNamed)
   root["Perf"]["Enable"] = false;
   EXPECT_FALSE(PerfConfiguration::ParseSectionOf(root).enabled);
 }
-
-
-TEST(PerfConfiguration, TheDocumentationHasEveryKeyWithWhatIsAllowed)
-{
-  const std::string text = ReadFile("Resources/Documentation/configuration.md");
-
-  for (const auto& key : GetPerfKeys())
-  {
-    EXPECT_NE(std::string::npos, text.find("| `" + key.name + "` | " + key.type)) << key.name;
-  }
-
-  for (const TuningKey& key : GetTuningKeys())
-  {
-    EXPECT_NE(std::string::npos, text.find("| `" + key.name + "` | " + key.type)) << key.name;
-  }
-
-  for (const IntegerRange& range : {RECENT_INSTANCES_RANGE, MAXIMUM_PEERS_RANGE, BUFFER_RANGE,
-                                    KEEP_ALIVE_RANGE, USER_TIMEOUT_RANGE, LOSSY_QUALITY_RANGE})
-  {
-    const std::string limits =
-        std::to_string(range.minimum) + " to " + std::to_string(range.maximum);
-    EXPECT_NE(std::string::npos, text.find(limits)) << limits;
-  }
-}

@@ -11,7 +11,7 @@ namespace OrthancPerf
   // All rules there are, as tables: each row has a finding's identifier and the function that finds
   // it, which stands above its table with what it takes for enough evidence, and why. To add a
   // finding, add such a function, a row, and its words to Findings.json; then let
-  // Resources/Documentation/make-advice.py write its row of advice.md.
+  // "Resources/Documentation/make-page.py reference" write its row of reference.md.
   std::vector<Rule> MakeAllRules();
 
   // Failures, threads, memory, options
