@@ -36,8 +36,8 @@ namespace OrthancPerf
   // the result, and the pixels are compared. One instance is in memory at a time. What cannot be
   // loaded or decoded is counted, and left out.
   //
-  // Its content has the sums so far (Resources/Documentation/reference.md). Steps come from one thread
-  // at a time; any thread may ask for progress and content.
+  // Its content has the sums so far (Resources/Documentation/reference.md). Steps come from one
+  // thread at a time; any thread may ask for progress and content.
   class ComparisonJob : public IJob
   {
   public:
