@@ -17,12 +17,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pieces.Feed(data + cut, size - cut);
   OrthancPerf::Require(whole.Get() == pieces.Get());
 
+  const OrthancPerf::TimePoint now;
   OrthancPerf::SubOperation atOnce;
-  atOnce.OnWritten(data, size, 1);
+  atOnce.OnWritten(data, size, now);
 
   OrthancPerf::SubOperation twice;
-  twice.OnWritten(data, cut, 1);
-  twice.OnWritten(data + cut, size - cut, 1);
+  twice.OnWritten(data, cut, now);
+  twice.OnWritten(data + cut, size - cut, now);
   OrthancPerf::Require(atOnce.IsInstance() == twice.IsInstance() &&
                        atOnce.GetSize() == twice.GetSize());
   return 0;
