@@ -5,6 +5,7 @@
 #include "Advisor/Advisor.h"
 #include "Advisor/EvidenceCollector.h"
 #include "Advisor/Rules/Rules.h"
+#include "Answers/AnswerCompression.h"
 #include "Fuzz/Require.h"
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
@@ -105,6 +106,7 @@ namespace
     InstanceTracker tracker{nobody, recorder};
     RecentTraffic traffic;
     DicomTuner tuner{{}, recorder, DcmtkEnvironment()};
+    AnswerCompression answers;
     PluginLock lock;
     PluginState state;
     History history{[]
@@ -246,6 +248,7 @@ namespace
                    store,
                    true,
                    server.tuner,
+                   server.answers,
                    server.recorder,
                    {server.engines, server.transcoder, failures, server.lock, [] { return true; },
                     []
