@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Answers/AnswerCompression.h"
 
-#include "Dicom/TransferSyntax.h"
-#include "Ingest/Clock.h"
+#include "Dicom/DicomFileWalk.h"
 
 #include <array>
 #include <atomic>
@@ -14,8 +13,7 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::array<const char*, DEFLATED_ANSWER_COUNT> LABELS = {"archive", "http",
-                                                                       "preview"};
+    constexpr std::size_t DEFLATED_ANSWER_COUNT = 3;
 
     // The first members of z_stream (zlib.h), which every program is compiled with
     struct ZStream
@@ -55,50 +53,32 @@ namespace OrthancPerf
       }
     };
 
-    struct Kind
-    {
-      static constexpr int UNSET = -2;  // -1 is zlib's own default
+    constexpr int UNSET = -2;  // -1 is zlib's own default
+    using Level = std::atomic<int>;
 
-      std::atomic<int> level = UNSET;
-      std::atomic<std::uint64_t> bytes = 0;
-      std::atomic<std::uint64_t> compressed = 0;
-      std::atomic<std::uint64_t> written = 0;
-      std::atomic<std::int64_t> nanoseconds = 0;
-    };
-
-    // The stream that this thread has begun last: Orthanc ends one before it begins the next
-    struct CurrentStream
-    {
-      const ZStream* stream = nullptr;
-      DeflatedAnswer answer = DeflatedAnswer::Archive;
-      bool isNew = false;         // nothing was deflated yet
-      bool isCompressed = false;  // a member that is compressed already
-    };
+    // The member of an archive that this thread has begun, of which nothing was deflated yet.
+    // Orthanc ends a stream before it begins the next. Laid out with the thread itself, as the
+    // first access to other thread-local storage of a plugin allocates.
+    __attribute__((tls_model("initial-exec"))) thread_local const ZStream* newMember = nullptr;
 
     Zlib zlib;
-    std::array<Kind, DEFLATED_ANSWER_COUNT> kinds;
-    thread_local CurrentStream current;
+    std::array<Level, DEFLATED_ANSWER_COUNT> levels = {UNSET, UNSET, UNSET};
 
-    Kind& GetKind(DeflatedAnswer answer) noexcept
+    Level& GetLevel(DeflatedAnswer answer) noexcept
     {
-      return kinds[static_cast<std::size_t>(answer)];
-    }
-
-    void Count(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept
-    {
-      counter.fetch_add(count, std::memory_order_relaxed);
+      return levels[static_cast<std::size_t>(answer)];
     }
 
     int OnDeflateInit(ZStream* stream, int level, int method, int windowBits, int memoryLevel,
                       int strategy, const char* version, int size) noexcept
     {
-      current = {};
+      newMember = nullptr;
 
       if (const std::optional<DeflatedAnswer> answer = RecognizeAnswer(level, windowBits))
       {
-        current = {stream, *answer, true, false};
-        const int wanted = GetKind(*answer).level.load(std::memory_order_relaxed);
-        level = wanted == Kind::UNSET ? level : wanted;
+        const int wanted = GetLevel(*answer).load(std::memory_order_relaxed);
+        level = wanted == UNSET ? level : wanted;
+        newMember = wanted != UNSET && *answer == DeflatedAnswer::Archive ? stream : nullptr;
       }
 
       return zlib.deflateInit(stream, level, method, windowBits, memoryLevel, strategy, version,
@@ -107,43 +87,21 @@ namespace OrthancPerf
 
     // minizip hands a member over in one piece, as Orthanc does to it. Before the first byte is
     // deflated, deflateParams() writes nothing.
-    void BeginMember(ZStream* stream) noexcept
-    {
-      constexpr int DEFAULT_STRATEGY = 0;
-      current.isNew = false;
-      current.isCompressed = IsCompressedMember(stream->input, stream->inputSize);
-
-      if (current.isCompressed &&
-          GetKind(DeflatedAnswer::Archive).level.load(std::memory_order_relaxed) != Kind::UNSET)
-      {
-        zlib.deflateParams(stream, 0, DEFAULT_STRATEGY);
-      }
-    }
-
     int OnDeflate(ZStream* stream, int flush) noexcept
     {
-      if (stream == nullptr || stream != current.stream)
+      constexpr int DEFAULT_STRATEGY = 0;
+
+      if (stream != nullptr && stream == newMember && stream->inputSize > 0)
       {
-        return zlib.deflate(stream, flush);
+        newMember = nullptr;
+
+        if (IsCompressedMember(stream->input, stream->inputSize))
+        {
+          zlib.deflateParams(stream, 0, DEFAULT_STRATEGY);
+        }
       }
 
-      if (current.isNew && current.answer == DeflatedAnswer::Archive && stream->inputSize > 0)
-      {
-        BeginMember(stream);
-      }
-
-      const unsigned int input = stream->inputSize;
-      const unsigned int output = stream->outputSize;
-      const TimePoint from = Clock::now();
-      const int result = zlib.deflate(stream, flush);
-      const std::chrono::nanoseconds time = Clock::now() - from;
-
-      Kind& kind = GetKind(current.answer);
-      Count(kind.bytes, input - stream->inputSize);
-      Count(kind.compressed, current.isCompressed ? input - stream->inputSize : 0);
-      Count(kind.written, output - stream->outputSize);
-      kind.nanoseconds.fetch_add(time.count(), std::memory_order_relaxed);
-      return result;
+      return zlib.deflate(stream, flush);
     }
 
     std::vector<Redirection> GetRedirections()
@@ -182,12 +140,6 @@ namespace OrthancPerf
   }
 
 
-  const char* ToLabel(DeflatedAnswer answer)
-  {
-    return LABELS.at(static_cast<std::size_t>(answer));
-  }
-
-
   std::optional<DeflatedAnswer> RecognizeAnswer(int level, int windowBits) noexcept
   {
     constexpr int WINDOW = 15;  // MAX_WBITS
@@ -220,16 +172,15 @@ namespace OrthancPerf
   // (PS3.5 section 7.1.2)
   bool IsCompressedMember(const void* data, std::size_t size) noexcept
   {
-    constexpr std::size_t PREAMBLE = 128;
     constexpr std::size_t HEADER = 8;
     constexpr std::size_t LONG_HEADER = 12;
     constexpr std::size_t META_GROUP = 2;
     constexpr std::size_t TRANSFER_SYNTAX = 0x10;
     constexpr std::string_view JPEG_AND_VIDEO = "1.2.840.10008.1.2.4.";  // PS3.6 table A-1
     const auto* const bytes = static_cast<const unsigned char*>(data);
-    std::size_t position = PREAMBLE + 4;
+    std::size_t position = FILE_PREFIX_LENGTH;
 
-    if (size < position || std::memcmp(bytes + PREAMBLE, "DICM", 4) != 0)
+    if (!HasFilePrefix(data, size))
     {
       return false;
     }
@@ -263,8 +214,8 @@ namespace OrthancPerf
 
 
   AnswerCompression::AnswerCompression() :
-    orthanc_(GetRedirections(), &kinds, &IsExecutable),
-    libraries_(GetRedirections(), &kinds, &IsLibraryOfOrthanc)
+    orthanc_(GetRedirections(), &levels, &IsExecutable),
+    libraries_(GetRedirections(), &levels, &IsLibraryOfOrthanc)
   {
   }
 
@@ -297,15 +248,8 @@ namespace OrthancPerf
 
   void AnswerCompression::SetLevels(const AnswerTuning& tuning) noexcept
   {
-    GetKind(DeflatedAnswer::Archive).level = tuning.archiveLevel.value_or(Kind::UNSET);
-    GetKind(DeflatedAnswer::Http).level = tuning.httpLevel.value_or(Kind::UNSET);
-    GetKind(DeflatedAnswer::Preview).level = tuning.previewLevel.value_or(Kind::UNSET);
-  }
-
-
-  DeflatedTotals AnswerCompression::GetTotals(DeflatedAnswer answer) noexcept
-  {
-    const Kind& kind = GetKind(answer);
-    return {kind.bytes, kind.compressed, kind.written, std::chrono::nanoseconds(kind.nanoseconds)};
+    GetLevel(DeflatedAnswer::Archive) = tuning.archiveLevel.value_or(UNSET);
+    GetLevel(DeflatedAnswer::Http) = tuning.httpLevel.value_or(UNSET);
+    GetLevel(DeflatedAnswer::Preview) = tuning.previewLevel.value_or(UNSET);
   }
 }

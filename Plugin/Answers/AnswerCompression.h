@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Ingest/Enumeration.h"
 #include "Redirection/GotPatcher.h"
 #include "Tuning/TuningDocument.h"
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
 
 namespace OrthancPerf
 {
@@ -20,12 +16,6 @@ namespace OrthancPerf
     Http,     // gzip of an answer that the client accepts compressed
     Preview   // PNG pictures
   };
-
-
-  constexpr std::size_t DEFLATED_ANSWER_COUNT = 3;
-
-  constexpr auto GetAllDeflatedAnswers = ListAll<DeflatedAnswer, DEFLATED_ANSWER_COUNT>;
-  const char* ToLabel(DeflatedAnswer answer);  // "archive", "http", "preview"
 
   // Which answer a call of deflateInit2() begins, by its arguments (zlib.h); nothing if it is
   // none, or may be something else: then its level is left alone. In Orthanc 1.10.1 to 1.13.0:
@@ -43,15 +33,6 @@ namespace OrthancPerf
   // Whether these first bytes of an archive's member are those of a DICOM file whose pixels are
   // compressed, or whose data set is deflated. RLE is none of them: deflating makes it smaller.
   bool IsCompressedMember(const void* data, std::size_t size) noexcept;
-
-  // What was deflated for answers of one kind since the start
-  struct DeflatedTotals
-  {
-    std::uint64_t bytes = 0;       // that came in
-    std::uint64_t compressed = 0;  // of those, in members that were compressed already
-    std::uint64_t written = 0;     // that came out
-    std::chrono::nanoseconds time = std::chrono::nanoseconds(0);  // in deflate()
-  };
 
   // Gives zlib another level than Orthanc asks for, by redirecting its calls of deflateInit2() and
   // deflate(), where Orthanc takes zlib from a shared library. Official builds have zlib inside:
@@ -82,8 +63,6 @@ namespace OrthancPerf
 
     // In force with the next member, answer or picture
     void SetLevels(const AnswerTuning& tuning) noexcept;
-
-    static DeflatedTotals GetTotals(DeflatedAnswer answer) noexcept;
 
   private:
     GotPatcher orthanc_;

@@ -250,7 +250,7 @@ def test_previews_of_each_level_have_the_same_pixels(orthanc: OrthancServer, kin
 
 
 def test_a_level_is_live(orthanc: OrthancServer) -> None:
-    """Also for an archive that is under way: each member has what is in force when it begins."""
+    """The next archive has it, without a restart."""
     sizes = []
     for level in (0, 9, 0):
         set_levels(orthanc, level)
