@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MetricTable.h"
 
+#include "Metrics/MetricText.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,10 +17,7 @@ namespace OrthancPerf
 
     testing::AssertionResult HasLine(const MetricFigures& figures, const std::string& line)
     {
-      const std::string text = "\n" + WriteMetrics(figures);
-      return text.find("\northanc_perf_" + line + "\n") != std::string::npos
-                 ? testing::AssertionSuccess()
-                 : testing::AssertionFailure() << text;
+      return HasMetric(WriteMetrics(figures), line);
     }
   }
 

@@ -2,6 +2,7 @@
 // What the table of metrics says of peers
 #include "Metrics/Instances.h"
 #include "Metrics/MetricTable.h"
+#include "Metrics/MetricText.h"
 
 #include <gtest/gtest.h>
 
@@ -21,10 +22,7 @@ namespace OrthancPerf
 
       testing::AssertionResult HasLine(const std::string& line) const
       {
-        const std::string text = "\n" + GetText();
-        return text.find("\northanc_perf_" + line + "\n") != std::string::npos
-                   ? testing::AssertionSuccess()
-                   : testing::AssertionFailure() << text;
+        return HasMetric(GetText(), line);
       }
 
       PeerDirectory directory_{3};

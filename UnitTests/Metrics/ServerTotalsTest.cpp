@@ -3,6 +3,7 @@
 
 #include "Metrics/Instances.h"
 #include "Metrics/MetricTable.h"
+#include "Metrics/MetricText.h"
 
 #include <gtest/gtest.h>
 
@@ -22,10 +23,7 @@ namespace OrthancPerf
 
       testing::AssertionResult HasLine(const std::string& line) const
       {
-        const std::string text = "\n" + GetText();
-        return text.find("\northanc_perf_ingest_" + line + "\n") != std::string::npos
-                   ? testing::AssertionSuccess()
-                   : testing::AssertionFailure() << text;
+        return HasMetric(GetText(), "ingest_" + line);
       }
 
       ServerTotals metrics_;

@@ -2,6 +2,7 @@
 #include "Metrics/TranscodingMetrics.h"
 
 #include "Metrics/MetricTable.h"
+#include "Metrics/MetricText.h"
 
 #include <gtest/gtest.h>
 
@@ -33,10 +34,7 @@ namespace OrthancPerf
 
       testing::AssertionResult HasLine(const std::string& line) const
       {
-        const std::string text = GetText();
-        return text.find("\northanc_perf_" + line + "\n") != std::string::npos
-                   ? testing::AssertionSuccess()
-                   : testing::AssertionFailure() << text;
+        return HasMetric(GetText(), line);
       }
 
       TranscodingMetrics metrics_;
