@@ -12,17 +12,6 @@ namespace OrthancPerf
   using TimePoint = Clock::time_point;
   using Duration = std::chrono::nanoseconds;
 
-  // The clock's own count, as lock-free memory holds it, and back
-  inline std::int64_t ToCount(TimePoint time)
-  {
-    return time.time_since_epoch().count();
-  }
-
-  inline TimePoint ToTimePoint(std::int64_t count)
-  {
-    return TimePoint(Clock::duration(count));
-  }
-
   // The same moment on the clock that people read
   inline std::chrono::system_clock::time_point ToSystemTime(TimePoint time)
   {

@@ -20,9 +20,9 @@ namespace OrthancPerf
       0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.035,
       0.05,    0.1,      0.18,    0.25,   0.5,     1.0,    2.5,   5.0,    10.0,  30.0, 60.0};
 
-  // Seconds. On a LAN the answer takes milliseconds; 35 to 50 ms and 180 to 250 ms hold what met
-  // one delayed ACK, 0.9 to 1.1 s what met one second: a SYN that was lost (RFC 6298 section 2.1),
-  // or a peer that sleeps.
+  // Seconds. On a LAN the answer takes milliseconds. 35 to 50 ms and 180 to 250 ms hold what met
+  // one delayed ACK. 0.9 to 1.1 s hold what met one second: a SYN that was lost (RFC 6298 section
+  // 2.1), or a peer that sleeps.
   inline constexpr std::array SETUP_BOUNDS = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02,
                                               0.035,  0.05,  0.1,    0.18,  0.25, 0.5,
                                               0.9,    1.1,   2.5,    5.0,   10.0, 30.0};

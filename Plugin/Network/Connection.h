@@ -164,6 +164,11 @@ namespace OrthancPerf
       return responses[messageSerial % responses.size()];
     }
 
+    const RememberedResponse& GetResponse(std::uint64_t messageSerial) const noexcept
+    {
+      return responses[messageSerial % responses.size()];
+    }
+
     // To the latest one
     RememberedResponse& GetResponse() noexcept
     {
@@ -173,8 +178,8 @@ namespace OrthancPerf
     // When that was written, so far
     std::optional<TimePoint> GetAnsweredAt() const noexcept
     {
-      const std::size_t index = serial.load(std::memory_order_relaxed) % responses.size();
-      const TimePoint at = responses[index].lastByte.load(std::memory_order_relaxed);
+      const RememberedResponse& response = GetResponse(serial.load(std::memory_order_relaxed));
+      const TimePoint at = response.lastByte.load(std::memory_order_relaxed);
       return at == TimePoint() ? std::nullopt : std::make_optional(at);
     }
 

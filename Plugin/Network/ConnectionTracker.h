@@ -26,12 +26,12 @@ namespace OrthancPerf
   // takes no lock, allocates nothing. Owned by the probe; any thread, one a connection.
   //
   // A request is what the client of the connection sends: read by Orthanc on connections that it
-  // accepted, written by it on those that it opened. Requests and responses are told apart by
-  // their direction alone, so that TLS makes no difference: DIMSE as Orthanc speaks it is strictly
-  // alternate (no asynchronous operations), and so is HTTP/1.1 without pipelining. The first
-  // byte in the direction of requests after a response begins the next request, the first byte
-  // the other way begins its response. What is no C-STORE or upload (TLS and association
-  // handshakes, C-ECHO) makes exchanges as well: they end without an instance.
+  // accepted, written by it on those that it opened. Only their direction tells requests from
+  // responses, so that TLS makes no difference. DIMSE as Orthanc speaks it is strictly alternate
+  // (no asynchronous operations), and so is HTTP/1.1 without pipelining. The first byte in the
+  // direction of requests after a response begins the next request. The first byte the other way
+  // begins its response. What is no C-STORE or upload (TLS and association handshakes, C-ECHO)
+  // makes exchanges as well: they end without an instance.
   class ConnectionTracker
   {
   public:
@@ -101,7 +101,7 @@ namespace OrthancPerf
                    TimePoint now) noexcept;
 
     // Orthanc is about to serve an HTTP request. What came since the last response may be the body
-    // of a request that was refused unread, of which CivetWeb rids itself: then the request begins
+    // of a request that was refused unread, which CivetWeb throws away. Then the request begins
     // with the latest read, which has the end of its header.
     void OnServed(Connection& connection) noexcept;
 

@@ -32,9 +32,8 @@ namespace OrthancPerf
     // ticks, by which it says when it has sent something (TcpSummary::sinceDataSent)
     constexpr Duration TICKS = std::chrono::milliseconds(20);
 
-    // Under TLS the command of a message cannot be read: of what Orthanc sends, one of this size is
-    // taken for a C-STORE, as other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred
-    // bytes.
+    // Under TLS the command of a message cannot be read. What Orthanc sends is taken for a C-STORE
+    // from this size on: other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
 
@@ -237,7 +236,7 @@ namespace OrthancPerf
   Response MessageRecorder::GetResponse(const MessageId& id) const noexcept
   {
     const Connection& connection = connections_.At(id.connection);
-    const RememberedResponse& answer = connection.responses[id.serial % REMEMBERED_RESPONSES];
+    const RememberedResponse& answer = connection.GetResponse(id.serial);
     const TimePoint response = answer.lastByte.load(std::memory_order_acquire);
     const std::int32_t status = answer.status.load(RELAXED);
     const bool isClosed = connection.closedSerial.load(std::memory_order_acquire) >= id.serial;
