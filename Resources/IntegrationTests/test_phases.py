@@ -91,7 +91,8 @@ def test_a_pause_after_the_small_answer_to_a_form_is_idle(
             time.sleep(PAUSE)
     instances = orthanc.get_json("/perf/instances")
     assert len(instances) == len(images)
-    assert all(entry["Phases"]["Idle"] >= PAUSE for entry in instances[:-1]), instances
+    # The client may have the answer some time before Orthanc's send() returns, on a busy machine
+    assert all(entry["Phases"]["Idle"] > PAUSE / 2 for entry in instances[:-1]), instances
     assert all(entry["Stalls"] == 0 for entry in instances), instances
 
 

@@ -122,12 +122,11 @@ namespace OrthancPerf
     // with 1500 MB/s on a slow processor (500 for MD5), 8000 on a fast one (800 for MD5)
     constexpr double MD5_PART = 0.75;
 
-    // With images of half a megabyte on an SSD it is a quarter: what the checksum is worth. Large
-    // instances are another thing.
-    constexpr double MINIMUM_MD5_SHARE = 0.30;
+    // Images of half a megabyte need a quarter of the time on an SSD for it, which the checksum is
+    // worth. Only larger instances are judged.
     constexpr double LARGE_INSTANCE = 2e6;  // bytes: 4 to 8 ms
 
-    constexpr double MINIMUM_COMPRESSION_SHARE = 0.25;
+    constexpr double MINIMUM_PREPARING_SHARE = 0.25;
 
 
     double GetPrepareWithoutCopies(const TrafficSums& traffic)
@@ -162,7 +161,7 @@ namespace OrthancPerf
 
       if (traffic.instances < MINIMUM_INSTANCES || total <= 0 ||
           traffic.bytes < LARGE_INSTANCE * traffic.instances ||
-          hashing < MINIMUM_MD5_SHARE * total ||
+          hashing < MINIMUM_PREPARING_SHARE * total ||
           IsOfOthers(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5, evidence.facts))
       {
         return std::nullopt;
@@ -195,7 +194,7 @@ namespace OrthancPerf
       const double total = traffic.GetTotalSeconds();
 
       if (!facts.IsOn("StorageCompression", false) || traffic.instances < MINIMUM_INSTANCES ||
-          total <= 0 || compressing < MINIMUM_COMPRESSION_SHARE * total ||
+          total <= 0 || compressing < MINIMUM_PREPARING_SHARE * total ||
           IsOfOthers(rest, longest, facts))
       {
         return std::nullopt;
