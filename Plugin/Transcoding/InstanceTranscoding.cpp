@@ -211,21 +211,21 @@ namespace OrthancPerf
   }
 
 
-  // The file in Explicit VR Little Endian, or why there is none
-  EngineResult InstanceTranscoding::Inflate(std::string_view deflated) const
+  InstanceTranscoding::InflatedFile InstanceTranscoding::Inflate(std::string_view deflated) const
   {
     constexpr const char* INFLATED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
     EngineResult result = Uncompress(surroundings_.engines.FindAll(INFLATED), deflated.data(),
                                      deflated.size(), surroundings_.deadline);
 
-    if (result.outcome == Outcome::Transcoded)
+    if (result.outcome != Outcome::Transcoded)
     {
-      const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
-      const std::string flaw = FindFlaw(check, INFLATED, identity_.sopInstanceUid.data());
-      return flaw.empty() ? result : EngineResult::MakeDeclined(flaw);
+      return {{}, {}, std::move(result.reason)};
     }
 
-    return result;
+    const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
+    std::string flaw = FindFlaw(check, INFLATED, identity_.sopInstanceUid.data());
+    return flaw.empty() ? InflatedFile{std::move(result.file), check, {}}
+                        : InflatedFile{{}, {}, std::move(flaw)};
   }
 
 
@@ -237,17 +237,17 @@ namespace OrthancPerf
       return false;
     }
 
-    EngineResult result = Inflate(received_);
+    InflatedFile inflated = Inflate(received_);
 
-    if (result.outcome != Outcome::Transcoded)
+    if (inflated.bytes.empty())
     {
-      problem_ = result.reason;
+      problem_ = std::move(inflated.problem);
       return false;
     }
 
-    inflated_ = std::move(result.file);
+    inflated_ = std::move(inflated.bytes);
     image_ = DescribeImage(inflated_.data(), inflated_.size());
-    identity_.hasher = CheckDicomFile(inflated_.data(), inflated_.size()).hasher;
+    identity_.hasher = inflated.check.hasher;
     return true;
   }
 
@@ -414,11 +414,9 @@ namespace OrthancPerf
   {
     if (isDeflated)
     {
-      const EngineResult result = Inflate(file);
-      return result.outcome == Outcome::Transcoded
-                 ? FindChange(CheckDicomFile(result.file.data(), result.file.size()), result.file,
-                              false)
-                 : "deflated, and not inflated again: " + result.reason;
+      const InflatedFile inflated = Inflate(file);
+      return inflated.bytes.empty() ? "deflated, and not inflated again: " + inflated.problem
+                                    : FindChange(inflated.check, inflated.bytes, false);
     }
 
     if (check.verdict != DicomFileVerdict::Readable ||

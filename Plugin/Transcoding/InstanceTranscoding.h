@@ -46,6 +46,14 @@ namespace OrthancPerf
     Transcoding TranscodeToOneOf(const std::vector<std::string>& targets);
 
   private:
+    // A deflated file in Explicit VR Little Endian, checked once; or no bytes, and why
+    struct InflatedFile
+    {
+      std::string bytes;
+      DicomFileCheck check;
+      std::string problem;
+    };
+
     bool IsIdentified() const noexcept
     {
       return identity_.sopInstanceUid[0] != '\0';
@@ -57,7 +65,7 @@ namespace OrthancPerf
     Transcoding Leave(TranscodingOutcome outcome, const std::string& engine,
                       const std::string& target, const std::string& reason);
     std::string FindReasonToLeaveAlone(const std::string& target) const;
-    EngineResult Inflate(std::string_view deflated) const;
+    InflatedFile Inflate(std::string_view deflated) const;
     bool InflateReceived();
     std::string_view GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
