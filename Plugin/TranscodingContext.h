@@ -8,9 +8,9 @@
 #include "Redirection/PluginLock.h"
 #include "Rest/TranscodingStatus.h"
 #include "Sdk/Orthanc.h"
+#include "Transcoding/EngineFailures.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
-#include "Transcoding/TranscodingFailures.h"
 
 #include <atomic>
 #include <functional>
@@ -120,7 +120,7 @@ namespace OrthancPerf
     PluginLock lock_;
     TranscodingMetrics metrics_;
     TranscodingMetrics comparisonMetrics_;
-    TranscodingFailures failures_;
+    EngineFailures failures_;
     DuplicateFinder duplicates_;
     const IsDuplicate isDuplicate_;  // nothing: Orthanc takes what it has already
     EngineDirectory engines_;

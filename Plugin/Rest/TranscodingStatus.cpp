@@ -51,7 +51,7 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const TranscodingFailure& failure)
+    Json::Value Describe(const EngineFailure& failure)
     {
       Json::Value json;
       json["Engine"] = failure.engine.empty() ? Json::Value() : Json::Value(failure.engine);
@@ -75,8 +75,8 @@ namespace OrthancPerf
 
     json["Engines"] = ListJson(sources.engines.GetVerdicts(),
                                [](const EngineVerdict& verdict) { return Describe(verdict); });
-    json["Failures"] = ListJson(sources.failures.Get(), [](const TranscodingFailure& failure)
-                                { return Describe(failure); });
+    json["Failures"] = ListJson(sources.failures.Get(),
+                                [](const EngineFailure& failure) { return Describe(failure); });
     return json;
   }
 }

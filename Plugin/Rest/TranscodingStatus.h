@@ -2,9 +2,9 @@
 #pragma once
 
 #include "Redirection/PluginLock.h"
+#include "Transcoding/EngineFailures.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/Transcoder.h"
-#include "Transcoding/TranscodingFailures.h"
 
 #include <json/value.h>
 
@@ -18,7 +18,7 @@ namespace OrthancPerf
   {
     const EngineDirectory& engines;
     const Transcoder& transcoder;
-    const TranscodingFailures& failures;
+    const EngineFailures& failures;
     const PluginLock& lock;
 
     // Whether the self-test of the engines is over

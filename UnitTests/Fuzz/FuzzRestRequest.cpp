@@ -291,7 +291,7 @@ namespace
     ServerTotals totals;
     EvidenceCollector evidence{directory, 4};
     Journal journal;
-    TranscodingFailures failures{[](const std::string&) {
+    EngineFailures failures{[](const std::string&) {
     }};
     TuningChanges changes{[](const std::string& line)
                           {

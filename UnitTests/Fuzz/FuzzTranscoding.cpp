@@ -7,9 +7,9 @@
 #include "Fuzz/LyingEngine.h"
 #include "Fuzz/Require.h"
 #include "Ingest/FinishedInstance.h"
+#include "Transcoding/EngineFailures.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Transcoder.h"
-#include "Transcoding/TranscodingFailures.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -258,12 +258,12 @@ namespace
   }
 
 
-  void CheckFailures(const TranscodingFailures& failures, std::size_t lines)
+  void CheckFailures(const EngineFailures& failures, std::size_t lines)
   {
-    const std::vector<TranscodingFailure> all = failures.Get();
-    Require(all.size() == lines && lines <= TranscodingFailures::MAXIMUM_KINDS);
+    const std::vector<EngineFailure> all = failures.Get();
+    Require(all.size() == lines && lines <= EngineFailures::MAXIMUM_KINDS);
 
-    for (const TranscodingFailure& failure : all)
+    for (const EngineFailure& failure : all)
     {
       Require(failure.count > 0 && failure.reason.size() <= MAXIMUM_TRANSCODING_REASON);
     }
@@ -313,7 +313,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Source source = MakeSource(syntax, input);
 
   std::size_t lines = 0;
-  TranscodingFailures failures(
+  EngineFailures failures(
       [&lines](const std::string& line)
       {
         Require(IsPrintable(line));

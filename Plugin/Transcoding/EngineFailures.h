@@ -15,7 +15,7 @@ namespace OrthancPerf
 {
   // One kind of failure: the engine and the target, and why, where numbers do not make a
   // difference
-  struct TranscodingFailure
+  struct EngineFailure
   {
     std::string engine;  // the one that failed, or declined last; empty: there was none to try
     std::string target;  // transfer syntax UID
@@ -28,8 +28,8 @@ namespace OrthancPerf
   // log, which has one line for each kind, not one for each instance. What one engine declines is
   // no failure as long as another one does it, nor is a result that is larger than what came. Owned
   // by the plugin's context; any thread may call it. Memory: at most MAXIMUM_KINDS; what is beyond
-  // is neither told nor logged, but counted in the metrics.
-  class TranscodingFailures : public ITranscodingObserver
+  // is neither reported nor logged, but counted in the metrics.
+  class EngineFailures : public ITranscodingObserver
   {
   public:
     static constexpr std::size_t MAXIMUM_KINDS = 100;
@@ -37,7 +37,7 @@ namespace OrthancPerf
     // Called with a sentence for each new kind, on the thread that transcodes
     using Log = std::function<void(const std::string& line)>;
 
-    explicit TranscodingFailures(Log log);
+    explicit EngineFailures(Log log);
 
     // An attempt of an engine
     void OnTranscoding(const TranscodingReport& report) noexcept override;
@@ -45,17 +45,17 @@ namespace OrthancPerf
     // What became of an instance in the end
     void OnEnd(const TranscodingReport& report) noexcept;
 
-    std::vector<TranscodingFailure> Get() const;
+    std::vector<EngineFailure> Get() const;
 
   private:
     // Engine, target, reason without its numbers
     using Kind = std::tuple<std::string, std::string, std::string>;
 
-    void Tell(const TranscodingReport& report) noexcept;
+    void Report(const TranscodingReport& report) noexcept;
     bool Add(const TranscodingReport& report);
 
     const Log log_;
     mutable std::mutex mutex_;
-    std::map<Kind, TranscodingFailure> failures_;
+    std::map<Kind, EngineFailure> failures_;
   };
 }

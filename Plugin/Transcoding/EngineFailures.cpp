@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/TranscodingFailures.h"
+#include "Transcoding/EngineFailures.h"
 
 #include "Ingest/FinishedInstance.h"
 #include "Tuning/WritableSyntax.h"
@@ -42,31 +42,31 @@ namespace OrthancPerf
   }
 
 
-  TranscodingFailures::TranscodingFailures(Log log) : log_(std::move(log))
+  EngineFailures::EngineFailures(Log log) : log_(std::move(log))
   {
   }
 
 
-  void TranscodingFailures::OnTranscoding(const TranscodingReport& report) noexcept
+  void EngineFailures::OnTranscoding(const TranscodingReport& report) noexcept
   {
     if (report.outcome == TranscodingOutcome::Failed)
     {
-      Tell(report);
+      Report(report);
     }
   }
 
 
-  void TranscodingFailures::OnEnd(const TranscodingReport& report) noexcept
+  void EngineFailures::OnEnd(const TranscodingReport& report) noexcept
   {
     if (report.outcome == TranscodingOutcome::Declined && !report.isLarger &&
         !report.target.empty())
     {
-      Tell(report);
+      Report(report);
     }
   }
 
 
-  void TranscodingFailures::Tell(const TranscodingReport& report) noexcept
+  void EngineFailures::Report(const TranscodingReport& report) noexcept
   {
     try
     {
@@ -82,9 +82,9 @@ namespace OrthancPerf
   }
 
 
-  std::vector<TranscodingFailure> TranscodingFailures::Get() const
+  std::vector<EngineFailure> EngineFailures::Get() const
   {
-    std::vector<TranscodingFailure> failures;
+    std::vector<EngineFailure> failures;
     const std::lock_guard<std::mutex> lock(mutex_);
 
     for (const auto& [kind, failure] : failures_)
@@ -97,7 +97,7 @@ namespace OrthancPerf
 
 
   // True if it is the first one of its kind
-  bool TranscodingFailures::Add(const TranscodingReport& report)
+  bool EngineFailures::Add(const TranscodingReport& report)
   {
     const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
     const Kind kind{report.engine, report.target, WithoutNumbers(reason)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/TranscodingFailures.h"
+#include "Transcoding/EngineFailures.h"
 
 #include <gtest/gtest.h>
 
@@ -18,19 +18,19 @@ namespace OrthancPerf
     }
 
 
-    class TranscodingFailuresTest : public testing::Test
+    class EngineFailuresTest : public testing::Test
     {
     protected:
       std::vector<std::string> lines_;
-      TranscodingFailures failures_{[this](const std::string& line)
-                                    {
-                                      lines_.push_back(line);
-                                    }};
+      EngineFailures failures_{[this](const std::string& line)
+                               {
+                                 lines_.push_back(line);
+                               }};
     };
   }
 
 
-  TEST_F(TranscodingFailuresTest, AKindIsLoggedOnceAndCountedEachTime)
+  TEST_F(EngineFailuresTest, AKindIsLoggedOnceAndCountedEachTime)
   {
     failures_.OnTranscoding(MakeFailure("frame 3 of 30 is cut"));
     failures_.OnTranscoding(MakeFailure("frame 17 of 30 is cut"));
@@ -41,7 +41,7 @@ namespace OrthancPerf
               "30 is cut",
               lines_[0]);
 
-    const std::vector<TranscodingFailure> failures = failures_.Get();
+    const std::vector<EngineFailure> failures = failures_.Get();
     ASSERT_EQ(2U, failures.size());
     EXPECT_EQ("frame 3 of 30 is cut", failures[0].reason);
     EXPECT_EQ(2U, failures[0].count);
@@ -49,7 +49,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, WhatNoEngineCoversIsToldOnceAnInstance)
+  TEST_F(EngineFailuresTest, WhatNoEngineCoversIsReportedOnceAnInstance)
   {
     TranscodingReport declined = MakeFailure("12 bits");
     declined.outcome = TranscodingOutcome::Declined;
@@ -69,7 +69,7 @@ namespace OrthancPerf
               "syntax",
               lines_[1]);
 
-    const std::vector<TranscodingFailure> failures = failures_.Get();
+    const std::vector<EngineFailure> failures = failures_.Get();
     ASSERT_EQ(2U, failures.size());
     EXPECT_EQ(1U, failures[0].count);
     EXPECT_EQ("", failures[0].engine);
@@ -78,7 +78,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, EnginesThatWereTriedInTurnAreNamedOnce)
+  TEST_F(EngineFailuresTest, EnginesThatWereTriedInTurnAreNamedOnce)
   {
     TranscodingReport declined = MakeFailure("dcmtk: 12 bits; gdcm: 16 bits");
     declined.outcome = TranscodingOutcome::Declined;
@@ -89,7 +89,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, WhatFailedIsNotCountedTwice)
+  TEST_F(EngineFailuresTest, WhatFailedIsNotCountedTwice)
   {
     failures_.OnTranscoding(MakeFailure("cut"));
     failures_.OnEnd(MakeFailure("dcmtk: 12 bits; gdcm: cut"));
@@ -98,7 +98,7 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, AResultThatIsLargerThanWhatCameIsNone)
+  TEST_F(EngineFailuresTest, AResultThatIsLargerThanWhatCameIsNone)
   {
     TranscodingReport larger = MakeFailure("larger than what came");
     larger.outcome = TranscodingOutcome::Declined;
@@ -110,14 +110,14 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingFailuresTest, AStrangerCannotFillTheMemory)
+  TEST_F(EngineFailuresTest, AStrangerCannotFillTheMemory)
   {
-    for (std::size_t i = 0; i < 10 * TranscodingFailures::MAXIMUM_KINDS; i++)
+    for (std::size_t i = 0; i < 10 * EngineFailures::MAXIMUM_KINDS; i++)
     {
       failures_.OnTranscoding(MakeFailure(std::string(i, 'x')));
     }
 
-    EXPECT_LE(failures_.Get().size(), TranscodingFailures::MAXIMUM_KINDS);
+    EXPECT_LE(failures_.Get().size(), EngineFailures::MAXIMUM_KINDS);
     EXPECT_EQ(failures_.Get().size(), lines_.size());
   }
 }
