@@ -8,9 +8,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t RATE_SLOTS = 12;
-    constexpr Duration RATE_SLOT_LENGTH = std::chrono::seconds(5);  // a minute in all
-
     void UpdateAddress(PeerSummary& peer, const std::string& address)
     {
       if (!address.empty())
@@ -146,7 +143,7 @@ namespace OrthancPerf
 
   PeerStatistics::Record::Record(PeerPlace place, TimePoint start) :
     place(place),
-    rates{{{RATE_SLOT_LENGTH, RATE_SLOTS, start}, {RATE_SLOT_LENGTH, RATE_SLOTS, start}}}
+    rates{{{SLOT_LENGTH, SLOTS_OF_A_MINUTE, start}, {SLOT_LENGTH, SLOTS_OF_A_MINUTE, start}}}
   {
   }
 
@@ -184,14 +181,14 @@ namespace OrthancPerf
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
       Traffic sum;
-      rates[i].ForEach(now.time, RATE_SLOTS,
+      rates[i].ForEach(now.time, SLOTS_OF_A_MINUTE,
                        [&sum](const Rate& rate)
                        {
                          sum.instances += rate.instances;
                          sum.bytes += rate.bytes;
                        });
 
-      sum.SetRates(rates[i].GetCovered(now.time, RATE_SLOTS));
+      sum.SetRates(rates[i].GetCovered(now.time, SLOTS_OF_A_MINUTE));
       summary.directions[i].instancesPerSecond = sum.instancesPerSecond;
       summary.directions[i].bytesPerSecond = sum.bytesPerSecond;
     }

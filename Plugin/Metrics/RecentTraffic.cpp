@@ -7,10 +7,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr Duration SLOT_LENGTH = std::chrono::seconds(5);
-
     // In slots: 10 seconds, a minute and 5 minutes
-    constexpr std::array<std::size_t, 3> WINDOWS = {2, 12, 60};
+    constexpr std::array<std::size_t, 3> WINDOWS = {2, SLOTS_OF_A_MINUTE, 5 * SLOTS_OF_A_MINUTE};
   }
 
 

@@ -10,11 +10,15 @@
 
 namespace OrthancPerf
 {
+  // The slots of all windows and rates of traffic, and how many of them are a minute
+  constexpr Duration SLOT_LENGTH = std::chrono::seconds(5);
+  constexpr std::size_t SLOTS_OF_A_MINUTE = 12;
+
   // The last stretch of time in slots of equal length, the oldest of which is reused when its
   // time has passed. A window is the sum over the latest slots. The newest slot is still filling,
   // so a window covers between one slot less than its length, and its length.
   //
-  //   SlotRing<int> minute(std::chrono::seconds(5), 12, start);
+  //   SlotRing<int> minute(SLOT_LENGTH, SLOTS_OF_A_MINUTE, start);
   //   minute.At(now)++;
   //
   // Fixed memory. Not thread-safe: its owner locks.
