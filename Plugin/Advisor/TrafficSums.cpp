@@ -12,11 +12,12 @@ namespace OrthancPerf
   {
     // All but activeSeconds, which Decay() counts by itself
     constexpr double TrafficSums::*SUMS[] = {
-        &TrafficSums::instances,    &TrafficSums::bytes,         &TrafficSums::largeInstances,
-        &TrafficSums::largeBytes,   &TrafficSums::firstMessages, &TrafficSums::stalls,
-        &TrafficSums::stallSeconds, &TrafficSums::lossStalls,    &TrafficSums::lossStallSeconds,
-        &TrafficSums::ownFailures,  &TrafficSums::roundTrips,    &TrafficSums::latencySeconds,
-        &TrafficSums::queuedSeconds};
+        &TrafficSums::instances,      &TrafficSums::bytes,
+        &TrafficSums::largeInstances, &TrafficSums::largeBytes,
+        &TrafficSums::stalls,         &TrafficSums::stallSeconds,
+        &TrafficSums::lossStalls,     &TrafficSums::lossStallSeconds,
+        &TrafficSums::ownFailures,    &TrafficSums::roundTrips,
+        &TrafficSums::latencySeconds, &TrafficSums::queuedSeconds};
   }
 
 
@@ -48,7 +49,6 @@ namespace OrthancPerf
     stallSeconds += ToSeconds(instance.stallTime);
     lossStalls += instance.lossStalls.count;
     lossStallSeconds += ToSeconds(instance.lossStalls.time);
-    firstMessages += instance.phases.Get(Phase::Idle) ? 0 : 1;
     ownFailures += instance.isOwnFailure ? 1 : 0;
 
     if (instance.database)

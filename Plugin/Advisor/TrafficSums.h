@@ -48,7 +48,6 @@ namespace OrthancPerf
     double bytes = 0;
     double largeInstances = 0;  // those that AdmissionQueue would count
     double largeBytes = 0;
-    double firstMessages = 0;  // instances that came first over their connection
     double stalls = 0;
     double stallSeconds = 0;
     double lossStalls = 0;  // of the stalls, see FinishedInstance
