@@ -31,11 +31,9 @@ namespace OrthancPerf
 
   void TrafficSums::Add(const FinishedInstance& instance, TimePoint now) noexcept
   {
-    const double taken = ToSeconds(instance.phases.GetTotal());
     Expire(now);
-    Decay(now, taken, 1);
+    Decay(now, ToSeconds(instance.phases.GetTotal()));
 
-    longest_ = std::max(longest_, taken);
     instances += 1;
     bytes += static_cast<double>(instance.size);
 
@@ -64,32 +62,6 @@ namespace OrthancPerf
       {
         AddPhase(phase, *duration);
       }
-    }
-  }
-
-
-  void TrafficSums::Append(const TrafficSums& later) noexcept
-  {
-    Expire(later.latest_);
-
-    if (latest_ == TimePoint())
-    {
-      *this = later;
-      return;
-    }
-
-    // That the time went by is counted with it
-    Decay(later.latest_, later.longest_, later.instances);
-
-    for (const auto sum : SUMS)
-    {
-      this->*sum += later.*sum;
-    }
-
-    for (std::size_t i = 0; i < PHASE_COUNT; i++)
-    {
-      seconds_[i] += later.seconds_[i];
-      counts_[i] += later.counts_[i];
     }
   }
 
@@ -137,12 +109,12 @@ namespace OrthancPerf
   }
 
 
-  void TrafficSums::Decay(TimePoint now, double longestGap, double newer) noexcept
+  void TrafficSums::Decay(TimePoint now, double taken) noexcept
   {
     const bool isFirst = latest_ == TimePoint();
     const double gap = isFirst ? 0 : std::max(ToSeconds(now - latest_), 0.0);
-    const double active = std::min(gap, std::max(ToSeconds(MAXIMUM_PAUSE), longestGap));
-    const double byCount = newer / HALF_COUNT;
+    const double active = std::min(gap, std::max(ToSeconds(MAXIMUM_PAUSE), taken));
+    const double byCount = 1 / HALF_COUNT;
     const double halvings =
         activeSeconds > LONGEST_SPAN ? byCount : std::min(active / ToSeconds(HALF_LIFE), byCount);
     const double factor = std::exp2(-halvings);

@@ -38,9 +38,6 @@ namespace OrthancPerf
 
     void Add(const FinishedInstance& instance, TimePoint now) noexcept;
 
-    // What was summed up after the latest of these
-    void Append(const TrafficSums& later) noexcept;
-
     // Forgets all if the latest instance is too old
     void Expire(TimePoint now) noexcept;
 
@@ -85,13 +82,12 @@ namespace OrthancPerf
     double GetServiceTime(Phase phase) const;
 
   private:
-    // "newer": the instances that are about to be added
-    void Decay(TimePoint now, double longestGap, double newer) noexcept;
+    // "taken": the own time of the instance that is about to be added, in seconds
+    void Decay(TimePoint now, double taken) noexcept;
     void AddPhase(Phase phase, Duration duration) noexcept;
     void AddDatabase(const DatabaseRecord& database) noexcept;
 
     TimePoint latest_;
-    double longest_ = 0;  // of the instances' own times, in seconds
     std::array<double, PHASE_COUNT> seconds_ = {};
     std::array<double, PHASE_COUNT> counts_ = {};
   };

@@ -81,33 +81,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(TrafficSums, SumsThatFollowEachOtherAreAppended)
-  {
-    TrafficSums all;
-    TrafficSums appended;
-
-    for (int part = 0; part < 4; part++)
-    {
-      TrafficSums sums;
-
-      for (int instance = 0; instance < 10; instance++)
-      {
-        const TimePoint now = START + std::chrono::milliseconds(50 * (10 * part + instance));
-        all.Add(INSTANCE, now);
-        sums.Add(INSTANCE, now);
-      }
-
-      appended.Append(sums);
-    }
-
-    EXPECT_NEAR(all.instances, appended.instances, 0.5);
-    EXPECT_NEAR(all.bytes, appended.bytes, 0.01 * all.bytes);
-    EXPECT_NEAR(all.activeSeconds, appended.activeSeconds, 0.05);
-    EXPECT_NEAR(all.GetSeconds(Phase::Storage), appended.GetSeconds(Phase::Storage), 0.001);
-    EXPECT_DOUBLE_EQ(all.GetMean(Phase::Storage), appended.GetMean(Phase::Storage));
-  }
-
-
   TEST(TrafficSums, SilenceDoesNotCount)
   {
     TrafficSums sums;
@@ -125,12 +98,6 @@ namespace OrthancPerf
     sums.Add(INSTANCE, START);
     sums.Add(slow, START + std::chrono::seconds(10));
     EXPECT_NEAR(10, sums.activeSeconds, 1e-9);
-
-    TrafficSums later;
-    later.Add(slow, START + std::chrono::seconds(20));
-    later.Add(INSTANCE, START + std::chrono::seconds(20));
-    sums.Append(later);
-    EXPECT_NEAR(10 + 10 * std::exp2(-2 / TrafficSums::HALF_COUNT), sums.activeSeconds, 1e-6);
   }
 
 

@@ -134,8 +134,15 @@ namespace OrthancPerf
 
   TEST_F(IngestMemoryRulesTest, SmallImagesBesideThemDoNotHideTheLargeOnes)
   {
+    const FinishedInstance large = ToInstance({{{Phase::Receive, 1000}}, 500'000'000});
     SetTraffic({{{Phase::Receive, 1}}, 500'000}, 1500);
-    evidence_.totals[0].Append(MakeTraffic({{{Phase::Receive, 1000}}, 500'000'000}, 10));
+
+    for (int i = 0; i < 10; i++)
+    {
+      evidence_.totals[0].Add(large,
+                              TimePoint(std::chrono::hours(1)) + std::chrono::seconds(15 + i));
+    }
+
     evidence_.memory.recentPeak = 2500 * MEBIBYTE;
     const Finding finding = Judge("ingest-memory");
     EXPECT_NEAR(500e6, finding.evidence["MeanSize"].asDouble(), 1e6);
