@@ -240,16 +240,16 @@ namespace OrthancPerf
   // has set anew shows once its earlier connections are old.
   void EvidenceCollector::Way::Update(const TcpSummary& latest, TimePoint now)
   {
-    if (now - windows.begin >= TrafficSums::MAXIMUM_AGE)
-    {
-      earlier = std::exchange(windows, {now, std::nullopt, std::nullopt});
-    }
-
-    windows.send = GetLarger(windows.send, latest.sendWindow);
-    windows.receive = GetLarger(windows.receive, latest.receiveWindow);
+    LargestWindows& newest = windows.At(now);
+    newest.send = GetLarger(newest.send, latest.sendWindow);
+    newest.receive = GetLarger(newest.receive, latest.receiveWindow);
     tcp = latest;
-    tcp->sendWindow = GetLarger(windows.send, earlier.send);
-    tcp->receiveWindow = GetLarger(windows.receive, earlier.receive);
+    windows.ForEach(now, WINDOW_SLOTS,
+                    [this](const LargestWindows& largest)
+                    {
+                      tcp->sendWindow = GetLarger(tcp->sendWindow, largest.send);
+                      tcp->receiveWindow = GetLarger(tcp->receiveWindow, largest.receive);
+                    });
   }
 
 
@@ -257,8 +257,7 @@ namespace OrthancPerf
   {
     traffic = TrafficSums();
     tcp.reset();
-    windows = {};
-    earlier = {};
+    windows.Clear();
   }
 
 

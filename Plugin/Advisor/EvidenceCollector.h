@@ -4,6 +4,7 @@
 #include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
+#include "Metrics/SlotRing.h"
 #include "Tuning/TuningStore.h"
 
 #include <array>
@@ -60,14 +61,15 @@ namespace OrthancPerf
   private:
     static constexpr std::size_t SETUPS_KEPT = 8;
 
-    // What a peer's connections had since then
+    // What a peer's connections had during some minutes
     struct LargestWindows
     {
-      TimePoint begin;
       std::optional<std::uint32_t> send;  // bytes, see TcpSummary
       std::optional<std::uint32_t> receive;
     };
 
+    // A window is judged by the last five to ten minutes
+    static constexpr std::size_t WINDOW_SLOTS = 2;
 
     struct Way
     {
@@ -77,8 +79,7 @@ namespace OrthancPerf
       TimePoint latestSetup;
       AssociationParties parties;
       std::optional<TcpSummary> tcp;
-      LargestWindows windows;  // of the last minutes, and
-      LargestWindows earlier;  // of as many before them
+      SlotRing<LargestWindows> windows{TrafficSums::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};
 
       void AddSetup(Duration setup, TimePoint now);
       void Update(const AssociationParties& latest);

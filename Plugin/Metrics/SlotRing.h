@@ -48,6 +48,11 @@ namespace OrthancPerf
       return entry.slot;
     }
 
+    void Clear() noexcept
+    {
+      std::fill(entries_.begin(), entries_.end(), Entry());
+    }
+
     // Each of the latest "count" slots at this time that has something
     template <typename Visit>
     void ForEach(TimePoint now, std::size_t count, Visit visit) const

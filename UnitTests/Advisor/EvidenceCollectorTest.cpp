@@ -239,6 +239,18 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(EvidenceCollectorTest, AWindowFromBeforeALongSilenceDoesNotCount)
+  {
+    OpenAssociation association = MakeOpenAssociation("CT1");
+    association.tcp->receiveWindow = 300'000;
+    collector_.Look({association});
+    association.tcp->receiveWindow = 100'000;
+    now_ += std::chrono::hours(1);
+    collector_.Look({association});
+    EXPECT_EQ(100'000U, GetPeer("CT1").tcp->receiveWindow);
+  }
+
+
   TEST_F(EvidenceCollectorTest, AssociationsWithUnreadDataBeyondTheThreadsWait)
   {
     std::vector<OpenAssociation> open(6, MakeUnread("CT1", 1000));
