@@ -104,6 +104,7 @@ part_dashboard()
 part_unit()
 {
   build/NonPieHost build/libNonPieProbe.so
+  build/FrameworkTests --gtest_brief=1
   run_shards build/UnitTests
 }
 

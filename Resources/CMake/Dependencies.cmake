@@ -33,6 +33,21 @@ else()
       dcmjpeg dcmjpls dcmimage dcmimgle dcmdata oflog ofstd)
   endif()
 
+  # The library that Orthanc's server is built on, for tests only (package liborthancframework-dev)
+  if(PERF_UNIT_TESTS AND DCMTK_HEADERS)
+    find_path(ORTHANC_FRAMEWORK_HEADERS OrthancFramework.h PATH_SUFFIXES orthanc-framework)
+    find_library(ORTHANC_FRAMEWORK OrthancFramework)
+    if(ORTHANC_FRAMEWORK_HEADERS AND ORTHANC_FRAMEWORK)
+      add_library(Perf::OrthancFramework INTERFACE IMPORTED)
+      target_include_directories(Perf::OrthancFramework SYSTEM INTERFACE
+        ${ORTHANC_FRAMEWORK_HEADERS} ${DCMTK_HEADERS})
+      target_link_libraries(Perf::OrthancFramework INTERFACE
+        ${ORTHANC_FRAMEWORK} PkgConfig::JSONCPP dcmdata oflog ofstd)
+    else()
+      message(STATUS "FrameworkTests are left out: no Framework (package liborthancframework-dev)")
+    endif()
+  endif()
+
   find_package(GDCM QUIET CONFIG)
   if(GDCM_FOUND AND DCMTK_HEADERS)
     add_library(Perf::GDCM INTERFACE IMPORTED)

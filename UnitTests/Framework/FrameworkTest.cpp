@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What this project reads of a file is what Orthanc reads of it.
+#include "Dicom/DicomFile.h"
+#include "Dicom/DicomFileBuilder.h"
+#include "Framework/OrthancJudge.h"
+#include "Transcoding/Engines/SampleImage.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::string IMPLICIT = "1.2.840.10008.1.2";
+    const std::string EXPLICIT = "1.2.840.10008.1.2.1";
+    const std::string BIG_ENDIAN_EXPLICIT = "1.2.840.10008.1.2.2";
+    const std::string JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+
+    constexpr DicomTag IDENTIFIERS[] = {0x00080018, 0x00100020, 0x0020000d, 0x0020000e};
+    constexpr DicomTag PATIENT_ID = 0x00100020;
+
+    std::string MakeFile(const std::string& transferSyntax, const DicomFileBuilder& dataSet)
+    {
+      return DicomFileBuilder::FileMeta(transferSyntax) + dataSet.GetBytes();
+    }
+
+    // With the identifiers, one of them in another VR or with another value
+    std::string MakeIdentified(DicomTag changed, const std::string& representation,
+                               const std::string& value)
+    {
+      DicomFileBuilder dataSet;
+
+      for (const DicomTag tag : IDENTIFIERS)
+      {
+        dataSet.Element(tag,
+                        tag == changed      ? representation
+                        : tag == PATIENT_ID ? "LO"
+                                            : "UI",
+                        tag == changed ? value : "1.2.34");
+      }
+
+      return MakeFile(EXPLICIT, dataSet);
+    }
+
+    std::string MakeNested(const DicomEncoding& encoding)
+    {
+      DicomFileBuilder dataSet(encoding);
+      dataSet.Identifiers().Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
+      dataSet.Element(0x00400007, "LO", "CHEST ").EndOfItem().EndOfSequence();
+      return dataSet.Element(0x7fe00010, "OW", "abcd").GetBytes();
+    }
+
+    std::string MakeEncapsulated()
+    {
+      DicomFileBuilder dataSet;
+      dataSet.Identifiers().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4);
+      return MakeFile(JPEG_BASELINE, dataSet.Raw("abcd").EndOfSequence());
+    }
+
+    std::vector<std::string> MakeFiles()
+    {
+      const DicomEncoding implicit = {false, false};
+      const DicomEncoding bigEndian = {true, true};
+      std::vector<std::string> files = {
+          MakeSampleImage({}),
+          MakeEncapsulated(),
+          DicomFileBuilder::FileMeta(EXPLICIT) + MakeNested({}),
+          DicomFileBuilder::FileMeta(IMPLICIT) + MakeNested(implicit),
+          DicomFileBuilder::FileMeta(BIG_ENDIAN_EXPLICIT) + MakeNested(bigEndian),
+          MakeNested({}),  // without preamble and File Meta Information
+          MakeNested(implicit),
+          (DicomFileBuilder::FileMeta(EXPLICIT) + MakeNested({})).substr(132)};
+
+      for (const char* const unknown : {"", "1.2.3", "1.2.840.10008.1.2.4.201"})
+      {
+        files.push_back(DicomFileBuilder::FileMeta(unknown) + MakeNested({}));
+      }
+
+      return files;
+    }
+  }
+
+
+  class Framework : public ::testing::Test
+  {
+  protected:
+    // Orthanc takes it, and both know the same identifier
+    void ExpectSameIdentifier(const std::string& file) const
+    {
+      const std::optional<std::string> expected = judge_.Identify(file.data(), file.size());
+      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+      EXPECT_TRUE(expected.has_value());
+      EXPECT_STREQ("", check.problem);
+      EXPECT_EQ(expected, check.hasher.GetInstanceId());
+    }
+
+    void ExpectRefused(const std::string& file) const
+    {
+      EXPECT_FALSE(judge_.Identify(file.data(), file.size()).has_value());
+      EXPECT_STRNE("", CheckDicomFile(file.data(), file.size()).problem);
+    }
+
+    // Whatever the file is: where both know an identifier, it is the same
+    void ExpectNoContradiction(const std::string& file) const
+    {
+      const std::optional<std::string> expected = judge_.Identify(file.data(), file.size());
+      const std::string id = CheckDicomFile(file.data(), file.size()).hasher.GetInstanceId();
+      EXPECT_TRUE(!expected.has_value() || id.empty() || id == *expected)
+          << ::testing::PrintToString(file);
+    }
+
+    const OrthancJudge judge_;
+  };
+
+
+  TEST_F(Framework, KnowsTheSameIdentifierInEachEncoding)
+  {
+    for (const std::string& file : MakeFiles())
+    {
+      ExpectSameIdentifier(file);
+    }
+  }
+
+  TEST_F(Framework, KnowsTheSameIdentifierWhateverThePatientId)
+  {
+    for (const std::string& value :
+         {std::string(), std::string("  "), std::string("A "), std::string(" A"),
+          std::string("PATIENT\0", 8), std::string(256, 'A')})
+    {
+      ExpectSameIdentifier(MakeIdentified(PATIENT_ID, "LO", value));
+    }
+
+    for (const std::string& value :
+         {std::string("PATIENT"), std::string("PATIENT\0", 8), std::string("PATIENT ")})
+    {
+      ExpectSameIdentifier(MakeIdentified(PATIENT_ID, "UN", value));
+    }
+
+    DicomFileBuilder without;
+    without.Element(0x00080018, "UI", "1.21").Element(0x0020000d, "UI", "1.22");
+    ExpectSameIdentifier(MakeFile(EXPLICIT, without.Element(0x0020000e, "UI", "1.23")));
+    ExpectRefused(MakeIdentified(PATIENT_ID, "LO", std::string(258, 'A')));
+  }
+
+  TEST_F(Framework, KnowsTheSameIdentifierInEachRepresentationOfAUid)
+  {
+    for (const DicomTag tag : {0x00080018u, 0x0020000du, 0x0020000eu})
+    {
+      for (const char* const representation : {"UI", "LO", "SH", "CS", "UN"})
+      {
+        ExpectSameIdentifier(MakeIdentified(tag, representation, "1.2.35"));
+      }
+
+      ExpectSameIdentifier(MakeIdentified(tag, "UI", std::string("1.2.3\0", 6)));
+      ExpectSameIdentifier(MakeIdentified(tag, "UI", " 1.2 3 "));
+      ExpectSameIdentifier(MakeIdentified(tag, "UI", std::string(100, '1')));
+    }
+  }
+
+  TEST_F(Framework, KnowsTheFirstOfTwoIdentifiers)
+  {
+    DicomFileBuilder dataSet;
+    dataSet.Element(0x00080018, "UI", "9.9.99");
+    ExpectSameIdentifier(MakeFile(EXPLICIT, dataSet.Identifiers()));
+  }
+
+  TEST_F(Framework, RefusesWhatLacksAUid)
+  {
+    for (const DicomTag tag : {0x00080018u, 0x0020000du, 0x0020000eu})
+    {
+      for (const std::string& value : {std::string(), std::string(2, '\0'), std::string("  ")})
+      {
+        ExpectRefused(MakeIdentified(tag, "UI", value));
+      }
+    }
+
+    DicomFileBuilder nested;
+    nested.Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH).Identifiers();
+    ExpectRefused(MakeFile(EXPLICIT, nested.EndOfItem().EndOfSequence()));
+    ExpectRefused(DicomFileBuilder::FileMeta(EXPLICIT));
+  }
+
+  TEST_F(Framework, RefusesWhatIsNoDicomFile)
+  {
+    ExpectRefused("Hello");
+    ExpectRefused("%PDF-1.4\n1 0 obj <<>> endobj");
+    ExpectRefused(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16));
+    ExpectRefused(std::string(5000, '\0'));
+    ExpectRefused(std::string(5000, '\xff'));
+  }
+
+  TEST_F(Framework, RefusesWhatIsMalformed)
+  {
+    DicomFileBuilder element;
+    element.Identifiers().Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(10);
+    ExpectRefused(MakeFile(EXPLICIT, element.Element(0x00081150, "UI", "1.2.34").EndOfSequence()));
+
+    DicomFileBuilder noItem;
+    noItem.Identifiers().Header(0x00081140, "SQ", 16).Element(0x00081150, "UI", "1.2.3456");
+    ExpectRefused(MakeFile(EXPLICIT, noItem));
+
+    for (const char* representation : {"OB", "OW", "OF", "UT", "OV"})
+    {
+      DicomFileBuilder undefined;
+      ExpectRefused(MakeFile(
+          EXPLICIT, undefined.Identifiers().Header(0x00281201, representation, UNDEFINED_LENGTH)));
+    }
+  }
+
+  TEST_F(Framework, ReadsEachTruncatedFileInTheSameWay)
+  {
+    for (const std::string& file : MakeFiles())
+    {
+      for (std::size_t size = 0; size < file.size(); size++)
+      {
+        ExpectNoContradiction(file.substr(0, size));
+      }
+    }
+  }
+
+  TEST_F(Framework, ReadsEachBrokenFileInTheSameWay)
+  {
+    std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same files each time
+    const std::vector<std::string> files = MakeFiles();
+
+    for (int i = 0; i < 20000; i++)
+    {
+      std::string broken = files[random() % files.size()];
+      const std::size_t begin = broken.size() > 600 ? 128 : 0;
+
+      for (unsigned int count = 1 + random() % 3; count > 0; count--)
+      {
+        broken[begin + random() % (broken.size() - begin)] = static_cast<char>(random());
+      }
+
+      ExpectNoContradiction(broken);
+      ASSERT_FALSE(HasFailure()) << i;
+    }
+  }
+}
