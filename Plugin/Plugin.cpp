@@ -190,9 +190,9 @@ namespace
     const bool isReceivedFree = OrthancPluginRegisterReceivedInstanceCallback(
                                     orthanc, OnReceivedInstance) == OrthancPluginErrorCode_Success;
     const std::string reason =
-        "another plugin holds Orthanc's only received-instance callback: the phases \"receive\", "
-        "\"parse\" and \"prepare\" are absent, uploads that fail before the filters are not "
-        "counted, and instances are stored as received";
+        "another plugin holds Orthanc's only received-instance callback: instances are stored as "
+        "received. The phases \"receive\", \"parse\" and \"prepare\" are absent. Uploads that fail "
+        "before the filters are not counted";
     context.GetState().SetHook("ReceivedInstance", isReceivedFree, isReceivedFree ? "" : reason);
 
     if (!isReceivedFree)

@@ -226,8 +226,8 @@ namespace OrthancPerf
       if (state_.AddFailure(callback))
       {
         orthanc_.LogError(std::string("the callback \"") + callback + "\" failed: " + reason +
-                          "; Orthanc goes on without it. Further failures of this callback are "
-                          "counted in /perf/status only");
+                          "; Orthanc continues without it. /perf/status counts further failures "
+                          "of this callback, which are not logged");
       }
     }
     catch (const std::exception&)
@@ -310,8 +310,8 @@ namespace OrthancPerf
   void PluginContext::WarnOfProbe()
   {
     Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
-         "; DICOM sockets get their options from the listening socket, without quick ACK, and "
-         "the phases that need the probe are absent");
+         "; DICOM sockets take their options from the listening socket, without TcpQuickAck. The "
+         "phases that need the probe are absent");
   }
 
 
@@ -382,9 +382,8 @@ namespace OrthancPerf
 
     if (!overridden.empty())
     {
-      orthanc_.LogWarning("tuning that was changed over REST and saved is in force instead of the "
-                          "configuration: " +
-                          overridden + "; DELETE /perf/tuning returns to the configuration");
+      orthanc_.LogWarning("changes saved over REST override the configuration: " + overridden +
+                          "; DELETE /perf/tuning returns to the configuration");
     }
   }
 
@@ -431,8 +430,8 @@ namespace OrthancPerf
 
     if (isShareUnknown && !isShareUnknown_)
     {
-      Warn("\"Memory.IngestBudget\" is a share, but how much memory there is cannot be read from "
-           "/proc/meminfo: there is no budget; say it in bytes");
+      Warn("\"Memory.IngestBudget\" is a share, but /proc/meminfo has no size of the memory: there "
+           "is no budget. Set it in bytes");
     }
 
     isShareUnknown_ = isShareUnknown;

@@ -291,8 +291,8 @@ namespace OrthancPerf
       orthanc_.LogWarning("received instances are compressed with loss from now on (" +
                           GetSyntaxName(settings.transferSyntax) + ", quality " +
                           std::to_string(settings.lossyQuality) +
-                          "): their pixels as received are not kept, and each becomes a new "
-                          "instance, whose UID other objects and storage commitment don't know");
+                          "): the received pixels are not kept. Each image becomes a new instance, "
+                          "whose UID other objects and storage commitment do not know");
     }
   }
 

@@ -61,7 +61,7 @@ namespace OrthancPerf
             throw;
           }
 
-          warnings->push_back(std::string(error.what()) + "; this saved change is left out");
+          warnings->push_back(std::string(error.what()) + "; this saved change is ignored");
         }
       }
 

@@ -178,9 +178,9 @@ namespace OrthancPerf
     }
     catch (const std::exception& e)
     {
-      warnings.push_back(std::string("The changes of the tuning made earlier are ignored") +
+      warnings.push_back(std::string("The configuration is in force") +
                          (isLoaded_ ? "" : " until the database answers") +
-                         ", the configuration is in force instead: " + e.what());
+                         ", without the saved changes of the tuning: " + e.what());
     }
 
     if (isLoaded_)
@@ -242,8 +242,8 @@ namespace OrthancPerf
       {
         isUnsaved_ = true;
         warnings.push_back(
-            "The tuning is in force but could not be saved yet: this is done once the database "
-            "answers, a restart of Orthanc before that will undo this change");
+            "The tuning is in force, but could not be saved yet. It is saved as soon as the "
+            "database answers. If Orthanc restarts before, this change is lost");
       }
 
       return;
@@ -269,8 +269,8 @@ namespace OrthancPerf
     catch (const std::exception& e)
     {
       warnings.push_back(
-          std::string("The tuning is in force but could not be saved, the next restart of Orthanc "
-                      "will undo this change, unless a later one is saved: ") +
+          std::string("The tuning is in force, but could not be saved. Unless a later change is "
+                      "saved, Orthanc's next restart undoes this one: ") +
           e.what());
     }
   }

@@ -34,7 +34,7 @@ namespace OrthancPerf
     Receive(0, 3);
     const Finding finding = Judge("failed-instances");
     EXPECT_EQ("failed-instances", finding.id);
-    EXPECT_EQ("100 % of the images that came lately were not stored", finding.title);
+    EXPECT_EQ("Orthanc failed to store 100 % of the latest images", finding.title);
     EXPECT_EQ(3, finding.evidence["Failed"].asInt());
     EXPECT_DOUBLE_EQ(1, finding.evidence["FailedShare"].asDouble());
     EXPECT_EQ(evidence_.latestFailure, finding.evidence["Reason"].asString());
@@ -74,7 +74,7 @@ namespace OrthancPerf
     evidence_.stuck = {{Phase::Index, seconds(12)}, {Phase::Storage, seconds(31)}};
     const Finding finding = Judge("stuck-instances");
     EXPECT_EQ("stuck-instances", finding.id);
-    EXPECT_EQ("Instances in flight wait for the storage: 2, for 31 s so far", finding.title);
+    EXPECT_EQ("Instances in flight wait for the storage: 2, the oldest for 31 s", finding.title);
     EXPECT_EQ(2, finding.evidence["Instances"].asInt());
     EXPECT_EQ("storage", finding.evidence["Phase"].asString());
     EXPECT_DOUBLE_EQ(31, finding.evidence["LongestTime"].asDouble());
@@ -94,7 +94,7 @@ namespace OrthancPerf
       return Judge("stuck-instances").remedy.text;
     };
     EXPECT_NE(std::string::npos, advise(Phase::Index).find("IndexDirectory"));
-    EXPECT_NE(std::string::npos, advise(Phase::Commit).find("storage and the database"));
+    EXPECT_NE(std::string::npos, advise(Phase::Commit).find("storage and database"));
     EXPECT_NE(std::string::npos, advise(Phase::Prepare).find("Lua"));
   }
 

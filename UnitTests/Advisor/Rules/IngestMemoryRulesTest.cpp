@@ -83,8 +83,7 @@ namespace OrthancPerf
 
     evidence_.memory.givenUp = 0;
     evidence_.memory.waited = 5;
-    EXPECT_EQ("Memory, not the disk, is the limit: large messages waited for it for 5 s in the "
-              "last minutes",
+    EXPECT_EQ("Large messages waited 5 s for memory in the last five minutes",
               Judge("ingest-memory").title);
   }
 
@@ -104,7 +103,7 @@ namespace OrthancPerf
     const Finding finding = Judge("ingest-memory");
     EXPECT_EQ("ingest-memory", finding.id);
     EXPECT_EQ((MemoryAmount{0, 25}), Apply(finding).memory.ingestBudget);
-    EXPECT_EQ("Orthanc has had 2500.0 MiB of 3072.0 MiB of memory while large images came",
+    EXPECT_EQ("Orthanc used 2500.0 MiB of 3072.0 MiB of memory while large images arrived",
               finding.title);
   }
 

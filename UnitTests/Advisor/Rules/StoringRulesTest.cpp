@@ -105,7 +105,7 @@ namespace OrthancPerf
     const Finding finding = Judge("slow-storage");
     EXPECT_EQ("slow-storage", finding.id);
     EXPECT_NEAR(0.018, finding.evidence["MeanRemote"].asDouble(), 1e-6);
-    EXPECT_NE(std::string::npos, finding.explanation.find("the storage's server"));
+    EXPECT_NE(std::string::npos, finding.explanation.find("the storage server"));
     EXPECT_EQ(std::string::npos, finding.remedy.text.find("antivirus"));
   }
 
