@@ -310,9 +310,10 @@ def test_kubernetes_is_told_of_what_there_is() -> None:
     assert annotations["prometheus.io/scrape"] == "true"
     assert annotations["prometheus.io/port"] == str(ports["http"])
     assert "checksum/config" in annotations
-    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
-    scraped = re.findall(r'\["(\S+)\.orthanc:8042"\]\n +labels: { instance: (\S+) }', page)
-    assert scraped == [(f"orthanc-{n}", f"orthanc-{n}") for n in range(pods["replicas"])]
+    (named,) = [job for job in read_jobs() if "static_configs" in job]
+    assert [
+        (group["targets"], group["labels"]["instance"]) for group in named["static_configs"]
+    ] == [([f"orthanc-{n}.orthanc:8042"], f"orthanc-{n}") for n in range(pods["replicas"])]
     # The same as in orthanc.json, by the image's variables
     known = read_configuration()
     environment = {entry["name"]: entry.get("value") for entry in container["env"]}
@@ -349,11 +350,15 @@ def read_annotations() -> dict[str, str]:
     return pods["template"]["metadata"]["annotations"]
 
 
+def read_jobs() -> list[dict[str, Any]]:
+    text = (FLEET / "prometheus-kubernetes.yml").read_text("utf-8")
+    return yaml.safe_load(text)["scrape_configs"]
+
+
 def read_job(folder: Path) -> dict[str, Any]:
-    """The one in fleet.md that finds pods by their annotations; its password is in the folder."""
-    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
-    blocks = re.findall(r"(?m)^ {6}- job_name: .+\n(?: {8}.+\n)+", page)
-    (job,) = [yaml.safe_load(block)[0] for block in blocks if "kubernetes_sd_configs" in block]
+    """The one that finds pods by their annotations; its password is in the folder."""
+    (job,) = [job for job in read_jobs() if "kubernetes_sd_configs" in job]
+    job["job_name"] = "orthanc"
     (folder / "password").write_text(CHECK[1])
     job["basic_auth"]["password_file"] = str(folder / "password")
     return job
