@@ -37,7 +37,7 @@ namespace OrthancPerf
 
   TEST(FindingTexts, WhatIsMissingIsSeen)
   {
-    EXPECT_EQ("Transfers stall for {MeanStall time} again and again",
+    EXPECT_EQ("Transfers stall again and again, for {MeanStall time} each time",
               Describe("delayed-ack", Judgement({})).title);
     EXPECT_TRUE(Describe("no such finding", Judgement({})).title.empty());
   }

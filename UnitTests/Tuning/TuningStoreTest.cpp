@@ -346,7 +346,7 @@ TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
   store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   ASSERT_EQ(2u, outcome.warnings.size());
-  EXPECT_NE(std::string::npos, outcome.warnings[0].find("ignored until"));
+  EXPECT_NE(std::string::npos, outcome.warnings[0].find("until the database answers"));
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("no such folder"));
   EXPECT_NE(std::string::npos, outcome.warnings[1].find("could not be saved yet"));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
