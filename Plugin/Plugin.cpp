@@ -7,9 +7,11 @@
 #include "Sdk/RestCallback.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <strings.h>
 #include <utility>
 
 namespace
@@ -46,15 +48,30 @@ namespace
   }
 
 
+  // DICOM PS3.18 section 10.5: to ".../studies" or ".../studies/{UID}", whatever the root
+  bool IsStow(const char* uri, std::uint32_t headersCount, const char* const* headersKeys,
+              const char* const* headersValues) noexcept
+  {
+    constexpr std::string_view MULTIPART = "multipart/related";
+    const auto end = headersKeys + headersCount;
+    const auto header = std::find(headersKeys, end, std::string_view("content-type"));
+    return header != end && std::strstr(uri, "/studies") != nullptr &&
+           strncasecmp(headersValues[header - headersKeys], MULTIPART.data(), MULTIPART.size()) ==
+               0;
+  }
+
+
   std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char* uri, const char* ip,
-                             std::uint32_t, const char* const*, const char* const*, std::uint32_t,
-                             const char* const*, const char* const*)
+                             std::uint32_t headersCount, const char* const* headersKeys,
+                             const char* const* headersValues, std::uint32_t, const char* const*,
+                             const char* const*)
   {
     NotePendingRequest(uri, ip);
     Guard("HttpRequestFilter",
-          [ip](PluginContext& context)
+          [&](PluginContext& context)
           {
-            OnServed(context.GetCurrentConnection());
+            OnServed(context.GetCurrentConnection(),
+                     IsStow(uri, headersCount, headersKeys, headersValues));
             context.GetTracker().OnRequest(Clock::now(), ip);
           });
 

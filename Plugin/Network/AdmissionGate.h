@@ -21,8 +21,8 @@ namespace OrthancPerf
   bool MayUpload(int fd, std::optional<std::uint64_t> length) noexcept;
 
   // The thread that has this connection is about to serve an HTTP request. Called by the first
-  // filter, whether or not there is a limit.
-  void OnServed(int fd) noexcept;
+  // filter, whether or not there is a limit. "isStow": a STOW-RS request.
+  void OnServed(int fd, bool isStow) noexcept;
 
   // An instance that came over this connection is stored. Of a request in chunks (STOW-RS),
   // Orthanc keeps what came so far no longer.

@@ -74,6 +74,7 @@ namespace OrthancPerf
     TimePoint readAt;                                    // the latest byte
     std::optional<TimePoint> respondedAt;                // last byte of the last response
     bool isServed = false;                 // the request under way, by Orthanc: not refused
+    bool isStow = false;                   // a STOW-RS request without a response so far
     bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
     bool isCommandBegun = false;           // by the bytes that Orthanc writes now
     std::optional<TimePoint> restSince;    // what may be the body of a refused request

@@ -226,7 +226,7 @@ namespace OrthancPerf
     FollowPdus(connection, connection.writeFramer, data, size, now);
   }
 
-  void ConnectionTracker::OnServed(Connection& connection) noexcept
+  void ConnectionTracker::OnServed(Connection& connection, bool isStow) noexcept
   {
     constexpr std::uint8_t NONE = 0;
 
@@ -243,6 +243,7 @@ namespace OrthancPerf
 
     connection.restSince.reset();
     connection.isServed = true;
+    connection.isStow = isStow;
   }
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept

@@ -102,8 +102,8 @@ namespace OrthancPerf
 
     // Orthanc is about to serve an HTTP request. What came since the last response may be the body
     // of a request that was refused unread, which CivetWeb throws away. Then the request begins
-    // with the latest read, which has the end of its header.
-    void OnServed(Connection& connection) noexcept;
+    // with the latest read, which has the end of its header. "isStow": a STOW-RS request.
+    void OnServed(Connection& connection, bool isStow) noexcept;
 
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;

@@ -36,6 +36,8 @@ namespace OrthancPerf
     // from this size on: other requests (C-ECHO, C-FIND, C-MOVE, N-ACTION) have some hundred bytes.
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
+    constexpr std::int32_t HTTP_BAD_REQUEST = 400;
+
 
     // When the end of a message has left the machine, whose response begins to come. It was handed
     // to the kernel at "written"; the peer's window and the distance may have kept it there for
@@ -127,6 +129,7 @@ namespace OrthancPerf
     {
       const std::optional<TimePoint> answered = connection.GetAnsweredAt();
       ProbeEvent event;
+      event.isDicom = connection.IsDicom();
       event.direction = connection.IsOutgoing() ? Direction::Send : Direction::Receive;
       event.isPeerRequestor = !connection.IsOutgoing();
       event.hasParties = connection.hasParties.load(RELAXED);
@@ -453,7 +456,8 @@ namespace OrthancPerf
   }
 
 
-  // What Orthanc answers, and, if nobody has claimed the C-STORE, the end of it
+  // What Orthanc answers, and, if nobody has claimed the C-STORE, the end of it. The DICOMweb
+  // plugin answers 400 if it could not read a part of the request, which it shows nobody.
   void MessageRecorder::NoteAnswer(Connection& connection, const std::uint8_t* data,
                                    std::size_t size, TimePoint now) noexcept
   {
@@ -461,6 +465,7 @@ namespace OrthancPerf
     const bool isFirst = response.status.load(RELAXED) < 0;
     const bool isStore = !connection.IsEncrypted() && connection.IsDicom() &&
                          connection.command.Get() == C_STORE_REQUEST;
+    bool isUnreadable = false;
 
     if (isStore)
     {
@@ -475,12 +480,14 @@ namespace OrthancPerf
     }
     else if (!connection.GetAnsweredAt() && !connection.IsDicom())
     {
-      response.status.store(ReadHttpStatus(data, size), RELAXED);
+      const std::int32_t status = ReadHttpStatus(data, size);
+      response.status.store(status, RELAXED);
+      isUnreadable = std::exchange(connection.isStow, false) && status == HTTP_BAD_REQUEST;
     }
 
     response.lastByte.store(now, std::memory_order_release);
 
-    if (isStore && isFirst && !IsClaimed(connection))
+    if (isUnreadable || (isStore && isFirst && !IsClaimed(connection)))
     {
       ProbeEvent event = MakeEvent(connection);
       event.status = static_cast<std::uint16_t>(response.status.load(RELAXED));

@@ -172,9 +172,15 @@ namespace OrthancPerf
     FinishedInstance refused = ToInstance(event);
     refused.reason = "Orthanc did not answer: it cannot read the data set";
 
+    if (!event.isDicom)
+    {
+      refused.origin = Origin::Plugin;
+      NameByAddress(refused.peer);
+    }
+
     if (event.status)
     {
-      Verdict verdict = Judge({"", false, event.status, true});
+      Verdict verdict = Judge({"", false, event.status, event.isDicom});
       refused.outcome = verdict.outcome;
       refused.reason = std::move(verdict.reason);
     }

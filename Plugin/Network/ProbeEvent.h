@@ -12,11 +12,12 @@
 namespace OrthancPerf
 {
   // Something that is over: an association, an instance that Orthanc has sent, or one that it has
-  // received and refused before it asked any plugin. What the hooks put into the queue: it owns
+  // received and refused before it asked this plugin. What the hooks put into the queue: it owns
   // nothing.
   struct ProbeEvent
   {
     bool isAssociation = false;
+    bool isDicom = true;  // false: an instance of a STOW-RS request
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;
     bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc

@@ -14,6 +14,7 @@ from pynetdicom import AE
 from pynetdicom.dimse_primitives import C_STORE
 
 from conftest import MakeSeries, StartOrthanc
+from harness.clients import make_multipart
 from harness.images import Image
 from harness.metrics import BYTES, INSTANCES, scrape_when_counted, wait_until
 from harness.orthanc import DICOMWEB_PLUGIN, Json, OrthancServer
@@ -132,8 +133,9 @@ def test_a_c_store_that_orthanc_cannot_parse_has_failed_though_it_does_not_answe
     assert 0 < failed["Size"] < len(content) + 1000
 
 
+@pytest.mark.parametrize("way", ["rest", "stow", "stow, after 100 Continue"])
 def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter(
-    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path
+    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path, way: str
 ) -> None:
     server = start_orthanc(plugins=[plugin, DICOMWEB_PLUGIN])
     (image,) = make_series("outcome", 1)
@@ -142,8 +144,34 @@ def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter
     head.file_meta.TransferSyntaxUID = ImplicitVRLittleEndian
     file = BytesIO()
     dcmwrite(file, head, enforce_file_format=True)
-    answer = server.request("POST", "/instances", data=file.getvalue() + TEXT_FOR_A_SEQUENCE)
+    content = file.getvalue() + TEXT_FOR_A_SEQUENCE
+    uri = "/instances"
+    headers: dict[str, str] = {}
+    if way != "rest":
+        uri = "/dicom-web/studies"
+        content, headers = make_multipart([content])
+    if "100" in way:
+        headers["Expect"] = "100-continue"
+    answer = server.request("POST", uri, data=content, headers=headers)
     assert answer.status_code == 400
     failed = get_only(server)
     assert failed["Outcome"] == "Failed"
     assert failed["Reason"] == "Orthanc answered 400: it cannot read what was uploaded"
+    assert failed["Origin"] == ("RestApi" if way == "rest" else "Plugin")
+    assert failed["Peer"] == "127.0.0.1"
+    assert 0 < failed["Size"] < len(content) + 1000
+    metrics = scrape_when_counted(server, 1)
+    assert metrics.group(INSTANCES, "origin", "outcome") == {(failed["Origin"], "failed"): 1}
+
+
+def test_an_unreadable_part_of_a_stow_request_has_failed_and_the_others_are_stored(
+    start_orthanc: StartOrthanc, make_series: MakeSeries, plugin: Path
+) -> None:
+    server = start_orthanc(plugins=[plugin, DICOMWEB_PLUGIN])
+    first, last = (image.path.read_bytes() for image in make_series("outcome", 2))
+    body, headers = make_multipart([first, b"no DICOM", last])
+    answer = server.request("POST", "/dicom-web/studies", data=body, headers=headers)
+    assert answer.status_code == 400
+    metrics = scrape_when_counted(server, 3)
+    outcomes = {("Plugin", "stored"): 2, ("Plugin", "failed"): 1}
+    assert metrics.group(INSTANCES, "origin", "outcome") == outcomes

@@ -394,7 +394,7 @@ namespace OrthancPerf
       EXPECT_TRUE(MayUpload(fd, 100 * PIECE));
       EXPECT_TRUE(MayUpload(fd, CHUNKED));
       EXPECT_TRUE(MayRead(fd));
-      OnServed(fd);
+      OnServed(fd, false);
       OnInstanceStored(fd);
     }
 

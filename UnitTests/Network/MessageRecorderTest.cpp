@@ -222,7 +222,7 @@ namespace OrthancPerf
     Read(connection, std::string(500000, 'x'), 12);
     tracker_.OnWaited(connection, At(12), At(412));
     Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     tracker_.OnWaited(connection, At(413), At(443));
     Read(connection, std::string(500000, 'x'), 443);
 
@@ -241,12 +241,12 @@ namespace OrthancPerf
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "POST /instances HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     Write(connection, "HTTP/1.1 403 Forbidden\r\n", 2);
     Read(connection, std::string(500000, 'x'), 12);
     tracker_.OnWaited(connection, At(12), At(412));
     Read(connection, "POST /instances HTTP/1.1\r\n", 412);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     EXPECT_EQ(At(412), recorder_.GetCurrentMessage()->firstByte);
   }
 
@@ -258,7 +258,7 @@ namespace OrthancPerf
     Read(connection, "POST /instances", 1);
     tracker_.OnWaited(connection, At(1), At(31));
     Read(connection, " HTTP/1.1\r\n", 31);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     EXPECT_EQ(At(1), recorder_.GetCurrentMessage()->firstByte);
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
   }
@@ -268,12 +268,12 @@ namespace OrthancPerf
   {
     Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
     Read(connection, "GET /system HTTP/1.1\r\n", 1);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     Write(connection, "HTTP/1.1 200 OK\r\n", 3);
     Read(connection, "POST /instances", 11);
     tracker_.OnWaited(connection, At(11), At(41));
     Read(connection, " HTTP/1.1\r\n", 41);
-    tracker_.OnServed(connection);
+    tracker_.OnServed(connection, false);
     EXPECT_EQ(At(11), recorder_.GetCurrentMessage()->firstByte);
     EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
     EXPECT_EQ(milliseconds(8), recorder_.GetCurrentMessage()->idle);
@@ -373,6 +373,44 @@ namespace OrthancPerf
     EXPECT_EQ(Outcome::Failed, receive(MakeStoreResponse(0xa700)).at(0).outcome);
     EXPECT_EQ(Outcome::Discarded, receive(MakeStoreResponse(0)).at(0).outcome);
     EXPECT_TRUE(receive(MakeStoreResponse(0xa700), true).empty());
+  }
+
+
+  // The DICOMweb plugin shows Orthanc only what it can read itself
+  TEST_F(MessageRecorderTest, AStowRequestThatIsAnsweredBy400HasAnUnreadableInstance)
+  {
+    const std::string header = "POST /dicom-web/studies HTTP/1.1\r\n";
+    const auto receive = [&](bool isStow, const std::string& status)
+    {
+      Connection& connection = *tracker_.OnAccepted(FD, 8042, MakeAddress(1234), At(0));
+      Read(connection, header, 10);
+      tracker_.OnServed(connection, isStow);
+      Write(connection, "HTTP/1.1 100 Continue\r\n\r\n", 11);
+      Read(connection, std::string(500, 'x'), 14);
+      recorder_.ClaimMessage();  // another part
+      Write(connection, "HTTP/1.1 " + status, 20);
+      Write(connection, "HTTP/1.1 400 in the body", 21);
+
+      // CivetWeb answers it, and asks no filter
+      Read(connection, "no HTTP", 30);
+      Write(connection, "HTTP/1.1 400 Bad Request\r\n", 31);
+      tracker_.OnClosing(connection, At(40));
+      Drain();
+      return std::exchange(journal_.instances, {});
+    };
+
+    const std::vector<FinishedInstance> failed = receive(true, "400 Bad Request\r\n");
+    ASSERT_EQ(1U, failed.size());
+    EXPECT_EQ(Direction::Receive, failed[0].direction);
+    EXPECT_EQ(Origin::Plugin, failed[0].origin);
+    EXPECT_EQ(Outcome::Failed, failed[0].outcome);
+    EXPECT_EQ("Orthanc answered 400: it cannot read what was uploaded", failed[0].reason);
+    EXPECT_EQ("10.0.0.1", failed[0].peer.name);
+    EXPECT_EQ(header.size() + 500, failed[0].size);
+    EXPECT_FALSE(failed[0].isOwnFailure);
+    EXPECT_TRUE(receive(true, "200 OK\r\n").empty());
+    EXPECT_TRUE(receive(true, "409 Conflict\r\n").empty());
+    EXPECT_TRUE(receive(false, "400 Bad Request\r\n").empty());
   }
 
 
