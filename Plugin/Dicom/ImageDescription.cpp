@@ -3,7 +3,6 @@
 
 #include "Dicom/DicomFileWalk.h"
 #include "Dicom/PhotometricInterpretation.h"
-#include "Dicom/PixelDataFlaw.h"
 
 #include <algorithm>
 #include <array>
@@ -262,37 +261,6 @@ namespace OrthancPerf
 
       return 2 * bits * image.samplesPerPixel;
     }
-
-
-    bool IsVideo(const TransferSyntax* syntax)
-    {
-      return syntax != nullptr && syntax->isVideo;
-    }
-
-
-    // SOP classes whose samples are labels or measurements, no brightness: DICOM PS3.3 section
-    // C.8.20.2.2 ("not advisable to lossy compress a Segmentation"). Surface Segmentation has no
-    // Pixel Data.
-    constexpr std::pair<std::string_view, const char*> MEASURED[] = {
-        {"1.2.840.10008.5.1.4.1.1.30", "a Parametric Map"},
-        {"1.2.840.10008.5.1.4.1.1.66.4", "a Segmentation"},
-        {"1.2.840.10008.5.1.4.1.1.66.7", "a Label Map Segmentation"},
-        {"1.2.840.10008.5.1.4.1.1.66.8", "a Height Map Segmentation"},
-        {"1.2.840.10008.5.1.4.1.1.481.2", "an RT Dose"}};
-
-
-    std::string FindHarmOfLoss(const ImageDescription& image)
-    {
-      for (const auto& [sopClassUid, name] : MEASURED)
-      {
-        if (image.sopClassUid == sopClassUid)
-        {
-          return std::string(name) + ", of which loss would make another one";
-        }
-      }
-
-      return "";
-    }
   }
 
 
@@ -340,88 +308,5 @@ namespace OrthancPerf
     }
 
     return image;
-  }
-
-
-  std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target)
-  {
-    if (target == image.transferSyntax.data())
-    {
-      return "in the target already";
-    }
-
-    if (IsVideo(FindTransferSyntax(image.transferSyntax.data())))
-    {
-      return "a video";
-    }
-
-    const TransferSyntax* const syntax = FindTransferSyntax(target);
-
-    switch (image.kind)
-    {
-      case PixelDataKind::None:
-        return "no pixel data";
-
-      case PixelDataKind::Float:
-        return "Float Pixel Data, which no transfer syntax compresses";
-
-      default:
-        return syntax != nullptr && syntax->isLossy ? FindHarmOfLoss(image) : "";
-    }
-  }
-
-
-  std::string FindObstacle(const ImageDescription& image, const std::string& target)
-  {
-    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
-
-    if (IsVideo(syntax))
-    {
-      return "a video";
-    }
-
-    if (image.transferSyntax[0] != '\0' && syntax == nullptr)
-    {
-      return "in a transfer syntax that is not DICOM's";
-    }
-
-    if (image.hasDigitalSignatures)
-    {
-      return "a digital signature, which would not hold any more";
-    }
-
-    if (image.pixelRepresentation > 1 ||
-        (image.samplesPerPixel > 1 && image.planarConfiguration > 1))
-    {
-      return "Pixel Representation or Planar Configuration is neither 0 nor 1";
-    }
-
-    // DICOM PS3.3 section C.7.6.3.1.2: they are of JPEG 2000 only, and viewers differ in what they
-    // show. Of other codestreams, their headers tell.
-    const bool hasHeaders = syntax != nullptr && syntax->codestream != CodestreamKind::None &&
-                            syntax->codestream != CodestreamKind::Rle;
-
-    if (!hasHeaders && IsOfJpeg2000(ParsePhotometric(image.photometricInterpretation)))
-    {
-      return "uncompressed or RLE, with colours that only JPEG 2000 has";
-    }
-
-    if (image.hasUnorderedElements)
-    {
-      return UNORDERED_ELEMENTS;
-    }
-
-    switch (image.kind)
-    {
-      case PixelDataKind::Unknown:
-        return NOT_LOOKED_THROUGH;
-
-      case PixelDataKind::None:
-      case PixelDataKind::Float:
-        return IsEncapsulated(target) ? "no Pixel Data to compress" : "";
-
-      default:
-        return FindPixelDataFlaw(image);
-    }
   }
 }

@@ -71,13 +71,4 @@ namespace OrthancPerf
 
   // No allocation, bounded work, whatever the bytes are; any thread may call it
   ImageDescription DescribeImage(const void* data, std::size_t size) noexcept;
-
-  // Why this image is left alone when instances are transcoded on their way in: it is in the target
-  // already, has no pixels, is a video, or has labels or measurements in place of brightness and
-  // the target is lossy. Empty: it is to be transcoded.
-  std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target);
-
-  // Why no engine should be asked to, whatever the target: what it would make of it could not be
-  // the same image (PixelDataFlaw.h), or would break a signature. Empty: nothing speaks against it.
-  std::string FindObstacle(const ImageDescription& image, const std::string& target);
 }

@@ -99,6 +99,16 @@ namespace OrthancPerf
         throw CodecError("a frame has more bits than Bits Allocated");
       }
 
+      if (header.isSigned && image.pixelRepresentation == 0)
+      {
+        throw CodecError("a frame is signed, and its data set is not");
+      }
+
+      if (header.precision < 2)
+      {
+        throw CodecError("a frame has samples of one bit");
+      }
+
       // DCMTK makes 8 bits allocated of it, or does not decode it; GDCM leaves 16.
       if ((kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs) &&
           header.precision <= 8 && image.bitsAllocated != 8)

@@ -3,6 +3,7 @@
 
 #include "Dicom/ImageDescription.h"
 #include "Rest/RestJson.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -120,7 +121,7 @@ namespace OrthancPerf
       return EngineResult::MakeDeclined("no pixel data");
     }
 
-    const std::string obstacle = image.isDeflated ? "" : FindObstacle(image, UNCOMPRESSED);
+    const std::string obstacle = FindObstacle(image, UNCOMPRESSED);
 
     if (!obstacle.empty())
     {
@@ -145,15 +146,15 @@ namespace OrthancPerf
     }
 
     const TranscodingTarget target = {totals.target, plan_.lossyQuality};
+    const ImageDescription image = DescribeImage(uncompressed_.data(), uncompressed_.size());
 
     if (warmedUp_.insert(totals.engine).second)
     {
-      engine->Transcode(uncompressed_.data(), uncompressed_.size(), target);
+      AskEngine(*engine, image, uncompressed_, target);
     }
 
     const TimePoint start = Clock::now();
-    const EngineResult result =
-        engine->Transcode(uncompressed_.data(), uncompressed_.size(), target);
+    const EngineResult result = AskEngine(*engine, image, uncompressed_, target);
 
     TranscodingReport report;
     report.duration = Clock::now() - start;

@@ -4,7 +4,7 @@
 #include "Dicom/DicomFileWalk.h"
 #include "Ingest/Clock.h"
 #include "Transcoding/LossyDerivation.h"
-#include "Transcoding/OrthancPicture.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -329,9 +329,12 @@ namespace OrthancPerf
   {
     const std::string_view source = GetSource(target);
     const TimePoint start = Clock::now();
-    EngineResult result =
-        engine.Transcode(source.data(), source.size(),
-                         {target, surroundings_.settings.lossyQuality, surroundings_.deadline});
+    const std::string obstacle = FindObstacleOfEngine(image_, target, engine.GetName());
+    EngineResult result = obstacle.empty()
+                              ? engine.Transcode(source.data(), source.size(),
+                                                 {target, surroundings_.settings.lossyQuality,
+                                                  surroundings_.deadline})
+                              : EngineResult::MakeDeclined(obstacle);
 
     Transcoding transcoding = MakeUndone(result.outcome, target, result.reason);
     transcoding.report.duration = Clock::now() - start;

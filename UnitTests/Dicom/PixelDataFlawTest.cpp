@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/PixelDataFlaw.h"
+#include "Transcoding/Obstacles.h"
 
 #include "Dicom/PixelElement.h"
 #include "Transcoding/FakeEngine.h"

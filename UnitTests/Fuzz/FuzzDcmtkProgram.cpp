@@ -21,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       "DCMTK",
       [] { return std::make_unique<FrameTranscoding>("dcmtk", std::make_unique<DcmtkCodec>()); });
   Input input(data, size);
-  ProgramCheck(engine).Run(input);
+  ProgramCheck(engine, "dcmtk").Run(input);
   return 0;
 }

@@ -21,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       "GDCM",
       [] { return std::make_unique<FrameTranscoding>("gdcm", std::make_unique<GdcmCodec>()); });
   Input input(data, size);
-  ProgramCheck(engine).Run(input);
+  ProgramCheck(engine, "gdcm").Run(input);
   return 0;
 }

@@ -5,6 +5,7 @@
 #include "Fuzz/Require.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/LossyDerivation.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Transcoding/Verification.h"
 

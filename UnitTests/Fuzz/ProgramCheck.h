@@ -9,6 +9,7 @@
 #include "Fuzz/ImageInput.h"
 #include "Fuzz/ImageWords.h"
 #include "Transcoding/LossyBound.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
 #include "Transcoding/Verification.h"
 
@@ -30,7 +31,7 @@ namespace OrthancPerf
   class ProgramCheck
   {
   public:
-    explicit ProgramCheck(EngineProcess& engine) : engine_(engine)
+    ProgramCheck(EngineProcess& engine, std::string name) : engine_(engine), name_(std::move(name))
     {
     }
 
@@ -42,15 +43,13 @@ namespace OrthancPerf
       const unsigned int quality = input.Take() % 100 + 1;
       const Source source = MakeSource(input, syntaxes[ways % syntaxes.size()], quality);
       const ImageDescription image = Describe(source.file);
-      const bool isUsual = FindObstacle(image, target.uid).empty() &&
-                           std::string_view(image.transferSyntax.data()) != target.uid;
+      const bool isUsual = std::string_view(image.transferSyntax.data()) != target.uid;
 
       if (image.GetNativeSize().value_or(0) > LARGEST)
       {
         return;  // that sizes have a limit is for unit tests: here it would take all the time
       }
 
-      // Whom nobody would ask in the plugin need not be fit for it
       const Answer plain = Ask(source.file, EXPLICIT, quality, source.isOurs);
       const Answer made = Ask(source.file, target.uid, quality, !plain.isCrash && isUsual);
       Require(!source.isOurs || IsDone(plain) || !source.plain,
@@ -103,10 +102,26 @@ namespace OrthancPerf
       return answer.result.outcome == TranscodingOutcome::Transcoded;
     }
 
+    // As the plugin, which asks no engine then
+    std::string FindObstacle(const std::string& file, const std::string& syntax) const
+    {
+      const ImageDescription image = Describe(file);
+
+      if (syntax == image.transferSyntax.data())
+      {
+        return "";
+      }
+
+      const std::string obstacle = OrthancPerf::FindObstacle(image, syntax);
+      return obstacle.empty() ? FindObstacleOfEngine(image, syntax, name_) : obstacle;
+    }
+
     Answer Ask(const std::string& file, const std::string& syntax, unsigned int quality,
                bool isSafe)
     {
-      const Answer answer = engine_.Transcode(file, syntax, quality);
+      const std::string obstacle = FindObstacle(file, syntax);
+      const Answer answer = obstacle.empty() ? engine_.Transcode(file, syntax, quality)
+                                             : Answer{EngineResult::MakeDeclined(obstacle)};
       const bool isDone = IsDone(answer);
       Require(!answer.isCrash || !isSafe, "nothing here ends the process");
       Require(isDone || answer.result.outcome == TranscodingOutcome::Declined ||
@@ -284,5 +299,6 @@ namespace OrthancPerf
     }
 
     EngineProcess& engine_;
+    const std::string name_;
   };
 }

@@ -3,6 +3,7 @@
 
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/Engines/SampleImage.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
 #include "Tuning/WritableSyntax.h"
 
@@ -23,8 +24,8 @@ namespace OrthancPerf
     EngineResult Transcode(const ITranscodingEngine& engine, const std::string& file,
                            const std::string& transferSyntax)
     {
-      return engine.Transcode(file.data(), file.size(),
-                              {transferSyntax, LOSSY_QUALITY, Clock::now() + PATIENCE});
+      return AskEngine(engine, DescribeImage(file.data(), file.size()), file,
+                       {transferSyntax, LOSSY_QUALITY, Clock::now() + PATIENCE});
     }
 
 

@@ -119,10 +119,6 @@ namespace OrthancPerf
                  ? TranscodeAny(data, size, target.deadline)
                  : EngineResult::MakeDeclined("native writes JPEG Lossless only");
     }
-    catch (const NotCovered& reason)
-    {
-      return EngineResult::MakeDeclined(reason.what());
-    }
     catch (const std::bad_alloc&)
     {
       throw;
@@ -139,11 +135,6 @@ namespace OrthancPerf
   {
     const ImageDescription image = DescribeImage(data, size);
     const std::string source = image.transferSyntax.data();
-
-    if (source == TransferSyntaxUid::JPEG_LOSSLESS_SV1)
-    {
-      return EngineResult::MakeDeclined("The image is in this transfer syntax already");
-    }
 
     if (source == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN || source.empty())
     {

@@ -27,8 +27,8 @@ namespace OrthancPerf
     }
   };
 
-  // The frames of an uncompressed image, little endian: they lie inside the file, whatever it
-  // claims. Throws NotCovered for what the native encoder does not cover, CodecError for what is
-  // wrong.
+  // The frames of an uncompressed image, little endian, of 8 or 16 Bits Allocated and 1 or 3
+  // samples. Throws CodecError for another one, or if they do not lie inside the file, whatever it
+  // claims.
   std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image);
 }

@@ -13,6 +13,7 @@
 // milliseconds, each is transcoded once, and no time is told.
 #include "Redirection/ModuleFolder.h"
 #include "Transcoding/EngineFactory.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/Transcoder.h"
 
 #include <ctime>
@@ -74,7 +75,8 @@ namespace
                      const std::filesystem::path& source, const std::filesystem::path& folder)
   {
     const std::string content = ReadFile(source);
-    const EngineResult result = engine.Transcode(content.data(), content.size(), target);
+    const ImageDescription image = DescribeImage(content.data(), content.size());
+    const EngineResult result = AskEngine(engine, image, content, target);
 
     if (result.outcome == TranscodingOutcome::Transcoded)
     {

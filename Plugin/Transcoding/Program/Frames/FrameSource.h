@@ -25,9 +25,8 @@ namespace OrthancPerf
   class FrameSource
   {
   public:
-    // Of an image that FindObstacle() has nothing against. "fileSize" limits what the decoded
-    // frames may take. Throws CodecError or NotCovered.
-    FrameSource(const IFrameCodec& codec, const ImageDescription& image, std::size_t fileSize);
+    // Of an image that Obstacles.h has nothing against. Throws CodecError.
+    FrameSource(const IFrameCodec& codec, const ImageDescription& image);
 
     FrameSource(const FrameSource&) = delete;
     FrameSource& operator=(const FrameSource&) = delete;
@@ -62,7 +61,6 @@ namespace OrthancPerf
     }
 
   private:
-    void CheckColors() const;
     std::string_view GetNative(std::size_t index);
     std::string_view GetEncapsulated(std::size_t index);
 

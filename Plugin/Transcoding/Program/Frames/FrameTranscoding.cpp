@@ -18,74 +18,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    void CheckLossyJpeg(const EncodingTask& task)
-    {
-      const bool isBaseline = std::string_view(task.target.uid) == TransferSyntaxUid::JPEG_BASELINE;
-
-      if (task.format.isSigned)
-      {
-        throw NotCovered("JPEG has no signed samples");
-      }
-
-      if (isBaseline ? task.format.bitsAllocated > 8 : task.format.bitsStored > 12)
-      {
-        throw NotCovered(isBaseline ? "JPEG Baseline has 8 bits, allocated and stored"
-                                    : "JPEG Extended has at most 12 bits");
-      }
-    }
-
-
-    void CheckLossy(const EncodingTask& task)
-    {
-      constexpr unsigned int MINIMUM_BITS = 4;
-
-      if (task.format.bitsStored < MINIMUM_BITS)
-      {
-        throw NotCovered("Lossy compression would leave little of so few bits");
-      }
-
-      if (task.colors == "PALETTE COLOR")
-      {
-        throw NotCovered("Indices into a palette can't be compressed with loss");
-      }
-
-      if (!task.HasStoredBitsOnly())
-      {
-        throw NotCovered(
-            "The image has bits above its High Bit, which lossy compression would lose");
-      }
-
-      if (task.target.codestream == CodestreamKind::Jpeg)
-      {
-        CheckLossyJpeg(task);
-      }
-    }
-
-
-    // What the target can hold, whatever the library
-    void CheckTask(const EncodingTask& task)
-    {
-      constexpr std::size_t LARGEST_JPEG = 65000;  // rows or columns: JPEG_MAX_DIMENSION of libjpeg
-      const CodestreamKind kind = task.target.codestream;
-
-      if (kind != CodestreamKind::Rle && task.format.bitsAllocated > 16)
-      {
-        throw NotCovered("More than 16 Bits Allocated are compressed to RLE only");
-      }
-
-      if (task.isLossy)
-      {
-        CheckLossy(task);
-      }
-
-      if (kind == CodestreamKind::Jpeg &&
-          (task.format.rows > LARGEST_JPEG || task.format.columns > LARGEST_JPEG))
-      {
-        throw NotCovered("JPEG has no more than 65,000 rows or columns here");
-      }
-    }
-
-
     EncodingTask MakeTask(const IFrameCodec& codec, FrameSource& source,
                           const TransferSyntax& target, unsigned int quality)
     {
@@ -100,11 +32,10 @@ namespace OrthancPerf
         source.MeasureRange(task.range, task.unpadded);
       }
 
-      CheckTask(task);
-
-      if (target.codestream != CodestreamKind::Rle)
+      if (isLossy && !task.HasStoredBitsOnly())
       {
-        codec.Check(task);
+        throw NotCovered(
+            "The image has bits above its High Bit, which lossy compression would lose");
       }
 
       return task;
@@ -290,31 +221,9 @@ namespace OrthancPerf
 
     CheckReadable(source);
 
-    if (image.isDeflated)
-    {
-      return Run(ConvertFile(file, plain.uid), target, quality);
-    }
-
-    if (image.bitsAllocated > 16 && source->coding == DataSetCoding::ExplicitBigEndian)
-    {
-      throw NotCovered("The order of words in big endian pixels of more than 16 bits is uncertain");
-    }
-
-    const std::string obstacle = FindObstacle(image, target.uid);
-
-    if (!obstacle.empty())
-    {
-      throw NotCovered(obstacle);
-    }
-
     if (!source->isEncapsulated && !target.isEncapsulated)
     {
       return ConvertFile(file, target.uid);
-    }
-
-    if (image.hasNestedFragments)
-    {
-      throw NotCovered("A sequence has compressed pixels of its own: an icon, say");
     }
 
     if (source->coding != plain.coding)
@@ -350,7 +259,7 @@ namespace OrthancPerf
 
     if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
     {
-      FrameSource source(*codec_, image, file.size());
+      FrameSource source(*codec_, image);
       std::string_view colors = source.GetColors();
 
       if (target.isEncapsulated)

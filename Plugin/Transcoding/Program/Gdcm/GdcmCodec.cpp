@@ -300,32 +300,6 @@ namespace OrthancPerf
   }
 
 
-  void GdcmCodec::Check(const EncodingTask& task) const
-  {
-    constexpr std::size_t SMALLEST_JPEG_LS = 64;     // pixels
-    constexpr std::size_t SMALLEST_JPEG_2000 = 768;  // bytes
-    const CodestreamKind kind = task.target.codestream;
-    const FrameFormat& format = task.format;
-
-    if (task.isLossy && kind == CodestreamKind::JpegLs)
-    {
-      CheckError(task);
-    }
-
-    if (kind == CodestreamKind::JpegLs && format.rows * format.columns < SMALLEST_JPEG_LS)
-    {
-      throw NotCovered("The buffer that GDCM has for JPEG-LS is too small for so few pixels");
-    }
-
-    // GDCM writes, unchecked, into a buffer of twice the size of the pixels
-    if (kind == CodestreamKind::Jpeg2000 &&
-        (format.rows < 2 || format.columns < 2 || format.GetFrameSize() < SMALLEST_JPEG_2000))
-    {
-      throw NotCovered("GDCM does not write JPEG 2000 safely with so few pixels");
-    }
-  }
-
-
   std::string GdcmCodec::Encode(const EncodingTask& task, std::string_view frame) const
   {
     if (task.target.codestream == CodestreamKind::Jpeg2000)
@@ -335,6 +309,11 @@ namespace OrthancPerf
 
     if (task.target.codestream == CodestreamKind::JpegLs)
     {
+      if (task.isLossy)
+      {
+        CheckError(task);
+      }
+
       gdcm::JPEGLSCodec codec;
       codec.SetLossless(!task.isLossy);
       codec.SetLossyError(task.isLossy ? GetNearLosslessError(task.quality) : 0);

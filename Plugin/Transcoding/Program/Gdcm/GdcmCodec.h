@@ -25,7 +25,6 @@ namespace OrthancPerf
                        const CodestreamHeader& header, std::string_view frame) const override;
 
     bool DependsOnRange(const TransferSyntax& target) const noexcept override;
-    void Check(const EncodingTask& task) const override;
     std::string Encode(const EncodingTask& task, std::string_view frame) const override;
   };
 }
