@@ -108,7 +108,8 @@ namespace OrthancPerf
     for (const std::string& after :
          {std::string(), DicomFileBuilder().Element(0xfffcfffc, "OB", "xy").GetBytes()})
     {
-      const std::string file = before + pixels + after;
+      std::string file = before;
+      file.append(pixels).append(after);
       const ImageDescription image = Describe(file);
       EXPECT_EQ(PixelDataKind::Encapsulated, image.kind);
       EXPECT_EQ(300, image.rows);

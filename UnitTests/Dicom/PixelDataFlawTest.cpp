@@ -25,7 +25,7 @@ namespace OrthancPerf
     std::string FindObstacle(const std::string& file)
     {
       const ImageDescription image = DescribeImage(file.data(), file.size());
-      const std::string obstacle = FindObstacle(image, JPEG_LOSSLESS);
+      std::string obstacle = FindObstacle(image, JPEG_LOSSLESS);
       EXPECT_EQ(obstacle, FindObstacle(image, "1.2.840.10008.1.2"));
       return obstacle;
     }

@@ -197,6 +197,7 @@ namespace OrthancPerf
     const NativeEngine engine({}, 4);
     std::vector<EngineResult> results(4);
     std::vector<std::thread> callers;
+    callers.reserve(results.size());
 
     for (EngineResult& result : results)
     {
