@@ -97,8 +97,7 @@ namespace OrthancPerf
             {this, &evidence_},
             [this](const Tuning& current, const Tuning& proposed)
             { CheckChange(current, proposed); }),
-    advisorSources_(orthanc_, orthancConfiguration, server_.hasOtherFilters,
-                    transcoding_.GetEngines(), tracker_),
+    advisorSources_(orthanc_, orthancConfiguration, server_, transcoding_.GetEngines(), tracker_),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_,
                             [this](BackgroundThread::Work work)

@@ -35,7 +35,9 @@ namespace OrthancPerf
     unsigned int cores = 1;
     bool hasOtherFilters = false;    // see ServerConfiguration
     bool hasDatabasePlugin = false;  // else SQLite
+    std::string indexFile;           // SQLite's; empty: there is none
     std::optional<std::uint64_t> storedInstances;
+    std::optional<double> lookupTime;  // seconds of POST /tools/lookup; not of a small store
 
     // Whether this is an Orthanc before that release; not if it says no version
     bool IsOlderThan(const OrthancRelease& release) const;

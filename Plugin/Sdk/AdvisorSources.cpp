@@ -11,6 +11,11 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::chrono::minutes STORE_PERIOD(1);
+    constexpr std::chrono::hours LOOKUP_PERIOD(1);
+
+    // Below that, no look-up takes long, nor is it known of a store that could not be counted
+    constexpr std::uint64_t SMALL_STORE = 10'000;
+    constexpr unsigned int LOOKUPS = 3;
   }
 
 
@@ -21,7 +26,7 @@ namespace OrthancPerf
 
 
   AdvisorSources::AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
-                                 bool hasOtherFilters, const EngineDirectory& engines,
+                                 const ServerConfiguration& server, const EngineDirectory& engines,
                                  const InstanceTracker& tracker) :
     orthanc_(orthanc),
     engines_(engines),
@@ -30,7 +35,8 @@ namespace OrthancPerf
     facts_.configuration = configuration;
     facts_.orthancVersion = orthanc.GetVersion();
     facts_.cores = std::max(std::thread::hardware_concurrency(), 1U);
-    facts_.hasOtherFilters = hasOtherFilters;
+    facts_.hasOtherFilters = server.hasOtherFilters;
+    facts_.indexFile = server.indexDirectory.empty() ? "" : server.indexDirectory + "/index";
   }
 
 
@@ -79,12 +85,39 @@ namespace OrthancPerf
     {
       SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
+      const std::uint64_t count = statistics["CountInstances"].asUInt64();
+      std::optional<double> lookupTime;
+
+      if (count >= SMALL_STORE && !GetServed()->isDatabase &&
+          (lookupsTimedAt_ == TimePoint() || now - lookupsTimedAt_ >= LOOKUP_PERIOD))
+      {
+        lookupsTimedAt_ = now;
+        lookupTime = TimeLookups();
+      }
+
       const std::lock_guard lock(mutex_);
-      facts_.storedInstances = statistics["CountInstances"].asUInt64();
+      facts_.storedInstances = count;
+      facts_.lookupTime = lookupTime ? lookupTime : facts_.lookupTime;
     }
     catch (const SdkError&)
     {
       // Orthanc's own log has the reason
     }
+  }
+
+
+  // The shortest one: what else the machine does is not the database's fault
+  double AdvisorSources::TimeLookups() const
+  {
+    Duration shortest = Duration::max();
+
+    for (unsigned int i = 0; i < LOOKUPS; i++)
+    {
+      const TimePoint begin = Clock::now();
+      orthanc_.LookUp("0.0");  // no root of a UID: no instance has it
+      shortest = std::min(shortest, Clock::now() - begin);
+    }
+
+    return ToSeconds(shortest);
   }
 }

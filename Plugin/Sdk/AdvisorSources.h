@@ -5,6 +5,7 @@
 #include "Ingest/InstanceTracker.h"
 #include "Network/AskedServers.h"
 #include "Sdk/Orthanc.h"
+#include "Sdk/ServerConfiguration.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 
 #include <mutex>
@@ -23,13 +24,15 @@ namespace OrthancPerf
   class AdvisorSources
   {
   public:
-    // All but the configuration outlive the sources. "hasOtherFilters": see ServerConfiguration
-    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration, bool hasOtherFilters,
-                   const EngineDirectory& engines, const InstanceTracker& tracker);
+    // All but the configuration outlive the sources
+    AdvisorSources(const Orthanc& orthanc, const Json::Value& configuration,
+                   const ServerConfiguration& server, const EngineDirectory& engines,
+                   const InstanceTracker& tracker);
 
-    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most. One thread
-    // at a time, which nobody waits for: Orthanc takes long while its database does not answer.
-    // What was known before stays known where there is no answer.
+    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most, and each
+    // hour how long SQLite takes to find an instance of a store that is not small. One thread at a
+    // time, which nobody waits for: Orthanc takes long while its database does not answer. What was
+    // known before stays known where there is no answer.
     void ReadStore();
 
     // What GET /system said of it
@@ -42,10 +45,13 @@ namespace OrthancPerf
     void AddTo(Evidence& evidence);
 
   private:
+    double TimeLookups() const;
+
     const Orthanc& orthanc_;
     const EngineDirectory& engines_;
     const InstanceTracker& tracker_;
-    TimePoint storeReadAt_;  // of the thread of ReadStore
+    TimePoint storeReadAt_;     // of the thread of ReadStore
+    TimePoint lookupsTimedAt_;  // the same
 
     std::mutex mutex_;  // of all below
     ServerFacts facts_;

@@ -181,6 +181,19 @@ namespace OrthancPerf
     GetFromRestApi("/changes?last");
   }
 
+  void Orthanc::LookUp(const std::string& identifier) const
+  {
+    AnswerBuffer answer(context_);
+    const OrthancPluginErrorCode code =
+        OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", identifier.data(),
+                                 static_cast<std::uint32_t>(identifier.size()));
+
+    if (code != OrthancPluginErrorCode_Success)
+    {
+      throw SdkError("POST /tools/lookup", code);
+    }
+  }
+
   bool Orthanc::HasInstance(const std::string& instanceId) const
   {
     return FindTextInRestApi("/instances/" + instanceId + "/attachments/dicom/size").has_value();

@@ -63,6 +63,10 @@ namespace OrthancPerf
     // Returns once the database has answered a question that costs it little. Throws SdkError.
     void AskDatabase() const;
 
+    // Returns once the database has looked for a patient, a study, a series and an instance of this
+    // identifier. Throws SdkError.
+    void LookUp(const std::string& identifier) const;
+
     // Whether the store has the DICOM file of this instance. Throws SdkError.
     bool HasInstance(const std::string& instanceId) const;
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Advice about the server: disks, database and options, each cause made for real."""
 
+import contextlib
+import os
+import re
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +17,7 @@ import pytest
 from pydicom import dcmread
 from pydicom.uid import generate_uid
 
-from conftest import MakeSeries, StartOrthanc
+from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice
 from harness.clients import store, upload
 from harness.images import Image
@@ -27,6 +31,11 @@ from harness.slow_disk import (
 )
 
 COUNT = 30
+
+# Of build-static-orthanc.sh: a newer release
+STATIC_ORTHANC = Path(
+    os.environ.get("PERF_STATIC_ORTHANC", ROOT / "build" / "static-orthanc" / "Orthanc")
+).resolve()
 
 needs_mount = pytest.mark.skipif(
     find_mount_obstacle() is not None, reason=f"{find_mount_obstacle()}"
@@ -195,7 +204,7 @@ def test_storage_compression_is_found_and_the_remedy_ends_it(
 
 
 def fill_index(index: Path, count: int) -> None:
-    """Instances of one series in Orthanc's own SQLite database, as far as it counts them."""
+    """Instances of one series in Orthanc's own SQLite database, as it counts and finds them."""
     with sqlite3.connect(index) as database:
         (series,) = database.execute(
             "SELECT internalId FROM Resources WHERE resourceType = 3 LIMIT 1"
@@ -204,7 +213,96 @@ def fill_index(index: Path, count: int) -> None:
             "INSERT INTO Resources(resourceType, publicId, parentId) VALUES (4, ?, ?)",
             ((f"made-{number}", series) for number in range(count)),
         )
+        database.execute(
+            "INSERT INTO DicomIdentifiers(id, tagGroup, tagElement, value) "
+            "SELECT internalId, 8, 24, printf('1.2.826.0.1.3680043.8.498.1%037d', internalId) "
+            "FROM Resources WHERE publicId LIKE 'made-%'"
+        )
     database.close()
+
+
+MAKE_LOOKUP_INDEX = (
+    "CREATE INDEX DicomIdentifiersIndex3 ON DicomIdentifiers(tagGroup, tagElement, value); "
+    "DROP INDEX IF EXISTS DicomIdentifiersIndex2; "
+    "DROP INDEX IF EXISTS DicomIdentifiersIndexValues;"
+)
+
+
+def read_indexes(index: Path) -> set[str]:
+    """Of the identifiers."""
+    with contextlib.closing(sqlite3.connect(index)) as database:
+        return {
+            name
+            for (name,) in database.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE ?",
+                ("DicomIdentifiersIndex%",),
+            )
+        }
+
+
+def make_lookup_index(index: Path) -> None:
+    if "DicomIdentifiersIndex3" not in read_indexes(index):
+        with contextlib.closing(sqlite3.connect(index)) as database:
+            database.executescript(MAKE_LOOKUP_INDEX)
+
+
+def time_lookup(server: OrthancServer, image: Image) -> float:
+    """The shortest of some look-ups of a stored instance, in seconds."""
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        server.find_instance(image.sop_instance_uid)
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def test_slow_lookups_are_found_and_an_upgrade_keeps_the_index_that_ends_them(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    orthanc = start_orthanc()
+    if not orthanc.is_older_than(1, 12, 10):
+        pytest.skip("this Orthanc makes the index itself")
+    index = orthanc.storage / "index"
+    upload(orthanc, advice.read_all(images[:1]))
+    orthanc.stop()
+    fill_index(index, 100_000)
+    orthanc.start()
+    finding = advice.find(orthanc, "sqlite-lookup-index")
+    before = time_lookup(orthanc, images[0])
+    assert finding["Evidence"]["StoredInstances"] == 100_001
+    # The plugin has measured during the self-test of its engines, which has the processors
+    assert finding["Evidence"]["LookupTime"] > before / 4
+
+    # What the finding says
+    orthanc.stop()
+    command = re.search(r"sqlite3 '[^']+' '[^']+'", finding["Remedy"]["Text"])
+    assert command is not None
+    _, path, statements = shlex.split(command[0])
+    assert Path(path) == index
+    assert statements == MAKE_LOOKUP_INDEX
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(statements)
+    orthanc.start()
+    # The self-test again
+    assert wait_until(lambda: time_lookup(orthanc, images[0]) < before / 4, 60)
+    after = time_lookup(orthanc, images[0])
+    print(f"POST /tools/lookup: {before * 1000:.1f} ms, with the index {after * 1000:.1f} ms")
+    # By another finding, this start has looked at the store
+    assert wait_until(lambda: "sqlite-large" in advice.list_kinds(orthanc), 30)
+    assert "sqlite-lookup-index" not in advice.list_kinds(orthanc)
+    orthanc.stop()
+    indexes = {"DicomIdentifiersIndex1", "DicomIdentifiersIndex3"}
+    assert read_indexes(index) == indexes
+
+    if not STATIC_ORTHANC.exists():
+        pytest.skip(f"there is no {STATIC_ORTHANC} to upgrade to")
+    newer = start_orthanc(program=STATIC_ORTHANC, plugins=[])
+    assert not newer.is_older_than(1, 12, 10)
+    assert newer.get_file(newer.find_instance(images[0].sop_instance_uid)) == images[0].read_bytes()
+    upload(newer, advice.read_all(images[1:2]))
+    assert newer.get_json("/statistics")["CountInstances"] == 100_002
+    newer.stop()
+    assert read_indexes(index) == indexes
 
 
 def test_a_store_that_has_grown_large_gets_the_checklist(
@@ -215,6 +313,7 @@ def test_a_store_that_has_grown_large_gets_the_checklist(
     orthanc.kill()
     fill_index(orthanc.storage / "index", 300_000)
 
+    make_lookup_index(orthanc.storage / "index")
     orthanc.start()
     expected = {"sqlite-large", "find-limits", "save-jobs", "storage-access-on-find"}
     assert wait_until(lambda: advice.list_kinds(orthanc) == expected, 30)

@@ -10,6 +10,11 @@ namespace OrthancPerf
     class ServerRulesTest : public RuleTest
     {
     protected:
+      ServerRulesTest()
+      {
+        evidence_.facts.hasDatabasePlugin = true;
+      }
+
       std::set<std::string> ListChecklist() const
       {
         std::set<std::string> ids;
@@ -29,7 +34,7 @@ namespace OrthancPerf
 
   TEST_F(ServerRulesTest, ASmallStoreNeedsNoChecklist)
   {
-    evidence_.facts.storedInstances = 50'000;
+    evidence_.facts.storedInstances = 99'999;
     EXPECT_TRUE(ListChecklist().empty());
   }
 
@@ -68,12 +73,43 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(ServerRulesTest, AVeryLargeStoreNeedsAnotherDatabase)
+  TEST_F(ServerRulesTest, SlowLookupsNeedTheIndexOfANewerRelease)
   {
-    evidence_.facts.storedInstances = 300'000;
+    ServerFacts& facts = evidence_.facts;
+    facts.storedInstances = 20'000;
+    facts.lookupTime = 0.014;
+    facts.indexFile = "/var/lib/orthanc/db-v6/index";
+    facts.orthancVersion = "1.12.9";
+    facts.hasDatabasePlugin = false;
+    const std::vector<Finding> findings = JudgeAll();
+    ASSERT_EQ(1U, findings.size());
+    EXPECT_EQ("sqlite-lookup-index", findings[0].id);
+    EXPECT_EQ("To find an image by its UID takes SQLite 14 ms", findings[0].title);
+    EXPECT_EQ("1.12.9", findings[0].evidence["Release"].asString());
+    EXPECT_NE(std::string::npos,
+              findings[0].remedy.text.find("sqlite3 '/var/lib/orthanc/db-v6/index' '"));
+    facts.orthancVersion = "1.12.10";
+    EXPECT_TRUE(ListChecklist().empty());
+    facts.orthancVersion = "1.12.9";
+    facts.lookupTime = 0.002;
+    EXPECT_TRUE(ListChecklist().empty());
+    facts.lookupTime.reset();
+    EXPECT_TRUE(ListChecklist().empty());
+    facts.lookupTime = 0.014;
+    facts.hasDatabasePlugin = true;
+    EXPECT_TRUE(ListChecklist().empty());
+  }
+
+
+  TEST_F(ServerRulesTest, AStoreOfManyInstancesNeedsAnotherDatabase)
+  {
+    evidence_.facts.hasDatabasePlugin = false;
+    evidence_.facts.storedInstances = 49'999;
+    EXPECT_TRUE(ListChecklist().empty());
+    evidence_.facts.storedInstances = 50'000;
     EXPECT_EQ(1U, ListChecklist().count("sqlite-large"));
     evidence_.facts.hasDatabasePlugin = true;
-    EXPECT_EQ(0U, ListChecklist().count("sqlite-large"));
+    EXPECT_TRUE(ListChecklist().empty());
   }
 
 
