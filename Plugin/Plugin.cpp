@@ -61,7 +61,36 @@ namespace
   }
 
 
-  std::int32_t OnHttpRequest(OrthancPluginHttpMethod, const char* uri, const char* ip,
+  // Nothing: it does more than to read
+  std::optional<ReadRequest> FindReading(OrthancPluginHttpMethod method, const char* uri,
+                                         std::uint32_t headersCount, const char* const* headersKeys,
+                                         const char* const* headersValues) noexcept
+  {
+    const bool isPost = method == OrthancPluginHttpMethod_Post;
+    const std::optional<RouteClass> route = isPost || method == OrthancPluginHttpMethod_Get
+                                                ? ReadRouteClass(uri, isPost)
+                                                : std::nullopt;
+
+    if (!route)
+    {
+      return std::nullopt;
+    }
+
+    ReadRequest request = {*route, {}};
+    const auto end = headersKeys + headersCount;
+    const auto header = std::find(headersKeys, end, std::string_view("user-agent"));
+
+    if (header != end)
+    {
+      const std::string_view agent = headersValues[header - headersKeys];
+      request.product.Assign(agent.substr(0, agent.find_first_of("/ ")));
+    }
+
+    return request;
+  }
+
+
+  std::int32_t OnHttpRequest(OrthancPluginHttpMethod method, const char* uri, const char* ip,
                              std::uint32_t headersCount, const char* const* headersKeys,
                              const char* const* headersValues, std::uint32_t, const char* const*,
                              const char* const*)
@@ -71,7 +100,8 @@ namespace
           [&](PluginContext& context)
           {
             OnServed(context.GetCurrentConnection(),
-                     IsStow(uri, headersCount, headersKeys, headersValues));
+                     IsStow(uri, headersCount, headersKeys, headersValues),
+                     FindReading(method, uri, headersCount, headersKeys, headersValues));
             context.GetTracker().OnRequest(Clock::now(), ip);
           });
 

@@ -328,6 +328,7 @@ namespace OrthancPerf
     figures.startTime = std::chrono::duration<double>(startedAt_.time_since_epoch()).count();
     figures.origins = totals_.GetOrigins();
     figures.setups = totals_.GetSetups();
+    figures.reads = totals_.GetReads();
     figures.peers = peerStatistics_.SummarizeAll();
     figures.transcodings = transcoding_.GetMetrics().GetTotals();
     figures.comparisons = transcoding_.GetComparisonMetrics().GetTotals();

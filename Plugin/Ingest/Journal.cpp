@@ -42,4 +42,10 @@ namespace OrthancPerf
   {
     Tell(observers_, &IJournalObserver::OnAssociationFinished, association);
   }
+
+
+  void Journal::Publish(const FinishedRequest& request) const noexcept
+  {
+    Tell(observers_, &IJournalObserver::OnRequestFinished, request);
+  }
 }

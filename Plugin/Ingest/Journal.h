@@ -3,13 +3,14 @@
 
 #include "Ingest/Association.h"
 #include "Ingest/FinishedInstance.h"
+#include "Ingest/FinishedRequest.h"
 
 #include <vector>
 
 namespace OrthancPerf
 {
-  // Whoever wants to know of finished instances and associations: metrics, the list of recent
-  // instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
+  // Whoever wants to know of finished instances, associations and requests: metrics, the list of
+  // recent instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
   // microseconds, must not call Orthanc, and serializes itself. An exception costs this observer
   // this one instance or association, and nobody else anything.
   class IJournalObserver
@@ -24,6 +25,10 @@ namespace OrthancPerf
     virtual void OnAssociationFinished(const FinishedAssociation&)
     {
     }
+
+    virtual void OnRequestFinished(const FinishedRequest&)
+    {
+    }
   };
 
   // Hands each finished instance and association to all observers. Owned by the plugin's context;
@@ -36,6 +41,7 @@ namespace OrthancPerf
 
     void Publish(const FinishedInstance& instance) const noexcept;
     void Publish(const FinishedAssociation& association) const noexcept;
+    void Publish(const FinishedRequest& request) const noexcept;
 
   private:
     const std::vector<IJournalObserver*> observers_;

@@ -67,6 +67,19 @@ namespace OrthancPerf
 
 
     template <typename WriteLine>
+    Write ForEachRead(WriteLine write)
+    {
+      return [write](const MetricFigures& figures, MetricWriter& writer)
+      {
+        for (std::size_t i = 0; i < figures.reads.size(); i++)
+        {
+          write(writer, Labels{{"class", ToLabel(GetAllRouteClasses()[i])}}, figures.reads[i]);
+        }
+      };
+    }
+
+
+    template <typename WriteLine>
     Write ForEachPeer(WriteLine write)
     {
       return [write](const MetricFigures& figures, MetricWriter& writer)
@@ -324,6 +337,33 @@ namespace OrthancPerf
                                    figures.setups[i]);
              }
            }},
+          {"reads_total", COUNTER, "class, status",
+           "HTTP requests that read, by their route and the first digit of their status.",
+           ForEachRead(
+               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               {
+                 for (std::size_t i = 0; i < reads.statuses.size(); i++)
+                 {
+                   writer.Add(With(labels, "status", i == 0 ? "unknown" : std::to_string(i) + "xx"),
+                              ToNumber(reads.statuses[i] > 0, reads.statuses[i]));
+                 }
+               })},
+          {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
+           ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+                       { writer.Add(labels, ToNumber(reads.bytes > 0, reads.bytes)); })},
+          {"read_phase_seconds", HISTOGRAM, "class, phase",
+           "Time of those requests: idle before them, receive, work until Orthanc begins to "
+           "answer, "
+           "send until the kernel has taken the last byte.",
+           ForEachRead(
+               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               {
+                 for (const RequestPhase phase : GetAllRequestPhases())
+                 {
+                   writer.AddHistogram(With(labels, "phase", ToLabel(phase)),
+                                       reads.phases[static_cast<std::size_t>(phase)]);
+                 }
+               })},
           {"peer_round_trip_seconds", GAUGE, "peer, direction",
            "Smoothed TCP round trip of the latest association.",
            PerConnection(

@@ -25,6 +25,7 @@ namespace OrthancPerf
     std::vector<OriginTotals> origins;            // by Origin
     std::vector<std::size_t> inFlight;            // instances by Origin
     std::vector<SetupHistogram> setups;           // by Direction
+    std::vector<ReadTotals> reads;                // by RouteClass
     std::vector<PeerSummary> peers;               // a peer without a name: not known
     std::vector<EngineAttempts> transcodings;     // of instances on their way
     std::vector<EngineAttempts> comparisons;      // of POST /perf/transcoding/compare

@@ -3,7 +3,10 @@
 
 namespace OrthancPerf
 {
-  ServerTotals::ServerTotals() : origins_(ORIGIN_COUNT), setups_(DIRECTION_COUNT)
+  ServerTotals::ServerTotals() :
+    origins_(ORIGIN_COUNT),
+    setups_(DIRECTION_COUNT),
+    reads_(ROUTE_CLASS_COUNT)
   {
   }
 
@@ -36,6 +39,31 @@ namespace OrthancPerf
       const std::lock_guard lock(mutex_);
       setups_[static_cast<std::size_t>(association.direction)].Add(ToSeconds(*association.setup));
     }
+  }
+
+
+  void ServerTotals::OnRequestFinished(const FinishedRequest& request) noexcept
+  {
+    const std::lock_guard lock(mutex_);
+    ReadTotals& totals = reads_[static_cast<std::size_t>(request.route)];
+    const std::size_t digit = request.status.value_or(0) / 100;
+    totals.bytes += request.bytesSent;
+    totals.statuses[digit < totals.statuses.size() ? digit : 0]++;
+
+    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
+    {
+      if (request.phases[i])
+      {
+        totals.phases[i].Add(ToSeconds(*request.phases[i]));
+      }
+    }
+  }
+
+
+  std::vector<ReadTotals> ServerTotals::GetReads() const
+  {
+    const std::lock_guard lock(mutex_);
+    return reads_;
   }
 
 

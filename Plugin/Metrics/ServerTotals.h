@@ -37,6 +37,15 @@ namespace OrthancPerf
     std::array<BucketHistogram<PHASE_BOUNDS>, PHASE_COUNT> phases;
   };
 
+  // What the requests of one class read since the start
+  struct ReadTotals
+  {
+    std::uint64_t bytes = 0;
+    std::array<std::uint64_t, 6> statuses = {};  // by the first digit; 0: not known
+    std::array<BucketHistogram<PHASE_BOUNDS>, REQUEST_PHASE_COUNT> phases;
+  };
+
+
   // What the server received since the start, by origin, and how long associations took to be
   // answered: for the metrics. Owned by the plugin's context; any thread may call it. One mutex,
   // held for less than a microsecond by an instance, and while a scrape copies 25 kB.
@@ -49,9 +58,13 @@ namespace OrthancPerf
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 
     void OnAssociationFinished(const FinishedAssociation& association) noexcept override;
+    void OnRequestFinished(const FinishedRequest& request) noexcept override;
 
     // By Origin
     std::vector<OriginTotals> GetOrigins() const;
+
+    // By RouteClass
+    std::vector<ReadTotals> GetReads() const;
 
     // Of all origins together
     Traffic GetReceived() const;
@@ -63,5 +76,6 @@ namespace OrthancPerf
     mutable std::mutex mutex_;
     std::vector<OriginTotals> origins_;
     std::vector<SetupHistogram> setups_;
+    std::vector<ReadTotals> reads_;
   };
 }

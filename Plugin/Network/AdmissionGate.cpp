@@ -142,13 +142,13 @@ namespace OrthancPerf
   }
 
 
-  void OnServed(int fd, bool isStow) noexcept
+  void OnServed(int fd, bool isStow, const std::optional<ReadRequest>& reading) noexcept
   {
     const ContextUse use;
 
     if (Connection* connection = use.Find(fd))
     {
-      use->tracker.OnServed(*connection, isStow);
+      use->tracker.OnServed(*connection, isStow, reading);
       use.CloseMessage(*connection);  // of the request before, if its response was not seen
     }
   }

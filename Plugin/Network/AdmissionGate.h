@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Network/Connection.h"
+
 #include <cstdint>
 #include <optional>
 
@@ -21,8 +23,9 @@ namespace OrthancPerf
   bool MayUpload(int fd, std::optional<std::uint64_t> length) noexcept;
 
   // The thread that has this connection is about to serve an HTTP request. Called by the first
-  // filter, whether or not there is a limit. "isStow": a STOW-RS request.
-  void OnServed(int fd, bool isStow) noexcept;
+  // filter, whether or not there is a limit. "isStow", "reading": see ConnectionTracker.
+  void OnServed(int fd, bool isStow,
+                const std::optional<ReadRequest>& reading = std::nullopt) noexcept;
 
   // An instance that came over this connection is stored. Of a request in chunks (STOW-RS),
   // Orthanc keeps what came so far no longer.

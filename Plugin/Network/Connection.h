@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Ingest/Association.h"
+#include "Ingest/FinishedRequest.h"
 #include "Ingest/MessageSource.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Messages/CommandField.h"
@@ -58,6 +59,13 @@ namespace OrthancPerf
     Messages
   };
 
+  // An HTTP request that reads, as Orthanc's filter of requests has told
+  struct ReadRequest
+  {
+    RouteClass route = RouteClass::Other;
+    BoundedText<24> product;  // of the client's User-Agent (RFC 9110 section 10.1.5), as sent
+  };
+
   // How far a connection is, for the thread that has it
   struct ConnectionProgress
   {
@@ -74,6 +82,9 @@ namespace OrthancPerf
     TimePoint readAt;                                    // the latest byte
     std::optional<TimePoint> respondedAt;                // last byte of the last response
     bool isServed = false;                 // the request under way, by Orthanc: not refused
+    std::optional<ReadRequest> reading;    // the same, if it only reads
+    TimePoint respondingSince;             // about to write the first byte of the response
+    std::uint64_t responseBytes = 0;       // of HTTP, so far
     bool isStow = false;                   // a STOW-RS request without a response so far
     bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
     bool isCommandBegun = false;           // by the bytes that Orthanc writes now

@@ -226,7 +226,8 @@ namespace OrthancPerf
     FollowPdus(connection, connection.writeFramer, data, size, now);
   }
 
-  void ConnectionTracker::OnServed(Connection& connection, bool isStow) noexcept
+  void ConnectionTracker::OnServed(Connection& connection, bool isStow,
+                                   const std::optional<ReadRequest>& reading) noexcept
   {
     constexpr std::uint8_t NONE = 0;
 
@@ -244,6 +245,7 @@ namespace OrthancPerf
     connection.restSince.reset();
     connection.isServed = true;
     connection.isStow = isStow;
+    connection.reading = reading;
   }
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
@@ -280,7 +282,9 @@ namespace OrthancPerf
     recorder_.BeginMessage(connection, now);
     connection.state = ExchangeState::Request;
     connection.isServed = false;
+    connection.reading.reset();
     connection.requestBytes = 0;
+    connection.responseBytes = 0;
 
     // What of HTTP requests Orthanc keeps is known once it has let them in
     connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
@@ -299,6 +303,7 @@ namespace OrthancPerf
 
     connection.state = ExchangeState::Response;
     connection.respondedAt = now;
+    connection.responseBytes += size;
     recorder_.AddResponseBytes(connection, data, size, now);
   }
 

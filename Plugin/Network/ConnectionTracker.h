@@ -102,8 +102,19 @@ namespace OrthancPerf
 
     // Orthanc is about to serve an HTTP request. What came since the last response may be the body
     // of a request that was refused unread, which CivetWeb throws away. Then the request begins
-    // with the latest read, which has the end of its header. "isStow": a STOW-RS request.
-    void OnServed(Connection& connection, bool isStow) noexcept;
+    // with the latest read, which has the end of its header. "isStow": a STOW-RS request;
+    // "reading": nothing if it does more than to read.
+    void OnServed(Connection& connection, bool isStow,
+                  const std::optional<ReadRequest>& reading = std::nullopt) noexcept;
+
+    // Orthanc is about to write
+    static void OnWriting(Connection& connection, TimePoint now) noexcept
+    {
+      if (connection.reading && connection.state == ExchangeState::Request)
+      {
+        connection.respondingSince = now;
+      }
+    }
 
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;

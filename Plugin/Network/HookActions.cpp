@@ -279,6 +279,12 @@ namespace OrthancPerf
     }
 
     Tune(use, *connection);
+
+    if (connection->reading)
+    {
+      ConnectionTracker::OnWriting(*connection, Clock::now());
+    }
+
     return IsSocketOfServer(*connection);
   }
 

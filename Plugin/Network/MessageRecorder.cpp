@@ -326,7 +326,11 @@ namespace OrthancPerf
 
     while (events_->Pop(event))
     {
-      if (event.isAssociation)
+      if (event.reading)
+      {
+        journal.Publish(ToRequest(event));
+      }
+      else if (event.isAssociation)
       {
         journal.Publish(ToAssociation(event));
       }
@@ -351,6 +355,7 @@ namespace OrthancPerf
 
     if (!connection.IsDicom())
     {
+      FinishRead(connection);
       return;
     }
 
@@ -559,9 +564,15 @@ namespace OrthancPerf
     const std::optional<TimePoint> answered = connection.GetAnsweredAt();
     const bool isStore = connection.command.Get() == C_STORE_REQUEST;
 
-    if (!connection.IsDicom() || connection.message.firstByte == TimePoint())
+    if (connection.message.firstByte == TimePoint())
     {
       return;  // there was none
+    }
+
+    if (!connection.IsDicom())
+    {
+      FinishRead(connection);
+      return;
     }
 
     if (connection.tls == TlsProgress::AssociateRequest)
@@ -589,6 +600,29 @@ namespace OrthancPerf
     {
       TellUnanswered(connection);
     }
+  }
+
+
+  // One that was not answered is left out: the client is gone
+  void MessageRecorder::FinishRead(Connection& connection) noexcept
+  {
+    if (connection.reading && connection.GetAnsweredAt())
+    {
+      const std::int32_t status = connection.GetResponse().status.load(RELAXED);
+      ProbeEvent event = MakeEvent(connection);
+      event.reading = connection.reading;
+      event.respondingSince = connection.respondingSince;
+      event.bytesSent = connection.responseBytes;
+
+      if (status >= 0)
+      {
+        event.status = static_cast<std::uint16_t>(status);
+      }
+
+      events_->Push(event);
+    }
+
+    connection.reading.reset();
   }
 
 

@@ -95,6 +95,7 @@ namespace OrthancPerf
     // "outcome": how the association ended; Released while it goes on
     void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
     void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
+    void FinishRead(Connection& connection) noexcept;
     void FinishSent(Connection& connection, AssociationOutcome outcome) noexcept;
     void NoteAnswer(Connection& connection, const std::uint8_t* data, std::size_t size,
                     TimePoint now) noexcept;

@@ -225,4 +225,19 @@ namespace OrthancPerf
     association.tcp = event.tcp;
     return association;
   }
+
+
+  FinishedRequest ToRequest(const ProbeEvent& event)
+  {
+    FinishedRequest request;
+    request.route = event.reading->route;
+    request.status = event.status;
+    request.address = event.address.ToString();
+    request.product = MakePrintable(std::string(event.reading->product.View()));
+    request.bytesSent = event.bytesSent;
+    request.phases = {event.message.idle, event.message.lastByte - event.message.firstByte,
+                      event.respondingSince - event.message.lastByte,
+                      event.endedAt - event.respondingSince};
+    return request;
+  }
 }

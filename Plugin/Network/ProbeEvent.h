@@ -3,6 +3,7 @@
 
 #include "Ingest/Association.h"
 #include "Ingest/MessageSource.h"
+#include "Network/Connection.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Sockets/PeerAddress.h"
 
@@ -11,13 +12,15 @@
 
 namespace OrthancPerf
 {
-  // Something that is over: an association, an instance that Orthanc has sent, or one that it has
-  // received and refused before it asked this plugin. What the hooks put into the queue: it owns
-  // nothing.
+  // Something that is over: an association, an HTTP request that reads, an instance that Orthanc
+  // has sent, or one that it has received and refused before it asked this plugin. What the hooks
+  // put into the queue: it owns nothing.
   struct ProbeEvent
   {
     bool isAssociation = false;
-    bool isDicom = true;  // false: an instance of a STOW-RS request
+    bool isDicom = true;                 // false: an instance of a STOW-RS request
+    std::optional<ReadRequest> reading;  // an HTTP request
+    TimePoint respondingSince;           // of it
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;
     bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc
@@ -51,4 +54,5 @@ namespace OrthancPerf
   // Its size is that of the message: nobody has seen a file
   FinishedInstance ToRefusedInstance(const ProbeEvent& event);
   FinishedAssociation ToAssociation(const ProbeEvent& event);
+  FinishedRequest ToRequest(const ProbeEvent& event);
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Clock.h"
+#include "Ingest/Enumeration.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace OrthancPerf
+{
+  // What a request to Orthanc's HTTP server reads, by its route. Its path, its query and the
+  // identifiers in them are never kept.
+  enum class RouteClass : std::uint8_t
+  {
+    File,       // /instances/{id}/file
+    Frame,      // /instances/{id}/frames/{n}/raw, image-uint8, …
+    Rendered,   // …/rendered, and DICOMweb's; thumbnails
+    Preview,    // …/preview
+    Archive,    // …/archive, …/media, /tools/create-archive, /tools/create-media
+    WadoStudy,  // DICOMweb's WADO-RS (DICOM PS3.18 section 10.4)
+    WadoSeries,
+    WadoInstance,
+    WadoFrames,
+    WadoMetadata,
+    Query,  // QIDO-RS (PS3.18 section 10.6), /tools/find, /tools/lookup
+    Other   // all else that only reads
+  };
+
+  constexpr std::size_t ROUTE_CLASS_COUNT = 12;
+
+  constexpr auto GetAllRouteClasses = ListAll<RouteClass, ROUTE_CLASS_COUNT>;
+  const char* ToLabel(RouteClass route);  // "wado-frames"
+
+  // Nothing: the request does not read. "path": with or without a query. "isPost": else it is GET.
+  // Allocates nothing.
+  std::optional<RouteClass> ReadRouteClass(std::string_view path, bool isPost) noexcept;
+
+
+  // Where the time of a request goes
+  enum class RequestPhase
+  {
+    Idle,     // since the response before it on its connection: the client thinks
+    Receive,  // from its first byte to its last one
+    Work,     // from then until Orthanc begins to write the response
+    Send      // from then until its last byte was handed to the kernel
+  };
+
+  constexpr std::size_t REQUEST_PHASE_COUNT = 4;
+
+  constexpr auto GetAllRequestPhases = ListAll<RequestPhase, REQUEST_PHASE_COUNT>;
+  const char* ToLabel(RequestPhase phase);  // "receive"
+
+
+  // A request that read, and was answered. A value; holds no patient data.
+  struct FinishedRequest
+  {
+    RouteClass route = RouteClass::Other;
+    std::optional<std::uint16_t> status;  // of HTTP; nothing: TLS hides it
+    std::string address;                  // the client's
+    std::string product;                  // of its User-Agent: "curl"; empty: it says none
+    std::uint64_t bytesSent = 0;          // the response, with its header
+    std::array<std::optional<Duration>, REQUEST_PHASE_COUNT> phases;  // by RequestPhase
+  };
+}
