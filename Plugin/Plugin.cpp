@@ -62,9 +62,10 @@ namespace
 
 
   // Nothing: it does more than to read
-  std::optional<ReadRequest> FindReading(OrthancPluginHttpMethod method, const char* uri,
-                                         std::uint32_t headersCount, const char* const* headersKeys,
-                                         const char* const* headersValues) noexcept
+  std::optional<ReadingRequest> FindReading(OrthancPluginHttpMethod method, const char* uri,
+                                            std::uint32_t headersCount,
+                                            const char* const* headersKeys,
+                                            const char* const* headersValues) noexcept
   {
     const bool isPost = method == OrthancPluginHttpMethod_Post;
     const std::optional<RouteClass> route = isPost || method == OrthancPluginHttpMethod_Get
@@ -76,7 +77,7 @@ namespace
       return std::nullopt;
     }
 
-    ReadRequest request = {*route, {}};
+    ReadingRequest request = {*route, {}};
     const auto end = headersKeys + headersCount;
     const auto header = std::find(headersKeys, end, std::string_view("user-agent"));
 

@@ -142,7 +142,7 @@ namespace OrthancPerf
   }
 
 
-  void OnServed(int fd, bool isStow, const std::optional<ReadRequest>& reading) noexcept
+  void OnServed(int fd, bool isStow, const std::optional<ReadingRequest>& reading) noexcept
   {
     const ContextUse use;
 

@@ -25,7 +25,7 @@ namespace OrthancPerf
   // The thread that has this connection is about to serve an HTTP request. Called by the first
   // filter, whether or not there is a limit. "isStow", "reading": see ConnectionTracker.
   void OnServed(int fd, bool isStow,
-                const std::optional<ReadRequest>& reading = std::nullopt) noexcept;
+                const std::optional<ReadingRequest>& reading = std::nullopt) noexcept;
 
   // An instance that came over this connection is stored. Of a request in chunks (STOW-RS),
   // Orthanc keeps what came so far no longer.

@@ -60,7 +60,7 @@ namespace OrthancPerf
   };
 
   // An HTTP request that reads, as Orthanc's filter of requests has told
-  struct ReadRequest
+  struct ReadingRequest
   {
     RouteClass route = RouteClass::Other;
     BoundedText<24> product;  // of the client's User-Agent (RFC 9110 section 10.1.5), as sent
@@ -81,16 +81,16 @@ namespace OrthancPerf
     std::optional<TimePoint> connectedAt;                // accepted, or the connect done
     TimePoint readAt;                                    // the latest byte
     std::optional<TimePoint> respondedAt;                // last byte of the last response
-    bool isServed = false;                 // the request under way, by Orthanc: not refused
-    std::optional<ReadRequest> reading;    // the same, if it only reads
-    TimePoint respondingSince;             // about to write the first byte of the response
-    std::uint64_t responseBytes = 0;       // of HTTP, so far
-    bool isStow = false;                   // a STOW-RS request without a response so far
-    bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
-    bool isCommandBegun = false;           // by the bytes that Orthanc writes now
-    std::optional<TimePoint> restSince;    // what may be the body of a refused request
-    Duration waited = Duration::zero();    // for the next byte to read, so far
-    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
+    TimePoint respondingSince;              // about to write the first byte of the response
+    std::uint64_t responseBytes = 0;        // of HTTP, so far
+    std::optional<ReadingRequest> reading;  // the request under way, if it only reads
+    bool isServed = false;                  // the request under way, by Orthanc: not refused
+    bool isStow = false;                    // a STOW-RS request without a response so far
+    bool isCommandOpen = false;             // what Orthanc writes of it is to go on in the next PDU
+    bool isCommandBegun = false;            // by the bytes that Orthanc writes now
+    std::optional<TimePoint> restSince;     // what may be the body of a refused request
+    Duration waited = Duration::zero();     // for the next byte to read, so far
+    Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
     LossSigns lossSigns;             // as this wait began,
     LossSigns earlierLossSigns;      // and as the one before it did

@@ -227,7 +227,7 @@ namespace OrthancPerf
   }
 
   void ConnectionTracker::OnServed(Connection& connection, bool isStow,
-                                   const std::optional<ReadRequest>& reading) noexcept
+                                   const std::optional<ReadingRequest>& reading) noexcept
   {
     constexpr std::uint8_t NONE = 0;
 

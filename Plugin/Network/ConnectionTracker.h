@@ -105,7 +105,7 @@ namespace OrthancPerf
     // with the latest read, which has the end of its header. "isStow": a STOW-RS request;
     // "reading": nothing if it does more than to read.
     void OnServed(Connection& connection, bool isStow,
-                  const std::optional<ReadRequest>& reading = std::nullopt) noexcept;
+                  const std::optional<ReadingRequest>& reading = std::nullopt) noexcept;
 
     // Orthanc is about to write
     static void OnWriting(Connection& connection, TimePoint now) noexcept

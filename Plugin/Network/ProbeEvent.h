@@ -18,9 +18,9 @@ namespace OrthancPerf
   struct ProbeEvent
   {
     bool isAssociation = false;
-    bool isDicom = true;                 // false: an instance of a STOW-RS request
-    std::optional<ReadRequest> reading;  // an HTTP request
-    TimePoint respondingSince;           // of it
+    bool isDicom = true;                    // false: an instance of a STOW-RS request
+    std::optional<ReadingRequest> reading;  // an HTTP request
+    TimePoint respondingSince;              // of it
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;
     bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc
