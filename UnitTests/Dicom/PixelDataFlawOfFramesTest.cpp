@@ -165,6 +165,12 @@ namespace OrthancPerf
 
     EXPECT_EQ(FEWER, unsignedOne.Check());
     EXPECT_EQ("", signedOne.Check());
+    signedOne.description.pixelRepresentation = 0;
+    signedOne.description.bitsStored = 8;
+    EXPECT_EQ("a frame is signed, and its data set is not", signedOne.Check());
+
+    codestream.replace(42, 1, 1, '\0').replace(45, 1, 1, '\0').replace(48, 1, 1, '\0');
+    EXPECT_EQ("a frame has samples of one bit", Check(JPEG_2000, "RGB", {codestream}));
   }
 
 

@@ -399,4 +399,27 @@ namespace OrthancPerf
     EXPECT_EQ("the frames are so small that they would grow", Find(image, JPEG_LOSSLESS));
     EXPECT_EQ("", Find(image, "1.2.840.10008.1.2"));
   }
+
+
+  // They would be of another transfer syntax than the file, or could not be in its own
+  TEST(Obstacles, CompressedPixelsInsideASequenceAreOne)
+  {
+    for (const char* const representation : {"OB", "OW"})
+    {
+      const std::string icon = DicomFileBuilder()
+                                   .Header(0xfffc0001, "SQ", UNDEFINED_LENGTH)
+                                   .Item(UNDEFINED_LENGTH)
+                                   .Header(TAG_PIXEL_DATA, representation, UNDEFINED_LENGTH)
+                                   .Item(0)
+                                   .Item(2)
+                                   .Raw("..")
+                                   .EndOfSequence()
+                                   .EndOfItem()
+                                   .EndOfSequence()
+                                   .GetBytes();
+      const std::string file = MakeSampleImage({}) + icon;
+      EXPECT_EQ("a sequence has compressed pixels of its own: an icon, say",
+                FindObstacle(Describe(file), JPEG_LOSSLESS));
+    }
+  }
 }
