@@ -80,7 +80,7 @@ namespace OrthancPerf
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
-    evidence_(peers_, server_.dicomThreads),
+    evidence_(peerStatistics_, server_.dicomThreads),
     journal_(
         {&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
@@ -354,9 +354,9 @@ namespace OrthancPerf
             history_.SetOpenAssociations(open.size());
             const AdmissionFigures admission = tuner_.GetAdmission().GetFigures();
             history_.SetBudget(admission);
-            evidence_.OnMemory(memoryWatch_.Look(
-                {admission, tuner_.IsProbeInstalled(), evidence_.GetSecondsReceived()},
-                Clock::now()));
+            evidence_.OnMemory(memoryWatch_.Look({admission, tuner_.IsProbeInstalled(),
+                                                  totals_.GetReceived().GetSecondsWithPauses()},
+                                                 Clock::now()));
             evidence_.Look(open);
           });
   }

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "Advisor/ServerFacts.h"
-#include "Advisor/TrafficSums.h"
-#include "Ingest/Association.h"
 #include "Ingest/InstanceInFlight.h"
+#include "Metrics/PeerStatistics.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Tuning/TuningDocument.h"
 
@@ -16,18 +15,6 @@
 
 namespace OrthancPerf
 {
-  // What was seen lately of one peer in one direction
-  struct PeerEvidence
-  {
-    std::string name;
-    Direction direction = Direction::Receive;
-    TrafficSums traffic;
-    std::vector<Duration> setups;  // how long its latest associations took to be answered
-    AssociationParties parties;    // of the latest association that could be read
-    std::optional<TcpSummary>
-        tcp;  // of the latest connection; the largest window while it was open
-  };
-
   // The associations that peers have with Orthanc, as they were found by looking twice a second;
   // only moments count in which there was one
   struct LoadEvidence
@@ -60,10 +47,10 @@ namespace OrthancPerf
   struct Evidence
   {
     std::vector<PeerEvidence> peers;
-    std::array<TrafficSums, DIRECTION_COUNT> totals;      // all peers, also unknown ones
-    std::array<TrafficSums, DIRECTION_COUNT> peerTotals;  // the same, begun anew with the peers'
-    TrafficSums calm;           // of all that was received: while processor time was to be had,
-    TrafficSums starved;        // and while many tasks wanted each processor (STARVED)
+    std::array<TrafficBucket, DIRECTION_COUNT> peerTotals;  // what a peer's share is one of
+    TrafficBucket received;                                 // from all peers, also unknown ones:
+    TrafficBucket calm;                                     // while processor time was to be had,
+    TrafficBucket starved;      // and while many tasks wanted each processor (STARVED)
     double runnableTasks = 0;   // a processor, while that was so: the mean
     std::string latestFailure;  // the reason of the latest own failure
     std::vector<StuckInstance> stuck;
@@ -74,13 +61,7 @@ namespace OrthancPerf
     ServerFacts facts;
     Tuning tuning;
 
-    const TrafficSums& GetTotal(Direction direction) const
-    {
-      return totals[static_cast<std::size_t>(direction)];
-    }
-
-    // What a peer's share is one of
-    const TrafficSums& GetTotalOfPeers(Direction direction) const
+    const TrafficBucket& GetTotalOfPeers(Direction direction) const
     {
       return peerTotals[static_cast<std::size_t>(direction)];
     }

@@ -3,27 +3,22 @@
 
 #include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
-#include "Ingest/PeerDirectory.h"
-#include "Metrics/SlotRing.h"
 #include "Tuning/TuningStore.h"
 
-#include <array>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // Collects what the advisor judges: sums that forget (TrafficSums), for each peer of the
-  // directory and for the whole server. When the tuning of the sockets changes, what was seen of
-  // the peers before says nothing any more and is forgotten at once, so that a finding ends with
-  // its cause; likewise the totals when the transcoding changes.
+  // Collects what the advisor judges: the latest traffic of the whole server, and what
+  // PeerStatistics has of each peer. When the tuning of the transcoding changes, what was seen of
+  // the server before says nothing any more and is forgotten at once, so that a finding ends with
+  // its cause; likewise what was seen of the peers when the tuning of the sockets changes.
   //
-  // Owned by the plugin's context; any thread may call it. Some 250 ns an instance. Memory: 1 kB a
-  // peer.
+  // Owned by the plugin's context; any thread may call it. Some 100 ns an instance.
   class EvidenceCollector : public IJournalObserver, public ITuningObserver
   {
   public:
@@ -34,20 +29,15 @@ namespace OrthancPerf
     // usual.
     static constexpr double STARVED = 4;
 
-    // The directory must outlive the collector. "dicomThreads": DicomThreadsCount of Orthanc's
+    // The peers must outlive the collector. "dicomThreads": DicomThreadsCount of Orthanc's
     // configuration.
-    EvidenceCollector(PeerDirectory& directory, std::size_t dicomThreads, Now now = &Clock::now);
+    EvidenceCollector(PeerStatistics& peers, std::size_t dicomThreads, Now now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
-    void OnAssociationFinished(const FinishedAssociation& association) override;
     void OnTuningChanged(const Tuning& tuning) noexcept override;
 
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
-
-    // What all instances that were received have taken since the start, in seconds, with the
-    // senders' pauses; unlike the sums, it forgets nothing
-    double GetSecondsReceived();
 
     // What memory has been short of; the latest is the evidence
     void OnMemory(const MemoryEvidence& memory);
@@ -59,58 +49,16 @@ namespace OrthancPerf
     Evidence Gather();
 
   private:
-    static constexpr std::size_t SETUPS_KEPT = 8;
-
-    // What a peer's connections had during some minutes
-    struct LargestWindows
-    {
-      std::optional<std::uint32_t> send;  // bytes, see TcpSummary
-      std::optional<std::uint32_t> receive;
-    };
-
-    // A window is judged by the last five to ten minutes
-    static constexpr std::size_t WINDOW_SLOTS = 2;
-
-    struct Way
-    {
-      TrafficSums traffic;
-      std::vector<Duration> setups;  // at most SETUPS_KEPT, in no order
-      std::size_t setupCount = 0;
-      TimePoint latestSetup;
-      AssociationParties parties;
-      std::optional<TcpSummary> tcp;
-      SlotRing<LargestWindows> windows{TrafficSums::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};
-
-      void AddSetup(Duration setup, TimePoint now);
-      void Update(const AssociationParties& latest);
-      void Update(const TcpSummary& latest, TimePoint now);
-      void ForgetNetwork();
-    };
-
-    struct Record
-    {
-      PeerPlace place;
-      std::array<Way, DIRECTION_COUNT> ways;
-    };
-
-    void CountReceived(const FinishedInstance& instance, TimePoint now);
     void CountConnection(const DatabaseRecord& database, TimePoint now);
     DatabaseEvidence GatherDatabase(TimePoint now);
-    Way* FindWay(const std::string& peer, Direction direction, PeerSign sign);
-    void AddLoad(const std::vector<OpenAssociation>& open);
-    void GatherPeers(Evidence& evidence, TimePoint now);
 
-    PeerDirectory& directory_;
+    PeerStatistics& peers_;
     const std::size_t dicomThreads_;
     const Now now_;
     std::mutex mutex_;
-    std::vector<std::unique_ptr<Record>> records_;  // by place; nothing: not seen yet
-    std::array<TrafficSums, DIRECTION_COUNT> totals_;
-    std::array<TrafficSums, DIRECTION_COUNT> peerTotals_;
-    double secondsReceived_ = 0;
     std::string latestFailure_;
-    TrafficSums calm_;                 // see Evidence
-    TrafficSums starved_;              // likewise
+    LatestTraffic calm_;               // see Evidence
+    LatestTraffic starved_;            // likewise
     double runnableTasks_ = 0;         // the mean of the latest looks
     double runnableWhileStarved_ = 0;  // likewise
     LoadEvidence load_;

@@ -38,7 +38,7 @@ namespace OrthancPerf
     {
       AdmissionFigures budget;
       bool canWait = true;  // the socket probe is there, without which no budget is in effect
-      double received = 0;  // EvidenceCollector::GetSecondsReceived
+      double received = 0;  // seconds of all since the start, with pauses
     };
 
     explicit MemoryWatch(ReadProcess read = [] { return ProcessMemory::Read(); });

@@ -11,7 +11,7 @@ namespace OrthancPerf
     constexpr double MAXIMUM_GAIN = 100;
 
 
-    double GetShareOfAll(double lost, const TrafficSums& all)
+    double GetShareOfAll(double lost, const TrafficBucket& all)
     {
       const double total = all.GetSecondsWithPauses();
       return total > 0 ? std::clamp(lost / total, 0.0, 1.0) : 0;
@@ -60,7 +60,7 @@ namespace OrthancPerf
   }
 
 
-  Cost EstimateCost(double lost, double scope, const TrafficSums& all)
+  Cost EstimateCost(double lost, double scope, const TrafficBucket& all)
   {
     Cost cost = EstimateShare(lost, all);
     const double rest = scope - lost;
@@ -69,7 +69,7 @@ namespace OrthancPerf
   }
 
 
-  Cost EstimateShare(double lost, const TrafficSums& all)
+  Cost EstimateShare(double lost, const TrafficBucket& all)
   {
     Cost cost;
     cost.shareOfIngestTime = GetShareOfAll(lost, all);

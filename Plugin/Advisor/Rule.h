@@ -62,10 +62,10 @@ namespace OrthancPerf
   constexpr double MINIMUM_SHARE = 0.05;
 
   // What "lost" seconds cost those instances whose time is "scope", and all in their direction
-  Cost EstimateCost(double lost, double scope, const TrafficSums& all);
+  Cost EstimateCost(double lost, double scope, const TrafficBucket& all);
 
   // The same where it cannot be told how much would be won
-  Cost EstimateShare(double lost, const TrafficSums& all);
+  Cost EstimateShare(double lost, const TrafficBucket& all);
 
   // {key: value}, and {section: {key: value}}
   Json::Value MakeOption(const char* key, const Json::Value& value);

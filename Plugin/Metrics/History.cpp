@@ -8,8 +8,24 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t SECONDS_KEPT = 3600;
-    constexpr std::size_t MINUTES_KEPT = 1440;
+    constexpr std::int64_t SECONDS_KEPT = 3600;
+    constexpr std::int64_t MINUTES_KEPT = 1440;
+
+    // NTP moves a clock by less than this without anybody setting it (ntpd(8), "step threshold",
+    // is 0.128 s); threads come with their times out of order by much less
+    constexpr UnixSeconds CLOCK_TOLERANCE = 5;
+
+    // Rounded up; for times after 1970
+    std::int64_t DivideUp(std::int64_t dividend, std::int64_t divisor)
+    {
+      return (dividend + divisor - 1) / divisor;
+    }
+
+
+    TimePoint ToTimePoint(UnixSeconds time)
+    {
+      return TimePoint(std::chrono::seconds(time));
+    }
   }
 
 
@@ -28,7 +44,7 @@ namespace OrthancPerf
     const auto direction = static_cast<std::size_t>(instance.direction);
     areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
 
-    for (HistorySeries& series : series_)
+    for (Series& series : series_)
     {
       Advance(series, now).directions[direction].Add(instance);
     }
@@ -41,9 +57,12 @@ namespace OrthancPerf
     const UnixSeconds now = GetTime();
     openAssociations_ = static_cast<std::uint32_t>(count);
 
-    for (HistorySeries& series : series_)
+    for (Series& series : series_)
     {
-      Advance(series, now);
+      if (count > 0)
+      {
+        Advance(series, now);
+      }
     }
   }
 
@@ -55,9 +74,12 @@ namespace OrthancPerf
     const Duration waited = figures.waited - budget_.waited;
     budget_ = figures;
 
-    for (HistorySeries& series : series_)
+    for (Series& series : series_)
     {
-      Advance(series, now).budgetWaited += ToSeconds(waited);
+      if (figures.held > 0 || figures.waiting > 0 || waited > Duration::zero())
+      {
+        Advance(series, now).budgetWaited += ToSeconds(waited);
+      }
     }
   }
 
@@ -66,21 +88,18 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
-    HistorySeries& series = series_.at(static_cast<std::size_t>(resolution));
-    Advance(series, now);
-
-    HistoryExcerpt excerpt;
-    excerpt.resolution = series.GetResolution();
-    excerpt.begin = series.GetBegin(since);
+    Series& series = series_.at(static_cast<std::size_t>(resolution));
+    series.Advance(now);
+    HistoryExcerpt excerpt = series.Read(since, now);
     excerpt.areStallsObserved = areStallsObserved_;
-    excerpt.points = series.GetOver(excerpt.begin, now);
     return excerpt;
   }
 
 
-  HistoryPoint& History::Advance(HistorySeries& series, UnixSeconds now) noexcept
+  HistoryPoint& History::Advance(Series& series, UnixSeconds now) noexcept
   {
-    HistoryPoint& point = series.At(now);
+    series.Advance(now);
+    HistoryPoint& point = series.Get();
     point.associations = std::max(point.associations, openAssociations_);
     point.budgetHeld = std::max(point.budgetHeld, budget_.held);
     point.budgetWaiting =
@@ -93,5 +112,77 @@ namespace OrthancPerf
   {
     using std::chrono::seconds;
     return std::chrono::duration_cast<seconds>(now_().time_since_epoch()).count();
+  }
+
+
+  History::Series::Series(std::chrono::seconds resolution, std::int64_t capacity,
+                          UnixSeconds start) :
+    resolution_(resolution),
+    capacity_(capacity),
+    points_(resolution, static_cast<std::size_t>(capacity), TimePoint()),
+    first_(start / resolution.count()),
+    newest_(first_)
+  {
+  }
+
+
+  void History::Series::Advance(UnixSeconds now) noexcept
+  {
+    const std::int64_t number = now / resolution_.count();
+
+    if (now + CLOCK_TOLERANCE < newest_ * resolution_.count())
+    {
+      points_.Clear(TimePoint());
+      first_ = number;
+      newest_ = number;
+    }
+
+    newest_ = std::max(newest_, number);
+  }
+
+
+  HistoryPoint& History::Series::Get() noexcept
+  {
+    return points_.At(ToTimePoint(newest_ * resolution_.count()));
+  }
+
+
+  HistoryExcerpt History::Series::Read(UnixSeconds since, UnixSeconds now) const
+  {
+    HistoryExcerpt excerpt;
+    excerpt.resolution = resolution_;
+    excerpt.begin = GetBegin(since);
+
+    const std::int64_t first = excerpt.begin / resolution_.count();
+    const std::int64_t end = std::min<std::int64_t>(now / resolution_.count(), newest_ + 1);
+    excerpt.points.resize(static_cast<std::size_t>(std::max<std::int64_t>(end - first, 0)));
+
+    points_.ForEach(ToTimePoint(excerpt.begin),
+                    [&](const HistoryPoint& point, TimePoint begin)
+                    {
+                      const auto place = static_cast<std::size_t>(
+                          (begin - ToTimePoint(excerpt.begin)) / resolution_);
+
+                      if (place < excerpt.points.size())
+                      {
+                        excerpt.points[place] = point;
+                      }
+                    });
+
+    return excerpt;
+  }
+
+
+  UnixSeconds History::Series::GetBegin(UnixSeconds since) const
+  {
+    const std::int64_t oldest = std::max(first_, newest_ - capacity_ + 1);
+
+    if (since > (newest_ + 1) * resolution_.count() + CLOCK_TOLERANCE)
+    {
+      return oldest * resolution_.count();
+    }
+
+    const std::int64_t wanted = DivideUp(std::max<UnixSeconds>(since, 0), resolution_.count());
+    return std::max(wanted, oldest) * resolution_.count();
   }
 }

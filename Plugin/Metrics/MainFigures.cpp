@@ -3,13 +3,14 @@
 
 namespace OrthancPerf
 {
-  MainFigures GetMainFigures(const Traffic& received, std::size_t inFlight,
+  MainFigures GetMainFigures(const TrafficBucket& received, std::size_t inFlight,
                              const RecentTraffic& traffic)
   {
     const std::vector<WindowSummary> windows = traffic.Summarize();
     const WindowSummary& window = windows.front();
     const TrafficSummary& recent =
         window.directions.at(static_cast<std::size_t>(Direction::Receive));
+    const TrafficRates rates = window.GetRates(Direction::Receive);
 
     MainFigures figures;
     figures.counts["orthanc_perf_received_bytes"] = static_cast<std::int64_t>(received.bytes);
@@ -18,18 +19,18 @@ namespace OrthancPerf
     for (const Outcome outcome : GetAllOutcomes())
     {
       figures.counts[std::string("orthanc_perf_") + ToLabel(outcome) + "_instances"] =
-          static_cast<std::int64_t>(received.outcomes.at(static_cast<std::size_t>(outcome)));
+          static_cast<std::int64_t>(received.GetOutcome(outcome));
     }
 
     figures.rates = {
-        {"orthanc_perf_received_instances_per_second", recent.instancesPerSecond},
-        {"orthanc_perf_received_bytes_per_second", recent.bytesPerSecond},
+        {"orthanc_perf_received_instances_per_second", rates.instances},
+        {"orthanc_perf_received_bytes_per_second", rates.bytes},
     };
 
     if (recent.areStallsObserved)
     {
       figures.rates["orthanc_perf_stall_seconds_per_second"] =
-          ToSeconds(recent.stallTime) / ToSeconds(window.covered);
+          recent.stallSeconds / ToSeconds(window.covered);
     }
 
     return figures;

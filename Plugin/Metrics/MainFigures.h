@@ -19,6 +19,6 @@ namespace OrthancPerf
   };
 
   // "received": since the start (ServerTotals); "inFlight": instances of all origins now
-  MainFigures GetMainFigures(const Traffic& received, std::size_t inFlight,
+  MainFigures GetMainFigures(const TrafficBucket& received, std::size_t inFlight,
                              const RecentTraffic& traffic);
 }

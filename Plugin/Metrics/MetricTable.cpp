@@ -17,7 +17,7 @@ namespace OrthancPerf
     struct PeerLine
     {
       Labels labels;
-      const Traffic& traffic;
+      const TrafficBucket& traffic;
       const PeerAssociations& associations;
     };
 
@@ -170,8 +170,7 @@ namespace OrthancPerf
     {
       for (const Outcome outcome : GetAllOutcomes())
       {
-        const auto count = origin.traffic.outcomes[static_cast<std::size_t>(outcome)];
-        writer.Add(With(labels, "outcome", ToLabel(outcome)), static_cast<double>(count));
+        writer.Add(With(labels, "outcome", ToLabel(outcome)), origin.traffic.GetOutcome(outcome));
       }
     }
 
@@ -191,7 +190,7 @@ namespace OrthancPerf
       for (const Phase phase : GetAllPhases())
       {
         writer.Add(With(line.labels, "phase", ToLabel(phase)),
-                   ToNumber(line.traffic.phases.Get(phase)));
+                   ToNumber(line.traffic.IsObserved(phase), line.traffic.GetSeconds(phase)));
       }
     }
 
@@ -257,26 +256,24 @@ namespace OrthancPerf
            "Instances received, by what became of them.", ForEachOrigin(&WriteOutcomes)},
           {"ingest_bytes_total", COUNTER, "origin",
            "Bytes of all instances received, whatever became of them.",
-           PerOrigin([](const Traffic& traffic) { return ToNumber(true, traffic.bytes); })},
+           PerOrigin([](const TrafficBucket& traffic) { return ToNumber(true, traffic.bytes); })},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
            "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
            "Questions to the storage's server for received instances, each of which its answer was "
            "waited for.",
-           PerOrigin([](const Traffic& traffic)
+           PerOrigin([](const TrafficBucket& traffic)
                      { return ToNumber(traffic.isRemoteObserved, traffic.remoteRoundTrips); })},
           {"ingest_database_round_trips_total", COUNTER, "origin",
            "Questions to the database's server for received instances, each of which its answer "
            "was waited for.",
-           PerOrigin([](const Traffic& traffic)
+           PerOrigin([](const TrafficBucket& traffic)
                      { return ToNumber(traffic.isDatabaseObserved, traffic.databaseRoundTrips); })},
           {"ingest_database_queued_seconds_total", COUNTER, "origin",
            "Time of received instances in the index before the database's server was asked first, "
            "and not computing: for a connection.",
-           PerOrigin(
-               [](const Traffic& traffic) {
-                 return ToNumber(traffic.isDatabaseObserved, ToSeconds(traffic.databaseQueued));
-               })},
+           PerOrigin([](const TrafficBucket& traffic)
+                     { return ToNumber(traffic.isDatabaseObserved, traffic.queuedSeconds); })},
           {"ingest_in_flight", GAUGE, "origin", "Instances that are being ingested now.",
            [](const MetricFigures& figures, MetricWriter& writer)
            {
@@ -317,9 +314,8 @@ namespace OrthancPerf
           {"stall_seconds_total", COUNTER, "peer, direction",
            "Time in the waits of orthanc_perf_stalls_total.",
            PerPeer(
-               [](const PeerLine& line) {
-                 return ToNumber(line.traffic.areStallsObserved, ToSeconds(line.traffic.stallTime));
-               })},
+               [](const PeerLine& line)
+               { return ToNumber(line.traffic.areStallsObserved, line.traffic.stallSeconds); })},
           {"associations_total", COUNTER, "peer, direction, outcome",
            "Associations that are over, by how they ended.", ForEachPeer(&WriteAssociations)},
           {"associations_open", GAUGE, "peer, direction", "Associations that are open now.",

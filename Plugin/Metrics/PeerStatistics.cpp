@@ -15,6 +15,13 @@ namespace OrthancPerf
         peer.address.assign(address, 0, MAXIMUM_PEER_NAME);
       }
     }
+
+
+    std::optional<std::uint32_t> GetLarger(const std::optional<std::uint32_t>& a,
+                                           const std::optional<std::uint32_t>& b)
+    {
+      return a && b ? std::max(*a, *b) : (a ? a : b);
+    }
   }
 
   PeerStatistics::PeerStatistics(PeerDirectory& directory, ListOpenAssociations listOpen, Now now,
@@ -40,6 +47,70 @@ namespace OrthancPerf
     const TimePoint now = now_();
     const std::lock_guard lock(mutex_);
     GetRecord(Find(association.peer, GetSign(association.isAccepted))).Add(association, now);
+  }
+
+  void PeerStatistics::Look(const std::vector<OpenAssociation>& open)
+  {
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+
+    for (const OpenAssociation& association : open)
+    {
+      Record& record = GetRecord(Find(association.peer, GetSign(association.isAccepted)));
+      Recent& recent = record.recent.at(static_cast<std::size_t>(association.direction));
+      recent.Update(association.parties);
+
+      if (association.tcp)
+      {
+        recent.Update(*association.tcp, now);
+      }
+    }
+  }
+
+  void PeerStatistics::Restart() noexcept
+  {
+    const TimePoint now = now_();
+    const std::lock_guard lock(mutex_);
+
+    for (const std::unique_ptr<Record>& record : records_)
+    {
+      for (std::size_t i = 0; record && i < DIRECTION_COUNT; i++)
+      {
+        Recent& recent = record->recent[i];
+        recent.traffic.Restart(now);
+        recent.tcp.reset();
+        recent.windows.Clear(TimePoint());
+      }
+    }
+  }
+
+  std::vector<PeerEvidence> PeerStatistics::GatherEvidence() const
+  {
+    const TimePoint now = now_();
+    std::vector<PeerEvidence> evidence;
+    const std::lock_guard lock(mutex_);
+
+    for (const std::unique_ptr<Record>& record : records_)
+    {
+      const std::optional<std::string> name =
+          record && record->place.index < directory_.GetCapacity()
+              ? directory_.FindName(record->place)
+              : std::nullopt;
+
+      for (const Direction direction : GetAllDirections())
+      {
+        if (name)
+        {
+          const Recent& recent = record->recent.at(static_cast<std::size_t>(direction));
+          const bool isSetupOld = now - recent.latestSetup > LatestTraffic::MAXIMUM_AGE;
+          evidence.push_back({*name, direction, recent.traffic.GetEvidence(now),
+                              isSetupOld ? std::vector<Duration>() : recent.setups, recent.parties,
+                              recent.tcp});
+        }
+      }
+    }
+
+    return evidence;
   }
 
   std::vector<PeerSummary> PeerStatistics::Summarize() const
@@ -105,7 +176,7 @@ namespace OrthancPerf
 
     for (const std::unique_ptr<Record>& record : records_)
     {
-      if (record)
+      if (record && record->firstSeen)
       {
         summaries.emplace(record->place, record->Summarize(now));
       }
@@ -143,7 +214,7 @@ namespace OrthancPerf
 
   PeerStatistics::Record::Record(PeerPlace place, TimePoint start) :
     place(place),
-    rates{{{SLOT_LENGTH, SLOTS_OF_A_MINUTE, start}, {SLOT_LENGTH, SLOTS_OF_A_MINUTE, start}}}
+    recent{Recent(start), Recent(start)}
   {
   }
 
@@ -153,17 +224,27 @@ namespace OrthancPerf
     totals.directions[direction].Add(instance);
     See(instance.endedAt, instance.endedAt);
     UpdateAddress(totals, instance.peer.address);
-
-    Rate& rate = rates[direction].At(now);
-    rate.instances++;
-    rate.bytes += instance.size;
+    recent[direction].traffic.Add(instance, now);
   }
 
   void PeerStatistics::Record::Add(const FinishedAssociation& association, TimePoint now)
   {
     See(now - association.length, now);
     UpdateAddress(totals, association.peer.address);
-    totals.associations.at(static_cast<std::size_t>(association.direction)).Add(association);
+    const auto direction = static_cast<std::size_t>(association.direction);
+    totals.associations.at(direction).Add(association);
+    Recent& latest = recent.at(direction);
+    latest.Update(association.parties);
+
+    if (association.setup)
+    {
+      latest.AddSetup(*association.setup, now);
+    }
+
+    if (association.tcp && association.instances > 0)
+    {
+      latest.Update(*association.tcp, now);
+    }
   }
 
   void PeerStatistics::Record::See(TimePoint from, TimePoint to)
@@ -180,19 +261,54 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
     {
-      Traffic sum;
-      rates[i].ForEach(now.time, SLOTS_OF_A_MINUTE,
-                       [&sum](const Rate& rate)
-                       {
-                         sum.instances += rate.instances;
-                         sum.bytes += rate.bytes;
-                       });
-
-      sum.SetRates(rates[i].GetCovered(now.time, SLOTS_OF_A_MINUTE));
-      summary.directions[i].instancesPerSecond = sum.instancesPerSecond;
-      summary.directions[i].bytesPerSecond = sum.bytesPerSecond;
+      summary.rates[i] = recent[i].traffic.GetRates(now.time);
     }
 
     return summary;
+  }
+
+  void PeerStatistics::Recent::AddSetup(Duration setup, TimePoint now)
+  {
+    if (now - latestSetup > LatestTraffic::MAXIMUM_AGE)
+    {
+      setups.clear();
+      setupCount = 0;
+    }
+
+    if (setups.size() < SETUPS_KEPT)
+    {
+      setups.push_back(setup);
+    }
+    else
+    {
+      setups[setupCount % SETUPS_KEPT] = setup;
+    }
+
+    setupCount++;
+    latestSetup = now;
+  }
+
+  void PeerStatistics::Recent::Update(const AssociationParties& latest)
+  {
+    if (!latest.callingTitle.empty())
+    {
+      parties = latest;
+    }
+  }
+
+  // A window is small at the begin of a connection and when its data waits to be read. What a peer
+  // has set anew shows once its earlier connections are old.
+  void PeerStatistics::Recent::Update(const TcpSummary& latest, TimePoint now)
+  {
+    LargestWindows& newest = windows.At(now);
+    newest.send = GetLarger(newest.send, latest.sendWindow);
+    newest.receive = GetLarger(newest.receive, latest.receiveWindow);
+    tcp = latest;
+    windows.ForEach(windows.GetBegin(now, WINDOW_SLOTS),
+                    [this](const LargestWindows& largest, TimePoint)
+                    {
+                      tcp->sendWindow = GetLarger(tcp->sendWindow, largest.send);
+                      tcp->receiveWindow = GetLarger(tcp->receiveWindow, largest.receive);
+                    });
   }
 }

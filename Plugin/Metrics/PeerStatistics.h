@@ -3,9 +3,8 @@
 
 #include "Ingest/Journal.h"
 #include "Ingest/PeerDirectory.h"
+#include "Metrics/LatestTraffic.h"
 #include "Metrics/PeerAssociations.h"
-#include "Metrics/SlotRing.h"
-#include "Metrics/Traffic.h"
 
 #include <array>
 #include <chrono>
@@ -25,13 +24,26 @@ namespace OrthancPerf
     std::string address;  // of the last instance or association with one; empty: not known
     std::chrono::system_clock::time_point firstSeen;  // by the system's clock as it is set now
     std::chrono::system_clock::time_point lastSeen;   // now, while an association is open
-    std::array<Traffic, DIRECTION_COUNT> directions;  // since the start; rates: the last minute
+    std::array<TrafficBucket, DIRECTION_COUNT> directions;  // since the start
+    std::array<TrafficRates, DIRECTION_COUNT> rates;  // of the last minute, or since Restart()
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
-  // Each peer's traffic and associations, for /perf/peers and the metrics. Owned by the
-  // plugin's context; any thread may call it. Memory is bounded by the directory: some 3 kB a peer.
-  // What is known of a peer is forgotten once another peer has taken over its place.
+  // What was seen lately of one peer in one direction
+  struct PeerEvidence
+  {
+    std::string name;
+    Direction direction = Direction::Receive;
+    TrafficBucket traffic;
+    std::vector<Duration> setups;  // how long its latest associations took to be answered
+    AssociationParties parties;    // of the latest association that could be read
+    std::optional<TcpSummary>
+        tcp;  // of the latest connection; the largest window while it was open
+  };
+
+  // Each peer's traffic and associations, for /perf/peers, the metrics and the advisor. Owned by
+  // the plugin's context; any thread may call it. Memory is bounded by the directory: at most 33 kB
+  // a peer. What is known of a peer is forgotten once another peer has taken over its place.
   class PeerStatistics : public IJournalObserver
   {
   public:
@@ -48,6 +60,16 @@ namespace OrthancPerf
     void OnInstanceFinished(const FinishedInstance& instance) override;
     void OnAssociationFinished(const FinishedAssociation& association) override;
 
+    // All associations that are open now, for the evidence; to be told about twice a second
+    void Look(const std::vector<OpenAssociation>& open);
+
+    // When the tuning of the sockets changes, what was seen of the peers before says nothing any
+    // more: evidence and rates begin anew, so that a finding ends with its cause
+    void Restart() noexcept;
+
+    // Of the peers with a place, in both directions
+    std::vector<PeerEvidence> GatherEvidence() const;
+
     // All peers with a place that have sent or received an instance, or had an association, in the
     // order of their places in the directory; the others last
     std::vector<PeerSummary> Summarize() const;
@@ -56,11 +78,36 @@ namespace OrthancPerf
     std::vector<PeerSummary> SummarizeAll() const;
 
   private:
-    // Of one slot
-    struct Rate
+    static constexpr std::size_t SETUPS_KEPT = 8;
+
+    // A window is judged by the last five to ten minutes
+    static constexpr std::size_t WINDOW_SLOTS = 2;
+
+    // What a peer's connections had during some minutes
+    struct LargestWindows
     {
-      std::uint64_t instances = 0;
-      std::uint64_t bytes = 0;
+      std::optional<std::uint32_t> send;  // bytes, see TcpSummary
+      std::optional<std::uint32_t> receive;
+    };
+
+    // What was seen lately in one direction
+    struct Recent
+    {
+      explicit Recent(TimePoint start) : traffic(start)
+      {
+      }
+
+      void AddSetup(Duration setup, TimePoint now);
+      void Update(const AssociationParties& latest);
+      void Update(const TcpSummary& latest, TimePoint now);
+
+      LatestTraffic traffic;
+      std::vector<Duration> setups;  // at most SETUPS_KEPT, in no order
+      std::size_t setupCount = 0;
+      TimePoint latestSetup;
+      AssociationParties parties;
+      std::optional<TcpSummary> tcp;
+      SlotRing<LargestWindows> windows{LatestTraffic::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};
     };
 
     // Now, by the clock that measures, and by the one that people read. What was seen earlier gets
@@ -89,7 +136,7 @@ namespace OrthancPerf
       PeerSummary totals;  // without the rates, and without the dates: a clock may be set
       std::optional<TimePoint> firstSeen;
       TimePoint lastSeen;
-      std::array<SlotRing<Rate>, DIRECTION_COUNT> rates;
+      std::array<Recent, DIRECTION_COUNT> recent;
     };
 
     using Summaries = std::map<PeerPlace, PeerSummary>;

@@ -44,10 +44,9 @@ namespace OrthancPerf
       for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
       {
         TrafficSummary& traffic = summary.directions[i];
-        slots_.ForEach(now, WINDOWS[window],
-                       [&traffic, i](const Slot& slot) { traffic.Add(slot[i]); });
+        slots_.ForEach(slots_.GetBegin(now, WINDOWS[window]),
+                       [&traffic, i](const Slot& slot, TimePoint) { traffic.Add(slot[i]); });
         traffic.areStallsObserved = areStallsObserved_[i];
-        traffic.SetRates(summary.covered);
       }
     }
 
@@ -57,7 +56,7 @@ namespace OrthancPerf
 
   void TrafficSummary::Add(const FinishedInstance& instance) noexcept
   {
-    Traffic::Add(instance);
+    TrafficBucket::Add(instance);
     bool hasDuration = false;
 
     for (const Phase phase : GetAllPhases())
@@ -78,7 +77,7 @@ namespace OrthancPerf
 
   void TrafficSummary::Add(const TrafficSummary& other) noexcept
   {
-    Traffic::Add(other);
+    TrafficBucket::Add(other);
     duration.Add(other.duration);
 
     for (std::size_t i = 0; i < PHASE_COUNT; i++)

@@ -3,8 +3,7 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/LatencyHistogram.h"
-#include "Metrics/SlotRing.h"
-#include "Metrics/Traffic.h"
+#include "Metrics/LatestTraffic.h"
 
 #include <array>
 #include <functional>
@@ -15,7 +14,7 @@ namespace OrthancPerf
 {
   // The traffic of one direction, with the distributions of its times. A histogram without
   // durations: the phase was not observed.
-  struct TrafficSummary : Traffic
+  struct TrafficSummary : TrafficBucket
   {
     LatencyHistogram duration;  // of the whole instance: PhaseDurations::GetTotal()
     std::array<LatencyHistogram, PHASE_COUNT> latencies;
@@ -29,13 +28,18 @@ namespace OrthancPerf
     Duration length = Duration::zero();   // the nominal one: a minute
     Duration covered = Duration::zero();  // what the rates are divided by
     std::array<TrafficSummary, DIRECTION_COUNT> directions;
+
+    TrafficRates GetRates(Direction direction) const
+    {
+      return TrafficRates::Make(directions[static_cast<std::size_t>(direction)], covered);
+    }
   };
 
   // Rates and phase percentiles over the last 10 seconds, minute and 5 minutes, for
   // GET /perf/status. All windows are sums over one ring with a slot of five seconds.
   //
   //   traffic.OnInstanceFinished(instance);
-  //   const double rate = traffic.Summarize().front().directions[0].instancesPerSecond;
+  //   const TrafficRates rates = traffic.Summarize().front().GetRates(Direction::Receive);
   //
   // Owned by the plugin's context; any thread may call it. One mutex guards the ring. Recording
   // holds it for a microsecond, a summary for a tenth of a millisecond. 1.9 MB, fixed.

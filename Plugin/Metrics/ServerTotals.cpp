@@ -74,9 +74,9 @@ namespace OrthancPerf
   }
 
 
-  Traffic ServerTotals::GetReceived() const
+  TrafficBucket ServerTotals::GetReceived() const
   {
-    Traffic sum;
+    TrafficBucket sum;
     const std::lock_guard lock(mutex_);
 
     for (const OriginTotals& origin : origins_)

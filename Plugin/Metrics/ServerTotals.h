@@ -3,7 +3,7 @@
 
 #include "Ingest/Journal.h"
 #include "Metrics/BucketHistogram.h"
-#include "Metrics/Traffic.h"
+#include "Metrics/TrafficBucket.h"
 
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace OrthancPerf
   // observed.
   struct OriginTotals
   {
-    Traffic traffic;
+    TrafficBucket traffic;
     std::array<BucketHistogram<PHASE_BOUNDS>, PHASE_COUNT> phases;
   };
 
@@ -67,7 +67,7 @@ namespace OrthancPerf
     std::vector<ReadTotals> GetReads() const;
 
     // Of all origins together
-    Traffic GetReceived() const;
+    TrafficBucket GetReceived() const;
 
     // By Direction
     std::vector<SetupHistogram> GetSetups() const;

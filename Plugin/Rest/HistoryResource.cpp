@@ -44,10 +44,9 @@ namespace OrthancPerf
 
     bool IsObserved(const HistoryExcerpt& excerpt, std::size_t direction, Phase phase)
     {
-      return std::any_of(
-          excerpt.points.begin(), excerpt.points.end(),
-          [=](const HistoryPoint& point)
-          { return point.directions[direction].IsObserved(static_cast<std::size_t>(phase)); });
+      return std::any_of(excerpt.points.begin(), excerpt.points.end(),
+                         [=](const HistoryPoint& point)
+                         { return point.directions[direction].IsObserved(phase); });
     }
 
 
@@ -59,10 +58,9 @@ namespace OrthancPerf
       {
         if (IsObserved(excerpt, direction, phase))
         {
-          const auto place = static_cast<std::size_t>(phase);
           json[ToKey(ToLabel(phase))] =
               ListJson(excerpt.points, [=](const HistoryPoint& point)
-                       { return Json::Value(point.directions[direction].phaseSeconds[place]); });
+                       { return Json::Value(point.directions[direction].GetSeconds(phase)); });
         }
       }
 
@@ -76,17 +74,19 @@ namespace OrthancPerf
       const auto list = [&excerpt, place](auto member)
       {
         return ListJson(excerpt.points, [=](const HistoryPoint& point)
-                        { return ToJson(point.directions[place].*member); });
+                        { return ToCount(point.directions[place].*member); });
       };
 
       Json::Value json;
-      json["Instances"] = list(&TrafficPoint::instances);
-      json["Bytes"] = list(&TrafficPoint::bytes);
-      json["Failed"] = list(&TrafficPoint::failed);
+      json["Instances"] = list(&TrafficBucket::instances);
+      json["Bytes"] = list(&TrafficBucket::bytes);
+      json["Failed"] =
+          ListJson(excerpt.points, [=](const HistoryPoint& point)
+                   { return ToCount(point.directions[place].GetOutcome(Outcome::Failed)); });
 
       if (excerpt.areStallsObserved[place])
       {
-        json["Stalls"] = list(&TrafficPoint::stalls);
+        json["Stalls"] = list(&TrafficBucket::stalls);
         json["StallSeconds"] =
             ListJson(excerpt.points, [=](const HistoryPoint& point)
                      { return Json::Value(point.directions[place].stallSeconds); });
@@ -94,12 +94,12 @@ namespace OrthancPerf
 
       if (IsObserved(excerpt, place, Phase::Remote))
       {
-        json["RemoteRoundTrips"] = list(&TrafficPoint::remoteRoundTrips);
+        json["RemoteRoundTrips"] = list(&TrafficBucket::remoteRoundTrips);
       }
 
       if (IsObserved(excerpt, place, Phase::Database))
       {
-        json["DatabaseRoundTrips"] = list(&TrafficPoint::databaseRoundTrips);
+        json["DatabaseRoundTrips"] = list(&TrafficBucket::databaseRoundTrips);
       }
 
       json["Phases"] = DescribePhases(excerpt, place);

@@ -8,22 +8,35 @@ namespace OrthancPerf
   namespace
   {
     // Each phase's part of the time of all instances: {"Receive": 0.8, "Commit": 0.2}
-    Json::Value GetShares(const PhaseDurations& phases)
+    Json::Value GetShares(const TrafficBucket& traffic)
     {
       Json::Value shares = Json::objectValue;
-      const double total = ToSeconds(phases.GetTotal());
 
       for (const Phase phase : GetAllPhases())
       {
-        const std::optional<Duration> duration = phases.Get(phase);
-
-        if (duration && IsPartOfDuration(phase) && total > 0)
+        if (traffic.IsObserved(phase) && IsPartOfDuration(phase) && traffic.GetTotalSeconds() > 0)
         {
-          shares[ToKey(ToLabel(phase))] = ToSeconds(*duration) / total;
+          shares[ToKey(ToLabel(phase))] = traffic.GetShare(phase);
         }
       }
 
       return shares;
+    }
+
+
+    Json::Value GetTimes(const TrafficBucket& traffic)
+    {
+      Json::Value times = Json::objectValue;
+
+      for (const Phase phase : GetAllPhases())
+      {
+        if (traffic.IsObserved(phase))
+        {
+          times[ToKey(ToLabel(phase))] = traffic.GetSeconds(phase);
+        }
+      }
+
+      return times;
     }
 
 
@@ -128,16 +141,16 @@ namespace OrthancPerf
     // Null if nothing went this way
     Json::Value Describe(const PeerSummary& peer, Direction direction)
     {
-      const Traffic& traffic = peer.directions.at(static_cast<std::size_t>(direction));
+      const TrafficBucket& traffic = peer.directions.at(static_cast<std::size_t>(direction));
       const PeerAssociations& associations =
           peer.associations.at(static_cast<std::size_t>(direction));
       Json::Value json;
 
       if (traffic.instances > 0 || associations.IsAny())
       {
-        json = ToJson(traffic);
-        json["PhaseTimes"] = ToJson(traffic.phases);
-        json["PhaseShares"] = GetShares(traffic.phases);
+        json = ToJson(traffic, peer.rates.at(static_cast<std::size_t>(direction)));
+        json["PhaseTimes"] = GetTimes(traffic);
+        json["PhaseShares"] = GetShares(traffic);
       }
 
       if (associations.IsAny())

@@ -42,34 +42,33 @@ namespace OrthancPerf
   }
 
 
-  Json::Value ToJson(const Traffic& traffic)
+  Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates)
   {
     Json::Value json;
-    json["Instances"] = ToJson(traffic.instances);
-    json["Bytes"] = ToJson(traffic.bytes);
-    json["InstancesPerSecond"] = traffic.instancesPerSecond;
-    json["BytesPerSecond"] = traffic.bytesPerSecond;
+    json["Instances"] = ToCount(traffic.instances);
+    json["Bytes"] = ToCount(traffic.bytes);
+    json["InstancesPerSecond"] = rates.instances;
+    json["BytesPerSecond"] = rates.bytes;
 
     if (traffic.areStallsObserved)
     {
-      json["Stalls"] = ToJson(traffic.stalls);
-      json["StallTime"] = ToJson(traffic.stallTime);
+      json["Stalls"] = ToCount(traffic.stalls);
+      json["StallTime"] = traffic.stallSeconds;
     }
 
     if (traffic.isRemoteObserved)
     {
-      json["RemoteRoundTrips"] = ToJson(traffic.remoteRoundTrips);
+      json["RemoteRoundTrips"] = ToCount(traffic.remoteRoundTrips);
     }
 
     if (traffic.isDatabaseObserved)
     {
-      json["DatabaseRoundTrips"] = ToJson(traffic.databaseRoundTrips);
+      json["DatabaseRoundTrips"] = ToCount(traffic.databaseRoundTrips);
     }
 
     for (const Outcome outcome : GetAllOutcomes())
     {
-      json["Outcomes"][ToKey(ToLabel(outcome))] =
-          ToJson(traffic.outcomes.at(static_cast<std::size_t>(outcome)));
+      json["Outcomes"][ToKey(ToLabel(outcome))] = ToCount(traffic.GetOutcome(outcome));
     }
 
     return json;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Metrics/Traffic.h"
+#include "Metrics/LatestTraffic.h"
 
 #include <json/json.h>
 
@@ -31,8 +31,14 @@ namespace OrthancPerf
   // The observed phases by their keys: {"Receive": 0.003, "Commit": 0.004}
   Json::Value ToJson(const PhaseDurations& phases);
 
+  // A whole number that is kept as a double
+  inline Json::Value ToCount(double number)
+  {
+    return static_cast<Json::UInt64>(number);
+  }
+
   // What instances in one direction add up to
-  Json::Value ToJson(const Traffic& traffic);
+  Json::Value ToJson(const TrafficBucket& traffic, const TrafficRates& rates);
 
   // A list of what "describe" makes of each
   template <typename Values, typename Describe>

@@ -35,9 +35,9 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const TrafficSummary& traffic)
+    Json::Value Describe(const TrafficSummary& traffic, const TrafficRates& rates)
     {
-      Json::Value json = ToJson(traffic);
+      Json::Value json = ToJson(traffic, rates);
       json["Phases"] = Json::objectValue;
 
       if (traffic.duration.GetCount() > 0)
@@ -67,8 +67,8 @@ namespace OrthancPerf
 
       for (const Direction direction : GetAllDirections())
       {
-        json[ToKey(ToLabel(direction))] =
-            Describe(window.directions.at(static_cast<std::size_t>(direction)));
+        json[ToKey(ToLabel(direction))] = Describe(
+            window.directions.at(static_cast<std::size_t>(direction)), window.GetRates(direction));
       }
 
       return json;

@@ -15,12 +15,23 @@ namespace OrthancPerf
     protected:
       static constexpr std::size_t DICOM_THREADS = 4;
 
+      void Finish(const FinishedInstance& instance)
+      {
+        peers_.OnInstanceFinished(instance);
+        collector_.OnInstanceFinished(instance);
+      }
+
       void Receive(const std::string& peer, int count)
       {
         for (int i = 0; i < count; i++)
         {
-          collector_.OnInstanceFinished(MakeInstance(peer));
+          Finish(MakeInstance(peer));
         }
+      }
+
+      TrafficBucket GetReceived()
+      {
+        return collector_.Gather().received;
       }
 
       PeerEvidence GetPeer(const std::string& name, Direction direction = Direction::Receive)
@@ -47,7 +58,13 @@ namespace OrthancPerf
 
       TimePoint now_ = TimePoint(std::chrono::hours(1));
       PeerDirectory directory_{3};
-      EvidenceCollector collector_{directory_, DICOM_THREADS,
+      PeerStatistics peers_{directory_,
+                            {},
+                            [this]
+                            {
+                              return now_;
+                            }};
+      EvidenceCollector collector_{peers_, DICOM_THREADS,
                                    [this]
                                    {
                                      return now_;
@@ -71,31 +88,11 @@ namespace OrthancPerf
     Receive("MR1", 3);
     FinishedInstance sent = MakeInstance("CT1");
     sent.direction = Direction::Send;
-    collector_.OnInstanceFinished(sent);
+    Finish(sent);
 
     EXPECT_DOUBLE_EQ(2, GetPeer("CT1").traffic.instances);
     EXPECT_DOUBLE_EQ(1, GetPeer("CT1", Direction::Send).traffic.instances);
-    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
-    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Send).instances);
-  }
-
-
-  TEST_F(EvidenceCollectorTest, CountsTheSecondsOfAllThatWasReceivedAndForgetsNoneOfThem)
-  {
-    FinishedInstance instance = MakeInstance("");
-    const double own = ToSeconds(instance.phases.GetTotal());
-    instance.phases.Add(Phase::Idle, std::chrono::milliseconds(200));
-    collector_.OnInstanceFinished(instance);
-    EXPECT_DOUBLE_EQ(own + 0.2, collector_.GetSecondsReceived());
-
-    instance.phases.Add(Phase::Idle, std::chrono::seconds(2));  // silence
-    now_ += std::chrono::hours(1);
-    collector_.OnInstanceFinished(instance);
-    EXPECT_DOUBLE_EQ(2 * own + 0.2, collector_.GetSecondsReceived());
-
-    instance.direction = Direction::Send;
-    collector_.OnInstanceFinished(instance);
-    EXPECT_DOUBLE_EQ(2 * own + 0.2, collector_.GetSecondsReceived());
+    EXPECT_DOUBLE_EQ(5, GetReceived().instances);
   }
 
 
@@ -104,13 +101,13 @@ namespace OrthancPerf
     FinishedInstance instance = MakeInstance("CT1");
     instance.outcome = Outcome::Failed;
     instance.reason = "not DICOM";
-    collector_.OnInstanceFinished(instance);
-    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).ownFailures);
+    Finish(instance);
+    EXPECT_DOUBLE_EQ(0, GetReceived().ownFailures);
 
     instance.isOwnFailure = true;
     instance.reason = "storage full";
-    collector_.OnInstanceFinished(instance);
-    EXPECT_DOUBLE_EQ(1, collector_.Gather().GetTotal(Direction::Receive).ownFailures);
+    Finish(instance);
+    EXPECT_DOUBLE_EQ(1, GetReceived().ownFailures);
     EXPECT_EQ("storage full", collector_.Gather().latestFailure);
   }
 
@@ -131,7 +128,7 @@ namespace OrthancPerf
   {
     Receive("", 3);
     EXPECT_TRUE(collector_.Gather().peers.empty());
-    EXPECT_DOUBLE_EQ(3, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(3, GetReceived().instances);
   }
 
 
@@ -145,7 +142,7 @@ namespace OrthancPerf
 
     EXPECT_DOUBLE_EQ(0, GetPeer("CT1").traffic.instances);
     EXPECT_FALSE(GetPeer("CT1").tcp);
-    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(5, GetReceived().instances);
 
     // What a peer lost since then is a share of what came since then
     Receive("CT1", 2);
@@ -160,7 +157,7 @@ namespace OrthancPerf
     tuning_.ingestTranscoding.verify = true;
     collector_.OnTuningChanged(tuning_);
     EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
-    EXPECT_DOUBLE_EQ(0, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(0, GetReceived().instances);
   }
 
 
@@ -170,21 +167,21 @@ namespace OrthancPerf
     Receive("CT1", 5);
     collector_.OnTuningChanged(tuning_);
     EXPECT_DOUBLE_EQ(5, GetPeer("CT1").traffic.instances);
-    EXPECT_DOUBLE_EQ(5, collector_.Gather().GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(5, GetReceived().instances);
   }
 
 
   TEST_F(EvidenceCollectorTest, AllIsForgottenAfterFiveMinutesOfSilence)
   {
     Receive("CT1", 5);
-    collector_.OnAssociationFinished(MakeAssociation("CT1"));
+    peers_.OnAssociationFinished(MakeAssociation("CT1"));
     collector_.Look({MakeUnread("CT1", 1)});
     now_ += std::chrono::minutes(6);
 
     const Evidence evidence = collector_.Gather();
     EXPECT_DOUBLE_EQ(0, GetPeer("CT1").traffic.instances);
     EXPECT_TRUE(GetPeer("CT1").setups.empty());
-    EXPECT_DOUBLE_EQ(0, evidence.GetTotal(Direction::Receive).instances);
+    EXPECT_DOUBLE_EQ(0, evidence.received.instances);
     EXPECT_DOUBLE_EQ(0, evidence.load.looks);
   }
 
@@ -195,7 +192,7 @@ namespace OrthancPerf
     {
       FinishedAssociation association = MakeAssociation("CT1");
       association.setup = std::chrono::milliseconds(i);
-      collector_.OnAssociationFinished(association);
+      peers_.OnAssociationFinished(association);
     }
 
     const std::vector<Duration> setups = GetPeer("CT1").setups;
@@ -273,16 +270,16 @@ namespace OrthancPerf
     FinishedInstance instance = MakeInstance("CT1");
     instance.database = DatabaseRecord{"10.0.0.9:5432", 12, 30, std::chrono::milliseconds(1),
                                        std::chrono::milliseconds(5)};
-    collector_.OnInstanceFinished(instance);
+    Finish(instance);
     instance.database->connection = 14;
-    collector_.OnInstanceFinished(instance);
-    collector_.OnInstanceFinished(instance);
+    Finish(instance);
+    Finish(instance);
 
     const Evidence evidence = collector_.Gather();
     EXPECT_EQ("10.0.0.9:5432", evidence.database.server);
     EXPECT_EQ(2U, evidence.database.connections);
-    const TrafficSums& received = evidence.GetTotal(Direction::Receive);
-    EXPECT_NEAR(90, received.roundTrips, 1e-6);
+    const TrafficBucket& received = evidence.received;
+    EXPECT_NEAR(90, received.databaseRoundTrips, 1e-6);
     EXPECT_NEAR(0.09, received.latencySeconds, 1e-6);
     EXPECT_NEAR(0.015, received.queuedSeconds, 1e-6);
 
@@ -301,7 +298,7 @@ namespace OrthancPerf
       for (int i = 0; i < 4; i++)
       {
         instance.database->connection++;
-        collector_.OnInstanceFinished(instance);
+        Finish(instance);
       }
 
       EXPECT_EQ(4U, collector_.Gather().database.connections) << hour;
@@ -327,7 +324,7 @@ namespace OrthancPerf
     Receive("CT1", 4);
 
     const Evidence evidence = collector_.Gather();
-    EXPECT_EQ(11, evidence.GetTotal(Direction::Receive).instances);
+    EXPECT_EQ(11, evidence.received.instances);
     EXPECT_EQ(7, evidence.calm.instances);
     EXPECT_EQ(4, evidence.starved.instances);
     EXPECT_NEAR(9, evidence.runnableTasks, 0.5);
@@ -336,7 +333,7 @@ namespace OrthancPerf
     Receive("CT1", 1);
     EXPECT_EQ(8, collector_.Gather().calm.instances);
 
-    now_ += TrafficSums::MAXIMUM_AGE + std::chrono::seconds(1);
+    now_ += LatestTraffic::MAXIMUM_AGE + std::chrono::seconds(1);
     EXPECT_EQ(0, collector_.Gather().starved.instances);
   }
 }

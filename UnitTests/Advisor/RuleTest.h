@@ -52,18 +52,18 @@ namespace OrthancPerf
   }
 
   // So many instances, one like the other
-  inline TrafficSums MakeTraffic(const Sample& sample, int count)
+  inline TrafficBucket MakeTraffic(const Sample& sample, int count)
   {
-    TrafficSums traffic;
     TimePoint now = TimePoint(std::chrono::hours(1));
+    LatestTraffic latest(now);
 
     for (int i = 0; i < count; i++)
     {
-      traffic.Add(ToInstance(sample), now);
+      latest.Add(ToInstance(sample), now);
       now += ToDuration(Milliseconds(sample.gap));
     }
 
-    return traffic;
+    return latest.GetEvidence(now);
   }
 
   // An instance of 5 ms as it is on a healthy server
@@ -96,7 +96,7 @@ namespace OrthancPerf
       peer.direction = direction;
       peer.traffic = MakeTraffic(sample, count);
       peer.parties = MakeParties(peer.name);
-      evidence_.totals[static_cast<std::size_t>(direction)] = peer.traffic;
+      evidence_.received = direction == Direction::Receive ? peer.traffic : evidence_.received;
       evidence_.peerTotals[static_cast<std::size_t>(direction)] = peer.traffic;
       evidence_.peers.push_back(peer);
       return evidence_.peers.back();
@@ -105,7 +105,7 @@ namespace OrthancPerf
     // What all peers have sent
     void SetTraffic(const Sample& sample, int count = MANY)
     {
-      evidence_.totals[0] = MakeTraffic(sample, count);
+      evidence_.received = MakeTraffic(sample, count);
     }
 
     static void SetTcp(PeerEvidence& peer, double roundTrip, std::uint32_t receiveWindow)

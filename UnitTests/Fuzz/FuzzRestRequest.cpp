@@ -277,7 +277,7 @@ namespace
       }
 
       return path.rfind("/perf/advice", 0) == 0
-                 ? std::vector<IJournalObserver*>{&evidence}
+                 ? std::vector<IJournalObserver*>{&peers, &evidence}
                  : std::vector<IJournalObserver*>{&instances, &peers};
     }
 
@@ -289,7 +289,7 @@ namespace
                            return stranger.ListOpen();
                          }};
     ServerTotals totals;
-    EvidenceCollector evidence{directory, 4};
+    EvidenceCollector evidence{peers, 4};
     Journal journal;
     EngineFailures failures{[](const std::string&) {
     }};

@@ -43,13 +43,13 @@ namespace OrthancPerf
     };
 
 
-    std::vector<std::uint32_t> ListInstances(const HistoryExcerpt& excerpt)
+    std::vector<int> ListInstances(const HistoryExcerpt& excerpt)
     {
-      std::vector<std::uint32_t> list;
+      std::vector<int> list;
 
       for (const HistoryPoint& point : excerpt.points)
       {
-        list.push_back(point.directions[RECEIVE].instances);
+        list.push_back(static_cast<int>(point.directions[RECEIVE].instances));
       }
 
       return list;
@@ -64,7 +64,7 @@ namespace OrthancPerf
     EXPECT_EQ(START, ReadSeconds().begin);
 
     now_++;
-    EXPECT_EQ(std::vector<std::uint32_t>{3}, ListInstances(ReadSeconds()));
+    EXPECT_EQ(std::vector<int>{3}, ListInstances(ReadSeconds()));
     EXPECT_EQ(START, ReadSeconds().begin);
   }
 
@@ -75,7 +75,7 @@ namespace OrthancPerf
     now_ += 3;
     Receive(2);
     now_ += 2;
-    EXPECT_EQ((std::vector<std::uint32_t>{1, 0, 0, 2, 0}), ListInstances(ReadSeconds()));
+    EXPECT_EQ((std::vector<int>{1, 0, 0, 2, 0}), ListInstances(ReadSeconds()));
   }
 
 
@@ -92,16 +92,14 @@ namespace OrthancPerf
     now_++;
 
     const HistoryPoint point = ReadSeconds().points.at(0);
-    EXPECT_EQ(1U, point.directions[RECEIVE].failed);
+    EXPECT_EQ(1U, point.directions[RECEIVE].GetOutcome(Outcome::Failed));
     EXPECT_EQ(1000U, point.directions[RECEIVE].bytes);
     EXPECT_EQ(2U, point.directions[RECEIVE].stalls);
-    EXPECT_FLOAT_EQ(0.08F, point.directions[RECEIVE].stallSeconds);
+    EXPECT_DOUBLE_EQ(0.08, point.directions[RECEIVE].stallSeconds);
     EXPECT_EQ(2U, point.directions[SEND].instances);
-
-    const auto storage = static_cast<std::size_t>(Phase::Storage);
-    EXPECT_TRUE(point.directions[SEND].IsObserved(storage));
-    EXPECT_FALSE(point.directions[SEND].IsObserved(static_cast<std::size_t>(Phase::Sync)));
-    EXPECT_FLOAT_EQ(0.004F, point.directions[SEND].phaseSeconds[storage]);
+    EXPECT_TRUE(point.directions[SEND].IsObserved(Phase::Storage));
+    EXPECT_FALSE(point.directions[SEND].IsObserved(Phase::Sync));
+    EXPECT_DOUBLE_EQ(0.004, point.directions[SEND].GetSeconds(Phase::Storage));
   }
 
 
@@ -115,7 +113,7 @@ namespace OrthancPerf
     const HistoryExcerpt minutes = Read(HistoryResolution::Minute);
     EXPECT_EQ(std::chrono::seconds(60), minutes.resolution);
     EXPECT_EQ(START, minutes.begin);
-    EXPECT_EQ(std::vector<std::uint32_t>{2}, ListInstances(minutes));
+    EXPECT_EQ(std::vector<int>{2}, ListInstances(minutes));
   }
 
 
@@ -148,7 +146,7 @@ namespace OrthancPerf
       now_++;
     }
 
-    EXPECT_EQ((std::vector<std::uint32_t>{8, 9}), ListInstances(ReadSeconds(START + 8)));
+    EXPECT_EQ((std::vector<int>{8, 9}), ListInstances(ReadSeconds(START + 8)));
     EXPECT_EQ(START + 8, ReadSeconds(START + 8).begin);
   }
 
@@ -208,7 +206,7 @@ namespace OrthancPerf
     Receive(2);
     now_++;
     EXPECT_EQ(START + 100, ReadSeconds().begin);
-    EXPECT_EQ(std::vector<std::uint32_t>{2}, ListInstances(ReadSeconds()));
+    EXPECT_EQ(std::vector<int>{2}, ListInstances(ReadSeconds()));
   }
 
 
@@ -222,7 +220,7 @@ namespace OrthancPerf
     Receive(2);
     now_++;
     EXPECT_EQ(START + 100, ReadSeconds(next).begin);
-    EXPECT_EQ(std::vector<std::uint32_t>{2}, ListInstances(ReadSeconds(next)));
+    EXPECT_EQ(std::vector<int>{2}, ListInstances(ReadSeconds(next)));
   }
 
 

@@ -17,7 +17,7 @@ namespace OrthancPerf
     class PeerStatisticsTest : public testing::Test
     {
     protected:
-      static const Traffic& Received(const PeerSummary& summary)
+      static const TrafficBucket& Received(const PeerSummary& summary)
       {
         return summary.directions.at(static_cast<std::size_t>(Direction::Receive));
       }
@@ -56,15 +56,15 @@ namespace OrthancPerf
     EXPECT_EQ("CT1", peers[0].name);
     EXPECT_EQ("192.0.2.1", peers[0].address);
 
-    const Traffic& received = Received(peers[0]);
+    const TrafficBucket& received = Received(peers[0]);
     EXPECT_EQ(2U, received.instances);
     EXPECT_EQ(2000U, received.bytes);
-    EXPECT_EQ(1U, received.outcomes.at(static_cast<std::size_t>(Outcome::Stored)));
-    EXPECT_EQ(1U, received.outcomes.at(static_cast<std::size_t>(Outcome::Failed)));
-    EXPECT_EQ(Duration(milliseconds(80)), received.phases.Get(Phase::Receive));
-    EXPECT_FALSE(received.phases.Get(Phase::Idle).has_value());
+    EXPECT_EQ(1U, received.GetOutcome(Outcome::Stored));
+    EXPECT_EQ(1U, received.GetOutcome(Outcome::Failed));
+    EXPECT_DOUBLE_EQ(0.080, received.GetSeconds(Phase::Receive));
+    EXPECT_FALSE(received.IsObserved(Phase::Idle));
     EXPECT_EQ(3U, received.stalls);
-    EXPECT_EQ(Duration(milliseconds(120)), received.stallTime);
+    EXPECT_DOUBLE_EQ(0.120, received.stallSeconds);
     EXPECT_EQ(0U, peers[0].directions.at(static_cast<std::size_t>(Direction::Send)).instances);
   }
 
@@ -159,10 +159,10 @@ namespace OrthancPerf
       now_ += milliseconds(500);
     }
 
-    EXPECT_NEAR(2, Received(statistics_.Summarize().front()).instancesPerSecond, 0.05);
-    EXPECT_NEAR(2000, Received(statistics_.Summarize().front()).bytesPerSecond, 50);
+    EXPECT_NEAR(2, statistics_.Summarize().front().rates[0].instances, 0.05);
+    EXPECT_NEAR(2000, statistics_.Summarize().front().rates[0].bytes, 50);
     now_ += seconds(61);
-    EXPECT_EQ(0.0, Received(statistics_.Summarize().front()).instancesPerSecond);
+    EXPECT_EQ(0.0, statistics_.Summarize().front().rates[0].instances);
     EXPECT_EQ(240U, Received(statistics_.Summarize().front()).instances);
   }
 

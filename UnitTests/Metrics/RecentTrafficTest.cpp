@@ -42,7 +42,7 @@ namespace OrthancPerf
     const WindowSummary summary = traffic_.Summarize().front();
     EXPECT_EQ(Duration(seconds(10)), summary.length);
     EXPECT_EQ(0U, summary.directions.front().instances);
-    EXPECT_EQ(0.0, summary.directions.front().instancesPerSecond);
+    EXPECT_EQ(0.0, summary.GetRates(Direction::Receive).instances);
     EXPECT_EQ(0U, summary.directions.front().duration.GetCount());
     EXPECT_EQ(0U, summary.directions.front().latencies.front().GetCount());
   }
@@ -57,8 +57,9 @@ namespace OrthancPerf
 
     for (const std::size_t window : {TEN_SECONDS, MINUTE, FIVE_MINUTES})
     {
-      EXPECT_NEAR(10, Get(window).instancesPerSecond, 0.2);
-      EXPECT_NEAR(10000, Get(window).bytesPerSecond, 200);
+      const TrafficRates rates = traffic_.Summarize().at(window).GetRates(Direction::Receive);
+      EXPECT_NEAR(10, rates.instances, 0.2);
+      EXPECT_NEAR(10000, rates.bytes, 200);
     }
 
     EXPECT_EQ(50U, Get(TEN_SECONDS).instances);  // its second slot begins now
@@ -110,10 +111,10 @@ namespace OrthancPerf
     traffic_.OnInstanceFinished(MakeInstance("CT1"));
 
     const TrafficSummary summary = Get(TEN_SECONDS);
-    EXPECT_EQ(1U, summary.outcomes.at(static_cast<std::size_t>(Outcome::Stored)));
-    EXPECT_EQ(1U, summary.outcomes.at(static_cast<std::size_t>(Outcome::Discarded)));
+    EXPECT_EQ(1U, summary.GetOutcome(Outcome::Stored));
+    EXPECT_EQ(1U, summary.GetOutcome(Outcome::Discarded));
     EXPECT_EQ(2U, summary.stalls);
-    EXPECT_EQ(Duration(milliseconds(80)), summary.stallTime);
+    EXPECT_DOUBLE_EQ(0.080, summary.stallSeconds);
   }
 
   TEST_F(RecentTrafficTest, StallsThatWereLookedForOnceAreObserved)

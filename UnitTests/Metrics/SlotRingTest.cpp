@@ -19,7 +19,8 @@ namespace OrthancPerf
     int GetSum(const SlotRing<Slot>& ring, TimePoint now, std::size_t count = 3)
     {
       int sum = 0;
-      ring.ForEach(now, count, [&sum](const Slot& slot) { sum += slot.value; });
+      ring.ForEach(ring.GetBegin(now, count),
+                   [&sum](const Slot& slot, TimePoint) { sum += slot.value; });
       return sum;
     }
   }
@@ -49,6 +50,37 @@ namespace OrthancPerf
     ring.At(START + seconds(6)).value = 1;
     EXPECT_EQ(1, ring.At(START).value);
     EXPECT_EQ(1, ring.At(START - seconds(9)).value);
+  }
+
+  TEST(SlotRing, TimeInWhichThereWasNothingTakesNoSlot)
+  {
+    SlotRing<Slot> ring(seconds(2), 3, START);
+
+    for (int i = 1; i <= 5; i++)
+    {
+      ring.At(START + seconds(100) * i).value = i;
+    }
+
+    std::vector<int> values;
+    ring.ForEachWhile(
+        [&values](const Slot& slot, TimePoint begin)
+        {
+          EXPECT_EQ(START + seconds(100) * slot.value, begin);
+          values.push_back(slot.value);
+          return true;
+        });
+    EXPECT_EQ((std::vector<int>{5, 4, 3}), values);
+  }
+
+  TEST(SlotRing, BeginsAnewOnceItIsCleared)
+  {
+    SlotRing<Slot> ring(seconds(2), 3, START);
+    ring.At(START).value = 1;
+    ring.At(START + seconds(2)).value = 1;
+    ring.Clear(START + seconds(3));
+    ring.At(START + seconds(4)).value = 10;
+    EXPECT_EQ(10, GetSum(ring, START + seconds(4)));
+    EXPECT_EQ(Duration(seconds(1)), ring.GetCovered(START + seconds(4), 3));
   }
 
   TEST(SlotRing, CoversItsLengthOrTheTimeSinceTheStart)

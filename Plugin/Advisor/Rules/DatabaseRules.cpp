@@ -29,19 +29,19 @@ namespace OrthancPerf
     // too, and in that one hardly
     std::optional<Judgement> JudgeLatency(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double total = traffic.GetTotalSeconds();
 
-      if (traffic.instances < MINIMUM_INSTANCES || traffic.roundTrips <= 0 ||
+      if (traffic.instances < MINIMUM_INSTANCES || traffic.databaseRoundTrips <= 0 ||
           traffic.latencySeconds < MINIMUM_LATENCY_SHARE * total ||
-          traffic.latencySeconds < MINIMUM_LATENCY * traffic.roundTrips)
+          traffic.latencySeconds < MINIMUM_LATENCY * traffic.databaseRoundTrips)
       {
         return std::nullopt;
       }
 
       Judgement judgement({{"Server", evidence.database.server},
-                           {"RoundTrips", traffic.roundTrips / traffic.instances},
-                           {"Latency", traffic.latencySeconds / traffic.roundTrips},
+                           {"RoundTrips", traffic.databaseRoundTrips / traffic.instances},
+                           {"Latency", traffic.latencySeconds / traffic.databaseRoundTrips},
                            {"LatencyShare", traffic.latencySeconds / total},
                            {"MeanDatabase", traffic.GetMean(Phase::Database)}},
                           EstimateCost(traffic.latencySeconds, total, traffic),
@@ -82,7 +82,7 @@ namespace OrthancPerf
     // none sleeps for 100 ms. Where the processor is short, that is its own finding.
     std::optional<Judgement> JudgeConnections(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const char* const section = evidence.facts.FindDatabaseSection();
       const double connections = CountConnections(evidence, section);
       const double total = traffic.GetTotalSeconds();
@@ -138,17 +138,18 @@ namespace OrthancPerf
 
 
     // Whether it is seen that the server was asked, and that waiting for it is the least of it
-    bool IsBeyondServer(const TrafficSums& traffic)
+    bool IsBeyondServer(const TrafficBucket& traffic)
     {
-      return traffic.roundTrips > 0 && traffic.GetSeconds(Phase::Database) <
-                                           MINIMUM_SERVER_SHARE * traffic.GetSeconds(Phase::Index);
+      return traffic.databaseRoundTrips > 0 &&
+             traffic.GetSeconds(Phase::Database) <
+                 MINIMUM_SERVER_SHARE * traffic.GetSeconds(Phase::Index);
     }
   }
 
 
   std::optional<Judgement> JudgeIndex(const Evidence& evidence)
   {
-    const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+    const TrafficBucket& traffic = evidence.received;
     const double share = traffic.GetShare(Phase::Index);
     const double service = traffic.GetServiceTime(Phase::Index);
 

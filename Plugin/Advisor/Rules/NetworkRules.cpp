@@ -91,7 +91,7 @@ namespace OrthancPerf
     // Stalls with losses don't count: no acknowledgement would have ended them
     std::optional<Judgement> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence)
     {
-      const TrafficSums& traffic = peer.traffic;
+      const TrafficBucket& traffic = peer.traffic;
       const double count = std::max(traffic.stalls - traffic.lossStalls, 0.0);
       const double seconds = std::max(traffic.stallSeconds - traffic.lossStallSeconds, 0.0);
       const double mean = count > 0 ? seconds / count : 0;
@@ -137,7 +137,7 @@ namespace OrthancPerf
     // sends, the wait for the response belongs to it: the kernel buffers what was handed to it.
     double GetTransferSeconds(const PeerEvidence& peer)
     {
-      const TrafficSums& traffic = peer.traffic;
+      const TrafficBucket& traffic = peer.traffic;
       return peer.direction == Direction::Receive
                  ? traffic.GetSeconds(Phase::Receive)
                  : traffic.GetSeconds(Phase::Send) + traffic.GetSeconds(Phase::Wait);
@@ -251,7 +251,7 @@ namespace OrthancPerf
         return std::nullopt;
       }
 
-      const TrafficSums& all = evidence.GetTotalOfPeers(peer.direction);
+      const TrafficBucket& all = evidence.GetTotalOfPeers(peer.direction);
       judgement->figures["RoundTrip"] = roundTrip;
       judgement->figures["WindowLimit"] = limit;
       judgement->figures["Rate"] = rate;
@@ -339,7 +339,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgePeerSendBuffer(const PeerEvidence& peer, const Evidence& evidence)
     {
-      const TrafficSums& traffic = peer.traffic;
+      const TrafficBucket& traffic = peer.traffic;
       const double roundTrip = GetRoundTrip(peer);
 
       if (roundTrip < MINIMUM_ROUND_TRIP || !peer.tcp->receiveWindow ||
@@ -412,13 +412,12 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeSender(const PeerEvidence& peer, const Evidence& evidence)
     {
-      const TrafficSums& traffic = peer.traffic;
+      const TrafficBucket& traffic = peer.traffic;
       const double total = traffic.GetSecondsWithPauses();
 
       // A stall may lie in the pause, and a round trip always does
       const double stalled = IsRemedied(evidence) ? 0 : traffic.stallSeconds;
-      const double idle =
-          traffic.GetSeconds(Phase::Idle) - stalled - traffic.instances * GetRoundTrip(peer);
+      const double idle = traffic.pauseSeconds - stalled - traffic.instances * GetRoundTrip(peer);
 
       if (traffic.instances < MINIMUM_INSTANCES || evidence.load.waiting >= MAXIMUM_WAITING ||
           idle < MINIMUM_PAUSE * traffic.instances || idle < MINIMUM_PEER_SHARE * total)
@@ -435,7 +434,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeReceiver(const PeerEvidence& peer, const Evidence& evidence)
     {
-      const TrafficSums& traffic = peer.traffic;
+      const TrafficBucket& traffic = peer.traffic;
       const double total = traffic.GetSecondsWithPauses();
       const double waiting = traffic.GetSeconds(Phase::Wait) - traffic.stallSeconds -
                              traffic.instances * GetRoundTrip(peer);

@@ -22,7 +22,7 @@ namespace OrthancPerf
     // where nothing else came. The cost is the work on them, which was in vain.
     std::optional<Judgement> JudgeFailures(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double failed = traffic.ownFailures;
 
       if (failed <= TOLERATED_FAILURES || failed < MINIMUM_FAILED_SHARE * traffic.instances)
@@ -64,7 +64,7 @@ namespace OrthancPerf
       }
 
       const StuckInstance longest = *std::max_element(stuck.begin(), stuck.end(), IsSilentForLess);
-      const double traffic = evidence.GetTotal(Direction::Receive).GetSecondsWithPauses();
+      const double traffic = evidence.received.GetSecondsWithPauses();
       double waited = 0;
 
       for (const StuckInstance& instance : stuck)
@@ -116,7 +116,7 @@ namespace OrthancPerf
 
 
     // Of all instances, without what only their senders work on
-    double GetSecondsAtWork(const TrafficSums& traffic)
+    double GetSecondsAtWork(const TrafficBucket& traffic)
     {
       return traffic.GetTotalSeconds() - traffic.GetSeconds(Phase::Receive);
     }
@@ -126,7 +126,7 @@ namespace OrthancPerf
     // work is the time of all over the time on the wall.
     double FindTooManyAtOnce(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
 
       if (traffic.instances < MINIMUM_INSTANCES || traffic.activeSeconds < MINIMUM_ACTIVE)
       {
@@ -143,7 +143,7 @@ namespace OrthancPerf
     std::optional<Judgement> JudgeDicomThreads(const Evidence& evidence)
     {
       const LoadEvidence& load = evidence.load;
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const std::uint64_t threads = CountThreads(evidence);
       const std::uint64_t enough = GetEnoughThreads(evidence);
 
@@ -157,8 +157,8 @@ namespace OrthancPerf
       Judgement judgement({{"DicomThreadsCount", static_cast<Json::UInt64>(threads)},
                            {"OpenAssociations", load.associations},
                            {"WaitingAssociations", load.waiting},
-                           {"MeanPause", traffic.GetMean(Phase::Idle)}},
-                          EstimateShare(traffic.GetSeconds(Phase::Idle), traffic));
+                           {"MeanPause", traffic.pauseSeconds / traffic.instances}},
+                          EstimateShare(traffic.pauseSeconds, traffic));
       judgement.words["Enough"] = static_cast<Json::UInt64>(enough);
       judgement.document = MakeOption(
           "DicomThreadsCount", static_cast<Json::UInt64>(std::clamp(wanted, threads + 1, enough)));
@@ -168,7 +168,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeParallelism(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double cores = evidence.facts.cores;
       const double atOnce = FindTooManyAtOnce(evidence);
 
@@ -293,7 +293,7 @@ namespace OrthancPerf
 
     // Without: what the large images that were there at once took, about. Of those that are at work
     // on average, as many as there were large ones.
-    double EstimateTaken(const TrafficSums& received, double meanSize)
+    double EstimateTaken(const TrafficBucket& received, double meanSize)
     {
       const double atOnce = received.activeSeconds > 0
                                 ? received.GetTotalSeconds() / received.activeSeconds
@@ -305,7 +305,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgePeak(const Evidence& evidence)
     {
-      const TrafficSums& received = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& received = evidence.received;
       const auto peak = static_cast<double>(evidence.memory.recentPeak);
       const auto memory = static_cast<double>(evidence.facts.memory);
 

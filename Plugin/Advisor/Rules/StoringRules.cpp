@@ -20,7 +20,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeFsync(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double share = traffic.GetShare(Phase::Sync);
 
       if (traffic.instances < MINIMUM_INSTANCES || share < MINIMUM_SYNC_SHARE ||
@@ -49,7 +49,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeStorage(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double writing = traffic.GetSeconds(Phase::Storage) - traffic.GetSeconds(Phase::Sync);
       const double total = traffic.GetTotalSeconds();
 
@@ -92,7 +92,7 @@ namespace OrthancPerf
     // written (StorageBackend.h)
     std::optional<Judgement> JudgeCommit(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double share = traffic.GetShare(Phase::Commit);
       const double service = traffic.GetServiceTime(Phase::Commit);
 
@@ -130,7 +130,7 @@ namespace OrthancPerf
     constexpr double MINIMUM_PREPARING_SHARE = 0.25;
 
 
-    double GetPrepareWithoutCopies(const TrafficSums& traffic)
+    double GetPrepareWithoutCopies(const TrafficBucket& traffic)
     {
       return MD5_PART * traffic.GetSeconds(Phase::Prepare);
     }
@@ -138,7 +138,7 @@ namespace OrthancPerf
 
     // No more than a slow processor would need, as compression, Lua and other plugins are in there,
     // too. 0 if it is off.
-    double EstimateMd5(const TrafficSums& traffic, const ServerFacts& facts)
+    double EstimateMd5(const TrafficBucket& traffic, const ServerFacts& facts)
     {
       return facts.IsOn("StoreMD5ForAttachments", true)
                  ? std::min(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5)
@@ -156,7 +156,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeMd5(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const double hashing = EstimateMd5(traffic, evidence.facts);
       const double total = traffic.GetTotalSeconds();
 
@@ -187,7 +187,7 @@ namespace OrthancPerf
 
     std::optional<Judgement> JudgeStorageCompression(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const ServerFacts& facts = evidence.facts;
       const double longest = traffic.bytes / SLOW_ZLIB;
       const double rest = traffic.GetSeconds(Phase::Prepare) - EstimateMd5(traffic, facts);
@@ -218,14 +218,13 @@ namespace OrthancPerf
 
     // What the rules say if that is all that was received. Costs are shares of really all.
     std::vector<Finding> JudgeOnly(const std::vector<Rule>& rules, const Evidence& evidence,
-                                   const TrafficSums& received)
+                                   const TrafficBucket& received)
     {
-      constexpr auto RECEIVE = static_cast<std::size_t>(Direction::Receive);
-      const double all = evidence.totals[RECEIVE].GetSecondsWithPauses();
+      const double all = evidence.received.GetSecondsWithPauses();
       const double part = all > 0 ? std::min(received.GetSecondsWithPauses() / all, 1.0) : 0;
 
       Evidence narrowed;
-      narrowed.totals[RECEIVE] = received;
+      narrowed.received = received;
       narrowed.database = evidence.database;
       narrowed.facts = evidence.facts;
       std::vector<Finding> findings;
@@ -245,7 +244,7 @@ namespace OrthancPerf
 
     Finding DescribeStarved(const Evidence& evidence, const std::vector<Finding>& seen)
     {
-      const TrafficSums& starved = evidence.starved;
+      const TrafficBucket& starved = evidence.starved;
       Judgement judgement({{"RunnableTasks", evidence.runnableTasks},
                            {"MeanDuration", starved.GetTotalSeconds() / starved.instances},
                            {"Instances", starved.instances},
@@ -287,9 +286,7 @@ namespace OrthancPerf
       }
 
       const bool isStarved = evidence.starved.instances > 0;
-      Append(findings,
-             JudgeOnly(rules, evidence,
-                       isStarved ? evidence.calm : evidence.GetTotal(Direction::Receive)));
+      Append(findings, JudgeOnly(rules, evidence, isStarved ? evidence.calm : evidence.received));
       const std::vector<Finding> ofStarved =
           isStarved ? JudgeOnly(rules, evidence, evidence.starved) : std::vector<Finding>();
 

@@ -35,7 +35,7 @@ namespace OrthancPerf
     // not say that it covers these. What it does not cover would be stored as received.
     std::optional<Judgement> JudgeTranscoding(const Evidence& evidence)
     {
-      const TrafficSums& traffic = evidence.GetTotal(Direction::Receive);
+      const TrafficBucket& traffic = evidence.received;
       const std::string current = ToLabel(evidence.tuning.ingestTranscoding.engine);
       const double share = traffic.GetShare(Phase::Transcode);
       double speed = 0;  // stays 0 for "auto", which is no engine

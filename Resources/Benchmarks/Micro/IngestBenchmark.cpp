@@ -83,7 +83,7 @@ namespace OrthancPerf
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
-      EvidenceCollector evidence_{directory_, 4};
+      EvidenceCollector evidence_{statistics_, 4};
       Journal journal_{{&totals_, &statistics_, &traffic_, &recent_, &history_, &evidence_}};
       MessageRecorder source_;
       InstanceTracker tracker_{journal_, source_};

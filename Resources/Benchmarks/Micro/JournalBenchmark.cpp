@@ -59,7 +59,7 @@ namespace OrthancPerf
       RecentTraffic traffic_;
       RecentInstances recent_{1000};
       History history_;
-      EvidenceCollector evidence_{directory_, 4};
+      EvidenceCollector evidence_{statistics_, 4};
 
       Journal totalsOnly_{{&totals_}};
       Journal statisticsOnly_{{&statistics_}};

@@ -11,15 +11,19 @@ namespace OrthancPerf
       // So many that were stored, then so many that were lost, a second between two of them
       void Receive(int stored, int lost, int storedAfterwards = 0)
       {
-        TrafficSums& traffic = evidence_.totals[0];
+        LatestTraffic traffic{TimePoint(std::chrono::hours(1))};
+        TimePoint now;
         evidence_.latestFailure = "storage full, or storage or database failed";
 
         for (int i = 0; i < stored + lost + storedAfterwards; i++)
         {
           FinishedInstance instance = ToInstance(MakeHealthy());
           instance.isOwnFailure = i >= stored && i < stored + lost;
-          traffic.Add(instance, TimePoint(std::chrono::seconds(3600 + i)));
+          now = TimePoint(std::chrono::seconds(3600 + i));
+          traffic.Add(instance, now);
         }
+
+        evidence_.received = traffic.GetEvidence(now);
       }
     };
 
@@ -54,7 +58,7 @@ namespace OrthancPerf
   {
     Receive(20, 20, 20);
     EXPECT_LT(Judge("failed-instances").evidence["FailedShare"].asDouble(), 0.5);
-    evidence_.totals = {};
+    evidence_.received = {};
     Receive(20, 20, 200);
     EXPECT_FALSE(IsFound("failed-instances"));
   }
@@ -63,7 +67,7 @@ namespace OrthancPerf
   TEST_F(FailuresRuleTest, OneOfManyHundredsIsNoFinding)
   {
     SetTraffic(MakeHealthy(), 1000);
-    evidence_.totals[0].ownFailures = 5;
+    evidence_.received.ownFailures = 5;
     EXPECT_FALSE(IsFound("failed-instances"));
   }
 

@@ -138,9 +138,10 @@ namespace OrthancPerf
 
     for (int i = 0; i < 10; i++)
     {
-      evidence_.totals[0].Add(large,
-                              TimePoint(std::chrono::hours(1)) + std::chrono::seconds(15 + i));
+      evidence_.received.Add(large);
     }
+
+    evidence_.received.activeSeconds += 10;
 
     evidence_.memory.recentPeak = 2500 * MEBIBYTE;
     const Finding finding = Judge("ingest-memory");

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/FinishedInstance.h"
+
+#include <array>
+#include <cstdint>
+
+namespace OrthancPerf
+{
+  // What many instances in one direction add up to: the one bucket of all that counts instances.
+  // Windows, rates, charts, counters and the advisor's evidence are sums of buckets.
+  //
+  //   TrafficBucket traffic;
+  //   traffic.Add(instance);
+  //   const double share = traffic.GetShare(Phase::Storage);
+  //
+  // Sums are doubles, as who reads them divides them; whole numbers are exact up to 2^53. Times are
+  // seconds of all instances together. A value of 350 bytes; not thread-safe.
+  class TrafficBucket
+  {
+  public:
+    // A longer gap between two instances, or pause of a sender, is silence: a scanner that acquires
+    // images one by one, not a transfer that is slow
+    static constexpr std::chrono::seconds MAXIMUM_PAUSE{1};
+
+    void Add(const FinishedInstance& instance) noexcept;
+    void Add(const TrafficBucket& other) noexcept;
+
+    double instances = 0;
+    double bytes = 0;
+    double largeInstances = 0;  // those that AdmissionQueue would count
+    double largeBytes = 0;
+    std::array<double, OUTCOME_COUNT> outcomes = {};
+    double ownFailures = 0;  // FinishedInstance::isOwnFailure
+    double stalls = 0;
+    double stallSeconds = 0;
+    double lossStalls = 0;  // of the stalls, see FinishedInstance
+    double lossStallSeconds = 0;
+    double remoteRoundTrips = 0;    // to the storage's server
+    double databaseRoundTrips = 0;  // to the database's server
+    double latencySeconds = 0;      // of these, if each had been as short as an instance's shortest
+    double queuedSeconds = 0;       // see DatabaseRecord
+    double pauseSeconds = 0;        // of Phase::Idle, silence left out
+    double activeSeconds = 0;  // of the clock on the wall, likewise; LatestTraffic alone counts it
+
+    // Whether any instance had been looked at for it: without the probe, no stalls does not mean
+    // none
+    bool areStallsObserved = false;
+    bool isRemoteObserved = false;
+    bool isDatabaseObserved = false;
+
+    double GetOutcome(Outcome outcome) const
+    {
+      return outcomes[static_cast<std::size_t>(outcome)];
+    }
+
+    bool IsObserved(Phase phase) const
+    {
+      return counts_[static_cast<std::size_t>(phase)] > 0;
+    }
+
+    double GetSeconds(Phase phase) const
+    {
+      return seconds_[static_cast<std::size_t>(phase)];
+    }
+
+    // Of those instances in which the phase was observed; 0: in none
+    double GetMean(Phase phase) const;
+
+    // The time of the instances themselves (IsPartOfDuration)
+    double GetTotalSeconds() const;
+
+    // With the senders' pauses between them
+    double GetSecondsWithPauses() const
+    {
+      return GetTotalSeconds() + pauseSeconds;
+    }
+
+    // The part of the instances' own time, 0 to 1
+    double GetShare(Phase phase) const;
+
+    // How long the one who works on this phase has for one instance: the mean, or less where
+    // instances wait for each other in it, because then it is always at work and the time between
+    // two instances is all that it takes
+    double GetServiceTime(Phase phase) const;
+
+  private:
+    std::array<double, PHASE_COUNT> seconds_ = {};
+    std::array<std::uint32_t, PHASE_COUNT> counts_ = {};
+  };
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Metrics/LatestTraffic.h"
+
+#include "Advisor/RuleTest.h"
+
+#include <cstring>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const TimePoint START = TimePoint(std::chrono::hours(1));
+    const FinishedInstance INSTANCE = ToInstance(MakeHealthy());
+  }
+
+
+  TEST(LatestTraffic, AddsUpWhatCameAtOnce)
+  {
+    LatestTraffic latest(START);
+    latest.Add(INSTANCE, START);
+    latest.Add(INSTANCE, START);
+    const TrafficBucket sum = latest.GetEvidence(START);
+    EXPECT_DOUBLE_EQ(2, sum.instances);
+    EXPECT_DOUBLE_EQ(1'000'000, sum.bytes);
+    EXPECT_DOUBLE_EQ(0.003, sum.GetSeconds(Phase::Storage));
+    EXPECT_DOUBLE_EQ(0.0015, sum.GetMean(Phase::Storage));
+    EXPECT_DOUBLE_EQ(0.010, sum.GetTotalSeconds());
+    EXPECT_DOUBLE_EQ(0.012, sum.GetSecondsWithPauses());
+    EXPECT_DOUBLE_EQ(0.3, sum.GetShare(Phase::Storage));
+    EXPECT_DOUBLE_EQ(0, sum.GetMean(Phase::Transcode));
+  }
+
+
+  TEST(LatestTraffic, WhatIsOlderThanEnoughTrafficIsNoEvidence)
+  {
+    LatestTraffic latest(START);
+    latest.Add(ToInstance({{{Phase::Index, 100}}}), START);
+    TimePoint now = START;
+
+    for (int i = 0; i < 100; i++)
+    {
+      now += std::chrono::milliseconds(600);
+      latest.Add(INSTANCE, now);
+    }
+
+    const TrafficBucket sum = latest.GetEvidence(now);
+    EXPECT_NEAR(LatestTraffic::EVIDENCE_SECONDS, sum.activeSeconds, 5);
+    EXPECT_NEAR(0.0012, sum.GetMean(Phase::Index), 1e-9);
+  }
+
+
+  TEST(LatestTraffic, SlowInstancesStayUntilThereAreEnough)
+  {
+    LatestTraffic latest(START);
+    TimePoint now = START;
+
+    for (int number = 0; number < 200; number++)
+    {
+      now += std::chrono::seconds(20);
+      latest.Add(ToInstance({{{Phase::Receive, 20'000}}}), now);
+    }
+
+    EXPECT_DOUBLE_EQ(LatestTraffic::EVIDENCE_INSTANCES, latest.GetEvidence(now).instances);
+  }
+
+
+  TEST(LatestTraffic, SlowInstancesFadeOnceOthersAreQuick)
+  {
+    LatestTraffic latest(START);
+    TimePoint now = START;
+
+    for (int number = 0; number < 100; number++)
+    {
+      now += std::chrono::seconds(10);
+      latest.Add(ToInstance({{{Phase::Receive, 10'000}}}), now);
+    }
+
+    EXPECT_GT(latest.GetEvidence(now).activeSeconds, 300);
+
+    for (int number = 0; number < 120; number++)
+    {
+      now += std::chrono::milliseconds(10);
+      latest.Add(INSTANCE, now);
+    }
+
+    EXPECT_LT(latest.GetEvidence(now).activeSeconds, LatestTraffic::EVIDENCE_SECONDS + 10);
+    EXPECT_GT(latest.GetEvidence(now).instances, MINIMUM_INSTANCES);
+  }
+
+
+  TEST(LatestTraffic, SilenceDoesNotCount)
+  {
+    LatestTraffic latest(START);
+    const TimePoint later = START + std::chrono::minutes(4);
+    latest.Add(INSTANCE, START);
+    latest.Add(INSTANCE, later);
+    EXPECT_DOUBLE_EQ(2, latest.GetEvidence(later).instances);
+    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(later).activeSeconds);
+  }
+
+
+  TEST(LatestTraffic, ThereIsNoSilenceWhileAnInstanceIsAtWork)
+  {
+    const FinishedInstance slow = ToInstance({{{Phase::Storage, 10'000}}});
+    const TimePoint later = START + std::chrono::seconds(10);
+    LatestTraffic latest(START);
+    latest.Add(INSTANCE, START);
+    latest.Add(slow, later);
+    EXPECT_NEAR(10, latest.GetEvidence(later).activeSeconds, 1e-9);
+  }
+
+
+  TEST(LatestTraffic, WhatIsTooOldIsNoEvidence)
+  {
+    LatestTraffic latest(START);
+    latest.Add(INSTANCE, START);
+    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(START + std::chrono::minutes(5)).instances);
+    EXPECT_DOUBLE_EQ(0, latest.GetEvidence(START + std::chrono::minutes(6)).instances);
+  }
+
+
+  TEST(LatestTraffic, ANewBeginningForgetsAllAndDividesByTheTimeSinceThen)
+  {
+    const TimePoint later = START + std::chrono::seconds(10);
+    LatestTraffic latest(START);
+    latest.Add(INSTANCE, START);
+    latest.Restart(later);
+    latest.Add(INSTANCE, later);
+    EXPECT_DOUBLE_EQ(1, latest.GetEvidence(later).instances);
+    EXPECT_DOUBLE_EQ(0.5, latest.GetRates(later + std::chrono::seconds(2)).instances);
+  }
+
+
+  TEST(LatestTraffic, APauseOfAMinuteIsSilenceAndNoWait)
+  {
+    TrafficBucket bucket;
+    bucket.Add(ToInstance({{{Phase::Idle, 60'000}, {Phase::Index, 1}}}));
+    EXPECT_DOUBLE_EQ(0, bucket.pauseSeconds);
+    EXPECT_DOUBLE_EQ(60, bucket.GetSeconds(Phase::Idle));
+    bucket.Add(ToInstance({{{Phase::Idle, 200}}}));
+    EXPECT_DOUBLE_EQ(0.2, bucket.pauseSeconds);
+  }
+
+
+  TEST(LatestTraffic, WhereInstancesWaitForEachOtherTheServiceTimeIsTheTimeBetweenThem)
+  {
+    Sample sample;
+    sample.phases = {{Phase::Index, 40}};
+    sample.gap = 10;  // four at a time
+    EXPECT_NEAR(0.010, MakeTraffic(sample, 200).GetServiceTime(Phase::Index), 1e-3);
+    sample.gap = 100;  // one at a time
+    EXPECT_NEAR(0.040, MakeTraffic(sample, 200).GetServiceTime(Phase::Index), 1e-3);
+  }
+
+
+  TEST(LatestTraffic, AClockThatThreadsReadOutOfOrderIsNoHarm)
+  {
+    LatestTraffic latest(START);
+    latest.Add(INSTANCE, START);
+    latest.Add(INSTANCE, START - std::chrono::milliseconds(1));
+    EXPECT_DOUBLE_EQ(2, latest.GetEvidence(START).instances);
+  }
+
+
+  TEST(TrafficBucket, OfTwoIsTheirSum)
+  {
+    FinishedInstance instance = INSTANCE;
+    instance.size = 8 * 1024 * 1024;
+    instance.isOwnFailure = true;
+    instance.outcome = Outcome::Failed;
+    instance.areStallsObserved = true;
+    instance.stalls = 3;
+    instance.stallTime = std::chrono::milliseconds(120);
+    instance.lossStalls = {1, std::chrono::milliseconds(40)};
+    instance.remote = RemoteRecord{"", 4};
+    instance.database =
+        DatabaseRecord{"", 12, 30, std::chrono::milliseconds(1), std::chrono::milliseconds(5)};
+    TrafficBucket once;
+    once.Add(instance);
+    TrafficBucket sum;
+    sum.Add(once);
+    sum.Add(once);
+
+    TrafficBucket twice;
+    twice.Add(instance);
+    twice.Add(instance);
+    EXPECT_EQ(0, std::memcmp(&sum, &twice, sizeof(sum))) << "a member is not added";
+    EXPECT_DOUBLE_EQ(2, sum.largeInstances);
+    EXPECT_DOUBLE_EQ(2, sum.GetOutcome(Outcome::Failed));
+    EXPECT_DOUBLE_EQ(0.08, sum.lossStallSeconds);
+    EXPECT_DOUBLE_EQ(0.06, sum.latencySeconds);
+    EXPECT_TRUE(sum.isRemoteObserved);
+  }
+}
