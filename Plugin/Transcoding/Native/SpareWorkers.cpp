@@ -15,7 +15,7 @@ namespace OrthancPerf
   }
 
 
-  bool SpareWorkers::TakeCore() noexcept
+  bool SpareWorkers::AcquireCore() noexcept
   {
     std::size_t busy = busy_;
 
@@ -64,7 +64,7 @@ namespace OrthancPerf
     helpers.reserve(std::min(cores_, count));
     busy_++;
 
-    while (helpers.size() + 1 < count && TakeCore())
+    while (helpers.size() + 1 < count && AcquireCore())
     {
       try
       {

@@ -16,11 +16,6 @@ namespace OrthancPerf
     bool isKnown = false;  // false: someone else in this process has waited for it (waitpid(2))
     int exitCode = 0;
     int signal = 0;  // zero: it left by itself
-
-    bool IsClean() const noexcept
-    {
-      return isKnown && exitCode == 0 && signal == 0;
-    }
   };
 
   // "ended by signal 11 (Segmentation fault)"
@@ -43,11 +38,6 @@ namespace OrthancPerf
     ChildProcess& operator=(const ChildProcess&) = delete;
 
     ~ChildProcess();
-
-    pid_t GetPid() const noexcept
-    {
-      return pid_;
-    }
 
     // Waits for an end that is to be expected, and kills it (SIGKILL) if that does not come
     ProcessEnd Wait(std::chrono::milliseconds patience) noexcept;

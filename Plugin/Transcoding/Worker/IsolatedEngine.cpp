@@ -38,7 +38,7 @@ namespace OrthancPerf
 
     try
     {
-      pool_.Prove();
+      const WorkerLease worker(pool_);
       return {};
     }
     catch (const std::exception& error)
@@ -71,14 +71,10 @@ namespace OrthancPerf
   {
     try
     {
-      try
-      {
-        return TryTranscode(data, size, target);
-      }
-      catch (const WorkerRetired&)
-      {
-        return TryTranscode(data, size, target);  // its minute without work was over just now
-      }
+      const WorkerLease worker(pool_, target.deadline);
+      WorkerLimits limits = limits_.ForSource(size);
+      limits.time = std::min(limits.time, GetTimeLeft(target.deadline));
+      return worker->Transcode(data, size, target, limits);
     }
     catch (const std::bad_alloc&)
     {
@@ -88,15 +84,5 @@ namespace OrthancPerf
     {
       return EngineResult::MakeFailed(Describe(error.what()));
     }
-  }
-
-
-  EngineResult IsolatedEngine::TryTranscode(const void* data, std::size_t size,
-                                            const TranscodingTarget& target) const
-  {
-    const WorkerLease worker(pool_, target.deadline);
-    WorkerLimits limits = limits_.ForSource(size);
-    limits.time = std::min(limits.time, GetTimeLeft(target.deadline));
-    return worker->Transcode(data, size, target, limits);
   }
 }

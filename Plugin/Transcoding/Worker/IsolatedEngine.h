@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <shared_mutex>
 #include <string>
-#include <sys/types.h>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -37,7 +35,7 @@ namespace OrthancPerf
       return name_.c_str();
     }
 
-    // Starts a process unless one has proved that it can be: some milliseconds
+    // Asks an idle process, or starts one: some milliseconds
     std::string GetProblem() const override;
 
     EngineResult Transcode(const void* data, std::size_t size,
@@ -54,17 +52,9 @@ namespace OrthancPerf
       pool_.Tidy(hanging);
     }
 
-    // Of the processes that wait for work
-    std::vector<pid_t> GetIdleWorkers() const
-    {
-      return pool_.GetIdlePids();
-    }
-
   private:
     EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
                                       const TranscodingTarget& target) const;
-    EngineResult TryTranscode(const void* data, std::size_t size,
-                              const TranscodingTarget& target) const;
     std::string Describe(const std::string& failure) const;
 
     const std::string name_;

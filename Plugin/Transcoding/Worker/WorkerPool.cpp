@@ -38,7 +38,7 @@ namespace OrthancPerf
         std::max<std::size_t>(maximum == 0 ? std::thread::hardware_concurrency() : maximum, 1)),
     startup_(startup)
   {
-    idle_.reserve(maximum_);  // GiveBack() must not fail
+    idle_.reserve(maximum_);  // Release() must not fail
   }
 
 
@@ -85,7 +85,7 @@ namespace OrthancPerf
   }
 
 
-  std::unique_ptr<WorkerProcess> WorkerPool::Take(TimePoint deadline)
+  std::unique_ptr<WorkerProcess> WorkerPool::Acquire(TimePoint deadline)
   {
     Idles dead;  // waited for when the lock is released
     std::unique_lock<std::mutex> lock(mutex_);
@@ -104,7 +104,7 @@ namespace OrthancPerf
       throw WorkerFailure("was busy with other instances until the time for this one was over");
     }
 
-    std::unique_ptr<WorkerProcess> worker = TakeIdle(dead);
+    std::unique_ptr<WorkerProcess> worker = PopIdle(dead);
 
     if (worker == nullptr)
     {
@@ -116,7 +116,7 @@ namespace OrthancPerf
   }
 
 
-  void WorkerPool::GiveBack(std::unique_ptr<WorkerProcess> worker) noexcept
+  void WorkerPool::Release(std::unique_ptr<WorkerProcess> worker) noexcept
   {
     std::unique_lock<std::mutex> lock(mutex_);
     busy_.erase(worker.get());
@@ -140,38 +140,7 @@ namespace OrthancPerf
   }
 
 
-  void WorkerPool::Prove()
-  {
-    {
-      Idles dead;
-      std::lock_guard<std::mutex> lock(mutex_);
-      RemoveExpired(dead);
-
-      if (isProved_)
-      {
-        return;
-      }
-    }
-
-    const WorkerLease lease(*this);
-  }
-
-
-  std::vector<pid_t> WorkerPool::GetIdlePids()
-  {
-    std::vector<pid_t> pids;
-    std::lock_guard<std::mutex> lock(mutex_);
-
-    for (const Idle& idle : idle_)
-    {
-      pids.push_back(idle.worker->GetPid());
-    }
-
-    return pids;
-  }
-
-
-  std::unique_ptr<WorkerProcess> WorkerPool::TakeIdle(Idles& dead)
+  std::unique_ptr<WorkerProcess> WorkerPool::PopIdle(Idles& dead)
   {
     while (!idle_.empty())
     {
@@ -227,7 +196,6 @@ namespace OrthancPerf
     };
 
     inTransit_++;
-    isProved_ = false;
     lock.unlock();
 
     std::unique_ptr<WorkerProcess> worker;
@@ -254,12 +222,10 @@ namespace OrthancPerf
 
     if (!problem.empty())
     {
-      GiveBack(std::move(worker));
+      Release(std::move(worker));
       throw WorkerFailure(problem);
     }
 
-    lock.lock();
-    isProved_ = true;
     return worker;
   }
 }

@@ -164,14 +164,7 @@ namespace OrthancPerf
       throw WorkerFailure("is being stopped");
     }
 
-    const ProcessEnd end = process_.Wait(END_PATIENCE);
-
-    if (end.IsClean())
-    {
-      throw WorkerRetired("has ended");
-    }
-
-    throw WorkerFailure(ToText(end));
+    throw WorkerFailure(ToText(process_.Wait(END_PATIENCE)));
   }
 
 

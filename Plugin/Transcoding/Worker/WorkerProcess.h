@@ -24,14 +24,6 @@ namespace OrthancPerf
   };
 
 
-  // A worker has ended by itself and in order, before it was asked: another one will do
-  class WorkerRetired : public WorkerFailure
-  {
-  public:
-    using WorkerFailure::WorkerFailure;
-  };
-
-
   // What a worker is started from. A value.
   struct WorkerProgram
   {
@@ -52,11 +44,6 @@ namespace OrthancPerf
 
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
     void WaitUntilReady(std::chrono::milliseconds patience);
-
-    pid_t GetPid() const noexcept
-    {
-      return process_.GetPid();
-    }
 
     // Whether it can be asked. Since when it has been idle is the caller's business.
     bool IsAlive() const noexcept

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -95,6 +96,8 @@ namespace
       {"hang",
        [](const std::string&) -> EngineResult
        {
+         prctl(PR_SET_NAME, "hanging");
+
          for (;;)
          {
            pause();
