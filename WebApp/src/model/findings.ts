@@ -73,7 +73,11 @@ export function describeWait({ images }: Outcome): string {
 }
 
 export function describeFactor({ factor }: Outcome): string {
-  return factor === null ? '' : judgeFactor(factor) === '' ? `no change in speed (× ${formatNumber(factor)})` : `× ${formatNumber(factor)}`;
+  if (factor === null) {
+    return '';
+  }
+  const text = `× ${formatNumber(factor)}`;
+  return { good: text, bad: `but images come more slowly (${text})`, '': `no change in speed (${text})` }[judgeFactor(factor)];
 }
 
 // The gain is a factor of the throughput

@@ -54,6 +54,11 @@ test('what is worth nothing says so', async () => {
   expect(await render([...SLOW, ...Array<number>(9).fill(3)])).toContain('no change in speed (× 1)');
 });
 
+test('images that come more slowly are not praised', async () => {
+  const html = await render([...Array<number>(10).fill(9), ...Array<number>(9).fill(3)]);
+  expect(html).toContain('but images come more slowly (× 0.33)');
+});
+
 test('a finding about a peer waits for the images of that peer', async () => {
   const many = [...SLOW, ...Array<number>(9).fill(9)];
   expect(await render(many, { ...APPLIED, peers: ['CT'], images: 58 })).toContain('(7 of 20)');
