@@ -247,31 +247,28 @@ namespace OrthancPerf
                         ToNumber(!figures.version.empty(), 1));
            }},
           {"start_time_seconds", GAUGE, "",
-           "When the plugin was loaded, and its counters began at zero, in Unix time.",
+           "Unix time at which the plugin was loaded and its counters began at zero.",
            [](const MetricFigures& figures, MetricWriter& writer)
            {
              writer.Add({}, figures.startTime);
            }},
-          {"ingest_instances_total", COUNTER, "origin, outcome",
-           "Instances received, by what became of them.", ForEachOrigin(&WriteOutcomes)},
+          {"ingest_instances_total", COUNTER, "origin, outcome", "Instances received, by outcome.",
+           ForEachOrigin(&WriteOutcomes)},
           {"ingest_bytes_total", COUNTER, "origin",
-           "Bytes of all instances received, whatever became of them.",
+           "Bytes of all instances received, with any outcome.",
            PerOrigin([](const TrafficBucket& traffic) { return ToNumber(true, traffic.bytes); })},
           {"ingest_phase_seconds", HISTOGRAM, "origin, phase",
            "Time of a received instance in each phase of its ingest.", ForEachOrigin(&WritePhases)},
           {"ingest_remote_round_trips_total", COUNTER, "origin",
-           "Questions to the storage's server for received instances, each of which its answer was "
-           "waited for.",
+           "Round trips to the object storage for received instances.",
            PerOrigin([](const TrafficBucket& traffic)
                      { return ToNumber(traffic.isRemoteObserved, traffic.remoteRoundTrips); })},
           {"ingest_database_round_trips_total", COUNTER, "origin",
-           "Questions to the database's server for received instances, each of which its answer "
-           "was waited for.",
+           "Round trips to the database server for received instances.",
            PerOrigin([](const TrafficBucket& traffic)
                      { return ToNumber(traffic.isDatabaseObserved, traffic.databaseRoundTrips); })},
           {"ingest_database_queued_seconds_total", COUNTER, "origin",
-           "Time of received instances in the index before the database's server was asked first, "
-           "and not computing: for a connection.",
+           "Time that received instances waited for a free connection to the database server.",
            PerOrigin([](const TrafficBucket& traffic)
                      { return ToNumber(traffic.isDatabaseObserved, traffic.queuedSeconds); })},
           {"ingest_in_flight", GAUGE, "origin", "Instances that are being ingested now.",
@@ -294,21 +291,19 @@ namespace OrthancPerf
           {"peer_phase_seconds_total", COUNTER, "peer, direction, phase",
            "Time of the peer's instances in each phase.", ForEachPeer(&WritePhaseTimes)},
           {"peer_remote_round_trips_total", COUNTER, "peer, direction",
-           "Questions to the storage's server for the peer's instances, each of which its answer "
-           "was waited for.",
+           "Round trips to the object storage for the peer's instances.",
            PerPeer(
                [](const PeerLine& line)
                { return ToNumber(line.traffic.isRemoteObserved, line.traffic.remoteRoundTrips); })},
           {"peer_database_round_trips_total", COUNTER, "peer, direction",
-           "Questions to the database's server for the peer's instances, each of which its answer "
-           "was waited for.",
+           "Round trips to the database server for the peer's instances.",
            PerPeer(
                [](const PeerLine& line) {
                  return ToNumber(line.traffic.isDatabaseObserved, line.traffic.databaseRoundTrips);
                })},
           {"stalls_total", COUNTER, "peer, direction",
-           "Waits of 20 ms or more for the next byte of a message that had begun, or for one to "
-           "begin while the kernel held back the end of what Orthanc had written.",
+           "Waits of 20 ms or more inside a message, or before one while the kernel held back what "
+           "Orthanc had written.",
            PerPeer([](const PeerLine& line)
                    { return ToNumber(line.traffic.areStallsObserved, line.traffic.stalls); })},
           {"stall_seconds_total", COUNTER, "peer, direction",
@@ -317,14 +312,14 @@ namespace OrthancPerf
                [](const PeerLine& line)
                { return ToNumber(line.traffic.areStallsObserved, line.traffic.stallSeconds); })},
           {"associations_total", COUNTER, "peer, direction, outcome",
-           "Associations that are over, by how they ended.", ForEachPeer(&WriteAssociations)},
+           "Finished associations, by how they ended.", ForEachPeer(&WriteAssociations)},
           {"associations_open", GAUGE, "peer, direction", "Associations that are open now.",
            PerPeer(
                [](const PeerLine& line) -> Number {
                  return line.associations.IsAny() ? Number(line.associations.open) : std::nullopt;
                })},
           {"association_setup_seconds", HISTOGRAM, "direction",
-           "Time from the connection until the association was answered.",
+           "Time from the connection to the answer to the association request.",
            [](const MetricFigures& figures, MetricWriter& writer)
            {
              for (std::size_t i = 0; i < figures.setups.size(); i++)
@@ -366,34 +361,33 @@ namespace OrthancPerf
                [](const TcpSummary& tcp)
                { return ToNumber(tcp.roundTrip > Duration::zero(), ToSeconds(tcp.roundTrip)); })},
           {"peer_send_window_bytes", GAUGE, "peer, direction",
-           "Receive window that the peer offered at the end of the latest association, or offers "
-           "now.",
+           "Receive window of the peer, now or at the end of the latest association.",
            PerConnection([](const TcpSummary& tcp) -> Number { return tcp.sendWindow; })},
           {"peer_receive_window_bytes", GAUGE, "peer, direction",
-           "Receive window offered to the peer at the end of the latest association, or now.",
+           "Receive window offered to the peer, now or at the end of the latest association.",
            PerConnection([](const TcpSummary& tcp) -> Number { return tcp.receiveWindow; })},
           {"peer_send_mss_bytes", GAUGE, "peer, direction",
-           "Largest TCP segment that is sent to the peer in the latest association.",
+           "Maximum size of TCP segments to the peer in the latest association.",
            PerConnection([](const TcpSummary& tcp)
                          { return ToNumber(tcp.sendMss > 0, tcp.sendMss); })},
           {"peer_receive_window_limited_seconds_total", COUNTER, "peer, direction",
-           "Time in which data could not be sent because the receive window of the peer was full. "
+           "Time during which the full receive window of the peer kept data from being sent. "
            "Finished associations only.",
            PerPeer([](const PeerLine& line)
                    { return ToNumber(line.associations.receiveWindowLimited); })},
           {"peer_send_buffer_limited_seconds_total", COUNTER, "peer, direction",
-           "Time in which data was not sent because the send buffer was too small. Finished "
+           "Time during which the small send buffer kept data from being sent. Finished "
            "associations only.",
            PerPeer([](const PeerLine& line)
                    { return ToNumber(line.associations.sendBufferLimited); })},
           {"peer_retransmits_total", COUNTER, "peer, direction",
-           "TCP segments sent again. Finished associations only.",
+           "TCP segments retransmitted. Finished associations only.",
            PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},
           {"transcode_seconds", HISTOGRAM, "engine, target",
            "Time that an engine took to transcode an instance.",
            ForEachEngine(transcodings, &WriteEngineSeconds)},
           {"transcode_total", COUNTER, "engine, target, outcome",
-           "Attempts to transcode an instance, by what came of them.",
+           "Attempts to transcode an instance, by outcome.",
            ForEachEngine(transcodings, &WriteAttempts)},
           {"transcode_bytes_total", COUNTER, "engine, target, side",
            "Bytes of the DICOM files that engines read and wrote.",
@@ -402,26 +396,27 @@ namespace OrthancPerf
            "Time that an engine took to transcode an instance in a comparison.",
            ForEachEngine(comparisons, &WriteEngineSeconds)},
           {"comparison_total", COUNTER, "engine, target, outcome",
-           "Attempts to transcode an instance in a comparison, by what came of them.",
+           "Attempts to transcode an instance in a comparison, by outcome.",
            ForEachEngine(comparisons, &WriteAttempts)},
           {"comparison_bytes_total", COUNTER, "engine, target, side",
            "Bytes of the DICOM files that engines read and wrote in comparisons.",
            ForEachEngine(comparisons, &WriteSides)},
           {"ingest_budget_bytes", GAUGE, "",
-           "What the messages in flight may take of memory; 0: no limit.",
+           "Memory that large messages in flight may take; 0: no limit.",
            OfBudget([](const AdmissionFigures& budget) { return budget.limit; })},
           {"ingest_budget_held_bytes", GAUGE, "",
-           "What the large messages in flight take of memory.",
+           "Memory that large messages in flight have reserved.",
            OfBudget([](const AdmissionFigures& budget) { return budget.held; })},
           {"ingest_budget_in_flight", GAUGE, "",
-           "Large messages on their way in, those that wait as well.",
+           "Large messages being received, including waiting ones.",
            OfBudget([](const AdmissionFigures& budget) { return budget.inFlight; })},
-          {"ingest_budget_waiting", GAUGE, "",
-           "Messages that wait at their sockets until there is room.",
+          {"ingest_budget_waiting", GAUGE, "", "Messages that wait for room in the budget.",
            OfBudget([](const AdmissionFigures& budget) { return budget.waiting; })},
-          {"ingest_budget_waits_total", COUNTER, "", "Messages that had to wait for room.",
+          {"ingest_budget_waits_total", COUNTER, "",
+           "Messages that had to wait for room in the budget.",
            OfBudget([](const AdmissionFigures& budget) { return budget.waits; })},
-          {"ingest_budget_waited_seconds_total", COUNTER, "", "What they waited, all together.",
+          {"ingest_budget_waited_seconds_total", COUNTER, "",
+           "Time that messages waited for room in the budget.",
            OfBudget([](const AdmissionFigures& budget) { return ToSeconds(budget.waited); })},
           {"ingest_budget_given_up_total", COUNTER, "",
            "Messages that were admitted over the budget after the longest wait.",

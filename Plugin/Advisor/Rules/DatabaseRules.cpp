@@ -11,7 +11,7 @@ namespace OrthancPerf
     std::string SayServer(const Evidence& evidence)
     {
       const std::string& server = evidence.database.server;
-      return "the database's server" + (server.empty() ? "" : " (" + server + ")");
+      return "the database server" + (server.empty() ? "" : " (" + server + ")");
     }
 
 

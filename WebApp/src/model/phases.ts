@@ -15,9 +15,9 @@ const RECEIVING: readonly PhaseInfo<PhaseName>[] = [
   { name: 'Prepare', label: 'Prepare', explanation: 'tags, MD5, Lua, other plugins' },
   { name: 'Storage', label: 'Storage', explanation: 'writing the DICOM file' },
   { name: 'Sync', label: 'Sync', explanation: 'waiting for the disk (fsync)' },
-  { name: 'Remote', label: 'Remote', explanation: "waiting for the storage's server" },
+  { name: 'Remote', label: 'Remote', explanation: "waiting for the object storage" },
   { name: 'Index', label: 'Index', explanation: "Orthanc's database" },
-  { name: 'Database', label: 'Database', explanation: "waiting for the database's server" },
+  { name: 'Database', label: 'Database', explanation: "waiting for the database server" },
   { name: 'Commit', label: 'Commit', explanation: 'storage and database in one' },
   { name: 'Respond', label: 'Respond', explanation: 'handing over the answer' },
 ];
