@@ -241,9 +241,11 @@ def test_it_replaces_three_of_debians_files(left: str, tmp_path: Path) -> None:
 
 
 def test_systemd_does_not_start_it_without_a_password() -> None:
-    page = (ROOT / "Resources" / "Documentation" / "fleet.md").read_text("utf-8")
-    (command,) = re.findall(r"ExecStartPre=/bin/sh -c '(.+)'", page)
-    names = re.findall(r"(?m)^    ([A-Z_]+)='?[^=\s]+$", page)
+    unit = (FLEET / "orthanc.service.conf").read_text("utf-8")
+    (command,) = re.findall(r"ExecStartPre=/bin/sh -c '(.+)'", unit)
+    variables = (FLEET / "orthanc-fleet.env").read_text("utf-8")
+    names = re.findall(r"(?m)^([A-Z_]+)='?[^=\s]+$", variables)
+    assert len(names) == 4
     assert set(re.findall(r"\$\{(\w+)\}", (FLEET / "orthanc.json").read_text("utf-8"))) < {*names}
     environment = dict.fromkeys(names, "x")
 
