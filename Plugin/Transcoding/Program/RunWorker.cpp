@@ -141,7 +141,6 @@ namespace OrthancPerf
 
       WorkerHello hello;
       SetText(hello.version, PERF_VERSION);
-      SetText(hello.problem, engine.GetProblem());
 
       if (!socket.Send(hello))
       {

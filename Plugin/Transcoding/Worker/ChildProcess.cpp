@@ -3,6 +3,7 @@
 
 #include "Redirection/FileDescriptor.h"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -57,8 +58,7 @@ namespace OrthancPerf
       return copies;
     }
 
-    pid_t Start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                const std::vector<int>& descriptors)
+    pid_t Start(const std::filesystem::path& program, const std::vector<int>& descriptors)
     {
       const std::vector<FileDescriptor> copies = MoveAway(descriptors);
       posix_spawn_file_actions_t actions;
@@ -92,18 +92,8 @@ namespace OrthancPerf
       posix_spawnattr_setsigmask(&attributes, &none);
       posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 
-      std::vector<char*> argv;
       std::string name = program.string();
-      std::vector<std::string> texts = arguments;
-      argv.push_back(name.data());
-
-      for (std::string& text : texts)
-      {
-        argv.push_back(text.data());
-      }
-
-      argv.push_back(nullptr);
-
+      std::array<char*, 2> argv = {name.data(), nullptr};
       pid_t pid = -1;
       Check(posix_spawn(&pid, name.c_str(), &actions, &attributes, argv.data(), environ),
             "cannot be started");
@@ -131,9 +121,8 @@ namespace OrthancPerf
 
 
   ChildProcess::ChildProcess(const std::filesystem::path& program,
-                             const std::vector<std::string>& arguments,
                              const std::vector<int>& descriptors) :
-    pid_(Start(program, arguments, descriptors))
+    pid_(Start(program, descriptors))
   {
   }
 

@@ -31,8 +31,7 @@ namespace OrthancPerf
   public:
     // "descriptors": of this process, and the numbers that they get in the child, from 3 on in
     // sequence. Throws std::system_error: there is no such program, say.
-    ChildProcess(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                 const std::vector<int>& descriptors);
+    ChildProcess(const std::filesystem::path& program, const std::vector<int>& descriptors);
 
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;

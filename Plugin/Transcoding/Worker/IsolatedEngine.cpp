@@ -14,7 +14,7 @@ namespace OrthancPerf
     name_(std::move(name)),
     program_(program.filename().string()),
     limits_(limits),
-    pool_({std::move(program), name_}, maximumWorkers, limits.startup)
+    pool_(std::move(program), maximumWorkers, limits.startup)
   {
   }
 

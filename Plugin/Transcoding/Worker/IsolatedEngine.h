@@ -19,7 +19,6 @@ namespace OrthancPerf
   class IsolatedEngine : public ITranscodingEngine
   {
   public:
-    // "name": also that of the engine inside the program, which may hold several.
     // "maximumWorkers": how many calls are served at a time, the others wait; zero: as many as
     // there are hardware threads.
     IsolatedEngine(std::string name, std::filesystem::path program, std::size_t maximumWorkers,

@@ -6,7 +6,9 @@
 #include <iterator>
 #include <new>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -15,6 +17,20 @@ namespace OrthancPerf
   {
     // Before the worker itself would end, so that none is asked at that very moment
     constexpr std::chrono::seconds IDLE_LIMIT = WORKER_IDLE_LIMIT - std::chrono::seconds(10);
+
+
+    // Why it can't be started, as far as the file system says; empty: nothing is known against it
+    std::string FindProblem(const std::filesystem::path& program)
+    {
+      struct stat status = {};
+
+      if (stat(program.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+      {
+        return "is missing: " + program.string();
+      }
+
+      return access(program.c_str(), X_OK) == 0 ? "" : "may not be executed: " + program.string();
+    }
   }
 
 
@@ -31,7 +47,7 @@ namespace OrthancPerf
   }
 
 
-  WorkerPool::WorkerPool(WorkerProgram program, std::size_t maximum,
+  WorkerPool::WorkerPool(std::filesystem::path program, std::size_t maximum,
                          std::chrono::milliseconds startup) :
     program_(std::move(program)),
     maximum_(
@@ -185,7 +201,7 @@ namespace OrthancPerf
         }
         catch (const std::exception& error)
         {
-          const std::string problem = program_.GetProblem();
+          const std::string problem = FindProblem(program_);
           return problem.empty() ? error.what() : problem;
         }
       }

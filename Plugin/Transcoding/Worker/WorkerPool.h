@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,8 @@ namespace OrthancPerf
   class WorkerPool
   {
   public:
-    WorkerPool(WorkerProgram program, std::size_t maximum, std::chrono::milliseconds startup);
+    WorkerPool(std::filesystem::path program, std::size_t maximum,
+               std::chrono::milliseconds startup);
 
     // No worker can be acquired from now on, and those at work are interrupted
     void Stop() noexcept;
@@ -54,7 +56,7 @@ namespace OrthancPerf
     void RemoveExpired(Idles& dead);
     std::unique_ptr<WorkerProcess> Start(std::unique_lock<std::mutex>& lock, TimePoint deadline);
 
-    const WorkerProgram program_;
+    const std::filesystem::path program_;
     const std::size_t maximum_;
     const std::chrono::milliseconds startup_;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/WorkerProcess.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -35,30 +33,16 @@ namespace OrthancPerf
   }
 
 
-  std::string WorkerProgram::GetProblem() const
-  {
-    struct stat status = {};
-
-    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-    {
-      return "is missing: " + path.string();
-    }
-
-    return access(path.c_str(), X_OK) == 0 ? "" : "may not be executed: " + path.string();
-  }
-
-
-  WorkerProcess::WorkerProcess(const WorkerProgram& program) :
+  WorkerProcess::WorkerProcess(const std::filesystem::path& program) :
     WorkerProcess(program, MessageSocket::MakePair())
   {
   }
 
 
-  WorkerProcess::WorkerProcess(const WorkerProgram& program,
+  WorkerProcess::WorkerProcess(const std::filesystem::path& program,
                                std::pair<FileDescriptor, FileDescriptor> ends) :
     socket_(std::move(ends.first)),
-    process_(program.path, {"--engine", program.engine},
-             {ends.second.Get(), memory_.GetDescriptor()})
+    process_(program, {ends.second.Get(), memory_.GetDescriptor()})
   {
     static_assert(WORKER_SOCKET == 3 && WORKER_MEMORY == 4);
   }
@@ -90,11 +74,9 @@ namespace OrthancPerf
         break;
     }
 
-    const std::string problem = FindProblem(hello);
-
-    if (!problem.empty())
+    if (!IsOfThisBuild(hello))
     {
-      throw WorkerFailure(problem);
+      throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
     }
 
     isBroken_ = false;

@@ -24,23 +24,12 @@ namespace OrthancPerf
   };
 
 
-  // What a worker is started from. A value.
-  struct WorkerProgram
-  {
-    std::filesystem::path path;
-    std::string engine;  // which of its engines it is to serve
-
-    // Why it can't be started, as far as the file system tells; empty: nothing is known against it
-    std::string GetProblem() const;
-  };
-
-
   // One process of a worker program, and the plugin's end of what connects them. One thread at a
   // time uses it; after a failure it is of no more use. Its process is gone with it.
   class WorkerProcess
   {
   public:
-    explicit WorkerProcess(const WorkerProgram& program);
+    explicit WorkerProcess(const std::filesystem::path& program);
 
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
     void WaitUntilReady(std::chrono::milliseconds patience);
@@ -63,7 +52,8 @@ namespace OrthancPerf
     }
 
   private:
-    WorkerProcess(const WorkerProgram& program, std::pair<FileDescriptor, FileDescriptor> ends);
+    WorkerProcess(const std::filesystem::path& program,
+                  std::pair<FileDescriptor, FileDescriptor> ends);
 
     void ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits);
     [[noreturn]] void ThrowEnd();

@@ -15,15 +15,9 @@ namespace OrthancPerf
   }
 
 
-  std::string FindProblem(const WorkerHello& hello)
+  bool IsOfThisBuild(const WorkerHello& hello)
   {
-    if (hello.magic != WORKER_MAGIC || GetText(hello.version) != PERF_VERSION)
-    {
-      return "is of another version than the plugin (" PERF_VERSION ")";
-    }
-
-    const std::string problem = GetText(hello.problem);
-    return problem.empty() ? "" : "does not work: " + problem;
+    return hello.magic == WORKER_MAGIC && GetText(hello.version) == PERF_VERSION;
   }
 
 

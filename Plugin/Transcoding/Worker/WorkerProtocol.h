@@ -39,8 +39,7 @@ namespace OrthancPerf
   struct WorkerHello
   {
     std::uint32_t magic = WORKER_MAGIC;
-    WorkerText version = {};    // PERF_VERSION of the worker's build
-    WorkerReason problem = {};  // why the engine can't be used; empty: it can
+    WorkerText version = {};  // PERF_VERSION of the worker's build
   };
 
   struct WorkerRequest
@@ -77,8 +76,7 @@ namespace OrthancPerf
   };
 
 
-  // Why a worker that says this is of no use, as the end of a sentence; empty: it is of use
-  std::string FindProblem(const WorkerHello& hello);
+  bool IsOfThisBuild(const WorkerHello& hello);
 
   // Whether a worker may have answered this to a request with these limits
   bool IsPlausible(const WorkerResponse& response, const WorkerLimits& limits) noexcept;

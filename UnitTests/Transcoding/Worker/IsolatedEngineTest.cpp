@@ -262,8 +262,6 @@ namespace OrthancPerf
   {
     EXPECT_EQ(IsolatedEngine("dcmtk", "/bin/true", 1).GetProblem(),
               "the program true does not start: it ended with exit code 0");
-    EXPECT_EQ(IsolatedEngine("other", BuildPaths::GetTestWorker(), 1).GetProblem(),
-              "the program TestWorker does not start: it ended with exit code 65");
   }
 
 
@@ -274,14 +272,6 @@ namespace OrthancPerf
     limits.startup = std::chrono::milliseconds(100);
     EXPECT_EQ(IsolatedEngine("dcmtk", script.GetPath(), 1, limits).GetProblem(),
               script.GetName() + " did not answer within 100 ms");
-  }
-
-
-  TEST(IsolatedEngine, AProblemInsideTheProgramIsOneOutside)
-  {
-    const IsolatedEngine engine("unusable", BuildPaths::GetTestWorker(), 1);
-    EXPECT_EQ(engine.GetProblem(), "the program TestWorker does not work: something is missing");
-    EXPECT_EQ(engine.Transcode("x", 1, TARGET).outcome, TranscodingOutcome::Failed);
   }
 
 
@@ -524,7 +514,7 @@ namespace OrthancPerf
 
   TEST(WorkerPool, StoppingEndsTheWaitForAWorker)
   {
-    WorkerPool pool({BuildPaths::GetTestWorker(), "misbehaving"}, 1, WorkerLimits().startup);
+    WorkerPool pool(BuildPaths::GetTestWorker(), 1, WorkerLimits().startup);
     std::unique_ptr<WorkerProcess> worker = pool.Acquire();
     std::thread thread([&pool] { EXPECT_THROW(pool.Acquire(), WorkerFailure); });
     pool.Stop();

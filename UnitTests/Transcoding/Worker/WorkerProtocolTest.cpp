@@ -5,21 +5,16 @@
 
 namespace OrthancPerf
 {
-  TEST(WorkerProtocol, AWorkerOfThisVersionWithoutAProblemIsOfUse)
+  TEST(WorkerProtocol, AWorkerIsOfThePluginsBuild)
   {
     WorkerHello hello;
-    SetText(hello.version, PERF_VERSION);
-    EXPECT_EQ("", FindProblem(hello));
-
-    SetText(hello.problem, "no\ncodec");
-    EXPECT_EQ("does not work: no?codec", FindProblem(hello));
-
+    EXPECT_FALSE(IsOfThisBuild(hello));
     SetText(hello.version, "0.0.1");
-    EXPECT_EQ("is of another version than the plugin (" PERF_VERSION ")", FindProblem(hello));
-
+    EXPECT_FALSE(IsOfThisBuild(hello));
     SetText(hello.version, PERF_VERSION);
+    EXPECT_TRUE(IsOfThisBuild(hello));
     hello.magic++;
-    EXPECT_EQ("is of another version than the plugin (" PERF_VERSION ")", FindProblem(hello));
+    EXPECT_FALSE(IsOfThisBuild(hello));
   }
 
 

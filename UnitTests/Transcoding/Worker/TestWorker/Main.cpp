@@ -176,27 +176,10 @@ namespace
       return DEEDS.at(file.substr(0, file.find('\n')))(file);
     }
   };
-
-
-  class UnusableEngine : public MisbehavingEngine
-  {
-  public:
-    std::string GetProblem() const override
-    {
-      return "something is missing";
-    }
-  };
 }
 
 
-int main(int argc, char** argv)
+int main()
 {
-  const std::string engine = argc == 3 ? argv[2] : "";
-
-  if (engine == "unusable")
-  {
-    return OrthancPerf::RunWorker(UnusableEngine());
-  }
-
-  return engine == "misbehaving" ? OrthancPerf::RunWorker(MisbehavingEngine()) : 65;
+  return OrthancPerf::RunWorker(MisbehavingEngine());
 }
