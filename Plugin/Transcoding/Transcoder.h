@@ -14,13 +14,12 @@
 
 namespace OrthancPerf
 {
-  // Transcodes instances with the engine and in the way that the tuning asks for: decides whether
-  // an instance needs it, tries the engines, verifies where that is asked
-  // for, describes lossy derivations, and tells the observer. Whatever goes wrong, the answer is a
-  // report that says so, and the instance stays what it was.
+  // Transcodes instances as the tuning says: decides whether an instance needs it, tries engines,
+  // verifies the result, describes lossy derivations, and reports to the observer. Any problem ends
+  // as a report with a reason, and the instance stays what it was.
   //
-  // Owned by the plugin's context. Any thread may call anything; work under way when the settings
-  // change is finished with the old ones.
+  // Owned by the plugin's context. Any thread may call anything. Calls that have begun
+  // keep the settings that they began with.
   class Transcoder
   {
   public:

@@ -36,10 +36,10 @@ namespace OrthancPerf
   };
 
 
-  // Told of each attempt of an engine, on the thread that transcoded, in microseconds: under "auto"
-  // there may be several for one instance, each told with what it took by itself. Where no engine
-  // could be tried, it is told once, without an engine or with the one that the settings ask for;
-  // and so of a duplicate. Unneeded transcodings are none.
+  // Gets a report of each attempt of an engine, on the thread that transcodes; takes microseconds.
+  // Under "auto" an instance may have several attempts, each with its own duration. If no engine
+  // was tried, or the instance is a duplicate, there is one report. Unneeded transcodings have
+  // none.
   class ITranscodingObserver
   {
   public:

@@ -13,7 +13,7 @@ namespace OrthancPerf
   struct TranscodingTarget
   {
     std::string transferSyntax;      // a UID of GetWritableSyntaxes()
-    unsigned int lossyQuality = 90;  // 1 to 100; only the lossy syntaxes look at it
+    unsigned int lossyQuality = 90;  // 1 to 100; lossy syntaxes only
 
     // When nobody wants the result any more: an engine that is not done by then fails, whatever it
     // waits for
@@ -72,13 +72,13 @@ namespace OrthancPerf
     virtual EngineResult Transcode(const void* data, std::size_t size,
                                    const TranscodingTarget& target) const noexcept = 0;
 
-    // Calls under way fail as soon as can be, all later ones at once
+    // Running calls fail as soon as possible, later ones at once
     virtual void Stop() noexcept
     {
     }
 
-    // Gives back what rests for long, and ends calls that have been under way since "hanging": to
-    // be called now and then
+    // Ends processes that were idle for long, and calls that have run since "hanging". To be called
+    // regularly.
     virtual void Tidy(TimePoint /* hanging */) noexcept
     {
     }

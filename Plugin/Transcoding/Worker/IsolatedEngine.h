@@ -15,7 +15,7 @@ namespace OrthancPerf
   // memory), here it is a result that says so, and the next call gets another process. The program
   // is one of those whose main function is RunWorker(). Its processes are started when they are
   // needed, each serves one call at a time, and those that have nothing to do end after a minute.
-  // Nothing is started before the first call. Calls still under way at destruction fail at once.
+  // Nothing is started before the first call. Destruction makes running calls fail at once.
   class IsolatedEngine : public ITranscodingEngine
   {
   public:
@@ -60,6 +60,6 @@ namespace OrthancPerf
     const std::string program_;  // without its folder
     const WorkerLimits limits_;
     mutable WorkerPool pool_;
-    mutable std::shared_mutex calls_;  // shared by the calls under way
+    mutable std::shared_mutex calls_;  // shared by the running calls
   };
 }

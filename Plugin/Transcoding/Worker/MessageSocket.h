@@ -45,7 +45,7 @@ namespace OrthancPerf
     // Whether nothing is known to speak against sending: the other side has not closed
     bool IsOpen() const noexcept;
 
-    // Whoever waits on either end finds it closed
+    // A call that waits on either end finds it closed
     void Interrupt() noexcept;
 
   private:

@@ -44,7 +44,7 @@ namespace OrthancPerf
     EngineResult Transcode(const void* data, std::size_t size, const TranscodingTarget& target,
                            const WorkerLimits& limits);
 
-    // Any thread may call it: whoever waits for an answer gets a failure at once
+    // Any thread may call it: a call that waits for an answer fails at once
     void Interrupt() noexcept
     {
       isInterrupted_ = true;
@@ -63,6 +63,6 @@ namespace OrthancPerf
     MessageSocket socket_;
     ChildProcess process_;
     std::atomic<bool> isInterrupted_{false};
-    bool isBroken_ = true;  // until the exchange under way, or the start, has come to its end
+    bool isBroken_ = true;  // while a request, or the start, has not ended
   };
 }

@@ -16,10 +16,9 @@ namespace OrthancPerf
   // Throws unless DCMTK has done the deed: "write the file"
   void CheckDone(const OFCondition& condition, const char* deed);
 
-  // A file without compressed pixels in another transfer syntax of that kind, with its group
-  // lengths made anew: dcmdata alone holds no codec. Throws NotCovered where implicit VR does not
-  // tell what a value is (ValueSigns.h), or where a deflated element comes twice or is out of
-  // order.
+  // A file without compressed pixels in another transfer syntax of that kind, with new group
+  // lengths: dcmdata holds no codec. Throws NotCovered if implicit VR leaves the sign of a value
+  // open (ValueSigns.h), or if a deflated element comes twice or out of order.
   std::string ConvertFile(std::string_view file, const char* transferSyntax);
 
   // Whether there is an engine that reads it; nullptr: an unknown one

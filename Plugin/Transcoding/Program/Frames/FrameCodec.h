@@ -34,11 +34,11 @@ namespace OrthancPerf
   };
 
 
-  // A codec library, frame by frame: JPEG, JPEG-LS and JPEG 2000. FrameTranscoding does all the
-  // rest, and asks only for what CanDecode() and CanEncode() promise. Owned by FrameTranscoding;
-  // one thread.
+  // A codec library, frame by frame: JPEG, JPEG-LS and JPEG 2000. FrameTranscoding does the rest,
+  // and asks only for what CanDecode() and CanEncode() promise, of images that Obstacles.h lets
+  // pass. Owned by FrameTranscoding; one thread.
   //
-  // They throw CodecError, or NotCovered for what the library does not do right.
+  // Functions throw CodecError, or NotCovered for what only decoded samples show.
   class IFrameCodec
   {
   public:

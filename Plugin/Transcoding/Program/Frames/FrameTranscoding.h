@@ -11,12 +11,13 @@
 
 namespace OrthancPerf
 {
-  // The engine of a worker program, and the one way of a file through it, whatever the library:
-  // finds the frames, decodes and encodes one after the other, and puts them into a copy of the
-  // file. RLE and uncompressed pixels need no library. Of an image it changes the Pixel Data, what
-  // says how they are encoded, and the File Meta Information. All other elements stay byte for
-  // byte, unless the data set itself changes between encodings, which is dcmdata's work
-  // (FileInMemory.h).
+  // The engine of a worker program, for any codec library: finds the frames, decodes and encodes
+  // one after the other, and writes them into a copy of the file. RLE and uncompressed pixels need
+  // no library. It changes Pixel Data, the attributes of its encoding, and the File Meta
+  // Information. All other elements stay byte for byte, unless the encoding of the data set
+  // changes, which dcmdata does (FileInMemory.h).
+  //
+  // It trusts its caller: Obstacles.h has nothing against the image and this target.
   //
   // Owned by the main function. One thread, as a library's state is that of the process.
   class FrameTranscoding : public ITranscodingEngine
