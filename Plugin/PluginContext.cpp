@@ -103,7 +103,7 @@ namespace OrthancPerf
                             [this](BackgroundThread::Work work)
                             { Post(asking_, "WatchingHealth", std::move(work)); }))
   {
-    peers_.SetModalities(server_.modalityTitles);
+    SetDestinations(server_.destinations);
 
     if (!isTranscoderRegistered_)
     {
@@ -414,12 +414,22 @@ namespace OrthancPerf
     {
       const Json::Value modalities = orthanc_.GetFromRestApi("/modalities?expand");
       tuner_.SetOutgoingPorts(ReadEncryptedPorts(modalities));
-      peers_.SetModalities(ReadModalityTitles(modalities));
+      SetDestinations(ReadDestinations(modalities));
     }
     catch (const SdkError&)
     {
       // What was known stays known; Orthanc's own log has the reason
     }
+  }
+
+
+  void PluginContext::SetDestinations(const std::vector<Destination>& destinations)
+  {
+    std::vector<std::string> titles;
+    std::transform(destinations.begin(), destinations.end(), std::back_inserter(titles),
+                   [](const Destination& destination) { return destination.title; });
+    peers_.SetModalities(titles);
+    recorder_.SetDestinations(destinations);
   }
 
 

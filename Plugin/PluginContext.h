@@ -130,6 +130,7 @@ namespace OrthancPerf
     void LoadTuning();
     void ReadStore();
     void ReadModalities();
+    void SetDestinations(const std::vector<Destination>& destinations);
 
     // "callback" names a failure of the work in log and status
     void Post(BackgroundThread& thread, const char* callback, BackgroundThread::Work work);

@@ -8,7 +8,8 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ASSOCIATION_OUTCOME_COUNT> LABELS = {
-        "released", "rejected", "aborted", "lost", "incomplete", "encrypted"};
+        "released", "rejected", "aborted",     "lost",       "incomplete", "encrypted",
+        "refused",  "timeout",  "unreachable", "unresolved", "tls"};
   }
 
 

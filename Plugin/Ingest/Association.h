@@ -20,10 +20,17 @@ namespace OrthancPerf
     Aborted,     // A-ABORT, from either side
     Lost,        // the connection was closed without any of these
     Incomplete,  // the connection was closed before an association was answered
-    Encrypted    // the connection was closed; TLS hides how
+    Encrypted,   // the connection was closed; TLS hides how
+
+    // Orthanc has called, and could not ask for an association
+    Refused,      // nobody listens there: ECONNREFUSED
+    TimedOut,     // no answer within Orthanc's "Timeout", or the kernel's: ETIMEDOUT
+    Unreachable,  // any other error of connect(2), as no route
+    Unresolved,   // the host's name has no address: getaddrinfo(3)
+    TlsFailed     // the connection was closed inside the handshake, or right behind it
   };
 
-  constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = 6;
+  constexpr std::size_t ASSOCIATION_OUTCOME_COUNT = 11;
 
   constexpr auto GetAllAssociationOutcomes = ListAll<AssociationOutcome, ASSOCIATION_OUTCOME_COUNT>;
   const char* ToLabel(AssociationOutcome outcome);  // "released"
@@ -81,6 +88,7 @@ namespace OrthancPerf
     std::uint64_t bytesReceived = 0;  // by Orthanc, of all that went over the connection
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
+    std::string rejection;  // why it was rejected, as DICOM PS3.8 table 9-21 has it
   };
 
 

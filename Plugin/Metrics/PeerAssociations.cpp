@@ -87,6 +87,7 @@ namespace OrthancPerf
     AddTo(connect, association.connect);
     Update(parties, association.parties);
     Update(tcp, association.tcp);
+    rejection = association.rejection.empty() ? rejection : association.rejection;
 
     if (association.tcp)
     {
@@ -114,8 +115,16 @@ namespace OrthancPerf
 
   std::uint64_t PeerAssociations::CountEstablished() const
   {
-    return std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0}) -
-           outcomes.at(static_cast<std::size_t>(AssociationOutcome::Rejected)) -
-           outcomes.at(static_cast<std::size_t>(AssociationOutcome::Incomplete));
+    std::uint64_t count = std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0});
+
+    for (const AssociationOutcome outcome :
+         {AssociationOutcome::Rejected, AssociationOutcome::Incomplete, AssociationOutcome::Refused,
+          AssociationOutcome::TimedOut, AssociationOutcome::Unreachable,
+          AssociationOutcome::Unresolved, AssociationOutcome::TlsFailed})
+    {
+      count -= outcomes.at(static_cast<std::size_t>(outcome));
+    }
+
+    return count;
   }
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -36,6 +37,7 @@ namespace OrthancPerf
     TimeSummary connect;            // of outgoing ones
     AssociationParties parties;     // of the latest that could be read
     std::optional<TcpSummary> tcp;  // of the latest that had it
+    std::string rejection;          // of the latest that was rejected: why
 
     // What the kernel said of those that are over, as far as it did
     std::optional<std::uint64_t> retransmits;  // segments
@@ -50,7 +52,7 @@ namespace OrthancPerf
     // Whether there is any, over or open
     bool IsAny() const;
 
-    // Those over which instances could go: neither rejected nor never answered
+    // Those over which instances could go: accepted by the other side
     std::uint64_t CountEstablished() const;
   };
 }

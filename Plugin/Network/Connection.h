@@ -4,6 +4,7 @@
 #include "Ingest/Association.h"
 #include "Ingest/FinishedRequest.h"
 #include "Ingest/MessageSource.h"
+#include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Messages/CommandField.h"
 #include "Network/Messages/PduFramer.h"
@@ -79,6 +80,8 @@ namespace OrthancPerf
     bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     std::optional<TimePoint> connectedAt;                // accepted, or the connect done
+    HostHash host = 0;                                   // that was called, as it is configured
+    int connectError = 0;                                // why there is no connection: errno(3)
     TimePoint readAt;                                    // the latest byte
     std::optional<TimePoint> respondedAt;                // last byte of the last response
     TimePoint respondingSince;              // about to write the first byte of the response

@@ -78,10 +78,22 @@ namespace OrthancPerf
     return connection;
   }
 
-  Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer,
-                                              TimePoint now) noexcept
+  void ConnectionTracker::OnUnresolved(HostHash host) noexcept
   {
-    return table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+    recorder_.AddUnresolved(host);
+  }
+
+  Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
+                                              HostHash host) noexcept
+  {
+    Connection* const connection = table_.Open(fd, ConnectionKind::OutgoingCandidate, peer, now);
+
+    if (connection != nullptr)
+    {
+      connection->host = host;
+    }
+
+    return connection;
   }
 
   void ConnectionTracker::OnConnected(Connection& connection, TimePoint now) noexcept
@@ -254,6 +266,10 @@ namespace OrthancPerf
     {
       TakeStall(connection);
       recorder_.CloseConnection(connection, now);
+    }
+    else if (connection.connectError != 0 || !connection.connectedAt)
+    {
+      recorder_.AddUnconnected(connection, now);
     }
 
     table_.Close(connection);

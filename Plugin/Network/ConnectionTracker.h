@@ -59,10 +59,20 @@ namespace OrthancPerf
     Connection* OnAccepted(int fd, std::uint16_t localPort, const PeerAddress& peer,
                            TimePoint now) noexcept;
 
-    // A socket is about to be connected
-    Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now) noexcept;
+    // Orthanc has looked up a name that has no address
+    void OnUnresolved(HostHash host) noexcept;
+
+    // A socket is about to be connected, to this host
+    Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
+                             HostHash host = 0) noexcept;
 
     void OnConnected(Connection& connection, TimePoint now) noexcept;
+
+    // It cannot be connected: errno(3)
+    static void OnConnectFailed(Connection& connection, int error) noexcept
+    {
+      connection.connectError = error;
+    }
 
     // Before bytes are written on a candidate: is it DICOM? If not, it is watched no longer.
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,

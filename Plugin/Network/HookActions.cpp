@@ -101,6 +101,10 @@ namespace OrthancPerf
       }
     }
 
+    // The host whose address this thread has looked up, until it connects. Laid out with the thread
+    // itself, as in MessageRecorder.cpp.
+    __attribute__((tls_model("initial-exec"))) thread_local HostHash lookedUp = 0;
+
     bool IsTcp(int fd) noexcept
     {
       int type = 0;
@@ -332,6 +336,19 @@ namespace OrthancPerf
   }
 
 
+  void AfterLookUp(const char* host, bool isResolved) noexcept
+  {
+    const ContextUse use;
+
+    lookedUp = isResolved ? HashHost(host) : 0;
+
+    if (use && !isResolved)
+    {
+      use->tracker.OnUnresolved(HashHost(host));
+    }
+  }
+
+
   void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept
   {
     const ContextUse use;
@@ -340,7 +357,7 @@ namespace OrthancPerf
     if (use && peer.port != 0 && IsTcp(fd))
     {
       ForgetMessage(use, fd);
-      use->tracker.OnConnecting(fd, peer, Clock::now());
+      use->tracker.OnConnecting(fd, peer, Clock::now(), std::exchange(lookedUp, 0));
     }
   }
 
@@ -352,6 +369,17 @@ namespace OrthancPerf
     if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
     {
       use->tracker.OnConnected(*connection, Clock::now());
+    }
+  }
+
+
+  void AfterConnectError(int fd, int error) noexcept
+  {
+    const ContextUse use;
+
+    if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
+    {
+      ConnectionTracker::OnConnectFailed(*connection, error);
     }
   }
 

@@ -50,8 +50,12 @@ namespace OrthancPerf
 
   void AfterAccept(int fd) noexcept;  // -1: there was none
 
+  // The thread has asked for the address of this host
+  void AfterLookUp(const char* host, bool isResolved) noexcept;
+
   void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept;
   void AfterConnect(int fd) noexcept;
+  void AfterConnectError(int fd, int error) noexcept;  // errno(3)
 
   // Whether this is an outgoing connection of which nothing was sent yet
   bool IsConnectionCandidate(int fd) noexcept;

@@ -5,6 +5,7 @@
 #include "Network/WrittenFiles.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <system_error>
@@ -138,6 +139,7 @@ namespace OrthancPerf
       event.address = connection.peer.Load();
       event.setup = connection.setup;
       event.associate = connection.associate;
+      event.host = connection.host;
 
       if (connection.connectedAt)
       {
@@ -330,6 +332,19 @@ namespace OrthancPerf
       {
         journal.Publish(ToRequest(event));
       }
+      else if (event.isUncalled)
+      {
+        // DCMTK looks no address up that is one already
+        const HostHash host = event.host != 0 ? event.host : HashHost(event.address.ToString());
+        const auto title = FindTitle(destinations_, host, event.address.port);
+
+        if (title || event.isAssociation)
+        {
+          FinishedAssociation association = ToAssociation(event);
+          association.peer.name = title.value_or(association.peer.address);
+          journal.Publish(association);
+        }
+      }
       else if (event.isAssociation)
       {
         journal.Publish(ToAssociation(event));
@@ -340,6 +355,13 @@ namespace OrthancPerf
                                                            : ToRefusedInstance(event));
       }
     }
+  }
+
+
+  void MessageRecorder::SetDestinations(std::vector<Destination> destinations)
+  {
+    const std::lock_guard<std::mutex> lock(draining_);
+    destinations_ = std::move(destinations);
   }
 
 
@@ -364,11 +386,50 @@ namespace OrthancPerf
     FinishExchange(connection, outcome);
     FinishSubOperation(connection, outcome);
 
+    const PduFramer& answers =
+        connection.IsOutgoing() ? connection.readFramer : connection.writeFramer;
     ProbeEvent event = MakeEvent(connection);
     event.isAssociation = true;
     event.outcome = outcome;
+    event.rejection = answers.GetBody();
+
+    // Orthanc has asked in vain for an association, or did not come to that
+    if (connection.IsEncrypted() && connection.IsOutgoing() && !connection.setup)
+    {
+      event.isUncalled = true;
+      event.isAccepted = false;
+      event.outcome = AssociationOutcome::TlsFailed;
+    }
+
     event.length = now - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
+    events_->Push(event);
+  }
+
+
+  void MessageRecorder::AddUnconnected(const Connection& connection, TimePoint now) noexcept
+  {
+    const int error = connection.connectError;
+    ProbeEvent event;
+    event.isUncalled = true;
+    event.direction = Direction::Send;
+    event.host = connection.host;
+    event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
+                    : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
+                                                       : AssociationOutcome::Unreachable;
+    event.address = connection.peer.Load();
+    event.length = now - connection.openedAt.load(RELAXED);
+    events_->Push(event);
+  }
+
+
+  void MessageRecorder::AddUnresolved(HostHash host) noexcept
+  {
+    ProbeEvent event;
+    event.isUncalled = true;
+    event.direction = Direction::Send;
+    event.host = host;
+    event.outcome = AssociationOutcome::Unresolved;
     events_->Push(event);
   }
 

@@ -7,6 +7,7 @@
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
 #include "Network/ConnectionTable.h"
+#include "Network/Destination.h"
 #include "Network/ProbeEvent.h"
 
 #include <atomic>
@@ -54,6 +55,9 @@ namespace OrthancPerf
     // Publishes what is over. Any thread, one at a time.
     void Drain(const Journal& journal);
 
+    // Where Orthanc's modalities are from now on. Any thread.
+    void SetDestinations(std::vector<Destination> destinations);
+
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
 
@@ -87,6 +91,11 @@ namespace OrthancPerf
 
     void CloseConnection(Connection& connection, TimePoint now) noexcept;
 
+    // Orthanc has called, and there was no connection. Drain() tells by the host and the port
+    // whether it would have been DICOM.
+    void AddUnconnected(const Connection& connection, TimePoint now) noexcept;
+    void AddUnresolved(HostHash host) noexcept;
+
   private:
     // 2,048 sent instances or associations between two calls of Drain, half a second apart
     using Events = EventRing<ProbeEvent, 2048>;
@@ -105,6 +114,7 @@ namespace OrthancPerf
     ConnectionTable connections_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
+    std::vector<Destination> destinations_;  // under the same lock
     std::atomic<bool> isStorageServed_{false};
     std::atomic<bool> isDatabaseServed_{false};
   };

@@ -52,6 +52,39 @@ namespace OrthancPerf
     }
 
 
+    // DICOM PS3.8 table 9-21
+    struct Rejection
+    {
+      std::uint8_t source;
+      std::uint8_t reason;
+      const char* meaning;
+    };
+
+    constexpr Rejection REJECTIONS[] = {{1, 2, "application context name not supported"},
+                                        {1, 3, "calling AE title not recognized"},
+                                        {1, 7, "called AE title not recognized"},
+                                        {2, 2, "protocol version not supported"},
+                                        {3, 1, "temporary congestion"},
+                                        {3, 2, "local limit exceeded"}};
+
+
+    std::string Explain(const PduBody& rejection)
+    {
+      constexpr std::size_t SOURCE = 2;
+      constexpr std::size_t REASON = 3;
+
+      for (const Rejection& known : REJECTIONS)
+      {
+        if (known.source == rejection[SOURCE] && known.reason == rejection[REASON])
+        {
+          return known.meaning;
+        }
+      }
+
+      return "no reason given";
+    }
+
+
     // Of a C-STORE: 0, 0xBxxx, what DIMSE has for all services, and "duplicate SOP Instance",
     // which some receivers answer where they hold it already
     bool IsHeld(std::uint16_t status)
@@ -223,6 +256,12 @@ namespace OrthancPerf
     }
 
     association.tcp = event.tcp;
+
+    if (event.outcome == AssociationOutcome::Rejected)
+    {
+      association.rejection = Explain(event.rejection);
+    }
+
     return association;
   }
 

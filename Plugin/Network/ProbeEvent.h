@@ -4,7 +4,9 @@
 #include "Ingest/Association.h"
 #include "Ingest/MessageSource.h"
 #include "Network/Connection.h"
+#include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
+#include "Network/Messages/PduFramer.h"
 #include "Network/Sockets/PeerAddress.h"
 
 #include <cstdint>
@@ -21,6 +23,7 @@ namespace OrthancPerf
     bool isDicom = true;                    // false: an instance of a STOW-RS request
     std::optional<ReadingRequest> reading;  // an HTTP request
     TimePoint respondingSince;              // of it
+    bool isUncalled = false;  // an association that Orthanc wanted and could not ask for
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;
     bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc
@@ -28,6 +31,7 @@ namespace OrthancPerf
     bool isAccepted = false;  // see FinishedAssociation
     AssociateRequest request;
     PeerAddress address;
+    HostHash host = 0;  // that was called
     std::optional<Duration> setup;
     std::optional<Duration> connect;
     std::optional<Duration> associate;
@@ -40,6 +44,7 @@ namespace OrthancPerf
     std::uint64_t bytesReceived = 0;
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
+    PduBody rejection = {};  // the A-ASSOCIATE-RJ
   };
 
   // Who asks for the association, made printable

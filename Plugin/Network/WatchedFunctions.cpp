@@ -13,8 +13,10 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <netdb.h>
 #include <optional>
 #include <poll.h>
 #include <sys/select.h>
@@ -364,6 +366,20 @@ namespace OrthancPerf
       return result;
     }
 
+    // DCMTK asks for any service at a host; others name the port, and are no DICOM
+    int OnGetAddrInfo(const char* node, const char* service, const addrinfo* hints,
+                      addrinfo** found)
+    {
+      const int result = ::getaddrinfo(node, service, hints, found);
+
+      if (node != nullptr && service == nullptr)
+      {
+        AfterLookUp(node, result == 0);
+      }
+
+      return result;
+    }
+
     int OnConnect(int fd, const sockaddr* address, socklen_t size)
     {
       BeforeConnect(fd, address, size);
@@ -374,6 +390,10 @@ namespace OrthancPerf
       if (result == 0)
       {
         AfterConnect(fd);
+      }
+      else if (errno != EINPROGRESS && errno != EALREADY && errno != EINTR && errno != EISCONN)
+      {
+        AfterConnectError(fd, errno);
       }
 
       return result;
@@ -476,6 +496,25 @@ namespace OrthancPerf
                  : 0;
     }
 
+    // What became of a connect(2) that did not wait: connect(2), EINPROGRESS
+    int OnGetSockOpt(int fd, int level, int option, void* value, socklen_t* size)
+    {
+      const int result = ::getsockopt(fd, level, option, value, size);
+
+      if (result == 0 && level == SOL_SOCKET && option == SO_ERROR && *size == sizeof(int))
+      {
+        int error = 0;
+        std::memcpy(&error, value, sizeof(error));
+
+        if (error != 0)
+        {
+          AfterConnectError(fd, error);
+        }
+      }
+
+      return result;
+    }
+
     int OnClose(int fd)
     {
       Forget(fd);  // before the original: after it, another thread may get the descriptor
@@ -542,6 +581,7 @@ namespace OrthancPerf
   {
     return {Lead("accept", &OnAccept),
             Lead("accept4", &OnAccept4),
+            Lead("getaddrinfo", &OnGetAddrInfo),
             Lead("connect", &OnConnect),
             Lead("read", &OnRead),
             Lead("__read_chk", &OnReadChecked),
@@ -552,6 +592,7 @@ namespace OrthancPerf
             Lead("poll", &OnPoll),
             Lead("__poll_chk", &OnPollChecked),
             Lead("select", &OnSelect),
+            Lead("getsockopt", &OnGetSockOpt),
             Lead("setsockopt", &OnSetSockOpt),
             Lead("close", &OnClose),
             Lead("open", &OnOpen),

@@ -11,12 +11,14 @@ namespace OrthancPerf
   // matters here (what they import, and what strace shows of Orthanc 1.10.1 of Debian 12):
   //
   //   accept, accept4                      DCMTK, CivetWeb: a connection is accepted
+  //   getaddrinfo                          DCMTK: which host is called
   //   connect                              DCMTK: a connection is opened
   //   poll, __poll_chk, select             DCMTK (select where it is built without poll),
   //                                        CivetWeb: the wait for bytes
   //   read, __read_chk                     DCMTK; OpenSSL's socket BIO, for TLS of both
   //   recv, __recv_chk                     CivetWeb
   //   write, send                          as read and recv
+  //   getsockopt                           DCMTK: why a connection could not be opened (SO_ERROR)
   //   setsockopt                           DCMTK: TCP_BUFFER_LENGTH of its environment, TCP_NODELAY
   //                                        of its environment or, in official builds, of its own
   //   close                                connections; written files

@@ -66,6 +66,11 @@ namespace OrthancPerf
             ToJson(associations.outcomes.at(static_cast<std::size_t>(outcome)));
       }
 
+      if (!associations.rejection.empty())
+      {
+        json["LatestRejection"] = associations.rejection;
+      }
+
       AddTimes(json, "SetupTime", associations.setup);
       AddTimes(json, "ConnectTime", associations.connect);
 

@@ -153,23 +153,30 @@ namespace OrthancPerf
   }
 
 
-  std::vector<std::string> ReadModalityTitles(const Json::Value& modalities)
+  std::vector<Destination> ReadDestinations(const Json::Value& modalities)
   {
-    std::vector<std::string> titles;
+    std::vector<Destination> destinations;
 
     for (const Json::Value& modality : modalities)
     {
       // Either ["AET", "host", port] or {"AET": ..., "Host": ..., "Port": ...}
-      const Json::Value title = modality.isArray()    ? modality.get(0U, Json::Value())
-                                : modality.isObject() ? modality["AET"]
-                                                      : Json::Value();
-      if (title.isString())
+      const auto get = [&modality](unsigned int index, const char* key)
       {
-        titles.push_back(title.asString());
+        return modality.isArray()    ? modality.get(index, Json::Value())
+               : modality.isObject() ? modality.get(key, Json::Value())
+                                     : Json::Value();
+      };
+      const Json::Value title = get(0, "AET");
+      const Json::Value host = get(1, "Host");
+
+      if (title.isString() && host.isString())
+      {
+        destinations.push_back(
+            {title.asString(), HashHost(host.asString()), ReadPort(get(2, "Port"))});
       }
     }
 
-    return titles;
+    return destinations;
   }
 
 
@@ -178,7 +185,7 @@ namespace OrthancPerf
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
     dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
-    modalityTitles(ReadModalityTitles(orthancConfiguration["DicomModalities"])),
+    destinations(ReadDestinations(orthancConfiguration["DicomModalities"])),
     encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Network/Destination.h"
+
 #include <json/value.h>
 
 #include <cstddef>
@@ -23,8 +25,8 @@ namespace OrthancPerf
   std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities);
 
 
-  // The AE titles of the same modalities
-  std::vector<std::string> ReadModalityTitles(const Json::Value& modalities);
+  // The same modalities, as Orthanc calls them; port 0: it cannot be read
+  std::vector<Destination> ReadDestinations(const Json::Value& modalities);
 
 
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
@@ -39,7 +41,7 @@ namespace OrthancPerf
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
     std::size_t dicomThreads;
 
-    std::vector<std::string> modalityTitles;  // the AE titles of all modalities
+    std::vector<Destination> destinations;  // all modalities of the file
     std::vector<std::uint16_t>
         encryptedPorts;  // of the modalities of the file that are called over TLS
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Associations: who asked for them, how they ended, and what they cost to set up."""
 
+import contextlib
+import socket
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -8,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pynetdicom import AE
+from pynetdicom.sop_class import Verification
 
 from conftest import MakeSeries
 from harness import clients, wire
@@ -31,7 +35,20 @@ PATIENCE_ASKED = 1.0
 
 @pytest.fixture(scope="module")
 def ports() -> dict[str, int]:
-    return {name: find_free_port() for name in ("SLOW", "QUICK", "REJECTED")}
+    return {
+        name: find_free_port()
+        for name in (
+            "SLOW",
+            "QUICK",
+            "REJECTED",
+            "NOBODY",
+            "FULL",
+            "NOROUTE",
+            "NONAME",
+            "CHOOSY",
+            "LATE",
+        )
+    }
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +57,11 @@ def orthanc(
 ) -> Iterator[OrthancServer]:
     """One Orthanc for all tests: each has peers of its own. It listens to its own title only."""
     modalities = {name.lower(): describe_modality(port, name) for name, port in ports.items()}
+    modalities["nobody"]["Host"] = "localhost"
+    modalities["full"]["Timeout"] = 1
+    # connect(2) reaches no group: ENETUNREACH, whatever routes there are
+    modalities["noroute"]["Host"] = "224.0.0.1"
+    modalities["noname"]["Host"] = "nobody.invalid"  # RFC 6761
     options = {"DicomCheckCalledAet": True, "DicomModalities": modalities}
     with OrthancServer(tmp_path_factory.mktemp("orthanc"), [plugin], options=options) as server:
         yield server
@@ -142,6 +164,59 @@ def test_an_association_that_orthanc_rejects(orthanc: OrthancServer) -> None:
     assert get_peer(orthanc, "REJECTED")["CalledTitle"] == "SOMEBODY"
 
 
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [("NOBODY", "refused"), ("NOROUTE", "unreachable"), ("NONAME", "unresolved")],
+)
+def test_a_destination_that_cannot_be_called(
+    orthanc: OrthancServer, name: str, outcome: str
+) -> None:
+    assert not orthanc.request("POST", f"/modalities/{name.lower()}/echo", json={}).ok
+    wait_for(orthanc, name, outcome, "send")
+    assert "ConnectTime" not in get_peer(orthanc, name, "Send")["Associations"]
+
+
+def test_a_destination_that_does_not_answer(orthanc: OrthancServer, ports: dict[str, int]) -> None:
+    """Linux drops what asks for a connection while as many wait as were asked for (listen(2))."""
+    with socket.create_server(("127.0.0.1", ports["FULL"]), backlog=0), contextlib.ExitStack() as s:
+        for _ in range(4):
+            waiting = s.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", ports["FULL"]))
+        assert not orthanc.request("POST", "/modalities/full/echo", json={}).ok
+    wait_for(orthanc, "FULL", "timeout", "send")
+
+
+def test_a_destination_that_rejects(orthanc: OrthancServer, ports: dict[str, int]) -> None:
+    choosy = AE("SOMEBODY")
+    choosy.require_called_aet = True
+    choosy.add_supported_context(Verification)
+    server = choosy.start_server(("127.0.0.1", ports["CHOOSY"]), block=False)
+    assert not orthanc.request("POST", "/modalities/choosy/echo", json={}).ok
+    server.shutdown()
+    wait_for(orthanc, "CHOOSY", "rejected", "send")
+    associations = get_peer(orthanc, "CHOOSY", "Send")["Associations"]
+    assert associations["LatestRejection"] == "called AE title not recognized"
+
+
+def test_a_store_that_nobody_listens_to_fails_and_the_next_one_counts_as_ever(
+    orthanc: OrthancServer, images: list[Image], ports: dict[str, int]
+) -> None:
+    identifiers = upload_to_send(orthanc, images)
+    answer = orthanc.request("POST", "/modalities/late/store", json=identifiers)
+    assert not answer.ok
+    wait_for(orthanc, "LATE", "refused", "send")
+    with StoreScp(ports["LATE"]):
+        send(orthanc, "late", identifiers)
+
+    def is_released() -> bool:
+        counts = get_peer(orthanc, "LATE", "Send")["Associations"]
+        return counts["Refused"] == counts["Released"] == 1
+
+    assert wait_until(is_released, SECONDS)
+    assert get_peer(orthanc, "LATE", "Send")["Instances"] == len(images)
+
+
 def test_rejected_strangers_take_no_place(orthanc: OrthancServer, images: list[Image]) -> None:
     """Of 256 places, however many names they invent. Who is accepted afterwards has one."""
 
@@ -200,6 +275,7 @@ def wait_for_instances(server: OrthancServer, peer: str, count: int) -> list[dic
 def test_a_peer_that_is_slow_to_accept_stands_out(
     orthanc: OrthancServer, images: list[Image], ports: dict[str, int]
 ) -> None:
+    before = scrape(orthanc).sum(SETUP + "_count", direction="send")
     identifiers = upload_to_send(orthanc, images)
     with (
         SlowReceiver(ports["SLOW"], association_seconds=PATIENCE_ASKED),
@@ -228,6 +304,6 @@ def test_a_peer_that_is_slow_to_accept_stands_out(
     assert slow_peer["PhaseShares"]["Associate"] > quick_peer["PhaseShares"]["Associate"]
 
     metrics = scrape(orthanc)
-    assert metrics.sum(SETUP + "_count", direction="send") == 2
+    assert metrics.sum(SETUP + "_count", direction="send") == before + 2
     assert metrics.sum(SETUP + "_sum", direction="send") >= PATIENCE_ASKED
     assert metrics.sum(PREFIX + "peer_phase_seconds_total", peer="SLOW", phase="associate") >= 1

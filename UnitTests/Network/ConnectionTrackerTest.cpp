@@ -6,6 +6,7 @@
 #include "Network/RecordedJournal.h"
 #include "Network/WrittenFiles.h"
 
+#include <cerrno>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -200,7 +201,7 @@ namespace OrthancPerf
     EXPECT_TRUE(tracker_.RecogniseOutgoing(
         connection, reinterpret_cast<const std::uint8_t*>(hello.data()), hello.size(), At(1)));
     Write(connection, hello, 1);
-    EXPECT_EQ(AssociationOutcome::Encrypted, Close(connection, 2));
+    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(connection, 2));
   }
 
   TEST_F(ConnectionTrackerTest, TakesTlsForDicomOnAPortThatBecameKnown)
@@ -282,6 +283,57 @@ namespace OrthancPerf
   }
 
   // The sender has fallen silent in the middle of a message
+  TEST_F(ConnectionTrackerTest, TellsWhyOrthancHasNoAssociation)
+  {
+    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    PeerAddress peer;
+    peer.port = 104;
+
+    for (const int error : {ECONNREFUSED, 0, ETIMEDOUT, EHOSTUNREACH})
+    {
+      Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));
+      ConnectionTracker::OnConnectFailed(connection, error);
+      tracker_.OnClosing(connection, At(1));
+    }
+
+    tracker_.OnUnresolved(HashHost("pacs"));
+    tracker_.OnUnresolved(HashHost("database"));
+    std::vector<AssociationOutcome> outcomes;
+
+    for (const FinishedAssociation& association : journal_.Drain(recorder_).associations)
+    {
+      EXPECT_EQ("PACS", association.peer.name);
+      outcomes.push_back(association.outcome);
+    }
+
+    EXPECT_EQ(
+        (std::vector<AssociationOutcome>{
+            AssociationOutcome::Refused, AssociationOutcome::TimedOut, AssociationOutcome::TimedOut,
+            AssociationOutcome::Unreachable, AssociationOutcome::Unresolved}),
+        outcomes);
+  }
+
+  TEST_F(ConnectionTrackerTest, AConnectionThatIsNotUsedIsNoFailure)
+  {
+    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 104}});
+    PeerAddress peer;
+    peer.port = 104;
+    Connection& connection = *tracker_.OnConnecting(7, peer, At(0), HashHost("pacs"));
+    tracker_.OnConnected(connection, At(1));
+    tracker_.OnClosing(connection, At(2));
+    EXPECT_TRUE(journal_.Drain(recorder_).associations.empty());
+  }
+
+  TEST_F(ConnectionTrackerTest, ReadsWhyAnAssociationIsRejected)
+  {
+    Connection& connection = Accept(4242);
+    Read(connection, MakeAssociateRequest(), 1);
+    Write(connection, std::string("\x03\x00\x00\x00\x00\x04\x00\x01", 8), 2);
+    Write(connection, std::string("\x01\x07", 2), 2);
+    EXPECT_EQ(AssociationOutcome::Rejected, Close(connection, 3));
+    EXPECT_EQ("called AE title not recognized", journal_.associations.at(0).rejection);
+  }
+
   TEST_F(ConnectionTrackerTest, TakesAnAbortForNoResponse)
   {
     Connection& connection = Accept(4242);

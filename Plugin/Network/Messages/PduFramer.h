@@ -10,6 +10,10 @@
 
 namespace OrthancPerf
 {
+  // The first bytes behind the header of a PDU: all there are of A-ASSOCIATE-RJ and A-ABORT (DICOM
+  // PS3.8 sections 9.3.4 and 9.3.8)
+  using PduBody = std::array<std::uint8_t, 4>;
+
   // Finds the PDUs (DICOM PS3.8 section 9.3) in one direction of a connection, looking at nothing
   // but their headers and that of their first fragment; what is not DICOM stops it for good. A
   // value; one thread at a time.
@@ -58,6 +62,12 @@ namespace OrthancPerf
       return hasDataSet_;
     }
 
+    // Of the latest PDU
+    const PduBody& GetBody() const noexcept
+    {
+      return body_;
+    }
+
     void ForgetDataSet() noexcept
     {
       hasDataSet_ = false;
@@ -75,6 +85,11 @@ namespace OrthancPerf
       if (offset <= CONTROL_HEADER && CONTROL_HEADER - offset < passed)
       {
         control_ = data[CONTROL_HEADER - offset];
+      }
+
+      for (std::size_t i = 0; i < passed && offset + i < body_.size(); i++)
+      {
+        body_[offset + i] = data[i];
       }
 
       left_ -= static_cast<std::uint32_t>(passed);
@@ -101,6 +116,7 @@ namespace OrthancPerf
     std::uint32_t length_ = 0;
     std::uint32_t left_ = 0;
     std::uint8_t control_ = 0;
+    PduBody body_ = {};
     bool hasDataSet_ = false;
     bool isLost_ = false;
   };
