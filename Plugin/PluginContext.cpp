@@ -3,7 +3,6 @@
 
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
-#include "Metrics/MainFigures.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/CompareResource.h"
 #include "Rest/DashboardResource.h"
@@ -197,6 +196,11 @@ namespace OrthancPerf
 
   void PluginContext::RefreshOrthancMetrics() const
   {
+    const auto set = [this](const std::string& name, auto value)
+    {
+      orthanc_.SetMetric("orthanc_perf_" + name, value);
+    };
+    const TrafficBucket received = totals_.GetReceived();
     std::size_t inFlight = 0;
 
     for (const Origin origin : GetAllOrigins())
@@ -204,16 +208,25 @@ namespace OrthancPerf
       inFlight += tracker_.CountInFlight(origin);
     }
 
-    const MainFigures figures = GetMainFigures(totals_.GetReceived(), inFlight, recentTraffic_);
-
-    for (const auto& [name, count] : figures.counts)
+    for (const Outcome outcome : GetAllOutcomes())
     {
-      orthanc_.SetMetric(name, count);
+      set(ToLabel(outcome) + std::string("_instances"),
+          static_cast<std::int64_t>(received.GetOutcome(outcome)));
     }
 
-    for (const auto& [name, rate] : figures.rates)
+    set("instances_in_flight", static_cast<std::int64_t>(inFlight));
+    set("received_bytes", static_cast<std::int64_t>(received.bytes));
+
+    // Of the last ten seconds
+    const std::vector<WindowSummary> windows = recentTraffic_.Summarize();
+    const WindowSummary& window = windows.front();
+    const TrafficRates rates = window.GetRates(Direction::Receive);
+    set("received_instances_per_second", rates.instances);
+    set("received_bytes_per_second", rates.bytes);
+
+    if (const TrafficBucket& recent = window.directions.front(); recent.areStallsObserved)
     {
-      orthanc_.SetMetric(name, rate);
+      set("stall_seconds_per_second", recent.stallSeconds / ToSeconds(window.covered));
     }
   }
 

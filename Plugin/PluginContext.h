@@ -56,7 +56,8 @@ namespace OrthancPerf
     // Takes up what has ended meanwhile, before anyone looks
     void SettleAtOnce() noexcept;
 
-    // Tells Orthanc's own /tools/metrics-prometheus the main figures
+    // Tells Orthanc's own /tools/metrics-prometheus, which has no labels, the main figures. Their
+    // names are not those of /perf/metrics, so that one Prometheus server can scrape both.
     void RefreshOrthancMetrics() const;
 
     // A callback of Orthanc's ended with an exception; Orthanc goes on as if it had not been called

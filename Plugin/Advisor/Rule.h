@@ -12,10 +12,9 @@
 
 namespace OrthancPerf
 {
-  // What a rule looks at: the whole server, or each peer by itself
+  // What a rule about each peer looks at
   enum class Scope
   {
-    Server,
     Received,  // what peers send to Orthanc
     Sent,      // what Orthanc sends to them
     BothWays   // for what is sent, the finding's identifier ends in "-sending"

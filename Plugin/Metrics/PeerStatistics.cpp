@@ -272,19 +272,14 @@ namespace OrthancPerf
     if (now - latestSetup > LatestTraffic::MAXIMUM_AGE)
     {
       setups.clear();
-      setupCount = 0;
     }
 
-    if (setups.size() < SETUPS_KEPT)
+    if (setups.size() == SETUPS_KEPT)
     {
-      setups.push_back(setup);
-    }
-    else
-    {
-      setups[setupCount % SETUPS_KEPT] = setup;
+      setups.erase(setups.begin());
     }
 
-    setupCount++;
+    setups.push_back(setup);
     latestSetup = now;
   }
 

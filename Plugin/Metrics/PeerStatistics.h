@@ -102,8 +102,7 @@ namespace OrthancPerf
       void Update(const TcpSummary& latest, TimePoint now);
 
       LatestTraffic traffic;
-      std::vector<Duration> setups;  // at most SETUPS_KEPT, in no order
-      std::size_t setupCount = 0;
+      std::vector<Duration> setups;  // at most SETUPS_KEPT, the oldest first
       TimePoint latestSetup;
       AssociationParties parties;
       std::optional<TcpSummary> tcp;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metrics, as the tools of Prometheus' world see them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,16 @@ def test_the_text_format_is_announced(orthanc: OrthancServer) -> None:
 
 
 def test_orthancs_own_metrics_have_the_main_scalars(busy_orthanc: OrthancServer) -> None:
-    assert PREFIX in busy_orthanc.get("/tools/metrics-prometheus").text
+    text = busy_orthanc.get("/tools/metrics-prometheus").text
+    own = dict(re.findall(rf"^{PREFIX}(\w+) (\S+)", text, re.MULTILINE))
+    metrics = scrape(busy_orthanc)
+    for outcome in ("stored", "failed", "discarded"):
+        assert float(own[f"{outcome}_instances"]) == metrics.sum(INSTANCES, outcome=outcome)
+    assert float(own["received_bytes"]) == metrics.sum(PREFIX + "ingest_bytes_total")
+    assert float(own["instances_in_flight"]) == 0
+    assert float(own["received_instances_per_second"]) > 0
+    assert float(own["received_bytes_per_second"]) > 0
+    assert float(own["stall_seconds_per_second"]) >= 0
 
 
 def test_prometheus_scrapes_and_answers_a_query_of_each_family(

@@ -131,7 +131,7 @@ namespace OrthancPerf
   TEST_F(HistoryTest, KeepsADayOfMinutes)
   {
     Receive(7);
-    now_ += 25 * 3600;
+    now_ += UnixSeconds{25} * 3600;
     const HistoryExcerpt excerpt = Read(HistoryResolution::Minute);
     EXPECT_EQ(1439U, excerpt.points.size());
     EXPECT_EQ(START + 3600 + 60, excerpt.begin);
