@@ -100,7 +100,7 @@ namespace OrthancPerf
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_,
                             [this](BackgroundThread::Work work)
-                            { Post(asking_, "WatchingHealth", std::move(work)); }))
+                            { Post(checking_, "WatchingHealth", std::move(work)); }))
   {
     SetDestinations(server_.destinations);
 
@@ -148,6 +148,7 @@ namespace OrthancPerf
     };
     working_.Post([name] { name("PERF-BACKGROUND"); });
     asking_.Post([name] { name("PERF-STORE"); });
+    checking_.Post([name] { name("PERF-HEALTH"); });
     Repeat(working_, "Housekeeping", HOUSEKEEPING_PERIOD,
            [this]
            {
@@ -191,6 +192,7 @@ namespace OrthancPerf
     tuner_.GetAdmission().Stop();
     transcoding_.Stop();
     asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
+    checking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
   }
 
 

@@ -180,7 +180,8 @@ namespace OrthancPerf
     Advisor advisor_;
     HealthWatch health_;
     RestRouter router_;
-    BackgroundThread working_;  // for work that ends soon; until Orthanc has closed its servers
-    BackgroundThread asking_;   // for questions that Orthanc answers when its database does
+    BackgroundThread working_;   // for work that ends soon; until Orthanc has closed its servers
+    BackgroundThread asking_;    // for questions that Orthanc answers when its database does
+    BackgroundThread checking_;  // the same, for /perf/health, which must not queue behind those
   };
 }

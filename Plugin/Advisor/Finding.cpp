@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Finding.h"
 
+#include "Ingest/Clock.h"
+
 namespace OrthancPerf
 {
   namespace
   {
+    // Seconds since 1970
+    Json::Value ToMoment(std::int64_t seconds)
+    {
+      return FormatMoment(std::chrono::system_clock::from_time_t(seconds));
+    }
+
+
     Json::Value ToJson(const Cost& cost)
     {
       Json::Value json;
@@ -45,7 +54,7 @@ namespace OrthancPerf
     json["Evidence"] = finding.evidence;
     json["Cost"] = ToJson(finding.cost);
     json["Remedy"] = ToJson(finding.remedy);
-    json["Since"] = static_cast<Json::Int64>(finding.since);
+    json["Since"] = ToMoment(finding.since);
     return json;
   }
 
@@ -61,8 +70,8 @@ namespace OrthancPerf
     }
 
     json["Title"] = record.title;
-    json["Begin"] = static_cast<Json::Int64>(record.begin);
-    json["End"] = record.end ? Json::Value(static_cast<Json::Int64>(*record.end)) : Json::Value();
+    json["Begin"] = ToMoment(record.begin);
+    json["End"] = record.end ? ToMoment(*record.end) : Json::Value();
     return json;
   }
 }

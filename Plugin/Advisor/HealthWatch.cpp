@@ -12,7 +12,8 @@ namespace OrthancPerf
   struct HealthWatch::State
   {
     Part part;
-    std::optional<TimePoint> askedAt = {};  // and not answered yet
+    std::optional<TimePoint> askedAt = {};   // and not answered yet
+    std::optional<TimePoint> missedAt = {};  // by the first look that waited for it in vain
     std::optional<TimePoint> answeredAt = {};
     std::string problem = {};  // by the latest answer
 
@@ -22,6 +23,21 @@ namespace OrthancPerf
       constexpr Duration SOON = std::chrono::seconds(1);
       const Duration period = problem.empty() ? part.period : std::min(SOON, part.period);
       return !askedAt && (!answeredAt || now - *answeredAt >= period);
+    }
+
+    // The problem of a part that has yet to answer; empty: it may still be merely slow
+    std::string FindProblem(TimePoint lookedAt, TimePoint now, Duration longest) const
+    {
+      const bool isRecent = answeredAt && now - *answeredAt < part.period + longest;
+      const bool isSecondLook = missedAt && *missedAt < lookedAt;
+
+      if (now - *askedAt >= longest || (isSecondLook && !isRecent && problem.empty()))
+      {
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(now - *askedAt);
+        return "no answer for " + std::to_string(seconds.count()) + " s";
+      }
+
+      return problem;
     }
   };
 
@@ -45,7 +61,7 @@ namespace OrthancPerf
   }
 
 
-  std::vector<HealthWatch::Problem> HealthWatch::Look(Duration patience)
+  HealthWatch::Health HealthWatch::Look(Duration patience)
   {
     std::unique_lock<std::mutex> lock(states_->mutex);
     const TimePoint begin = Clock::now();
@@ -70,17 +86,29 @@ namespace OrthancPerf
                                });
 
     const TimePoint now = Clock::now();
-    std::vector<Problem> problems;
+    Health health;
 
-    for (const State& state : states_->all)
+    for (State& state : states_->all)
     {
-      if (const std::string problem = FindProblem(state, now); !problem.empty())
+      const std::string problem =
+          state.askedAt ? state.FindProblem(begin, now, longest_) : state.problem;
+
+      if (!problem.empty())
       {
-        problems.push_back({state.part.name, problem});
+        health.problems[state.part.name] = problem;
+      }
+      else if (state.askedAt)
+      {
+        health.waiting.push_back(state.part.name);
+      }
+
+      if (state.askedAt && !state.missedAt)
+      {
+        state.missedAt = now;
       }
     }
 
-    return problems;
+    return health;
   }
 
 
@@ -90,6 +118,7 @@ namespace OrthancPerf
     {
       const std::lock_guard<std::mutex> lock(states->mutex);
       state.askedAt.reset();
+      state.missedAt.reset();
       state.answeredAt = Clock::now();
       state.problem = problem;
       states->answered.notify_all();
@@ -105,17 +134,4 @@ namespace OrthancPerf
     }
   }
 
-
-  std::string HealthWatch::FindProblem(const State& state, TimePoint now) const
-  {
-    if (state.askedAt && now - *state.askedAt >= longest_)
-    {
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - *state.askedAt);
-      return "no answer for " + std::to_string(seconds.count()) + " s";
-    }
-
-    const bool isKnown = state.answeredAt &&
-                         (!state.askedAt || now - *state.answeredAt < state.part.period + longest_);
-    return isKnown || !state.problem.empty() ? state.problem : "not known yet";
-  }
 }

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,9 @@ namespace OrthancPerf
   // Whether this server can store, for a load balancer: asks the database and the disks, and
   // reports what they last answered. They are asked only while somebody looks, each on another
   // thread, so that Look answers at once though they hang.
+  //
+  // A part that is merely slow is no problem. It becomes one if it has no recent answer and two
+  // looks in a row waited for it in vain, or if it is silent for "longest".
   //
   // Owned by the plugin's context; any thread may call it. Answers may come when it is gone.
   class HealthWatch
@@ -30,10 +34,10 @@ namespace OrthancPerf
       std::function<void(const Answer&)> ask;  // returns at once; may throw std::exception
     };
 
-    struct Problem
+    struct Health
     {
-      std::string part;
-      std::string text;
+      std::map<std::string, std::string> problems;  // by part: what is wrong
+      std::vector<std::string> waiting;             // parts that were asked and have yet to answer
     };
 
     // Who has not answered for so long does not: a database or a disk may be busy for some seconds,
@@ -42,17 +46,15 @@ namespace OrthancPerf
 
     explicit HealthWatch(const std::vector<Part>& parts, Duration longest = LONGEST);
 
-    // What is wrong. Has asked whom it is time to ask, each once at a time, and waits for the
-    // answers for so long at most. What was never answered is a problem, too, and what was so long
-    // ago that it is no longer believed, where nobody has looked since.
-    std::vector<Problem> Look(Duration patience);
+    // Asks each part whose answer is no longer fresh, once at a time, and waits for the answers for
+    // so long at most.
+    Health Look(Duration patience);
 
   private:
     struct State;
     struct States;
 
     void Ask(State& state);
-    std::string FindProblem(const State& state, TimePoint now) const;
 
     const Duration longest_;
     const std::shared_ptr<States> states_;  // shared with those who are to answer

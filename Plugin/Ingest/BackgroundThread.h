@@ -17,9 +17,9 @@ namespace OrthancPerf
   //   thread.Repeat(std::chrono::seconds(5), [&] { advisor.Advise(); });
   //   thread.Post([&] { answer.Set(orthanc.ListJobTypes()); });
   //
-  // The plugin's context owns two. One is for work that ends soon. The other is for questions to
-  // Orthanc that wait for its database: one that hangs holds up the next, so a caller that needs
-  // an answer waits for it with a timeout.
+  // The plugin's context owns three. One is for work that ends soon. The others are for questions
+  // to Orthanc that wait for its database: one that hangs holds up the next, so a caller that needs
+  // an answer waits for it with a timeout. Health has its own, as /statistics takes long.
   //
   // Work must not throw. Any thread may call anything. The destructor waits for work under way and
   // drops the rest.

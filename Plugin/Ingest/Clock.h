@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace OrthancPerf
 {
@@ -18,6 +20,14 @@ namespace OrthancPerf
     using WallClock = std::chrono::system_clock;
     return WallClock::now() - std::chrono::duration_cast<WallClock::duration>(Clock::now() - time);
   }
+
+  // "20261121T104736.114303": UTC in ISO 8601 basic format with microseconds, as Orthanc writes the
+  // times of its jobs and of /tools/now
+  std::string FormatMoment(std::chrono::system_clock::time_point moment);
+
+  // The reverse. The fraction may be missing. Nothing: the text has another form, or is beyond the
+  // clock, which ends in the year 2262.
+  std::optional<std::chrono::system_clock::time_point> ParseMoment(const std::string& text);
 
   inline double ToSeconds(Duration duration)
   {

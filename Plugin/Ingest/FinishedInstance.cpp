@@ -10,7 +10,7 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ORIGIN_COUNT> ORIGIN_LABELS = {
-        "Unknown", "DicomProtocol", "RestApi", "Plugin", "Lua", "WebDav"};
+        "Unknown", "DicomProtocol", "RestApi", "Plugins", "Lua", "WebDav"};
 
     constexpr std::array<const char*, OUTCOME_COUNT> OUTCOME_LABELS = {"stored", "discarded",
                                                                        "failed"};

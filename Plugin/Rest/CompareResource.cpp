@@ -169,13 +169,18 @@ namespace OrthancPerf
         const std::vector<std::string> instances = ChooseInstances(request);
         latest_ = host_.Submit(MakeJob(request, instances), request.priority);
 
-        Json::Value answer;
-        answer["ID"] = latest_;
-        answer["Path"] = "/jobs/" + latest_;
-        return AnswerJson(answer);
+        return AnswerJson(DescribeLatest());
       }
 
     private:
+      Json::Value DescribeLatest() const
+      {
+        Json::Value json;
+        json["ID"] = latest_;
+        json["Path"] = "/jobs/" + latest_;
+        return json;
+      }
+
       CompareRequest Read(const std::string& body) const
       {
         std::vector<std::string> names;
@@ -213,13 +218,11 @@ namespace OrthancPerf
       {
         if (!latest_.empty() && host_.IsUnfinished(latest_))
         {
-          Json::Value body;
-          body["Error"] = "Another comparison is under way: wait for it, or cancel it by POST "
+          throw RestError(409,
+                          "Another comparison is under way: wait for it, or cancel it by POST "
                           "/jobs/" +
-                          latest_ + "/cancel";
-          body["ID"] = latest_;
-          body["Path"] = "/jobs/" + latest_;
-          throw RestError::WithBody(409, body);
+                              latest_ + "/cancel",
+                          DescribeLatest());
         }
       }
 

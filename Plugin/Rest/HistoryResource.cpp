@@ -9,18 +9,18 @@ namespace OrthancPerf
 {
   namespace
   {
-    // The end of the year 9999, beyond which no clock goes
-    constexpr std::uint64_t LATEST = 253402300799;
-
-
-    // The clock counts nanoseconds, which end in the year 2262
-    std::chrono::system_clock::time_point ToMoment(UnixSeconds time)
+    // Points begin with a second. 0: all of them
+    UnixSeconds GetSince(const RestRequest& request)
     {
-      using std::chrono::seconds;
-      using std::chrono::system_clock;
+      const std::optional<std::string> text = GetArgument(request, "since");
+      const auto moment = ParseMoment(text.value_or("19700101T000000"));
 
-      const auto end = std::chrono::duration_cast<seconds>(system_clock::duration::max());
-      return system_clock::time_point(std::min(seconds(time), end));
+      if (!moment)
+      {
+        throw MakeArgumentError("since", *text, "a moment in UTC such as 20261121T104736");
+      }
+
+      return std::chrono::ceil<std::chrono::seconds>(moment->time_since_epoch()).count();
     }
 
 
@@ -119,11 +119,8 @@ namespace OrthancPerf
 
     Json::Value Describe(const TuningChange& change)
     {
-      using std::chrono::seconds;
-
       Json::Value json;
-      json["Time"] = static_cast<Json::Int64>(
-          std::chrono::duration_cast<seconds>(change.time.time_since_epoch()).count());
+      json["Time"] = ToJson(change.time);
       json["Change"] = change.change;
       json["Undo"] = change.undo;
       json["By"] = Describe(change.author);
@@ -136,13 +133,12 @@ namespace OrthancPerf
   {
     const auto get = [&history, &changes](const RestRequest& request)
     {
-      const std::uint64_t since = GetInteger(request, "since", LATEST).value_or(0);
-      const HistoryExcerpt excerpt =
-          history.Read(GetResolution(request), static_cast<UnixSeconds>(since));
+      const HistoryExcerpt excerpt = history.Read(GetResolution(request), GetSince(request));
+      const auto begin = std::chrono::system_clock::from_time_t(excerpt.begin);
 
       Json::Value answer;
       answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
-      answer["Begin"] = static_cast<Json::Int64>(excerpt.begin);
+      answer["Begin"] = ToJson(begin);
       answer["Receive"] = Describe(excerpt, Direction::Receive);
       answer["Send"] = Describe(excerpt, Direction::Send);
       answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
@@ -153,9 +149,8 @@ namespace OrthancPerf
                                          { return Json::Value(point.budgetWaiting); });
       answer["BudgetWaited"] = ListJson(excerpt.points, [](const HistoryPoint& point)
                                         { return Json::Value(point.budgetWaited); });
-      answer["TuningChanges"] =
-          ListJson(changes.GetSince(ToMoment(excerpt.begin)),
-                   [](const TuningChange& change) { return Describe(change); });
+      answer["TuningChanges"] = ListJson(changes.GetSince(begin), [](const TuningChange& change)
+                                         { return Describe(change); });
       return AnswerCompactJson(answer);
     };
 

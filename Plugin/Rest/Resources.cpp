@@ -33,18 +33,19 @@ namespace OrthancPerf
   {
     const auto get = [&watch](const RestRequest&)
     {
-      const std::vector<HealthWatch::Problem> problems = watch.Look(PATIENCE);
+      const HealthWatch::Health health = watch.Look(PATIENCE);
 
       Json::Value answer;
-      answer["Healthy"] = problems.empty();
+      answer["Healthy"] = health.problems.empty();
       answer["Problems"] = Json::objectValue;
+      answer["Waiting"] = ListJson(health.waiting, [](const std::string& part) { return part; });
 
-      for (const HealthWatch::Problem& problem : problems)
+      for (const auto& [part, problem] : health.problems)
       {
-        answer["Problems"][problem.part] = problem.text;
+        answer["Problems"][part] = problem;
       }
 
-      return AnswerJson(answer, problems.empty() ? 200 : UNAVAILABLE);
+      return AnswerJson(answer, health.problems.empty() ? 200 : UNAVAILABLE);
     };
 
     router.Register("/perf/health", HttpMethod::Get,

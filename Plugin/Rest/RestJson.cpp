@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestJson.h"
 
-#include <array>
 #include <cctype>
-#include <ctime>
 
 namespace OrthancPerf
 {
-  Json::Value ToJson(std::chrono::system_clock::time_point moment)
-  {
-    using std::chrono::microseconds;
-
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(moment);
-    const auto fraction =
-        std::chrono::duration_cast<microseconds>(moment.time_since_epoch()) % microseconds(1000000);
-
-    std::tm utc = {};
-    gmtime_r(&seconds, &utc);
-
-    std::array<char, 32> day = {};
-    const std::size_t length = std::strftime(day.data(), day.size(), "%Y%m%dT%H%M%S", &utc);
-
-    const std::string micros = std::to_string(1000000 + fraction.count()).substr(1);
-    return std::string(day.data(), length) + "." + micros;
-  }
-
-
   Json::Value ToJson(const PhaseDurations& phases)
   {
     Json::Value json = Json::objectValue;

@@ -25,8 +25,10 @@ namespace OrthancPerf
     return ToSeconds(duration);
   }
 
-  // "20261121T104736", as in Orthanc's own answers (ISO 8601 basic format), with microseconds
-  Json::Value ToJson(std::chrono::system_clock::time_point moment);
+  inline Json::Value ToJson(std::chrono::system_clock::time_point moment)
+  {
+    return FormatMoment(moment);
+  }
 
   // The observed phases by their keys: {"Receive": 0.003, "Commit": 0.004}
   Json::Value ToJson(const PhaseDurations& phases);

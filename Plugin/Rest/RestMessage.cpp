@@ -9,6 +9,7 @@
 #include <boost/archive/iterators/transform_width.hpp>
 
 #include <charconv>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -38,13 +39,6 @@ namespace OrthancPerf
       {
         return {};
       }
-    }
-
-    Json::Value MakeErrorBody(const std::string& message)
-    {
-      Json::Value body;
-      body["Error"] = message;
-      return body;
     }
   }
 
@@ -107,23 +101,20 @@ namespace OrthancPerf
     return {200, contentType, text};
   }
 
-  RestError::RestError(int status, const std::string& message) :
-    RestError(status, message, MakeErrorBody(message))
-  {
-  }
-
-
-  RestError RestError::WithBody(int status, const Json::Value& body)
-  {
-    return RestError(status, body["Error"].asString(), body);
-  }
-
-
-  RestError::RestError(int status, const std::string& message, const Json::Value& body) :
+  RestError::RestError(int status, const std::string& message, Json::Value details) :
     std::runtime_error(message),
     status_(status),
-    body_(body)
+    details_(std::move(details))
   {
+  }
+
+
+  RestAnswer RestError::ToAnswer() const
+  {
+    Json::Value body = details_;
+    body["Message"] = what();
+    body["HttpStatus"] = status_;
+    return AnswerJson(body, status_);
   }
 
 

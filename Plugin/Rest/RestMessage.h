@@ -61,32 +61,20 @@ namespace OrthancPerf
   RestAnswer AnswerCompactJson(const Json::Value& value);
   RestAnswer AnswerText(const std::string& text, const std::string& contentType);
 
-  // A request that cannot be served: the status and a JSON body that says why. Thrown by the
-  // resources, answered by the router.
+  // A request that cannot be served: the status, what is wrong in one sentence, and further keys of
+  // the JSON body. Thrown by the resources, answered by the router.
   class RestError : public std::runtime_error
   {
   public:
-    // The body is {"Error": message}
-    RestError(int status, const std::string& message);
+    RestError(int status, const std::string& message,
+              Json::Value details = Json::Value(Json::objectValue));
 
-    // The body has at least the key "Error"
-    static RestError WithBody(int status, const Json::Value& body);
-
-    int GetStatus() const
-    {
-      return status_;
-    }
-
-    const Json::Value& GetBody() const
-    {
-      return body_;
-    }
+    // The names are those of Orthanc's own errors: {"Message": …, "HttpStatus": …}, and the details
+    RestAnswer ToAnswer() const;
 
   private:
-    RestError(int status, const std::string& message, const Json::Value& body);
-
     int status_;
-    Json::Value body_;
+    Json::Value details_;
   };
 
   // An argument of the query string that the route does not have: names the nearest known

@@ -45,15 +45,15 @@ namespace OrthancPerf
     }
     catch (const SettingError& error)
     {
-      return AnswerJson(error.ToJson(), 400);
+      return RestError(400, error.what(), error.ToJson()).ToAnswer();
     }
     catch (const RestError& error)
     {
-      return AnswerJson(error.GetBody(), error.GetStatus());
+      return error.ToAnswer();
     }
     catch (const std::exception& error)
     {
-      return AnswerJson(RestError(500, error.what()).GetBody(), 500);
+      return RestError(500, error.what()).ToAnswer();
     }
   }
 

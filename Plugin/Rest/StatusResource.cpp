@@ -98,6 +98,14 @@ namespace OrthancPerf
         keys.append("DicomSockets.TcpQuickAck");
       }
 
+      const std::string congestionControl = sources.tuning.Get()->dicomSockets.congestionControl;
+
+      if (!congestionControl.empty() &&
+          sources.tuner.GetTrial().inForce.congestionControl != congestionControl)
+      {
+        keys.append("DicomSockets.CongestionControl");
+      }
+
       if (!sources.transcoding.getProblem().empty())
       {
         keys.append("IngestTranscoding.TransferSyntax");

@@ -4,6 +4,7 @@
 #include "Advisor/StorageTrial.h"
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -44,9 +45,24 @@ namespace OrthancPerf
                        "\": is its plugin loaded, and \"EnableIndex\" true?"
                  : std::string();
     };
+    // An answer that is lost would be waited for until Orthanc ends. This text needs no memory.
     const auto askDatabase = [findProblem, post](const HealthWatch::Answer& answer)
     {
-      post([findProblem, answer] { answer(findProblem()); });
+      post(
+          [findProblem, answer]
+          {
+            std::string problem = "no memory left";
+
+            try
+            {
+              problem = findProblem();
+            }
+            catch (const std::bad_alloc&)
+            {
+            }
+
+            answer(problem);
+          });
     };
     const auto tryImages = [&sources, &images](const HealthWatch::Answer& answer)
     {

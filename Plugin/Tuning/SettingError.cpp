@@ -30,7 +30,6 @@ namespace OrthancPerf
   Json::Value SettingError::ToJson() const
   {
     Json::Value json(Json::objectValue);
-    json["Error"] = what();
     json["Key"] = key_;
     json["Found"] = found_;
     json["Allowed"] = allowed_;

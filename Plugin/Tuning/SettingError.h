@@ -9,8 +9,8 @@
 namespace OrthancPerf
 {
   // A configuration or a tuning document that cannot be accepted: which key, what was found there,
-  // and what is allowed. The REST API answers 400 with ToJson(), the start of Orthanc fails with
-  // the one line of what(). Everything in it is printable and short, whatever the input was.
+  // and what is allowed. The REST API answers 400 with what() and ToJson(), the start of Orthanc
+  // fails with the one line of what(). All in it is printable and short, whatever the input was.
   class SettingError : public std::runtime_error
   {
   public:
@@ -39,7 +39,7 @@ namespace OrthancPerf
       return allowed_;
     }
 
-    // {"Error", "Key", "Found", "Allowed"}, all of them strings
+    // {"Key", "Found", "Allowed"}, all of them strings
     Json::Value ToJson() const;
 
   private:

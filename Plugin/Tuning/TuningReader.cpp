@@ -7,6 +7,8 @@
 #include "Tuning/UnknownKeys.h"
 #include "Tuning/WritableSyntax.h"
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <algorithm>
 
 namespace OrthancPerf
@@ -30,6 +32,7 @@ namespace OrthancPerf
         {
           if (std::find(sections.begin(), sections.end(), name) == sections.end())
           {
+            RefuseWrapper(name, document[name]);
             ReportUnknownKey(GetTuningPaths(path), path, name, document[name], warnings);
           }
           else
@@ -44,6 +47,16 @@ namespace OrthancPerf
         }
 
         return canonical;
+      }
+
+      // In a patch: as the configuration has it
+      void RefuseWrapper(const std::string& name, const Json::Value& value) const
+      {
+        if (warnings == nullptr && (name == "Perf" || name == "Tuning"))
+        {
+          throw SettingError("Leave out \"" + name + "\": a change begins with its sections", name,
+                             Describe(value), boost::algorithm::join(GetTuningSections(), ", "));
+        }
       }
 
       // Reads a part of the document

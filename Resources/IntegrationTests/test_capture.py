@@ -4,7 +4,6 @@
 import math
 import statistics
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from conftest import MakeSeries
 from harness.capture import Turn, capture, find_obstacle, read_turns
 from harness.images import Image
 from harness.metrics import scrape_when_counted
-from harness.orthanc import OrthancServer
+from harness.orthanc import OrthancServer, read_moment
 from harness.senders import store_timed
 
 COUNT = 10
@@ -33,8 +32,7 @@ pytestmark = pytest.mark.alone
 
 def get_times(instance: dict[str, Any]) -> tuple[float, float, float]:
     """When the first and the last byte of the request, and the last of the response, went by."""
-    finished = datetime.strptime(instance["FinishedAt"], "%Y%m%dT%H%M%S.%f").replace(tzinfo=UTC)
-    end = finished.timestamp()
+    end = read_moment(instance["FinishedAt"])
     begin = end - instance["Duration"]
     return begin, begin + instance["Phases"]["Receive"], end
 

@@ -240,7 +240,7 @@ def test_a_report_has_nothing_to_compare(orthanc: OrthancServer) -> None:
     answer = post(orthanc, Resource=report)
     assert answer.status_code == 400
     assert answer.json()["Key"] == "Resource"
-    assert "no pixel data" in answer.json()["Error"]
+    assert "no pixel data" in answer.json()["Message"]
 
 
 def test_an_unknown_resource_is_404(orthanc: OrthancServer, make_series: MakeSeries) -> None:
@@ -248,7 +248,7 @@ def test_an_unknown_resource_is_404(orthanc: OrthancServer, make_series: MakeSer
     for resource in [NO_RESOURCE, orthanc.get_json("/studies")[0]]:
         answer = post(orthanc, Resource=resource)
         assert answer.status_code == 404
-        assert resource in answer.json()["Error"]
+        assert resource in answer.json()["Message"]
 
 
 @pytest.mark.parametrize(

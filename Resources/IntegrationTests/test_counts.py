@@ -78,7 +78,7 @@ class Traffic:
 
     def store_over_web(self, images: list[Image]) -> None:
         clients.store_over_web(self.server, images)
-        self._note_all("Plugin", images)
+        self._note_all("Plugins", images)
 
     def _note_all(self, origin: str, images: list[Image]) -> None:
         for image in images:
@@ -114,7 +114,7 @@ def metrics(traffic: Traffic) -> Metrics:
 
 def test_the_clients_saw_every_kind_of_outcome(traffic: Traffic) -> None:
     assert traffic.instances["DicomProtocol", "stored"] == 200
-    assert traffic.instances["Plugin", "stored"] == 200
+    assert traffic.instances["Plugins", "stored"] == 200
     assert traffic.instances["RestApi", "stored"] > 400 + 50
     assert traffic.instances["RestApi", "discarded"] == 10
     assert traffic.instances["RestApi", "failed"] > 10

@@ -283,7 +283,7 @@ def look_for_failures(patient: Patient, answers: Counter[Answer]) -> None:
     assert wait_until(lambda: patient.count("failed") == DURING), patient.count("failed")
     assert patient.count("failed", origin="DicomProtocol") == BY_CSTORE
     assert patient.count("failed", origin="RestApi") == BY_HTTP
-    assert patient.count("failed", origin="Plugin") == BY_STOW
+    assert patient.count("failed", origin="Plugins") == BY_STOW
     assert patient.count_more(PEER_INSTANCES, peer=TITLE) == BY_CSTORE
     reasons = patient.list_reasons()
     assert all(reason.endswith(STORAGE_FAILED) for reason in reasons), reasons
@@ -314,7 +314,7 @@ def look_for_waiting(patient: Patient, answers: Counter[Answer]) -> None:
     metrics = scrape(patient.server)
     assert metrics.sum(IN_FLIGHT, origin="DicomProtocol") == BY_CSTORE
     assert metrics.sum(IN_FLIGHT, origin="RestApi") == BY_HTTP
-    assert metrics.sum(IN_FLIGHT, origin="Plugin") == BY_STOW
+    assert metrics.sum(IN_FLIGHT, origin="Plugins") == BY_STOW
     assert metrics.sum(OPEN, peer=TITLE) == BY_CSTORE
 
     def find_stuck() -> Json:

@@ -148,6 +148,13 @@ def test_one_that_cannot_store_is_named(tmp_path: Path) -> None:
             assert run(path, words)[::2] == (2, said)
 
 
+def test_one_that_only_waits_for_an_answer_is_well(tmp_path: Path) -> None:
+    health = {"Healthy": True, "Problems": {}, "Waiting": ["Storage"]}
+    with serve({"/perf/advice": [], "/perf/health": health}) as url:
+        path = write_fleet(tmp_path, {"server": url})
+        assert run(path, "findings") == (0, "", "")
+
+
 def test_findings_are_those_of_all_servers(fleet: Fleet, pair: Path) -> None:
     advice.find(fleet["orthanc-b"], "http-tcp-no-delay")
     code, document = run_json(pair, "findings")
@@ -214,6 +221,20 @@ def test_a_change_that_the_next_start_will_undo_is_an_error(
     with limit_files(server.pid, 0):
         code, table, errors = run(path, "tuning", "set", '{"DicomSockets": {"Preset": "tuned"}}')
     assert code == 2 and '"tuned"' in table and "not saved" in errors
+
+
+@pytest.mark.usefixtures("pair")
+def test_a_change_is_told_though_the_status_after_it_fails(fleet: Fleet, tmp_path: Path) -> None:
+    with serve({"/perf/tuning": {"DicomSockets": {"Preset": "stock"}}}) as url:
+        servers = {"server": url, "orthanc-a": fleet["orthanc-a"].url}
+        code, table, errors = run(
+            write_fleet(tmp_path, servers, user="alice"), "tuning", "set", STOCK
+        )
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "server: in force; whether it is saved" in errors
+    # The next server is not left out
+    assert re.search(r"(?m)^server +nothing: it was so$", table)
+    assert re.search(r"(?m)^orthanc-a +.*DicomSockets.TcpNoDelay = false", table)
 
 
 # ---- What servers do instead

@@ -101,7 +101,7 @@ def test_a_foreign_page_changes_nothing(
 ) -> None:
     answer = tuned.request(method, path, data=body, headers=headers)
     assert answer.status_code == 403
-    assert "page" in answer.json()["Error"]
+    assert "page" in answer.json()["Message"]
     assert is_as_it_was(tuned)
 
 

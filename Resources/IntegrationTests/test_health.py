@@ -4,6 +4,7 @@
 import json
 import shutil
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -26,10 +27,20 @@ from harness.faults import (
 from harness.haproxy import HaProxyServer
 from harness.metrics import wait_until
 from harness.orthanc import ORTHANC, Json, OrthancServer, find_free_port
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 
 PATIENCE = 120.0  # seconds, of a test on a machine that is busy with other things
 
 NOBODY = 65534  # Debian's
+
+LONGEST = 15  # seconds, after which silence is a problem
+
+# Orthanc's plugin reads the sum of all sizes (key 0) for /statistics alone
+SLOW_STATISTICS = """
+ALTER TABLE GlobalIntegers RENAME TO Integers;
+CREATE VIEW GlobalIntegers AS SELECT * FROM Integers WHERE key <> 0 OR pg_sleep(25) IS NOT NULL
+"""
+SLEEPING = "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
 # What one look may take, however long database and disk do
 ANSWER_SECONDS = 30
@@ -95,6 +106,22 @@ def test_it_says_what_is_broken_and_when_it_is_well_again(
         assert wait_until(lambda: is_well(server), PATIENCE)
         ((status, _),) = upload(server, [images[1].read_bytes()])
         assert status == 200
+        server.stop()
+
+
+@pytest.mark.skipif(bool(LostDatabase.obstacle), reason=str(LostDatabase.obstacle))
+def test_it_does_not_queue_behind_the_statistics(start_orthanc: StartOrthanc, plugin: Path) -> None:
+    """Which the plugin asks for once a minute, and which take long where there is much."""
+    with PostgreSqlServer() as database:
+        options = database.get_options(connections=4)
+        server = start_orthanc(plugins=[plugin, POSTGRESQL_PLUGIN], options=options)
+        assert wait_until(lambda: is_well(server), PATIENCE)
+        database.query(SLOW_STATISTICS)
+        assert wait_until(lambda: database.query(SLEEPING) != [["0"]], PATIENCE)
+        for _ in range(LONGEST + 5):
+            assert is_well(server), look(server)
+            time.sleep(1)
+        assert wait_until(lambda: database.query(SLEEPING) == [["0"]], PATIENCE)
         server.stop()
 
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import MakeSeries
 from harness.clients import store, upload
 from harness.metrics import wait_until
-from harness.orthanc import Json, OrthancServer
+from harness.orthanc import Json, OrthancServer, read_moment, write_moment
 from harness.senders import associate
 from harness.tuning import tune_sockets
 
@@ -56,7 +56,8 @@ def test_the_seconds_add_up_to_what_was_sent(
     assert set(received["Phases"]) == set(window["Phases"])
 
     # They lie where they were sent; the last ones are taken up a little later
-    seconds = [history["Begin"] + i for i, count in enumerate(received["Instances"]) if count]
+    start = read_moment(history["Begin"])
+    seconds = [start + i for i, count in enumerate(received["Instances"]) if count]
     assert begin - 1 < min(seconds) <= max(seconds) < end + 2
 
 
@@ -64,15 +65,16 @@ def test_a_reader_that_goes_on_misses_nothing_and_gets_nothing_twice(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
     contents = [image.read_bytes() for image in make_series("history", COUNT)]
-    since = 0
+    since = 0.0
     seen: list[int] = []
 
     def read_on() -> int:
         nonlocal since
-        history = get_history(orthanc, since=since)
+        history = get_history(orthanc, since=write_moment(since))
         counts = history["Receive"]["Instances"]
-        assert since == 0 or not counts or history["Begin"] == since
-        since = history["Begin"] + len(counts)
+        begin = read_moment(history["Begin"])
+        assert since == 0 or not counts or begin == since
+        since = begin + len(counts)
         seen.extend(counts)
         return sum(seen)
 
@@ -86,7 +88,7 @@ def test_a_reader_that_goes_on_misses_nothing_and_gets_nothing_twice(
 
 
 def test_changes_of_the_tuning_and_open_associations_are_told(orthanc: OrthancServer) -> None:
-    before = int(time.time())
+    before = time.time()
     tune_sockets(orthanc, TcpNoDelay=False)
     association = associate(orthanc)
     try:
@@ -99,7 +101,7 @@ def test_changes_of_the_tuning_and_open_associations_are_told(orthanc: OrthancSe
     assert change["Change"]["DicomSockets"]["TcpNoDelay"] is False
     orthanc.request("PUT", "/perf/tuning", json=change["Undo"]).raise_for_status()
     assert orthanc.get_json("/perf/tuning")["DicomSockets"]["Preset"] == "tuned"
-    assert before <= change["Time"] <= time.time()
+    assert before <= read_moment(change["Time"]) <= time.time()
 
 
 @pytest.mark.parametrize(

@@ -420,7 +420,7 @@ def test_wrong_values_are_refused_and_change_nothing(orthanc: OrthancServer) -> 
         assert answer.status_code == 400, (key, value)
         error = answer.json()
         assert error["Key"] == f"Memory.{key}", (key, value)
-        assert error["Error"] and error["Allowed"]
+        assert error["Message"] and error["Allowed"]
     assert orthanc.get_json(TUNING) == before
     assert get_memory(orthanc)["IngestBudget"] == BUDGET
 

@@ -139,7 +139,8 @@ def test_a_missing_hook_is_reported_as_described(
 def test_a_path_that_is_not_described_is_404(busy_orthanc: OrthancServer, path: str) -> None:
     response = busy_orthanc.get(path)
     assert response.status_code == 404
-    assert set(response.json()) == {"Error"}
+    # As Orthanc's own errors
+    assert response.json() == {"Message": "No such route; GET /perf lists all", "HttpStatus": 404}
 
 
 def test_a_method_that_is_not_described_is_405(

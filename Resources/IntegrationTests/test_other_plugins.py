@@ -51,7 +51,7 @@ def test_instances_are_still_counted(
     assert counts == {
         ("DicomProtocol", "stored"): 5,
         ("RestApi", "stored"): 10,
-        ("Plugin", "stored"): 5,
+        ("Plugins", "stored"): 5,
     }
 
 
@@ -85,15 +85,15 @@ def test_what_another_plugin_uploads_when_it_is_told_of_an_instance(
         clients.upload(orthanc, [outer.read_bytes()])
     counts = scrape_when_counted(orthanc, 2).group(INSTANCES, "origin", "outcome")
     origin = "DicomProtocol" if way == "C-STORE" else "RestApi"
-    assert counts == {(origin, "stored"): 1, ("Plugin", "stored"): 1}
+    assert counts == {(origin, "stored"): 1, ("Plugins", "stored"): 1}
     found = {entry["Origin"]: entry for entry in orthanc.get_json("/perf/instances")}
     assert {name: entry["ID"] for name, entry in found.items()} == {
         origin: orthanc.find_instance(outer.sop_instance_uid),
-        "Plugin": orthanc.find_instance(inner.sop_instance_uid),
+        "Plugins": orthanc.find_instance(inner.sop_instance_uid),
     }
     if way == "C-STORE":  # its sender has sent one
-        assert found["Plugin"].get("Peer", "") != found[origin]["Peer"]
-        assert "Respond" not in found["Plugin"]["Phases"]
+        assert found["Plugins"].get("Peer", "") != found[origin]["Peer"]
+        assert "Respond" not in found["Plugins"]["Phases"]
 
 
 def test_what_a_plugins_token_lets_in_has_its_own_address_and_time(

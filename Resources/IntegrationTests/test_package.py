@@ -205,7 +205,7 @@ def list_names_of_fleet(machine: Machine, server: OrthancServer) -> list[str]:
     machine.run("sh", "-c", f"sed '{change}' /{FLEET} > /etc/perf-fleet.toml")
     status = json.loads(machine.run("perf-fleet", "--json", "--timeout", "60", "status"))
     machine.run("rm", "/etc/perf-fleet.toml")
-    return [answer["Name"] for answer in status["Servers"] if "Error" not in answer]
+    return [answer["Name"] for answer in status["Servers"] if not answer["Errors"]]
 
 
 def list_sources(tuning: Any) -> list[str]:  # noqa: ANN401

@@ -99,7 +99,7 @@ def test_stow_has_all_phases(http_orthanc: OrthancServer, make_series: MakeSerie
     images = make_series("upload", 10)
     for image in images:  # one request each: of several in one, the last has the response
         clients.store_over_web(http_orthanc, [image])
-    check_stored(http_orthanc, len(images), "Plugin")
+    check_stored(http_orthanc, len(images), "Plugins")
 
 
 def test_dicom_tls_has_all_phases(

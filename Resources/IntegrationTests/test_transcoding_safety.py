@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from conftest import MakeSeries, StartOrthanc
 from harness import clients
 from harness.images import Image, make_slice
 from harness.metrics import wait_until
-from harness.orthanc import OrthancServer
+from harness.orthanc import OrthancServer, read_moment
 from harness.process import get_resident_bytes, keep_children_still
 from harness.sources import add_comment
 from harness.transcoding import (
@@ -97,7 +96,7 @@ def list_transcode_intervals(server: OrthancServer) -> list[tuple[float, float]]
     for instance in server.get_json("/perf/instances"):
         phases = instance["Phases"]
         later = ["Prepare", "Storage", "Index", "Commit", "Respond"]
-        end = datetime.fromisoformat(instance["FinishedAt"]).timestamp()
+        end = read_moment(instance["FinishedAt"])
         end -= sum(phases.get(phase, 0) for phase in later)
         intervals.append((end - phases["Transcode"], end))
     return intervals

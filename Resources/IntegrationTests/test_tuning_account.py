@@ -26,7 +26,7 @@ def change(server: OrthancServer, **sockets: Any) -> None:  # noqa: ANN401
 
 
 def list_changes(server: OrthancServer) -> list[dict[str, Any]]:
-    return server.get_json("/perf/history?since=0")["TuningChanges"]
+    return server.get_json("/perf/history")["TuningChanges"]
 
 
 def find_lines(server: OrthancServer, text: str) -> list[str]:
@@ -38,12 +38,12 @@ def find_lines(server: OrthancServer, text: str) -> list[str]:
 
 def test_saved_tuning_is_named_at_the_start_and_by_its_source(start_orthanc: StartOrthanc) -> None:
     orthanc = start_orthanc(perf={"Tuning": {"DicomSockets": {"Preset": "tuned"}}})
-    assert find_lines(orthanc, "instead of the configuration") == []
+    assert find_lines(orthanc, "override the configuration") == []
     change(orthanc, Preset="stock")
     change(orthanc, Preset="tuned", TcpNoDelay=False)
     orthanc.restart()
 
-    (line,) = find_lines(orthanc, "instead of the configuration")
+    (line,) = find_lines(orthanc, "override the configuration")
     assert "DicomSockets.TcpNoDelay is false (configured: true)" in line
     assert "DELETE /perf/tuning" in line
     assert "TcpQuickAck" not in line
@@ -54,7 +54,7 @@ def test_saved_tuning_is_named_at_the_start_and_by_its_source(start_orthanc: Sta
     sockets = orthanc.get_json(SOURCES)["DicomSockets"]
     assert sockets["TcpNoDelay"] == {"Value": True, "Source": "Configuration"}
     orthanc.restart()
-    assert find_lines(orthanc, "instead of the configuration") == []
+    assert find_lines(orthanc, "override the configuration") == []
 
 
 def test_sources_have_every_value_and_leave_the_plain_answer_alone(orthanc: OrthancServer) -> None:

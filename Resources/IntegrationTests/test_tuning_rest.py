@@ -109,7 +109,7 @@ def test_changes_can_be_forbidden(start_orthanc: StartOrthanc) -> None:
         orthanc.request("DELETE", TUNING),
     ):
         assert answer.status_code == 403
-        assert answer.json()["Error"]
+        assert answer.json()["Message"]
     assert orthanc.get_json(TUNING) == before
 
 
@@ -141,11 +141,24 @@ def test_a_bad_document_changes_nothing_and_is_told_why(
     assert answer.headers["Content-Type"].startswith("application/json")
     error = answer.json()
     assert error["Key"] == key
-    assert error["Error"] and error["Allowed"]
+    assert error["Message"] and error["Allowed"]
     assert orthanc.get_json(TUNING) == before
 
 
 def test_every_key_has_its_effect(orthanc: OrthancServer) -> None:
+    assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
+
+
+def test_a_congestion_control_that_the_kernel_refuses_has_no_effect_yet(
+    orthanc: OrthancServer,
+) -> None:
+    put(orthanc, {"DicomSockets": {"CongestionControl": "no_such_thing"}})
+    status = orthanc.get_json("/perf/status")
+    assert status["Tuning"]["NotYetInEffect"] == ["DicomSockets.CongestionControl"]
+    (problem,) = status["DicomSockets"]["Problems"]
+    assert "reno" in problem
+
+    put(orthanc, {"DicomSockets": {"CongestionControl": ""}})
     assert orthanc.get_json("/perf/status")["Tuning"]["NotYetInEffect"] == []
 
 
@@ -169,7 +182,7 @@ def test_errors_are_json(orthanc: OrthancServer, method: str, path: str, status:
     answer = orthanc.request(method, path)
     assert answer.status_code == status
     assert answer.headers["Content-Type"].startswith("application/json")
-    assert answer.json()["Error"]
+    assert answer.json()["Message"]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +201,7 @@ def test_an_unknown_argument_is_refused_and_the_nearest_named(
     answer = orthanc.get(path)
     assert answer.status_code == 400
     assert answer.json()["Key"] == path.partition("?")[2].partition("=")[0]
-    assert f'"{named}"' in answer.json()["Error"] or not named
+    assert f'"{named}"' in answer.json()["Message"] or not named
 
 
 def test_arguments_of_others_are_ignored(start_orthanc: StartOrthanc) -> None:

@@ -169,7 +169,7 @@ namespace OrthancPerf
     expected["Remedy"]["Kind"] = "Tuning";
     expected["Remedy"]["Tuning"]["DicomSockets"]["TcpNoDelay"] = true;
     expected["Remedy"]["Text"] = "Text";
-    expected["Since"] = Json::Int64(1'800'000'000);
+    expected["Since"] = "20270115T080000.000000";
     EXPECT_EQ(expected, ToJson(finding));
 
     finding.peer.clear();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 
@@ -12,6 +14,9 @@ namespace OrthancPerf
   {
     constexpr std::chrono::milliseconds SOON(20);
     constexpr std::chrono::seconds LONG(60);  // is not waited for
+
+    using Problems = std::map<std::string, std::string>;
+    const Problems NONE;
 
 
     // Answers at once
@@ -43,16 +48,13 @@ namespace OrthancPerf
     std::string problem;
     HealthWatch watch({MakePart("Well", LONG, [] { return std::string(); }),
                        MakePart("Disk", Duration::zero(), [&problem] { return problem; })});
-    EXPECT_TRUE(watch.Look(LONG).empty());
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
 
     problem = "No space left on device";
-    const std::vector<HealthWatch::Problem> found = watch.Look(LONG);
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found[0].part, "Disk");
-    EXPECT_EQ(found[0].text, problem);
+    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Disk", problem}}));
 
     problem.clear();
-    EXPECT_TRUE(watch.Look(LONG).empty());
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
   }
 
 
@@ -64,8 +66,8 @@ namespace OrthancPerf
         {MakePart("Often", Duration::zero(), [&often] { return ++often < 0 ? "?" : ""; }),
          MakePart("Seldom", LONG, [&seldom] { return ++seldom < 0 ? "?" : ""; })});
     EXPECT_EQ(often, 0);
-    EXPECT_TRUE(watch.Look(LONG).empty());
-    EXPECT_TRUE(watch.Look(LONG).empty());
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
+    EXPECT_EQ(watch.Look(LONG).problems, NONE);
     EXPECT_EQ(often, 2);
     EXPECT_EQ(seldom, 1);
   }
@@ -75,29 +77,31 @@ namespace OrthancPerf
   {
     HealthWatch watch(
         {MakePart("Database", LONG, []() -> std::string { throw std::runtime_error("gone"); })});
-    EXPECT_EQ(watch.Look(LONG).at(0).text, "gone");
+    EXPECT_EQ(watch.Look(LONG).problems, (Problems{{"Database", "gone"}}));
   }
 
 
-  // Nobody waits for it, and what it said before it hung is good until it has hung for too long
+  // Its last answer is good until it has hung for too long
   TEST(HealthWatch, WhoHangsIsNamed)
   {
     HealthWatch::Answer answer;
     HealthWatch watch({MakeHanging("Database", answer)}, std::chrono::seconds(1));
     watch.Look(Duration::zero());
     answer("");
-    EXPECT_TRUE(watch.Look(SOON).empty());
 
-    // Its last answer may be no longer believed a moment before it has hung for too long
-    std::vector<HealthWatch::Problem> found;
-    while (found.empty() || found[0].text == "not known yet")
+    HealthWatch::Health health = watch.Look(SOON);
+    EXPECT_EQ(health.problems, NONE);
+    EXPECT_EQ(health.waiting, std::vector<std::string>{"Database"});
+
+    while (health.problems.empty())
     {
-      found = watch.Look(SOON);
+      health = watch.Look(SOON);
     }
-    EXPECT_EQ(found[0].text, "no answer for 1 s");
+    EXPECT_EQ(health.problems["Database"].rfind("no answer for ", 0), 0U);
+    EXPECT_TRUE(health.waiting.empty());
 
     answer("");
-    EXPECT_TRUE(watch.Look(Duration::zero()).empty());
+    EXPECT_EQ(watch.Look(Duration::zero()).problems, NONE);
   }
 
 
@@ -106,21 +110,49 @@ namespace OrthancPerf
     HealthWatch::Answer answer;
     HealthWatch watch({MakeHanging("Database", answer),
                        MakePart("Disk", Duration::zero(), [] { return std::string("full"); })});
-    const std::vector<HealthWatch::Problem> found = watch.Look(SOON);
-    ASSERT_EQ(found.size(), 2U);
-    EXPECT_EQ(found[0].text, "not known yet");
-    EXPECT_EQ(found[1].text, "full");
+    const HealthWatch::Health health = watch.Look(SOON);
+    EXPECT_EQ(health.problems, (Problems{{"Disk", "full"}}));
+    EXPECT_EQ(health.waiting, std::vector<std::string>{"Database"});
   }
 
 
-  TEST(HealthWatch, WhatIsLongAgoIsNotKnown)
+  TEST(HealthWatch, WhoIsSlowFailsTheSecondTime)
   {
     HealthWatch::Answer answer;
-    HealthWatch watch({MakeHanging("Disk", answer)}, SOON);
+    HealthWatch watch({MakeHanging("Disk", answer)});
+    EXPECT_EQ(watch.Look(SOON).problems, NONE);
+    EXPECT_EQ(watch.Look(SOON).problems, (Problems{{"Disk", "no answer for 1 s"}}));
+
+    answer("");
+    EXPECT_EQ(watch.Look(SOON).problems, NONE);  // and is asked again
+    EXPECT_EQ(watch.Look(SOON).problems, NONE);  // as it has answered lately
+  }
+
+
+  TEST(HealthWatch, WhoWasWellLongAgoFailsTheSecondTime)
+  {
+    HealthWatch::Answer answer;
+    HealthWatch watch({MakeHanging("Disk", answer)}, 10 * SOON);
     watch.Look(Duration::zero());
     answer("");
-    std::this_thread::sleep_for(SOON);
-    EXPECT_EQ(watch.Look(Duration::zero()).at(0).text, "not known yet");
+    std::this_thread::sleep_for(10 * SOON);
+    EXPECT_EQ(watch.Look(Duration::zero()).waiting, std::vector<std::string>{"Disk"});
+    EXPECT_EQ(watch.Look(Duration::zero()).problems, (Problems{{"Disk", "no answer for 1 s"}}));
+  }
+
+
+  // Another load balancer looks while the first one waits
+  TEST(HealthWatch, LooksAtTheSameTimeAreOne)
+  {
+    std::unique_ptr<HealthWatch> watch;
+    const auto lookAgain = [&watch](const HealthWatch::Answer&)
+    {
+      EXPECT_EQ(watch->Look(SOON).problems, NONE);
+    };
+    watch = std::make_unique<HealthWatch>(
+        std::vector<HealthWatch::Part>{{"Disk", Duration::zero(), lookAgain}});
+    EXPECT_EQ(watch->Look(SOON).problems, NONE);
+    EXPECT_NE(watch->Look(SOON).problems, NONE);
   }
 
 

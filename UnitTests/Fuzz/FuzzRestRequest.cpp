@@ -402,7 +402,7 @@ namespace
     if (isError || answer.contentType == "application/json")
     {
       const Json::Value body = ParseJson(answer.body.data(), answer.body.size());
-      Require(!isError || IsPrintable(body["Error"].asString()));
+      Require(!isError || IsPrintable(body["Message"].asString()));
     }
   }
 

@@ -44,8 +44,8 @@ function parse(text: string): unknown {
 }
 
 function describe(status: number, body: unknown): string {
-  const { Error, Message } = (body ?? {}) as { Error?: string; Message?: string };
-  return Error ?? Message ?? `HTTP ${status}`;
+  const { Message } = (body ?? {}) as { Message?: string };
+  return Message ?? `HTTP ${status}`;
 }
 
 async function send(url: URL, options: RequestInit): Promise<{ response: Response; text: string }> {

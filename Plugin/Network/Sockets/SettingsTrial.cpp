@@ -4,12 +4,25 @@
 #include "Redirection/FileDescriptor.h"
 
 #include <cerrno>
+#include <fstream>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <system_error>
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    // "; it has reno cubic", or nothing if the kernel does not tell (ip-sysctl.rst)
+    std::string ListCongestionControls()
+    {
+      std::ifstream file("/proc/sys/net/ipv4/tcp_available_congestion_control");
+      std::string names;
+      return std::getline(file, names) ? "; it has " + names : std::string();
+    }
+  }
+
+
   SettingsTrial SettingsTrial::Run(const DicomSockets& settings)
   {
     const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
@@ -37,6 +50,11 @@ namespace OrthancPerf
         trial.problems.push_back(std::string(key) + ": the kernel refuses it (" +
                                  std::generic_category().message(error) + ")");
       }
+    }
+
+    if (result.congestionControl != 0)
+    {
+      trial.problems.back() += ListCongestionControls();
     }
 
     // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)

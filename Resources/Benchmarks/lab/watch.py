@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +20,7 @@ from lab.remote import Access, Json, Reader
 from lab.report import format_number
 from lab.results import Cell
 
+MOMENT = "%Y%m%dT%H%M%S.%f"
 CHANGES = 1000  # in one answer of /changes
 PEERS = 5  # that are named
 WHO = "what came in"
@@ -81,7 +83,7 @@ class Watch:
         self.reader = Reader(access)
         self.has_perf = self.reader.get("/perf/status").status_code == 200
         self._peers = self._count_peers()
-        self._since = 0
+        self._since = "19700101T000000"
         self._change = 0
         if self.has_perf:
             self._read_history()
@@ -119,7 +121,9 @@ class Watch:
         history = self.reader.get_json("/perf/history", resolution="second", since=self._since)
         received = history["Receive"]
         points = len(received["Instances"])
-        self._since = history["Begin"] + history["Resolution"] * points
+        end = datetime.strptime(history["Begin"], MOMENT)
+        end += timedelta(seconds=history["Resolution"] * points)
+        self._since = end.strftime(MOMENT)
         instances = sum(received["Instances"])
         length = max(1, points)
         figures: Figures = {

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,6 +37,8 @@ _UNPACKED = UNPACKED_PACKAGES / SYSTEM_PLUGINS.relative_to("/")
 DEBIAN_PLUGINS = _UNPACKED if _UNPACKED.exists() and not ORTHANC_ROOT else SYSTEM_PLUGINS
 DICOMWEB_PLUGIN = DEBIAN_PLUGINS / "libOrthancDicomWeb.so"
 
+MOMENT = "%Y%m%dT%H%M%S.%f"  # of all answers, in UTC
+
 # Orthanc closes an HTTP connection that rests for a second, and whatever is about to be sent on it
 # is lost
 LONGEST_REST = 0.5
@@ -47,6 +50,15 @@ STOP_SECONDS = 30
 FAULT = re.compile(r"Sanitizer:|runtime error:|terminate called|Perf: the callback .* failed")
 
 Json = Any
+
+
+def read_moment(text: str) -> float:
+    """Seconds since 1970 of a time in an answer."""
+    return datetime.strptime(text, MOMENT).replace(tzinfo=UTC).timestamp()
+
+
+def write_moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime(MOMENT)
 
 
 class OrthancDidNotStartError(RuntimeError):

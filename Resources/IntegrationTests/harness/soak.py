@@ -48,7 +48,7 @@ TRANSCODED = PREFIX + "transcode_total"
 SENDER, MOVER = "ACKNOWLEDGED", "MOVER"
 
 # The ways in, and the origins under which the plugin counts what comes by them
-ORIGINS = {"store": "DicomProtocol", "upload": "RestApi", "store_over_web": "Plugin"}
+ORIGINS = {"store": "DicomProtocol", "upload": "RestApi", "store_over_web": "Plugins"}
 OUTCOMES = ("stored", "failed", "discarded")
 
 NO_DICOM = b"This is not DICOM."
@@ -284,7 +284,7 @@ class Soak:
             for outcome in OUTCOMES
         }
         # Of C-STORE, Orthanc writes the file meta information, and so decides on the size
-        for origin in ("RestApi", "Plugin"):
+        for origin in ("RestApi", "Plugins"):
             expected[f"{origin} bytes"] = expect(sums.bytes[origin], unclear[origin] * self._size)
         return expected | {
             "from the sender": expect(
@@ -302,7 +302,7 @@ class Soak:
         metrics = scrape(self._server)
         instances = metrics.group(INSTANCES, "origin", "outcome")
         counted = {f"{origin} {outcome}": n for (origin, outcome), n in instances.items()}
-        for origin in ("RestApi", "Plugin"):
+        for origin in ("RestApi", "Plugins"):
             counted[f"{origin} bytes"] = metrics.sum(BYTES, origin=origin)
         counted |= {
             "from the sender": metrics.sum(PEER_INSTANCES, peer=SENDER, direction="receive"),

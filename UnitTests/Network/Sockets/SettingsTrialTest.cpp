@@ -77,7 +77,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(SettingsTrial, AnUnknownCongestionControlIsReported)
+  TEST(SettingsTrial, AnUnknownCongestionControlIsReportedWithWhatThereIs)
   {
     DicomSockets settings = MakeStock();
     settings.congestionControl = "no_such_thing";
@@ -85,6 +85,11 @@ namespace OrthancPerf
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ(0U, trial.problems.front().find("CongestionControl: the kernel refuses it"));
     EXPECT_NE("no_such_thing", trial.inForce.congestionControl);
+
+    std::string available;
+    std::getline(std::ifstream("/proc/sys/net/ipv4/tcp_available_congestion_control"), available);
+    ASSERT_FALSE(available.empty());
+    EXPECT_NE(std::string::npos, trial.problems.front().find("; it has " + available));
   }
 
 

@@ -21,7 +21,7 @@ namespace OrthancPerf
       }
       catch (const RestError& error)
       {
-        EXPECT_EQ(403, error.GetStatus());
+        EXPECT_EQ(403, error.ToAnswer().status);
         return true;
       }
     }

@@ -237,6 +237,8 @@ export interface TuningChange {
   By: TuningAuthor;
 }
 
+export type ToldChange = Omit<TuningChange, 'Time'> & { Time: string };
+
 export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
@@ -250,13 +252,13 @@ export interface HistoryTraffic {
 
 export interface HistoryAnswer {
   Resolution: number;
-  Begin: number; // seconds since 1970
+  Begin: string;
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
   Associations: number[];
   BudgetHeld: number[]; // the most bytes of large images at once
   BudgetWaiting: number[]; // the most of them that waited at once
-  TuningChanges: TuningChange[];
+  TuningChanges: ToldChange[];
 }
 
 export interface Finding {
@@ -272,7 +274,7 @@ export interface Finding {
     Configuration?: JsonObject;
     Text: string;
   };
-  Since: number;
+  Since: string;
 }
 
 // What one engine made of one target, in a comparison

@@ -105,6 +105,11 @@ export function parseMoment(moment: string): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) / 1000 + Number(parts[7] ?? 0);
 }
 
+// The reverse, in milliseconds
+export function toMoment(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replaceAll(/[-:]/g, '').replace('Z', '000');
+}
+
 // "14:05:09", or "14:05:09.217", in the time zone of the reader
 export function formatClock(seconds: number, withMilliseconds = false): string {
   if (!Number.isFinite(seconds)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What charts are drawn from: one point for each second or minute.
 import type { Direction, HistoryAnswer, HistoryTraffic, PhaseName, PhaseTimes } from './answers';
+import { parseMoment } from './format';
 
 // Rates are "a second", whatever the resolution
 export interface Point {
@@ -16,7 +17,7 @@ export interface Point {
 
 export type Points = Record<Direction, Point[]>;
 
-function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer): Point {
+function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer, begin: number): Point {
   const rate = (values: number[] | undefined) => (values?.[index] ?? 0) / answer.Resolution;
   const phases: PhaseTimes = {};
   for (const [name, values] of Object.entries(traffic.Phases)) {
@@ -25,7 +26,7 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer):
     }
   }
   return {
-    time: answer.Begin + index * answer.Resolution,
+    time: begin + index * answer.Resolution,
     instances: rate(traffic.Instances),
     bytes: rate(traffic.Bytes),
     failed: rate(traffic.Failed),
@@ -38,7 +39,8 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer):
 
 export function toPoints(answer: HistoryAnswer, direction: Direction): Point[] {
   const traffic = answer[direction];
-  return traffic.Instances.map((_, index) => toPoint(traffic, index, answer));
+  const begin = parseMoment(answer.Begin);
+  return traffic.Instances.map((_, index) => toPoint(traffic, index, answer, begin));
 }
 
 // Newer points replace those of the same time and follow the others; what is older than "keep"

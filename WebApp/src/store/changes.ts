@@ -3,8 +3,9 @@
 // history.
 import { computed } from 'vue';
 import { getReason, NoAnswerError, perf, RequestError } from '../api';
-import type { Finding, HistoryAnswer, JsonObject, Peer, Tuning, TuningChange, TuningSources } from '../model/answers';
+import type { Finding, HistoryAnswer, JsonObject, Peer, ToldChange, Tuning, TuningChange, TuningSources } from '../model/answers';
 import { canUndo, mergeChanges } from '../model/changes';
+import { parseMoment, toMoment } from '../model/format';
 import { countImages } from '../model/peers';
 import { describeChange } from '../model/tuning';
 import { now, state, tell } from './state';
@@ -25,7 +26,7 @@ export async function askSources(): Promise<void> {
 // The change itself, with what takes it back
 async function askChanges(): Promise<void> {
   const since = state.seconds.Receive.at(-1)?.time ?? 0;
-  const { TuningChanges } = await perf.get<HistoryAnswer>(`history?resolution=second&since=${since}`);
+  const { TuningChanges } = await perf.get<HistoryAnswer>(`history?resolution=second&since=${toMoment(since)}`);
   adoptChanges(TuningChanges);
 }
 
@@ -109,6 +110,8 @@ export async function undo(undone: TuningChange): Promise<void> {
   }
 }
 
-export function adoptChanges(told: readonly TuningChange[]): void {
-  state.changes = mergeChanges(state.changes, told);
+// To whole seconds, as points are
+export function adoptChanges(told: readonly ToldChange[]): void {
+  const changes = told.map((change) => ({ ...change, Time: Math.floor(parseMoment(change.Time)) }));
+  state.changes = mergeChanges(state.changes, changes);
 }

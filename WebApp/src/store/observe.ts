@@ -3,6 +3,7 @@
 import { watch } from 'vue';
 import { perf, RequestError } from '../api';
 import type { Finding, Health, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
+import { toMoment } from '../model/format';
 import { mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askSources } from './changes';
 import { hasten, startPolling, type Task } from './poller';
@@ -50,18 +51,11 @@ function isHealth(body: unknown): body is Health {
   return typeof (body as Partial<Health> | null | undefined)?.Healthy === 'boolean';
 }
 
-// As the answer has it of what nobody has looked at for a while: once more, and it is known
-const UNKNOWN = 'not known yet';
-
-function isKnown(health: Health): boolean {
-  return health.Healthy || Object.values(health.Problems).some((text) => text !== UNKNOWN);
-}
-
 // A 503 that says what is wrong is an answer. An older plugin has no such route, and nothing is known
 // of its health. Any other failure says nothing of it: what is known stays.
 function readHealth(error: unknown): Health | undefined {
   if (error instanceof RequestError && error.status === UNAVAILABLE && isHealth(error.body)) {
-    return isKnown(error.body) ? error.body : state.health;
+    return error.body;
   }
   if (error instanceof RequestError && error.status === NOT_FOUND) {
     return undefined;
@@ -81,7 +75,7 @@ async function askAdvice(): Promise<void> {
 // the clock of this machine plays no part
 function findSince(points: Points, resolution: number): string {
   const last = points.Receive.at(-1)?.time;
-  return last === undefined ? '' : `&since=${last + resolution}`;
+  return last === undefined ? '' : `&since=${toMoment(last + resolution)}`;
 }
 
 async function askHistory(resolution: 'second' | 'minute', known: Points, keep: number): Promise<Points> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers for the unit tests, as the plugin gives them.
 import type { HistoryAnswer, HistoryTraffic, Instance, Tuning } from '../../src/model/answers';
+import { toMoment } from '../../src/model/format';
 
 export function makeInstance(changes: Partial<Instance> = {}): Instance {
   return {
@@ -35,7 +36,7 @@ function makeTraffic(instances: number[]): HistoryTraffic {
 export function makeHistory(begin: number, instances: number[], resolution = 1): HistoryAnswer {
   return {
     Resolution: resolution,
-    Begin: begin,
+    Begin: toMoment(begin),
     Receive: makeTraffic(instances),
     Send: makeTraffic(instances.map(() => 0)),
     Associations: instances.map(() => 1),

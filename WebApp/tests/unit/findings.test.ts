@@ -13,7 +13,7 @@ function make(id: string, peer: string, share: number, text = 'Do this'): Findin
     Evidence: {},
     Cost: { ShareOfIngestTime: share },
     Remedy: { Kind: 'Tuning', Text: text },
-    Since: 0,
+    Since: '20261121T113510.000000',
   };
 }
 

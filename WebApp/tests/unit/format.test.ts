@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
 import {
-  formatCount, formatNumber, formatRate, formatShare, formatSize, formatTime, parseMoment, spellOut,
+  formatCount, formatNumber, formatRate, formatShare, formatSize, formatTime, parseMoment, spellOut, toMoment,
 } from '../../src/model/format';
 
 test('times have three digits and the unit that fits', () => {
@@ -35,6 +35,7 @@ test('small shares keep a digit', () => {
 test("Orthanc's moments are read as UTC, and anything else is no moment", () => {
   expect(parseMoment('19700101T000102.500000')).toBe(62.5);
   expect(parseMoment('<b>')).toBeNaN();
+  expect(toMoment(62.5)).toBe('19700101T000102.500000');
 });
 
 test('keys become words', () => {

@@ -13,7 +13,7 @@ const APPLIED: AppliedFinding = {
 };
 const FINDING: Finding = {
   ID: 'stalls', Title: 'Stalls', Explanation: '', Evidence: {}, Cost: null,
-  Remedy: { Kind: 'Tuning', Tuning: { DicomSockets: { Preset: 'tuned' } }, Text: '' }, Since: 0,
+  Remedy: { Kind: 'Tuning', Tuning: { DicomSockets: { Preset: 'tuned' } }, Text: '' }, Since: '',
 };
 
 beforeEach(() => {
