@@ -157,7 +157,7 @@ def test_an_upload_that_orthanc_cannot_read_has_failed_though_plugins_may_filter
     failed = get_only(server)
     assert failed["Outcome"] == "Failed"
     assert failed["Reason"] == "Orthanc answered 400: it cannot read what was uploaded"
-    assert failed["Origin"] == ("RestApi" if way == "rest" else "Plugin")
+    assert failed["Origin"] == ("RestApi" if way == "rest" else "Plugins")
     assert failed["Peer"] == "127.0.0.1"
     assert 0 < failed["Size"] < len(content) + 1000
     metrics = scrape_when_counted(server, 1)
@@ -173,5 +173,5 @@ def test_an_unreadable_part_of_a_stow_request_has_failed_and_the_others_are_stor
     answer = server.request("POST", "/dicom-web/studies", data=body, headers=headers)
     assert answer.status_code == 400
     metrics = scrape_when_counted(server, 3)
-    outcomes = {("Plugin", "stored"): 2, ("Plugin", "failed"): 1}
+    outcomes = {("Plugins", "stored"): 2, ("Plugins", "failed"): 1}
     assert metrics.group(INSTANCES, "origin", "outcome") == outcomes
