@@ -14,7 +14,6 @@ namespace OrthancPerf
 {
   namespace
   {
-
     namespace Uid = TransferSyntaxUid;
 
     // JPEG_MAX_DIMENSION of libjpeg, thus of Orthanc and most viewers. The standard has 35 more
@@ -22,8 +21,8 @@ namespace OrthancPerf
     constexpr std::size_t JPEG_SIDE = 65500;
     constexpr std::size_t ANY_SIDE = std::numeric_limits<std::uint16_t>::max();
 
-    // Pixels: GDCM's buffer has about twice their size, its encoders do not look at its end, and
-    // the headers alone are larger than that for fewer
+    // Pixels. GDCM's encoders do not look at the end of their buffers, which are too small for
+    // fewer: that of JPEG 2000 has twice the size of the pixels.
     constexpr std::size_t GDCM_JPEG_LS = 64;
     constexpr std::size_t GDCM_JPEG_2000 = 768;
 
