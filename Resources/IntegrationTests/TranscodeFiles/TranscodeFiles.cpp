@@ -121,7 +121,8 @@ namespace
     constexpr unsigned int MINIMUM_COUNT = 3;
     const std::string content = ReadFile(source);
     // The first time starts the engine's process, and is no measure
-    EngineResult result = engine.Transcode(content.data(), content.size(), target);
+    EngineResult result =
+        AskEngine(engine, DescribeImage(content.data(), content.size()), content, target);
     double sum = 0;
     unsigned int count = 0;
 
