@@ -213,7 +213,7 @@ namespace OrthancPerf
     const Misbehaving misbehaving;
     const FileDescriptor inheritable(open("/dev/null", O_RDONLY));
     ASSERT_GE(inheritable.Get(), 0);
-    signal(SIGPIPE, SIG_IGN);
+    static_cast<void>(signal(SIGPIPE, SIG_IGN));
     sigset_t mask;
     sigset_t before;
     sigemptyset(&mask);
@@ -224,7 +224,7 @@ namespace OrthancPerf
     EXPECT_EQ(misbehaving.GetFile("descriptors"), "0 1 2 3 4 ");
 
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    signal(SIGPIPE, SIG_DFL);
+    static_cast<void>(signal(SIGPIPE, SIG_DFL));
   }
 
 
@@ -346,13 +346,13 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, AStrangersWaitIsCopedWith)
   {
-    signal(SIGCHLD, SIG_IGN);  // the kernel waits for all children
+    static_cast<void>(signal(SIGCHLD, SIG_IGN));  // the kernel waits for all children
     {
       const Misbehaving misbehaving;
       EXPECT_EQ(misbehaving.GetReason("crash"), "the program TestWorker ended unexpectedly");
       EXPECT_NE(misbehaving.GetFile("pid"), "");
     }
-    signal(SIGCHLD, SIG_DFL);
+    static_cast<void>(signal(SIGCHLD, SIG_DFL));
   }
 
 
@@ -362,6 +362,7 @@ namespace OrthancPerf
     constexpr int CALLS = 20;
     const Misbehaving misbehaving(3);
     std::vector<std::thread> threads;
+    threads.reserve(THREADS);
     std::vector<std::set<std::string>> pids(THREADS);
 
     for (int i = 0; i < THREADS; i++)
@@ -393,10 +394,12 @@ namespace OrthancPerf
 
   TEST(IsolatedEngine, CrashesAmongManyThreadsHurtOnlyThemselves)
   {
+    constexpr int THREADS = 8;
     const Misbehaving misbehaving(2);
     std::vector<std::thread> threads;
+    threads.reserve(THREADS);
 
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < THREADS; i++)
     {
       threads.emplace_back(
           [&misbehaving, i]
