@@ -103,9 +103,10 @@ namespace OrthancPerf
         {
           const Recent& recent = record->recent.at(static_cast<std::size_t>(direction));
           const bool isSetupOld = now - recent.latestSetup > LatestTraffic::MAXIMUM_AGE;
+          const bool isFailureOld = now - recent.latestFailure > LatestTraffic::MAXIMUM_AGE;
           evidence.push_back({*name, direction, recent.traffic.GetEvidence(now),
                               isSetupOld ? std::vector<Duration>() : recent.setups, recent.parties,
-                              recent.tcp});
+                              recent.tcp, isFailureOld ? FailedAssociations() : recent.failed});
         }
       }
     }
@@ -235,6 +236,7 @@ namespace OrthancPerf
     totals.associations.at(direction).Add(association);
     Recent& latest = recent.at(direction);
     latest.Update(association.parties);
+    latest.CountFailure(association, now);
 
     if (association.setup)
     {
@@ -281,6 +283,19 @@ namespace OrthancPerf
 
     setups.push_back(setup);
     latestSetup = now;
+  }
+
+  void PeerStatistics::Recent::CountFailure(const FinishedAssociation& association, TimePoint now)
+  {
+    if (association.setup && association.outcome != AssociationOutcome::Rejected)
+    {
+      failed = FailedAssociations();
+    }
+    else
+    {
+      failed = {failed.count + 1, association.outcome, association.rejection};
+      latestFailure = now;
+    }
   }
 
   void PeerStatistics::Recent::Update(const AssociationParties& latest)

@@ -29,6 +29,14 @@ namespace OrthancPerf
     std::array<PeerAssociations, DIRECTION_COUNT> associations;
   };
 
+  // The associations that one side asked for in vain, one after the other
+  struct FailedAssociations
+  {
+    std::uint64_t count = 0;                                // since the latest that was accepted
+    AssociationOutcome outcome = AssociationOutcome::Lost;  // of the latest
+    std::string rejection;                                  // likewise, see FinishedAssociation
+  };
+
   // What was seen lately of one peer in one direction
   struct PeerEvidence
   {
@@ -39,6 +47,7 @@ namespace OrthancPerf
     AssociationParties parties;    // of the latest association that could be read
     std::optional<TcpSummary>
         tcp;  // of the latest connection; the largest window while it was open
+    FailedAssociations failed;
   };
 
   // Each peer's traffic and associations, for /perf/peers, the metrics and the advisor. Owned by
@@ -98,12 +107,15 @@ namespace OrthancPerf
       }
 
       void AddSetup(Duration setup, TimePoint now);
+      void CountFailure(const FinishedAssociation& association, TimePoint now);
       void Update(const AssociationParties& latest);
       void Update(const TcpSummary& latest, TimePoint now);
 
       LatestTraffic traffic;
       std::vector<Duration> setups;  // at most SETUPS_KEPT, the oldest first
       TimePoint latestSetup;
+      FailedAssociations failed;
+      TimePoint latestFailure;
       AssociationParties parties;
       std::optional<TcpSummary> tcp;
       SlotRing<LargestWindows> windows{LatestTraffic::MAXIMUM_AGE, WINDOW_SLOTS, TimePoint()};

@@ -268,6 +268,23 @@ def test_the_second_of_a_movescu_that_receives_its_own_images_is_found(
     assert advice.goes_away(orthanc, "slow-association-sending")
 
 
+def test_a_destination_that_refuses_is_found_until_it_listens(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    port = find_free_port()
+    orthanc = start_orthanc(options={"DicomModalities": {"pacs": describe_modality(port, "PACS")}})
+    for _ in range(3):
+        assert not orthanc.request("POST", "/modalities/pacs/echo", json={}).ok
+    finding = advice.find(orthanc, "failed-associations", "PACS")
+    assert finding["Evidence"] == {"Failures": 3, "Outcome": "refused"}
+    assert finding["Cost"]["EstimatedGain"] is None
+
+    # The remedy: start the server there
+    with StoreScp(port):
+        send(orthanc, "pacs", upload_to_send(orthanc, images[:2]))
+        assert advice.goes_away(orthanc, "failed-associations")
+
+
 def relay_late(port: int, delay: float) -> tuple[int, threading.Thread]:
     """A relay for one connection: it connects at once, and passes on what it gets after a while."""
     listener = socket.create_server(("127.0.0.1", 0))

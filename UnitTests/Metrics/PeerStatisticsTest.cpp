@@ -42,6 +42,33 @@ namespace OrthancPerf
     };
   }
 
+  TEST_F(PeerStatisticsTest, CountsAssociationsThatOrthancAskedForInVainUntilOneIsAccepted)
+  {
+    FinishedAssociation refused;
+    refused.direction = Direction::Send;
+    refused.outcome = AssociationOutcome::Refused;
+    refused.peer.name = "PACS";
+    directory_.SetModalities({"PACS"});
+    statistics_.OnAssociationFinished(refused);
+    statistics_.OnAssociationFinished(refused);
+    const auto count = [this]
+    {
+      return statistics_.GatherEvidence().at(1).failed.count;
+    };
+    EXPECT_EQ(2U, count());
+
+    now_ += LatestTraffic::MAXIMUM_AGE + seconds(1);
+    EXPECT_EQ(0U, count());
+    statistics_.OnAssociationFinished(refused);
+    EXPECT_EQ(3U, count());
+
+    FinishedAssociation released = refused;
+    released.outcome = AssociationOutcome::Released;
+    released.setup = milliseconds(3);
+    statistics_.OnAssociationFinished(released);
+    EXPECT_EQ(0U, count());
+  }
+
   TEST_F(PeerStatisticsTest, SumsUpWhatAPeerSent)
   {
     FinishedInstance failed = MakeInstance("CT1");

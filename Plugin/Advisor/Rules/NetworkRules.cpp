@@ -490,6 +490,36 @@ namespace OrthancPerf
                        : isPoll                             ? "movescu"
                                                             : "sending");
     }
+
+
+    // ---- failed-associations -----------------------------------------------------------------
+
+    constexpr std::uint64_t MINIMUM_FAILURES = 3;
+
+
+    // There is nothing to gain: no instance is slower for it
+    std::optional<Judgement> JudgeFailedAssociations(const PeerEvidence& peer,
+                                                     const Evidence& /*evidence*/)
+    {
+      const FailedAssociations& failed = peer.failed;
+
+      if (failed.count < MINIMUM_FAILURES)
+      {
+        return std::nullopt;
+      }
+
+      const char* const outcome = ToLabel(failed.outcome);
+      Judgement judgement(
+          {{"Failures", static_cast<Json::UInt64>(failed.count)}, {"Outcome", outcome}}, {},
+          outcome);
+
+      if (!failed.rejection.empty())
+      {
+        judgement.figures["Rejection"] = failed.rejection;
+      }
+
+      return judgement;
+    }
   }
 
 
@@ -501,6 +531,7 @@ namespace OrthancPerf
         {"sender-bottleneck", Scope::Received, &JudgeSender},
         {"receiver-bottleneck", Scope::Sent, &JudgeReceiver},
         {"slow-association", Scope::BothWays, &JudgeAssociationSetup},
+        {"failed-associations", Scope::Sent, &JudgeFailedAssociations},
     };
   }
 }
