@@ -15,17 +15,17 @@ const RECEIVING: readonly PhaseInfo<PhaseName>[] = [
   { name: 'Prepare', label: 'Prepare', explanation: 'tags, MD5, Lua, other plugins' },
   { name: 'Storage', label: 'Storage', explanation: 'writing the DICOM file' },
   { name: 'Sync', label: 'Sync', explanation: 'waiting for the disk (fsync)' },
-  { name: 'Remote', label: 'Remote', explanation: "waiting for the object storage" },
+  { name: 'Remote', label: 'Remote', explanation: 'waiting for the object storage' },
   { name: 'Index', label: 'Index', explanation: "Orthanc's database" },
-  { name: 'Database', label: 'Database', explanation: "waiting for the database server" },
-  { name: 'Commit', label: 'Commit', explanation: 'storage and database in one' },
-  { name: 'Respond', label: 'Respond', explanation: 'handing over the answer' },
+  { name: 'Database', label: 'Database', explanation: 'waiting for the database server' },
+  { name: 'Commit', label: 'Commit', explanation: 'storage and database, not told apart' },
+  { name: 'Respond', label: 'Respond', explanation: 'sending the answer' },
 ];
 
 const SENDING: readonly PhaseInfo<PhaseName>[] = [
   { name: 'Connect', label: 'Connect', explanation: 'the TCP handshake' },
   { name: 'Associate', label: 'Associate', explanation: 'negotiating the association' },
-  { name: 'Send', label: 'Send', explanation: 'handing over the C-STORE request' },
+  { name: 'Send', label: 'Send', explanation: 'sending the C-STORE request' },
   { name: 'Wait', label: 'Wait', explanation: 'for the response of the peer' },
 ];
 
@@ -33,7 +33,7 @@ const SENDING: readonly PhaseInfo<PhaseName>[] = [
 export const STALLED: PhaseInfo = {
   name: 'Stalled',
   label: 'Stalled',
-  explanation: 'lost to stalls of TCP',
+  explanation: 'lost to TCP stalls',
 };
 
 export function getPhases(direction: Direction): readonly PhaseInfo<PhaseName>[] {

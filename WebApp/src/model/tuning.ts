@@ -36,12 +36,12 @@ export const LARGEST_BUFFER = 1073741823;
 export const SOCKET_SETTINGS: readonly Setting[] = [
   {
     section: 'DicomSockets', key: 'TcpNoDelay', kind: 'switch', label: 'Send at once',
-    explanation: "TCP_NODELAY: what Orthanc writes leaves at once, instead of waiting for the peer to acknowledge what came before (Nagle's algorithm)",
+    explanation: "TCP_NODELAY: Orthanc's data leaves at once. Otherwise Nagle's algorithm waits for acknowledgements",
     stock: false, tuned: true,
   },
   {
     section: 'DicomSockets', key: 'TcpQuickAck', kind: 'switch', label: 'Acknowledge at once',
-    explanation: 'TCP_QUICKACK: what Orthanc reads is acknowledged at once, instead of after up to 40 ms',
+    explanation: 'TCP_QUICKACK: acknowledges at once what Orthanc reads, not after up to 40 ms',
     stock: false, tuned: true,
   },
   {
@@ -56,17 +56,17 @@ export const SOCKET_SETTINGS: readonly Setting[] = [
   },
   {
     section: 'DicomSockets', key: 'KeepAliveSeconds', kind: 'number', label: 'Keep-alive',
-    explanation: 'After so long a silence the kernel asks whether the peer is still there',
+    explanation: 'After this silence, the kernel checks whether the peer is still there',
     stock: 0, tuned: 60, unit: 's', minimum: 0, maximum: 32767, zero: 'off',
   },
   {
     section: 'DicomSockets', key: 'UserTimeoutSeconds', kind: 'number', label: 'Give up after',
-    explanation: 'TCP_USER_TIMEOUT: a connection ends when sent data stays unacknowledged for so long',
+    explanation: 'TCP_USER_TIMEOUT: ends a connection whose peer acknowledges nothing for this time',
     stock: 0, tuned: 0, unit: 's', minimum: 0, maximum: 2147483, zero: "the system's",
   },
   {
     section: 'DicomSockets', key: 'CongestionControl', kind: 'text', label: 'Congestion control',
-    explanation: 'TCP_CONGESTION: how the kernel finds the speed of a path',
+    explanation: 'TCP_CONGESTION: the algorithm of the kernel, such as bbr or cubic',
     stock: '', tuned: '', placeholder: "the system's",
   },
 ];
@@ -97,12 +97,12 @@ export const ENGINES: readonly Choice[] = [
 export const TRANSCODING_SETTINGS: readonly Setting[] = [
   {
     section: 'IngestTranscoding', key: 'TransferSyntax', kind: 'choice', label: 'Transfer syntax',
-    explanation: 'What instances are converted to before they are stored',
+    explanation: 'Instances are transcoded to it before they are stored',
     choices: TRANSFER_SYNTAXES,
   },
   {
     section: 'IngestTranscoding', key: 'Engine', kind: 'choice', label: 'Engine',
-    explanation: 'Who converts. Automatic: the fastest that works for this kind of image, as measured',
+    explanation: 'Automatic: the fastest that works for this kind of image',
     choices: ENGINES,
   },
   {
@@ -116,11 +116,11 @@ export const TRANSCODING_SETTINGS: readonly Setting[] = [
   },
   {
     section: 'IngestTranscoding', key: 'OfCompressed', kind: 'switch', label: 'Of compressed',
-    explanation: 'What comes compressed is transcoded as well',
+    explanation: 'Also transcode instances that arrive compressed',
   },
   {
     section: 'IngestTranscoding', key: 'OrthancTranscoding', kind: 'switch', label: "Orthanc's own",
-    explanation: 'The engine also serves what Orthanc transcodes itself, to lossless transfer syntaxes',
+    explanation: "Also lend the engine to Orthanc's own transcoding, to lossless transfer syntaxes",
   },
 ];
 
@@ -130,7 +130,7 @@ export const LARGEST_BUDGET = 2 ** 50;
 export const MEMORY_SETTINGS: readonly Setting[] = [
   {
     section: 'Memory', key: 'IngestBudget', kind: 'budget', label: 'Ingest budget',
-    explanation: 'Large images on their way in wait at their sockets while there is no room in this; the oldest goes on, and none is refused. Keep it below half of the memory',
+    explanation: 'While large images exceed this, further ones wait at their sockets; the oldest goes on, and none is refused. Keep it below half of the memory',
   },
   {
     section: 'Memory', key: 'IngestWaitSeconds', kind: 'number', label: 'Longest wait',
@@ -151,15 +151,15 @@ const LEVELS: readonly Choice[] = [
 export const ANSWER_SETTINGS: readonly Setting[] = [
   {
     section: 'Answers', key: 'ArchiveLevel', kind: 'choice', label: 'Archives', choices: LEVELS,
-    explanation: 'ZIP archives and media; with any level, images that are compressed already are not compressed again. Orthanc’s own level is 6',
+    explanation: 'Of ZIP archives and media. With any level, images that are compressed already are stored. Orthanc’s own level is 6',
   },
   {
     section: 'Answers', key: 'HttpLevel', kind: 'choice', label: 'Answers over HTTP', choices: LEVELS,
-    explanation: 'What goes out as gzip because the client accepts it. Orthanc’s own level is 6',
+    explanation: 'Of gzip, for clients that accept it. Orthanc’s own level is 6',
   },
   {
     section: 'Answers', key: 'PreviewLevel', kind: 'choice', label: 'Previews', choices: LEVELS,
-    explanation: 'PNG pictures of images. Orthanc’s own level is 6',
+    explanation: 'Of PNG pictures. Orthanc’s own level is 6',
   },
 ];
 

@@ -9,7 +9,7 @@ afterAll(closeBrowser);
 test('what is forbidden is shown so before anyone tries', async () => {
   const { page, troubles } = await visit();
   await isLive(page);
-  await page.locator('#tuning').getByText(/^Changes are not allowed to you.*AllowTuning/).waitFor();
+  await page.locator('#tuning').getByText(/^You may not change the tuning.*AllowTuning/).waitFor();
   const control = page.getByRole('switch', { name: 'Send at once' });
   expect(await control.getAttribute('aria-checked')).toBe('true');
   expect(await control.isDisabled()).toBe(true);

@@ -6,7 +6,7 @@ import { renderToString } from 'vue/server-renderer';
 import type { Finding, Health, Status } from '../../src/model/answers';
 import { makeHistory } from './answers';
 
-const WELL = 'Nothing, as far as can be seen.';
+const WELL = 'No finding.';
 const UNWELL = 'This server cannot store as it should.';
 const FULL: Health = { Healthy: false, Problems: { Storage: 'No space left on device' } };
 
