@@ -78,10 +78,11 @@ namespace OrthancPerf
     filterUpload_(filterUpload),
     peers_(configuration.maximumPeers),
     recentInstances_(configuration.recentInstances),
+    recentRequests_(configuration.recentInstances),
     peerStatistics_(peers_, [this] { return ListOpenAssociations(); }),
     evidence_(peerStatistics_, server_.dicomThreads),
-    journal_(
-        {&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &history_, &evidence_}),
+    journal_({&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &recentRequests_,
+              &history_, &evidence_}),
     tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
     jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
               { Post(working_, "WatchingJobs", std::move(work)); }),
@@ -296,6 +297,7 @@ namespace OrthancPerf
                                          tuning_, configuration.allowTuning, tuner_, answers_,
                                          recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
+    RegisterRequestsResource(router_, recentRequests_);
     RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
                             transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);

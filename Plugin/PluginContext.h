@@ -12,6 +12,7 @@
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
+#include "Metrics/RecentRequests.h"
 #include "Metrics/RecentTraffic.h"
 #include "Metrics/ServerTotals.h"
 #include "Network/DicomTuner.h"
@@ -158,6 +159,7 @@ namespace OrthancPerf
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
+    RecentRequests recentRequests_;
     RecentTraffic recentTraffic_;
     PeerStatistics peerStatistics_;
     ServerTotals totals_;

@@ -113,9 +113,22 @@ namespace OrthancPerf
 
   const char* ToLabel(RequestPhase phase)
   {
-    constexpr std::array<const char*, REQUEST_PHASE_COUNT> PHASES = {"idle", "receive", "work",
-                                                                     "send"};
+    constexpr std::array<const char*, REQUEST_PHASE_COUNT> PHASES = {
+        "idle", "receive", "database", "storage", "work", "send"};
     return PHASES[static_cast<std::size_t>(phase)];
+  }
+
+
+  Duration FinishedRequest::GetDuration() const noexcept
+  {
+    Duration duration = Duration::zero();
+
+    for (std::size_t i = static_cast<std::size_t>(RequestPhase::Receive); i < phases.size(); i++)
+    {
+      duration += phases[i].value_or(Duration::zero());
+    }
+
+    return duration;
   }
 
 
@@ -135,7 +148,8 @@ namespace OrthancPerf
       return RouteClass::Query;
     }
 
-    if (isPost)
+    // Who reads the figures of this plugin is no part of them
+    if (isPost || first == "perf")
     {
       return std::nullopt;
     }

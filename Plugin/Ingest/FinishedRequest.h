@@ -44,19 +44,22 @@ namespace OrthancPerf
   // Where the time of a request goes
   enum class RequestPhase
   {
-    Idle,     // since the response before it on its connection: the client thinks
-    Receive,  // from its first byte to its last one
-    Work,     // from then until Orthanc begins to write the response
-    Send      // from then until its last byte was handed to the kernel
+    Idle,      // since the response before it on its connection: the client thinks
+    Receive,   // from its first byte to its last one
+    Database,  // its thread waited for the database, where that is a server
+    Storage,   // its thread read files, or waited for the server of the storage area
+    Work,      // the rest: decode, transcode, compress, SQLite, other threads
+    Send       // its thread handed the response to the kernel, or waited for room there
   };
 
-  constexpr std::size_t REQUEST_PHASE_COUNT = 4;
+  constexpr std::size_t REQUEST_PHASE_COUNT = 6;
 
   constexpr auto GetAllRequestPhases = ListAll<RequestPhase, REQUEST_PHASE_COUNT>;
   const char* ToLabel(RequestPhase phase);  // "receive"
 
 
-  // A request that read, and was answered. A value; holds no patient data.
+  // A request that read, and was answered. From its last byte to the last one of its response, the
+  // phases of its thread add up to the time that passed. A value; holds no patient data.
   struct FinishedRequest
   {
     RouteClass route = RouteClass::Other;
@@ -65,5 +68,11 @@ namespace OrthancPerf
     std::string product;                  // of its User-Agent: "curl"; empty: it says none
     std::uint64_t bytesSent = 0;          // the response, with its header
     std::array<std::optional<Duration>, REQUEST_PHASE_COUNT> phases;  // by RequestPhase
+    Duration clientWait = Duration::zero();  // of "send", for room in the client's window
+    TimePoint endedAt;
+    std::chrono::system_clock::time_point finishedAt;
+
+    // Without "idle"
+    Duration GetDuration() const noexcept;
   };
 }

@@ -342,10 +342,13 @@ namespace OrthancPerf
           {"read_bytes_total", COUNTER, "class", "Bytes of their responses, with headers.",
            ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
                        { writer.Add(labels, ToNumber(reads.bytes > 0, reads.bytes)); })},
+          {"read_client_wait_seconds_total", COUNTER, "class",
+           "Of their phase send: time in which the client's window had no room.",
+           ForEachRead(
+               [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
+               { writer.Add(labels, ToNumber(reads.bytes > 0, ToSeconds(reads.clientWait))); })},
           {"read_phase_seconds", HISTOGRAM, "class, phase",
-           "Time of those requests: idle before them, receive, work until Orthanc begins to "
-           "answer, "
-           "send until the kernel has taken the last byte.",
+           "Time of those requests: idle before them, receive, database, storage, work, send.",
            ForEachRead(
                [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
                {

@@ -48,6 +48,7 @@ namespace OrthancPerf
     ReadTotals& totals = reads_[static_cast<std::size_t>(request.route)];
     const std::size_t digit = request.status.value_or(0) / 100;
     totals.bytes += request.bytesSent;
+    totals.clientWait += request.clientWait;
     totals.statuses[digit < totals.statuses.size() ? digit : 0]++;
 
     for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)

@@ -42,6 +42,7 @@ namespace OrthancPerf
   {
     std::uint64_t bytes = 0;
     std::array<std::uint64_t, 6> statuses = {};  // by the first digit; 0: not known
+    Duration clientWait = Duration::zero();
     std::array<BucketHistogram<PHASE_BOUNDS>, REQUEST_PHASE_COUNT> phases;
   };
 

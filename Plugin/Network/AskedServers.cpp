@@ -125,6 +125,25 @@ namespace OrthancPerf
   }
 
 
+  void AskedServers::BeginReading(Served served, int client) noexcept
+  {
+    *this = {};
+    isFollowing_ = true;
+    served_ = served;
+    client_ = client;
+  }
+
+
+  ReadWaits AskedServers::GetReadWaits() const noexcept
+  {
+    ReadWaits waits;
+    waits.client = clientWaited_;
+    waits.database = served_.isDatabase ? servers_[0].waited : Duration::zero();
+    waits.storage = served_.isStorage ? servers_[served_.isDatabase ? 1 : 0].waited : filesRead_;
+    return waits;
+  }
+
+
   void AskedServers::OnFileClosed(TimePoint now) noexcept
   {
     const bool isDatabase = served_.isDatabase;
@@ -162,9 +181,7 @@ namespace OrthancPerf
 
   void AskedServers::OnWritten(int fd, TimePoint now) noexcept
   {
-    int* const end = connections_.data() + connectionCount_;
-
-    if (std::find(connections_.data(), end, fd) == end && !Add(fd, now))
+    if (!IsKnown(fd) && !Add(fd, now))
     {
       return;
     }
@@ -191,12 +208,26 @@ namespace OrthancPerf
   }
 
 
+  void AskedServers::OnWaitedForRoom(int fd, Duration waited) noexcept
+  {
+    if (fd == client_)
+    {
+      clientWaited_ += waited;
+    }
+    else
+    {
+      OnWaited(fd, waited);
+    }
+  }
+
+
   void AskedServers::OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept
   {
     Server* const server = FindCounted(fd);
 
     if (server == nullptr)
     {
+      filesRead_ += IsReading() && !IsKnown(fd) ? now - from : Duration::zero();
       return;
     }
 
@@ -215,7 +246,7 @@ namespace OrthancPerf
     }
 
     // As far as that may have been the storage
-    if (served_.isStorage && serverCount_ == 1)
+    if (served_.isStorage && serverCount_ == 1 && !IsReading())
     {
       end_ = now;
       computedBefore_ = GetComputed();
@@ -266,6 +297,13 @@ namespace OrthancPerf
   }
 
 
+  bool AskedServers::IsKnown(int fd) const noexcept
+  {
+    const int* const end = connections_.data() + connectionCount_;
+    return std::find(connections_.data(), end, fd) != end;
+  }
+
+
   // Null: it was not asked, or does not count any more
   AskedServers::Server* AskedServers::FindCounted(int fd) noexcept
   {
@@ -273,7 +311,9 @@ namespace OrthancPerf
     {
       if (connections_[i] == fd)
       {
-        return owners_[i] + 1 == serverCount_ ? &servers_[owners_[i]] : nullptr;
+        const bool isCounted =
+            IsReading() ? owners_[i] < serverCount_ : owners_[i] + 1 == serverCount_;
+        return isCounted ? &servers_[owners_[i]] : nullptr;
       }
     }
 
@@ -285,6 +325,12 @@ namespace OrthancPerf
   bool AskedServers::Add(int fd, TimePoint now) noexcept
   {
     PeerAddress address;
+
+    // A request that reads long may have many connections to its database, one after the other
+    if (IsReading() && connectionCount_ == connections_.size())
+    {
+      connectionCount_ = 0;
+    }
 
     if (connectionCount_ == connections_.size() || !FindServer(fd, address))
     {
@@ -328,7 +374,7 @@ namespace OrthancPerf
       }
     }
 
-    const bool isOne = isAfterFile_ || !served_.isDatabase;
+    const bool isOne = isAfterFile_ || !served_.isDatabase || (IsReading() && !served_.isStorage);
 
     if (serverCount_ == (isOne ? 1 : servers_.size()))
     {

@@ -21,6 +21,15 @@ namespace OrthancPerf
   };
 
 
+  // What the thread of an HTTP request that reads has waited for so far
+  struct ReadWaits
+  {
+    Duration database = Duration::zero();  // its server
+    Duration storage = Duration::zero();   // its server, or files
+    Duration client = Duration::zero();    // to take more of the response
+  };
+
+
   // The servers that a thread asks over sockets while it stores an instance: an object storage, a
   // database, whichever library speaks to it. What is written is a question, what is read next its
   // answer; between the two the thread waits. No byte is looked at, so that it works under TLS.
@@ -32,6 +41,10 @@ namespace OrthancPerf
   // a single one is the database, if that may be a server: the storage area works on other threads
   // then, or is in the same database. What else is asked does not count, nor does the storage's
   // server once the database was asked (what an instance replaces is removed last).
+  //
+  // A request that reads looks up in the database before it asks the storage, again and again:
+  // there the server that is asked first is the database's, if that may be one. What its thread
+  // reads otherwise, and never writes to, are files of the storage area, unless that is a server.
   //
   // Each thread has one, for the hooks of the probe: no lock, no allocation, and small, as the
   // dynamic linker has some 500 bytes of such thread-local storage for all plugins together.
@@ -46,6 +59,16 @@ namespace OrthancPerf
 
     // The thread stores an instance from now on, until Take()
     void Begin(Served served, TimePoint now) noexcept;
+
+    // The thread serves an HTTP request that reads, over this connection, until it begins anew
+    void BeginReading(Served served, int client) noexcept;
+
+    bool IsReading() const noexcept
+    {
+      return client_ >= 0;
+    }
+
+    ReadWaits GetReadWaits() const noexcept;
 
     bool IsFollowing() const noexcept
     {
@@ -71,6 +94,9 @@ namespace OrthancPerf
     // none of these.
     bool OnWaited(int fd, Duration waited) noexcept;
 
+    // The same, for room to write alone
+    void OnWaitedForRoom(int fd, Duration waited) noexcept;
+
     // "size" as read(2) answers
     void OnRead(int fd, ssize_t size, TimePoint from, TimePoint now) noexcept;
 
@@ -91,6 +117,7 @@ namespace OrthancPerf
     };
 
     bool IsConnecting(int fd) const noexcept;
+    bool IsKnown(int fd) const noexcept;
     Server* FindCounted(int fd) noexcept;
     bool Add(int fd, TimePoint now) noexcept;
     std::uint8_t Classify(int fd, const PeerAddress& address, TimePoint now) noexcept;
@@ -103,6 +130,9 @@ namespace OrthancPerf
     std::array<std::uint8_t, 6> owners_ = {};  // whose they are: a place in servers_, or beyond
     std::uint8_t connectionCount_ = 0;
     std::uint8_t serverCount_ = 0;
+    int client_ = -1;  // connection of the request that reads; -1: there is none
+    Duration clientWaited_ = Duration::zero();
+    Duration filesRead_ = Duration::zero();
     bool isFollowing_ = false;
     bool isAfterFile_ = false;
     Served served_;

@@ -4,6 +4,7 @@
 #include "Ingest/Association.h"
 #include "Ingest/FinishedRequest.h"
 #include "Ingest/MessageSource.h"
+#include "Network/AskedServers.h"
 #include "Network/Destination.h"
 #include "Network/Messages/AssociateRequest.h"
 #include "Network/Messages/CommandField.h"
@@ -84,16 +85,18 @@ namespace OrthancPerf
     int connectError = 0;                                // why there is no connection: errno(3)
     TimePoint readAt;                                    // the latest byte
     std::optional<TimePoint> respondedAt;                // last byte of the last response
-    TimePoint respondingSince;              // about to write the first byte of the response
-    std::uint64_t responseBytes = 0;        // of HTTP, so far
-    std::optional<ReadingRequest> reading;  // the request under way, if it only reads
-    bool isServed = false;                  // the request under way, by Orthanc: not refused
-    bool isStow = false;                    // a STOW-RS request without a response so far
-    bool isCommandOpen = false;             // what Orthanc writes of it is to go on in the next PDU
-    bool isCommandBegun = false;            // by the bytes that Orthanc writes now
-    std::optional<TimePoint> restSince;     // what may be the body of a refused request
-    Duration waited = Duration::zero();     // for the next byte to read, so far
-    Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
+    TimePoint writingSince;                              // about to write a part of the response
+    Duration writing = Duration::zero();                 // the response, so far
+    ReadWaits waits;                                     // of its thread, as it wrote last
+    std::uint64_t responseBytes = 0;                     // of HTTP, so far
+    std::optional<ReadingRequest> reading;               // the request under way, if it only reads
+    bool isServed = false;                 // the request under way, by Orthanc: not refused
+    bool isStow = false;                   // a STOW-RS request without a response so far
+    bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
+    bool isCommandBegun = false;           // by the bytes that Orthanc writes now
+    std::optional<TimePoint> restSince;    // what may be the body of a refused request
+    Duration waited = Duration::zero();    // for the next byte to read, so far
+    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
     LossSigns lossSigns;             // as this wait began,
     LossSigns earlierLossSigns;      // and as the one before it did

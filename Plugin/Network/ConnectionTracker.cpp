@@ -258,6 +258,12 @@ namespace OrthancPerf
     connection.isServed = true;
     connection.isStow = isStow;
     connection.reading = reading;
+    connection.writing = Duration::zero();
+
+    if (reading)
+    {
+      recorder_.BeginReading(connection);
+    }
   }
 
   void ConnectionTracker::OnClosing(Connection& connection, TimePoint now) noexcept
@@ -320,6 +326,13 @@ namespace OrthancPerf
     connection.state = ExchangeState::Response;
     connection.respondedAt = now;
     connection.responseBytes += size;
+
+    if (connection.reading)
+    {
+      connection.writing += now - connection.writingSince;
+      connection.waits = AskedServers::OfThisThread().GetReadWaits();
+    }
+
     recorder_.AddResponseBytes(connection, data, size, now);
   }
 

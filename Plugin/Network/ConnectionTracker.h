@@ -120,10 +120,7 @@ namespace OrthancPerf
     // Orthanc is about to write
     static void OnWriting(Connection& connection, TimePoint now) noexcept
     {
-      if (connection.reading && connection.state == ExchangeState::Request)
-      {
-        connection.respondingSince = now;
-      }
+      connection.writingSince = now;
     }
 
     // The descriptor is about to be closed

@@ -180,7 +180,9 @@ namespace OrthancPerf
     // The thread's former instance has failed on the way, or it would have been taken
     void EndStorage() noexcept
     {
-      if (WrittenFiles& files = WrittenFiles::OfThisThread(); files.IsFollowing())
+      WrittenFiles& files = WrittenFiles::OfThisThread();
+
+      if (files.IsFollowing() || AskedServers::OfThisThread().IsReading())
       {
         files = {};
         AskedServers::OfThisThread() = {};
@@ -300,12 +302,23 @@ namespace OrthancPerf
   {
     Connection* const connection = FindCurrent();
     WrittenFiles::OfThisThread().Begin(connection == nullptr ? nullptr : &connection->isFileClosed);
-    const Served served = {isStorageServed_.load(RELAXED), isDatabaseServed_.load(RELAXED)};
 
-    if (served.isStorage || served.isDatabase)
+    if (const Served served = GetServed(); served.isStorage || served.isDatabase)
     {
       AskedServers::OfThisThread().Begin(served, now);
     }
+  }
+
+
+  void MessageRecorder::BeginReading(const Connection& connection) noexcept
+  {
+    AskedServers::OfThisThread().BeginReading(GetServed(), connection.fd);
+  }
+
+
+  Served MessageRecorder::GetServed() const noexcept
+  {
+    return {isStorageServed_.load(RELAXED), isDatabaseServed_.load(RELAXED)};
   }
 
 
@@ -672,7 +685,8 @@ namespace OrthancPerf
       const std::int32_t status = connection.GetResponse().status.load(RELAXED);
       ProbeEvent event = MakeEvent(connection);
       event.reading = connection.reading;
-      event.respondingSince = connection.respondingSince;
+      event.writing = connection.writing;
+      event.waits = connection.waits;
       event.bytesSent = connection.responseBytes;
 
       if (status >= 0)
@@ -683,7 +697,11 @@ namespace OrthancPerf
       events_->Push(event);
     }
 
-    connection.reading.reset();
+    if (connection.reading)
+    {
+      connection.reading.reset();
+      EndStorage();
+    }
   }
 
 

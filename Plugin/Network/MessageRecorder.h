@@ -75,6 +75,9 @@ namespace OrthancPerf
     // what came before it is over.
     void BeginMessage(Connection& connection, TimePoint now) noexcept;
 
+    // The request under way only reads, as is known once its header was read
+    void BeginReading(const Connection& connection) noexcept;
+
     // Bytes of a request, the first ones included; the last such call has its last byte
     void AddRequestBytes(Connection& connection, const std::uint8_t* data, std::size_t size,
                          TimePoint now) noexcept;
@@ -101,6 +104,7 @@ namespace OrthancPerf
     using Events = EventRing<ProbeEvent, 2048>;
 
     Connection* FindCurrent() const noexcept;
+    Served GetServed() const noexcept;
     // "outcome": how the association ended; Released while it goes on
     void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
     void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;

@@ -3,6 +3,7 @@
 
 #include "Ingest/Verdict.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <utility>
@@ -274,9 +275,23 @@ namespace OrthancPerf
     request.address = event.address.ToString();
     request.product = MakePrintable(std::string(event.reading->product.View()));
     request.bytesSent = event.bytesSent;
-    request.phases = {event.message.idle, event.message.lastByte - event.message.firstByte,
-                      event.respondingSince - event.message.lastByte,
-                      event.endedAt - event.respondingSince};
+    request.clientWait = event.waits.client;
+    request.endedAt = event.endedAt;
+    request.finishedAt = ToSystemTime(event.endedAt);
+
+    const auto ifAny = [](Duration waited)
+    {
+      return waited == Duration::zero() ? std::nullopt : std::make_optional(waited);
+    };
+    const Duration send = event.writing + event.waits.client;
+    const Duration work =
+        event.endedAt - event.message.lastByte - send - event.waits.database - event.waits.storage;
+    request.phases = {event.message.idle,
+                      event.message.lastByte - event.message.firstByte,
+                      ifAny(event.waits.database),
+                      ifAny(event.waits.storage),
+                      std::max(work, Duration::zero()),
+                      send};
     return request;
   }
 }

@@ -22,7 +22,8 @@ namespace OrthancPerf
     bool isAssociation = false;
     bool isDicom = true;                    // false: an instance of a STOW-RS request
     std::optional<ReadingRequest> reading;  // an HTTP request
-    TimePoint respondingSince;              // of it
+    Duration writing = Duration::zero();    // of it, as the next one
+    ReadWaits waits;
     bool isUncalled = false;  // an association that Orthanc wanted and could not ask for
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;

@@ -208,7 +208,10 @@ namespace OrthancPerf
       if ((fds->events & POLLIN) == 0)
       {
         const bool isConnecting = IsConnectionCandidate(fd);
-        const int result = waitForServers();
+        const int result = Follow<AskedServers>([&] { return original(timeout); },
+                                                [fd](AskedServers& servers, int, TimePoint from) {
+                                                  servers.OnWaitedForRoom(fd, Clock::now() - from);
+                                                });
 
         if (isConnecting && result > 0 && (fds->revents & POLLOUT) != 0)
         {

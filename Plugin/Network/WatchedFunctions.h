@@ -38,8 +38,8 @@ namespace OrthancPerf
   //
   // Each hook calls its original, keeps errno, allocates nothing, takes no lock, and does no
   // more than a look into the table of connections for descriptors that it does not know; on a
-  // thread that stores an instance, it looks at the clock, and asks whether what is written to is a
-  // socket.
+  // thread that stores an instance or serves a request that reads, it looks at the clock, and asks
+  // whether what is written to is a socket.
   //
   // Reads of DICOM connections are tried without waiting first (recv with MSG_DONTWAIT), polls with
   // no time: this tells exactly when the thread has to wait, and only then does the quick ACK cost

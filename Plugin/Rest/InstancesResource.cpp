@@ -19,34 +19,6 @@ namespace OrthancPerf
     }
 
 
-    // The argument as one of the values, by the name that the answer gives each; nothing if the
-    // request does not have it
-    template <typename Value, typename Values, typename GetName>
-    std::optional<Value> GetChoice(const RestRequest& request, const std::string& name,
-                                   const Values& values, const GetName& getName)
-    {
-      const std::optional<std::string> text = GetArgument(request, name);
-      std::string allowed;
-
-      if (!text)
-      {
-        return std::nullopt;
-      }
-
-      for (const Value value : values)
-      {
-        if (*text == getName(value))
-        {
-          return value;
-        }
-
-        allowed += (allowed.empty() ? "" : ", ") + std::string(getName(value));
-      }
-
-      throw MakeArgumentError(name, *text, allowed);
-    }
-
-
     InstanceFilter ReadFilter(const RestRequest& request)
     {
       const auto name = [](auto value)

@@ -7,6 +7,7 @@
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
+#include "Metrics/RecentRequests.h"
 #include "Rest/RestRouter.h"
 #include "Tuning/TuningChanges.h"
 
@@ -31,6 +32,10 @@ namespace OrthancPerf
   // GET /perf/instances?limit=&peer=&origin=&direction=&outcome=: the latest finished instances,
   // newest first; GET /perf/instances/{id}: one of them
   void RegisterInstancesResource(RestRouter& router, const RecentInstances& instances);
+
+  // GET /perf/requests?limit=&class=&client=: what HTTP requests that read cost by class in the
+  // last five minutes, the latest of them, and the slowest of the last hour
+  void RegisterRequestsResource(RestRouter& router, const RecentRequests& requests);
 
   // GET /perf/peers: each peer, what went between it and Orthanc, its associations and their TCP
   // connections

@@ -72,7 +72,7 @@ def test_every_route_of_the_server_is_described_and_no_other(
 
 @pytest.mark.parametrize(
     "path",
-    ["/perf", "/perf/status", "/perf/instances", "/perf/peers", "/perf/history"],
+    ["/perf", "/perf/status", "/perf/instances", "/perf/requests", "/perf/peers", "/perf/history"],
 )
 def test_answers_that_are_not_empty_are_as_described(
     busy_orthanc: OrthancServer, description: BaseSchema, path: str

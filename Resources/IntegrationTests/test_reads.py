@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP requests that read: what the metrics say of a viewer's, against what their client saw."""
+"""HTTP requests that read: what the plugin says of a viewer's, against what their client saw."""
 
 import time
+from pathlib import Path
+from typing import Any
 
-import pytest
+import requests
 from pydicom import dcmread
 
-from conftest import MakeSeries
+from conftest import MakeSeries, StartOrthanc
 from harness.clients import upload
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
+from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
 
-COUNT = 20
+COUNT = 200
 READS = 'orthanc_perf_reads_total{{class="{0}",status="2xx"}}'
 
 
@@ -23,38 +26,121 @@ def read_metrics(server: OrthancServer) -> dict[str, float]:
     }
 
 
-def test_a_viewers_requests_are_explained(orthanc: OrthancServer, make_series: MakeSeries) -> None:
+def view(server: OrthancServer, images: list[Any], product: str) -> float:
+    """As OHIF opens a series: its metadata, then each frame. In seconds, from connect to close."""
+    first = dcmread(images[0].path, stop_before_pixels=True)
+    series = f"dicom-web/studies/{first.StudyInstanceUID}/series/{first.SeriesInstanceUID}"
+    paths = [f"{series}/metadata"]
+    paths += [f"{series}/instances/{image.sop_instance_uid}/frames/1" for image in images]
+    begin = time.perf_counter()
+    with requests.Session() as session:
+        session.trust_env = False
+        session.headers["User-Agent"] = f"{product}/1.0 (a test)"
+        for path in paths:
+            assert session.get(f"{server.url}/{path}").status_code == 200
+        return time.perf_counter() - begin
+
+
+def list_requests(server: OrthancServer, product: str, count: int) -> list[dict[str, Any]]:
+    """The latest of this product, once that many have finished."""
+    found: list[dict[str, Any]] = []
+
+    def are_listed() -> bool:
+        found[:] = server.get_json(f"/perf/requests?client={product}&limit=1000")["Latest"]
+        return len(found) == count
+
+    assert wait_until(are_listed, 20), len(found)
+    return found
+
+
+def sum_phases(listed: list[dict[str, Any]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for request in listed:
+        for phase, seconds in request["Phases"].items():
+            sums[phase] = sums.get(phase, 0) + seconds
+    return sums
+
+
+def test_a_viewers_session_is_explained(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    # Without the cache, in which the files are that were just stored
+    orthanc = start_orthanc(options={"MaximumStorageCacheSize": 0, "HttpCompressionEnabled": False})
     images = make_series("reads", COUNT)
     upload(orthanc, [image.read_bytes() for image in images])
-    orthanc.session.close()  # the time until now is none of the first request's
-    first = dcmread(images[0].path, stop_before_pixels=True)
-    series = f"/dicom-web/studies/{first.StudyInstanceUID}/series/{first.SeriesInstanceUID}"
-    begin = time.perf_counter()
-    assert orthanc.get(f"{series}/metadata").status_code == 200
-    for image in images:
-        frame = f"{series}/instances/{image.sop_instance_uid}/frames/1"
-        assert orthanc.get(frame).status_code == 200
-    seconds = time.perf_counter() - begin
-    orthanc.session.close()
-
-    counted: dict[str, float] = {}
-
-    def are_counted() -> bool:
-        counted.update(read_metrics(orthanc))
-        return counted.get(READS.format("wado-frames"), 0) == COUNT
-
-    assert wait_until(are_counted, 10), {
-        name: value for name, value in counted.items() if "read" in name
-    }
-    assert counted[READS.format("wado-metadata")] == 1
-    assert counted['orthanc_perf_read_bytes_total{class="wado-frames"}'] > COUNT * 512 * 512 * 2
-    phases = {
-        (name, phase): counted.get(
-            f'orthanc_perf_read_phase_seconds_sum{{class="{name}",phase="{phase}"}}', 0
+    seconds = view(orthanc, images, "viewer")
+    listed = list_requests(orthanc, "viewer", COUNT + 1)
+    phases = sum_phases(listed)
+    print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
+    assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
+    assert {"Idle", "Receive", "Storage", "Work", "Send"} <= set(phases)
+    assert all(
+        abs(
+            request["Duration"] + request["Phases"].get("Idle", 0) - sum(request["Phases"].values())
         )
-        for name in ("wado-metadata", "wado-frames")
-        for phase in ("idle", "receive", "work", "send")
-    }
-    print(f"{seconds:.3f} s, explained {sum(phases.values()):.3f} s: {phases}")
-    assert sum(phases.values()) == pytest.approx(seconds, rel=0.2)
-    assert not any(first.StudyInstanceUID in name for name in counted)
+        < 1e-6
+        for request in listed
+    )
+
+    frames = [request for request in listed if request["Class"] == "wado-frames"]
+    assert len(frames) == COUNT
+    assert all(request["Status"] == 200 for request in listed)
+    assert {request["Address"] for request in listed} == {"127.0.0.1"}
+    assert all(request["Size"] > 512 * 512 * 2 for request in frames)
+
+    answer = orthanc.get_json("/perf/requests?class=wado-metadata")
+    assert [request["Class"] for request in answer["Latest"]] == ["wado-metadata"]
+    assert [request["Class"] for request in answer["Slowest"]] == ["wado-metadata"]
+    assert answer["Classes"]["wado-frames"]["Requests"] == COUNT
+    durations = [request["Duration"] for request in orthanc.get_json("/perf/requests")["Slowest"]]
+    assert durations == sorted(durations, reverse=True)
+
+    metrics = read_metrics(orthanc)
+    assert metrics[READS.format("wado-frames")] == COUNT
+    assert metrics[READS.format("wado-metadata")] == 1
+    assert metrics['orthanc_perf_read_bytes_total{class="wado-frames"}'] == sum(
+        request["Size"] for request in frames
+    )
+    first = dcmread(images[0].path, stop_before_pixels=True)
+    for text in (orthanc.get("/perf/metrics").text, orthanc.get("/perf/requests").text):
+        assert first.StudyInstanceUID not in text
+
+
+def test_waits_for_the_database_are_a_phase(
+    postgresql: PostgreSqlServer,
+    start_orthanc: StartOrthanc,
+    plugin: Path,
+    make_series: MakeSeries,
+) -> None:
+    orthanc = start_orthanc(plugins=[plugin, POSTGRESQL_PLUGIN], options=postgresql.get_options())
+    images = make_series("reads", 5)
+    upload(orthanc, [image.read_bytes() for image in images])
+    product = "curl"
+    with requests.Session() as session:
+        session.headers["User-Agent"] = product
+        assert session.get(f"{orthanc.url}/instances?expand").status_code == 200
+    (request,) = list_requests(orthanc, product, 1)
+    assert 0 < request["Phases"]["Database"] < request["Duration"]
+
+
+def test_a_client_that_reads_slowly_is_waited_for(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    images = make_series("reads", 60)
+    upload(orthanc, [image.read_bytes() for image in images])
+    level = {"Answers": {"ArchiveLevel": 0}}
+    orthanc.request("PUT", "/perf/tuning", json=level).raise_for_status()
+    (study,) = orthanc.get_json("/studies")
+    rest = 2.0
+    with requests.Session() as session:
+        session.headers["User-Agent"] = "slow"
+        # More than the kernel takes for a client that reads nothing
+        url = f"{orthanc.url}/studies/{study}/archive"
+        with session.get(url, stream=True) as response:
+            assert response.status_code == 200
+            time.sleep(rest)
+            assert len(response.raw.read()) > 0
+    (request,) = list_requests(orthanc, "slow", 1)
+    assert request["Class"] == "archive"
+    assert request["ClientWait"] > rest / 4
+    assert request["Phases"]["Send"] >= request["ClientWait"]

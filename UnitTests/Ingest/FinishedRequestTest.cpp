@@ -26,6 +26,7 @@ namespace OrthancPerf
     EXPECT_EQ("archive", Classify("/studies/0a-1b/archive"));
     EXPECT_EQ("archive", Classify("/patients/0a-1b/media"));
     EXPECT_EQ("other", Classify("/studies/0a-1b"));
+    EXPECT_EQ("none", Classify("/perf/metrics"));
     EXPECT_EQ("other", Classify("/instances"));
     EXPECT_EQ("other", Classify("/"));
     EXPECT_EQ("other", Classify(""));

@@ -430,4 +430,39 @@ namespace OrthancPerf
     close(listening);
     unlink(path.c_str());
   }
+
+
+  TEST_F(AskedServersTest, ARequestThatReadsAsksTheDatabaseFirstAndThenTheStorageAgainAndAgain)
+  {
+    constexpr int CLIENT = 900;
+    servers_.BeginReading({true, true}, CLIENT);
+
+    for (int i = 0; i < 2; i++)
+    {
+      Ask(database_.GetClient(), 200, 5);
+      Ask(other_.GetClient(), 210, 7);
+    }
+
+    servers_.OnWaitedForRoom(CLIENT, milliseconds(3));
+    const ReadWaits waits = servers_.GetReadWaits();
+    EXPECT_EQ(milliseconds(10), waits.database);
+    EXPECT_EQ(milliseconds(14), waits.storage);
+    EXPECT_EQ(milliseconds(3), waits.client);
+    servers_.Begin({true, true}, At(300));
+    EXPECT_FALSE(servers_.IsReading());
+  }
+
+
+  TEST_F(AskedServersTest, WhatARequestReadsAndNeverAskedIsAFileOfTheStorage)
+  {
+    constexpr int CLIENT = 900;
+    constexpr int FILE = 901;
+    servers_.BeginReading({false, true}, CLIENT);
+    Ask(database_.GetClient(), 200, 5);
+    servers_.OnRead(FILE, 8000, At(210), At(212));
+    Ask(other_.GetClient(), 220, 7);  // neither of them
+    EXPECT_EQ(milliseconds(5), servers_.GetReadWaits().database);
+    EXPECT_EQ(milliseconds(2), servers_.GetReadWaits().storage);
+    EXPECT_EQ(milliseconds(0), servers_.GetReadWaits().client);
+  }
 }

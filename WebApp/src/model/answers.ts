@@ -23,7 +23,7 @@ export type PhaseName =
   | 'Wait';
 
 export type PhaseTimes = Partial<Record<PhaseName, number>>;
-export type PartName = PhaseName | 'Stalled'; // as shown in bars
+export type PartName = PhaseName | 'Stalled' | 'Work'; // as shown in bars
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
@@ -173,6 +173,19 @@ export interface Peer {
   LastSeen: string;
   Receive?: PeerTraffic;
   Send?: PeerTraffic;
+}
+
+// HTTP requests that read
+export interface ReadSums {
+  Requests: number;
+  Failed: number;
+  Bytes: number;
+  ClientWait: number;
+  PhaseTimes: Partial<Record<PartName, number>>;
+}
+
+export interface Served {
+  Classes: Record<string, ReadSums>; // by class of route
 }
 
 export interface DicomSockets {

@@ -2,7 +2,7 @@
 // What is asked for, and how often.
 import { watch } from 'vue';
 import { perf, RequestError } from '../api';
-import type { Finding, Health, HistoryAnswer, Instance, Peer, Status, Tuning } from '../model/answers';
+import type { Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
 import { toMoment } from '../model/format';
 import { mergePoints, toPoints, type Points } from '../model/history';
 import { adoptChanges, askSources } from './changes';
@@ -40,6 +40,11 @@ const PEERS: Task = { period: 4, run: askPeers };
 async function askPeers(): Promise<void> {
   state.peers = await perf.get<Peer[]>('peers');
   PEERS.period = state.peers.length > MANY_PEERS ? 15 : 4;
+}
+
+// The sums alone
+async function askServed(): Promise<void> {
+  state.served = await perf.get<Served>('requests?limit=0');
 }
 
 async function askTuning(): Promise<void> {
@@ -107,6 +112,7 @@ const TASKS: Task[] = [
   { period: 2, run: askSeconds },
   INSTANCES,
   PEERS,
+  { period: 4, run: askServed },
   { period: 5, run: askHealth }, // before the findings: without any, all is well
   { period: 4, run: askAdvice },
   MINUTES,

@@ -4,7 +4,7 @@
 // changed, so that they need no deep reactivity.
 import { reactive, shallowReactive } from 'vue';
 import type {
-  Direction, Finding, Health, Instance, Job, JsonObject, Peer, Series, Status, Tuning,
+  Direction, Finding, Health, Instance, Job, JsonObject, Peer, Series, Served, Status, Tuning,
   TuningChange, TuningSources,
 } from '../model/answers';
 import type { Points } from '../model/history';
@@ -53,6 +53,7 @@ export const state = shallowReactive({
   status: undefined as Status | undefined,
   instances: { Receive: [], Send: [] } as Readonly<Record<Direction, readonly Instance[]>>,
   peers: [] as readonly Peer[],
+  served: undefined as Served | undefined,
   tuning: undefined as Tuning | undefined,
   sources: undefined as TuningSources | undefined,
   health: undefined as Health | undefined,

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "Ingest/Journal.h"
+#include "Metrics/SlotRing.h"
+
+#include <boost/circular_buffer.hpp>
+
+#include <array>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace OrthancPerf
+{
+  // Which requests are asked for; what is not given matches all
+  struct RequestFilter
+  {
+    std::optional<RouteClass> route;
+    std::optional<std::string> client;  // an address, or the product of a User-Agent
+
+    bool Matches(const FinishedRequest& request) const;
+  };
+
+
+  // What the requests of one class add up to
+  struct ReadSums
+  {
+    std::uint64_t requests = 0;
+    std::uint64_t failed = 0;  // status 5xx
+    std::uint64_t bytes = 0;
+    std::array<Duration, REQUEST_PHASE_COUNT> phases = {};  // by RequestPhase
+    Duration clientWait = Duration::zero();
+
+    void Add(const FinishedRequest& request) noexcept;
+    void Add(const ReadSums& other) noexcept;
+  };
+
+
+  // HTTP requests that read, for GET /perf/requests: the latest, the slowest of each class in the
+  // last hour, and sums by class over the last five minutes. Owned by the plugin's context; any
+  // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each.
+  class RecentRequests : public IJournalObserver
+  {
+  public:
+    using Now = std::function<TimePoint()>;
+
+    // Keeps that many; the slowest are kept in any case
+    explicit RecentRequests(std::size_t capacity, Now now = &Clock::now);
+
+    void OnRequestFinished(const FinishedRequest& request) override;
+
+    // At most "limit" that match, newest first
+    std::vector<FinishedRequest> Latest(std::size_t limit, const RequestFilter& filter) const;
+
+    // At most "limit" that match, slowest first, of the last hour
+    std::vector<FinishedRequest> Slowest(std::size_t limit, const RequestFilter& filter) const;
+
+    // By RouteClass, over the last five minutes
+    std::array<ReadSums, ROUTE_CLASS_COUNT> Summarize() const;
+
+  private:
+    const Now now_;
+    mutable std::mutex mutex_;
+    boost::circular_buffer<FinishedRequest> latest_;                       // the newest first
+    std::array<std::vector<FinishedRequest>, ROUTE_CLASS_COUNT> slowest_;  // each slowest first
+    SlotRing<std::array<ReadSums, ROUTE_CLASS_COUNT>> slots_;
+  };
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Rest/Resources.h"
+
+#include "Rest/RestJson.h"
+
+#include <limits>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    constexpr std::size_t DEFAULT_LIMIT = 100;
+
+
+    RequestFilter ReadFilter(const RestRequest& request)
+    {
+      RequestFilter filter;
+      filter.client = GetArgument(request, "client");
+      filter.route = GetChoice<RouteClass>(request, "class", GetAllRouteClasses(),
+                                           [](RouteClass route) { return ToLabel(route); });
+      return filter;
+    }
+
+
+    Json::Value Describe(const FinishedRequest& request)
+    {
+      Json::Value json;
+      json["Class"] = ToLabel(request.route);
+      AddIfKnown(json, "Status", request.status);
+      json["Address"] = request.address;
+      AddText(json, "Product", request.product);
+      json["Size"] = ToJson(request.bytesSent);
+      json["FinishedAt"] = ToJson(request.finishedAt);
+      json["Duration"] = ToJson(request.GetDuration());
+      json["ClientWait"] = ToJson(request.clientWait);
+      json["Phases"] = Json::objectValue;
+
+      for (const RequestPhase phase : GetAllRequestPhases())
+      {
+        AddIfKnown(json["Phases"], ToKey(ToLabel(phase)).c_str(),
+                   request.phases[static_cast<std::size_t>(phase)]);
+      }
+
+      return json;
+    }
+
+
+    Json::Value Describe(const ReadSums& sums)
+    {
+      Json::Value json;
+      json["Requests"] = ToJson(sums.requests);
+      json["Failed"] = ToJson(sums.failed);
+      json["Bytes"] = ToJson(sums.bytes);
+      json["ClientWait"] = ToJson(sums.clientWait);
+
+      for (const RequestPhase phase : GetAllRequestPhases())
+      {
+        json["PhaseTimes"][ToKey(ToLabel(phase))] =
+            ToJson(sums.phases[static_cast<std::size_t>(phase)]);
+      }
+
+      return json;
+    }
+
+
+    // Those of which there was any
+    Json::Value Describe(const std::array<ReadSums, ROUTE_CLASS_COUNT>& classes)
+    {
+      Json::Value json = Json::objectValue;
+
+      for (const RouteClass route : GetAllRouteClasses())
+      {
+        const ReadSums& sums = classes[static_cast<std::size_t>(route)];
+
+        if (sums.requests > 0)
+        {
+          json[ToLabel(route)] = Describe(sums);
+        }
+      }
+
+      return json;
+    }
+  }
+
+
+  void RegisterRequestsResource(RestRouter& router, const RecentRequests& requests)
+  {
+    const auto get = [&requests](const RestRequest& request)
+    {
+      const auto describe = [](const FinishedRequest& finished)
+      {
+        return Describe(finished);
+      };
+      const RequestFilter filter = ReadFilter(request);
+      const std::size_t limit =
+          GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
+              .value_or(DEFAULT_LIMIT);
+      Json::Value answer;
+      answer["Classes"] = Describe(requests.Summarize());
+      answer["Latest"] = ListJson(requests.Latest(limit, filter), describe);
+      answer["Slowest"] = ListJson(requests.Slowest(limit, filter), describe);
+      return AnswerJson(answer);
+    };
+
+    router.Register("/perf/requests", HttpMethod::Get,
+                    "HTTP requests that read: by class in 5 minutes, the latest, the slowest", get,
+                    {"limit", "class", "client"});
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { expect, test } from 'vitest';
+import { listServed } from '../../src/model/served';
+
+const FRAMES = {
+  Requests: 10,
+  Failed: 1,
+  Bytes: 1000,
+  ClientWait: 0.1,
+  PhaseTimes: { Idle: 9, Receive: 0, Storage: 0.1, Work: 0.5, Send: 0.4 },
+};
+const ARCHIVE = { Requests: 1, Failed: 0, Bytes: 5000, ClientWait: 0, PhaseTimes: { Work: 4, Send: 1 } };
+
+test('the class that takes the most time comes first, with its mean request', () => {
+  const rows = listServed({ Classes: { 'wado-frames': FRAMES, archive: ARCHIVE } });
+  expect(rows.map((row) => row.name)).toEqual(['archive', 'wado-frames']);
+  expect(rows[1]).toMatchObject({ requests: 10, failed: 1, size: 100 });
+  expect(rows[1]?.time).toBeCloseTo(0.1);
+  expect(rows[1]?.clientShare).toBeCloseTo(0.1);
+  expect(rows[1]?.parts.map((part) => part.info.name)).toEqual(['Storage', 'Work', 'Send']);
+});
+
+test('nothing served, and nothing known, are no rows', () => {
+  expect(listServed({ Classes: {} })).toEqual([]);
+  expect(listServed(undefined)).toEqual([]);
+});
