@@ -135,19 +135,19 @@ namespace
                                                          OrthancPluginInstanceOrigin origin)
   {
     OrthancPluginReceivedInstanceAction action = OrthancPluginReceivedInstanceAction_KeepAsIs;
-    Guard(
-        "ReceivedInstance",
-        [&](PluginContext& context)
-        {
-          const TimePoint now = Clock::now();
-          const ReceivedInstance received = DescribeReceived(data, size, origin);
-          context.GetTracker().OnReceived(now, received);
-
-          if (context.GetTranscoding().TranscodeReceived(received.origin, data, size, *replacement))
+    Guard("ReceivedInstance",
+          [&](PluginContext& context)
           {
-            action = OrthancPluginReceivedInstanceAction_Modify;
-          }
-        });
+            const TimePoint now = Clock::now();
+            const ReceivedFile file(data, size);
+            context.GetTracker().OnReceived(now,
+                                            {ToOrigin(origin), size, file.problem, file.identity});
+
+            if (context.GetTranscoding().TranscodeReceived(ToOrigin(origin), file, *replacement))
+            {
+              action = OrthancPluginReceivedInstanceAction_Modify;
+            }
+          });
     return action;
   }
 

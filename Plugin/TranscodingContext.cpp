@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "TranscodingContext.h"
 
-#include "Dicom/DicomFile.h"
 #include "Redirection/ModuleFolder.h"
 #include "Sdk/NewerServices.h"
 #include "Sdk/RestCallback.h"
@@ -128,7 +127,7 @@ namespace OrthancPerf
   }
 
 
-  bool TranscodingContext::TranscodeReceived(Origin origin, const void* data, std::size_t size,
+  bool TranscodingContext::TranscodeReceived(Origin origin, const ReceivedFile& file,
                                              OrthancPluginMemoryBuffer64& replacement)
   {
     if (!isStarted_ || !problem_.empty() || transcoder_.GetSettings()->transferSyntax.empty())
@@ -146,7 +145,7 @@ namespace OrthancPerf
 
     selfTest_.wait();
     tracker_.OnTranscoderBegin(Clock::now());
-    Transcoding transcoding = transcoder_.TranscodeIncoming(data, size, isDuplicate_);
+    Transcoding transcoding = transcoder_.TranscodeIncoming(file, isDuplicate_);
     return HandOver(transcoding, replacement);
   }
 

@@ -60,7 +60,7 @@ namespace OrthancPerf
 
     // In the received-instance callback: whether another file is to be stored instead, which is in
     // "replacement" then. Others may enter Orthanc's plugins meanwhile.
-    bool TranscodeReceived(Origin origin, const void* data, std::size_t size,
+    bool TranscodeReceived(Origin origin, const ReceivedFile& file,
                            OrthancPluginMemoryBuffer64& replacement);
 
     // In the transcoder callback: whether the file in one of these transfer syntaxes is in "target"

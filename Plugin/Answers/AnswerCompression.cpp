@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Answers/AnswerCompression.h"
 
-#include "Dicom/DicomFileWalk.h"
+#include "Dicom/ReceivedFile.h"
 
 #include <array>
 #include <atomic>
@@ -180,7 +180,7 @@ namespace OrthancPerf
     const auto* const bytes = static_cast<const unsigned char*>(data);
     std::size_t position = FILE_PREFIX_LENGTH;
 
-    if (!HasFilePrefix(data, size))
+    if (!HasFilePrefix({static_cast<const char*>(data), size}))
     {
       return false;
     }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DataSetEditor.h"
 
-#include "Dicom/DicomFileWalk.h"
 #include "Dicom/ElementWriter.h"
-#include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 #include <utility>
 
@@ -14,13 +11,9 @@ namespace OrthancPerf
 {
   namespace
   {
-    // As all compressed ones, and those that nobody knows
-    bool IsExplicitLittleEndian(std::string_view uid)
+    bool IsFileMeta(DicomTag tag)
     {
-      const TransferSyntax* const syntax = FindTransferSyntax(uid);
-      return syntax == nullptr ? !uid.empty()
-                               : syntax->coding == DataSetCoding::ExplicitLittleEndian ||
-                                     syntax->coding == DataSetCoding::Guessed;
+      return tag >> 16 == 0x0002;
     }
 
     bool IsGroupLength(DicomTag tag)
@@ -33,26 +26,32 @@ namespace OrthancPerf
       return tag & 0xffff0000;
     }
 
-    std::string_view TrimPadding(std::string_view text)
+    void Check(const ReceivedFile& file)
     {
-      return text.substr(0, text.find_last_not_of(std::string_view(" \0", 2)) + 1);
-    }
-
-    void CheckComplete(WalkResult result)
-    {
-      switch (result)
+      if (!file.hasPrefix)
       {
-        case WalkResult::Complete:
-          return;
+        throw DataSetError("This is no DICOM file: its prefix is missing");
+      }
 
-        case WalkResult::Truncated:
+      switch (file.dataSet.result)
+      {
+        case ReadResult::Complete:
+          break;
+
+        case ReadResult::Truncated:
           throw DataSetError("The file ends inside an element");
 
-        case WalkResult::TooLong:
+        case ReadResult::TooLong:
           throw DataSetError("The file has more elements or deeper sequences than are looked at");
 
         default:
           throw DataSetError("The file is not well-formed");
+      }
+
+      if (file.image.isDeflated || file.image.transferSyntax.empty() || !file.encoding.isExplicit ||
+          file.encoding.isBigEndian)
+      {
+        throw DataSetError("The data set is not in Explicit VR Little Endian");
       }
     }
 
@@ -82,122 +81,19 @@ namespace OrthancPerf
   }
 
 
-  // Notes where each element begins; where it ends is known when the next one does
-  class DataSetEditor::Collector : public IDataElementVisitor
+  DataSetEditor::DataSetEditor(const ReceivedFile& file) :
+    preamble_(file.bytes.substr(0, FILE_PREFIX_LENGTH)),
+    fileMeta_(file.fileMeta.elements),
+    dataSet_(file.dataSet.elements)
   {
-  public:
-    explicit Collector(Elements& elements) : elements_(elements)
-    {
-    }
-
-    void VisitElement(const DataElement& element) noexcept override
-    {
-      Finish(element.header);
-      begin_ = element.header;
-
-      try
-      {
-        const std::ptrdiff_t offset = element.value == nullptr ? 0 : element.value - begin_;
-        elements_.push_back({element.tag, static_cast<std::uint32_t>(offset), {}});
-      }
-      catch (const std::exception&)
-      {
-        isComplete_ = false;
-      }
-    }
-
-    void Finish(const std::uint8_t* end) noexcept
-    {
-      if (begin_ != nullptr && isComplete_)
-      {
-        elements_.back().bytes = std::string_view(reinterpret_cast<const char*>(begin_),
-                                                  static_cast<std::size_t>(end - begin_));
-      }
-    }
-
-    bool IsComplete() const noexcept
-    {
-      return isComplete_;
-    }
-
-  private:
-    Elements& elements_;
-    const std::uint8_t* begin_ = nullptr;
-    bool isComplete_ = true;
-  };
-
-
-  DataSetEditor::DataSetEditor(const void* data, std::size_t size)
-  {
-    if (!HasFilePrefix(data, size))
-    {
-      throw DataSetError("This is no DICOM file: its prefix is missing");
-    }
-
-    preamble_ = {static_cast<const char*>(data), FILE_PREFIX_LENGTH};
-    Read(static_cast<const std::uint8_t*>(data), size);
-  }
-
-
-  void DataSetEditor::Read(const std::uint8_t* data, std::size_t size)
-  {
-    DataSetWalker walker(data, size, preamble_.size());
-    const DicomEncoding metaEncoding = walker.DetectEncoding();
-
-    if (!metaEncoding.isExplicit || metaEncoding.isBigEndian)
-    {
-      throw DataSetError("The File Meta Information is not in Explicit VR Little Endian");
-    }
-
-    Collector meta(fileMeta_);
-    CheckComplete(walker.WalkFileMeta(meta));
-    meta.Finish(walker.GetNext());
-    CheckGroups(fileMeta_, true);
+    Check(file);
     RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
-
-    if (!IsExplicitLittleEndian(GetText(TAG_TRANSFER_SYNTAX_UID)))
-    {
-      throw DataSetError("The data set is not in Explicit VR Little Endian");
-    }
-
-    Collector dataSet(dataSet_);
-    CheckComplete(walker.WalkDataSet({true, false}, dataSet));
-    dataSet.Finish(walker.GetNext());
-    CheckGroups(dataSet_, false);
-
-    if (!walker.IsAtEnd())
-    {
-      throw DataSetError("The data set ends before the file does");
-    }
-
-    if (walker.EndsInside())
-    {
-      throw DataSetError("The file ends inside a sequence or an image");
-    }
-
-    if (!meta.IsComplete() || !dataSet.IsComplete())
-    {
-      throw std::bad_alloc();
-    }
   }
 
 
-  // A wrong length of the File Meta Information moves elements to the other side
-  void DataSetEditor::CheckGroups(const Elements& elements, bool isFileMeta)
+  DataSetEditor::DataSetEditor(const void* data, std::size_t size) :
+    DataSetEditor(ReceivedFile(data, size))
   {
-    for (const Element& element : elements)
-    {
-      if (IsFileMeta(element.tag) != isFileMeta)
-      {
-        throw DataSetError("The File Meta Information is not as long as it says");
-      }
-    }
-  }
-
-
-  bool DataSetEditor::IsFileMeta(DicomTag tag) noexcept
-  {
-    return tag >> 16 == 0x0002;
   }
 
 
@@ -224,7 +120,7 @@ namespace OrthancPerf
   std::string_view DataSetEditor::GetText(DicomTag tag) const noexcept
   {
     const Element* const element = Find(tag);
-    return element == nullptr ? std::string_view() : TrimPadding(element->GetValue());
+    return element == nullptr ? std::string_view() : element->GetText();
   }
 
 
@@ -251,7 +147,7 @@ namespace OrthancPerf
     }
 
     added_.push_back(std::move(bytes));
-    const Element element = {tag, static_cast<std::uint32_t>(valueOffset), added_.back()};
+    const Element element = {tag, {}, static_cast<std::uint32_t>(valueOffset), added_.back()};
     Elements& elements = GetGroup(tag);
     const auto found = std::find_if(elements.begin(), elements.end(), HasTag(tag));
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DataSetWalker.h"
+#include "Dicom/ReceivedFile.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,31 +26,16 @@ namespace OrthancPerf
   // A.4). All other elements, nested, private and unknown ones, are copied byte for byte.
   //
   // Lives on the stack of one thread. The file may hold anything: memory stays within a small
-  // multiple of its size, and work within the bounds of DataSetWalker.
+  // multiple of its size, and work within the bounds of ReadDataSet().
   class DataSetEditor
   {
   public:
-    // An element as it lies in the file, or as it was set
-    struct Element
-    {
-      DicomTag tag = 0;
-      std::uint32_t valueOffset = 0;  // in "bytes"; 0: a sequence, or encapsulated Pixel Data
-      std::string_view bytes;
-
-      bool HasValue() const noexcept
-      {
-        return valueOffset != 0;
-      }
-
-      std::string_view GetValue() const noexcept
-      {
-        return HasValue() ? bytes.substr(valueOffset) : std::string_view();
-      }
-    };
+    using Element = DataElement;
 
     // The file has to outlive the editor, and what it gives of the elements. Throws DataSetError if
     // this is no DICOM file, if it is not well-formed, or if it is not in Explicit VR Little
     // Endian: with compressed syntaxes of PS3.5 section A.4 it is, with deflated it is not.
+    explicit DataSetEditor(const ReceivedFile& file);
     DataSetEditor(const void* data, std::size_t size);
 
     DataSetEditor(const DataSetEditor&) = delete;
@@ -91,14 +76,8 @@ namespace OrthancPerf
   private:
     using Elements = std::vector<Element>;
 
-    class Collector;
-
-    static bool IsFileMeta(DicomTag tag) noexcept;
-    static void CheckGroups(const Elements& elements, bool isFileMeta);
-
     const Elements& GetGroup(DicomTag tag) const noexcept;
     Elements& GetGroup(DicomTag tag) noexcept;
-    void Read(const std::uint8_t* data, std::size_t size);
     void Replace(DicomTag tag, std::string bytes, std::size_t valueOffset);
 
     std::string_view preamble_;

@@ -21,8 +21,7 @@ namespace OrthancPerf
         throw std::invalid_argument("A value representation has two letters");
       }
 
-      return GetValueRepresentation(static_cast<std::uint8_t>(representation[0]),
-                                    static_cast<std::uint8_t>(representation[1]));
+      return GetValueRepresentation(representation[0], representation[1]);
     }
 
     void AppendTag(std::string& target, DicomTag tag)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DataSetWalker.h"
+#include "Dicom/DataElement.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/ImageDescription.h"
 
-#include "Dicom/DicomFileWalk.h"
 #include "Dicom/PhotometricInterpretation.h"
 
 #include <algorithm>
@@ -28,9 +27,10 @@ namespace OrthancPerf
     // absent.
     std::optional<std::uint32_t> ParseFrames(const DataElement& element)
     {
-      std::string_view text = GetText(element);
+      std::string_view text = element.GetText();
+      text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
 
-      if (element.length > MAXIMUM_INTEGER_STRING)
+      if (element.GetValue().size() > MAXIMUM_INTEGER_STRING)
       {
         return std::nullopt;
       }
@@ -41,7 +41,7 @@ namespace OrthancPerf
       }
 
       const bool isIntegerString = element.representation.kind == ValueKind::Unspecified ||
-                                   (element.header[4] == 'I' && element.header[5] == 'S');
+                                   element.bytes.substr(4, 2) == "IS";
       text.remove_prefix(text.front() == '+' ? 1 : 0);
 
       std::uint32_t frames = 0;
@@ -60,14 +60,6 @@ namespace OrthancPerf
     }
 
 
-    // Digital Signatures Sequence, and MAC Parameters Sequence, which says what they cover: DICOM
-    // PS3.3 section C.12.1.1.3. Encrypted attributes are copied as they are and stay valid.
-    bool BelongsToSignature(DicomTag tag)
-    {
-      return tag == 0xfffafffa || tag == 0x4ffe0001;
-    }
-
-
     constexpr std::pair<DicomTag, std::uint16_t ImageDescription::*> NUMBERS[] = {
         {0x00280002, &ImageDescription::samplesPerPixel},
         {0x00280006, &ImageDescription::planarConfiguration},
@@ -79,172 +71,94 @@ namespace OrthancPerf
         {0x00280103, &ImageDescription::pixelRepresentation}};
 
 
-    // Of all elements that describe an image
-    constexpr std::array<DicomTag, 19> TAGS = {TAG_SOP_CLASS_UID,
-                                               TAG_SOP_INSTANCE_UID,
-                                               0x00280002,
-                                               TAG_PHOTOMETRIC_INTERPRETATION,
-                                               0x00280006,
-                                               TAG_NUMBER_OF_FRAMES,
-                                               0x00280010,
-                                               0x00280011,
-                                               0x00280100,
-                                               0x00280101,
-                                               0x00280102,
-                                               0x00280103,
-                                               TAG_PIXEL_PADDING_VALUE,
-                                               TAG_PIXEL_PADDING_RANGE_LIMIT,
-                                               TAG_EXTENDED_OFFSET_TABLE,
-                                               TAG_EXTENDED_OFFSET_TABLE_LENGTHS,
-                                               TAG_FLOAT_PIXEL_DATA,
-                                               TAG_DOUBLE_FLOAT_PIXEL_DATA,
-                                               TAG_PIXEL_DATA};
-
-
-    // Elements as they are found; the first of those that come twice, as DCMTK does
-    class ImageCollector : public IDataElementVisitor
+    // The elements of one data set, by their tags. Of those that come twice, the first counts.
+    class Elements
     {
     public:
-      // "end": of the file
-      explicit ImageCollector(const void* end) : end_(static_cast<const std::uint8_t*>(end))
+      Elements(const DataSet& dataSet, const DicomEncoding& encoding) :
+        dataSet_(dataSet),
+        encoding_(encoding)
       {
       }
 
-      void VisitElement(const DataElement& element) noexcept override
+      bool Has(DicomTag tag) const
       {
-        if (afterPixels_ == nullptr && Has(TAG_PIXEL_DATA))
-        {
-          afterPixels_ = element.header;
-        }
-
-        const std::size_t place = FindPlace(element.tag);
-
-        if (place < TAGS.size() && elements_[place].header == nullptr)
-        {
-          elements_[place] = element;
-        }
-
-        hasDigitalSignatures_ |= BelongsToSignature(element.tag);
-
-        if (IsOverlayBitPosition(element.tag) && element.length == 2 && element.value != nullptr)
-        {
-          hasEmbeddedOverlays_ |= element.value[0] != 0 || element.value[1] != 0;
-        }
+        return dataSet_.Find(tag) != nullptr;
       }
 
-      void VisitNestedElement(const DataElement& element) noexcept override
+      DataElement Get(DicomTag tag) const
       {
-        hasDigitalSignatures_ |= BelongsToSignature(element.tag);
-        hasNestedFragments_ |= element.tag == TAG_PIXEL_DATA && element.length == UNDEFINED_LENGTH;
+        const DataElement* const element = dataSet_.Find(tag);
+        return element == nullptr ? DataElement() : *element;
       }
 
-      void CopyTo(ImageDescription& image, const DicomEncoding& encoding) const noexcept
+      std::uint16_t GetNumber(DicomTag tag) const
       {
-        for (const auto& [tag, number] : NUMBERS)
-        {
-          image.*number = GetUnsignedShort(Get(tag), encoding);
-        }
+        return Get(tag).GetUnsignedShort(encoding_);
+      }
 
-        const std::optional<std::uint32_t> frames = ParseFrames(Get(TAG_NUMBER_OF_FRAMES));
-        image.frames = frames.value_or(1);
-        image.hasLegalFrames = frames.has_value();
-        image.photometricInterpretation = GetText(Get(TAG_PHOTOMETRIC_INTERPRETATION));
-        image.sopClassUid = GetText(Get(TAG_SOP_CLASS_UID));
-        image.sopInstanceUid = GetText(Get(TAG_SOP_INSTANCE_UID));
-        image.hasEmbeddedOverlays = hasEmbeddedOverlays_;
-        image.hasNestedFragments = hasNestedFragments_;
-        image.hasDigitalSignatures = hasDigitalSignatures_;
-        image.extendedOffsets = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE));
-        image.extendedLengths = GetBytes(Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS));
-        CopyPadding(image, encoding);
-        CopyPixels(image, encoding);
+      bool HasNumber(DicomTag tag) const
+      {
+        return Get(tag).GetValue().size() >= 2;
+      }
+
+      bool HasEmbeddedOverlays() const
+      {
+        return std::any_of(dataSet_.elements.begin(), dataSet_.elements.end(),
+                           [this](const DataElement& element) {
+                             return IsOverlayBitPosition(element.tag) &&
+                                    element.GetUnsignedShort(encoding_) != 0;
+                           });
       }
 
     private:
-      static std::size_t FindPlace(DicomTag tag) noexcept
-      {
-        return static_cast<std::size_t>(std::find(TAGS.begin(), TAGS.end(), tag) - TAGS.begin());
-      }
-
-      // One of the table
-
-      const DataElement& Get(DicomTag tag) const noexcept
-      {
-        return elements_[FindPlace(tag)];
-      }
-
-      bool Has(DicomTag tag) const noexcept
-      {
-        return Get(tag).header != nullptr;
-      }
-
-      bool HasNumber(DicomTag tag) const noexcept
-      {
-        return Get(tag).value != nullptr && Get(tag).length >= 2;
-      }
-
-      // The limit may be on either side of the value; without a value it says nothing
-      void CopyPadding(ImageDescription& image, const DicomEncoding& encoding) const noexcept
-      {
-        const auto read = [&](DicomTag tag)
-        {
-          const std::uint16_t number = GetUnsignedShort(Get(tag), encoding);
-          return image.pixelRepresentation == 1 ? static_cast<std::int16_t>(number)
-                                                : static_cast<std::int32_t>(number);
-        };
-
-        if (image.samplesPerPixel == 1 && HasNumber(TAG_PIXEL_PADDING_VALUE))
-        {
-          const std::int32_t value = read(TAG_PIXEL_PADDING_VALUE);
-          const std::int32_t limit = HasNumber(TAG_PIXEL_PADDING_RANGE_LIMIT)
-                                         ? read(TAG_PIXEL_PADDING_RANGE_LIMIT)
-                                         : value;
-          image.padding = std::minmax({value, limit});
-        }
-      }
-
-      void CopyPixels(ImageDescription& image, const DicomEncoding& encoding) const noexcept
-      {
-        const DataElement pixels = Get(TAG_PIXEL_DATA);
-
-        if (!Has(TAG_PIXEL_DATA))
-        {
-          image.kind = Has(TAG_FLOAT_PIXEL_DATA) || Has(TAG_DOUBLE_FLOAT_PIXEL_DATA)
-                           ? PixelDataKind::Float
-                           : PixelDataKind::None;
-        }
-        else if (pixels.value == nullptr)
-        {
-          image.kind = PixelDataKind::Encapsulated;
-
-          if (encoding.isExplicit)
-          {
-            const std::uint8_t* const end = afterPixels_ == nullptr ? end_ : afterPixels_;
-            image.encapsulatedPixels = {reinterpret_cast<const char*>(pixels.header),
-                                        static_cast<std::size_t>(end - pixels.header)};
-          }
-        }
-        else
-        {
-          image.kind = PixelDataKind::Native;
-          image.pixelData = GetBytes(pixels);
-        }
-      }
-
-      static std::string_view GetBytes(const DataElement& element) noexcept
-      {
-        return element.value == nullptr
-                   ? std::string_view()
-                   : std::string_view(reinterpret_cast<const char*>(element.value), element.length);
-      }
-
-      std::array<DataElement, TAGS.size()> elements_ = {};  // without a header: not there
-      bool hasEmbeddedOverlays_ = false;
-      bool hasNestedFragments_ = false;
-      bool hasDigitalSignatures_ = false;
-      const std::uint8_t* const end_;
-      const std::uint8_t* afterPixels_ = nullptr;
+      const DataSet& dataSet_;
+      const DicomEncoding& encoding_;
     };
+
+
+    // The limit may be on either side of the value; without a value it says nothing
+    void CopyPadding(ImageDescription& image, const Elements& elements)
+    {
+      const auto read = [&](DicomTag tag)
+      {
+        const std::uint16_t number = elements.GetNumber(tag);
+        return image.pixelRepresentation == 1 ? static_cast<std::int16_t>(number)
+                                              : static_cast<std::int32_t>(number);
+      };
+
+      if (image.samplesPerPixel == 1 && elements.HasNumber(TAG_PIXEL_PADDING_VALUE))
+      {
+        const std::int32_t value = read(TAG_PIXEL_PADDING_VALUE);
+        const std::int32_t limit = elements.HasNumber(TAG_PIXEL_PADDING_RANGE_LIMIT)
+                                       ? read(TAG_PIXEL_PADDING_RANGE_LIMIT)
+                                       : value;
+        image.padding = std::minmax({value, limit});
+      }
+    }
+
+
+    void CopyPixels(ImageDescription& image, const Elements& elements, bool isExplicit)
+    {
+      const DataElement pixels = elements.Get(TAG_PIXEL_DATA);
+
+      if (!elements.Has(TAG_PIXEL_DATA))
+      {
+        image.kind = elements.Has(TAG_FLOAT_PIXEL_DATA) || elements.Has(TAG_DOUBLE_FLOAT_PIXEL_DATA)
+                         ? PixelDataKind::Float
+                         : PixelDataKind::None;
+      }
+      else if (pixels.HasValue())
+      {
+        image.kind = PixelDataKind::Native;
+        image.pixelData = pixels.GetValue();
+      }
+      else
+      {
+        image.kind = PixelDataKind::Encapsulated;
+        image.encapsulatedPixels = isExplicit ? pixels.bytes : std::string_view();
+      }
+    }
 
 
     // Samples that two or four pixels share count once: DICOM PS3.3 section C.7.6.3.1.2
@@ -292,21 +206,30 @@ namespace OrthancPerf
   }
 
 
-  ImageDescription DescribeImage(const void* data, std::size_t size) noexcept
+  ImageDescription DescribeImage(const DataSet& dataSet, const DicomEncoding& encoding)
   {
-    ImageCollector collector(static_cast<const char*>(data) + size);
-    const DicomFileWalk walk = WalkDicomFile(data, size, collector);
-
+    const Elements elements(dataSet, encoding);
+    const std::optional<std::uint32_t> frames = ParseFrames(elements.Get(TAG_NUMBER_OF_FRAMES));
     ImageDescription image;
-    image.transferSyntax = walk.transferSyntax;
-    image.isDeflated = walk.isDeflated;
 
-    if (!walk.isDeflated && walk.result == WalkResult::Complete && walk.rest.empty())
+    for (const auto& [tag, number] : NUMBERS)
     {
-      collector.CopyTo(image, walk.encoding);
-      image.hasUnorderedElements = walk.hasUnorderedElements;
+      image.*number = elements.GetNumber(tag);
     }
 
+    image.frames = frames.value_or(1);
+    image.hasLegalFrames = frames.has_value();
+    image.photometricInterpretation = elements.Get(TAG_PHOTOMETRIC_INTERPRETATION).GetText();
+    image.sopClassUid = elements.Get(TAG_SOP_CLASS_UID).GetText();
+    image.sopInstanceUid = elements.Get(TAG_SOP_INSTANCE_UID).GetText();
+    image.hasUnorderedElements = dataSet.hasUnorderedElements;
+    image.hasNestedFragments = dataSet.hasNestedFragments;
+    image.hasDigitalSignatures = dataSet.hasDigitalSignatures;
+    image.hasEmbeddedOverlays = elements.HasEmbeddedOverlays();
+    image.extendedOffsets = elements.Get(TAG_EXTENDED_OFFSET_TABLE).GetValue();
+    image.extendedLengths = elements.Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS).GetValue();
+    CopyPadding(image, elements);
+    CopyPixels(image, elements, encoding.isExplicit);
     return image;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
+#include "Dicom/DataSet.h"
 #include "Dicom/TransferSyntax.h"
 
 #include <cstddef>
@@ -27,8 +27,8 @@ namespace OrthancPerf
   // The attributes that say what the pixels of a file are. A value; it points into the file.
   struct ImageDescription
   {
-    UidText transferSyntax = {};  // empty: unknown
-    bool isDeflated = false;      // nothing below is known
+    std::string transferSyntax;  // UID; empty: the file does not name one
+    bool isDeflated = false;     // nothing below is known
     PixelDataKind kind = PixelDataKind::Unknown;
 
     std::uint16_t rows = 0;
@@ -69,6 +69,6 @@ namespace OrthancPerf
     bool HasLegalBits() const noexcept;
   };
 
-  // No allocation, bounded work, whatever the bytes are; any thread may call it
-  ImageDescription DescribeImage(const void* data, std::size_t size) noexcept;
+  // Of a data set that was read to its end; its transfer syntax is not known here
+  ImageDescription DescribeImage(const DataSet& dataSet, const DicomEncoding& encoding);
 }

@@ -187,7 +187,7 @@ namespace OrthancPerf
     void CheckFrames(const ImageDescription& image, CodestreamKind kind)
     {
       const std::vector<FrameFragments> frames =
-          FindFrames(image.encapsulatedPixels, image.transferSyntax.data(), image.frames);
+          FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
 
       if (!image.extendedOffsets.empty() || !image.extendedLengths.empty())
       {
@@ -222,7 +222,7 @@ namespace OrthancPerf
 
     std::string FindFlawOfFrames(const ImageDescription& image)
     {
-      const CodestreamKind kind = GetCodestreamKind(image.transferSyntax.data());
+      const CodestreamKind kind = GetCodestreamKind(image.transferSyntax);
       std::string obstacle =
           FindObstacleOfLabel(kind, ParsePhotometric(image.photometricInterpretation));
 
@@ -250,7 +250,7 @@ namespace OrthancPerf
 
   std::string FindPixelDataFlaw(const ImageDescription& image)
   {
-    if ((image.kind == PixelDataKind::Encapsulated) != IsEncapsulated(image.transferSyntax.data()))
+    if ((image.kind == PixelDataKind::Encapsulated) != IsEncapsulated(image.transferSyntax))
     {
       return "Pixel Data is not what its transfer syntax says";
     }

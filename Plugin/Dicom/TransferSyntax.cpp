@@ -26,18 +26,15 @@ namespace OrthancPerf
     }
 
 
-    constexpr TransferSyntax Other(const char* uid, const char* name,
-                                   DataSetCoding coding = DataSetCoding::ExplicitLittleEndian,
-                                   bool isVideo = false)
+    constexpr TransferSyntax Other(const char* uid, const char* name, bool isVideo = false)
     {
-      return {uid, name, coding, CodestreamKind::None, true, isVideo};
+      return {uid, name, DataSetCoding::ExplicitLittleEndian, CodestreamKind::None, true, isVideo};
     }
 
 
-    constexpr TransferSyntax Video(const char* uid, const char* name,
-                                   DataSetCoding coding = DataSetCoding::ExplicitLittleEndian)
+    constexpr TransferSyntax Video(const char* uid, const char* name)
     {
-      return Other(uid, name, coding, true);
+      return Other(uid, name, true);
     }
 
 
@@ -52,7 +49,7 @@ namespace OrthancPerf
                DataSetCoding::ImplicitLittleEndian, true),
         Native(Uid::EXPLICIT_LITTLE_ENDIAN, "LittleEndianExplicit",
                DataSetCoding::ExplicitLittleEndian, true),
-        Other("1.2.840.10008.1.2.1.98", "EncapsulatedUncompressed", DataSetCoding::Guessed),
+        Other("1.2.840.10008.1.2.1.98", "EncapsulatedUncompressed"),
         Native(Uid::DEFLATED_LITTLE_ENDIAN, "DeflatedLittleEndianExplicit", DataSetCoding::Deflated,
                true),
         Native(Uid::EXPLICIT_BIG_ENDIAN, "BigEndianExplicit", DataSetCoding::ExplicitBigEndian),
@@ -86,36 +83,27 @@ namespace OrthancPerf
         Native("1.2.840.10008.1.2.4.94", "JPIPReferenced", DataSetCoding::ExplicitLittleEndian),
         Native("1.2.840.10008.1.2.4.95", "JPIPReferencedDeflate", DataSetCoding::Deflated),
         Video("1.2.840.10008.1.2.4.100", "MPEG2MainProfileAtMainLevel"),
-        Video("1.2.840.10008.1.2.4.100.1", "FragmentableMPEG2MainProfileAtMainLevel",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.100.1", "FragmentableMPEG2MainProfileAtMainLevel"),
         Video("1.2.840.10008.1.2.4.101", "MPEG2MainProfileAtHighLevel"),
-        Video("1.2.840.10008.1.2.4.101.1", "FragmentableMPEG2MainProfileAtHighLevel",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.101.1", "FragmentableMPEG2MainProfileAtHighLevel"),
         Video("1.2.840.10008.1.2.4.102", "MPEG4HighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.102.1", "FragmentableMPEG4HighProfileLevel4_1",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.102.1", "FragmentableMPEG4HighProfileLevel4_1"),
         Video("1.2.840.10008.1.2.4.103", "MPEG4BDcompatibleHighProfileLevel4_1"),
-        Video("1.2.840.10008.1.2.4.103.1", "FragmentableMPEG4BDcompatibleHighProfileLevel4_1",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.103.1", "FragmentableMPEG4BDcompatibleHighProfileLevel4_1"),
         Video("1.2.840.10008.1.2.4.104", "MPEG4HighProfileLevel4_2_For2DVideo"),
-        Video("1.2.840.10008.1.2.4.104.1", "FragmentableMPEG4HighProfileLevel4_2_For2DVideo",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.104.1", "FragmentableMPEG4HighProfileLevel4_2_For2DVideo"),
         Video("1.2.840.10008.1.2.4.105", "MPEG4HighProfileLevel4_2_For3DVideo"),
-        Video("1.2.840.10008.1.2.4.105.1", "FragmentableMPEG4HighProfileLevel4_2_For3DVideo",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.105.1", "FragmentableMPEG4HighProfileLevel4_2_For3DVideo"),
         Video("1.2.840.10008.1.2.4.106", "MPEG4StereoHighProfileLevel4_2"),
-        Video("1.2.840.10008.1.2.4.106.1", "FragmentableMPEG4StereoHighProfileLevel4_2",
-              DataSetCoding::Guessed),
+        Video("1.2.840.10008.1.2.4.106.1", "FragmentableMPEG4StereoHighProfileLevel4_2"),
         Video("1.2.840.10008.1.2.4.107", "HEVCMainProfileLevel5_1"),
         Video("1.2.840.10008.1.2.4.108", "HEVCMain10ProfileLevel5_1"),
-        Other("1.2.840.10008.1.2.4.110", "JPEGXLLossless", DataSetCoding::Guessed),
-        Other("1.2.840.10008.1.2.4.111", "JPEGXLJPEGRecompression", DataSetCoding::Guessed),
-        Other("1.2.840.10008.1.2.4.112", "JPEGXL", DataSetCoding::Guessed),
-        Other("1.2.840.10008.1.2.4.201", "HighThroughputJPEG2000LosslessOnly",
-              DataSetCoding::Guessed),
-        Other("1.2.840.10008.1.2.4.202", "HighThroughputJPEG2000withRPCLOptionsLosslessOnly",
-              DataSetCoding::Guessed),
-        Other("1.2.840.10008.1.2.4.203", "HighThroughputJPEG2000", DataSetCoding::Guessed),
+        Other("1.2.840.10008.1.2.4.110", "JPEGXLLossless"),
+        Other("1.2.840.10008.1.2.4.111", "JPEGXLJPEGRecompression"),
+        Other("1.2.840.10008.1.2.4.112", "JPEGXL"),
+        Other("1.2.840.10008.1.2.4.201", "HighThroughputJPEG2000LosslessOnly"),
+        Other("1.2.840.10008.1.2.4.202", "HighThroughputJPEG2000withRPCLOptionsLosslessOnly"),
+        Other("1.2.840.10008.1.2.4.203", "HighThroughputJPEG2000"),
         Compressed(Uid::RLE_LOSSLESS, "RLELossless", CodestreamKind::Rle, LOSSLESS),
         // General Electric's private one, with big-endian pixels
         Native("1.2.840.113619.5.2", "PrivateGE", DataSetCoding::ImplicitLittleEndian),

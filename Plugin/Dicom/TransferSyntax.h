@@ -12,8 +12,7 @@ namespace OrthancPerf
     ImplicitLittleEndian,
     ExplicitLittleEndian,
     ExplicitBigEndian,
-    Deflated,  // explicit, little endian
-    Guessed    // explicit, little endian; but DCMTK 3.6.7 does not know it, and guesses
+    Deflated  // explicit, little endian
   };
 
 

@@ -11,9 +11,8 @@ namespace OrthancPerf
 {
   namespace
   {
-    std::size_t HashKin(const UidText& sopInstanceUid)
+    std::size_t HashKin(std::string_view uid)
     {
-      const std::string_view uid(sopInstanceUid.data());
       return std::hash<std::string_view>()(uid.substr(0, uid.rfind('.')));
     }
   }
@@ -30,7 +29,7 @@ namespace OrthancPerf
   {
     try
     {
-      const std::size_t kin = HashKin(instance.sopInstanceUid);
+      const std::size_t kin = HashKin(instance.GetSopInstanceUid());
       const TimePoint begin = now_();
 
       if (IsPaused(kin, begin))
@@ -38,7 +37,7 @@ namespace OrthancPerf
         return false;
       }
 
-      const bool isStored = Ask(instance.hasher.GetInstanceId());
+      const bool isStored = Ask(instance.GetInstanceId());
 
       if (!isStored)
       {

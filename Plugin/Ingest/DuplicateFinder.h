@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
+#include "Dicom/InstanceIdentity.h"
 #include "Ingest/Clock.h"
 
 #include <array>

@@ -193,7 +193,7 @@ namespace OrthancPerf
       instance.outcome = verdict.outcome;
       instance.reason = std::move(verdict.reason);
       instance.isOwnFailure = verdict.isOwnFailure;
-      instance.instanceId = identity.hasher.GetInstanceId();
+      instance.instanceId = identity.GetInstanceId();
     }
 
     instance.phases = timeline.GetPhases();

@@ -413,7 +413,7 @@ namespace OrthancPerf
         continue;
       }
 
-      if (instance->identity.hasher.GetInstanceId() == known.instanceId)
+      if (instance->identity.GetInstanceId() == known.instanceId)
       {
         return &*instance;
       }
@@ -433,7 +433,7 @@ namespace OrthancPerf
   {
     if (!instance.message)
     {
-      return *instance.problem != '\0' || HasThreadEnded(instance.thread);
+      return HasThreadEnded(instance.thread);
     }
 
     const Response response = instance.GetResponse(source_);

@@ -80,12 +80,15 @@ namespace OrthancPerf
 
   Verdict Judge(const NotStored& instance)
   {
-    if (*instance.problem != '\0')
+    const bool isFailure = instance.status && IsFailure(instance);
+
+    // A C-STORE response is that of one instance. That of an upload may speak of a whole ZIP.
+    if (*instance.problem != '\0' && (isFailure || !instance.isDicom || !instance.status))
     {
       return {Outcome::Failed, instance.problem, false};
     }
 
-    if (instance.status && IsFailure(instance))
+    if (isFailure)
     {
       return JudgeFailure(instance);
     }

@@ -13,7 +13,8 @@ namespace OrthancPerf
   struct NotStored
   {
     // Why Orthanc cannot read the file or does not find the identifiers that it needs; empty: it
-    // can, as far as is known. Never freed.
+    // can, as far as is known. Orthanc may read it all the same (Dicom/ReceivedFile.h). Never
+    // freed.
     const char* problem = "";
 
     // All incoming-instance filters have accepted it: the plugin's own is asked last

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/CompareResource.h"
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Rest/ComparisonJob.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/SettingError.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/ComparisonJob.h"
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Rest/RestJson.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
@@ -128,7 +128,7 @@ namespace OrthancPerf
       return EngineResult::MakeDeclined(obstacle);
     }
 
-    return image.transferSyntax.data() == std::string(UNCOMPRESSED)
+    return image.transferSyntax == UNCOMPRESSED
                ? EngineResult::MakeTranscoded(file)
                : OrthancPerf::Uncompress(engines_.FindAll(UNCOMPRESSED), file.data(), file.size());
   }

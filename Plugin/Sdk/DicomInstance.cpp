@@ -27,19 +27,6 @@ namespace OrthancPerf
     }
   }
 
-  ReceivedInstance DescribeReceived(const void* data, std::uint64_t size,
-                                    OrthancPluginInstanceOrigin origin)
-  {
-    ReceivedInstance received;
-    received.origin = ToOrigin(origin);
-    received.size = static_cast<std::size_t>(size);
-
-    const DicomFileCheck check = CheckDicomFile(data, received.size);
-    received.problem = check.problem;
-    received.identity = static_cast<const InstanceIdentity&>(check);
-    return received;
-  }
-
 
   KnownInstance DescribeInstance(OrthancPluginContext* context,
                                  const OrthancPluginDicomInstance* instance)

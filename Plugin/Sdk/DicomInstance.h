@@ -9,10 +9,6 @@ namespace OrthancPerf
 {
   Origin ToOrigin(OrthancPluginInstanceOrigin origin);
 
-  // What is known of an instance when its file is in memory
-  ReceivedInstance DescribeReceived(const void* data, std::uint64_t size,
-                                    OrthancPluginInstanceOrigin origin);
-
   // What Orthanc knows of an instance in its filters: origin, size, and for C-STORE the calling
   // application entity. Call on the thread of the callback only.
   KnownInstance DescribeInstance(OrthancPluginContext* context,

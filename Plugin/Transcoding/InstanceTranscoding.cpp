@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/InstanceTranscoding.h"
 
-#include "Dicom/DicomFileWalk.h"
 #include "Ingest/Clock.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/Obstacles.h"
@@ -19,9 +18,10 @@ namespace OrthancPerf
   {
     using Outcome = TranscodingOutcome;
 
-    constexpr const char* NOT_DICOM = "not a DICOM file that Orthanc would store";
     constexpr const char* NO_FILE_META =
         "without preamble or Transfer Syntax UID, so that programs guess how it is encoded";
+    constexpr const char* NOT_IDENTIFIED =
+        "with an identifier in another form than DICOM wants, which programs read in several ways";
     constexpr const char* STORED_ALREADY = "stored already, and OverwriteInstances is off";
 
 
@@ -60,17 +60,10 @@ namespace OrthancPerf
 
 
   InstanceTranscoding::InstanceTranscoding(const TranscodingSurroundings& surroundings,
-                                           const void* data, std::size_t size) :
+                                           const ReceivedFile& file) :
     surroundings_(surroundings),
-    received_(static_cast<const char*>(data), size),
-    image_(DescribeImage(data, size))
+    received_(file)
   {
-    const DicomFileCheck check = CheckDicomFile(data, size);
-
-    if (check.IsAcceptable())
-    {
-      identity_ = static_cast<const InstanceIdentity&>(check);
-    }
   }
 
 
@@ -81,7 +74,7 @@ namespace OrthancPerf
     transcoding.report.outcome = outcome;
     transcoding.report.target = target;
     transcoding.report.reason = reason;
-    transcoding.report.sourceSize = received_.size();
+    transcoding.report.sourceSize = received_.bytes.size();
     return transcoding;
   }
 
@@ -104,8 +97,9 @@ namespace OrthancPerf
 
   std::string InstanceTranscoding::FindReasonToLeaveAlone(const std::string& target) const
   {
-    const bool isCompressed = image_.isDeflated || IsEncapsulated(image_.transferSyntax.data());
-    const std::string reason = OrthancPerf::FindReasonToLeaveAlone(image_, target);
+    const ImageDescription& image = GetFile().image;
+    const bool isCompressed = image.isDeflated || IsEncapsulated(image.transferSyntax);
+    const std::string reason = OrthancPerf::FindReasonToLeaveAlone(image, target);
     return reason.empty() && isCompressed && !surroundings_.settings.ofCompressed
                ? "compressed already"
                : reason;
@@ -115,10 +109,9 @@ namespace OrthancPerf
   Transcoding InstanceTranscoding::TranscodeIncoming(const std::string& target,
                                                      const IsDuplicate& isDuplicate)
   {
-    // Orthanc refuses it: nothing is stored as received
-    if (!IsIdentified())
+    if (*received_.problem != '\0')
     {
-      return MakeUndone(Outcome::Unneeded, target, NOT_DICOM);
+      return Leave(Outcome::Declined, "", target, received_.problem);
     }
 
     isIncoming_ = true;
@@ -126,10 +119,10 @@ namespace OrthancPerf
     // Deflated files have to be inflated to see whether they have pixels
     std::string reason = FindReasonToLeaveAlone(target);
 
-    if (reason.empty() && image_.isDeflated && InflateReceived())
+    if (reason.empty() && received_.image.isDeflated && InflateReceived())
     {
-      ImageDescription inflated = image_;
-      inflated.transferSyntax = {};
+      ImageDescription inflated = inflated_->image;
+      inflated.transferSyntax.clear();
       reason = OrthancPerf::FindReasonToLeaveAlone(inflated, target);
     }
 
@@ -142,7 +135,7 @@ namespace OrthancPerf
     {
       const TimePoint asked = Clock::now();
 
-      if (isDuplicate(identity_))
+      if (isDuplicate(GetFile().identity))
       {
         return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
       }
@@ -156,7 +149,7 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TranscodeToOneOf(const std::vector<std::string>& targets)
   {
-    if (std::find(targets.begin(), targets.end(), image_.transferSyntax.data()) != targets.end())
+    if (std::find(targets.begin(), targets.end(), received_.image.transferSyntax) != targets.end())
     {
       return MakeUndone(Outcome::Unneeded, "", "in one of the targets already");
     }
@@ -187,31 +180,41 @@ namespace OrthancPerf
 
   Transcoding InstanceTranscoding::TranscodeTo(const std::string& target)
   {
-    if (!IsIdentified())
+    if (*received_.problem != '\0')
     {
-      return Leave(Outcome::Declined, "", target, NOT_DICOM);
+      return Leave(Outcome::Declined, "", target, received_.problem);
     }
 
-    if (image_.isDeflated && inflated_.empty() && !InflateReceived())
+    if (received_.image.isDeflated && !inflated_.has_value() && !InflateReceived())
     {
       return Leave(Outcome::Declined, "", target, "deflated, and not inflated: " + problem_);
     }
 
-    std::string obstacle =
-        HasFilePrefix(received_.data(), received_.size()) && image_.transferSyntax[0] != '\0'
-            ? FindObstacle(image_, target)
-            : NO_FILE_META;
-
-    if (obstacle.empty() && isIncoming_)
-    {
-      obstacle = FindLossOfPicture(image_, target);
-    }
-
+    const std::string obstacle = FindObstacle(target);
     return obstacle.empty() ? TryEngines(target) : Leave(Outcome::Declined, "", target, obstacle);
   }
 
 
-  InstanceTranscoding::InflatedFile InstanceTranscoding::Inflate(std::string_view deflated) const
+  std::string InstanceTranscoding::FindObstacle(const std::string& target) const
+  {
+    if (!received_.hasPrefix || received_.image.transferSyntax.empty())
+    {
+      return NO_FILE_META;
+    }
+
+    std::string obstacle = OrthancPerf::FindObstacle(GetFile().image, target);
+
+    if (obstacle.empty() && !GetFile().identity.IsKnown())
+    {
+      obstacle = NOT_IDENTIFIED;
+    }
+
+    return obstacle.empty() && isIncoming_ ? FindLossOfPicture(GetFile().image, target) : obstacle;
+  }
+
+
+  // The file in Explicit VR Little Endian, or why there is none
+  EngineResult InstanceTranscoding::Inflate(std::string_view deflated) const
   {
     constexpr const char* INFLATED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
     EngineResult result = Uncompress(surroundings_.engines.FindAll(INFLATED), deflated.data(),
@@ -219,17 +222,15 @@ namespace OrthancPerf
 
     if (result.outcome != Outcome::Transcoded)
     {
-      return {{}, {}, std::move(result.reason)};
+      return result;
     }
 
-    const DicomFileCheck check = CheckDicomFile(result.file.data(), result.file.size());
-    std::string flaw = FindFlaw(check, INFLATED, identity_.sopInstanceUid.data());
-    return flaw.empty() ? InflatedFile{std::move(result.file), check, {}}
-                        : InflatedFile{{}, {}, std::move(flaw)};
+    const std::string flaw =
+        FindFlaw(ReceivedFile(result.file), INFLATED, GetFile().identity.GetSopInstanceUid());
+    return flaw.empty() ? result : EngineResult::MakeDeclined(flaw);
   }
 
 
-  // Afterwards "image_" describes what was deflated
   bool InstanceTranscoding::InflateReceived()
   {
     if (!problem_.empty())
@@ -237,27 +238,24 @@ namespace OrthancPerf
       return false;
     }
 
-    InflatedFile inflated = Inflate(received_);
+    EngineResult result = Inflate(received_.bytes);
 
-    if (inflated.bytes.empty())
+    if (result.outcome != Outcome::Transcoded)
     {
-      problem_ = std::move(inflated.problem);
+      problem_ = result.reason;
       return false;
     }
 
-    inflated_ = std::move(inflated.bytes);
-    image_ = DescribeImage(inflated_.data(), inflated_.size());
-    identity_.hasher = inflated.check.hasher;
+    inflatedBytes_ = std::move(result.file);
+    inflated_.emplace(inflatedBytes_);
     return true;
   }
 
 
   // What engines are to read. The inflated file is in this target already.
-  std::string_view InstanceTranscoding::GetSource(const std::string& target) const noexcept
+  const ReceivedFile& InstanceTranscoding::GetSource(const std::string& target) const noexcept
   {
-    return inflated_.empty() || target == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN
-               ? received_
-               : std::string_view(inflated_);
+    return target == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN ? received_ : GetFile();
   }
 
 
@@ -327,9 +325,9 @@ namespace OrthancPerf
   Transcoding InstanceTranscoding::TryEngine(const ITranscodingEngine& engine,
                                              const std::string& target)
   {
-    const std::string_view source = GetSource(target);
+    const std::string_view source = GetSource(target).bytes;
     const TimePoint start = Clock::now();
-    const std::string obstacle = FindObstacleOfEngine(image_, target, engine.GetName());
+    const std::string obstacle = FindObstacleOfEngine(GetFile().image, target, engine.GetName());
     EngineResult result = obstacle.empty()
                               ? engine.Transcode(source.data(), source.size(),
                                                  {target, surroundings_.settings.lossyQuality,
@@ -371,13 +369,12 @@ namespace OrthancPerf
                                            const std::string& target,
                                            Transcoding& transcoding) const
   {
-    const bool isDeflated = target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN;
-    const DicomFileCheck check = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
-    transcoding.identity = static_cast<const InstanceIdentity&>(check);
-    std::string flaw = FindFlaw(check, target, identity_.sopInstanceUid.data());
+    const ReceivedFile file(transcoding.file);
+    transcoding.identity = file.identity;
+    std::string flaw = FindFlaw(file, target, GetFile().identity.GetSopInstanceUid());
 
     if (flaw.empty() && isIncoming_ && IsLosslessCompression(target) &&
-        transcoding.file.size() > received_.size())
+        file.bytes.size() > received_.bytes.size())
     {
       transcoding.report.outcome = Outcome::Declined;
       transcoding.report.isLarger = true;
@@ -386,7 +383,7 @@ namespace OrthancPerf
 
     if (flaw.empty())
     {
-      flaw = FindChange(check, transcoding.file, isDeflated);
+      flaw = FindChange(file);
 
       if (!flaw.empty())
       {
@@ -398,13 +395,13 @@ namespace OrthancPerf
     if (flaw.empty() && surroundings_.settings.verify)
     {
       const TimePoint start = Clock::now();
-      flaw = Verify(engine, target, transcoding.file);
+      flaw = Verify(engine, target, file);
       transcoding.report.verification = Clock::now() - start;
     }
 
     if (flaw.empty() && IsLossy(target))
     {
-      flaw = Derive(target, transcoding);
+      flaw = Derive(target, file, transcoding);
     }
 
     return flaw;
@@ -412,28 +409,27 @@ namespace OrthancPerf
 
 
   // For Orthanc, it would be another instance, or show something else
-  std::string InstanceTranscoding::FindChange(const DicomFileCheck& check, const std::string& file,
-                                              bool isDeflated) const
+  std::string InstanceTranscoding::FindChange(const ReceivedFile& file) const
   {
-    if (isDeflated)
+    if (file.image.isDeflated)
     {
-      const InflatedFile inflated = Inflate(file);
-      return inflated.bytes.empty() ? "deflated, and not inflated again: " + inflated.problem
-                                    : FindChange(inflated.check, inflated.bytes, false);
+      const EngineResult result = Inflate(file.bytes);
+      return result.outcome == Outcome::Transcoded
+                 ? FindChange(ReceivedFile(result.file))
+                 : "deflated, and not inflated again: " + result.reason;
     }
 
-    if (check.verdict != DicomFileVerdict::Readable ||
-        !check.hasher.HasSameIdentifiers(identity_.hasher))
+    if (!file.IsComplete() || !file.identity.HasSameIdentifiers(GetFile().identity))
     {
       return "Orthanc would have other identifiers for it";
     }
 
-    return isIncoming_ ? FindLossOfPicture(image_, DescribeImage(file.data(), file.size())) : "";
+    return isIncoming_ ? FindLossOfPicture(GetFile().image, file.image) : "";
   }
 
 
   std::string InstanceTranscoding::Verify(const ITranscodingEngine& engine,
-                                          const std::string& target, const std::string& file) const
+                                          const std::string& target, const ReceivedFile& file) const
   {
     const auto isEncoder = [&engine](const ITranscodingEngine* other)
     {
@@ -450,24 +446,24 @@ namespace OrthancPerf
     const auto quality =
         IsLossy(target) ? std::make_optional(surroundings_.settings.lossyQuality) : std::nullopt;
     const std::string problem =
-        FindDamage({received_.data(), received_.size(), file, quality, surroundings_.deadline},
-                   ofSource, ofResult);
+        FindDamage({received_, file, quality, surroundings_.deadline}, ofSource, ofResult);
     return problem.empty() ? "" : "verification failed: " + problem;
   }
 
 
-  std::string InstanceTranscoding::Derive(const std::string& target, Transcoding& transcoding) const
+  std::string InstanceTranscoding::Derive(const std::string& target, const ReceivedFile& file,
+                                          Transcoding& transcoding) const
   {
     try
     {
-      const std::string_view source = GetSource(target);
+      const ReceivedFile& source = GetSource(target);
       const unsigned int quality = surroundings_.settings.lossyQuality;
-      const LossyDerivation derivation = {target, quality, MakeDerivedUid(image_, target, quality)};
-      std::string& file = transcoding.file;
-      file = DescribeLossyDerivation(file, source.data(), source.size(), derivation);
-      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
-      transcoding.identity = static_cast<const InstanceIdentity&>(check);
-      return FindFlaw(check, target, derivation.sopInstanceUid);
+      const LossyDerivation derivation = {target, quality,
+                                          MakeDerivedUid(source.image, target, quality)};
+      transcoding.file = DescribeLossyDerivation(file, source, derivation);
+      const ReceivedFile derived(transcoding.file);
+      transcoding.identity = derived.identity;
+      return FindFlaw(derived, target, derivation.sopInstanceUid);
     }
     catch (const std::exception& error)
     {

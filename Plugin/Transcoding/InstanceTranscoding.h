@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
 
-#include <cstddef>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace OrthancPerf
@@ -30,9 +28,8 @@ namespace OrthancPerf
   class InstanceTranscoding
   {
   public:
-    // The bytes outlive this object
-    InstanceTranscoding(const TranscodingSurroundings& surroundings, const void* data,
-                        std::size_t size);
+    // The file outlives this object
+    InstanceTranscoding(const TranscodingSurroundings& surroundings, const ReceivedFile& file);
 
     InstanceTranscoding(const InstanceTranscoding&) = delete;
     InstanceTranscoding& operator=(const InstanceTranscoding&) = delete;
@@ -46,46 +43,39 @@ namespace OrthancPerf
     Transcoding TranscodeToOneOf(const std::vector<std::string>& targets);
 
   private:
-    // A deflated file in Explicit VR Little Endian, checked once; or no bytes, and why
-    struct InflatedFile
+    // What was received, or what it is once it is inflated
+    const ReceivedFile& GetFile() const noexcept
     {
-      std::string bytes;
-      DicomFileCheck check;
-      std::string problem;
-    };
-
-    bool IsIdentified() const noexcept
-    {
-      return identity_.sopInstanceUid[0] != '\0';
+      return inflated_.has_value() ? *inflated_ : received_;
     }
 
+    const ReceivedFile& GetSource(const std::string& target) const noexcept;
+    std::string FindObstacle(const std::string& target) const;
     Transcoding TranscodeTo(const std::string& target);
     Transcoding MakeUndone(TranscodingOutcome outcome, const std::string& target,
                            const std::string& reason) const;
     Transcoding Leave(TranscodingOutcome outcome, const std::string& engine,
                       const std::string& target, const std::string& reason);
     std::string FindReasonToLeaveAlone(const std::string& target) const;
-    InflatedFile Inflate(std::string_view deflated) const;
+    EngineResult Inflate(std::string_view deflated) const;
     bool InflateReceived();
-    std::string_view GetSource(const std::string& target) const noexcept;
     Transcoding TryEngines(const std::string& target);
     Transcoding TryNamedEngine(const std::string& name, const std::string& target);
     Transcoding TryInTurn(const std::string& target);
     Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target);
     std::string Examine(const ITranscodingEngine& engine, const std::string& target,
                         Transcoding& transcoding) const;
-    std::string FindChange(const DicomFileCheck& check, const std::string& file,
-                           bool isDeflated) const;
+    std::string FindChange(const ReceivedFile& file) const;
     std::string Verify(const ITranscodingEngine& engine, const std::string& target,
-                       const std::string& file) const;
-    std::string Derive(const std::string& target, Transcoding& transcoding) const;
+                       const ReceivedFile& file) const;
+    std::string Derive(const std::string& target, const ReceivedFile& file,
+                       Transcoding& transcoding) const;
 
     TranscodingSurroundings surroundings_;
     bool isIncoming_ = false;
-    const std::string_view received_;
-    ImageDescription image_;
-    InstanceIdentity identity_;  // without a UID: Orthanc would not store it
-    std::string inflated_;       // what was received, if that is deflated
-    std::string problem_;        // why it could not be inflated
+    const ReceivedFile& received_;
+    std::string inflatedBytes_;
+    std::optional<ReceivedFile> inflated_;  // what was received, if that is deflated
+    std::string problem_;                   // why it could not be inflated
   };
 }

@@ -2,7 +2,6 @@
 #include "Transcoding/LossyDerivation.h"
 
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/DicomFileWalk.h"
 #include "Dicom/ElementWriter.h"
 
 #include <algorithm>
@@ -59,39 +58,6 @@ namespace OrthancPerf
 
       throw DataSetError("not a lossy transfer syntax");
     }
-
-
-    // What the source says of where it comes from. Points into its file.
-    struct SourceHistory : public IDataElementVisitor
-    {
-      std::string_view imageType;
-      std::string_view sopClassUid;
-      std::string_view sopInstanceUid;
-      std::string_view description;
-      std::string_view lossy;
-      std::string_view ratios;
-      std::string_view methods;
-
-      void VisitElement(const DataElement& element) noexcept override
-      {
-        static constexpr std::pair<DicomTag, std::string_view SourceHistory::*> TEXTS[] = {
-            {TAG_IMAGE_TYPE, &SourceHistory::imageType},
-            {TAG_SOP_CLASS_UID, &SourceHistory::sopClassUid},
-            {TAG_SOP_INSTANCE_UID, &SourceHistory::sopInstanceUid},
-            {TAG_DERIVATION_DESCRIPTION, &SourceHistory::description},
-            {TAG_LOSSY_IMAGE_COMPRESSION, &SourceHistory::lossy},
-            {TAG_LOSSY_IMAGE_COMPRESSION_RATIO, &SourceHistory::ratios},
-            {TAG_LOSSY_IMAGE_COMPRESSION_METHOD, &SourceHistory::methods}};
-
-        for (const auto& [tag, text] : TEXTS)
-        {
-          if (element.tag == tag && (this->*text).empty())
-          {
-            this->*text = GetText(element);
-          }
-        }
-      }
-    };
 
 
     // Value 1 is ORIGINAL or DERIVED, value 2 whether the image was made of a patient: that stays
@@ -156,7 +122,7 @@ namespace OrthancPerf
 
 
     // The purposes of reference are those of DICOM PS3.16 CID 7202
-    std::string MakeSourceImage(const SourceHistory& source, bool wasLossy)
+    std::string MakeSourceImage(const ImageDescription& source, bool wasLossy)
     {
       const std::string purpose =
           wasLossy ? MakeCode("121322", "Source image for image processing operation")
@@ -214,26 +180,32 @@ namespace OrthancPerf
   }
 
 
-  std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
-                                      std::size_t sourceSize, const LossyDerivation& derivation)
+  std::string DescribeLossyDerivation(const ReceivedFile& compressed, const ReceivedFile& source,
+                                      const LossyDerivation& derivation)
   {
     const LossySyntax& syntax = FindLossySyntax(derivation.transferSyntax);
+    const ImageDescription& image = source.image;
 
-    SourceHistory history;
-    WalkDicomFile(source, sourceSize, history);
-
-    if (history.sopInstanceUid.empty())
+    if (image.sopInstanceUid.empty())
     {
       throw DataSetError("the source has no SOP Instance UID");
     }
 
-    const std::size_t steps = std::max(CountValues(history.ratios), CountValues(history.methods));
-    const ImageDescription image = DescribeImage(source, sourceSize);
-    const TransferSyntax* const sourceSyntax = FindTransferSyntax(image.transferSyntax.data());
-    const bool wasLossy =
-        history.lossy == "01" || (sourceSyntax != nullptr && sourceSyntax->isLossy);
+    // What the source says of where it comes from
+    const auto find = [&source](DicomTag tag)
+    {
+      const DataElement* const element = source.dataSet.Find(tag);
+      return element == nullptr ? std::string_view() : element->GetText();
+    };
 
-    DataSetEditor editor(compressed.data(), compressed.size());
+    const std::string_view ratios = find(TAG_LOSSY_IMAGE_COMPRESSION_RATIO);
+    const std::string_view methods = find(TAG_LOSSY_IMAGE_COMPRESSION_METHOD);
+    const std::size_t steps = std::max(CountValues(ratios), CountValues(methods));
+    const TransferSyntax* const sourceSyntax = FindTransferSyntax(image.transferSyntax);
+    const bool wasLossy = find(TAG_LOSSY_IMAGE_COMPRESSION) == "01" ||
+                          (sourceSyntax != nullptr && sourceSyntax->isLossy);
+
+    DataSetEditor editor(compressed);
     const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
 
     if (pixels == nullptr)
@@ -245,11 +217,12 @@ namespace OrthancPerf
 
     editor.Set(TAG_MEDIA_STORAGE_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
     editor.Set(TAG_SOP_INSTANCE_UID, "UI", derivation.sopInstanceUid);
-    editor.Set(TAG_IMAGE_TYPE, "CS", MakeImageType(history.imageType));
-    editor.Set(TAG_DERIVATION_DESCRIPTION, "ST",
-               MakeDescription(history.description, syntax, derivation.lossyQuality, ratio));
+    editor.Set(TAG_IMAGE_TYPE, "CS", MakeImageType(find(TAG_IMAGE_TYPE)));
+    editor.Set(
+        TAG_DERIVATION_DESCRIPTION, "ST",
+        MakeDescription(find(TAG_DERIVATION_DESCRIPTION), syntax, derivation.lossyQuality, ratio));
     editor.Set(TAG_SOURCE_IMAGE_SEQUENCE, "SQ",
-               MakeSourceImage(history, wasLossy) + GetItems(editor, TAG_SOURCE_IMAGE_SEQUENCE));
+               MakeSourceImage(image, wasLossy) + GetItems(editor, TAG_SOURCE_IMAGE_SEQUENCE));
 
     // More than one are successive steps: DICOM PS3.3 section C.12.4.1. The code is of PS3.16 CID
     // 7203.
@@ -257,9 +230,9 @@ namespace OrthancPerf
                GetItems(editor, TAG_DERIVATION_CODE_SEQUENCE) +
                    MakeCode("113040", "Lossy Compression"));
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION, "CS", "01");
-    editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_RATIO, "DS", AppendValue(history.ratios, steps, ratio));
+    editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_RATIO, "DS", AppendValue(ratios, steps, ratio));
     editor.Set(TAG_LOSSY_IMAGE_COMPRESSION_METHOD, "CS",
-               AppendValue(history.methods, steps, syntax.method));
+               AppendValue(methods, steps, syntax.method));
     return editor.Write();
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 
-#include <cstddef>
 #include <string>
 
 namespace OrthancPerf
@@ -26,8 +25,8 @@ namespace OrthancPerf
   //
   // Returns the new file. Throws DataSetError if one of the two can't be read. Any thread may call
   // it.
-  std::string DescribeLossyDerivation(const std::string& compressed, const void* source,
-                                      std::size_t sourceSize, const LossyDerivation& derivation);
+  std::string DescribeLossyDerivation(const ReceivedFile& compressed, const ReceivedFile& source,
+                                      const LossyDerivation& derivation);
 
   // The UID of the new instance, below 2.25 (DICOM PS3.5 section B.2), made of what was received
   // (SOP Instance UID, Pixel Data) and of what was asked for: an instance that is sent again

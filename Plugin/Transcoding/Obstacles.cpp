@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Obstacles.h"
 
-#include "Dicom/ElementText.h"
 #include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/PixelDataFlaw.h"
 
@@ -244,7 +243,7 @@ namespace OrthancPerf
 
     Picture GetPicture(const ImageDescription& image)
     {
-      const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
+      const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax);
       const bool isDecoded = IsDecoded(syntax);
 
       if (image.samplesPerPixel != 1 && image.samplesPerPixel != 3)
@@ -269,12 +268,12 @@ namespace OrthancPerf
 
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target)
   {
-    if (target == image.transferSyntax.data())
+    if (target == image.transferSyntax)
     {
       return "in the target already";
     }
 
-    if (IsVideo(FindTransferSyntax(image.transferSyntax.data())))
+    if (IsVideo(FindTransferSyntax(image.transferSyntax)))
     {
       return "a video";
     }
@@ -297,14 +296,14 @@ namespace OrthancPerf
 
   std::string FindObstacle(const ImageDescription& image, const std::string& target)
   {
-    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax.data());
+    const TransferSyntax* const syntax = FindTransferSyntax(image.transferSyntax);
 
     if (IsVideo(syntax))
     {
       return "a video";
     }
 
-    if (image.transferSyntax[0] != '\0' && syntax == nullptr)
+    if (!image.transferSyntax.empty() && syntax == nullptr)
     {
       return "in a transfer syntax that is not DICOM's";
     }
@@ -416,8 +415,7 @@ namespace OrthancPerf
     const bool hasPixels =
         received.kind == PixelDataKind::Native || received.kind == PixelDataKind::Encapsulated;
     ImageDescription stored = received;
-    stored.transferSyntax = {};
-    target.copy(stored.transferSyntax.data(), MAXIMUM_UID_LENGTH);
+    stored.transferSyntax = target;
 
     if (hasPixels && IsEncapsulated(target))
     {

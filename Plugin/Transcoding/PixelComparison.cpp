@@ -279,7 +279,7 @@ namespace OrthancPerf
 
   bool IsComparable(const ImageDescription& image) noexcept
   {
-    const std::string_view transferSyntax = image.transferSyntax.data();
+    const std::string_view transferSyntax = image.transferSyntax;
     const std::optional<std::size_t> size = image.GetNativeSize();
     return image.kind == PixelDataKind::Native && size.has_value() &&
            image.pixelData.size() >= *size &&

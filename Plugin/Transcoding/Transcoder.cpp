@@ -33,15 +33,14 @@ namespace OrthancPerf
 
 
   template <typename Work>
-  Transcoding Transcoder::Run(const void* data, std::size_t size, const Work& work) noexcept
+  Transcoding Transcoder::Run(std::size_t size, const Work& work) noexcept
   {
     const auto settings = GetSettings();
     const TimePoint deadline = Clock::now() + patience_ + std::chrono::seconds(size >> 20);
 
     try
     {
-      InstanceTranscoding instance({engines_, observer_, *settings, deadline}, data, size);
-      return work(instance, *settings);
+      return work({engines_, observer_, *settings, deadline});
     }
     catch (const std::exception&)  // std::bad_alloc
     {
@@ -54,15 +53,16 @@ namespace OrthancPerf
   }
 
 
-  Transcoding Transcoder::TranscodeIncoming(const void* data, std::size_t size,
+  Transcoding Transcoder::TranscodeIncoming(const ReceivedFile& file,
                                             const IsDuplicate& isDuplicate) noexcept
   {
-    return Run(data, size,
-               [&isDuplicate](InstanceTranscoding& instance, const IngestTranscoding& settings)
+    return Run(file.bytes.size(),
+               [&](const TranscodingSurroundings& surroundings)
                {
-                 return settings.transferSyntax.empty()
-                            ? Transcoding()
-                            : instance.TranscodeIncoming(settings.transferSyntax, isDuplicate);
+                 const std::string& target = surroundings.settings.transferSyntax;
+                 return target.empty() ? Transcoding()
+                                       : InstanceTranscoding(surroundings, file)
+                                             .TranscodeIncoming(target, isDuplicate);
                });
   }
 
@@ -70,8 +70,11 @@ namespace OrthancPerf
   Transcoding Transcoder::TranscodeTo(const void* data, std::size_t size,
                                       const std::vector<std::string>& syntaxes) noexcept
   {
-    return Run(data, size,
-               [&syntaxes](InstanceTranscoding& instance, const IngestTranscoding&)
-               { return instance.TranscodeToOneOf(syntaxes); });
+    return Run(size,
+               [&](const TranscodingSurroundings& surroundings)
+               {
+                 const ReceivedFile file(data, size);
+                 return InstanceTranscoding(surroundings, file).TranscodeToOneOf(syntaxes);
+               });
   }
 }

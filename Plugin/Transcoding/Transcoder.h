@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
 #include "Tuning/TuningDocument.h"
@@ -35,7 +36,7 @@ namespace OrthancPerf
     // An instance on its way into the store. Lossy targets give it a new SOP Instance UID.
     // "isDuplicate": whether the store has it and will refuse another; asked only of an instance
     // that would be transcoded, and stay the same one. Must not throw.
-    Transcoding TranscodeIncoming(const void* data, std::size_t size,
+    Transcoding TranscodeIncoming(const ReceivedFile& file,
                                   const IsDuplicate& isDuplicate = {}) noexcept;
 
     // What Orthanc asks for: the first lossless one of these transfer syntaxes (UIDs) that can be
@@ -45,9 +46,9 @@ namespace OrthancPerf
                             const std::vector<std::string>& syntaxes) noexcept;
 
   private:
-    // "work": made of an InstanceTranscoding and the settings
+    // "work": made of what one transcoding works with
     template <typename Work>
-    Transcoding Run(const void* data, std::size_t size, const Work& work) noexcept;
+    Transcoding Run(std::size_t size, const Work& work) noexcept;
 
     EngineDirectory& engines_;
     ITranscodingObserver* const observer_;

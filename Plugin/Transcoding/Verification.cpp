@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Verification.h"
 
-#include "Dicom/DicomFile.h"
 #include "Dicom/PixelDataFlaw.h"
 #include "Dicom/TransferSyntax.h"
 #include "Transcoding/LossyBound.h"
@@ -115,7 +114,7 @@ namespace OrthancPerf
     double GetRounding(const ImageDescription& source)
     {
       constexpr double STEP_OF_8_BITS = 1.0 / 256;
-      const TransferSyntax* const syntax = FindTransferSyntax(source.transferSyntax.data());
+      const TransferSyntax* const syntax = FindTransferSyntax(source.transferSyntax);
       const bool isRounded =
           syntax != nullptr && syntax->isLossy && syntax->codestream != CodestreamKind::JpegLs;
       return isRounded ? STEP_OF_8_BITS : 0;
@@ -123,36 +122,32 @@ namespace OrthancPerf
   }
 
 
-  std::string FindFlaw(const DicomFileCheck& check, const std::string& transferSyntax,
+  std::string FindFlaw(const ReceivedFile& file, const std::string& transferSyntax,
                        const std::string& sopInstanceUid)
   {
-    if (!check.IsAcceptable())
+    if (*file.problem != '\0')
     {
-      return std::string("wrote an unreadable file: ") + ToLabel(check.verdict);
+      return std::string("wrote an unreadable file: ") + file.problem;
     }
 
-    if (transferSyntax != check.transferSyntaxUid.data())
+    if (transferSyntax != file.image.transferSyntax)
     {
       return "wrote another transfer syntax than was asked for";
     }
 
     // Of a deflated file, only what File Meta Information says could be seen: in some files that
     // has been another one all along
-    if (check.verdict == DicomFileVerdict::Unverified)
-    {
-      return "";
-    }
-
-    return sopInstanceUid == check.sopInstanceUid.data() ? "" : "wrote another SOP Instance UID";
+    return !file.IsComplete() || sopInstanceUid == file.identity.GetSopInstanceUid()
+               ? ""
+               : "wrote another SOP Instance UID";
   }
 
 
   std::string FindDamage(const TranscodedPair& pair, const Engines& decodersOfSource,
                          const Engines& decodersOfResult)
   {
-    const std::string_view sourceFile(static_cast<const char*>(pair.source), pair.sourceSize);
-    const ImageDescription source = DescribeImage(pair.source, pair.sourceSize);
-    const ImageDescription made = DescribeImage(pair.file.data(), pair.file.size());
+    const ImageDescription& source = pair.source.image;
+    const ImageDescription& made = pair.file.image;
 
     // What decoders would not show
     for (const ImageDescription* const image : {&source, &made})
@@ -169,7 +164,7 @@ namespace OrthancPerf
     std::string reason;
     const std::optional<Decoding> result =
         IsComparable(made) ? Decoding{"", {}, made}
-                           : DecodeResult(pair.file, decodersOfResult, pair.deadline, reason);
+                           : DecodeResult(pair.file.bytes, decodersOfResult, pair.deadline, reason);
 
     if (!result.has_value())
     {
@@ -178,13 +173,13 @@ namespace OrthancPerf
 
     const std::vector<Decoding> sources =
         IsComparable(source) ? std::vector<Decoding>{{"", {}, source}}
-                             : DecodeSource(sourceFile, decodersOfSource, pair.deadline);
+                             : DecodeSource(pair.source.bytes, decodersOfSource, pair.deadline);
     reason = "the source can't be decoded";
 
     for (const Decoding& decoding : sources)
     {
       reason = pair.lossyQuality.has_value()
-                   ? FindExcessiveLoss(decoding.image, result->image, made.transferSyntax.data(),
+                   ? FindExcessiveLoss(decoding.image, result->image, made.transferSyntax,
                                        *pair.lossyQuality)
                    : FindDifference(decoding.image, result->image);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <cstddef>
@@ -15,9 +14,8 @@ namespace OrthancPerf
   // A file and what it was made of, both in memory while they are verified
   struct TranscodedPair
   {
-    const void* source = nullptr;
-    std::size_t sourceSize = 0;  // bytes
-    const std::string& file;
+    const ReceivedFile& source;
+    const ReceivedFile& file;
     std::optional<unsigned int> lossyQuality;  // that was asked for; none: of a lossless target
 
     TimePoint deadline = TimePoint::max();  // of the decoders
@@ -26,8 +24,8 @@ namespace OrthancPerf
 
   // Why a file that an engine has written can't take the place of its source: Orthanc could not
   // read it, or it is another instance, or in another transfer syntax than was asked for. Empty:
-  // nothing speaks against it. "check": of that file. Any thread may call it.
-  std::string FindFlaw(const DicomFileCheck& check, const std::string& transferSyntax,
+  // nothing speaks against it. Any thread may call it.
+  std::string FindFlaw(const ReceivedFile& file, const std::string& transferSyntax,
                        const std::string& sopInstanceUid);
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 
 #include "Dicom/DicomFileBuilder.h"
 #include "Transcoding/Engines/SampleImage.h"
@@ -55,7 +55,7 @@ namespace OrthancPerf
           MakeBuilder(encoding).Element(TAG_PIXEL_DATA, "OW", pixels).GetBytes();
       const ImageDescription image = DescribeImage(file.data(), file.size());
 
-      EXPECT_EQ(transferSyntax, image.transferSyntax.data());
+      EXPECT_EQ(transferSyntax, image.transferSyntax);
       EXPECT_EQ(PixelDataKind::Native, image.kind);
       EXPECT_EQ(300, image.rows);
       EXPECT_EQ(2, image.columns);
@@ -122,7 +122,7 @@ namespace OrthancPerf
   TEST(ImageDescription, OfDeflatedFilesTheTransferSyntaxIsKnown)
   {
     const ImageDescription image = Describe(DicomFileBuilder::FileMeta(DEFLATED) + "\1\2\3");
-    EXPECT_STREQ(DEFLATED, image.transferSyntax.data());
+    EXPECT_EQ(DEFLATED, image.transferSyntax);
     EXPECT_TRUE(image.isDeflated);
     EXPECT_EQ(PixelDataKind::Unknown, image.kind);
   }
@@ -133,8 +133,8 @@ namespace OrthancPerf
     SampleShape shape;
     const std::string file = MakeSampleImage(shape);
     EXPECT_EQ(PixelDataKind::Unknown, Describe(file.substr(0, file.size() - 1)).kind);
-    EXPECT_EQ(PixelDataKind::Unknown, Describe("").kind);
-    EXPECT_EQ(PixelDataKind::Unknown, DescribeImage(nullptr, 0).kind);
+    EXPECT_EQ(PixelDataKind::None, Describe("").kind);
+    EXPECT_EQ(PixelDataKind::None, DescribeImage(nullptr, 0).kind);
   }
 
 

@@ -72,8 +72,7 @@ namespace OrthancPerf
     public:
       Image(const char* transferSyntax, const char* label, const std::vector<std::string>& frames)
       {
-        std::copy_n(transferSyntax, std::string(transferSyntax).size(),
-                    description.transferSyntax.begin());
+        description.transferSyntax = transferSyntax;
         description.kind = PixelDataKind::Encapsulated;
         description.rows = 3;
         description.columns = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What this project reads of a file is what Orthanc reads of it.
-#include "Dicom/DicomFile.h"
 #include "Dicom/DicomFileBuilder.h"
+#include "Dicom/ReceivedFile.h"
 #include "Framework/OrthancJudge.h"
 #include "Transcoding/Engines/SampleImage.h"
 
@@ -19,6 +19,7 @@ namespace OrthancPerf
     const std::string EXPLICIT = "1.2.840.10008.1.2.1";
     const std::string BIG_ENDIAN_EXPLICIT = "1.2.840.10008.1.2.2";
     const std::string JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+    const std::string HTJ2K = "1.2.840.10008.1.2.4.201";  // not known to each DCMTK
 
     constexpr DicomTag IDENTIFIERS[] = {0x00080018, 0x00100020, 0x0020000d, 0x0020000e};
     constexpr DicomTag PATIENT_ID = 0x00100020;
@@ -54,11 +55,11 @@ namespace OrthancPerf
       return dataSet.Element(0x7fe00010, "OW", "abcd").GetBytes();
     }
 
-    std::string MakeEncapsulated()
+    std::string MakeEncapsulated(const std::string& transferSyntax)
     {
       DicomFileBuilder dataSet;
       dataSet.Identifiers().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4);
-      return MakeFile(JPEG_BASELINE, dataSet.Raw("abcd").EndOfSequence());
+      return MakeFile(transferSyntax, dataSet.Raw("abcd").EndOfSequence());
     }
 
     std::vector<std::string> MakeFiles()
@@ -67,7 +68,8 @@ namespace OrthancPerf
       const DicomEncoding bigEndian = {true, true};
       std::vector<std::string> files = {
           MakeSampleImage({}),
-          MakeEncapsulated(),
+          MakeEncapsulated(JPEG_BASELINE),
+          MakeEncapsulated(HTJ2K),
           DicomFileBuilder::FileMeta(EXPLICIT) + MakeNested({}),
           DicomFileBuilder::FileMeta(IMPLICIT) + MakeNested(implicit),
           DicomFileBuilder::FileMeta(BIG_ENDIAN_EXPLICIT) + MakeNested(bigEndian),
@@ -75,7 +77,7 @@ namespace OrthancPerf
           MakeNested(implicit),
           (DicomFileBuilder::FileMeta(EXPLICIT) + MakeNested({})).substr(132)};
 
-      for (const char* const unknown : {"", "1.2.3", "1.2.840.10008.1.2.4.201"})
+      for (const char* const unknown : {"", "1.2.3"})
       {
         files.push_back(DicomFileBuilder::FileMeta(unknown) + MakeNested({}));
       }
@@ -88,27 +90,40 @@ namespace OrthancPerf
   class Framework : public ::testing::Test
   {
   protected:
+    std::optional<std::string> Identify(const std::string& file) const
+    {
+      return judge_.Identify(file.data(), file.size());
+    }
+
     // Orthanc takes it, and both know the same identifier
     void ExpectSameIdentifier(const std::string& file) const
     {
-      const std::optional<std::string> expected = judge_.Identify(file.data(), file.size());
-      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
+      const ReceivedFile received(file);
+      const std::optional<std::string> expected = Identify(file);
       EXPECT_TRUE(expected.has_value());
-      EXPECT_STREQ("", check.problem);
-      EXPECT_EQ(expected, check.hasher.GetInstanceId());
+      EXPECT_STREQ("", received.problem);
+      EXPECT_EQ(expected, received.identity.GetInstanceId());
+    }
+
+    // Orthanc takes it, though an identifier is in another form than DICOM wants
+    void ExpectUnknownIdentifier(const std::string& file) const
+    {
+      EXPECT_TRUE(Identify(file).has_value());
+      EXPECT_STREQ("", ReceivedFile(file).problem);
+      EXPECT_FALSE(ReceivedFile(file).identity.IsKnown());
     }
 
     void ExpectRefused(const std::string& file) const
     {
-      EXPECT_FALSE(judge_.Identify(file.data(), file.size()).has_value());
-      EXPECT_STRNE("", CheckDicomFile(file.data(), file.size()).problem);
+      EXPECT_FALSE(Identify(file).has_value());
+      EXPECT_STRNE("", ReceivedFile(file).problem);
     }
 
     // Whatever the file is: where both know an identifier, it is the same
     void ExpectNoContradiction(const std::string& file) const
     {
-      const std::optional<std::string> expected = judge_.Identify(file.data(), file.size());
-      const std::string id = CheckDicomFile(file.data(), file.size()).hasher.GetInstanceId();
+      const std::optional<std::string> expected = Identify(file);
+      const std::string id = ReceivedFile(file).identity.GetInstanceId();
       EXPECT_TRUE(!expected.has_value() || id.empty() || id == *expected)
           << ::testing::PrintToString(file);
     }
@@ -140,23 +155,29 @@ namespace OrthancPerf
       ExpectSameIdentifier(MakeIdentified(PATIENT_ID, "UN", value));
     }
 
+    ExpectUnknownIdentifier(MakeIdentified(PATIENT_ID, "UN", "M\xfcller"));
+
     DicomFileBuilder without;
     without.Element(0x00080018, "UI", "1.21").Element(0x0020000d, "UI", "1.22");
     ExpectSameIdentifier(MakeFile(EXPLICIT, without.Element(0x0020000e, "UI", "1.23")));
     ExpectRefused(MakeIdentified(PATIENT_ID, "LO", std::string(258, 'A')));
   }
 
-  TEST_F(Framework, KnowsTheSameIdentifierInEachRepresentationOfAUid)
+  TEST_F(Framework, KnowsTheSameIdentifierOfUidsAsDicomWantsThem)
   {
     for (const DicomTag tag : {0x00080018u, 0x0020000du, 0x0020000eu})
     {
-      for (const char* const representation : {"UI", "LO", "SH", "CS", "UN"})
+      for (const char* const representation : {"LO", "SH", "CS"})
       {
-        ExpectSameIdentifier(MakeIdentified(tag, representation, "1.2.35"));
+        ExpectUnknownIdentifier(MakeIdentified(tag, representation, "1.2.35"));
       }
 
-      ExpectSameIdentifier(MakeIdentified(tag, "UI", std::string("1.2.3\0", 6)));
-      ExpectSameIdentifier(MakeIdentified(tag, "UI", " 1.2 3 "));
+      for (const char* const representation : {"UI", "UN"})
+      {
+        ExpectSameIdentifier(MakeIdentified(tag, representation, std::string("1.2.3\0", 6)));
+      }
+
+      ExpectUnknownIdentifier(MakeIdentified(tag, "UI", " 1.2 3 "));
       ExpectSameIdentifier(MakeIdentified(tag, "UI", std::string(100, '1')));
     }
   }

@@ -19,7 +19,8 @@ namespace
   void Compare(const std::uint8_t* data, std::size_t size)
   {
     static const std::string sample = OrthancPerf::MakeSampleImage({});
-    const auto image = OrthancPerf::DescribeImage(data, size);
+    const OrthancPerf::ReceivedFile file(data, size);
+    const auto& image = file.image;
     const auto other = OrthancPerf::DescribeImage(sample.data(), sample.size());
 
     OrthancPerf::FindReasonToLeaveAlone(image, JPEG_BASELINE);
@@ -34,15 +35,14 @@ namespace
 
   void Derive(const std::uint8_t* data, std::size_t size)
   {
-    const std::string file(reinterpret_cast<const char*>(data), size);
+    const OrthancPerf::ReceivedFile file(data, size);
 
     try
     {
       const std::string derived =
-          OrthancPerf::DescribeLossyDerivation(file, data, size, {JPEG_BASELINE, 90, "2.25.1"});
+          OrthancPerf::DescribeLossyDerivation(file, file, {JPEG_BASELINE, 90, "2.25.1"});
 
-      OrthancPerf::FindFlaw(OrthancPerf::CheckDicomFile(derived.data(), derived.size()),
-                            JPEG_BASELINE, "2.25.1");
+      OrthancPerf::FindFlaw(OrthancPerf::ReceivedFile(derived), JPEG_BASELINE, "2.25.1");
       const OrthancPerf::DataSetEditor again(derived.data(), derived.size());
       OrthancPerf::Require(again.GetText(0x00080018) == "2.25.1");
     }

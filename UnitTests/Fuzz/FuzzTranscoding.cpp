@@ -189,7 +189,7 @@ namespace
 
     const auto before = ReadSamples(expected);
     const auto after = ReadSamples(found);
-    const bool isJpeg = DescribeImage(result.data(), result.size()).transferSyntax.data() ==
+    const bool isJpeg = DescribeImage(result.data(), result.size()).transferSyntax ==
                         std::string(Uid::JPEG_BASELINE);
 
     if (!isJpeg || !before || !after || expected.samplesPerPixel != 1 ||
@@ -227,22 +227,22 @@ namespace
                  const IngestTranscoding& settings)
   {
     const TranscodingReport& report = transcoding.report;
-    const DicomFileCheck before = CheckDicomFile(source.file.data(), source.file.size());
-    const DicomFileCheck after = CheckDicomFile(transcoding.file.data(), transcoding.file.size());
-    const ImageDescription image = DescribeImage(source.file.data(), source.file.size());
-    Require(before.IsAcceptable() && after.IsAcceptable());
-    Require(report.target == after.transferSyntaxUid.data());
+    const ReceivedFile before(source.file);
+    const ReceivedFile after(transcoding.file);
+    const ImageDescription& image = before.image;
+    Require(*before.problem == '\0' && *after.problem == '\0');
+    Require(report.target == after.image.transferSyntax);
 
-    if (after.verdict == DicomFileVerdict::Readable)
+    if (after.IsComplete())
     {
-      Require(IsLossy(report.target) != (before.sopInstanceUid == after.sopInstanceUid));
+      Require(IsLossy(report.target) !=
+              (before.identity.GetSopInstanceUid() == after.identity.GetSopInstanceUid()));
     }
 
-    const bool isPlain =
-        std::string_view(image.transferSyntax.data()) == Uid::EXPLICIT_LITTLE_ENDIAN;
+    const bool isPlain = std::string_view(image.transferSyntax) == Uid::EXPLICIT_LITTLE_ENDIAN;
     const bool isTrusted = settings.verify || (report.engine == "native" && isPlain);
 
-    if (!source.plain || !isTrusted || IsLossy(image.transferSyntax.data()))
+    if (!source.plain || !isTrusted || IsLossy(image.transferSyntax))
     {
       return;
     }
@@ -330,8 +330,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         (way & 4) != 0
             ? transcoder.TranscodeTo(source.file.data(), source.file.size(),
                                      {settings.transferSyntax, SYNTAXES[way / 8 % SYNTAXES.size()]})
-            : transcoder.TranscodeIncoming(source.file.data(), source.file.size(),
-                                           [way](const InstanceIdentity&)
+            : transcoder.TranscodeIncoming(ReceivedFile(source.file), [way](const InstanceIdentity&)
                                            { return (way & 2) != 0; });
     failures.OnEnd(transcoding.report);
     CheckReport(transcoding, source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 
 #include <cstddef>
 #include <cstdint>

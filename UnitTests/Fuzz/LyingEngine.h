@@ -5,8 +5,8 @@
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 #include "Dicom/FrameFragments.h"
-#include "Dicom/ImageDescription.h"
 #include "Dicom/PixelElement.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/FakeCodestream.h"
@@ -84,7 +84,7 @@ namespace OrthancPerf
     // Of one that FakeCodestream.h has made, or the project's encoder
     inline std::string Decode(const std::string& file, const ImageDescription& image)
     {
-      const std::string_view syntax = image.transferSyntax.data();
+      const std::string_view syntax = image.transferSyntax;
       const std::size_t size = GetFrameSize(image);
       DataSetEditor editor(file.data(), file.size());
       std::string pixels;
@@ -199,8 +199,7 @@ namespace OrthancPerf
         return Decode(file, image);
       }
 
-      if (std::string_view(image.transferSyntax.data()) !=
-              TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN ||
+      if (std::string_view(image.transferSyntax) != TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN ||
           image.kind != PixelDataKind::Native)
       {
         throw CodecError("no pixels that this codec knows");

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DicomFile.h"
-#include "Dicom/ImageDescription.h"
 #include "Dicom/PhotometricInterpretation.h"
+#include "Dicom/ReceivedFile.h"
 #include "Dicom/TransferSyntax.h"
 #include "Fuzz/EngineProcess.h"
 #include "Fuzz/ImageInput.h"
@@ -43,7 +42,7 @@ namespace OrthancPerf
       const unsigned int quality = input.Take() % 100 + 1;
       const Source source = MakeSource(input, syntaxes[ways % syntaxes.size()], quality);
       const ImageDescription image = Describe(source.file);
-      const bool isUsual = std::string_view(image.transferSyntax.data()) != target.uid;
+      const bool isUsual = image.transferSyntax != target.uid;
 
       if (image.GetNativeSize().value_or(0) > LARGEST)
       {
@@ -107,7 +106,7 @@ namespace OrthancPerf
     {
       const ImageDescription image = Describe(file);
 
-      if (syntax == image.transferSyntax.data())
+      if (syntax == image.transferSyntax)
       {
         return "";
       }
@@ -175,11 +174,10 @@ namespace OrthancPerf
     // Which keeps the plugin from taking it for the instance. There is none of what is not odd.
     static bool HasFlaw(const Source& source, const Answer& made, const TransferSyntax& target)
     {
-      const DicomFileCheck check = CheckDicomFile(source.file.data(), source.file.size());
-      const std::string& file = made.result.file;
-      const std::string flaw = FindFlaw(CheckDicomFile(file.data(), file.size()), target.uid,
-                                        check.sopInstanceUid.data());
-      Require(!source.isOurs || flaw.empty() || !check.IsAcceptable(), flaw);
+      const ReceivedFile file(source.file);
+      const std::string flaw =
+          FindFlaw(ReceivedFile(made.result.file), target.uid, file.identity.GetSopInstanceUid());
+      Require(!source.isOurs || flaw.empty() || *file.problem != '\0', flaw);
       return !flaw.empty();
     }
 
@@ -209,8 +207,7 @@ namespace OrthancPerf
     static void CheckElements(const Source& source, const std::string& result,
                               const TransferSyntax& target)
     {
-      const TransferSyntax* const syntax =
-          FindTransferSyntax(Describe(source.file).transferSyntax.data());
+      const TransferSyntax* const syntax = FindTransferSyntax(Describe(source.file).transferSyntax);
       const bool isCompressed =
           syntax != nullptr && (syntax->isEncapsulated || target.isEncapsulated) &&
           syntax->coding == DataSetCoding::ExplicitLittleEndian && syntax->coding == target.coding;

@@ -16,15 +16,7 @@ namespace OrthancPerf
 
     InstanceIdentity MakeInstance(const std::string& patient, const std::string& uid)
     {
-      InstanceIdentity identity;
-      uid.copy(identity.sopInstanceUid.data(), uid.size());
-
-      for (const char c : patient + uid)
-      {
-        identity.hasher.Add(c);
-      }
-
-      return identity;
+      return {uid, patient + uid};
     }
 
 
@@ -38,7 +30,7 @@ namespace OrthancPerf
 
       void Store(const std::string& uid)
       {
-        index_.insert(MakeInstance("P", uid).hasher.GetInstanceId());
+        index_.insert(MakeInstance("P", uid).GetInstanceId());
       }
 
       bool Lookup(const std::string& id)

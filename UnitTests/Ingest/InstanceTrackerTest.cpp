@@ -31,7 +31,7 @@ namespace OrthancPerf
       ReceivedInstance received;
       received.origin = origin;
       received.size = size;
-      received.identity.hasher.Add(letter);
+      received.identity = InstanceIdentity("", std::string(1, letter));
       return received;
     }
 
@@ -47,7 +47,7 @@ namespace OrthancPerf
     KnownInstance Known(char letter, Origin origin)
     {
       KnownInstance known;
-      known.instanceId = Received(letter, origin).identity.hasher.GetInstanceId();
+      known.instanceId = Received(letter, origin).identity.GetInstanceId();
       known.origin = origin;
       known.size = 1000;
 
@@ -348,15 +348,27 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(WithoutProbe, WhatIsSeenToBeUnreadableHasFailedAtOnce)
+  TEST_F(WithoutProbe, WhatIsUnreadableHasFailedWhenItsThreadGoesOn)
   {
     tracker_.OnReceived(At(0), Unreadable());
-    const std::vector<FinishedInstance> ended = Settle(1);
-    ASSERT_EQ(1U, ended.size());
-    EXPECT_EQ(Outcome::Failed, ended.front().outcome);
-    EXPECT_EQ("not DICOM", ended.front().reason);
-    EXPECT_FALSE(ended.front().isOwnFailure);  // nobody could have stored it
-    EXPECT_EQ(77U, ended.front().size);
+    tracker_.OnReceived(At(1), Received('b', Origin::RestApi));
+    ASSERT_EQ(1U, collector_.Get().size());
+    const FinishedInstance& failed = collector_.Get().front();
+    EXPECT_EQ(Outcome::Failed, failed.outcome);
+    EXPECT_EQ("not DICOM", failed.reason);
+    EXPECT_FALSE(failed.isOwnFailure);  // nobody could have stored it
+    EXPECT_EQ(77U, failed.size);
+  }
+
+
+  TEST_F(WithoutProbe, WhatOrthancReadsAllTheSameIsStored)
+  {
+    tracker_.OnReceived(At(0), Unreadable());
+    EXPECT_TRUE(Settle(1).empty());
+    tracker_.OnFilter(At(2), Known('x', Origin::RestApi));
+    tracker_.OnStored(At(3), Known('x', Origin::RestApi));
+    ASSERT_EQ(1U, collector_.Get().size());
+    EXPECT_EQ(Outcome::Stored, collector_.Get().front().outcome);
   }
 
 

@@ -26,6 +26,11 @@ namespace OrthancPerf
         {{"not DICOM", false, {}, HTTP}, Outcome::Failed, false, "not DICOM"},
         {{"not DICOM", false, 200, HTTP}, Outcome::Failed, false, "not DICOM"},  // inside a ZIP
 
+        // What Orthanc has read all the same
+        {{"malformed", false, 0, DICOM}, Outcome::Discarded, false, NOT_KEPT},
+        {{"malformed", false, 0xc000, DICOM}, Outcome::Failed, false, "malformed"},
+        {{"malformed", false, {}, DICOM}, Outcome::Failed, false, "malformed"},
+
         // C-STORE
         {{"", true, 0xa700, DICOM},
          Outcome::Failed,

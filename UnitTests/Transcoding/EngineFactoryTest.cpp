@@ -40,7 +40,7 @@ namespace OrthancPerf
       Transcoder transcoder(GetDirectory(), nullptr);
       transcoder.SetSettings(settings);
       return FindWritableSyntax(target)->isLossy
-                 ? transcoder.TranscodeIncoming(file.data(), file.size())
+                 ? transcoder.TranscodeIncoming(ReceivedFile(file))
                  : transcoder.TranscodeTo(file.data(), file.size(), {target});
     }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Dicom/FrameFragments.h"
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Dicom/RleFrame.h"
 
 #include <algorithm>
@@ -139,7 +139,7 @@ namespace OrthancPerf
 
   inline std::string ReadFakeFrames(const ImageDescription& image)
   {
-    const std::string_view syntax = image.transferSyntax.data();
+    const std::string_view syntax = image.transferSyntax;
     std::string pixels;
 
     for (const FrameFragments& frame : FindFrames(image.encapsulatedPixels, syntax, image.frames))

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/ImageDescription.h"
 #include "Dicom/PixelElement.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/FakeCodestream.h"
 

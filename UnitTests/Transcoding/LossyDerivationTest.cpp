@@ -47,7 +47,7 @@ namespace OrthancPerf
     std::string Describe(const std::string& source, const std::string& compressed,
                          const char* syntax = JPEG_BASELINE)
     {
-      return DescribeLossyDerivation(compressed, source.data(), source.size(),
+      return DescribeLossyDerivation(ReceivedFile(compressed), ReceivedFile(source),
                                      {syntax, 75, NEW_UID});
     }
 

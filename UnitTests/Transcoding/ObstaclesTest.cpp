@@ -18,7 +18,7 @@ namespace OrthancPerf
                               int stored = 8)
     {
       ImageDescription image;
-      syntax.copy(image.transferSyntax.data(), MAXIMUM_UID_LENGTH);
+      image.transferSyntax = syntax;
       image.kind = IsEncapsulated(syntax) ? PixelDataKind::Encapsulated : PixelDataKind::Native;
       image.photometricInterpretation = photometric;
       image.samplesPerPixel = image.photometricInterpretation.substr(0, 4) == "MONO" ? 1 : 3;

@@ -22,7 +22,8 @@ namespace OrthancPerf
                          const std::vector<const ITranscodingEngine*>& decoders,
                          std::optional<unsigned int> lossyQuality = {}) const
       {
-        return FindDamage({source_.data(), source_.size(), file, lossyQuality}, decoders, decoders);
+        return FindDamage({ReceivedFile(source_), ReceivedFile(file), lossyQuality}, decoders,
+                          decoders);
       }
 
       // What was made of this file, which another decoder makes of the source
@@ -33,7 +34,8 @@ namespace OrthancPerf
         other.Writes(wrong);
         const std::string file =
             good_.Transcode(wrong.data(), wrong.size(), {JPEG_LOSSLESS, 90}).file;
-        return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+        return FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&good_, &other},
+                          {&good_});
       }
 
       std::string source_ = MakeSampleImage({});
@@ -129,9 +131,10 @@ namespace OrthancPerf
     std::string other = native;
     other[other.size() - 2] = static_cast<char>(other[other.size() - 2] ^ 1);
     rounding.Writes(other);
-    EXPECT_EQ(
-        "", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding, &good_}, {&good_}));
-    EXPECT_NE("", FindDamage({source_.data(), source_.size(), file, {}}, {&rounding}, {&good_}));
+    EXPECT_EQ("", FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&rounding, &good_},
+                             {&good_}));
+    EXPECT_NE("",
+              FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&rounding}, {&good_}));
   }
 
 
@@ -145,8 +148,9 @@ namespace OrthancPerf
     FakeEngine other("other");
     other.Writes(editor.Write());
     const std::string file = Encode(good_, RLE);
-    EXPECT_EQ("good and other decode what came to other pixels",
-              FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_}));
+    EXPECT_EQ(
+        "good and other decode what came to other pixels",
+        FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&good_, &other}, {&good_}));
   }
 
 
@@ -168,7 +172,8 @@ namespace OrthancPerf
 
       other.Writes(decoded);
       const std::string file = Encode(good_, RLE);
-      return FindDamage({source_.data(), source_.size(), file, {}}, {&good_, &other}, {&good_});
+      return FindDamage({ReceivedFile(source_), ReceivedFile(file), {}}, {&good_, &other},
+                        {&good_});
     };
 
     constexpr const char* DISAGREEMENT = "good and other decode what came to other pixels";
@@ -292,10 +297,10 @@ namespace OrthancPerf
     source_ = Encode(good_, RLE);
     const std::string file = Encode(good_, JPEG_BASELINE);
     bad_.Fails("crashed");
-    EXPECT_EQ("",
-              FindDamage({source_.data(), source_.size(), file, 90}, {&bad_, &good_}, {&good_}));
+    EXPECT_EQ(
+        "", FindDamage({ReceivedFile(source_), ReceivedFile(file), 90}, {&bad_, &good_}, {&good_}));
     EXPECT_EQ("good decodes: the source can't be decoded",
-              FindDamage({source_.data(), source_.size(), file, 90}, {&bad_}, {&good_}));
+              FindDamage({ReceivedFile(source_), ReceivedFile(file), 90}, {&bad_}, {&good_}));
   }
 
 

@@ -2,6 +2,7 @@
 #include "Transcoding/Engines/SampleImage.h"
 
 #include "Dicom/ElementWriter.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/SelfTest.h"
 
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
@@ -33,9 +33,9 @@ namespace OrthancPerf
     std::string FindProblem(const ITranscodingEngine& engine, const std::string& sample,
                             const std::string& transferSyntax, const std::string& file)
     {
-      const ImageDescription image = DescribeImage(sample.data(), sample.size());
-      std::string flaw = FindFlaw(CheckDicomFile(file.data(), file.size()), transferSyntax,
-                                  std::string(image.sopInstanceUid));
+      const ReceivedFile source(sample);
+      const ReceivedFile result(file);
+      std::string flaw = FindFlaw(result, transferSyntax, source.identity.GetSopInstanceUid());
 
       if (!flaw.empty() ||
           Transcode(engine, sample, TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN).outcome ==
@@ -46,8 +46,7 @@ namespace OrthancPerf
 
       const auto quality =
           IsLossy(transferSyntax) ? std::make_optional(LOSSY_QUALITY) : std::nullopt;
-      return FindDamage({sample.data(), sample.size(), file, quality, Clock::now() + PATIENCE}, {},
-                        {&engine});
+      return FindDamage({source, result, quality, Clock::now() + PATIENCE}, {}, {&engine});
     }
 
 

@@ -133,12 +133,12 @@ namespace OrthancPerf
   EngineResult NativeEngine::TranscodeAny(const void* data, std::size_t size,
                                           TimePoint deadline) const
   {
-    const ImageDescription image = DescribeImage(data, size);
-    const std::string source = image.transferSyntax.data();
+    const ReceivedFile file(data, size);
+    const std::string& source = file.image.transferSyntax;
 
     if (source == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN || source.empty())
     {
-      return Encode(DataSetEditor(data, size), image, deadline);
+      return Encode(file, deadline);
     }
 
     EngineResult converted = Uncompress(converters_, data, size, deadline);
@@ -148,19 +148,18 @@ namespace OrthancPerf
       return converted;
     }
 
-    const std::string& file = converted.file;
-    return Encode(DataSetEditor(file.data(), file.size()), DescribeImage(file.data(), file.size()),
-                  deadline);
+    return Encode(ReceivedFile(converted.file), deadline);
   }
 
 
-  EngineResult NativeEngine::Encode(DataSetEditor&& file, const ImageDescription& image,
-                                    TimePoint deadline) const
+  EngineResult NativeEngine::Encode(const ReceivedFile& file, TimePoint deadline) const
   {
+    const ImageDescription& image = file.image;
+    DataSetEditor editor(file);
     const Frames frames = FindRasterFrames(image);
     EncapsulatedPixels pixels(frames.size());
 
-    if (image.samplesPerPixel > 1 && file.Find(TAG_PLANAR_CONFIGURATION) == nullptr)
+    if (image.samplesPerPixel > 1 && editor.Find(TAG_PLANAR_CONFIGURATION) == nullptr)
     {
       throw CodecError("Planar Configuration is missing");
     }
@@ -176,15 +175,15 @@ namespace OrthancPerf
 
     if (image.samplesPerPixel > 1)
     {
-      file.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
+      editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
     }
 
-    file.RemoveGroupLengths();
+    editor.RemoveGroupLengths();
     // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
-    file.Remove(TAG_EXTENDED_OFFSET_TABLE);
-    file.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
-    file.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::JPEG_LOSSLESS_SV1);
-    file.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
-    return EngineResult::MakeTranscoded(file.Write());
+    editor.Remove(TAG_EXTENDED_OFFSET_TABLE);
+    editor.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
+    editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::JPEG_LOSSLESS_SV1);
+    editor.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
+    return EngineResult::MakeTranscoded(editor.Write());
   }
 }

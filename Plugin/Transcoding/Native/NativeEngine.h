@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/DataSetEditor.h"
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 #include "Transcoding/Native/SpareWorkers.h"
 
@@ -43,8 +42,7 @@ namespace OrthancPerf
     EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
                                       const TranscodingTarget& target) const;
     EngineResult TranscodeAny(const void* data, std::size_t size, TimePoint deadline) const;
-    EngineResult Encode(DataSetEditor&& file, const ImageDescription& image,
-                        TimePoint deadline) const;
+    EngineResult Encode(const ReceivedFile& file, TimePoint deadline) const;
 
     const std::vector<const ITranscodingEngine*> converters_;
     mutable SpareWorkers workers_;

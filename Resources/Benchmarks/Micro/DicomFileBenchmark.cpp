@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What CheckDicomFile costs for a CT image, whose pixels it steps over.
+// What reading costs for a CT image, whose pixels it steps over.
 #include "ComputedTomography.h"
-#include "Dicom/DicomFile.h"
+#include "Dicom/ReceivedFile.h"
 
 #include <benchmark/benchmark.h>
 
@@ -13,15 +13,14 @@ namespace
   {
     const std::string file = OrthancPerf::MakeComputedTomography();
 
-    if (OrthancPerf::CheckDicomFile(file.data(), file.size()).verdict !=
-        OrthancPerf::DicomFileVerdict::Readable)
+    if (!OrthancPerf::ReceivedFile(file).IsComplete())
     {
       state.SkipWithError("The file is not readable");
     }
 
     for (auto _ : state)
     {
-      benchmark::DoNotOptimize(OrthancPerf::CheckDicomFile(file.data(), file.size()));
+      benchmark::DoNotOptimize(OrthancPerf::ReceivedFile(file));
     }
   }
 

@@ -4,6 +4,7 @@
 // instance. What Orthanc's SDK does for its getters comes on top of it.
 #include "Advisor/EvidenceCollector.h"
 #include "ComputedTomography.h"
+#include "Dicom/ReceivedFile.h"
 #include "Ingest/InstanceTracker.h"
 #include "Ingest/RecentInstances.h"
 #include "Metrics/History.h"
@@ -20,14 +21,8 @@ namespace OrthancPerf
   {
     ReceivedInstance Describe(const std::string& file, Origin origin)
     {
-      const DicomFileCheck check = CheckDicomFile(file.data(), file.size());
-
-      ReceivedInstance received;
-      received.origin = origin;
-      received.size = file.size();
-      received.problem = check.problem;
-      received.identity = check;
-      return received;
+      const ReceivedFile received(file);
+      return {origin, file.size(), received.problem, received.identity};
     }
 
 

@@ -160,7 +160,7 @@ namespace
       const std::string content = ReadFile(source);
       settings.transferSyntax = line.substr(0, tab);
       transcoder.SetSettings(settings);
-      const Transcoding result = transcoder.TranscodeIncoming(content.data(), content.size());
+      const Transcoding result = transcoder.TranscodeIncoming(ReceivedFile(content));
 
       if (!result.file.empty())
       {

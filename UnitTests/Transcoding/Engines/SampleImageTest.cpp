@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/SampleImage.h"
 
-#include "Dicom/DicomFile.h"
-#include "Dicom/ImageDescription.h"
+#include "Dicom/ReceivedFile.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -18,7 +17,8 @@ namespace OrthancPerf
         shape.frames = frames;
         const std::string file = MakeSampleImage(shape);
         const ImageDescription image = DescribeImage(file.data(), file.size());
-        EXPECT_EQ(DicomFileVerdict::Readable, CheckDicomFile(file.data(), file.size()).verdict);
+        EXPECT_STREQ("", ReceivedFile(file).problem);
+        EXPECT_TRUE(ReceivedFile(file).IsComplete());
         EXPECT_EQ(shape.rows, image.rows);
         EXPECT_EQ(shape.columns, image.columns);
         EXPECT_EQ(shape.bitsAllocated, image.bitsAllocated);

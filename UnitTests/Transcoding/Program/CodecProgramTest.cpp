@@ -201,7 +201,7 @@ namespace OrthancPerf
           }
 
           const std::string made = Make(file, target);
-          EXPECT_EQ(std::string(Describe(made).transferSyntax.data()), target);
+          EXPECT_EQ(Describe(made).transferSyntax, target);
           const std::string back = Make(made, EXPLICIT_VR);
           EXPECT_TRUE(GetPixels(back) == expected) << target << ", " << ToText(shape);
           EXPECT_EQ(Describe(back).photometricInterpretation,

@@ -2,8 +2,8 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/DicomFileWalk.h"
 #include "Dicom/PixelDataFlaw.h"
+#include "Dicom/ReceivedFile.h"
 #include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
@@ -62,21 +62,19 @@ namespace OrthancPerf
     // end. Of what is not deflated, FindObstacle() knows before.
     void CheckDeflated(std::string_view bytes)
     {
-      IgnoringVisitor visitor;
-      const DicomFileWalk walk = WalkDicomFile(bytes.data(), bytes.size(), visitor);
+      const ReceivedFile file(bytes.data(), bytes.size());
 
-      if (walk.isDeflated)
+      if (file.image.isDeflated)
       {
-        const std::string inflated = Inflate(walk.rest);
-        DataSetWalker walker(reinterpret_cast<const std::uint8_t*>(inflated.data()),
-                             inflated.size(), 0);
+        const std::string inflated = Inflate(file.content);
+        const DataSet dataSet = ReadDataSet(inflated, file.encoding);
 
-        if (walker.WalkDataSet(walk.encoding, visitor) != WalkResult::Complete || !walker.IsAtEnd())
+        if (dataSet.result != ReadResult::Complete)
         {
           throw NotCovered(NOT_LOOKED_THROUGH);
         }
 
-        if (walker.HasUnorderedElements())
+        if (dataSet.hasUnorderedElements)
         {
           throw NotCovered(UNORDERED_ELEMENTS);
         }

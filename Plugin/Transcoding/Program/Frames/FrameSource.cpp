@@ -58,13 +58,13 @@ namespace OrthancPerf
   FrameSource::FrameSource(const IFrameCodec& codec, const ImageDescription& image) :
     codec_(codec),
     image_(image),
-    syntax_(*FindTransferSyntax(image.transferSyntax.data())),
+    syntax_(*FindTransferSyntax(image.transferSyntax)),
     format_(OrthancPerf::GetFormat(image)),
     colors_(ToTerm(GetDecoded(ParsePhotometric(image.photometricInterpretation))))
   {
     if (image.kind == PixelDataKind::Encapsulated)
     {
-      fragments_ = FindFrames(image.encapsulatedPixels, image.transferSyntax.data(), image.frames);
+      fragments_ = FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
     }
   }
 

@@ -4,7 +4,6 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/EncapsulatedPixels.h"
-#include "Dicom/ImageDescription.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
@@ -211,8 +210,9 @@ namespace OrthancPerf
                                     unsigned int quality) const
   {
     const TransferSyntax& plain = *FindTransferSyntax(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
-    const ImageDescription image = DescribeImage(file.data(), file.size());
-    const TransferSyntax* const source = FindTransferSyntax(image.transferSyntax.data());
+    const ReceivedFile received(file.data(), file.size());
+    const ImageDescription& image = received.image;
+    const TransferSyntax* const source = FindTransferSyntax(image.transferSyntax);
 
     if (source == &target)
     {
@@ -228,12 +228,13 @@ namespace OrthancPerf
 
     if (source->coding != plain.coding)
     {
-      return TranscodePixels(ConvertFile(file, plain.uid), target, quality);
+      const std::string converted = ConvertFile(file, plain.uid);
+      return TranscodePixels({converted.data(), converted.size()}, target, quality);
     }
 
     return target.coding == plain.coding
-               ? TranscodePixels(file, target, quality)
-               : ConvertFile(TranscodePixels(file, plain, quality), target.uid);
+               ? TranscodePixels(received, target, quality)
+               : ConvertFile(TranscodePixels(received, plain, quality), target.uid);
   }
 
 
@@ -251,11 +252,12 @@ namespace OrthancPerf
 
 
   // Both in Explicit VR Little Endian, but for File Meta Information and Pixel Data
-  std::string FrameTranscoding::TranscodePixels(std::string_view file, const TransferSyntax& target,
+  std::string FrameTranscoding::TranscodePixels(const ReceivedFile& file,
+                                                const TransferSyntax& target,
                                                 unsigned int quality) const
   {
-    DataSetEditor editor(file.data(), file.size());
-    const ImageDescription image = DescribeImage(file.data(), file.size());
+    DataSetEditor editor(file);
+    const ImageDescription& image = file.image;
 
     if (image.kind == PixelDataKind::Encapsulated || image.kind == PixelDataKind::Native)
     {

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "Dicom/ReceivedFile.h"
+
+#include "Dicom/DicomFileBuilder.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+
+namespace OrthancPerf
+{
+  namespace
+  {
+    const std::string IMPLICIT = "1.2.840.10008.1.2";
+    const std::string EXPLICIT = "1.2.840.10008.1.2.1";
+    const std::string BIG_ENDIAN_EXPLICIT = "1.2.840.10008.1.2.2";
+    const std::string DEFLATED = "1.2.840.10008.1.2.1.99";
+    const std::string JPEG_BASELINE = "1.2.840.10008.1.2.4.50";
+    const std::string HTJ2K = "1.2.840.10008.1.2.4.201";
+
+    constexpr const char* NOT_DICOM = "not DICOM";
+    constexpr const char* TRUNCATED = "the DICOM file is truncated";
+    constexpr const char* MALFORMED = "the DICOM file is malformed";
+    constexpr const char* NO_STUDY = "Study Instance UID is missing";
+    constexpr const char* NO_INSTANCE = "SOP Instance UID is missing";
+
+    // In a buffer of its own, so that AddressSanitizer sees each read behind the end
+    class Checked
+    {
+    public:
+      explicit Checked(const std::string& bytes) :
+        copy_(std::make_unique<char[]>(bytes.size())),
+        file_((bytes.copy(copy_.get(), bytes.size()), copy_.get()), bytes.size())
+      {
+      }
+
+      const ReceivedFile* operator->() const
+      {
+        return &file_;
+      }
+
+    private:
+      std::unique_ptr<char[]> copy_;
+      ReceivedFile file_;
+    };
+
+    std::string Judge(const std::string& bytes)
+    {
+      return Checked(bytes)->problem;
+    }
+
+    void ExpectComplete(const std::string& bytes)
+    {
+      const Checked file(bytes);
+      EXPECT_STREQ("", file->problem);
+      EXPECT_TRUE(file->IsComplete());
+    }
+
+    std::string MakeFile(const std::string& transferSyntax, const DicomFileBuilder& dataSet)
+    {
+      return DicomFileBuilder::FileMeta(transferSyntax) + dataSet.GetBytes();
+    }
+
+    std::string JudgeDataSet(const DicomFileBuilder& dataSet)
+    {
+      return Judge(MakeFile(EXPLICIT, dataSet));
+    }
+
+    DicomFileBuilder Identified(const DicomEncoding& encoding = {})
+    {
+      return DicomFileBuilder(encoding).Identifiers();
+    }
+  }
+
+  TEST(ReceivedFile, IsCompleteInEachUncompressedTransferSyntax)
+  {
+    ExpectComplete(MakeFile(EXPLICIT, Identified()));
+    ExpectComplete(MakeFile(IMPLICIT, Identified({false, false})));
+    ExpectComplete(MakeFile(BIG_ENDIAN_EXPLICIT, Identified({true, true})));
+  }
+
+  // printf 'PATIENT|1.2.3|1.2.3.1|1.2.3.4' | sha1sum
+  TEST(ReceivedFile, KnowsOrthancsIdentifier)
+  {
+    const std::string id = "44574d55-6657a7fb-e7d3cd91-f68cf86f-a6c4d043";
+
+    for (const auto& [syntax, encoding] :
+         {std::pair(EXPLICIT, DicomEncoding()), std::pair(IMPLICIT, DicomEncoding{false, false})})
+    {
+      const Checked check(MakeFile(syntax, Identified(encoding)));
+      EXPECT_EQ(id, check->identity.GetInstanceId());
+    }
+
+    // Also of a file that ends early
+    const std::string file = MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OW", 100));
+    const Checked truncated(file);
+    EXPECT_STREQ(TRUNCATED, truncated->problem);
+    EXPECT_EQ(id, truncated->identity.GetInstanceId());
+  }
+
+  TEST(ReceivedFile, ABlankPatientIdIsHashedAsIfItWereAbsent)
+  {
+    const auto identify = [](DicomFileBuilder dataSet)
+    {
+      return Checked(MakeFile(EXPLICIT, dataSet.Element(0x0020000d, "UI", "1.22")
+                                            .Element(0x0020000e, "UI", "1.23")))
+          ->identity.GetInstanceId();
+    };
+
+    const DicomFileBuilder none = DicomFileBuilder().Element(0x00080018, "UI", "1.21");
+    DicomFileBuilder blank = none;
+    const std::string id = "46790f8b-9f160a0b-052c1298-dffa850e-0dd63f4a";
+    EXPECT_EQ(id, identify(none));
+    EXPECT_EQ(id, identify(blank.Element(0x00100020, "LO", "  ")));
+  }
+
+  TEST(ReceivedFile, IsIdentifiedByElementsOfVrUnIfTheyAreAscii)
+  {
+    const auto identify = [](const std::string& representation, const std::string& patientId)
+    {
+      return Checked(MakeFile(EXPLICIT, DicomFileBuilder()
+                                            .Element(0x00100020, representation, patientId)
+                                            .Raw(Identified().GetBytes())))
+          ->identity.GetInstanceId();
+    };
+
+    EXPECT_NE("", identify("LO", "PATIENTS"));
+    EXPECT_EQ(identify("LO", "PATIENTS"), identify("UN", "PATIENTS"));
+    EXPECT_EQ("", identify("UN", "M\xfcller"));
+    EXPECT_EQ("", identify("UN", std::string("A\0\0\0", 4)));
+  }
+
+  TEST(ReceivedFile, SaysWhatKeepsOrthancFromStoringIt)
+  {
+    const auto explain = [](const std::string& bytes)
+    {
+      return std::string(Checked(bytes)->problem);
+    };
+
+    EXPECT_EQ("", explain(MakeFile(EXPLICIT, Identified())));
+    EXPECT_EQ("not DICOM", explain("This is not DICOM."));
+    EXPECT_EQ("the DICOM file is truncated",
+              explain(MakeFile(EXPLICIT, Identified().Header(TAG_PIXEL_DATA, "OW", 100))));
+
+    const DicomFileBuilder study = DicomFileBuilder().Element(0x0020000d, "UI", "1.22");
+    EXPECT_EQ("Series Instance UID is missing", explain(MakeFile(EXPLICIT, study)));
+    EXPECT_EQ("", Checked(MakeFile(EXPLICIT, study))->identity.GetInstanceId());
+
+    DicomFileBuilder series = study;
+    series.Element(0x0020000e, "UI", "1.23");
+    EXPECT_EQ("SOP Instance UID is missing", explain(MakeFile(EXPLICIT, series)));
+  }
+
+  TEST(ReceivedFile, GivesItsIdentifiersWithoutPadding)
+  {
+    const Checked check(MakeFile(EXPLICIT, Identified()));
+    EXPECT_EQ("1.2.3.4", check->identity.GetSopInstanceUid());
+    EXPECT_EQ(EXPLICIT, check->image.transferSyntax);
+  }
+
+  TEST(ReceivedFile, IsCompleteWithoutPreambleAndFileMeta)
+  {
+    for (const bool isExplicit : {false, true})
+    {
+      for (const bool isBigEndian : {false, true})
+      {
+        const DicomFileBuilder dataSet = Identified({isExplicit, isBigEndian});
+        ExpectComplete(dataSet.GetBytes());
+      }
+    }
+  }
+
+  TEST(ReceivedFile, IsCompleteWithFileMetaButNoPreamble)
+  {
+    ExpectComplete(MakeFile(EXPLICIT, Identified()).substr(132));
+  }
+
+  TEST(ReceivedFile, IsGuessedFromTheDataSetIfTheTransferSyntaxIsUnknown)
+  {
+    for (const std::string& unknown : {std::string(), std::string("1.2.3")})
+    {
+      ExpectComplete(MakeFile(unknown, Identified()));
+      ExpectComplete(MakeFile(unknown, Identified({false, false})));
+    }
+
+    ExpectComplete(MakeFile(HTJ2K, Identified()));
+  }
+
+  // Orthanc takes the first, and refuses the second
+  TEST(ReceivedFile, IsMalformedIfOnlyAPrefixStandsBeforeTheDataSet)
+  {
+    const std::string prefix = std::string(128, '\0') + "DICM";
+    const std::string file = prefix + Identified().GetBytes();
+    EXPECT_EQ(MALFORMED, Judge(file));
+    EXPECT_NE("", Checked(file)->identity.GetInstanceId());
+    EXPECT_EQ(MALFORMED, Judge(prefix + Identified({false, false}).GetBytes()));
+  }
+
+  TEST(ReceivedFile, IsNotDicomIfItIsSomethingElse)
+  {
+    EXPECT_STREQ(NOT_DICOM, ReceivedFile(nullptr, 0).problem);
+    EXPECT_EQ(NOT_DICOM, Judge("Hello"));
+    EXPECT_EQ(NOT_DICOM, Judge("%PDF-1.4\n1 0 obj <<>> endobj"));
+    EXPECT_EQ(NOT_DICOM, Judge(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16)));
+    EXPECT_EQ(NOT_DICOM, Judge(std::string(5000, '\0')));
+    EXPECT_EQ(NOT_DICOM, Judge(std::string(5000, '\xff')));
+  }
+
+  TEST(ReceivedFile, IsMissingIdentifiersIfThereIsNoDataSet)
+  {
+    EXPECT_EQ(NO_STUDY, Judge(DicomFileBuilder::FileMeta(EXPLICIT)));
+    EXPECT_EQ(NO_STUDY, Judge(DicomFileBuilder::FileMeta(DEFLATED)));
+  }
+
+  TEST(ReceivedFile, NeedsEachUidButNotThePatientId)
+  {
+    const std::pair<DicomTag, const char*> cases[] = {
+        {TAG_SOP_INSTANCE_UID, NO_INSTANCE},
+        {0x00100020, ""},
+        {0x0020000d, NO_STUDY},
+        {0x0020000e, "Series Instance UID is missing"}};
+
+    for (const auto& [omitted, problem] : cases)
+    {
+      for (const std::string& value : {std::string("?"), std::string(), std::string(2, '\0')})
+      {
+        DicomFileBuilder dataSet;
+
+        for (const DicomTag tag : {0x00080018u, 0x00100020u, 0x0020000du, 0x0020000eu})
+        {
+          const bool isOmitted = tag == omitted;
+
+          if (!isOmitted || value != "?")
+          {
+            dataSet.Element(tag, "UI", isOmitted ? value : "1.2.34");
+          }
+        }
+
+        EXPECT_EQ(problem, JudgeDataSet(dataSet)) << std::hex << omitted;
+      }
+    }
+  }
+
+  TEST(ReceivedFile, TakesABlankUidForEmpty)
+  {
+    DicomFileBuilder dataSet;
+    dataSet.Element(0x00080018, "UI", "    ");
+    EXPECT_EQ(NO_INSTANCE, JudgeDataSet(dataSet.Identifiers()));
+  }
+
+  TEST(ReceivedFile, KeepsTheFirstOfTwoIdentifiers)
+  {
+    DicomFileBuilder dataSet;
+    dataSet.Element(0x00080018, "UI", "9.9.99");
+    EXPECT_EQ("9.9.99",
+              Checked(MakeFile(EXPLICIT, dataSet.Identifiers()))->identity.GetSopInstanceUid());
+  }
+
+  TEST(ReceivedFile, IsMissingIdentifiersThatOrthancFindsTooLong)
+  {
+    DicomFileBuilder kept, dropped;
+    kept.Element(0x00100020, "LO", std::string(256, 'A')).Identifiers();
+    dropped.Element(0x00100020, "LO", std::string(258, 'A')).Identifiers();
+    ExpectComplete(MakeFile(EXPLICIT, kept));
+    EXPECT_EQ("Patient ID or a UID is longer than Orthanc keeps", JudgeDataSet(dropped));
+  }
+
+  TEST(ReceivedFile, KeepsAUidThatIsTooLong)
+  {
+    DicomFileBuilder dataSet;
+    dataSet.Element(0x00080018, "UI", std::string(100, '1')).Identifiers();
+    EXPECT_EQ(std::string(100, '1'),
+              Checked(MakeFile(EXPLICIT, dataSet))->identity.GetSopInstanceUid());
+  }
+
+  TEST(ReceivedFile, DoesNotLookForIdentifiersInsideSequences)
+  {
+    DicomFileBuilder dataSet;
+    dataSet.Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH).Identifiers();
+    EXPECT_EQ(NO_STUDY, JudgeDataSet(dataSet.EndOfItem().EndOfSequence()));
+  }
+
+  TEST(ReceivedFile, IsTruncatedWhereverAnElementIsCut)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT);
+    DicomFileBuilder dataSet = Identified();
+    const std::size_t boundary = dataSet.GetBytes().size();
+    dataSet.Header(0x00400275, "SQ", UNDEFINED_LENGTH);
+    dataSet.Item(UNDEFINED_LENGTH).Element(0x00400007, "LO", "CHEST ").EndOfItem();
+    dataSet.EndOfSequence();
+    const std::string& bytes = dataSet.GetBytes();
+
+    for (std::size_t size = boundary + 1; size < bytes.size(); size++)
+    {
+      EXPECT_EQ(TRUNCATED, Judge(meta + bytes.substr(0, size))) << size;
+    }
+
+    ExpectComplete(meta + bytes);
+  }
+
+  TEST(ReceivedFile, ReadsSequencesOfDefinedAndUndefinedLength)
+  {
+    DicomFileBuilder item;
+    item.Element(0x00081150, "UI", "1.2.34");
+    const auto length = static_cast<std::uint32_t>(item.GetBytes().size());
+
+    DicomFileBuilder defined = Identified();
+    defined.Header(0x00081140, "SQ", length + 8).Item(length).Raw(item.GetBytes());
+    ExpectComplete(MakeFile(EXPLICIT, defined));
+
+    DicomFileBuilder mixed = Identified();
+    mixed.Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(length).Raw(item.GetBytes());
+    ExpectComplete(MakeFile(EXPLICIT, mixed.EndOfSequence()));
+  }
+
+  TEST(ReceivedFile, IsMalformedIfAnElementIsLargerThanItsItem)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(0x00081140, "SQ", UNDEFINED_LENGTH).Item(10);
+    dataSet.Element(0x00081150, "UI", "1.2.34").EndOfSequence();
+    EXPECT_EQ(MALFORMED, JudgeDataSet(dataSet));
+  }
+
+  TEST(ReceivedFile, IsMalformedIfASequenceHoldsNoItem)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(0x00081140, "SQ", 16).Element(0x00081150, "UI", "1.2.3456");
+    EXPECT_EQ(MALFORMED, JudgeDataSet(dataSet));
+  }
+
+  TEST(ReceivedFile, ReadsUnknownElementsOfUndefinedLengthAsImplicitSequences)
+  {
+    DicomFileBuilder item({false, false});
+    item.Item(UNDEFINED_LENGTH).Element(0x00081150, "", "1.2.34").EndOfItem().EndOfSequence();
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(0x00091010, "UN", UNDEFINED_LENGTH).Raw(item.GetBytes());
+    ExpectComplete(MakeFile(EXPLICIT, dataSet));
+  }
+
+  TEST(ReceivedFile, ReadsEncapsulatedPixelData)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(0).Item(4).Raw("abcd");
+    EXPECT_EQ(TRUNCATED, Judge(MakeFile(JPEG_BASELINE, dataSet)));
+    ExpectComplete(MakeFile(JPEG_BASELINE, dataSet.EndOfSequence()));
+  }
+
+  TEST(ReceivedFile, IsMalformedIfPixelDataIsNativeInACompressedTransferSyntax)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Element(TAG_PIXEL_DATA, "OW", "abcd");
+    ExpectComplete(MakeFile(EXPLICIT, dataSet));
+    EXPECT_EQ(MALFORMED, Judge(MakeFile(JPEG_BASELINE, dataSet)));
+  }
+
+  TEST(ReceivedFile, IsMalformedIfAValueThatIsNoSequenceHasUndefinedLength)
+  {
+    for (const char* representation : {"OB", "OW", "OF", "UT", "OV"})
+    {
+      DicomFileBuilder dataSet = Identified();
+      dataSet.Header(0x00281201, representation, UNDEFINED_LENGTH);
+      EXPECT_EQ(MALFORMED, JudgeDataSet(dataSet)) << representation;
+    }
+  }
+
+  TEST(ReceivedFile, IsMalformedAtAStrayItemDelimitation)
+  {
+    DicomFileBuilder dataSet = Identified();
+    EXPECT_EQ(MALFORMED, JudgeDataSet(dataSet.EndOfItem().Raw("whatever comes")));
+  }
+
+  TEST(ReceivedFile, IsNotReadIfDeflated)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(DEFLATED);
+    const Checked check(meta + "\x4b\x04\x00");
+    EXPECT_STREQ("", check->problem);
+    EXPECT_FALSE(check->IsComplete());
+    EXPECT_EQ("1.2.3.44", check->identity.GetSopInstanceUid());
+    EXPECT_EQ(MALFORMED, Judge(meta + Identified().GetBytes()));
+  }
+
+  TEST(ReceivedFile, IsNotReadIfDeflatedIntoAStoredBlock)
+  {
+    // RFC 1951 section 3.2.4: its length, and the complement of that
+    const std::string meta = DicomFileBuilder::FileMeta(DEFLATED);
+    const std::string block = Identified().GetBytes();
+    const auto low = static_cast<char>(block.size() & 0xff);
+    const auto high = static_cast<char>(block.size() >> 8);
+    const std::string length = {'\1', low, high, static_cast<char>(~low), static_cast<char>(~high)};
+    EXPECT_EQ("", Judge(meta + length + block));
+    EXPECT_EQ(MALFORMED, Judge(meta + length.substr(0, 4) + high + block));
+  }
+
+  TEST(ReceivedFile, IsMalformedIfTheLengthOfFileMetaIsAnotherButIdentified)
+  {
+    const std::string file = MakeFile(EXPLICIT, Identified());
+    const std::string id = Checked(file)->identity.GetInstanceId();
+
+    for (const std::string& length :
+         {std::string("\xff\xff\xff\x7f", 4), std::string("\1\0\0\0", 4), std::string(4, '\0')})
+    {
+      const Checked wrong(std::string(file).replace(140, 4, length));
+      EXPECT_STREQ(MALFORMED, wrong->problem);
+      EXPECT_EQ(id, wrong->identity.GetInstanceId());
+      EXPECT_FALSE(wrong->IsComplete());
+    }
+  }
+
+  TEST(ReceivedFile, IsMalformedWithFileMetaTwiceButIdentifiedByTheDataSet)
+  {
+    const std::string meta = DicomFileBuilder::FileMeta(EXPLICIT).substr(132);
+    const std::string file =
+        MakeFile(EXPLICIT, DicomFileBuilder().Raw(meta).Raw(Identified().GetBytes()));
+    EXPECT_EQ(MALFORMED, Judge(file));
+    EXPECT_NE("", Checked(file)->identity.GetInstanceId());
+  }
+
+  // Orthanc's own reader of it refuses them
+  TEST(ReceivedFile, IsMalformedIfItsFileMetaHasVrsThatOrthancDoesNotKnow)
+  {
+    for (const char* const representation : {"ZZ", "UV"})
+    {
+      DicomFileBuilder meta;
+      meta.Element(0x00020010, "UI", EXPLICIT + "\0").Element(0x00020102, representation, "");
+      EXPECT_EQ(MALFORMED,
+                Judge(std::string(128, '\0') + "DICM" + meta.GetBytes() + Identified().GetBytes()));
+    }
+  }
+
+  TEST(ReceivedFile, IsNotReadDeeperThanSequencesAreFollowed)
+  {
+    DicomFileBuilder dataSet = Identified();
+
+    for (std::size_t i = 0; i <= DataSet::MAXIMUM_NESTING; i++)
+    {
+      dataSet.Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH);
+    }
+
+    EXPECT_EQ(ReadResult::TooLong, Checked(MakeFile(EXPLICIT, dataSet))->dataSet.result);
+  }
+
+  TEST(ReceivedFile, IsNotReadBehindMoreFragmentsThanAreCounted)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH);
+
+    for (std::size_t i = 0; i < DataSet::MAXIMUM_STEPS; i++)
+    {
+      dataSet.Item(0);
+    }
+
+    EXPECT_EQ(ReadResult::TooLong,
+              Checked(MakeFile(JPEG_BASELINE, dataSet.EndOfSequence()))->dataSet.result);
+  }
+
+  TEST(ReceivedFile, SurvivesAnyByteInAnyPlace)
+  {
+    DicomFileBuilder dataSet = Identified();
+    dataSet.Header(0x00400275, "SQ", UNDEFINED_LENGTH).Item(UNDEFINED_LENGTH).EndOfItem();
+    dataSet.EndOfSequence().Header(TAG_PIXEL_DATA, "OB", UNDEFINED_LENGTH).Item(4).Raw("abcd");
+    const std::string file = MakeFile(EXPLICIT, dataSet.EndOfSequence());
+    std::mt19937 random(1);
+
+    for (int i = 0; i < 20000; i++)
+    {
+      std::string broken = file;
+      broken[128 + random() % (broken.size() - 128)] = static_cast<char>(random());
+      (void)Judge(broken.substr(0, 1 + random() % broken.size()));
+      (void)Judge(broken);
+    }
+  }
+}
