@@ -48,8 +48,7 @@ namespace
     if (Receive(data, size, hello))
     {
       CheckText(hello.version);
-      CheckText(hello.problem);
-      Require(!FindProblem(hello).empty() || GetText(hello.version) == PERF_VERSION);
+      Require(!IsOfThisBuild(hello) || GetText(hello.version) == PERF_VERSION);
     }
   }
 
