@@ -353,7 +353,7 @@ namespace OrthancPerf
     tracker_.OnReceived(At(0), Unreadable());
     tracker_.OnReceived(At(1), Received('b', Origin::RestApi));
     ASSERT_EQ(1U, collector_.Get().size());
-    const FinishedInstance& failed = collector_.Get().front();
+    const FinishedInstance failed = collector_.Get().front();
     EXPECT_EQ(Outcome::Failed, failed.outcome);
     EXPECT_EQ("not DICOM", failed.reason);
     EXPECT_FALSE(failed.isOwnFailure);  // nobody could have stored it
