@@ -111,7 +111,11 @@ namespace OrthancPerf
   {
     if (*received_.problem != '\0')
     {
-      return Leave(Outcome::Declined, "", target, received_.problem);
+      // DCMTK's leniency may accept this one, and Orthanc stores it; the others it refuses
+      const bool mayBeStored =
+          received_.dataSet.result == ReadResult::Malformed && received_.hasPrefix;
+      return mayBeStored ? Leave(Outcome::Declined, "", target, received_.problem)
+                         : MakeUndone(Outcome::Unneeded, target, received_.problem);
     }
 
     isIncoming_ = true;

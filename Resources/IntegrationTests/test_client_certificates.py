@@ -107,7 +107,9 @@ def test_a_receiver_that_wants_another_certificate_gets_nothing(
         assert send() == 200
 
     assert wait_until(lambda: scrape(server).sum(PEER_INSTANCES, direction="send") == COUNT)
-    assert wait_until(lambda: count_associations(server) == {("send", "encrypted"): 2})
+    assert wait_until(
+        lambda: count_associations(server) == {("send", "tls"): 1, ("send", "encrypted"): 1}
+    )
     assert server.get_json("/perf/status")["DicomSockets"]["Connections"] == []
 
 

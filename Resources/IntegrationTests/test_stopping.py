@@ -195,10 +195,10 @@ def count_threads(server: OrthancServer) -> int:
     return counts[-1]
 
 
-def test_the_plugin_has_two_threads_at_rest(start_orthanc: StartOrthanc) -> None:
+def test_the_plugin_has_three_threads_at_rest(start_orthanc: StartOrthanc) -> None:
     plain = start_orthanc(plugins=[])
     count = count_threads(plain)
     plain.stop()
     server = start_orthanc()
     list_engines(server)  # their self-test is over
-    assert count_threads(server) == count + 2
+    assert count_threads(server) == count + 3

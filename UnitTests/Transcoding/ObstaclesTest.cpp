@@ -255,7 +255,7 @@ namespace OrthancPerf
     const char* const reason = "uncompressed or RLE, with colours that only JPEG 2000 has";
     EXPECT_EQ(reason, FindObstacle(image, JPEG_LOSSLESS));
     image.kind = PixelDataKind::Encapsulated;
-    image.transferSyntax = {"1.2.840.10008.1.2.5"};
+    image.transferSyntax = "1.2.840.10008.1.2.5";
     EXPECT_EQ(reason, FindObstacle(image, JPEG_LOSSLESS));
   }
 

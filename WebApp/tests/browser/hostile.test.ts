@@ -11,7 +11,7 @@ afterAll(closeBrowser);
 test.each([360, 1440])('names are text and nothing else, at a width of %i', async (width) => {
   const { page, troubles } = await visit('/perf', { viewport: { width, height: 800 } });
   await isLive(page);
-  const names = () => page.locator('.peers tbody th').allTextContents();
+  const names = () => page.locator('#peers tbody th').allTextContents();
   for (const title of TITLES) {
     await expect.poll(async () => (await names()).some((name) => name.includes(title)), { message: title }).toBe(true);
   }

@@ -12,7 +12,7 @@ afterAll(closeBrowser);
 test('many peers do not make the page large, and each can be found', async () => {
   const { page, troubles } = await visit();
   await isLive(page);
-  const rows = page.locator('.peers tbody tr');
+  const rows = page.locator('#peers tbody tr');
   await expect.poll(() => rows.count()).toBeGreaterThanOrEqual(PEERS);
   expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(MOST_ELEMENTS);
   expect(await findBarriers(page)).toEqual([]);

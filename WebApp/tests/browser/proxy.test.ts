@@ -15,7 +15,7 @@ afterAll(closeBrowser);
 test.each(['/perf', '/perf/', '/perf?_=1'])('%s works below the prefix', async (path) => {
   const { page, troubles } = await visit(path, { httpCredentials });
   await isLive(page);
-  await page.locator('.peers').getByText('CT_ROOM_1').waitFor();
+  await page.locator('#peers').getByText('CT_ROOM_1').waitFor();
   await page.getByRole('switch', { name: 'Send at once' }).click();
   await page.getByText('Changed. Send at once').waitFor();
   await page.getByRole('button', { name: /^Undo/ }).first().click();

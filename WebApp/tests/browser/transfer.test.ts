@@ -23,7 +23,7 @@ describe('during a transfer', () => {
     await expect.poll(async () => parseFloat((await rate.textContent()) ?? '')).toBeGreaterThan(0);
     await page.locator('.phases').getByText('Receive').waitFor();
     await expect.poll(() => page.locator('.waterfall-row').count()).toBe(20);
-    await page.locator('.peers').getByRole('rowheader', { name: 'CT_ROOM_1' }).waitFor();
+    await page.locator('#peers').getByRole('rowheader', { name: 'CT_ROOM_1' }).waitFor();
     expect(troubles).toEqual([]);
     await page.close();
   });

@@ -185,14 +185,14 @@ test('what a change did stands in figures before and after it', async () => {
 
 test('a change that something else than AllowTuning forbids says what does, and may be tried again', async () => {
   const { page } = current;
-  const Error = 'A page of another server may not change anything here';
+  const Message = 'A page of another server may not change anything here';
   await page.route('**/perf/tuning', (route) => {
     const isChange = route.request().method() === 'PUT';
-    return isChange ? route.fulfill({ status: 403, json: { Error } }) : route.fallback();
+    return isChange ? route.fulfill({ status: 403, json: { Message } }) : route.fallback();
   });
   const control = page.getByRole('switch', { name: 'Send at once' });
   await control.click();
-  await page.getByText(`Not changed. ${Error}`).waitFor();
+  await page.getByText(`Not changed. ${Message}`).waitFor();
   await expect.poll(() => control.isEnabled()).toBe(true);
   expect(await page.getByText('AllowTuning').count()).toBe(0);
   current.troubles.length = 0; // the 403
