@@ -49,7 +49,8 @@ namespace
       const AssociationParties& parties = association.parties;
       Require(IsFit(association.peer.name) && IsFit(parties.callingTitle) &&
               IsFit(parties.calledTitle) && IsFit(parties.implementationVersion));
-      isEncrypted_ = isEncrypted_ || association.outcome == AssociationOutcome::Encrypted;
+      isEncrypted_ = isEncrypted_ || association.outcome == AssociationOutcome::Encrypted ||
+                     association.outcome == AssociationOutcome::TlsFailed;
       lines_.push_back(
           parties.callingTitle + ">" + parties.calledTitle + " " + parties.implementationVersion +
           " " + ToLabel(association.outcome) + " " + std::to_string(association.instances) + " " +
@@ -212,9 +213,12 @@ namespace
       }
 
       isCandidate_ = false;
-      InPieces(data, count,
-               [this](const std::uint8_t* piece, std::size_t size)
-               { tracker_.OnWritten(*connection_, piece, size, now_); });
+
+      // DCMTK writes the headers of a PDU and its first PDV as one, what follows as another
+      constexpr std::size_t HEADERS = 12;
+      const std::size_t first = pieces_ == 1 ? count : std::min(count, HEADERS);
+      tracker_.OnWritten(*connection_, data, first, now_);
+      tracker_.OnWritten(*connection_, data + first, count - first, now_);
     }
 
     void Wait(unsigned int variant)
