@@ -39,7 +39,7 @@ def tune(server: OrthancServer, document: dict[str, Any]) -> None:
 
 
 def make_traffic(server: OrthancServer, make_series: MakeSeries) -> None:
-    """What the documents speak of: images by HTTP and by C-STORE, transcoded, failed, stalled."""
+    """What documents speak of: images by HTTP and C-STORE, transcoded, failed, stalled, read."""
     images = make_series("upload", 20)
     list_engines(server)  # once they are tested
 
@@ -54,6 +54,11 @@ def make_traffic(server: OrthancServer, make_series: MakeSeries) -> None:
     tune(server, {"DicomSockets": {"TcpQuickAck": False}})
     clients.store(server, make_series("store", 40), title="CT_ROOM_1")
     advice.find(server, "delayed-ack", "CT_ROOM_1")
+
+    for instance in server.get_json("/instances")[:5]:
+        path = f"/instances/{instance}/file"
+        server.request("GET", path, headers={"User-Agent": "curl/7.88.1"}).raise_for_status()
+    assert wait_until(lambda: server.get_json("/perf/requests?class=file")["Latest"])
 
 
 class Reader:
