@@ -36,36 +36,44 @@ namespace
   }
 
 
-  // The names of headers are in lower case. Nothing: the body comes in chunks, or has no length
-  // that Orthanc would take
-  std::optional<std::uint64_t> FindBodyLength(std::uint32_t headersCount,
-                                              const char* const* headersKeys,
-                                              const char* const* headersValues) noexcept
+  // The headers of an HTTP request, as Orthanc hands them over: their names are in lower case
+  struct RequestHeaders
   {
-    const auto end = headersKeys + headersCount;
-    const auto header = std::find(headersKeys, end, std::string_view("content-length"));
-    return header == end ? std::nullopt : ParseContentLength(headersValues[header - headersKeys]);
+    std::uint32_t count;
+    const char* const* names;
+    const char* const* values;
+
+    // Null: the request does not have it
+    const char* Find(std::string_view name) const noexcept
+    {
+      const auto end = names + count;
+      const auto found = std::find(names, end, name);
+      return found == end ? nullptr : values[found - names];
+    }
+  };
+
+
+  // Nothing: the body comes in chunks, or has no length that Orthanc would take
+  std::optional<std::uint64_t> FindBodyLength(const RequestHeaders& headers) noexcept
+  {
+    const char* const length = headers.Find("content-length");
+    return length == nullptr ? std::nullopt : ParseContentLength(length);
   }
 
 
   // DICOM PS3.18 section 10.5: to ".../studies" or ".../studies/{UID}", whatever the root
-  bool IsStow(const char* uri, std::uint32_t headersCount, const char* const* headersKeys,
-              const char* const* headersValues) noexcept
+  bool IsStow(const char* uri, const RequestHeaders& headers) noexcept
   {
     constexpr std::string_view MULTIPART = "multipart/related";
-    const auto end = headersKeys + headersCount;
-    const auto header = std::find(headersKeys, end, std::string_view("content-type"));
-    return header != end && std::strstr(uri, "/studies") != nullptr &&
-           strncasecmp(headersValues[header - headersKeys], MULTIPART.data(), MULTIPART.size()) ==
-               0;
+    const char* const type = headers.Find("content-type");
+    return type != nullptr && std::strstr(uri, "/studies") != nullptr &&
+           strncasecmp(type, MULTIPART.data(), MULTIPART.size()) == 0;
   }
 
 
   // Nothing: it does more than to read
   std::optional<ReadingRequest> FindReading(OrthancPluginHttpMethod method, const char* uri,
-                                            std::uint32_t headersCount,
-                                            const char* const* headersKeys,
-                                            const char* const* headersValues) noexcept
+                                            const RequestHeaders& headers) noexcept
   {
     const bool isPost = method == OrthancPluginHttpMethod_Post;
     const std::optional<RouteClass> route = isPost || method == OrthancPluginHttpMethod_Get
@@ -78,13 +86,11 @@ namespace
     }
 
     ReadingRequest request = {*route, {}};
-    const auto end = headersKeys + headersCount;
-    const auto header = std::find(headersKeys, end, std::string_view("user-agent"));
 
-    if (header != end)
+    if (const char* const agent = headers.Find("user-agent"))
     {
-      const std::string_view agent = headersValues[header - headersKeys];
-      request.product.Assign(agent.substr(0, agent.find_first_of("/ ")));
+      const std::string_view text = agent;
+      request.product.Assign(text.substr(0, text.find_first_of("/ ")));
     }
 
     return request;
@@ -100,9 +106,9 @@ namespace
     Guard("HttpRequestFilter",
           [&](PluginContext& context)
           {
-            OnServed(context.GetCurrentConnection(),
-                     IsStow(uri, headersCount, headersKeys, headersValues),
-                     FindReading(method, uri, headersCount, headersKeys, headersValues));
+            const RequestHeaders headers = {headersCount, headersKeys, headersValues};
+            OnServed(context.GetCurrentConnection(), IsStow(uri, headers),
+                     FindReading(method, uri, headers));
             context.GetTracker().OnRequest(Clock::now(), ip);
           });
 
@@ -122,7 +128,7 @@ namespace
                         const char* const*)
   {
     const std::optional<std::uint64_t> length =
-        FindBodyLength(headersCount, headersKeys, headersValues);
+        FindBodyLength({headersCount, headersKeys, headersValues});
     bool isLetOn = true;
     Guard("UploadFilter", [&](PluginContext& context)
           { isLetOn = MayUpload(context.GetCurrentConnection(), length); });

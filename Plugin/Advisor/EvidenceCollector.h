@@ -14,9 +14,9 @@
 namespace OrthancPerf
 {
   // Collects what the advisor judges: the latest traffic of the whole server, and what
-  // PeerStatistics has of each peer. When the tuning of the transcoding changes, what was seen of
-  // the server before says nothing any more and is forgotten at once, so that a finding ends with
-  // its cause; likewise what was seen of the peers when the tuning of the sockets changes.
+  // PeerStatistics has of each peer. When the tuning of the transcoding changes, the server's
+  // evidence is forgotten, so that a finding ends with its cause. When that of the sockets changes,
+  // so is the peers' evidence.
   //
   // Owned by the plugin's context; any thread may call it. Some 100 ns an instance.
   class EvidenceCollector : public IJournalObserver, public ITuningObserver

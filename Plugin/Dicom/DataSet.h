@@ -34,9 +34,9 @@ namespace OrthancPerf
     ReadResult result = ReadResult::Malformed;
     std::vector<DataElement> elements;  // up to where reading ended
 
-    // An element, of an item maybe, does not have a higher tag than the one before it, as DICOM
-    // PS3.5 section 7.1 demands: it may be there twice, and programs keep one of two. Or that
-    // cannot be told of a private one, which begins like a sequence, and is none to its end.
+    // Tags do not ascend everywhere, as DICOM PS3.5 section 7.1 demands. An element may be there
+    // twice then, and programs keep one of two. Also set if that cannot be told: a private element
+    // begins like a sequence, and is none to its end.
     bool hasUnorderedElements = false;
 
     bool hasNestedFragments = false;    // compressed pixels inside a sequence: an icon's
@@ -46,15 +46,15 @@ namespace OrthancPerf
     const DataElement* Find(DicomTag tag) const noexcept;
   };
 
-  // The File Meta Information: the elements of group 0002 that "bytes" begin with, always in
-  // Explicit VR Little Endian (DICOM PS3.10 section 7.1); no more of them than its length says
+  // The File Meta Information: the elements of group 0002 that "bytes" begin with, no more of them
+  // than its length says. Always in Explicit VR Little Endian (DICOM PS3.10 section 7.1).
   DataSet ReadFileMeta(std::string_view bytes);
 
   // Reads a whole data set, strictly by DICOM PS3.5 section 7. Bounded work and memory, whatever
   // the bytes are; any thread may call it. Throws std::bad_alloc alone.
   DataSet ReadDataSet(std::string_view bytes, const DicomEncoding& encoding);
 
-  // The encoding of a data set whose transfer syntax is not known, by its first element: groups up
-  // to 00ff are those of patient, study, series and image, and their swapped numbers hardly exist
+  // The encoding of a data set whose transfer syntax is not known, by its first element. Groups up
+  // to 00ff are those of patient, study, series and image. Their swapped numbers hardly exist.
   DicomEncoding GuessEncoding(std::string_view bytes) noexcept;
 }

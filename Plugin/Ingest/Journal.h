@@ -12,7 +12,7 @@ namespace OrthancPerf
   // Whoever wants to know of finished instances, associations and requests: metrics, the list of
   // recent instances, the advisor's evidence. Called on the ingesting thread, so it must be done in
   // microseconds, must not call Orthanc, and serializes itself. An exception costs this observer
-  // this one instance or association, and nobody else anything.
+  // this one instance, association or request, and nobody else anything.
   class IJournalObserver
   {
   public:
@@ -31,9 +31,9 @@ namespace OrthancPerf
     }
   };
 
-  // Hands each finished instance and association to all observers. Owned by the plugin's context;
-  // the observers are given once, before the first instance, and outlive the journal. Any thread
-  // may publish.
+  // Hands each finished instance, association and request to all observers. Owned by the plugin's
+  // context; the observers are given once, before the first instance, and outlive the journal. Any
+  // thread may publish.
   class Journal
   {
   public:

@@ -72,8 +72,8 @@ namespace OrthancPerf
     // All associations that are open now, for the evidence; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);
 
-    // When the tuning of the sockets changes, what was seen of the peers before says nothing any
-    // more: evidence and rates begin anew, so that a finding ends with its cause
+    // To be called when the tuning of the sockets changes: evidence and rates begin anew, so that a
+    // finding ends with its cause
     void Restart() noexcept;
 
     // Of the peers with a place, in both directions

@@ -80,9 +80,9 @@ namespace OrthancPerf
     // The part of the instances' own time, 0 to 1
     double GetShare(Phase phase) const;
 
-    // How long the one who works on this phase has for one instance: the mean, or less where
-    // instances wait for each other in it, because then it is always at work and the time between
-    // two instances is all that it takes
+    // The seconds of work for one instance in this phase, if one worker does it all: the mean. Less
+    // where instances wait for each other in the phase: then the worker is always busy, and the
+    // time between two instances is its work for one.
     double GetServiceTime(Phase phase) const;
 
   private:

@@ -42,9 +42,9 @@ namespace OrthancPerf
   // then, or is in the same database. What else is asked does not count, nor does the storage's
   // server once the database was asked (what an instance replaces is removed last).
   //
-  // A request that reads looks up in the database before it asks the storage, again and again:
-  // there the server that is asked first is the database's, if that may be one. What its thread
-  // reads otherwise, and never writes to, are files of the storage area, unless that is a server.
+  // A request that reads asks the database before the storage. So the server that it asks first is
+  // the database's, if that may be a server. What its thread reads otherwise, and never writes to,
+  // are files of the storage area, unless that is a server.
   //
   // Each thread has one, for the hooks of the probe: no lock, no allocation, and small, as the
   // dynamic linker has some 500 bytes of such thread-local storage for all plugins together.

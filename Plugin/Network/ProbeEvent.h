@@ -14,9 +14,9 @@
 
 namespace OrthancPerf
 {
-  // Something that is over: an association, an HTTP request that reads, an instance that Orthanc
-  // has sent, or one that it has received and refused before it asked this plugin. What the hooks
-  // put into the queue: it owns nothing.
+  // Something that is over: an association, an HTTP request that reads, or an instance. Orthanc has
+  // sent the instance, or has refused it before it asked this plugin. What the hooks put into the
+  // queue: it owns nothing.
   struct ProbeEvent
   {
     bool isAssociation = false;

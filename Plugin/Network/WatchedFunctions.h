@@ -36,10 +36,10 @@ namespace OrthancPerf
   // sendmsg, writev, ppoll, epoll, creat, openat, mkstemp, syncfs, sync_file_range; nor shutdown,
   // which a close follows.
   //
-  // Each hook calls its original, keeps errno, allocates nothing, takes no lock, and does no
-  // more than a look into the table of connections for descriptors that it does not know; on a
-  // thread that stores an instance or serves a request that reads, it looks at the clock, and asks
-  // whether what is written to is a socket.
+  // Each hook calls its original, keeps errno, allocates nothing and takes no lock. For a
+  // descriptor that it does not know, it only looks into the table of connections. On a thread that
+  // stores an instance or serves a request that reads, it also reads the clock, and asks whether
+  // what is written to is a socket.
   //
   // Reads of DICOM connections are tried without waiting first (recv with MSG_DONTWAIT), polls with
   // no time: this tells exactly when the thread has to wait, and only then does the quick ACK cost

@@ -3,22 +3,10 @@
 
 #include "Rest/RestJson.h"
 
-#include <limits>
-
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t DEFAULT_LIMIT = 100;
-
-
-    std::size_t GetLimit(const RestRequest& request)
-    {
-      return GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
-          .value_or(DEFAULT_LIMIT);
-    }
-
-
     InstanceFilter ReadFilter(const RestRequest& request)
     {
       const auto name = [](auto value)

@@ -3,15 +3,10 @@
 
 #include "Rest/RestJson.h"
 
-#include <limits>
-
 namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::size_t DEFAULT_LIMIT = 100;
-
-
     RequestFilter ReadFilter(const RestRequest& request)
     {
       RequestFilter filter;
@@ -92,9 +87,7 @@ namespace OrthancPerf
         return Describe(finished);
       };
       const RequestFilter filter = ReadFilter(request);
-      const std::size_t limit =
-          GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
-              .value_or(DEFAULT_LIMIT);
+      const std::size_t limit = GetLimit(request);
       Json::Value answer;
       answer["Classes"] = Describe(requests.Summarize());
       answer["Latest"] = ListJson(requests.Latest(limit, filter), describe);

@@ -9,6 +9,7 @@
 #include <boost/archive/iterators/transform_width.hpp>
 
 #include <charconv>
+#include <limits>
 #include <utility>
 
 namespace OrthancPerf
@@ -193,6 +194,14 @@ namespace OrthancPerf
     }
 
     return number;
+  }
+
+
+  std::size_t GetLimit(const RestRequest& request)
+  {
+    constexpr std::size_t DEFAULT_LIMIT = 100;
+    return GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
+        .value_or(DEFAULT_LIMIT);
   }
 
 

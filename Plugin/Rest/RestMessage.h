@@ -96,6 +96,9 @@ namespace OrthancPerf
   std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
                                           std::uint64_t maximum);
 
+  // How many of a list are wanted: the argument "limit", or 100
+  std::size_t GetLimit(const RestRequest& request);
+
   // The argument as one of the values, by the name that the answer gives each; nothing if the
   // request does not have it
   template <typename Value, typename Values, typename GetName>

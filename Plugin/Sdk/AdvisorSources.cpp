@@ -86,18 +86,20 @@ namespace OrthancPerf
       SetServed(ReadServed(orthanc_.GetFromRestApi("/system")));
       const Json::Value statistics = orthanc_.GetFromRestApi("/statistics");
       const std::uint64_t count = statistics["CountInstances"].asUInt64();
-      std::optional<double> lookupTime;
+
+      {
+        const std::lock_guard lock(mutex_);
+        facts_.storedInstances = count;
+      }
 
       if (count >= SMALL_STORE && !GetServed()->isDatabase &&
           (lookupsTimedAt_ == TimePoint() || now - lookupsTimedAt_ >= LOOKUP_PERIOD))
       {
         lookupsTimedAt_ = now;
-        lookupTime = TimeLookups();
+        const double lookupTime = TimeLookups();
+        const std::lock_guard lock(mutex_);
+        facts_.lookupTime = lookupTime;
       }
-
-      const std::lock_guard lock(mutex_);
-      facts_.storedInstances = count;
-      facts_.lookupTime = lookupTime ? lookupTime : facts_.lookupTime;
     }
     catch (const SdkError&)
     {

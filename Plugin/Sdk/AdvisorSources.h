@@ -29,10 +29,10 @@ namespace OrthancPerf
                    const ServerConfiguration& server, const EngineDirectory& engines,
                    const InstanceTracker& tracker);
 
-    // Asks Orthanc what plugins keep of it and how much it holds, once a minute at most, and each
-    // hour how long SQLite takes to find an instance of a store that is not small. One thread at a
-    // time, which nobody waits for: Orthanc takes long while its database does not answer. What was
-    // known before stays known where there is no answer.
+    // Asks Orthanc what plugins keep of it and how much it holds, at most once a minute. Each hour
+    // it also measures a look-up in SQLite, unless the store is small. One thread at a time, which
+    // nobody waits for: Orthanc takes long while its database does not answer. What was known
+    // before stays known where there is no answer.
     void ReadStore();
 
     // What GET /system said of it

@@ -20,13 +20,12 @@ namespace OrthancPerf
   // Each reason is empty if there is none, and holds nothing of the file. Microseconds, but for
   // compressed frames, which are looked through. Any thread may call these.
 
-  // Why this image is left alone when instances are transcoded on their way in: it is in the target
-  // already, has no pixels, is a video, or has labels or measurements in place of brightness and
-  // the target is lossy.
+  // Why this image is left alone on its way into the store: it is in the target already, has no
+  // pixels, or is a video. For a lossy target also: its samples are labels or measurements.
   std::string FindReasonToLeaveAlone(const ImageDescription& image, const std::string& target);
 
-  // Why no engine is to be asked: what it would make of the image could not be the same one
-  // (PixelDataFlaw.h), would break a signature, or is beyond the transfer syntax.
+  // Why no engine is to be asked: the result could be another image (PixelDataFlaw.h), would break
+  // a digital signature, or does not fit into the transfer syntax.
   std::string FindObstacle(const ImageDescription& image, const std::string& target);
 
   // The same for this engine, of an image that FindObstacle() has nothing against: what its codecs

@@ -5,8 +5,8 @@ import { sumParts, type PhaseInfo, type PhasePart } from './phases';
 
 const PHASES: readonly PhaseInfo[] = [
   { name: 'Receive', label: 'Receive', explanation: 'the request' },
-  { name: 'Database', label: 'Database', explanation: "waiting for the database's server" },
-  { name: 'Storage', label: 'Storage', explanation: 'reading files, or waiting for their server' },
+  { name: 'Database', label: 'Database', explanation: "waiting for the database server" },
+  { name: 'Storage', label: 'Storage', explanation: 'reading files, or waiting for the object storage' },
   { name: 'Work', label: 'Work', explanation: 'decoding, transcoding, compressing, SQLite' },
   { name: 'Send', label: 'Send', explanation: 'handing over the response' },
 ];
