@@ -18,7 +18,7 @@
 #include "Rest/TuningResource.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/Worker/WorkerProtocol.h"
+#include "Transcoding/Worker/WorkerChannel.h"
 #include "Tuning/ParseJson.h"
 
 #include <json/json.h>

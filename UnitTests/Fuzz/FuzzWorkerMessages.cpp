@@ -2,9 +2,7 @@
 // Any packets from a worker, whose codec libraries read the files of strangers, and any contents of
 // the memory that it shares: the plugin takes them for what they are, or for no answer.
 #include "Fuzz/Require.h"
-#include "Transcoding/Worker/MessageSocket.h"
-#include "Transcoding/Worker/SharedMemory.h"
-#include "Transcoding/Worker/WorkerProtocol.h"
+#include "Transcoding/Worker/WorkerChannel.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -31,11 +29,11 @@ namespace
   template <typename Message>
   bool Receive(const std::uint8_t* data, std::size_t size, Message& message)
   {
-    auto [own, workers] = MessageSocket::MakePair();
-    MessageSocket socket(std::move(own));
+    FileDescriptor workers;
+    WorkerChannel channel(workers);
     Require(send(workers.Get(), data, size, 0) == static_cast<ssize_t>(size));
-    const auto receipt = socket.Receive(message, std::chrono::milliseconds(0));
-    const bool isReceived = receipt == MessageSocket::Receipt::Received;
+    const auto receipt = channel.Receive(message, std::chrono::milliseconds(0));
+    const bool isReceived = receipt == WorkerChannel::Receipt::Received;
     Require(isReceived == (size == sizeof(message)));
     return isReceived;
   }
@@ -57,7 +55,8 @@ namespace
   void TryAsResponse(const std::uint8_t* data, std::size_t size, const std::uint8_t* rest,
                      std::size_t restSize)
   {
-    static SharedMemory memory;
+    static FileDescriptor workers;
+    static WorkerChannel channel(workers);
     WorkerResponse response;
     WorkerLimits limits;
     limits.result = 4096;
@@ -68,14 +67,14 @@ namespace
     }
 
     CheckText(response.reason);
-    Require(ftruncate(memory.GetDescriptor(), 0) == 0);
-    memory.Write(rest, restSize);
+    Require(ftruncate(channel.GetMemory(), 0) == 0);
+    channel.WriteMemory(rest, restSize);
 
     if (IsPlausible(response, limits))
     {
       try
       {
-        const std::string file = memory.Read(response.resultSize);
+        const std::string file = channel.ReadMemory(response.resultSize);
         Require(file.size() == response.resultSize && file.size() <= restSize &&
                 (file.empty() || std::memcmp(file.data(), rest, file.size()) == 0));
       }
@@ -85,19 +84,19 @@ namespace
       }
     }
 
-    memory.Shrink(restSize / 2);
+    channel.ShrinkMemory(restSize / 2);
   }
 
 
   // So that a run without a corpus comes to the fields, too: the begin is a message of that size,
-  // which is right but for the bytes that follow
+  // which is right but for the bytes that follow its first four
   template <typename Message>
   std::string MakeMessage(const std::uint8_t* data, std::size_t size)
   {
+    constexpr std::size_t KEPT = 4;
     const Message message;
     std::string bytes(reinterpret_cast<const char*>(&message), sizeof(message));
-    std::copy_n(data, std::min(size, bytes.size() - sizeof(message.magic)),
-                bytes.begin() + sizeof(message.magic));
+    std::copy_n(data, std::min(size, bytes.size() - KEPT), bytes.begin() + KEPT);
     return bytes;
   }
 

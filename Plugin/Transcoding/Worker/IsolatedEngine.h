@@ -2,12 +2,16 @@
 #pragma once
 
 #include "Transcoding/Engines/TranscodingEngine.h"
-#include "Transcoding/Worker/WorkerPool.h"
+#include "Transcoding/Worker/WorkerProcess.h"
 
+#include <condition_variable>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -40,26 +44,43 @@ namespace OrthancPerf
     EngineResult Transcode(const void* data, std::size_t size,
                            const TranscodingTarget& target) const noexcept override;
 
-    void Stop() noexcept override
-    {
-      pool_.Stop();
-    }
+    // No worker can be had from now on, and those at work are interrupted
+    void Stop() noexcept override;
 
-    // Processes that rest, or have ended, are waited for (waitpid(2)) here or at the next call
-    void Tidy(TimePoint hanging) noexcept override
-    {
-      pool_.Tidy(hanging);
-    }
+    // Ends the workers that have rested for long, and waits for those that were ended by others.
+    // Interrupts those at work since "hanging"; if none has answered since, this is Stop().
+    void Tidy(TimePoint hanging) noexcept override;
 
   private:
-    EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
-                                      const TranscodingTarget& target) const;
+    class Call;
+
+    struct IdleWorker
+    {
+      std::unique_ptr<WorkerProcess> process;
+      TimePoint since;
+    };
+
+    // Becoming ready is work, too
+    struct BusyWorker
+    {
+      WorkerProcess* process;
+      TimePoint since;
+    };
+
     std::string Describe(const std::string& failure) const;
 
     const std::string name_;
-    const std::string program_;  // without its folder
+    const std::filesystem::path program_;
+    const std::size_t maximum_;
     const WorkerLimits limits_;
-    mutable WorkerPool pool_;
-    mutable std::shared_mutex calls_;  // shared by the running calls
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable available_;  // a worker can be had, or none ever again
+    mutable std::size_t calls_ = 0;              // at most "maximum_"
+    mutable std::vector<BusyWorker> busy_;
+    mutable std::vector<IdleWorker> idle_;  // the last used one at the end
+    mutable TimePoint answered_;            // when one was last released alive
+    bool isStopped_ = false;
+    mutable std::shared_mutex running_;  // shared by all calls
   };
 }

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Worker/WorkerProcess.h"
 
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace OrthancPerf
@@ -16,6 +26,95 @@ namespace OrthancPerf
 
     // exit code of ld.so(8) when it does not find a library, among others
     constexpr int EXIT_CODE_NO_LIBRARY = 127;
+
+
+    void CheckProgram(const std::filesystem::path& program)
+    {
+      struct stat status = {};
+
+      if (stat(program.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+      {
+        throw WorkerFailure("is missing: " + program.string());
+      }
+
+      if (access(program.c_str(), X_OK) != 0)
+      {
+        throw WorkerFailure("may not be executed: " + program.string());
+      }
+    }
+
+
+    pid_t Start(const std::filesystem::path& program, int socket, int memory)
+    {
+      CheckProgram(program);
+
+      // Copies with numbers so high that none is overwritten before it has got its place
+      const FileDescriptor highSocket(fcntl(socket, F_DUPFD_CLOEXEC, WORKER_MEMORY + 1));
+      const FileDescriptor highMemory(fcntl(memory, F_DUPFD_CLOEXEC, WORKER_MEMORY + 1));
+      std::string name = program.string();
+      std::array<char*, 2> argv = {name.data(), nullptr};
+      sigset_t all;
+      sigset_t none;
+      sigfillset(&all);
+      sigemptyset(&none);
+
+      posix_spawnattr_t attributes;
+      posix_spawnattr_init(&attributes);
+      posix_spawnattr_setsigdefault(&attributes, &all);
+      posix_spawnattr_setsigmask(&attributes, &none);
+      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+
+      posix_spawn_file_actions_t actions;
+      posix_spawn_file_actions_init(&actions);
+      int error = 0;
+      const auto check = [&error](int result)
+      {
+        error = error == 0 ? result : error;
+      };
+
+      for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      {
+        check(posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0));
+      }
+
+      pid_t pid = -1;
+      check(posix_spawn_file_actions_adddup2(&actions, highSocket.Get(), WORKER_SOCKET));
+      check(posix_spawn_file_actions_adddup2(&actions, highMemory.Get(), WORKER_MEMORY));
+      check(posix_spawn_file_actions_addclosefrom_np(&actions, WORKER_MEMORY + 1));
+      check(error == 0
+                ? posix_spawn(&pid, name.c_str(), &actions, &attributes, argv.data(), environ)
+                : 0);
+      posix_spawn_file_actions_destroy(&actions);
+      posix_spawnattr_destroy(&attributes);
+
+      if (error != 0)
+      {
+        throw std::system_error(error, std::generic_category(), "cannot be started");
+      }
+
+      return pid;
+    }
+
+
+    // "ended by signal 11 (Segmentation fault)"; "status": of waitpid(2)
+    std::string Describe(int status)
+    {
+      // Orthanc or another plugin ignores SIGCHLD, or waits for any child
+      if (status < 0)
+      {
+        return "ended unexpectedly";
+      }
+
+      if (WIFSIGNALED(status))
+      {
+        const char* const description = sigdescr_np(WTERMSIG(status));
+        return "ended by signal " + std::to_string(WTERMSIG(status)) +
+               (description == nullptr ? "" : " (" + std::string(description) + ")");
+      }
+
+      return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+    }
+
 
     WorkerRequest MakeRequest(std::size_t size, const TranscodingTarget& target,
                               const WorkerLimits& limits)
@@ -34,51 +133,35 @@ namespace OrthancPerf
 
 
   WorkerProcess::WorkerProcess(const std::filesystem::path& program) :
-    WorkerProcess(program, MessageSocket::MakePair())
+    WorkerProcess(program, FileDescriptor())
   {
   }
 
 
-  WorkerProcess::WorkerProcess(const std::filesystem::path& program,
-                               std::pair<FileDescriptor, FileDescriptor> ends) :
-    socket_(std::move(ends.first)),
-    process_(program, {ends.second.Get(), memory_.GetDescriptor()})
+  WorkerProcess::WorkerProcess(const std::filesystem::path& program, FileDescriptor workersEnd) :
+    channel_(workersEnd),
+    pid_(Start(program, workersEnd.Get(), channel_.GetMemory()))
   {
-    static_assert(WORKER_SOCKET == 3 && WORKER_MEMORY == 4);
+  }
+
+
+  WorkerProcess::~WorkerProcess()
+  {
+    WaitForEnd(std::chrono::milliseconds(0));
   }
 
 
   void WorkerProcess::WaitUntilReady(std::chrono::milliseconds patience)
   {
     WorkerHello hello;
-
-    switch (socket_.Receive(hello, patience))
-    {
-      case MessageSocket::Receipt::TimedOut:
-        ThrowLate(patience);
-
-      case MessageSocket::Receipt::Closed:
-      {
-        if (isInterrupted_)
-        {
-          ThrowEnd();
-        }
-
-        const ProcessEnd end = process_.Wait(END_PATIENCE);
-        throw WorkerFailure(end.exitCode == EXIT_CODE_NO_LIBRARY
-                                ? "does not start: a library that it needs is missing (see ldd)"
-                                : "does not start: it " + ToText(end));
-      }
-
-      default:
-        break;
-    }
+    Receive(hello, patience);
 
     if (!IsOfThisBuild(hello))
     {
       throw WorkerFailure("is of another version than the plugin (" PERF_VERSION ")");
     }
 
+    isReady_ = true;
     isBroken_ = false;
   }
 
@@ -87,29 +170,34 @@ namespace OrthancPerf
                                         const TranscodingTarget& target, const WorkerLimits& limits)
   {
     isBroken_ = true;
-    memory_.Write(data, size);
+    channel_.WriteMemory(data, size);
 
-    if (!socket_.Send(MakeRequest(size, target, limits)))
+    if (!channel_.Send(MakeRequest(size, target, limits)))
     {
       ThrowEnd();
     }
 
     WorkerResponse response;
-    ReceiveResponse(response, limits);
+    Receive(response, limits.time);
+
+    if (!IsPlausible(response, limits))
+    {
+      throw WorkerFailure("has given an answer that makes no sense");
+    }
 
     EngineResult result;
     result.outcome = static_cast<TranscodingOutcome>(response.outcome);
 
     if (result.outcome == TranscodingOutcome::Transcoded)
     {
-      result.file = memory_.Read(response.resultSize);
+      result.file = channel_.ReadMemory(response.resultSize);
     }
     else
     {
       result.reason = GetText(response.reason);
     }
 
-    memory_.Shrink(KEPT_MEMORY);
+    channel_.ShrinkMemory(KEPT_MEMORY);
 
     // It may have failed for want of memory, which it keeps: then it would fail each image
     isBroken_ = (result.outcome == TranscodingOutcome::Failed);
@@ -117,23 +205,22 @@ namespace OrthancPerf
   }
 
 
-  void WorkerProcess::ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits)
+  template <typename Message>
+  void WorkerProcess::Receive(Message& message, std::chrono::milliseconds limit)
   {
-    switch (socket_.Receive(response, limits.time))
+    const WorkerChannel::Receipt receipt = channel_.Receive(message, limit);
+
+    if (receipt == WorkerChannel::Receipt::Closed)
     {
-      case MessageSocket::Receipt::TimedOut:
-        ThrowLate(limits.time);
-
-      case MessageSocket::Receipt::Closed:
-        ThrowEnd();
-
-      default:
-        break;
+      ThrowEnd();
     }
 
-    if (!IsPlausible(response, limits))
+    if (receipt == WorkerChannel::Receipt::TimedOut)
     {
-      throw WorkerFailure("has given an answer that makes no sense");
+      const bool isWhole = (limit.count() % 1000 == 0);
+      throw WorkerFailure("did not answer within " +
+                          (isWhole ? std::to_string(limit.count() / 1000) + " s"
+                                   : std::to_string(limit.count()) + " ms"));
     }
   }
 
@@ -142,20 +229,53 @@ namespace OrthancPerf
   {
     if (isInterrupted_)
     {
-      process_.Kill();
       throw WorkerFailure("is being stopped");
     }
 
-    throw WorkerFailure(ToText(process_.Wait(END_PATIENCE)));
+    const int status = WaitForEnd(END_PATIENCE);
+
+    if (isReady_)
+    {
+      throw WorkerFailure(Describe(status));
+    }
+
+    throw WorkerFailure(status >= 0 && WIFEXITED(status) &&
+                                WEXITSTATUS(status) == EXIT_CODE_NO_LIBRARY
+                            ? "does not start: a library that it needs is missing (see ldd)"
+                            : "does not start: it " + Describe(status));
   }
 
 
-  void WorkerProcess::ThrowLate(std::chrono::milliseconds limit)
+  // Kills the process if its end does not come by itself. Only a child that was not waited for
+  // keeps its number: never is another process killed. Returns the status of waitpid(2); -1:
+  // someone else in this process has waited for it.
+  int WorkerProcess::WaitForEnd(std::chrono::milliseconds patience) noexcept
   {
-    process_.Kill();
-    const bool isWhole = (limit.count() % 1000 == 0);
-    throw WorkerFailure("did not answer within " +
-                        (isWhole ? std::to_string(limit.count() / 1000) + " s"
-                                 : std::to_string(limit.count()) + " ms"));
+    const TimePoint deadline = Clock::now() + patience;
+    int options = WNOHANG;
+
+    while (pid_ > 0)
+    {
+      int status = 0;
+      const pid_t ended = waitpid(pid_, &status, options);
+
+      if (ended > 0 || (ended < 0 && errno != EINTR))
+      {
+        pid_ = -1;
+        return ended > 0 ? status : -1;
+      }
+
+      if (ended == 0 && Clock::now() >= deadline)
+      {
+        kill(pid_, SIGKILL);
+        options = 0;
+      }
+      else if (ended == 0)
+      {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
+
+    return -1;
   }
 }

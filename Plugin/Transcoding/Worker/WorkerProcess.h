@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Worker/ChildProcess.h"
-#include "Transcoding/Worker/MessageSocket.h"
-#include "Transcoding/Worker/SharedMemory.h"
-#include "Transcoding/Worker/WorkerProtocol.h"
+#include "Transcoding/Worker/WorkerChannel.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <stdexcept>
-#include <string>
+#include <sys/types.h>
 
 namespace OrthancPerf
 {
@@ -24,12 +21,21 @@ namespace OrthancPerf
   };
 
 
-  // One process of a worker program, and the plugin's end of what connects them. One thread at a
-  // time uses it; after a failure it is of no more use. Its process is gone with it.
+  // A worker program that runs as a child of this process, and the plugin's end of what connects
+  // them. It is started without copying this process (posix_spawn(3)), which may be large and hold
+  // locks: with default signal dispositions and an empty mask, /dev/null for the standard streams,
+  // and no other descriptor than those of the channel. One thread at a time uses it; after a
+  // failure it is of no more use. Its process is killed and waited for at destruction.
   class WorkerProcess
   {
   public:
+    // Throws WorkerFailure: there is no such program, say; or std::system_error
     explicit WorkerProcess(const std::filesystem::path& program);
+
+    WorkerProcess(const WorkerProcess&) = delete;
+    WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+    ~WorkerProcess();
 
     // Returns when the worker has said that it is ready. Throws WorkerFailure.
     void WaitUntilReady(std::chrono::milliseconds patience);
@@ -37,7 +43,7 @@ namespace OrthancPerf
     // Whether it can be asked. Since when it has been idle is the caller's business.
     bool IsAlive() const noexcept
     {
-      return !isBroken_ && socket_.IsOpen();
+      return !isBroken_ && channel_.IsOpen();
     }
 
     // Throws WorkerFailure, or what an engine must not throw: std::system_error, std::bad_alloc
@@ -48,21 +54,22 @@ namespace OrthancPerf
     void Interrupt() noexcept
     {
       isInterrupted_ = true;
-      socket_.Interrupt();
+      channel_.Interrupt();
     }
 
   private:
-    WorkerProcess(const std::filesystem::path& program,
-                  std::pair<FileDescriptor, FileDescriptor> ends);
+    WorkerProcess(const std::filesystem::path& program, FileDescriptor workersEnd);
 
-    void ReceiveResponse(WorkerResponse& response, const WorkerLimits& limits);
+    template <typename Message>
+    void Receive(Message& message, std::chrono::milliseconds limit);
+
     [[noreturn]] void ThrowEnd();
-    [[noreturn]] void ThrowLate(std::chrono::milliseconds limit);
+    int WaitForEnd(std::chrono::milliseconds patience) noexcept;
 
-    SharedMemory memory_;
-    MessageSocket socket_;
-    ChildProcess process_;
+    WorkerChannel channel_;
+    pid_t pid_ = -1;
     std::atomic<bool> isInterrupted_{false};
+    bool isReady_ = false;
     bool isBroken_ = true;  // while a request, or the start, has not ended
   };
 }

@@ -162,7 +162,7 @@ namespace OrthancPerf
   TEST(IsolatedEngine, WithoutMemoryACallFailsAndTheNextOneDoesNot)
   {
     const Misbehaving misbehaving;
-    const std::string file = "echo\n";
+    const std::string file = "echo\n" + std::string(1000, 'x');
 
     // While no process runs yet, and when one does
     for (int i = 0; i < 2; i++)
@@ -515,16 +515,20 @@ namespace OrthancPerf
   }
 
 
-  TEST(WorkerPool, StoppingEndsTheWaitForAWorker)
+  TEST(IsolatedEngine, StoppingEndsTheWaitForAWorker)
   {
-    WorkerPool pool(BuildPaths::GetTestWorker(), 1, WorkerLimits().startup);
-    std::unique_ptr<WorkerProcess> worker = pool.Acquire();
-    std::thread thread([&pool] { EXPECT_THROW(pool.Acquire(), WorkerFailure); });
-    pool.Stop();
-    thread.join();
-    EXPECT_FALSE(worker->IsAlive());
-    pool.Release(std::move(worker));
-    EXPECT_THROW(pool.Acquire(), WorkerFailure);
+    IsolatedEngine engine("misbehaving", BuildPaths::GetTestWorker(), 1);
+    const pid_t pid = GetWorker(engine);
+    std::thread hanging([&] { engine.Transcode("hang", 4, TARGET); });
+    WaitUntilHanging(pid);
+    EngineResult waiting;
+    std::thread other([&] { waiting = engine.Transcode("echo\n", 5, TARGET); });
+    engine.Stop();
+    hanging.join();
+    other.join();
+    EXPECT_EQ(waiting.reason, "the program TestWorker is being stopped");
+    EXPECT_EQ(engine.Transcode("echo\n", 5, TARGET).reason, waiting.reason);
+    EXPECT_FALSE(IsProcess(pid));
   }
 
 

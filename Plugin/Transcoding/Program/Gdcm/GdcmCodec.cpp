@@ -4,7 +4,7 @@
 #include "Dicom/CodecError.h"
 #include "Redirection/FileDescriptor.h"
 #include "Transcoding/LossySettings.h"
-#include "Transcoding/Worker/SharedMemory.h"
+#include "Transcoding/Worker/WorkerChannel.h"
 
 #include <algorithm>
 #include <array>
@@ -132,7 +132,7 @@ namespace OrthancPerf
     public:
       LibjpegWarnings() : standardError_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3))
       {
-        if (standardError_.Get() < 0 || dup2(caught_.GetDescriptor(), STDERR_FILENO) < 0)
+        if (standardError_.Get() < 0 || dup2(caught_.Get(), STDERR_FILENO) < 0)
         {
           throw std::system_error(errno, std::generic_category(), "standard error");
         }
@@ -151,13 +151,13 @@ namespace OrthancPerf
       bool IsDamaged() const
       {
         std::array<char, 256> text = {};
-        const ssize_t size = pread(caught_.GetDescriptor(), text.data(), text.size(), 0);
+        const ssize_t size = pread(caught_.Get(), text.data(), text.size(), 0);
         const std::string_view written(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
         return !written.empty() && written.find("Invalid SOS parameters") == std::string_view::npos;
       }
 
     private:
-      const SharedMemory caught_;
+      const FileDescriptor caught_ = CreateMemoryFile();
       const FileDescriptor standardError_;
     };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A worker program whose engine does to its process what codecs do to theirs
 #include "Transcoding/Program/RunWorker.h"
-#include "Transcoding/Worker/WorkerProtocol.h"
+#include "Transcoding/Worker/WorkerChannel.h"
 
 #include <csignal>
 #include <cstdlib>

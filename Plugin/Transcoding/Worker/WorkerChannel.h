@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Redirection/FileDescriptor.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 // What a worker process and the plugin say to each other. They are of one build and on one
 // machine, so messages are plain structs; each is one packet of a SOCK_SEQPACKET socket (unix(7)).
@@ -44,7 +46,6 @@ namespace OrthancPerf
 
   struct WorkerRequest
   {
-    std::uint32_t magic = WORKER_MAGIC;
     std::uint32_t lossyQuality = 0;
     WorkerText transferSyntax = {};
     std::uint64_t sourceSize = 0;
@@ -55,7 +56,6 @@ namespace OrthancPerf
 
   struct WorkerResponse
   {
-    std::uint32_t magic = WORKER_MAGIC;
     std::uint32_t outcome = 0;     // TranscodingOutcome
     std::uint64_t resultSize = 0;  // bytes of the shared memory
     WorkerReason reason = {};
@@ -72,14 +72,12 @@ namespace OrthancPerf
 
     // For each MiB of the source another second; 32 times the source of memory, as codecs hold a
     // file several times and pixels may be compressed 10:1; 16 times the source for the result.
-    WorkerLimits ForSource(std::size_t size) const;
+    WorkerLimits ForSource(std::size_t size) const
+    {
+      return {startup, time + std::chrono::seconds(size >> 20), memory + 32 * std::uint64_t(size),
+              result + 16 * std::uint64_t(size)};
+    }
   };
-
-
-  bool IsOfThisBuild(const WorkerHello& hello);
-
-  // Whether a worker may have answered this to a request with these limits
-  bool IsPlausible(const WorkerResponse& response, const WorkerLimits& limits) noexcept;
 
 
   // Texts are cut to what fits, and end with a zero
@@ -101,4 +99,83 @@ namespace OrthancPerf
         text.begin(), text.end(), [](char byte) { return byte < ' ' || byte > '~'; }, '?');
     return text;
   }
+
+
+  inline bool IsOfThisBuild(const WorkerHello& hello)
+  {
+    return hello.magic == WORKER_MAGIC && GetText(hello.version) == PERF_VERSION;
+  }
+
+  // Whether a worker may have answered this to a request with these limits
+  inline bool IsPlausible(const WorkerResponse& response, const WorkerLimits& limits) noexcept
+  {
+    return response.outcome <= static_cast<std::uint32_t>(TranscodingOutcome::Failed) &&
+           response.resultSize <= limits.result;
+  }
+
+
+  // New anonymous memory as a file: memfd_create(2). Throws std::system_error.
+  FileDescriptor CreateMemoryFile();
+
+
+  // One end of the socket, and the shared memory. Whatever the other side does to it, the worst
+  // outcome is an exception. One thread at a time uses it; any thread may interrupt.
+  class WorkerChannel
+  {
+  public:
+    enum class Receipt
+    {
+      Received,
+      Closed,  // by the other side, or it has sent something else
+      TimedOut
+    };
+
+    // Of the plugin: a new one, whose other end "workersEnd" is then. Throws std::system_error.
+    explicit WorkerChannel(FileDescriptor& workersEnd);
+
+    // Of a worker
+    WorkerChannel(FileDescriptor socket, FileDescriptor memory) noexcept;
+
+    int GetMemory() const noexcept
+    {
+      return memory_.Get();
+    }
+
+    // False if the other side is gone
+    template <typename Message>
+    bool Send(const Message& message) noexcept
+    {
+      static_assert(std::is_trivially_copyable_v<Message>);
+      return SendBytes(&message, sizeof(message));
+    }
+
+    template <typename Message>
+    Receipt Receive(Message& message, std::chrono::milliseconds limit) noexcept
+    {
+      static_assert(std::is_trivially_copyable_v<Message>);
+      return ReceiveBytes(&message, sizeof(message), limit);
+    }
+
+    // Whether nothing is known to speak against sending: the other side has not closed
+    bool IsOpen() const noexcept;
+
+    // A call that waits on either end finds it closed
+    void Interrupt() noexcept;
+
+    // The memory from its first byte on. They throw std::system_error; reading also throws
+    // std::runtime_error if there are less bytes.
+    void WriteMemory(const void* data, std::size_t size);
+    std::string ReadMemory(std::size_t size) const;
+
+    // Gives back what is beyond "size" bytes, as one large file must not hold memory for ever
+    void ShrinkMemory(std::size_t size) noexcept;
+
+  private:
+    bool SendBytes(const void* data, std::size_t size) noexcept;
+    Receipt ReceiveBytes(void* data, std::size_t size, std::chrono::milliseconds limit) noexcept;
+    std::size_t GetMemorySize() const noexcept;
+
+    FileDescriptor socket_;
+    FileDescriptor memory_;
+  };
 }
