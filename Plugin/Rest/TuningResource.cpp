@@ -49,9 +49,14 @@ namespace OrthancPerf
     const auto put = [sources](const RestRequest& request)
     {
       return Change(sources, request,
-                    [&](const OnTuningChange& onChange) {
-                      return sources.store.Merge(
-                          ParseJson(request.body.data(), request.body.size()), onChange);
+                    [&](const OnTuningChange& onChange)
+                    {
+                      const Json::Value patch = ParseJson(request.body.data(), request.body.size());
+
+                      // Only asks whether this user may: what could not be saved stays unsaved
+                      return patch == Json::Value(Json::objectValue)
+                                 ? TuningOutcome{sources.store.Get(), {}}
+                                 : sources.store.Merge(patch, onChange);
                     });
     };
 

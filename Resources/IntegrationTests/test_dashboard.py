@@ -16,7 +16,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients, wire
 from harness.images import Image
 from harness.load import meanwhile
-from harness.orthanc import OrthancServer
+from harness.orthanc import OrthancServer, read_access
 from harness.process import WITH_LIMITED_FILES, limit_files
 from harness.proxy import serve_below
 from harness.tuning import tune_sockets
@@ -97,7 +97,18 @@ def test_every_control_of_the_tuning(orthanc: OrthancServer, images: list[Image]
 
 
 def test_tuning_that_is_forbidden(start_orthanc: StartOrthanc) -> None:
-    look(start_orthanc(perf={"AllowTuning": False}).url, "forbidden")
+    orthanc = start_orthanc(perf={"AllowTuning": False})
+    look(orthanc.url, "forbidden", PERF_REASON="AllowTuning")
+
+
+def test_tuning_that_a_filter_refuses_to_a_user(start_orthanc: StartOrthanc) -> None:
+    users = {"alice": "a secret", "viewer": "v"}
+    options = {"AuthenticationEnabled": True, "RegisteredUsers": users}
+    alice = ("alice", users["alice"])
+    orthanc = start_orthanc(lua=[read_access()], options=options, credentials=alice)
+    user = {"PERF_USER": "viewer", "PERF_PASSWORD": users["viewer"]}
+    look(orthanc.url, "forbidden", PERF_REASON="HTTP 403", **user)
+    assert orthanc.get_json("/perf/history")["TuningChanges"] == []
 
 
 def test_a_change_that_could_not_be_saved(start_orthanc: StartOrthanc) -> None:

@@ -13,10 +13,27 @@ import { now, state, tell } from './state';
 const FORBIDDEN = 403;
 const SERVER_ERROR = 500; // and above
 
+const isSwitchedOff = () => state.status?.Tuning?.Allowed === false;
+
 // Why the tuning may not be changed; empty: it may be, as far as is known
-export const forbidden = computed(
-  () => state.tuningForbidden || (state.status?.Tuning.Allowed === false ? '"AllowTuning" of the configuration is false.' : ''),
+export const forbidden = computed(() =>
+  isSwitchedOff() ? '"AllowTuning" of the configuration is false.' : state.tuningForbidden,
 );
+
+// Whether a filter of Orthanc, or a proxy, refuses changes by this user. An empty document changes nothing.
+export async function askPermission(): Promise<void> {
+  try {
+    if (!isSwitchedOff()) {
+      await perf.put<Tuning>('tuning', {});
+    }
+    state.tuningForbidden = '';
+  } catch (error) {
+    if (!(error instanceof RequestError && error.status === FORBIDDEN)) {
+      throw error;
+    }
+    state.tuningForbidden = `Orthanc, or a proxy before it, refuses: ${error.message}`;
+  }
+}
 
 // Where each value comes from
 export async function askSources(): Promise<void> {
@@ -38,11 +55,6 @@ function describeFailure(error: unknown): string {
   return `${isUnknown ? 'It may have been changed, or not.' : 'Not changed.'} ${getReason(error)}`;
 }
 
-// Not by a proxy or a login that has run out, which may be over soon
-function isForbiddenForGood(error: unknown): error is RequestError {
-  return error instanceof RequestError && error.status === FORBIDDEN && error.message.includes('AllowTuning');
-}
-
 // False: the change was not accepted, as far as is known, and the message says why
 async function make(send: () => Promise<Tuning>): Promise<boolean> {
   state.isChanging = true;
@@ -52,9 +64,6 @@ async function make(send: () => Promise<Tuning>): Promise<boolean> {
     await Promise.all([askSources(), askChanges()]).catch(() => undefined);
     return true;
   } catch (error) {
-    if (isForbiddenForGood(error)) {
-      state.tuningForbidden = error.message;
-    }
     tell(describeFailure(error), true);
     // The controls show again what is in force
     state.tuning = state.tuning === undefined ? undefined : { ...state.tuning };

@@ -5,7 +5,7 @@ import { perf, RequestError } from '../api';
 import type { Finding, Health, HistoryAnswer, Instance, Peer, Served, Status, Tuning } from '../model/answers';
 import { toMoment } from '../model/format';
 import { mergePoints, toPoints, type Points } from '../model/history';
-import { adoptChanges, askSources } from './changes';
+import { adoptChanges, askPermission, askSources } from './changes';
 import { hasten, startPolling, type Task } from './poller';
 import { state, view } from './state';
 
@@ -108,6 +108,7 @@ const MINUTES: Task = { period: 2, run: askMinutes };
 
 const TASKS: Task[] = [
   { period: 2, run: askStatus, isVital: true },
+  { period: 3600, run: askPermission },
   { period: 10, run: askTuning },
   { period: 2, run: askSeconds },
   INSTANCES,
