@@ -136,13 +136,17 @@ namespace OrthancPerf
     }
 
 
-    // No more than a slow processor would need, as compression, Lua and other plugins are in there,
-    // too. 0 if it is off.
+    // Beside compression no more than a slow processor would need. 0 if it is off.
     double EstimateMd5(const TrafficBucket& traffic, const ServerFacts& facts)
     {
-      return facts.IsOn("StoreMD5ForAttachments", true)
-                 ? std::min(GetPrepareWithoutCopies(traffic), traffic.bytes / SLOW_MD5)
-                 : 0;
+      if (!facts.IsOn("StoreMD5ForAttachments", true))
+      {
+        return 0;
+      }
+
+      const double longest = traffic.bytes / SLOW_MD5;
+      const double time = GetPrepareWithoutCopies(traffic);
+      return facts.IsOn("StorageCompression", false) ? std::min(time, longest) : time;
     }
 
 
