@@ -208,8 +208,22 @@ namespace OrthancPerf
       connection.isEncrypted.store(true, RELAXED);
     }
 
+    if (!connection.IsDicom())
+    {
+      const bool isFirst = connection.state == ExchangeState::Request;
+      connection.isServed =
+          connection.isServed && !(isFirst && BeginsWith(data, size, CLIENT_ERROR));
+
+      if (!isFirst || !IsInterimResponse(connection, data, size))
+      {
+        OnResponseBytes(connection, data, size, now);
+      }
+
+      return;
+    }
+
     // A request that its sender does not end has no response: DCMTK breaks the association off
-    if (!connection.isBrokenOff && connection.IsDicom() && !connection.IsOutgoing() &&
+    if (!connection.isBrokenOff && !connection.IsOutgoing() &&
         connection.state == ExchangeState::Request &&
         data[0] == static_cast<std::uint8_t>(PduType::Abort))
     {
@@ -221,16 +235,11 @@ namespace OrthancPerf
     connection.isCommandBegun = isPduBegun && IsCommand(data, size) && !connection.isCommandOpen;
     connection.isCommandOpen = isPduBegun ? IsCommandOpen(data, size) : connection.isCommandOpen;
 
-    connection.isServed = connection.isServed && !(connection.state == ExchangeState::Request &&
-                                                   BeginsWith(data, size, CLIENT_ERROR));
-
     if (connection.IsOutgoing())
     {
       OnRequestBytes(connection, data, size, now);
     }
-    else if (!connection.isBrokenOff &&
-             (connection.IsDicom() || connection.state == ExchangeState::Response ||
-              !IsInterimResponse(connection, data, size)))
+    else if (!connection.isBrokenOff)
     {
       OnResponseBytes(connection, data, size, now);
     }

@@ -22,10 +22,11 @@ namespace OrthancPerf
 
     std::atomic<std::uint32_t>& ChooseCount() noexcept
     {
-      // Stacks of different threads are megabytes apart; thread_local storage of a plugin might be
-      // allocated at its first use. Fibonacci hashing (Knuth, TAOCP 3, 6.4) to 6 bits.
+      // Stacks of different threads are 100 kB apart or more (CivetWeb's); thread_local storage of
+      // a plugin might be allocated at its first use. Fibonacci hashing (Knuth, TAOCP 3, 6.4) to 6
+      // bits.
       const char here = 0;
-      const std::uint64_t page = reinterpret_cast<std::uintptr_t>(&here) >> 20U;
+      const std::uint64_t page = reinterpret_cast<std::uintptr_t>(&here) >> 16U;
       return userCounts[(page * 0x9E3779B97F4A7C15U) >> 58U].users;
     }
 

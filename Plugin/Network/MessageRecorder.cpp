@@ -485,6 +485,14 @@ namespace OrthancPerf
                                         std::size_t size, TimePoint now) noexcept
   {
     connection.message.lastByte = now;
+    work.connection = connection.IsOutgoing() ? nullptr : &connection;
+    work.recorder = id_;
+    work.serial = connection.serial.load(RELAXED);
+
+    if (!connection.IsDicom())
+    {
+      return;
+    }
 
     // Behind a C-CANCEL-RQ, the response to a sub-operation comes still
     if (connection.subOperation.IsInstance() && connection.readFramer.IsBetweenPdus() &&
@@ -499,16 +507,17 @@ namespace OrthancPerf
     {
       FindAssociateRequest(connection, data, size);
     }
-
-    work.connection = connection.IsOutgoing() ? nullptr : &connection;
-    work.recorder = id_;
-    work.serial = connection.serial.load(RELAXED);
   }
 
 
   void MessageRecorder::AddResponseBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
   {
+    if (!connection.IsDicom())
+    {
+      return NoteAnswer(connection, data, size, now);
+    }
+
     const bool isAnswered = connection.GetAnsweredAt().has_value();
 
     if (!connection.IsOutgoing())
@@ -635,9 +644,6 @@ namespace OrthancPerf
 
   void MessageRecorder::FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept
   {
-    const std::optional<TimePoint> answered = connection.GetAnsweredAt();
-    const bool isStore = connection.command.Get() == C_STORE_REQUEST;
-
     if (connection.message.firstByte == TimePoint())
     {
       return;  // there was none
@@ -648,6 +654,9 @@ namespace OrthancPerf
       FinishRead(connection);
       return;
     }
+
+    const std::optional<TimePoint> answered = connection.GetAnsweredAt();
+    const bool isStore = connection.command.Get() == C_STORE_REQUEST;
 
     if (connection.tls == TlsProgress::AssociateRequest)
     {

