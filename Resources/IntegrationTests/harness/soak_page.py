@@ -35,7 +35,7 @@ def list_lines(outcome: Outcome) -> list[tuple[str, str]]:
         ("instances stored", f"{stored:,}, {outcome['transcoded']:,} of them transcoded"),
         ("studies moved out (C-MOVE)", f"{outcome['moves']:,}"),
         ("changes of the tuning", f"{outcome['switches']:,}"),
-        ("visits of strangers", f"{outcome['strangers']:,}"),
+        ("hostile connections", f"{outcome['strangers']:,}"),
         ("file descriptors", f"{descriptors['before']} before, {descriptors['after']} after"),
         ("most memory of Orthanc's", f"{outcome['peak'] / 1e6:.0f} MB"),
         *((f"growth, {name}", _say_growth(growth)) for name, growth in outcome["growth"].items()),
