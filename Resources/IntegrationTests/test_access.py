@@ -28,6 +28,7 @@ DOCUMENT = ROOT / "Resources" / "Documentation" / "install.md"
 METRICS = "/perf/metrics"
 HEALTH = "/perf/health"
 TUNING = "/perf/tuning"
+COMPARE = "/perf/transcoding/compare"
 USERS = {"alice": "a secret", "viewer": "v", "prometheus": "secret"}
 
 
@@ -110,6 +111,7 @@ def test_other_users_are_as_they_were(server: OrthancServer, user: str) -> None:
         assert ask(server, "GET", path, user) == 200
     assert ask(server, "POST", "/tools/find", user) != 403
     assert ask(server, "PUT", TUNING, user) == (200 if user == "alice" else 403)
+    assert ask(server, "POST", COMPARE, user) == (400 if user == "alice" else 403)
 
 
 def test_no_way_around_the_filter_leads_to_the_tuning(server: OrthancServer) -> None:
