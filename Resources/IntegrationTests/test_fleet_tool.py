@@ -28,6 +28,7 @@ from harness.process import WITH_LIMITED_FILES, limit_files
 USERS = {"alice": "a secret", "viewer": "a view", "prometheus": "figures", "jürgen": "ß, €"}
 MANUAL = ROOT / "Resources" / "Packaging" / "debian" / "perf-fleet.1"
 STOCK = '{"DicomSockets": {"Preset": "stock"}}'
+BY_NAME = '{"IngestTranscoding": {"TransferSyntax": "JPEGProcess14SV1"}}'
 
 Fleet = dict[str, OrthancServer]
 
@@ -190,6 +191,9 @@ def test_what_differs_is_found_and_named(fleet: Fleet, pair: Path) -> None:
     assert run(pair, "tuning", "diff", '{"DicomSockets": {"TcpNoDelay": true}}')[0] == 0
     assert run(pair, "tuning", "diff", '{"DicomSockets": {"TcpNoDelay": 1}}')[0] == 1
     assert run(pair, "tuning", "diff", "{}")[0] == 0
+    assert run(pair, "tuning", "diff", BY_NAME)[0] == 1
+    assert run(pair, "tuning", "set", BY_NAME)[0] == 0
+    assert run(pair, "tuning", "diff", BY_NAME)[0] == 0  # servers answer with the UID
     wanted = '{"DicomSockets": {"TcpQuickAck": false}}'
     assert run_json(pair, "tuning", "diff", wanted)[1]["Different"] == differ[1:]
     assert run(pair, "--only", "orthanc-b", "tuning", "diff", wanted)[0] == 0
