@@ -52,7 +52,6 @@ namespace OrthancPerf
     std::optional<Duration> busy;                  // time with data to send (Linux 4.9)
     std::optional<Duration> receiveWindowLimited;  // of it, held back by the peer's window
     std::optional<Duration> sendBufferLimited;     // of it, held back by our own buffer
-    std::optional<std::uint32_t> outOfOrder;       // segments that came too early (Linux 5.4)
     std::optional<std::uint32_t> sendWindow;       // the peer's window, bytes (Linux 5.4)
     std::optional<std::uint32_t> receiveWindow;    // ours, bytes (Linux 6.2)
   };

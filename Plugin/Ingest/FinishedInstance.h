@@ -139,7 +139,6 @@ namespace OrthancPerf
     bool areStallsObserved = false;  // by the probe; without it, no stalls does not mean none
     std::uint32_t stalls = 0;
     Duration stallTime = Duration::zero();
-    StallSum lossStalls;  // of the stalls, those that came with losses of the network
     std::optional<TranscodingRecord> transcoding;  // nothing: none was tried
     std::optional<RemoteRecord> remote;            // nothing: it was not seen
     std::optional<DatabaseRecord> database;        // likewise

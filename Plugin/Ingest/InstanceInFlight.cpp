@@ -65,12 +65,10 @@ namespace OrthancPerf
     }
 
     // The stalls of the message since its previous instance
-    const MessageStalls earlier = isFirst ? MessageStalls() : before.stalls;
+    const StallSum earlier = isFirst ? StallSum() : before.stalls;
     instance.areStallsObserved = true;
-    instance.stalls = from.stalls.all.count - earlier.all.count;
-    instance.stallTime = from.stalls.all.time - earlier.all.time;
-    instance.lossStalls = {from.stalls.withLoss.count - earlier.withLoss.count,
-                           from.stalls.withLoss.time - earlier.withLoss.time};
+    instance.stalls = from.stalls.count - earlier.count;
+    instance.stallTime = from.stalls.time - earlier.time;
   }
 
 

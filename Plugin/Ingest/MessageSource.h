@@ -22,20 +22,13 @@ namespace OrthancPerf
   };
 
 
-  struct MessageStalls
-  {
-    StallSum all;
-    StallSum withLoss;  // of them, those that came with losses of the network
-  };
-
-
   // When a message has come, or gone, so far
   struct MessageTimes
   {
     TimePoint firstByte;
     TimePoint lastByte;
     std::optional<Duration> idle;  // since the response before it; absent for the first one
-    MessageStalls stalls;
+    StallSum stalls;
   };
 
 

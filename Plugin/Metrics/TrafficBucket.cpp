@@ -13,8 +13,7 @@ namespace OrthancPerf
         &TrafficBucket::instances,          &TrafficBucket::bytes,
         &TrafficBucket::largeInstances,     &TrafficBucket::largeBytes,
         &TrafficBucket::ownFailures,        &TrafficBucket::stalls,
-        &TrafficBucket::stallSeconds,       &TrafficBucket::lossStalls,
-        &TrafficBucket::lossStallSeconds,   &TrafficBucket::remoteRoundTrips,
+        &TrafficBucket::stallSeconds,       &TrafficBucket::remoteRoundTrips,
         &TrafficBucket::databaseRoundTrips, &TrafficBucket::latencySeconds,
         &TrafficBucket::queuedSeconds,      &TrafficBucket::pauseSeconds,
         &TrafficBucket::activeSeconds};
@@ -38,8 +37,6 @@ namespace OrthancPerf
     areStallsObserved = areStallsObserved || instance.areStallsObserved;
     stalls += instance.stalls;
     stallSeconds += ToSeconds(instance.stallTime);
-    lossStalls += instance.lossStalls.count;
-    lossStallSeconds += ToSeconds(instance.lossStalls.time);
 
     if (instance.remote)
     {

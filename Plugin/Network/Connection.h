@@ -43,14 +43,6 @@ namespace OrthancPerf
     Response  // bytes of its response have gone by
   };
 
-  // What the kernel counts where the network loses segments of a connection, or lets one overtake
-  // another: of TcpSummary
-  struct LossSigns
-  {
-    std::uint32_t retransmits = 0;  // of what Orthanc sends
-    std::uint32_t outOfOrder = 0;   // of what it receives
-  };
-
   // How far TLS on a DICOM connection is, by the headers of records (RFC 8446 section 5.1): the
   // A-ASSOCIATE-RQ is the first message with application data
   enum class TlsProgress : std::uint8_t
@@ -98,9 +90,6 @@ namespace OrthancPerf
     Duration waited = Duration::zero();    // for the next byte to read, so far
     Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
-    LossSigns lossSigns;             // as this wait began,
-    LossSigns earlierLossSigns;      // and as the one before it did
-    bool isLossSeen = false;         // when it was over: the network has lost what it was for
     std::uint64_t requestBytes = 0;  // of the request under way, so far
     std::uint64_t askAt = NEVER;     // with so many of them, AdmissionQueue is asked
     bool isCounted = false;          // by AdmissionQueue, which was asked
@@ -112,7 +101,7 @@ namespace OrthancPerf
     TlsProgress tls = TlsProgress::Handshake;
     bool isTls13 = false;               // by what Orthanc has answered
     MessageTimes message;               // the one under way, or the latest
-    MessageStalls heldStalls;           // of the response before, for the next message
+    StallSum heldStalls;                // of the response before, for the next message
     CommandFieldReader command;         // of the message
     CommandFieldReader response;        // to it, where Orthanc has asked
     SubOperation subOperation;          // where the peer has asked

@@ -153,7 +153,6 @@ namespace OrthancPerf
     connection.waited = Duration::zero();
     connection.heldBack = Duration::zero();
     connection.heldBackSince.reset();
-    connection.isLossSeen = false;
   }
 
   void ConnectionTracker::OnLetGo(Connection& connection, TimePoint at) noexcept

@@ -4,7 +4,6 @@
 #include "Network/HookContext.h"
 #include "Network/Sockets/SendQueue.h"
 #include "Network/Sockets/SocketTuning.h"
-#include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -67,31 +66,6 @@ namespace OrthancPerf
       return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
     }
 
-    // Whether a stall may be a delayed acknowledgement of this side's or for it (DelayedAckRule,
-    // which judges by time alone otherwise). Only then signs of loss, which explain one as well,
-    // are looked for: a microsecond a wait.
-    bool IsDelayedAckPossible(const ContextUse& use) noexcept
-    {
-      return !use->settings.IsNoDelay() || !use->settings.IsQuickAck();
-    }
-
-    LossSigns ReadLossSigns(int fd) noexcept
-    {
-      const std::optional<TcpSummary> info = ReadTcpInfo(fd);
-      return info ? LossSigns{info->retransmits, info->outOfOrder.value_or(0)} : LossSigns();
-    }
-
-    // After a wait that may be a stall: for a message to begin, while the end of what Orthanc has
-    // written is held back; or for the rest of one. What follows on a lost segment may have come
-    // before the wait for that began: there, the wait before it counts, too.
-    void LookForLoss(Connection& connection) noexcept
-    {
-      const LossSigns now = ReadLossSigns(connection.fd);
-      connection.isLossSeen = ConnectionTracker::IsMessageAwaited(connection)
-                                  ? now.retransmits > connection.lossSigns.retransmits
-                                  : now.outOfOrder > connection.earlierLossSigns.outOfOrder;
-    }
-
     // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
     void ForgetMessage(const ContextUse& use, int fd) noexcept
     {
@@ -151,11 +125,6 @@ namespace OrthancPerf
     if (use->settings.IsQuickAck())
     {
       AcknowledgeNow(fd);
-    }
-
-    if (IsDelayedAckPossible(use) && connection->waited == Duration::zero())
-    {
-      connection->earlierLossSigns = std::exchange(connection->lossSigns, ReadLossSigns(fd));
     }
 
     // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
@@ -231,12 +200,6 @@ namespace OrthancPerf
     if (isOver)
     {
       ConnectionTracker::OnPeerGone(*connection);
-    }
-
-    if (connection->IsDicom() && connection->waited >= ConnectionTracker::STALL &&
-        IsDelayedAckPossible(use))
-    {
-      LookForLoss(*connection);
     }
 
     if (size > 0)

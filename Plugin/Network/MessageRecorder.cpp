@@ -71,13 +71,6 @@ namespace OrthancPerf
     }
 
 
-    void Add(StallSum& sum, Duration waited) noexcept
-    {
-      sum.count++;
-      sum.time += waited;
-    }
-
-
     // The ingest tells what becomes of the message under way
     bool IsClaimed(const Connection& connection) noexcept
     {
@@ -459,7 +452,7 @@ namespace OrthancPerf
     if (SubOperation& sent = connection.subOperation; sent.IsInstance())
     {
       sent.OnAnswer(
-          FindDeparture(connection.fd, sent.GetLastByte(), connection.heldStalls.all.time, now));
+          FindDeparture(connection.fd, sent.GetLastByte(), connection.heldStalls.time, now));
     }
 
     const std::uint64_t serial = connection.serial.load(RELAXED) + 1;
@@ -536,7 +529,7 @@ namespace OrthancPerf
     if (!isAnswered)
     {
       MessageTimes& sent = connection.message;
-      sent.lastByte = FindDeparture(connection.fd, sent.lastByte, sent.stalls.all.time, now);
+      sent.lastByte = FindDeparture(connection.fd, sent.lastByte, sent.stalls.time, now);
     }
 
     connection.response.Feed(data, size);
@@ -588,13 +581,9 @@ namespace OrthancPerf
   void MessageRecorder::AddStall(Connection& connection, Duration waited) noexcept
   {
     const bool isOfMessage = connection.IsOutgoing() || connection.state == ExchangeState::Request;
-    MessageStalls& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
-    Add(stalls.all, waited);
-
-    if (connection.isLossSeen)
-    {
-      Add(stalls.withLoss, waited);
-    }
+    StallSum& stalls = isOfMessage ? connection.message.stalls : connection.heldStalls;
+    stalls.count++;
+    stalls.time += waited;
   }
 
 

@@ -141,9 +141,8 @@ namespace OrthancPerf
       instance.endedAt = event.endedAt;
       instance.finishedAt = ToSystemTime(instance.endedAt);
       instance.areStallsObserved = true;
-      instance.stalls = event.message.stalls.all.count;
-      instance.stallTime = event.message.stalls.all.time;
-      instance.lossStalls = event.message.stalls.withLoss;
+      instance.stalls = event.message.stalls.count;
+      instance.stallTime = event.message.stalls.time;
       Add(instance, Phase::Idle, event.message.idle);
       return instance;
     }

@@ -29,8 +29,6 @@ namespace OrthancPerf
     double stallTime = 0;
     double gap = 10;  // since the instance before, in milliseconds
     std::optional<DatabaseRecord> database = {};
-    std::uint32_t lossStalls = 0;  // of the stalls
-    double lossStallTime = 0;
   };
 
   inline FinishedInstance ToInstance(const Sample& sample)
@@ -40,7 +38,6 @@ namespace OrthancPerf
     instance.size = sample.size;
     instance.stalls = sample.stalls;
     instance.stallTime = ToDuration(Milliseconds(sample.stallTime));
-    instance.lossStalls = {sample.lossStalls, ToDuration(Milliseconds(sample.lossStallTime))};
     instance.database = sample.database;
 
     for (const auto& [phase, time] : sample.phases)

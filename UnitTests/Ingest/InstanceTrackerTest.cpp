@@ -592,16 +592,14 @@ namespace OrthancPerf
   {
     tracker_.OnRequest(At(0), "10.0.0.2");
     BeginMessage(1, 0, 50, false);
-    source_.message->stalls.all.count = 1;
-    source_.message->stalls.all.time = milliseconds(40);
-    source_.message->stalls.withLoss = {1, milliseconds(40)};
+    source_.message->stalls.count = 1;
+    source_.message->stalls.time = milliseconds(40);
     ReceiveAndFilter(51, 'a', Origin::Plugin);
     Store(55, 'a', Origin::Plugin);
 
     source_.message->lastByte = At(120);
-    source_.message->stalls.all.count = 3;
-    source_.message->stalls.all.time = milliseconds(100);
-    source_.message->stalls.withLoss = {2, milliseconds(75)};
+    source_.message->stalls.count = 3;
+    source_.message->stalls.time = milliseconds(100);
     ReceiveAndFilter(121, 'b', Origin::Plugin);
     Store(125, 'b', Origin::Plugin);
     source_.Answer(126, 200);
@@ -611,8 +609,6 @@ namespace OrthancPerf
     EXPECT_EQ(1U, ended[0].stalls);
     EXPECT_EQ(2U, ended[1].stalls);
     EXPECT_EQ(milliseconds(60), ended[1].stallTime);
-    EXPECT_EQ(1U, ended[1].lossStalls.count);
-    EXPECT_EQ(milliseconds(35), ended[1].lossStalls.time);
     EXPECT_EQ(milliseconds(65), ended[1].phases.Get(Phase::Receive));
     EXPECT_FALSE(ended[0].phases.Get(Phase::Respond));
     EXPECT_EQ(milliseconds(1), ended[1].phases.Get(Phase::Respond));
@@ -622,7 +618,7 @@ namespace OrthancPerf
   TEST_F(WithProbe, WhatAPluginStoresBesideAMessageHasNothingOfItsSender)
   {
     Receive();
-    source_.message->stalls.all.count = 3;
+    source_.message->stalls.count = 3;
     ReceiveAndFilter(115, 'b', Origin::Plugin);
     EXPECT_EQ(1, source_.countClaims);
     EXPECT_TRUE(tracker_.IsOfMessage());

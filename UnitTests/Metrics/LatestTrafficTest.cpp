@@ -169,7 +169,6 @@ namespace OrthancPerf
     instance.areStallsObserved = true;
     instance.stalls = 3;
     instance.stallTime = std::chrono::milliseconds(120);
-    instance.lossStalls = {1, std::chrono::milliseconds(40)};
     instance.remote = RemoteRecord{"", 4};
     instance.database =
         DatabaseRecord{"", 12, 30, std::chrono::milliseconds(1), std::chrono::milliseconds(5)};
@@ -183,8 +182,7 @@ namespace OrthancPerf
     for (const auto member :
          {&TrafficBucket::instances, &TrafficBucket::bytes, &TrafficBucket::largeInstances,
           &TrafficBucket::largeBytes, &TrafficBucket::ownFailures, &TrafficBucket::stalls,
-          &TrafficBucket::stallSeconds, &TrafficBucket::lossStalls,
-          &TrafficBucket::lossStallSeconds, &TrafficBucket::remoteRoundTrips,
+          &TrafficBucket::stallSeconds, &TrafficBucket::remoteRoundTrips,
           &TrafficBucket::databaseRoundTrips, &TrafficBucket::latencySeconds,
           &TrafficBucket::queuedSeconds, &TrafficBucket::pauseSeconds,
           &TrafficBucket::activeSeconds})

@@ -126,8 +126,8 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(1519), At(1529));
     Read(connection, "c", 1529);
 
-    EXPECT_EQ(1U, GetMessage().stalls.all.count);
-    EXPECT_EQ(milliseconds(1010), GetMessage().stalls.all.time);
+    EXPECT_EQ(1U, GetMessage().stalls.count);
+    EXPECT_EQ(milliseconds(1010), GetMessage().stalls.time);
   }
 
   TEST_F(ConnectionTrackerTest, CountsTheTimeThatAResponseIsHeldBackAsStall)
@@ -139,12 +139,12 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(2), At(142));  // the response is there after 40 ms
     tracker_.OnLetGo(connection, At(42));
     Read(connection, "b", 142);
-    EXPECT_EQ(1U, GetMessage().stalls.all.count);
-    EXPECT_EQ(milliseconds(40), GetMessage().stalls.all.time);
+    EXPECT_EQ(1U, GetMessage().stalls.count);
+    EXPECT_EQ(milliseconds(40), GetMessage().stalls.time);
     Write(connection, std::string(142, 'x'), 143);
     tracker_.OnWaited(connection, At(143), At(5000));  // the sender's own pause
     Read(connection, "c", 5000);
-    EXPECT_EQ(0U, GetMessage().stalls.all.count);
+    EXPECT_EQ(0U, GetMessage().stalls.count);
   }
 
   TEST_F(ConnectionTrackerTest, TakesAWaitForAResponseForThePeersUnlessTheRequestIsHeldBack)
@@ -162,7 +162,7 @@ namespace OrthancPerf
     Read(connection, std::string("\x02\x00\x00\x00\x00\x00", 6), 65);
     EXPECT_FALSE(ConnectionTracker::IsMessageAwaited(connection));
 
-    EXPECT_EQ(0U, connection.message.stalls.all.count);
+    EXPECT_EQ(0U, connection.message.stalls.count);
     EXPECT_EQ(milliseconds(65), connection.setup);
     EXPECT_EQ("STORESCU", GetOpenAssociations(recorder_, At(66)).at(0).parties.callingTitle);
 
@@ -174,8 +174,8 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(170), At(210));  // inside the response
     Read(connection, "e", 210);
 
-    EXPECT_EQ(2U, connection.message.stalls.all.count);
-    EXPECT_EQ(milliseconds(80), connection.message.stalls.all.time);
+    EXPECT_EQ(2U, connection.message.stalls.count);
+    EXPECT_EQ(milliseconds(80), connection.message.stalls.time);
     Close(connection, 220);
     EXPECT_EQ(milliseconds(3), journal_.associations[0].connect);
   }

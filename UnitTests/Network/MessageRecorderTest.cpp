@@ -231,8 +231,8 @@ namespace OrthancPerf
     EXPECT_EQ(At(412), message->firstByte);
     EXPECT_EQ(At(443), message->lastByte);
     EXPECT_EQ(milliseconds(410), message->idle);
-    EXPECT_EQ(1U, message->stalls.all.count);
-    EXPECT_EQ(milliseconds(30), message->stalls.all.time);
+    EXPECT_EQ(1U, message->stalls.count);
+    EXPECT_EQ(milliseconds(30), message->stalls.time);
   }
 
 
@@ -260,7 +260,7 @@ namespace OrthancPerf
     Read(connection, " HTTP/1.1\r\n", 31);
     tracker_.OnServed(connection, false);
     EXPECT_EQ(At(1), recorder_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
   }
 
 
@@ -275,7 +275,7 @@ namespace OrthancPerf
     Read(connection, " HTTP/1.1\r\n", 41);
     tracker_.OnServed(connection, false);
     EXPECT_EQ(At(11), recorder_.GetCurrentMessage()->firstByte);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
     EXPECT_EQ(milliseconds(8), recorder_.GetCurrentMessage()->idle);
   }
 
@@ -487,13 +487,13 @@ namespace OrthancPerf
     Read(connection, MakeDimseCommand(1), 10);
     tracker_.OnWaited(connection, At(10), At(50));
     Read(connection, "x", 50);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
-    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->stalls.all.time);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
+    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->stalls.time);
 
     Write(connection, MakeStoreResponse(0), 60);
     tracker_.OnWaited(connection, At(60), At(120));
     Read(connection, MakeDimseCommand(1), 120);
-    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->stalls.all.count);
+    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->stalls.count);
   }
 
 
@@ -506,37 +506,9 @@ namespace OrthancPerf
     tracker_.OnWaited(connection, At(20), At(61));
     tracker_.OnLetGo(connection, At(61));
     Read(connection, MakeDimseCommand(1), 61);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.all.count);
-    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stalls.all.time);
+    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.count);
+    EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->stalls.time);
     EXPECT_EQ(milliseconds(41), recorder_.GetCurrentMessage()->idle);
-  }
-
-
-  TEST_F(MessageRecorderTest, StallsWithLossesOfTheNetworkAreCountedByThemselves)
-  {
-    Connection& connection = Accept();
-    Read(connection, MakeDimseCommand(1), 10);
-    tracker_.OnWaited(connection, At(10), At(50));
-    connection.isLossSeen = true;
-    Read(connection, "x", 50);
-    tracker_.OnWaited(connection, At(50), At(80));
-    Read(connection, "x", 80);
-    EXPECT_EQ(2U, recorder_.GetCurrentMessage()->stalls.all.count);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.withLoss.count);
-    EXPECT_EQ(milliseconds(40), recorder_.GetCurrentMessage()->stalls.withLoss.time);
-
-    Write(connection, MakeStoreResponse(0), 90);
-    tracker_.OnHeldBack(connection, At(90));
-    tracker_.OnWaited(connection, At(90), At(121));
-    tracker_.OnLetGo(connection, At(121));
-    connection.isLossSeen = true;
-    Read(connection, MakeDimseCommand(1), 121);
-    EXPECT_EQ(1U, recorder_.GetCurrentMessage()->stalls.withLoss.count);
-    EXPECT_EQ(milliseconds(31), recorder_.GetCurrentMessage()->stalls.withLoss.time);
-
-    Write(connection, MakeStoreResponse(0), 130);
-    Read(connection, MakeDimseCommand(1), 140);
-    EXPECT_EQ(0U, recorder_.GetCurrentMessage()->stalls.withLoss.count);
   }
 
 

@@ -62,8 +62,7 @@ namespace OrthancPerf
     constexpr Signature OTHERS = {0.150, 0.300, "Windows", 0.200};
 
     // Where Orthanc's side is tuned, a pause of the peer's own is likelier than a timer, but for
-    // one that takes just as long as the timer. (Losses are not looked for then. Over a short way
-    // they cost less, or 200 ms and more: TCP_RTO_MIN in include/net/tcp.h.)
+    // one that takes just as long as the timer.
     constexpr Signature LINUX_ALONE = {0.036, 0.055, "Linux", 0.040};
 
 
@@ -88,12 +87,11 @@ namespace OrthancPerf
     }
 
 
-    // Stalls with losses don't count: no acknowledgement would have ended them
     std::optional<Judgement> JudgeDelayedAck(const PeerEvidence& peer, const Evidence& evidence)
     {
       const TrafficBucket& traffic = peer.traffic;
-      const double count = std::max(traffic.stalls - traffic.lossStalls, 0.0);
-      const double seconds = std::max(traffic.stallSeconds - traffic.lossStallSeconds, 0.0);
+      const double count = traffic.stalls;
+      const double seconds = traffic.stallSeconds;
       const double mean = count > 0 ? seconds / count : 0;
       const double total = traffic.GetSecondsWithPauses();
       const bool isTuned = IsRemedied(evidence);

@@ -85,7 +85,6 @@ namespace OrthancPerf
     info.busy = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_busy_time)));
     info.receiveWindowLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_rwnd_limited)));
     info.sendBufferLimited = ToDuration(raw.Get<U64>(offsetof(tcp_info, tcpi_sndbuf_limited)));
-    info.outOfOrder = raw.Get<U32>(offsetof(tcp_info, tcpi_rcv_ooopack));
     info.sendWindow = raw.Get<U32>(offsetof(tcp_info, tcpi_snd_wnd));
 
     if (raw.Get<U32>(RECEIVE_WINDOW + sizeof(U32)))

@@ -98,45 +98,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(DelayedAckRuleTest, WaitsForWhatTheNetworkHasLostAreNoDelayedAcknowledgements)
-  {
-    UseStockSockets();
-    Sample sample = MakeStalled(40);
-    sample.lossStalls = sample.stalls;
-    sample.lossStallTime = sample.stallTime;
-    AddPeer(sample);
-    EXPECT_FALSE(IsFound("delayed-ack"));
-  }
-
-
-  TEST_F(DelayedAckRuleTest, FindsStallsBesideThoseThatLossesExplain)
-  {
-    UseStockSockets();
-    Sample sample = MakeStalled(40 + 210);
-    sample.stalls = 2;
-    sample.lossStalls = 1;
-    sample.lossStallTime = 210;
-    AddPeer(sample);
-    const Finding finding = Judge("delayed-ack");
-    EXPECT_NEAR(0.040, finding.evidence["MeanStall"].asDouble(), 1e-6);
-    EXPECT_NEAR(1, finding.evidence["StallsPerInstance"].asDouble(), 1e-6);
-    EXPECT_NEAR(40.0 / 256, finding.cost.shareOfIngestTime, 1e-6);
-  }
-
-
-  TEST_F(DelayedAckRuleTest, FewWaitsThatNoLossExplainsAreNone)
-  {
-    UseStockSockets();
-    Sample sample = MakeStalled(40);
-    sample.lossStalls = 1;
-    sample.lossStallTime = 40;
-    AddPeer(sample, 200);
-    evidence_.peers[0].traffic.lossStalls *= 0.9;
-    evidence_.peers[0].traffic.lossStallSeconds *= 0.9;
-    EXPECT_FALSE(IsFound("delayed-ack"));
-  }
-
-
   // HAProxy, say
   TEST_F(DelayedAckRuleTest, WhereOurSideIsTunedAWaitOfATimerIsThatOfWhatIsBetween)
   {

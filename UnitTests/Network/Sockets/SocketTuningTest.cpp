@@ -260,12 +260,11 @@ namespace OrthancPerf
     EXPECT_LT(536u, ReadTcpInfo(pair.GetServer())->receiveMss);
   }
 
-  TEST(TcpInfo, TellsOfALostSegmentAtBothEnds)
+  TEST(TcpInfo, TellsTheSenderOfALostSegment)
   {
     TcpPair pair;
     const int server = pair.GetServer();
     SetNoDelay(pair.GetClient());
-    EXPECT_EQ(0u, ReadTcpInfo(server)->outOfOrder.value_or(0));
     EXPECT_EQ(0u, ReadTcpInfo(pair.GetClient())->retransmits);
 
     {
@@ -275,7 +274,6 @@ namespace OrthancPerf
     }
 
     ReceiveAll(server, 1001);
-    EXPECT_EQ(1u, ReadTcpInfo(server)->outOfOrder.value_or(1));
     EXPECT_LE(1u, ReadTcpInfo(pair.GetClient())->retransmits);
   }
 
