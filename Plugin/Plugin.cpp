@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/AdmissionGate.h"
-#include "Network/Messages/ContentLength.h"
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
 #include "Sdk/DicomInstance.h"

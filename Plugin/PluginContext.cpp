@@ -15,6 +15,7 @@
 #include "Tuning/TuningSources.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -83,7 +84,8 @@ namespace OrthancPerf
     evidence_(peerStatistics_, server_.dicomThreads),
     journal_({&totals_, &peerStatistics_, &recentTraffic_, &recentInstances_, &recentRequests_,
               &history_, &evidence_}),
-    tuner_(GetWatchedPlaces(server_), recorder_, DcmtkEnvironment::Read()),
+    probe_(GetWatchedPlaces(server_), recorder_, {},
+           DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
     jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
               { Post(working_, "WatchingJobs", std::move(work)); }),
     tracker_(journal_, recorder_),
@@ -133,12 +135,12 @@ namespace OrthancPerf
     RegisterUploadFilter();
     transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
 
-    if (!tuner_.Refresh())
+    if (!probe_.Refresh())
     {
       WarnOfProbe();
     }
 
-    if (tuner_.IsProbeInstalled())
+    if (probe_.IsInstalled())
     {
       answers_.Install();
     }
@@ -190,7 +192,7 @@ namespace OrthancPerf
   void PluginContext::Stop()
   {
     // First, as Orthanc ends its servers once all messages are over
-    tuner_.GetAdmission().Stop();
+    probe_.GetAdmission().Stop();
     transcoding_.Stop();
     asking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
     checking_.StopRepeating(PATIENCE_WITH_QUESTIONS);
@@ -294,7 +296,7 @@ namespace OrthancPerf
     RegisterHealthResource(router_, health_);
     RegisterStatusResource(router_,
                            StatusSources{versions, startedAt_, state_, tracker_, recentTraffic_,
-                                         tuning_, configuration.allowTuning, tuner_, answers_,
+                                         tuning_, configuration.allowTuning, probe_, answers_,
                                          recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterRequestsResource(router_, recentRequests_);
@@ -316,7 +318,7 @@ namespace OrthancPerf
 
   void PluginContext::InstallProbe()
   {
-    if (!tuner_.InstallProbe())
+    if (!probe_.Install())
     {
       WarnOfProbe();
     }
@@ -325,7 +327,7 @@ namespace OrthancPerf
 
   void PluginContext::WarnOfProbe()
   {
-    Warn("the socket probe cannot be installed: " + tuner_.GetProblem() +
+    Warn("the socket probe cannot be installed: " + probe_.GetProblem() +
          "; DICOM sockets take their options from the listening socket, without TcpQuickAck. The "
          "phases that need the probe are absent");
   }
@@ -349,7 +351,7 @@ namespace OrthancPerf
     figures.peers = peerStatistics_.SummarizeAll();
     figures.transcodings = transcoding_.GetMetrics().GetTotals();
     figures.comparisons = transcoding_.GetComparisonMetrics().GetTotals();
-    figures.budget = tuner_.GetProbe().GetAdmission().GetFigures();
+    figures.budget = probe_.GetAdmission().GetFigures();
     figures.tuning = ToFigures(*tuning_.Get());
     figures.findings = advisor_.CountFindings();
 
@@ -369,11 +371,11 @@ namespace OrthancPerf
           {
             const std::vector<OpenAssociation> open = ListOpenAssociations();
             history_.SetOpenAssociations(open.size());
-            const AdmissionFigures admission = tuner_.GetAdmission().GetFigures();
+            const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
             history_.SetBudget(admission);
-            evidence_.OnMemory(memoryWatch_.Look({admission, tuner_.IsProbeInstalled(),
-                                                  totals_.GetReceived().GetSecondsWithPauses()},
-                                                 Clock::now()));
+            evidence_.OnMemory(memoryWatch_.Look(
+                {admission, probe_.IsInstalled(), totals_.GetReceived().GetSecondsWithPauses()},
+                Clock::now()));
             evidence_.Look(open);
           });
   }
@@ -430,7 +432,7 @@ namespace OrthancPerf
     try
     {
       const Json::Value modalities = orthanc_.GetFromRestApi("/modalities?expand");
-      tuner_.SetOutgoingPorts(ReadEncryptedPorts(modalities));
+      probe_.SetOutgoingPorts(ReadEncryptedPorts(modalities));
       SetDestinations(ReadDestinations(modalities));
     }
     catch (const SdkError&)
@@ -462,7 +464,7 @@ namespace OrthancPerf
     }
 
     isShareUnknown_ = isShareUnknown;
-    tuner_.GetAdmission().Set(limit, settings.ingestWait);
+    probe_.GetAdmission().Set(limit, settings.ingestWait);
     RegisterUploadFilter();
   }
 
@@ -472,7 +474,7 @@ namespace OrthancPerf
   // still at work, such as one that asks a web service.
   void PluginContext::RegisterUploadFilter()
   {
-    if (isStarted_ && tuner_.GetAdmission().IsActive())
+    if (isStarted_ && probe_.GetAdmission().IsActive())
     {
       std::call_once(isUploadFilterRegistered_,
                      [this] {
@@ -485,9 +487,9 @@ namespace OrthancPerf
 
   void PluginContext::TuneSockets(const DicomSockets& sockets)
   {
-    tuner_.SetSettings(sockets);
+    probe_.SetSettings(sockets);
 
-    for (const std::string& problem : tuner_.GetTrial().problems)
+    for (const std::string& problem : probe_.GetTrial().problems)
     {
       orthanc_.LogWarning("DicomSockets." + problem);
     }

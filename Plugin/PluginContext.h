@@ -15,8 +15,8 @@
 #include "Metrics/RecentRequests.h"
 #include "Metrics/RecentTraffic.h"
 #include "Metrics/ServerTotals.h"
-#include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
+#include "Network/Probe.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
@@ -168,7 +168,7 @@ namespace OrthancPerf
     MemoryWatch memoryWatch_;  // housekeeping's
     Journal journal_;
     MessageRecorder recorder_;
-    DicomTuner tuner_;
+    Probe probe_;
     AnswerCompression answers_;
     JobWatch jobWatch_;
     InstanceTracker tracker_;

@@ -57,6 +57,20 @@ namespace OrthancPerf
   };
 
 
+  // What the kernel says of a socket: options that it does not have are absent.
+  struct SocketOptions
+  {
+    std::optional<bool> noDelay;
+    std::optional<std::uint32_t> receiveBuffer;  // bytes, with the kernel's own overhead (doubled)
+    std::optional<std::uint32_t> sendBuffer;
+    std::optional<bool> isReceiveBufferFixed;  // SO_BUF_LOCK: Linux 5.14 and newer
+    std::optional<bool> isSendBufferFixed;
+    std::optional<std::uint32_t> keepAlive;    // seconds; 0: off
+    std::optional<std::uint32_t> userTimeout;  // seconds; 0: the system's
+    std::string congestionControl;
+  };
+
+
   // Who asked for an association, and how, from the A-ASSOCIATE-RQ (DICOM PS3.8 section 9.3.2),
   // made printable. Empty where it is not readable.
   struct AssociationParties
@@ -103,6 +117,7 @@ namespace OrthancPerf
     std::uint64_t bytesSent = 0;
     std::optional<std::uint32_t> unread;  // bytes that have come and wait for Orthanc to read them
     std::optional<TcpSummary> tcp;
+    SocketOptions options;
   };
 
   // All associations that are open now; empty: it is not known. Any thread may call it.

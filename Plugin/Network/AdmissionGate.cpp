@@ -3,9 +3,12 @@
 
 #include "Network/HookContext.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <poll.h>
 #include <sys/socket.h>
+#include <system_error>
 
 namespace OrthancPerf
 {
@@ -116,6 +119,22 @@ namespace OrthancPerf
     }
 
     return answer != Answer::BreakOff;
+  }
+
+
+  std::optional<std::uint64_t> ParseContentLength(std::string_view text) noexcept
+  {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+
+    if (!text.empty() && text.front() == '+')
+    {
+      text.remove_prefix(1);
+    }
+
+    std::uint64_t length = 0;
+    const std::from_chars_result result =
+        std::from_chars(text.data(), text.data() + text.size(), length);
+    return result.ec == std::errc() ? std::optional<std::uint64_t>(length) : std::nullopt;
   }
 
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace OrthancPerf
 {
@@ -16,6 +17,11 @@ namespace OrthancPerf
   // The thread is about to read on. False: the read is to fail with the errno that is set, as
   // Orthanc stops. Otherwise keeps errno. May be cancelled while it waits, as a read may.
   bool MayRead(int fd);
+
+  // The value of this header as CivetWeb and Orthanc read it, with strtoll(3) and
+  // boost::lexical_cast: RFC 9110 section 8.6 has digits only, they take a plus as well. Nothing:
+  // they take none of it.
+  std::optional<std::uint64_t> ParseContentLength(std::string_view text) noexcept;
 
   // Orthanc has let in an HTTP request on the thread that has this connection, and is about to
   // read its body. "length": of the body; nothing: it comes in chunks, each of which may wait.

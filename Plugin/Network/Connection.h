@@ -15,8 +15,10 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace OrthancPerf
@@ -196,5 +198,51 @@ namespace OrthancPerf
       setup = at - openedAt.load(std::memory_order_relaxed);
       associate = at - message.firstByte;
     }
+  };
+
+
+  // The watched connections by file descriptor: an array, so that a hook knows at once whether a
+  // descriptor is watched. Descriptors beyond its end are never watched. Takes no lock; owned by
+  // MessageRecorder. A descriptor is opened and closed by the thread that has it; any thread may
+  // look.
+  class ConnectionTable
+  {
+  public:
+    // A multiple of the 1024 descriptors that a process has by default (getrlimit(2)), in about
+    // 5 MB of memory
+    static constexpr std::size_t CAPACITY = 4096;
+
+    ConnectionTable();
+
+    // Null if the descriptor is not watched
+    Connection* Find(int fd) noexcept
+    {
+      const auto index = static_cast<std::size_t>(fd);  // negative: beyond the end
+      const bool isWatched =
+          index < CAPACITY &&
+          connections_[index].kind.load(std::memory_order_acquire) != ConnectionKind::None;
+      return isWatched ? &connections_[index] : nullptr;
+    }
+
+    // Watches the descriptor from now on; null if it is beyond the end. What was known of the
+    // descriptor before is forgotten.
+    Connection* Open(int fd, ConnectionKind kind, const PeerAddress& peer, TimePoint now) noexcept;
+
+    static void Close(Connection& connection) noexcept
+    {
+      connection.kind.store(ConnectionKind::None, std::memory_order_release);
+    }
+
+    // Forgets all; while no hook uses the table
+    void Clear() noexcept;
+
+    // All places, watched or not, for a look by any thread
+    const Connection& At(std::size_t fd) const noexcept
+    {
+      return connections_[fd];
+    }
+
+  private:
+    const std::unique_ptr<Connection[]> connections_;
   };
 }

@@ -52,9 +52,18 @@ namespace OrthancPerf
   ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
     recorder_(recorder),
     table_(recorder.GetConnections()),
-    places_(std::move(places)),
-    outgoingPorts_(places_.outgoingPorts)
+    places_(std::move(places))
   {
+    SetOutgoingPorts(places_.outgoingPorts);
+  }
+
+  void ConnectionTracker::SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept
+  {
+    for (std::size_t port = 0; port < isOutgoingPort_.size(); port++)
+    {
+      const bool isOne = std::find(ports.begin(), ports.end(), port) != ports.end();
+      isOutgoingPort_[port].store(isOne, RELAXED);
+    }
   }
 
   Connection* ConnectionTracker::OnAccepted(int fd, std::uint16_t localPort,
@@ -107,7 +116,7 @@ namespace OrthancPerf
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
-    const bool isPort = outgoingPorts_.Has(connection.peer.Load().port);
+    const bool isPort = isOutgoingPort_[connection.peer.Load().port].load(RELAXED);
 
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Network/ConnectionTable.h"
 #include "Network/MessageRecorder.h"
-#include "Network/PortSet.h"
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -43,11 +43,9 @@ namespace OrthancPerf
     // The recorder outlives the tracker
     ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places);
 
-    // From now on, these are the destinations that are DICOM where TLS begins. No hook.
-    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports)
-    {
-      outgoingPorts_.Set(ports);
-    }
+    // From now on, these are the destinations that are DICOM where TLS begins. No hook; one thread
+    // at a time. A port that stays is never missing meanwhile.
+    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept;
 
     // Null: not watched
     Connection* Find(int fd) noexcept
@@ -141,6 +139,6 @@ namespace OrthancPerf
     MessageRecorder& recorder_;
     ConnectionTable& table_;  // the recorder's
     const WatchedPlaces places_;
-    PortSet outgoingPorts_;
+    std::array<std::atomic<bool>, 65536> isOutgoingPort_ = {};
   };
 }

@@ -49,12 +49,12 @@ namespace OrthancPerf
     // Sets the options if they have changed since this connection got them
     void Tune(const ContextUse& use, Connection& connection) noexcept
     {
-      const std::uint32_t revision = use->settings.GetRevision();
+      const auto& [sockets, revision] = use.GetSettings();
 
       if (connection.IsDicom() &&
           connection.settingsRevision.exchange(revision, std::memory_order_relaxed) != revision)
       {
-        DicomSockets settings = use->settings.Get();
+        DicomSockets settings = sockets;  // the name of a congestion control needs no memory
         settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
         ApplySocketSettings(connection.fd, settings, &connection.formerCongestionControl);
       }
@@ -122,13 +122,14 @@ namespace OrthancPerf
       return Duration::zero();
     }
 
-    if (use->settings.IsQuickAck())
+    if (use.GetSettings().sockets.tcpQuickAck)
     {
       AcknowledgeNow(fd);
     }
 
     // Without Nagle's algorithm nothing is held back. Looked at once: a peer may rest for hours.
-    return !use->settings.IsNoDelay() && ConnectionTracker::IsMessageAwaited(*connection) &&
+    return !use.GetSettings().sockets.tcpNoDelay &&
+                   ConnectionTracker::IsMessageAwaited(*connection) &&
                    connection->waited == Duration::zero()
                ? ConnectionTracker::STALL
                : Duration::zero();
@@ -371,6 +372,6 @@ namespace OrthancPerf
       connection->isNoDelayAsked = (number != 0);
     }
 
-    return !connection->IsDicom() || !IsOverridden(use->settings.Get(), level, option);
+    return !connection->IsDicom() || !IsOverridden(use.GetSettings().sockets, level, option);
   }
 }

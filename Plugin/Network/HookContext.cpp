@@ -70,11 +70,15 @@ namespace OrthancPerf
   {
     HookContext* mine = &context;
 
-    if (!currentContext.compare_exchange_strong(mine, nullptr))
+    if (currentContext.compare_exchange_strong(mine, nullptr))
     {
-      return;
+      WaitForHooks();
     }
+  }
 
+
+  void WaitForHooks() noexcept
+  {
     for (const UserCount& count : userCounts)
     {
       while (count.users.load() != 0)

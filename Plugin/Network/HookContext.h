@@ -3,7 +3,6 @@
 
 #include "Admission/AdmissionQueue.h"
 #include "Network/ConnectionTracker.h"
-#include "Network/Sockets/SharedDicomSockets.h"
 #include "Redirection/ErrnoKeeper.h"
 
 #include <atomic>
@@ -13,12 +12,19 @@
 
 namespace OrthancPerf
 {
+  // Socket settings. Their revision, which is never zero, says whether a connection has them.
+  struct SocketSettings
+  {
+    DicomSockets sockets;
+    std::uint32_t revision;
+  };
+
   // What the hooks work on while the probe is installed
   struct HookContext
   {
     ConnectionTracker& tracker;
-    const SharedDicomSockets& settings;
     AdmissionQueue& admission;
+    std::atomic<const SocketSettings*> settings;  // may become others: see WaitForHooks()
     const pid_t process = getpid();
   };
 
@@ -30,6 +36,9 @@ namespace OrthancPerf
   // From now on the hooks only call their originals. Returns when no thread uses the context any
   // more, which takes microseconds: threads that wait inside an original don't use it.
   void LeaveContext(HookContext& context);
+
+  // Returns when no thread reads what it got from the context before this call
+  void WaitForHooks() noexcept;
 
   // The context, safe from LeaveContext() for as long as this object lives, which must be short:
   // no original that may wait is called meanwhile. Leaves errno as it was. Any thread, on its
@@ -52,6 +61,11 @@ namespace OrthancPerf
     HookContext* operator->() const noexcept
     {
       return context_;
+    }
+
+    const SocketSettings& GetSettings() const noexcept
+    {
+      return *context_->settings;
     }
 
     explicit operator bool() const noexcept

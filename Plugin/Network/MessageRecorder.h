@@ -6,7 +6,7 @@
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
-#include "Network/ConnectionTable.h"
+#include "Network/Connection.h"
 #include "Network/Destination.h"
 #include "Network/ProbeEvent.h"
 

@@ -2,6 +2,7 @@
 #include "Network/OpenAssociations.h"
 
 #include "Network/ProbeEvent.h"
+#include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
@@ -51,55 +52,38 @@ namespace OrthancPerf
       association.bytesSent = connection.bytesWritten.load(RELAXED);
       association.unread = CountUnread(connection.fd);
       association.tcp = ReadTcpInfo(connection.fd);
+      association.options = ReadSocketOptions(connection.fd);
       return association;
     }
 
-
-    // What is read of each open connection
-    template <typename Open, typename Read>
-    std::vector<Open> ReadAll(const ConnectionTable& table, Read read)
-    {
-      std::vector<Open> all;
-
-      for (std::size_t i = 0; i < table.GetCapacity(); i++)
-      {
-        const Connection& connection = table.At(i);
-        const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
-        const std::uint32_t generation = connection.generation.load(RELAXED);
-
-        if (!IsDicom(kind))
-        {
-          continue;
-        }
-
-        Open open = read(connection);
-
-        // Else its descriptor may be another connection's by now
-        if (connection.kind.load(std::memory_order_acquire) == kind &&
-            connection.generation.load(RELAXED) == generation)
-        {
-          all.push_back(std::move(open));
-        }
-      }
-
-      return all;
-    }
-  }
-
-
-  std::vector<OpenConnection> GetOpenConnections(const MessageRecorder& recorder, TimePoint now)
-  {
-    return ReadAll<OpenConnection>(
-        recorder.GetConnections(),
-        [now](const Connection& connection) {
-          return OpenConnection{Describe(connection, now), ReadSocketOptions(connection.fd)};
-        });
   }
 
 
   std::vector<OpenAssociation> GetOpenAssociations(const MessageRecorder& recorder, TimePoint now)
   {
-    return ReadAll<OpenAssociation>(recorder.GetConnections(), [now](const Connection& connection)
-                                    { return Describe(connection, now); });
+    std::vector<OpenAssociation> all;
+
+    for (std::size_t i = 0; i < ConnectionTable::CAPACITY; i++)
+    {
+      const Connection& connection = recorder.GetConnections().At(i);
+      const ConnectionKind kind = connection.kind.load(std::memory_order_acquire);
+      const std::uint32_t generation = connection.generation.load(RELAXED);
+
+      if (!IsDicom(kind))
+      {
+        continue;
+      }
+
+      OpenAssociation open = Describe(connection, now);
+
+      // Else its descriptor may be another connection's by now
+      if (connection.kind.load(std::memory_order_acquire) == kind &&
+          connection.generation.load(RELAXED) == generation)
+      {
+        all.push_back(std::move(open));
+      }
+    }
+
+    return all;
   }
 }

@@ -7,59 +7,140 @@
 
 namespace OrthancPerf
 {
-  Probe::Probe(WatchedPlaces places, MessageRecorder& recorder, GotPatcher::ModuleFilter filter) :
+  Probe::Probe(const WatchedPlaces& places, MessageRecorder& recorder,
+               GotPatcher::ModuleFilter filter, const DcmtkEnvironment& environment) :
+    environment_(environment),
+    dicomPort_(places.dicomPort),
     connections_(recorder.GetConnections()),
-    tracker_(recorder, std::move(places)),
-    context_{tracker_, settings_, admission_},
+    tracker_(recorder, places),
+    settings_(std::make_unique<SocketSettings>(
+        SocketSettings{GetPresetValues(SocketPreset::Stock).value(), 1})),
+    context_{tracker_, admission_, settings_.get()},
     patcher_(GetWatchedFunctions(), reinterpret_cast<const void*>(&GetWatchedFunctions),
              std::move(filter))
   {
   }
+
 
   Probe::~Probe()
   {
     Remove();
   }
 
+
   bool Probe::Install()
   {
-    if (!isEntered_ && !EnterContext(context_))
+    std::string problem = "another probe is installed in this process";
+
+    if (isInstalled_ || EnterContext(context_))
     {
-      problem_ = "another probe is installed in this process";
-      return false;
+      isInstalled_ = true;
+      patcher_.Refresh();
+      problem = patcher_.GetProblem();
+
+      if (!problem.empty())
+      {
+        Remove();  // a half of it would tell half of what happens
+      }
     }
 
-    isEntered_ = true;
-    patcher_.Refresh();
-    problem_ = patcher_.GetProblem();
-
-    if (!problem_.empty())
-    {
-      Remove();  // a half of it would tell half of what happens
-    }
-
-    return problem_.empty();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    problem_ = problem;
+    return problem.empty();
   }
+
+
+  bool Probe::Refresh()
+  {
+    const bool wasInstalled = isInstalled_;
+
+    if (wasInstalled && Install())
+    {
+      return true;
+    }
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    TuneListeningSocket();
+    return !wasInstalled;
+  }
+
 
   void Probe::Remove()
   {
-    if (isEntered_)
+    if (isInstalled_)
     {
       patcher_.Restore();
       LeaveContext(context_);
       connections_.Clear();  // what is closed from now on is not seen
       admission_.Clear();
-      isEntered_ = false;
+      isInstalled_ = false;
     }
   }
 
-  const std::string& Probe::GetProblem() const
+
+  std::string Probe::GetProblem() const
   {
+    const std::lock_guard<std::mutex> lock(mutex_);
     return problem_;
   }
+
 
   std::vector<RedirectionState> Probe::GetStates() const
   {
     return patcher_.GetStates();
+  }
+
+
+  void Probe::SetSettings(const DicomSockets& settings)
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto former = std::exchange(settings_, std::make_unique<SocketSettings>(SocketSettings{
+                                                     Complete(settings), settings_->revision + 1}));
+    context_.settings = settings_.get();
+    WaitForHooks();  // until none of them reads the former
+
+    if (!isInstalled_)
+    {
+      TuneListeningSocket();
+    }
+
+    trial_ = TrySocketSettings(settings_->sockets);
+  }
+
+
+  SettingsTrial Probe::GetTrial() const
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return trial_;
+  }
+
+
+  void Probe::TuneListeningSocket()
+  {
+    if (const std::optional<int> fd = FindListeningSocket(dicomPort_))
+    {
+      ApplySocketSettings(*fd, settings_->sockets, &formerCongestionControl_);
+    }
+  }
+
+
+  // What is left to DCMTK is what DCMTK does: a connection may have had another setting before
+  DicomSockets Probe::Complete(DicomSockets settings) const
+  {
+    const SocketBuffer buffer = environment_.bufferLength
+                                    ? SocketBuffer::MakeFixed(*environment_.bufferLength)
+                                    : SocketBuffer::MakeAutomatic();
+
+    settings.tcpNoDelay = settings.tcpNoDelay || environment_.noDelay;
+
+    for (SocketBuffer* setting : {&settings.receiveBuffer, &settings.sendBuffer})
+    {
+      if (setting->mode == SocketBuffer::Mode::Default)
+      {
+        *setting = buffer;
+      }
+    }
+
+    return settings;
   }
 }

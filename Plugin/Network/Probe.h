@@ -3,23 +3,27 @@
 
 #include "Network/ConnectionTracker.h"
 #include "Network/HookContext.h"
-#include "Network/Sockets/SharedDicomSockets.h"
+#include "Network/Sockets/SocketTuning.h"
 #include "Redirection/GotPatcher.h"
 
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
   // Watches the connections and stored files of this process, tunes its DICOM sockets, and holds
-  // its senders back while memory is short, from Install() to Remove(). One probe at a time in a
-  // process; owned by the plugin's context, which installs, refreshes and removes it on one thread.
-  // Settings and connections: any thread.
+  // its senders back while memory is short, from Install() to Remove(). Where it is not installed,
+  // it tunes the listening socket, from which accepted sockets inherit. One probe at a time in a
+  // process; owned by the plugin's context. Install, Refresh and Remove: one thread; the rest: any.
   class Probe
   {
   public:
     // The recorder outlives the probe. The filter is for tests: which modules are redirected.
-    Probe(WatchedPlaces places, MessageRecorder& recorder, GotPatcher::ModuleFilter filter = {});
+    Probe(const WatchedPlaces& places, MessageRecorder& recorder,
+          GotPatcher::ModuleFilter filter = {}, const DcmtkEnvironment& environment = {});
 
     // Removes
     ~Probe();
@@ -31,21 +35,32 @@ namespace OrthancPerf
     // May be repeated, to reach modules that were loaded since.
     bool Install();
 
+    // Reaches the modules that were loaded since, and the listening socket, once it is there.
+    // False: the probe was installed, and has failed and been removed; GetProblem() says why.
+    bool Refresh();
+
     void Remove();
 
-    const std::string& GetProblem() const;
+    bool IsInstalled() const noexcept
+    {
+      return isInstalled_;
+    }
+
+    // Why it is not installed
+    std::string GetProblem() const;
 
     // The functions that are watched, and through how many slots; none before Install()
     std::vector<RedirectionState> GetStates() const;
 
-    // In force with the next call on each DICOM connection, also on live ones
-    void SetSettings(const DicomSockets& settings)
-    {
-      settings_.Set(settings);
-    }
+    // In force with the next call on each DICOM connection, also on live ones. What the kernel caps
+    // or refuses is in GetTrial().
+    void SetSettings(const DicomSockets& settings);
+
+    // What the kernel makes of the settings in force
+    SettingsTrial GetTrial() const;
 
     // To these, what begins with TLS is DICOM. One thread at a time.
-    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports)
+    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept
     {
       tracker_.SetOutgoingPorts(ports);
     }
@@ -61,13 +76,22 @@ namespace OrthancPerf
     }
 
   private:
+    DicomSockets Complete(DicomSockets settings) const;
+    void TuneListeningSocket();
+
+    const DcmtkEnvironment environment_;
+    const std::uint16_t dicomPort_;
     ConnectionTable& connections_;  // the recorder's
     ConnectionTracker tracker_;
-    SharedDicomSockets settings_;
-    AdmissionQueue admission_{ConnectionTable::DEFAULT_CAPACITY};
+    AdmissionQueue admission_{ConnectionTable::CAPACITY};
+    std::unique_ptr<const SocketSettings> settings_;  // what the hooks read
     HookContext context_;
     GotPatcher patcher_;
-    std::string problem_;
-    bool isEntered_ = false;
+    std::atomic<bool> isInstalled_ = false;
+
+    mutable std::mutex mutex_;  // protects the settings and what follows
+    std::string problem_ = "it is switched off by \"SocketProbe\" in section \"Perf\"";
+    CongestionControlName formerCongestionControl_ = {};  // of the listening socket
+    SettingsTrial trial_;
   };
 }

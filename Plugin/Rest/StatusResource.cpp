@@ -93,7 +93,7 @@ namespace OrthancPerf
     {
       Json::Value keys = Json::arrayValue;
 
-      if (!sources.tuner.IsProbeInstalled())
+      if (!sources.probe.IsInstalled())
       {
         keys.append("DicomSockets.TcpQuickAck");
       }
@@ -101,7 +101,7 @@ namespace OrthancPerf
       const std::string congestionControl = sources.tuning.Get()->dicomSockets.congestionControl;
 
       if (!congestionControl.empty() &&
-          sources.tuner.GetTrial().inForce.congestionControl != congestionControl)
+          sources.probe.GetTrial().inForce.congestionControl != congestionControl)
       {
         keys.append("DicomSockets.CongestionControl");
       }
@@ -111,8 +111,7 @@ namespace OrthancPerf
         keys.append("IngestTranscoding.TransferSyntax");
       }
 
-      if (!sources.tuner.IsProbeInstalled() &&
-          sources.tuner.GetProbe().GetAdmission().GetFigures().limit != 0)
+      if (!sources.probe.IsInstalled() && sources.probe.GetAdmission().GetFigures().limit != 0)
       {
         keys.append("Memory.IngestBudget");
       }
@@ -130,20 +129,20 @@ namespace OrthancPerf
     }
 
 
-    Json::Value DescribeProbe(const DicomTuner& tuner, const MessageRecorder& recorder)
+    Json::Value DescribeProbe(const Probe& probe, const MessageRecorder& recorder)
     {
       Json::Value json;
-      json["Installed"] = tuner.IsProbeInstalled();
+      json["Installed"] = probe.IsInstalled();
       json["DroppedEvents"] = ToJson(recorder.CountDropped());
       json["RedirectedCalls"] = Json::objectValue;
       json["ForeignHooks"] = Json::objectValue;
 
-      if (!tuner.IsProbeInstalled())
+      if (!probe.IsInstalled())
       {
-        json["Reason"] = tuner.GetProblem();
+        json["Reason"] = probe.GetProblem();
       }
 
-      for (const RedirectionState& function : tuner.GetProbe().GetStates())
+      for (const RedirectionState& function : probe.GetStates())
       {
         json["RedirectedCalls"][function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
 
@@ -200,29 +199,29 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const OpenConnection& connection)
+    Json::Value Describe(const OpenAssociation& open)
     {
       Json::Value json;
-      json["Direction"] = ToKey(ToLabel(connection.association.direction));
-      json["Peer"] = connection.association.peer.name;
-      json["Address"] = connection.association.peer.address;
-      json["Age"] = ToJson(connection.association.age);
-      json["InForce"] = Describe(connection.options);
+      json["Direction"] = ToKey(ToLabel(open.direction));
+      json["Peer"] = open.peer.name;
+      json["Address"] = open.peer.address;
+      json["Age"] = ToJson(open.age);
+      json["InForce"] = Describe(open.options);
       return json;
     }
 
 
     // What the kernel makes of the tuning: on a socket that was made to try it, and on those open
-    Json::Value DescribeSockets(const DicomTuner& tuner, const MessageRecorder& recorder)
+    Json::Value DescribeSockets(const Probe& probe, const MessageRecorder& recorder)
     {
-      const SettingsTrial trial = tuner.GetTrial();
+      const SettingsTrial trial = probe.GetTrial();
 
       Json::Value json;
       json["InForce"] = Describe(trial.inForce);
       json["Problems"] =
           ListJson(trial.problems, [](const std::string& problem) { return problem; });
-      json["Connections"] = ListJson(GetOpenConnections(recorder, Clock::now()),
-                                     [](const OpenConnection& open) { return Describe(open); });
+      json["Connections"] = ListJson(GetOpenAssociations(recorder, Clock::now()),
+                                     [](const OpenAssociation& open) { return Describe(open); });
       return json;
     }
   }
@@ -242,9 +241,9 @@ namespace OrthancPerf
       answer["Tuning"]["Allowed"] = sources.isTuningAllowed;
       answer["Tuning"]["Unsaved"] = sources.tuning.IsUnsaved();
       answer["Ingest"] = DescribeIngest(sources.tracker);
-      answer["Probe"] = DescribeProbe(sources.tuner, sources.recorder);
-      answer["DicomSockets"] = DescribeSockets(sources.tuner, sources.recorder);
-      answer["Memory"] = DescribeMemory(sources.tuner.GetProbe().GetAdmission());
+      answer["Probe"] = DescribeProbe(sources.probe, sources.recorder);
+      answer["DicomSockets"] = DescribeSockets(sources.probe, sources.recorder);
+      answer["Memory"] = DescribeMemory(sources.probe.GetAdmission());
       answer["Transcoding"] = DescribeTranscoding(sources.transcoding);
       answer["Windows"] = ListJson(sources.traffic.Summarize(),
                                    [](const WindowSummary& window) { return Describe(window); });

@@ -4,8 +4,8 @@
 #include "Answers/AnswerCompression.h"
 #include "Ingest/InstanceTracker.h"
 #include "Metrics/RecentTraffic.h"
-#include "Network/DicomTuner.h"
 #include "Network/MessageRecorder.h"
+#include "Network/Probe.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Rest/TranscodingStatus.h"
@@ -34,7 +34,7 @@ namespace OrthancPerf
     const RecentTraffic& traffic;
     const TuningStore& tuning;
     bool isTuningAllowed;  // "AllowTuning"
-    const DicomTuner& tuner;
+    const Probe& probe;
     const AnswerCompression& answers;
     const MessageRecorder& recorder;
     TranscodingSources transcoding;

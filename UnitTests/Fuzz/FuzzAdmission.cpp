@@ -3,7 +3,7 @@
 // least always goes on, and each comes to its end, also while others are never stored.
 #include "Admission/AdmissionQueue.h"
 #include "Fuzz/Require.h"
-#include "Network/Messages/ContentLength.h"
+#include "Network/AdmissionGate.h"
 
 #include <algorithm>
 #include <array>

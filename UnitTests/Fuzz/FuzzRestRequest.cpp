@@ -105,7 +105,7 @@ namespace
     Journal nobody{{}};
     InstanceTracker tracker{nobody, recorder};
     RecentTraffic traffic;
-    DicomTuner tuner{{}, recorder, DcmtkEnvironment()};
+    Probe probe{{}, recorder};
     AnswerCompression answers;
     PluginLock lock;
     PluginState state;
@@ -247,7 +247,7 @@ namespace
                    server.traffic,
                    store,
                    true,
-                   server.tuner,
+                   server.probe,
                    server.answers,
                    server.recorder,
                    {server.engines, server.transcoder, failures, server.lock, [] { return true; },

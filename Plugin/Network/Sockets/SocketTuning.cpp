@@ -3,15 +3,19 @@
 
 #include "Network/Sockets/PeerAddress.h"
 #include "Redirection/ErrnoKeeper.h"
+#include "Redirection/FileDescriptor.h"
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <system_error>
 
 namespace OrthancPerf
 {
@@ -169,6 +173,22 @@ namespace OrthancPerf
       socklen_t size = sizeof(storage);
       return getsockname(fd, address, &size) == 0 ? PeerAddress::From(address, size).port : 0;
     }
+
+    // "; it has reno cubic", or nothing if the kernel does not tell (ip-sysctl.rst)
+    std::string ListCongestionControls()
+    {
+      std::ifstream file("/proc/sys/net/ipv4/tcp_available_congestion_control");
+      std::string names;
+      return std::getline(file, names) ? "; it has " + names : std::string();
+    }
+
+    // As sscanf("%d"), which DCMTK uses: a number at the start, nothing if there is none
+    std::optional<long> ParseNumber(const char* text)
+    {
+      char* end = nullptr;
+      const long number = text == nullptr ? 0 : std::strtol(text, &end, 10);
+      return end == text ? std::nullopt : std::optional<long>(number);
+    }
   }
 
   TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
@@ -237,6 +257,73 @@ namespace OrthancPerf
     }
 
     return level == IPPROTO_TCP && option == TCP_NODELAY && settings.tcpNoDelay;
+  }
+
+  SettingsTrial TrySocketSettings(const DicomSockets& settings)
+  {
+    const FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP));
+
+    if (socket.Get() < 0)
+    {
+      return {{},
+              {"Preset: no socket could be made to try it on: " +
+               std::generic_category().message(errno)}};
+    }
+
+    const TuningResult result = ApplySocketSettings(socket.Get(), settings);
+    SettingsTrial trial;
+    trial.inForce = ReadSocketOptions(socket.Get());
+
+    for (const auto& [key, error] : {std::pair{"TcpNoDelay", result.noDelay},
+                                     {"ReceiveBuffer", result.receiveBuffer},
+                                     {"SendBuffer", result.sendBuffer},
+                                     {"KeepAliveSeconds", result.keepAlive},
+                                     {"UserTimeoutSeconds", result.userTimeout},
+                                     {"CongestionControl", result.congestionControl}})
+    {
+      if (error != 0)
+      {
+        trial.problems.push_back(std::string(key) + ": the kernel refuses it (" +
+                                 std::generic_category().message(error) + ")");
+      }
+    }
+
+    if (result.congestionControl != 0)
+    {
+      trial.problems.back() += ListCongestionControls();
+    }
+
+    // The kernel doubles what it is asked for, and caps it before (socket(7), SO_RCVBUF)
+    const auto checkCap = [&trial](const char* key, const char* limit, const SocketBuffer& setting,
+                                   const std::optional<std::uint32_t>& inForce)
+    {
+      if (setting.mode == SocketBuffer::Mode::Fixed && inForce && *inForce / 2 < setting.bytes)
+      {
+        trial.problems.push_back(std::string(key) + ": " + std::to_string(setting.bytes) +
+                                 " bytes are asked for, " + std::to_string(*inForce / 2) +
+                                 " are in force: the kernel's limit is " + limit);
+      }
+    };
+
+    checkCap("ReceiveBuffer", "net.core.rmem_max", settings.receiveBuffer,
+             trial.inForce.receiveBuffer);
+    checkCap("SendBuffer", "net.core.wmem_max", settings.sendBuffer, trial.inForce.sendBuffer);
+    return trial;
+  }
+
+  DcmtkEnvironment DcmtkEnvironment::Parse(const char* noDelay, const char* bufferLength)
+  {
+    DcmtkEnvironment environment;
+    constexpr std::uint32_t LENGTH_FOR_ZERO = 65536;  // what DCMTK takes TCP_BUFFER_LENGTH=0 for
+    environment.noDelay = ParseNumber(noDelay).value_or(0) != 0;
+
+    if (const std::optional<long> length = ParseNumber(bufferLength))
+    {
+      environment.bufferLength =
+          *length == 0 ? LENGTH_FOR_ZERO : static_cast<std::uint32_t>(*length);
+    }
+
+    return environment;
   }
 
   std::optional<int> FindListeningSocket(std::uint16_t port)

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "Ingest/Association.h"
 #include "Tuning/TuningDocument.h"
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
-  // What the kernel says of a socket: options that it does not have are absent.
-  struct SocketOptions
-  {
-    std::optional<bool> noDelay;
-    std::optional<std::uint32_t> receiveBuffer;  // bytes, with the kernel's own overhead (doubled)
-    std::optional<std::uint32_t> sendBuffer;
-    std::optional<bool> isReceiveBufferFixed;  // SO_BUF_LOCK: Linux 5.14 and newer
-    std::optional<bool> isSendBufferFixed;
-    std::optional<std::uint32_t> keepAlive;    // seconds; 0: off
-    std::optional<std::uint32_t> userTimeout;  // seconds; 0: the system's
-    std::string congestionControl;
-  };
-
   // What was asked of the kernel and not done as asked: the value of errno, 0: done. A buffer
   // that the kernel capped at net.core.rmem_max or wmem_max (socket(7)) is no error: the options
   // in force tell.
@@ -65,6 +54,30 @@ namespace OrthancPerf
   // Whether the application may not set this option any more, because the settings do: a buffer
   // that is not "default", TCP_NODELAY if they switch it on, and every other option of theirs
   bool IsOverridden(const DicomSockets& settings, int level, int option) noexcept;
+
+  // What this machine's kernel makes of socket settings: what is in force then, and one line for
+  // each option that was capped or refused, or that no socket could be made. A value.
+  struct SettingsTrial
+  {
+    SocketOptions inForce;
+    std::vector<std::string> problems;
+  };
+
+  // Finds that out on a socket that is never connected. Any thread.
+  SettingsTrial TrySocketSettings(const DicomSockets& settings);
+
+  // What DCMTK does to its sockets by its two environment variables (file envvars.txt of its
+  // documentation; DUL_... in dul.cc and dulfsm.cc): this is what a DICOM socket goes back to when
+  // the plugin no longer sets an option. A value.
+  struct DcmtkEnvironment
+  {
+    bool noDelay = false;                       // TCP_NODELAY; what DCMTK does of its own accord,
+                                                // as in official builds, its sockets tell
+    std::optional<std::uint32_t> bufferLength;  // TCP_BUFFER_LENGTH; absent: the system's
+
+    // From the values of the two variables, null where one is not set
+    static DcmtkEnvironment Parse(const char* noDelay, const char* bufferLength);
+  };
 
   // The file descriptor of this process's TCP socket that listens on the port; nothing if there
   // is none. For options that accepted sockets inherit, where the probe is not installed. Looks

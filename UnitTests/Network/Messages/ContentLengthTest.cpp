@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/Messages/ContentLength.h"
+#include "Network/AdmissionGate.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/Sockets/DcmtkEnvironment.h"
+#include "Network/Sockets/SocketTuning.h"
 
 #include <gtest/gtest.h>
 

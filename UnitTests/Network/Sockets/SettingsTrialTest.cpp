@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/Sockets/SettingsTrial.h"
+#include "Network/Sockets/SocketTuning.h"
 
 #include "Network/Sockets/StockSockets.h"
 
@@ -47,7 +47,7 @@ namespace OrthancPerf
     settings.receiveBuffer = SocketBuffer::MakeFixed(65536);
     settings.keepAlive = std::chrono::seconds(33);
 
-    const SettingsTrial trial = SettingsTrial::Run(settings);
+    const SettingsTrial trial = TrySocketSettings(settings);
     EXPECT_TRUE(trial.problems.empty());
     EXPECT_EQ(true, trial.inForce.noDelay);
     EXPECT_EQ(131072U, trial.inForce.receiveBuffer);
@@ -68,7 +68,7 @@ namespace OrthancPerf
 
     DicomSockets settings = MakeStock();
     settings.sendBuffer = SocketBuffer::MakeFixed(limit + 1);
-    const SettingsTrial trial = SettingsTrial::Run(settings);
+    const SettingsTrial trial = TrySocketSettings(settings);
 
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ("SendBuffer: " + std::to_string(limit + 1) + " bytes are asked for, " +
@@ -81,7 +81,7 @@ namespace OrthancPerf
   {
     DicomSockets settings = MakeStock();
     settings.congestionControl = "no_such_thing";
-    const SettingsTrial trial = SettingsTrial::Run(settings);
+    const SettingsTrial trial = TrySocketSettings(settings);
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ(0U, trial.problems.front().find("CongestionControl: the kernel refuses it"));
     EXPECT_NE("no_such_thing", trial.inForce.congestionControl);
@@ -96,7 +96,7 @@ namespace OrthancPerf
   TEST(SettingsTrial, WithoutASocketToTryThemOnThatIsTheProblem)
   {
     const NoDescriptors none;
-    const SettingsTrial trial = SettingsTrial::Run(MakeStock());
+    const SettingsTrial trial = TrySocketSettings(MakeStock());
     ASSERT_EQ(1U, trial.problems.size());
     EXPECT_EQ("Preset: no socket could be made to try it on: Too many open files",
               trial.problems.front());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Network/Sockets/SocketTuning.h"
 
-#include "Network/Sockets/SharedDicomSockets.h"
 #include "Network/Sockets/StockSockets.h"
 #include "Network/Sockets/TcpInfo.h"
 #include "Network/TcpPair.h"
@@ -275,72 +274,5 @@ namespace OrthancPerf
 
     ReceiveAll(server, 1001);
     EXPECT_LE(1u, ReadTcpInfo(pair.GetClient())->retransmits);
-  }
-
-  TEST(SharedDicomSockets, GiveBackWhatWasSet)
-  {
-    SharedDicomSockets shared;
-    EXPECT_EQ(MakeStock(), shared.Get());
-    const std::uint32_t revision = shared.GetRevision();
-
-    DicomSockets settings = MakeStock();
-    settings.tcpNoDelay = false;
-    settings.tcpQuickAck = true;
-    settings.receiveBuffer = SocketBuffer::MakeFixed(4294967295U);
-    settings.sendBuffer = SocketBuffer::MakeAutomatic();
-    settings.keepAlive = seconds(0);
-    settings.userTimeout = seconds(86400);
-    settings.congestionControl = "fifteen-letters";
-    shared.Set(settings);
-
-    EXPECT_EQ(settings, shared.Get());
-    EXPECT_TRUE(shared.IsQuickAck());
-    EXPECT_NE(revision, shared.GetRevision());
-
-    settings.congestionControl = "sixteen--letters";
-    EXPECT_THROW(shared.Set(settings), std::invalid_argument);
-  }
-
-  TEST(SharedDicomSockets, AreNeverReadHalfWritten)
-  {
-    SharedDicomSockets shared;
-    DicomSockets a = MakeStock();
-    a.keepAlive = a.userTimeout = seconds(1);
-    a.congestionControl = "aaaaaaaaaaaaaaa";
-    DicomSockets b = MakeStock();
-    b.keepAlive = b.userTimeout = seconds(2);
-    b.congestionControl = "bbbbbbbbbbbbbbb";
-    shared.Set(a);
-
-    std::atomic<bool> stop = false;
-    std::atomic<int> torn = 0;
-    std::vector<std::thread> readers;
-
-    for (int i = 0; i < 4; i++)
-    {
-      readers.emplace_back(
-          [&]
-          {
-            while (!stop)
-            {
-              const DicomSockets settings = shared.Get();
-              torn += (settings == a || settings == b) ? 0 : 1;
-            }
-          });
-    }
-
-    for (int i = 0; i < 20000; i++)
-    {
-      shared.Set(i % 2 == 0 ? b : a);
-    }
-
-    stop = true;
-
-    for (std::thread& reader : readers)
-    {
-      reader.join();
-    }
-
-    EXPECT_EQ(0, torn);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/ConnectionTable.h"
+#include "Network/Connection.h"
 
 namespace OrthancPerf
 {
@@ -8,11 +8,9 @@ namespace OrthancPerf
     constexpr auto RELAXED = std::memory_order_relaxed;
   }
 
-  ConnectionTable::ConnectionTable(std::size_t capacity) :
-    capacity_(capacity),
-    connections_(std::make_unique<Connection[]>(capacity))
+  ConnectionTable::ConnectionTable() : connections_(std::make_unique<Connection[]>(CAPACITY))
   {
-    for (std::size_t i = 0; i < capacity; i++)
+    for (std::size_t i = 0; i < CAPACITY; i++)
     {
       connections_[i].fd = static_cast<int>(i);
     }
@@ -23,7 +21,7 @@ namespace OrthancPerf
   {
     const auto index = static_cast<std::size_t>(fd);
 
-    if (index >= capacity_)
+    if (index >= CAPACITY)
     {
       return nullptr;
     }
@@ -45,14 +43,9 @@ namespace OrthancPerf
     return &connection;
   }
 
-  void ConnectionTable::Close(Connection& connection) noexcept
-  {
-    connection.kind.store(ConnectionKind::None, std::memory_order_release);
-  }
-
   void ConnectionTable::Clear() noexcept
   {
-    for (std::size_t i = 0; i < capacity_; i++)
+    for (std::size_t i = 0; i < CAPACITY; i++)
     {
       Close(connections_[i]);
     }

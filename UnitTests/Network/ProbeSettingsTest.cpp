@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Network/DicomTuner.h"
+#include "Network/Probe.h"
 
 #include "Network/Sockets/SocketTuning.h"
 #include "Network/Sockets/StockSockets.h"
@@ -18,20 +18,20 @@ namespace OrthancPerf
   }
 
 
-  TEST(DicomTuner, WithoutTheProbeAcceptedSocketsInheritTheOptions)
+  TEST(ProbeSettings, WithoutTheProbeAcceptedSocketsInheritTheOptions)
   {
     TcpPair pair;
     WatchedPlaces places;
     places.dicomPort = pair.GetPort();
     MessageRecorder recorder;
-    DicomTuner tuner(places, recorder, DcmtkEnvironment());
-    EXPECT_FALSE(tuner.IsProbeInstalled());
-    EXPECT_FALSE(tuner.GetProblem().empty());
+    Probe probe(places, recorder);
+    EXPECT_FALSE(probe.IsInstalled());
+    EXPECT_FALSE(probe.GetProblem().empty());
 
     DicomSockets settings = MakeStock();
     settings.tcpNoDelay = true;
     settings.keepAlive = std::chrono::seconds(44);
-    tuner.SetSettings(settings);
+    probe.SetSettings(settings);
 
     // The pair's own connection is older than the settings
     const ConnectedSocket client(pair.GetPort());
@@ -44,17 +44,17 @@ namespace OrthancPerf
   }
 
 
-  TEST(DicomTuner, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
+  TEST(ProbeSettings, WhatIsLeftToDcmtkIsWhatItsEnvironmentSays)
   {
     MessageRecorder recorder;
-    DicomTuner tuner({}, recorder, DcmtkEnvironment::Parse("1", "32768"));
-    tuner.SetSettings(MakeStock());
+    Probe probe({}, recorder, {}, DcmtkEnvironment::Parse("1", "32768"));
+    probe.SetSettings(MakeStock());
 
-    const SettingsTrial trial = tuner.GetTrial();
+    const SettingsTrial trial = probe.GetTrial();
     EXPECT_EQ(true, trial.inForce.noDelay);
     EXPECT_EQ(65536U, trial.inForce.receiveBuffer);
 
-    DicomTuner other({}, recorder, DcmtkEnvironment());
+    Probe other({}, recorder);
     other.SetSettings(MakeStock());
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
