@@ -16,7 +16,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import clients, wire
 from harness.images import Image
 from harness.load import meanwhile
-from harness.orthanc import OrthancServer, read_access
+from harness.orthanc import OrthancServer, find_free_port, read_access
 from harness.process import WITH_LIMITED_FILES, limit_files
 from harness.proxy import serve_below
 from harness.tuning import tune_sockets
@@ -123,6 +123,20 @@ def test_names_that_are_html_or_nonsense(orthanc: OrthancServer, images: list[Im
         clients.store(orthanc, images[:2], title=title)
     send_nonsense(orthanc)
     look(orthanc.url, "hostile", PERF_TITLES=json.dumps(HOSTILE_TITLES))
+
+
+def test_what_is_read_and_what_cannot_be_sent(
+    start_orthanc: StartOrthanc, images: list[Image]
+) -> None:
+    nobody = {"AET": "NOBODY", "Host": "127.0.0.1", "Port": find_free_port()}
+    orthanc = start_orthanc(options={"DicomModalities": {"nobody": nobody}})
+    clients.upload(orthanc, [image.read_bytes() for image in images[:3]])
+    for product, path in [("viewer", "frames/0/raw"), ("backup", "file")]:
+        for instance in orthanc.get_json("/instances"):
+            agent = {"User-Agent": product, "Connection": "close"}  # or the last would not be told
+            assert orthanc.get(f"/instances/{instance}/{path}", headers=agent).ok
+    assert not orthanc.request("POST", "/modalities/nobody/echo", json={}).ok
+    look(orthanc.url, "served")
 
 
 def test_many_peers(orthanc: OrthancServer, images: list[Image]) -> None:

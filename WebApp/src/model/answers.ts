@@ -150,6 +150,9 @@ export interface Tcp {
   Retransmits: number;
 }
 
+// Why an association was never established
+export type FailedCall = 'Rejected' | 'Incomplete' | 'Refused' | 'Timeout' | 'Unreachable' | 'Unresolved' | 'Tls';
+
 export interface PeerTraffic {
   Instances: number;
   Bytes: number;
@@ -161,7 +164,7 @@ export interface PeerTraffic {
   StallTime?: number;
   RemoteRoundTrips?: number;
   DatabaseRoundTrips?: number;
-  Associations?: { Open?: number };
+  Associations?: { Open?: number; LatestRejection?: string } & Partial<Record<FailedCall, number>>;
   ImplementationVersion?: string;
   MaximumPduLength?: number;
   Tcp?: Tcp;
@@ -184,8 +187,21 @@ export interface ReadSums {
   PhaseTimes: Partial<Record<PartName, number>>;
 }
 
+export interface ReadRequest {
+  Class: string;
+  Status?: number;
+  Address: string;
+  Product?: string;
+  Size: number;
+  FinishedAt: string;
+  Duration: number;
+  Phases: Partial<Record<PartName, number>>;
+}
+
 export interface Served {
   Classes: Record<string, ReadSums>; // by class of route
+  Latest: ReadRequest[];
+  Slowest: ReadRequest[]; // of the last hour
 }
 
 export interface DicomSockets {

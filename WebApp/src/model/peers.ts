@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Peers as rows of a table: one for each direction.
-import type { Direction, Peer, PeerTraffic } from './answers';
+import type { Direction, FailedCall, Peer, PeerTraffic } from './answers';
 import { getPause, splitPhases, sumParts, type PhasePart } from './phases';
 import { nameToolkit } from './toolkits';
 
@@ -20,13 +20,23 @@ export interface PeerRow {
   open: number | undefined;
   stalls: number | undefined;
   stallShare: number;
-  failed: number;
-  time: number; // of an instance on average, stalls included
-  pause: number; // before it, on average, without the stalls in it
+  failed: number; // instances and calls
+  failures: string; // why
+  rejection: string | undefined; // the reason of the latest
+  time: number | undefined; // of an instance on average, stalls included
+  pause: number | undefined; // before it, on average, without the stalls in it
   parts: PhasePart[]; // of an instance on average
 }
 
 export type PeerOrder = 'busy' | 'name' | 'instances' | 'rate' | 'time' | 'pause' | 'stallShare' | 'failed' | 'roundTrip';
+
+const FAILED_CALLS: readonly FailedCall[] = ['Rejected', 'Incomplete', 'Refused', 'Timeout', 'Unreachable', 'Unresolved', 'Tls'];
+
+// The failures of instances, and of associations that were never established
+function listFailures({ Outcomes, Associations = {} }: PeerTraffic): { count: number; reason: string }[] {
+  const calls = FAILED_CALLS.map((key) => ({ count: Associations[key] ?? 0, reason: key.toLowerCase() }));
+  return [{ count: Outcomes.Failed, reason: 'instances' }, ...calls].filter(({ count }) => count > 0);
+}
 
 function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow {
   const tcp = traffic.Tcp;
@@ -39,10 +49,11 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
   const parts = splitPhases(traffic.PhaseTimes, direction, stallTime).map((part) => ({
     ...part, time: part.time / Math.max(instances, 1),
   }));
+  const failures = listFailures(traffic);
   return {
     key: `${direction} ${peer.Name}`,
     name: peer.Name,
-    address: peer.Address === peer.Name ? '' : peer.Address,
+    address: peer.Address === peer.Name || peer.Address === '::' ? '' : peer.Address,
     direction,
     toolkit: nameToolkit(traffic.ImplementationVersion ?? '–'),
     instances,
@@ -55,9 +66,11 @@ function toRow(peer: Peer, direction: Direction, traffic: PeerTraffic): PeerRow 
     open: traffic.Associations?.Open,
     stalls: traffic.Stalls,
     stallShare: inAll > 0 ? stallTime / inAll : 0,
-    failed: traffic.Outcomes.Failed,
-    time: sumParts(parts),
-    pause: (getPause(traffic.PhaseTimes, stallTime) ?? 0) / Math.max(instances, 1),
+    failed: failures.reduce((sum, { count }) => sum + count, 0),
+    failures: failures.map(({ count, reason }) => (failures.length > 1 ? `${count} ${reason}` : reason)).join(', '),
+    rejection: traffic.Associations?.LatestRejection,
+    time: instances > 0 ? sumParts(parts) : undefined,
+    pause: instances > 0 ? (getPause(traffic.PhaseTimes, stallTime) ?? 0) / instances : undefined,
     parts,
   };
 }

@@ -10,6 +10,7 @@ import { hasten, startPolling, type Task } from './poller';
 import { state, view } from './state';
 
 const SHOWN_INSTANCES = 20;
+const SHOWN_REQUESTS = 10;
 const KEPT_SECONDS = 3600;
 const KEPT_MINUTES = 86400;
 
@@ -42,9 +43,15 @@ async function askPeers(): Promise<void> {
   PEERS.period = state.peers.length > MANY_PEERS ? 15 : 4;
 }
 
-// The sums alone
 async function askServed(): Promise<void> {
-  state.served = await perf.get<Served>('requests?limit=0');
+  const filter = new URLSearchParams({ limit: String(SHOWN_REQUESTS) });
+  if (view.requestClass !== '') {
+    filter.set('class', view.requestClass);
+  }
+  if (view.requestClient !== '') {
+    filter.set('client', view.requestClient);
+  }
+  state.served = await perf.get<Served>(`requests?${filter.toString()}`);
 }
 
 async function askTuning(): Promise<void> {
@@ -105,6 +112,7 @@ async function askMinutes(): Promise<void> {
 
 const INSTANCES: Task = { period: 2, run: askInstances };
 const MINUTES: Task = { period: 2, run: askMinutes };
+const SERVED: Task = { period: 4, run: askServed };
 
 const TASKS: Task[] = [
   { period: 2, run: askStatus, isVital: true },
@@ -113,7 +121,7 @@ const TASKS: Task[] = [
   { period: 2, run: askSeconds },
   INSTANCES,
   PEERS,
-  { period: 4, run: askServed },
+  SERVED,
   { period: 5, run: askHealth }, // before the findings: without any, all is well
   { period: 4, run: askAdvice },
   MINUTES,
@@ -123,5 +131,6 @@ export function startObserving(): void {
   startPolling(TASKS);
   // What the reader has just chosen is to be there at once
   watch(() => [view.direction, view.peer, view.onlyFailed], () => hasten(INSTANCES));
+  watch(() => [view.requestClass, view.requestClient], () => hasten(SERVED));
   watch(() => view.range, () => hasten(MINUTES));
 }

@@ -84,6 +84,9 @@ export const view = reactive({
   open: [] as string[], // parts that can be folded, and are not
   peer: '', // the only one whose instances are shown; empty: all
   onlyFailed: false, // of the latest instances
+  requests: 'Latest' as 'Latest' | 'Slowest', // of those that read
+  requestClass: '', // the only one whose requests are shown; empty: all
+  requestClient: '', // likewise
   targets: ['1.2.840.10008.1.2.4.70'] as string[],
   resource: '',
 });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { expect, test } from 'vitest';
-import { listServed } from '../../src/model/served';
+import type { ReadRequest } from '../../src/model/answers';
+import { listRequests, listServed } from '../../src/model/served';
 
 const FRAMES = {
   Requests: 10,
@@ -23,4 +24,20 @@ test('the class that takes the most time comes first, with its mean request', ()
 test('nothing served, and nothing known, are no rows', () => {
   expect(listServed({ Classes: {} })).toEqual([]);
   expect(listServed(undefined)).toEqual([]);
+});
+
+test('requests are listed with the time of each phase, the latest first, the slowest as they come', () => {
+  const make = (second: number, more = {}): ReadRequest => ({
+    Class: 'file', Address: '10.0.0.7', Size: 100, FinishedAt: `20261121T1135${second}.000000`, Duration: 0.3,
+    Phases: { Idle: 5, Work: 0.1, Send: 0.2 }, ...more,
+  });
+  const requests = [make(10), make(12, { Product: 'curl', Status: 500 })];
+  const served = { Classes: {}, Latest: requests, Slowest: requests };
+  const rows = listRequests(served, 'Latest');
+  expect(rows.map(({ client, address, status }) => [client, address, status])).toEqual([
+    ['curl', '10.0.0.7', 500], ['10.0.0.7', '', undefined],
+  ]);
+  expect(rows[0]?.parts.map(({ info, time }) => [info.name, time])).toEqual([['Work', 0.1], ['Send', 0.2]]);
+  expect(listRequests(served, 'Slowest').map(({ client }) => client)).toEqual(['10.0.0.7', 'curl']);
+  expect(listRequests(undefined, 'Latest')).toEqual([]);
 });
