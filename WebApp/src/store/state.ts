@@ -51,7 +51,7 @@ export const state = shallowReactive({
   refusal: '', // of what is only a part of the page; empty: there is none
 
   status: undefined as Status | undefined,
-  instances: { Receive: [], Send: [] } as Readonly<Record<Direction, readonly Instance[]>>,
+  instances: {} as Readonly<Partial<Record<Direction, readonly Instance[]>>>,
   peers: [] as readonly Peer[],
   served: undefined as Served | undefined,
   tuning: undefined as Tuning | undefined,
