@@ -1,126 +1,45 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/DataSetEditor.h"
 
+#include "Dicom/CodecError.h"
 #include "Dicom/ElementWriter.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    bool IsFileMeta(DicomTag tag)
-    {
-      return tag >> 16 == 0x0002;
-    }
-
-    bool IsGroupLength(DicomTag tag)
-    {
-      return (tag & 0xffff) == 0;
-    }
-
-    DicomTag GetGroupLength(DicomTag tag)
-    {
-      return tag & 0xffff0000;
-    }
-
-    void Check(const ReceivedFile& file)
-    {
-      if (!file.hasPrefix)
-      {
-        throw DataSetError("This is no DICOM file: its prefix is missing");
-      }
-
-      switch (file.dataSet.result)
-      {
-        case ReadResult::Complete:
-          break;
-
-        case ReadResult::Truncated:
-          throw DataSetError("The file ends inside an element");
-
-        case ReadResult::TooLong:
-          throw DataSetError("The file has more elements or deeper sequences than are looked at");
-
-        default:
-          throw DataSetError("The file is not well-formed");
-      }
-
-      if (file.image.isDeflated || file.image.transferSyntax.empty() || !file.encoding.isExplicit ||
-          file.encoding.isBigEndian)
-      {
-        throw DataSetError("The data set is not in Explicit VR Little Endian");
-      }
-    }
-
-    // Whether there was one
-    template <typename Elements, typename Predicate>
-    bool RemoveIf(Elements& elements, Predicate predicate)
-    {
-      const std::size_t size = elements.size();
-      elements.erase(std::remove_if(elements.begin(), elements.end(), predicate), elements.end());
-      return elements.size() < size;
-    }
-
     auto HasTag(DicomTag tag)
     {
-      return [tag](const DataSetEditor::Element& element)
+      return [tag](const DataElement& element)
       {
         return element.tag == tag;
       };
-    }
-
-    std::size_t SumUp(const std::vector<DataSetEditor::Element>& elements)
-    {
-      return std::accumulate(elements.begin(), elements.end(), std::size_t(0),
-                             [](std::size_t sum, const DataSetEditor::Element& element)
-                             { return sum + element.bytes.size(); });
     }
   }
 
 
   DataSetEditor::DataSetEditor(const ReceivedFile& file) :
     preamble_(file.bytes.substr(0, FILE_PREFIX_LENGTH)),
-    fileMeta_(file.fileMeta.elements),
-    dataSet_(file.dataSet.elements)
+    elements_(file.fileMeta.elements)
   {
-    Check(file);
-    RemoveIf(fileMeta_, [](const Element& element) { return IsGroupLength(element.tag); });
+    if (!file.hasPrefix || !file.IsComplete() || file.image.transferSyntax.empty() ||
+        !file.encoding.isExplicit || file.encoding.isBigEndian)
+    {
+      throw CodecError("The file is not well-formed, or not in Explicit VR Little Endian");
+    }
+
+    Remove(TAG_FILE_META_LENGTH);
+    elements_.insert(elements_.end(), file.dataSet.elements.begin(), file.dataSet.elements.end());
   }
 
 
-  DataSetEditor::DataSetEditor(const void* data, std::size_t size) :
-    DataSetEditor(ReceivedFile(data, size))
+  const DataElement* DataSetEditor::Find(DicomTag tag) const noexcept
   {
-  }
-
-
-  const DataSetEditor::Elements& DataSetEditor::GetGroup(DicomTag tag) const noexcept
-  {
-    return IsFileMeta(tag) ? fileMeta_ : dataSet_;
-  }
-
-
-  DataSetEditor::Elements& DataSetEditor::GetGroup(DicomTag tag) noexcept
-  {
-    return IsFileMeta(tag) ? fileMeta_ : dataSet_;
-  }
-
-
-  const DataSetEditor::Element* DataSetEditor::Find(DicomTag tag) const noexcept
-  {
-    const Elements& elements = GetGroup(tag);
-    const auto found = std::find_if(elements.begin(), elements.end(), HasTag(tag));
-    return found == elements.end() ? nullptr : &*found;
-  }
-
-
-  std::string_view DataSetEditor::GetText(DicomTag tag) const noexcept
-  {
-    const Element* const element = Find(tag);
-    return element == nullptr ? std::string_view() : element->GetText();
+    const auto found = std::find_if(elements_.begin(), elements_.end(), HasTag(tag));
+    return found == elements_.end() ? nullptr : &*found;
   }
 
 
@@ -141,71 +60,59 @@ namespace OrthancPerf
 
   void DataSetEditor::Replace(DicomTag tag, std::string bytes, std::size_t valueOffset)
   {
-    if (tag == TAG_FILE_META_LENGTH)
-    {
-      throw std::invalid_argument("The length of the File Meta Information is computed");
-    }
-
     added_.push_back(std::move(bytes));
-    const Element element = {tag, {}, static_cast<std::uint32_t>(valueOffset), added_.back()};
-    Elements& elements = GetGroup(tag);
-    const auto found = std::find_if(elements.begin(), elements.end(), HasTag(tag));
+    const DataElement element = {tag, {}, static_cast<std::uint32_t>(valueOffset), added_.back()};
+    auto place = std::find_if(elements_.begin(), elements_.end(), HasTag(tag));
 
-    if (found == elements.end())
+    if (place == elements_.end())
     {
-      const auto next = std::find_if(elements.begin(), elements.end(),
-                                     [tag](const Element& other) { return other.tag > tag; });
-      elements.insert(next, element);
-    }
-    else
-    {
-      *found = element;
-      elements.erase(std::remove_if(found + 1, elements.end(), HasTag(tag)), elements.end());
+      const auto next = std::find_if(elements_.begin(), elements_.end(),
+                                     [tag](const DataElement& other) { return other.tag > tag; });
+      place = elements_.insert(next, element);
     }
 
-    RemoveIf(elements, HasTag(GetGroupLength(tag)));
-    isChanged_ = true;
+    *place = element;
+    elements_.erase(std::remove_if(place + 1, elements_.end(), HasTag(tag)), elements_.end());
+    Remove(tag & 0xffff0000);
   }
 
 
   void DataSetEditor::Remove(DicomTag tag)
   {
-    isChanged_ |= RemoveIf(GetGroup(tag), HasTag(tag));
-    isChanged_ |= RemoveIf(GetGroup(tag), HasTag(GetGroupLength(tag)));
-  }
-
-
-  void DataSetEditor::RemoveGroupLengths()
-  {
-    isChanged_ |=
-        RemoveIf(dataSet_, [](const Element& element) { return IsGroupLength(element.tag); });
+    for (const DicomTag removed : {tag, tag & 0xffff0000})
+    {
+      elements_.erase(std::remove_if(elements_.begin(), elements_.end(), HasTag(removed)),
+                      elements_.end());
+    }
   }
 
 
   std::string DataSetEditor::Write() const
   {
-    const std::size_t metaLength = SumUp(fileMeta_);
+    std::size_t metaLength = 0;
+    std::size_t length = 0;
+
+    for (const DataElement& element : elements_)
+    {
+      const bool isFileMeta = element.tag >> 16 == 0x0002 && metaLength == length;
+      length += element.bytes.size();
+      metaLength = isFileMeta ? length : metaLength;
+    }
+
     std::string lengthValue;
     AppendInteger(lengthValue, metaLength, 4);
 
     std::string file;
-    file.reserve(preamble_.size() + 12 + metaLength + SumUp(dataSet_));
+    file.reserve(preamble_.size() + 12 + length);
     file.append(preamble_);
     AppendElement(file, TAG_FILE_META_LENGTH, "UL", lengthValue);
 
-    for (const Elements* const elements : {&fileMeta_, &dataSet_})
+    for (const DataElement& element : elements_)
     {
-      for (const Element& element : *elements)
-      {
-        file.append(element.bytes);
-      }
+      file.append(element.bytes);
     }
 
-    if (isChanged_)
-    {
-      ClearTiffPreamble(file);
-    }
-
+    ClearTiffPreamble(file);
     return file;
   }
 }

@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Dicom/ElementWriter.h"
 
-#include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // DICOM PS3.5 section 6.2: spaces after text, a zero after all else
-    char GetPadding(const ValueRepresentation& representation)
-    {
-      return representation.kind == ValueKind::Text ? ' ' : '\0';
-    }
-
-    ValueRepresentation Parse(std::string_view representation)
-    {
-      if (representation.size() != 2)
-      {
-        throw std::invalid_argument("A value representation has two letters");
-      }
-
-      return GetValueRepresentation(representation[0], representation[1]);
-    }
+    constexpr std::size_t LENGTH_SIZE = 4;
 
     void AppendTag(std::string& target, DicomTag tag)
     {
@@ -30,21 +16,12 @@ namespace OrthancPerf
       AppendInteger(target, tag & 0xffff, 2);
     }
 
-    void AppendItemHeader(std::string& target, DicomTag tag, std::size_t length)
+    void CheckLength(std::size_t length, std::size_t limit)
     {
-      if (length >= UNDEFINED_LENGTH)
+      if (length >= limit)
       {
-        throw std::length_error("An item is too long");
+        throw std::length_error("A value is too long for its value representation");
       }
-
-      AppendTag(target, tag);
-      AppendInteger(target, length, 4);
-    }
-
-    void AppendPadded(std::string& target, std::string_view content, char padding)
-    {
-      target.append(content);
-      target.append(content.size() % 2, padding);
     }
   }
 
@@ -61,30 +38,23 @@ namespace OrthancPerf
   void AppendElement(std::string& target, DicomTag tag, std::string_view representation,
                      std::string_view value)
   {
-    const ValueRepresentation parsed = Parse(representation);
+    const ValueRepresentation parsed = GetValueRepresentation(representation[0], representation[1]);
     const std::size_t length = value.size() + value.size() % 2;
-
-    if (length >= UNDEFINED_LENGTH ||
-        (!parsed.hasLongLength && length > std::numeric_limits<std::uint16_t>::max()))
-    {
-      throw std::length_error("A value is too long for its value representation");
-    }
+    CheckLength(length, parsed.hasLongLength ? UNDEFINED_LENGTH : 0x10000);
 
     AppendTag(target, tag);
     target.append(representation);
     AppendInteger(target, 0, parsed.hasLongLength ? 2 : 0);
     AppendInteger(target, length, parsed.hasLongLength ? 4 : 2);
-    AppendPadded(target, value, GetPadding(parsed));
+    target.append(value);
+
+    // DICOM PS3.5 section 6.2: spaces after text, a zero after all else
+    target.append(value.size() % 2, parsed.kind == ValueKind::Text ? ' ' : '\0');
   }
 
 
   void AppendUndefinedLength(std::string& target, DicomTag tag, std::string_view representation)
   {
-    if (!Parse(representation).hasLongLength)
-    {
-      throw std::invalid_argument("This value representation has no undefined length");
-    }
-
     AppendTag(target, tag);
     target.append(representation);
     AppendInteger(target, 0, 2);
@@ -94,13 +64,66 @@ namespace OrthancPerf
 
   void AppendItem(std::string& target, std::string_view content)
   {
-    AppendItemHeader(target, TAG_ITEM, content.size() + content.size() % 2);
-    AppendPadded(target, content, '\0');
+    const std::size_t length = content.size() + content.size() % 2;
+    CheckLength(length, UNDEFINED_LENGTH);
+    AppendTag(target, TAG_ITEM);
+    AppendInteger(target, length, LENGTH_SIZE);
+    target.append(content);
+    target.append(content.size() % 2, '\0');
   }
 
 
   void AppendSequenceDelimitation(std::string& target)
   {
-    AppendItemHeader(target, TAG_SEQUENCE_DELIMITATION, 0);
+    AppendTag(target, TAG_SEQUENCE_DELIMITATION);
+    AppendInteger(target, 0, LENGTH_SIZE);
+  }
+
+
+  EncapsulatedPixels::EncapsulatedPixels(std::size_t frames)
+  {
+    const std::size_t table = frames > 1 ? LENGTH_SIZE * frames : 0;
+    AppendUndefinedLength(element_, TAG_PIXEL_DATA, "OB");
+    AppendItem(element_, std::string(table, '\0'));
+    firstItem_ = element_.size();
+    nextOffset_ = firstItem_ - table;
+  }
+
+
+  std::string& EncapsulatedPixels::BeginFrame()
+  {
+    if (nextOffset_ < firstItem_)
+    {
+      SetInteger(nextOffset_, element_.size() - firstItem_);
+      nextOffset_ += LENGTH_SIZE;
+    }
+
+    AppendItem(element_, "");
+    content_ = element_.size();
+    return element_;
+  }
+
+
+  void EncapsulatedPixels::EndFrame()
+  {
+    // Fragments have an even length; decoders stop at the end of the image before the zero
+    element_.append((element_.size() - content_) % 2, '\0');
+    SetInteger(content_ - LENGTH_SIZE, element_.size() - content_);
+  }
+
+
+  std::string EncapsulatedPixels::Finish()
+  {
+    AppendSequenceDelimitation(element_);
+    return std::move(element_);
+  }
+
+
+  void EncapsulatedPixels::SetInteger(std::size_t position, std::size_t value)
+  {
+    CheckLength(value, UNDEFINED_LENGTH);
+    std::string bytes;
+    AppendInteger(bytes, value, LENGTH_SIZE);
+    element_.replace(position, LENGTH_SIZE, bytes);
   }
 }

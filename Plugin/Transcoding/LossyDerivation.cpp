@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/LossyDerivation.h"
 
+#include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
 
@@ -56,7 +57,7 @@ namespace OrthancPerf
         }
       }
 
-      throw DataSetError("not a lossy transfer syntax");
+      throw CodecError("not a lossy transfer syntax");
     }
 
 
@@ -144,7 +145,7 @@ namespace OrthancPerf
     {
       constexpr std::size_t HEADER = 12;    // tag, VR, two zeros, length
       constexpr std::size_t DELIMITER = 8;  // behind the items, where the length is not defined
-      const DataSetEditor::Element* const element = editor.Find(tag);
+      const DataElement* const element = editor.Find(tag);
 
       if (element == nullptr || element->bytes.size() <= HEADER)
       {
@@ -154,7 +155,7 @@ namespace OrthancPerf
       // UN, for instance, from software without a dictionary
       if (element->bytes.substr(4, 2) != "SQ")
       {
-        throw DataSetError("a sequence that tells of the image's sources is of another VR than SQ");
+        throw CodecError("a sequence that tells of the image's sources is of another VR than SQ");
       }
 
       const bool hasDelimiter = element->bytes.substr(8, 4) == "\xff\xff\xff\xff";
@@ -188,7 +189,7 @@ namespace OrthancPerf
 
     if (image.sopInstanceUid.empty())
     {
-      throw DataSetError("the source has no SOP Instance UID");
+      throw CodecError("the source has no SOP Instance UID");
     }
 
     // What the source says of where it comes from
@@ -206,11 +207,11 @@ namespace OrthancPerf
                           (sourceSyntax != nullptr && sourceSyntax->isLossy);
 
     DataSetEditor editor(compressed);
-    const DataSetEditor::Element* const pixels = editor.Find(TAG_PIXEL_DATA);
+    const DataElement* const pixels = editor.Find(TAG_PIXEL_DATA);
 
     if (pixels == nullptr)
     {
-      throw DataSetError("no Pixel Data");
+      throw CodecError("no Pixel Data");
     }
 
     const std::string ratio = FormatRatio(image.GetNativeSize().value_or(0), pixels->bytes.size());

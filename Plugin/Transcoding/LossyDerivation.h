@@ -23,7 +23,7 @@ namespace OrthancPerf
   // images, is kept beside the new ones. Items inside of functional groups (PS3.3 section C.7.6.16)
   // stay what they were.
   //
-  // Returns the new file. Throws DataSetError if one of the two can't be read. Any thread may call
+  // Returns the new file. Throws CodecError if one of the two can't be read. Any thread may call
   // it.
   std::string DescribeLossyDerivation(const ReceivedFile& compressed, const ReceivedFile& source,
                                       const LossyDerivation& derivation);

@@ -173,9 +173,9 @@ def test_all_else_in_the_data_set_stays(
                 del image.PixelData
                 if "PlanarConfiguration" in image:
                     del image.PlanarConfiguration
-            lengths = [element.tag for element in before if element.tag.element == 0]
-            for tag in lengths:
-                del before[tag]
+                lengths = [element.tag for element in image if element.tag.element == 0]
+                for tag in lengths:
+                    del image[tag]
             assert before == after, path.name
 
 

@@ -83,7 +83,7 @@ namespace OrthancPerf
       ImageFile image = MakeNative(frames, 1);
       image.transferSyntax = syntax;
       const std::string file = image.Make();
-      DataSetEditor editor(file.data(), file.size());
+      DataSetEditor editor{ReceivedFile(file)};
       SetFrames(editor, fragments, offsetTable);
 
       if (change)
@@ -122,7 +122,7 @@ namespace OrthancPerf
   {
     // DCMTK takes it for absent
     const std::string file = MakeNative("", 2).Make();
-    DataSetEditor editor(file.data(), file.size());
+    DataSetEditor editor{ReceivedFile(file)};
     editor.Set(0x00280008, "UN", "2 ");
     EXPECT_EQ(NO_NUMBER, FindObstacle(editor.Write()));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any bytes as a DICOM file to edit: what is written can be read again, and holds what was set.
+#include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Fuzz/Require.h"
 
@@ -20,15 +21,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   try
   {
-    OrthancPerf::DataSetEditor editor(bytes.data(), bytes.size());
+    OrthancPerf::DataSetEditor editor{OrthancPerf::ReceivedFile(bytes)};
     OrthancPerf::Require(editor.Write().size() >= 132);
     editor.Set(0x00080018, "UI", "1.2.3");
     editor.Remove(0x00100010);
     const std::string written = editor.Write();
-    const OrthancPerf::DataSetEditor again(written.data(), written.size());
-    OrthancPerf::Require(again.GetText(0x00080018) == "1.2.3" && again.Find(0x00100010) == nullptr);
+    const OrthancPerf::DataSetEditor again{OrthancPerf::ReceivedFile(written)};
+    OrthancPerf::Require(again.Find(0x00080018)->GetText() == "1.2.3" &&
+                         again.Find(0x00100010) == nullptr);
   }
-  catch (const OrthancPerf::DataSetError&)
+  catch (const OrthancPerf::CodecError&)
   {
   }
 

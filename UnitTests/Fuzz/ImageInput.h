@@ -63,7 +63,7 @@ namespace OrthancPerf
     image.pixels.resize(frames * image.GetFrameSize(), '\7');
 
     const std::string file = image.Make();
-    DataSetEditor editor(file.data(), file.size());
+    DataSetEditor editor{ReceivedFile(file)};
     editor.Set(0x00020003, "UI", "1.2.3.4");  // all that a deflated file tells
     editor.Set(0x00100020, "LO", "PATIENT");
     editor.Set(0x0020000d, "UI", "1.2.3");

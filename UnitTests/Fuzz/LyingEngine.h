@@ -86,7 +86,7 @@ namespace OrthancPerf
     {
       const std::string_view syntax = image.transferSyntax;
       const std::size_t size = GetFrameSize(image);
-      DataSetEditor editor(file.data(), file.size());
+      DataSetEditor editor{ReceivedFile(file)};
       std::string pixels;
 
       if (syntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1 &&
@@ -179,7 +179,7 @@ namespace OrthancPerf
         i += 5 + length;
       }
 
-      const DataSetEditor editor(file.data(), file.size());
+      const DataSetEditor editor{ReceivedFile(file)};
       return editor.Write();
     }
 
@@ -281,7 +281,7 @@ namespace OrthancPerf
     {
       const ImageDescription image = DescribeImage(plain.data(), plain.size());
       std::vector<std::string> frames = FakeCodec::Split(image);
-      DataSetEditor editor(plain.data(), plain.size());
+      DataSetEditor editor{ReceivedFile(plain)};
 
       for (const Lie& lie : lies)
       {

@@ -217,17 +217,17 @@ namespace OrthancPerf
         return;
       }
 
-      const DataSetEditor before(source.file.data(), source.file.size());
-      const DataSetEditor after(result.data(), result.size());
+      const ReceivedFile before(source.file);
+      const ReceivedFile after(result);
       std::string expected;
       std::string found;
 
-      for (const DataSetEditor::Element& element : before.GetElements())
+      for (const DataElement& element : before.dataSet.elements)
       {
         expected += MayChange(element.tag) ? std::string_view() : element.bytes;
       }
 
-      for (const DataSetEditor::Element& element : after.GetElements())
+      for (const DataElement& element : after.dataSet.elements)
       {
         found += MayChange(element.tag) ? std::string_view() : element.bytes;
       }

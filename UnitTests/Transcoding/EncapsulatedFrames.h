@@ -15,8 +15,8 @@ namespace OrthancPerf
   public:
     explicit EncapsulatedFrames(const std::string& file)
     {
-      const DataSetEditor editor(file.data(), file.size());
-      const DataSetEditor::Element* const element = editor.Find(TAG_PIXEL_DATA);
+      const DataSetEditor editor{ReceivedFile(file)};
+      const DataElement* const element = editor.Find(TAG_PIXEL_DATA);
 
       if (element == nullptr || element->HasValue() || element->bytes.substr(4, 2) != "OB")
       {

@@ -149,7 +149,7 @@ namespace OrthancPerf
   private:
     EngineResult Repack(const void* data, std::size_t size, const std::string& target) const
     {
-      DataSetEditor editor(data, size);
+      DataSetEditor editor{ReceivedFile(data, size)};
       std::string pixels = GetPixels(data, size);
       editor.Set(0x00020010, "UI", target);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/LossyDerivation.h"
+#include "Dicom/CodecError.h"
 
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
@@ -20,7 +21,7 @@ namespace OrthancPerf
       shape.rows = 100;
       shape.columns = 100;
       const std::string file = MakeSampleImage(shape);
-      DataSetEditor editor(file.data(), file.size());
+      DataSetEditor editor{ReceivedFile(file)};
       change(editor);
       return editor.Write();
     }
@@ -60,7 +61,7 @@ namespace OrthancPerf
 
     std::string Text(const std::string& file, DicomTag tag)
     {
-      return std::string(DataSetEditor(file.data(), file.size()).GetText(tag));
+      return std::string(DataSetEditor(ReceivedFile(file)).GetText(tag));
     }
 
 
@@ -74,7 +75,7 @@ namespace OrthancPerf
     // The bytes of a sequence
     std::string Bytes(const std::string& file, DicomTag tag)
     {
-      return std::string(DataSetEditor(file.data(), file.size()).Find(tag)->bytes);
+      return std::string(DataSetEditor(ReceivedFile(file)).Find(tag)->bytes);
     }
   }
 
@@ -126,7 +127,7 @@ namespace OrthancPerf
               Text(Describe(source, compressed, "1.2.840.10008.1.2.4.81"), 0x00282114));
     EXPECT_EQ("ISO_15444_1",
               Text(Describe(source, compressed, "1.2.840.10008.1.2.4.91"), 0x00282114));
-    EXPECT_THROW(Describe(source, compressed, RLE), DataSetError);
+    EXPECT_THROW(Describe(source, compressed, RLE), CodecError);
   }
 
 
@@ -218,7 +219,7 @@ namespace OrthancPerf
     {
       EXPECT_THROW(Describe(MakeSource([tag](DataSetEditor& editor)
                                        { editor.Set(tag, "UN", "something"); })),
-                   DataSetError);
+                   CodecError);
       const std::string file =
           Describe(MakeSource([tag](DataSetEditor& editor) { editor.Set(tag, "UN", ""); }));
       EXPECT_NE(std::string::npos, Bytes(file, 0x00089215).find("113040"));
@@ -295,8 +296,8 @@ namespace OrthancPerf
   TEST(LossyDerivation, WhatCantBeReadIsRefused)
   {
     const std::string source = MakeSource();
-    EXPECT_THROW(Describe(source, "nonsense"), DataSetError);
-    EXPECT_THROW(Describe("nonsense", Compress(source)), DataSetError);
+    EXPECT_THROW(Describe(source, "nonsense"), CodecError);
+    EXPECT_THROW(Describe("nonsense", Compress(source)), CodecError);
   }
 
 

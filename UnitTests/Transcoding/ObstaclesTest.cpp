@@ -201,7 +201,7 @@ namespace OrthancPerf
     const auto find = [](const std::string& sopClass, const char* target)
     {
       const std::string sample = MakeSampleImage({});
-      DataSetEditor editor(sample.data(), sample.size());
+      DataSetEditor editor{ReceivedFile(sample)};
       editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1." + sopClass);
       const std::string file = editor.Write();
       return FindReasonToLeaveAlone(Describe(file), target);

@@ -24,7 +24,7 @@ namespace OrthancPerf
 
     std::string Change(const std::string& file, const FakeEngine::Change& change)
     {
-      DataSetEditor editor(file.data(), file.size());
+      DataSetEditor editor{ReceivedFile(file)};
       change(editor);
       return editor.Write();
     }

@@ -42,7 +42,7 @@ namespace OrthancPerf
     std::string MakeSource()
     {
       const std::string image = MakeSampleImage({});
-      DataSetEditor editor(image.data(), image.size());
+      DataSetEditor editor{ReceivedFile(image)};
       editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
       return editor.Write();
     }
@@ -228,7 +228,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatIsMeasuredIsLeftAloneByALossyTarget)
   {
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     editor.Set(0x00080016, "UI", "1.2.840.10008.5.1.4.1.1.66.4");
     const std::string segmentation = editor.Write();
     EXPECT_EQ(JPEG_LOSSLESS, GetSyntax(Send(segmentation).file));
@@ -256,7 +256,7 @@ namespace OrthancPerf
       ExpectLeftAlone(Send(deflated), Outcome::Unneeded, "compressed already");
       EXPECT_EQ(calls, native_->GetCalls());
 
-      DataSetEditor editor(compressed.data(), compressed.size());
+      DataSetEditor editor{ReceivedFile(compressed)};
       editor.Set(IMAGE_COMMENTS, "LT", std::string(2000, 'x'));
       Set(target, EngineChoice::Automatic, false, true);
       EXPECT_EQ(target, GetSyntax(Send(editor.Write()).file));
@@ -372,7 +372,7 @@ namespace OrthancPerf
   {
     const std::string isSigned =
         source_ + DicomFileBuilder().Header(0xfffafffa, "SQ", 0).GetBytes();
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     editor.Set(0x00280008, "IS", "0");
     const std::string noFrames = editor.Write();
     const int calls = native_->GetCalls();
@@ -451,7 +451,7 @@ namespace OrthancPerf
   {
     const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
     std::string inflated = source_;
-    DataSetEditor editor(inflated.data(), inflated.size());
+    DataSetEditor editor{ReceivedFile(inflated)};
     editor.Set(0x00080018, "UI", "1.2.3.44");
     native_->Hangs().Writes(editor.Write());
     Transcoder impatient(directory_, &observer_, std::chrono::milliseconds(20));
@@ -581,7 +581,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, WhatSaysNotHowItIsEncodedIsNotShownToEngines)
   {
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     editor.Remove(0x00020010);
 
     for (const std::string& file : {source_.substr(132), editor.Write()})
@@ -595,7 +595,7 @@ namespace OrthancPerf
 
   TEST_F(TranscoderTest, MissingPixelsAreNotShownToEngines)
   {
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     editor.Set(0x00280010, "US", "\xff\xff");
     ExpectLeftAlone(Send(editor.Write()), Outcome::Declined,
                     "Pixel Data has 826 bytes instead of 2162655");
@@ -624,9 +624,9 @@ namespace OrthancPerf
     ASSERT_EQ(Outcome::Transcoded, transcoding.report.outcome) << transcoding.report.reason;
     EXPECT_NE(GetUid(source_), GetUid(transcoding.file));
 
-    DataSetEditor editor(transcoding.file.data(), transcoding.file.size());
-    EXPECT_EQ("DERIVED\\PRIMARY", editor.GetText(0x00080008));
-    EXPECT_EQ("01", editor.GetText(0x00282110));
+    DataSetEditor editor{ReceivedFile(transcoding.file)};
+    EXPECT_EQ("DERIVED\\PRIMARY", editor.Find(0x00080008)->GetText());
+    EXPECT_EQ("01", editor.Find(0x00282110)->GetText());
     EXPECT_EQ(transcoding.file.size(), transcoding.report.targetSize);
   }
 
@@ -682,7 +682,7 @@ namespace OrthancPerf
   {
     const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
     std::string inflated = source_;
-    DataSetEditor editor(inflated.data(), inflated.size());
+    DataSetEditor editor{ReceivedFile(inflated)};
     editor.Set(0x00080018, "UI", "1.2.3.44");
 
     // As long as an engine gives what is asked for by others
@@ -705,7 +705,7 @@ namespace OrthancPerf
   TEST_F(TranscoderTest, WhatOneEngineHasInflatedWronglyIsNotTakenForWhatCame)
   {
     const std::string file = DicomFileBuilder::FileMeta(DEFLATED) + "\3\0";
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     editor.Set(0x00080018, "UI", "1.2.3.44");
     const std::string right = editor.Write();
     std::string wrong = right;

@@ -143,7 +143,7 @@ namespace OrthancPerf
     FakeEngine encoder("encoder", {JPEG_LOSSLESS});
     const std::string native = source_;
     source_ = Encode(encoder, JPEG_LOSSLESS);
-    DataSetEditor editor(native.data(), native.size());
+    DataSetEditor editor{ReceivedFile(native)};
     editor.Set(0x00280010, "US", std::string("\1\0", 2));  // Rows
     FakeEngine other("other");
     other.Writes(editor.Write());
@@ -198,7 +198,7 @@ namespace OrthancPerf
     const std::string plain = MakeSampleImage(shape);
     const auto verify = [&](DicomTag tag, char value, unsigned int bit)
     {
-      DataSetEditor editor(plain.data(), plain.size());
+      DataSetEditor editor{ReceivedFile(plain)};
       editor.Set(tag, "US", std::string({value, '\0'}));
       source_ = editor.Write();
       const std::string wrong = source_;
@@ -217,13 +217,13 @@ namespace OrthancPerf
   // Small numbers are the same with a sign, and all numbers if white is called black
   TEST_F(VerificationTest, DecodersThatDisagreeAboutWhatNumbersMeanAreFound)
   {
-    DataSetEditor zeros(source_.data(), source_.size());
+    DataSetEditor zeros{ReceivedFile(source_)};
     const std::size_t size = zeros.Find(TAG_PIXEL_DATA)->GetValue().size();
     zeros.Set(TAG_PIXEL_DATA, "OW", std::string(size, '\0'));
     const std::string plain = zeros.Write();
     const auto verify = [&](DicomTag tag, const char* representation, const std::string& value)
     {
-      DataSetEditor editor(plain.data(), plain.size());
+      DataSetEditor editor{ReceivedFile(plain)};
       editor.Set(tag, representation, value);
       const std::string wrong = editor.Write();
       source_ = plain;
@@ -260,7 +260,7 @@ namespace OrthancPerf
   TEST_F(VerificationTest, TheWholeOfPixelDataIsCompared)
   {
     const std::string native = source_;
-    DataSetEditor editor(source_.data(), source_.size());
+    DataSetEditor editor{ReceivedFile(source_)};
     const std::string pixels(DescribeImage(source_.data(), source_.size()).pixelData);
     editor.Set(TAG_PIXEL_DATA, "OW", pixels + pixels);
     source_ = editor.Write();

@@ -3,7 +3,7 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/ElementWriter.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Native/JpegLosslessEncoder.h"
 #include "Transcoding/Native/RasterFrame.h"
@@ -178,7 +178,6 @@ namespace OrthancPerf
       editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
     }
 
-    editor.RemoveGroupLengths();
     // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
     editor.Remove(TAG_EXTENDED_OFFSET_TABLE);
     editor.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);

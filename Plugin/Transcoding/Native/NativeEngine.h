@@ -16,7 +16,8 @@ namespace OrthancPerf
   // allocated, with one component or in RGB or YBR_FULL, of any number of frames, and declines all
   // others. It reads Explicit VR Little Endian, which a converter first makes of other files.
   //
-  // The data set stays as it is but for Pixel Data, Planar Configuration, and group lengths.
+  // The data set stays as it is but for Pixel Data, Planar Configuration, and the lengths of their
+  // groups.
   class NativeEngine : public ITranscodingEngine
   {
   public:

@@ -21,7 +21,7 @@ namespace OrthancPerf
       first->Changes(
           [](DataSetEditor& editor)
           {
-            if (editor.GetText(0x00020010) == JPEG_LOSSLESS)
+            if (editor.Find(0x00020010)->GetText() == JPEG_LOSSLESS)
             {
               editor.Set(0x00080018, "UI", "1.2.3");
             }

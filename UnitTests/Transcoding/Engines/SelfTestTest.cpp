@@ -94,7 +94,7 @@ namespace OrthancPerf
     engine.Changes(
         [](DataSetEditor& editor)
         {
-          if (editor.GetText(0x00020010) == JPEG_BASELINE)
+          if (editor.Find(0x00020010)->GetText() == JPEG_BASELINE)
           {
             const std::string file = editor.Write();
             const ImageDescription image = DescribeImage(file.data(), file.size());

@@ -157,7 +157,7 @@ namespace OrthancPerf
               "XYZxyz",
               EncapsulatedFrames(result.file).Decode());
 
-    const DataSetEditor written(result.file.data(), result.file.size());
+    const DataSetEditor written{ReceivedFile(result.file)};
     EXPECT_EQ(std::string(2, '\0'), written.Find(0x00280006)->GetValue());
     EXPECT_EQ("RGB", written.GetText(0x00280004));
   }
@@ -218,18 +218,15 @@ namespace OrthancPerf
   }
 
 
-  TEST(NativeEngine, GroupLengthsAndOldOffsetTablesGo)
+  TEST(NativeEngine, OldOffsetTablesGoAndTheLengthOfTheirGroup)
   {
     const ImageFile image = MakeImage();
-    const std::string file =
-        DicomFileBuilder::FileMeta(image.transferSyntax) +
-        DicomFileBuilder().Element(0x00080000, "UL", {"\x10\0\0\0", 4}).GetBytes() +
-        image.MakeHeader() +
-        DicomFileBuilder()
-            .Element(0x7fe00000, "UL", {"\x18\0\0\0", 4})
-            .Element(0x7fe00001, "OV", std::string(8, '\0'))
-            .Element(TAG_PIXEL_DATA, "OW", image.pixels)
-            .GetBytes();
+    const std::string file = DicomFileBuilder::FileMeta(image.transferSyntax) + image.MakeHeader() +
+                             DicomFileBuilder()
+                                 .Element(0x7fe00000, "UL", {"\x18\0\0\0", 4})
+                                 .Element(0x7fe00001, "OV", std::string(8, '\0'))
+                                 .Element(TAG_PIXEL_DATA, "OW", image.pixels)
+                                 .GetBytes();
     EXPECT_EQ(Transcode(image).file, Transcode(file).file);
   }
 

@@ -151,7 +151,7 @@ namespace OrthancPerf
 
     static std::string Edit(const std::string& file, const Change& change)
     {
-      DataSetEditor editor(file.data(), file.size());
+      DataSetEditor editor{ReceivedFile(file)};
       change(editor);
       return editor.Write();
     }

@@ -354,14 +354,14 @@ namespace OrthancPerf
     for (const std::string& target : GetAllLossless())
     {
       const std::string back = Make(Make(file, target), EXPLICIT_VR);
-      const DataSetEditor before(file.data(), file.size());
-      const DataSetEditor after(back.data(), back.size());
-      EXPECT_EQ(before.GetElements().size(), after.GetElements().size()) << target;
-      EXPECT_EQ(after.GetText(0x00020016), "SENDER");
+      const ReceivedFile before(file);
+      const ReceivedFile after(back);
+      EXPECT_EQ(before.dataSet.elements.size(), after.dataSet.elements.size()) << target;
+      EXPECT_EQ(after.fileMeta.Find(0x00020016)->GetText(), "SENDER");
 
-      for (const DataSetEditor::Element& element : before.GetElements())
+      for (const DataElement& element : before.dataSet.elements)
       {
-        const DataSetEditor::Element* const found = after.Find(element.tag);
+        const DataElement* const found = after.dataSet.Find(element.tag);
         ASSERT_NE(found, nullptr) << target << " " << std::hex << element.tag;
         EXPECT_TRUE(found->GetValue() == element.GetValue())
             << target << " " << std::hex << element.tag;
@@ -380,13 +380,13 @@ namespace OrthancPerf
     for (const char* const target : {IMPLICIT_VR, EXPLICIT_VR, DEFLATED})
     {
       const std::string back = Make(Make(file, target), EXPLICIT_VR);
-      const DataSetEditor before(file.data(), file.size());
-      const DataSetEditor after(back.data(), back.size());
-      ASSERT_EQ(before.GetElements().size(), after.GetElements().size()) << target;
+      const ReceivedFile before(file);
+      const ReceivedFile after(back);
+      ASSERT_EQ(before.dataSet.elements.size(), after.dataSet.elements.size()) << target;
 
-      for (const DataSetEditor::Element& element : before.GetElements())
+      for (const DataElement& element : before.dataSet.elements)
       {
-        EXPECT_TRUE(after.Find(element.tag)->bytes == element.bytes) << target;
+        EXPECT_TRUE(after.dataSet.Find(element.tag)->bytes == element.bytes) << target;
       }
     }
   }
@@ -395,11 +395,11 @@ namespace OrthancPerf
   TEST_P(CodecProgram, IconsStayReadable)
   {
     const std::string plain = MakeSampleImage({"", 8, 8, false, 1, false, 1, 2, 2});
-    const DataSetEditor small(plain.data(), plain.size());
+    const ReceivedFile small(plain);
     std::string icon;
     std::string sequence;
 
-    for (const DataSetEditor::Element& element : small.GetElements())
+    for (const DataElement& element : small.dataSet.elements)
     {
       icon += element.tag < 0x00280000 || element.tag == TAG_PIXEL_DATA ? "" : element.bytes;
     }
@@ -448,7 +448,7 @@ namespace OrthancPerf
                [&](DataSetEditor& editor) { editor.Set(0x00283010, "SQ", item); });
       const EngineResult result = Try(Make(file, IMPLICIT_VR), JPEG_LOSSLESS);
       return result.outcome == TranscodingOutcome::Transcoded
-                 ? std::string(DataSetEditor(result.file.data(), result.file.size())
+                 ? std::string(DataSetEditor(ReceivedFile(result.file))
                                    .Find(0x00283010)
                                    ->bytes.substr(24, 2))
                  : ToLabel(result.outcome) + (": " + result.reason);
@@ -479,7 +479,7 @@ namespace OrthancPerf
                                     editor.Set(0x00409096, "SQ", item);
                                   });
     const std::string back = Repeat(file, IMPLICIT_VR);
-    EXPECT_EQ(DataSetEditor(back.data(), back.size()).Find(0x00409096)->bytes.substr(12), item);
+    EXPECT_EQ(DataSetEditor(ReceivedFile(back)).Find(0x00409096)->bytes.substr(12), item);
   }
 
 
@@ -797,7 +797,7 @@ namespace OrthancPerf
         {
           const std::string result = Make(source, target);
           return std::string(
-              DataSetEditor(result.data(), result.size()).GetText(TAG_LOSSY_IMAGE_COMPRESSION));
+              ReceivedFile(result).dataSet.Find(TAG_LOSSY_IMAGE_COMPRESSION)->GetText());
         };
 
         if (target != syntax)
@@ -913,7 +913,7 @@ namespace OrthancPerf
         Edit(Make(MakeSampleImage({}), JPEG_2000_LOSSLESS),
              [](DataSetEditor& editor) { editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", JPEG_2000); });
     const std::string result = Make(file, EXPLICIT_VR);
-    EXPECT_EQ(DataSetEditor(result.data(), result.size()).GetText(TAG_LOSSY_IMAGE_COMPRESSION), "");
+    EXPECT_EQ(ReceivedFile(result).dataSet.Find(TAG_LOSSY_IMAGE_COMPRESSION), nullptr);
   }
 
 

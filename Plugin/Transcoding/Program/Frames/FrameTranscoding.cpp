@@ -3,7 +3,7 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
-#include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/ElementWriter.h"
 #include "Dicom/RleFrame.h"
 #include "Transcoding/LossySettings.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Dicom/EncapsulatedPixels.h"
+#include "Dicom/ElementWriter.h"
 #include "Dicom/DicomFileBuilder.h"
 
 #include <gtest/gtest.h>
-
-#include <stdexcept>
 
 namespace OrthancPerf
 {
@@ -49,12 +47,4 @@ namespace OrthancPerf
               pixels.Finish());
   }
 
-
-  TEST(EncapsulatedPixels, AMissingFrameIsNoticed)
-  {
-    EncapsulatedPixels pixels(2);
-    pixels.BeginFrame();
-    pixels.EndFrame();
-    EXPECT_THROW(pixels.Finish(), std::logic_error);
-  }
 }
