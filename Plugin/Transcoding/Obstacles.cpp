@@ -343,9 +343,7 @@ namespace OrthancPerf
     switch (image.kind)
     {
       case PixelDataKind::Unknown:
-        return image.isDeflated && target == TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN
-                   ? ""  // it is inflated first, and asked about again
-                   : NOT_LOOKED_THROUGH;
+        return image.isDeflated ? "deflated, which is not transcoded" : NOT_LOOKED_THROUGH;
 
       case PixelDataKind::None:
       case PixelDataKind::Float:

@@ -1,12 +1,392 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Transcoder.h"
 
-#include "Transcoding/InstanceTranscoding.h"
+#include "Transcoding/LossyDerivation.h"
+#include "Transcoding/Obstacles.h"
+#include "Transcoding/Verification.h"
+#include "Tuning/WritableSyntax.h"
 
+#include <algorithm>
 #include <exception>
+#include <functional>
+#include <utility>
 
 namespace OrthancPerf
 {
+  namespace
+  {
+    using Outcome = TranscodingOutcome;
+
+    constexpr const char* NO_FILE_META =
+        "without preamble or Transfer Syntax UID, so that programs guess how it is encoded";
+    constexpr const char* NOT_IDENTIFIED =
+        "with an identifier in another form than DICOM wants, which programs read in several ways";
+    constexpr const char* STORED_ALREADY = "stored already, and OverwriteInstances is off";
+
+
+    // Who asks for an uncompressed target does not do so for its size
+    bool IsLosslessCompression(const std::string& target)
+    {
+      return !IsLossy(target) &&
+             (IsEncapsulated(target) || target == TransferSyntaxUid::DEFLATED_LITTLE_ENDIAN);
+    }
+
+
+    // The first and "next", which was tried in its stead, as one
+    void Append(Transcoding& all, Transcoding next)
+    {
+      TranscodingReport& report = next.report;
+      report.duration += all.report.duration;
+      report.verification += all.report.verification;
+
+      if (!report.IsDone())
+      {
+        const bool isFirst = all.report.engine.empty();
+        report.reason =
+            (isFirst ? "" : all.report.reason + "; ") + report.engine + ": " + report.reason;
+        report.outcome = all.report.outcome == Outcome::Failed ? Outcome::Failed : report.outcome;
+      }
+
+      all = std::move(next);
+    }
+
+
+    // One instance on its way to another transfer syntax: engines are tried until one has done it,
+    // and what they give is examined before it may replace the original. Lives on the stack of one
+    // thread.
+    class InstanceTranscoding
+    {
+    public:
+      // All outlive this object. "deadline": of all that is tried.
+      InstanceTranscoding(EngineDirectory& engines, ITranscodingObserver* observer,
+                          const IngestTranscoding& settings, TimePoint deadline,
+                          const ReceivedFile& file) :
+        engines_(engines),
+        observer_(observer),
+        settings_(settings),
+        deadline_(deadline),
+        file_(file)
+      {
+      }
+
+      // Leaves alone what need not be transcoded, and what would stay the same instance, which the
+      // store has. Of lossy compression comes another one, known only when it is done.
+      Transcoding TranscodeIncoming(const std::string& target, const IsDuplicate& isDuplicate)
+      {
+        if (*file_.problem != '\0')
+        {
+          // DCMTK's leniency may accept this one, and Orthanc stores it; the others it refuses
+          const bool mayBeStored = file_.dataSet.result == ReadResult::Malformed && file_.hasPrefix;
+          return mayBeStored ? Leave(Outcome::Declined, "", target, file_.problem)
+                             : MakeUndone(Outcome::Unneeded, target, file_.problem);
+        }
+
+        std::string reason = FindReasonToLeaveAlone(file_.image, target);
+
+        if (reason.empty() && !settings_.ofCompressed &&
+            (file_.image.isDeflated || IsEncapsulated(file_.image.transferSyntax)))
+        {
+          reason = "compressed already";
+        }
+
+        if (!reason.empty())
+        {
+          return MakeUndone(Outcome::Unneeded, target, reason);
+        }
+
+        if (isDuplicate && !IsLossy(target))
+        {
+          const TimePoint asked = Clock::now();
+
+          if (isDuplicate(file_.identity))
+          {
+            return Leave(Outcome::Duplicate, "", target, STORED_ALREADY);
+          }
+
+          deadline_ += Clock::now() - asked;  // a busy database takes no time of engines
+        }
+
+        isIncoming_ = true;
+        return TranscodeTo(target);
+      }
+
+      // Someone wants the first of these that can be had without loss; it may be in one of them
+      // already
+      Transcoding TranscodeToOneOf(const std::vector<std::string>& targets)
+      {
+        if (std::find(targets.begin(), targets.end(), file_.image.transferSyntax) != targets.end())
+        {
+          return MakeUndone(Outcome::Unneeded, "", "in one of the targets already");
+        }
+
+        Transcoding last =
+            MakeUndone(Outcome::Declined, "", "none of the transfer syntaxes can be written");
+
+        for (const std::string& target : targets)
+        {
+          if (FindWritableSyntax(target) == nullptr || IsLossy(target))
+          {
+            continue;
+          }
+
+          last = TranscodeTo(target);
+
+          if (last.report.outcome == Outcome::Transcoded || last.report.isOutOfTime)
+          {
+            break;
+          }
+        }
+
+        return last;
+      }
+
+    private:
+      Transcoding MakeUndone(Outcome outcome, const std::string& target,
+                             const std::string& reason) const
+      {
+        Transcoding transcoding;
+        transcoding.report.outcome = outcome;
+        transcoding.report.target = target;
+        transcoding.report.reason = reason;
+        transcoding.report.sourceSize = file_.bytes.size();
+        return transcoding;
+      }
+
+      void Report(const Transcoding& transcoding) const
+      {
+        if (observer_ != nullptr)
+        {
+          observer_->OnTranscoding(transcoding.report);
+        }
+      }
+
+      // No engine is tried
+      Transcoding Leave(Outcome outcome, const std::string& engine, const std::string& target,
+                        const std::string& reason) const
+      {
+        Transcoding transcoding = MakeUndone(outcome, target, reason);
+        transcoding.report.engine = engine;
+        Report(transcoding);
+        return transcoding;
+      }
+
+      Transcoding TranscodeTo(const std::string& target)
+      {
+        const std::string obstacle = FindObstacleOfFile(target);
+        const EngineChoice choice = settings_.engine;
+
+        if (!obstacle.empty())
+        {
+          return Leave(Outcome::Declined, "", target, obstacle);
+        }
+
+        return choice == EngineChoice::Automatic ? TryInTurn(target)
+                                                 : TryNamedEngine(ToLabel(choice), target);
+      }
+
+      std::string FindObstacleOfFile(const std::string& target) const
+      {
+        if (*file_.problem != '\0')
+        {
+          return file_.problem;
+        }
+
+        if (!file_.hasPrefix || file_.image.transferSyntax.empty())
+        {
+          return NO_FILE_META;
+        }
+
+        std::string obstacle = FindObstacle(file_.image, target);
+
+        if (obstacle.empty() && !file_.identity.IsKnown())
+        {
+          obstacle = NOT_IDENTIFIED;
+        }
+
+        return obstacle.empty() && isIncoming_ ? FindLossOfPicture(file_.image, target) : obstacle;
+      }
+
+      Transcoding TryNamedEngine(const std::string& name, const std::string& target)
+      {
+        const ITranscodingEngine* const engine = engines_.Find(name, target);
+        return engine == nullptr
+                   ? Leave(Outcome::Declined, name, target, engines_.Explain(name, target))
+                   : TryEngine(*engine, target);
+      }
+
+      Transcoding TryInTurn(const std::string& target)
+      {
+        const auto engines = engines_.ListForAuto(target, Clock::now());
+
+        if (engines.empty())
+        {
+          return Leave(Outcome::Declined, "", target, "no engine writes this transfer syntax");
+        }
+
+        Transcoding all;
+
+        for (const ITranscodingEngine* const engine : engines)
+        {
+          Transcoding attempt = TryEngine(*engine, target);
+
+          if (attempt.report.outcome == Outcome::Failed)
+          {
+            engines_.PutLast(engine->GetName(), target, Clock::now());
+          }
+
+          Append(all, std::move(attempt));
+
+          // What an engine could not do in time, the next one will hardly do in no time
+          if (all.report.IsDone() || all.report.isOutOfTime)
+          {
+            break;
+          }
+        }
+
+        return all;
+      }
+
+      Transcoding TryEngine(const ITranscodingEngine& engine, const std::string& target) const
+      {
+        const TimePoint start = Clock::now();
+        const std::string obstacle = FindObstacleOfEngine(file_.image, target, engine.GetName());
+        EngineResult result = obstacle.empty()
+                                  ? engine.Transcode(file_.bytes.data(), file_.bytes.size(),
+                                                     {target, settings_.lossyQuality, deadline_})
+                                  : EngineResult::MakeDeclined(obstacle);
+
+        Transcoding transcoding = MakeUndone(result.outcome, target, result.reason);
+        TranscodingReport& report = transcoding.report;
+        report.duration = Clock::now() - start;
+        report.engine = engine.GetName();
+        transcoding.file = std::move(result.file);
+
+        if (report.outcome == Outcome::Transcoded)
+        {
+          report.reason = Examine(engine, target, transcoding);
+          report.targetSize = transcoding.file.size();
+        }
+
+        if (report.outcome != Outcome::Transcoded || !report.reason.empty())
+        {
+          report.outcome =
+              report.outcome == Outcome::Declined ? Outcome::Declined : Outcome::Failed;
+          report.isOutOfTime = !report.IsDone() && Clock::now() >= deadline_;
+          report.targetSize = 0;
+          transcoding.file.clear();
+        }
+
+        Report(transcoding);
+        return transcoding;
+      }
+
+      // Makes the file ready to replace the original, or says why it can't
+      std::string Examine(const ITranscodingEngine& engine, const std::string& target,
+                          Transcoding& transcoding) const
+      {
+        const ReceivedFile file(transcoding.file);
+        transcoding.identity = file.identity;
+        std::string flaw = FindFlaw(file, target, file_.identity.GetSopInstanceUid());
+
+        if (!flaw.empty())
+        {
+          return flaw;
+        }
+
+        transcoding.report.isLarger =
+            isIncoming_ && IsLosslessCompression(target) && file.bytes.size() > file_.bytes.size();
+        flaw = transcoding.report.isLarger ? "larger than what came" : FindChange(file);
+
+        if (!flaw.empty())
+        {
+          transcoding.report.outcome = Outcome::Declined;
+          return flaw;
+        }
+
+        if (settings_.verify)
+        {
+          const TimePoint start = Clock::now();
+          flaw = Verify(engine, target, file);
+          transcoding.report.verification = Clock::now() - start;
+        }
+
+        return flaw.empty() && IsLossy(target) ? Derive(target, file, transcoding) : flaw;
+      }
+
+      // For Orthanc, it would be another instance, or show something else
+      std::string FindChange(const ReceivedFile& file) const
+      {
+        if (file.image.isDeflated)
+        {
+          constexpr const char* INFLATED = TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN;
+          const EngineResult result = Uncompress(engines_.FindAll(INFLATED), file.bytes.data(),
+                                                 file.bytes.size(), deadline_);
+          const ReceivedFile inflated(result.file);
+          const std::string flaw =
+              result.outcome == Outcome::Transcoded
+                  ? FindFlaw(inflated, INFLATED, file_.identity.GetSopInstanceUid())
+                  : "deflated, and not inflated again: " + result.reason;
+          return flaw.empty() ? FindChange(inflated) : flaw;
+        }
+
+        if (!file.IsComplete() || !file.identity.HasSameIdentifiers(file_.identity))
+        {
+          return "Orthanc would have other identifiers for it";
+        }
+
+        return isIncoming_ ? FindLossOfPicture(file_.image, file.image) : "";
+      }
+
+      std::string Verify(const ITranscodingEngine& engine, const std::string& target,
+                         const ReceivedFile& file) const
+      {
+        const auto isEncoder = [&engine](const ITranscodingEngine* other)
+        {
+          return other == &engine;
+        };
+
+        std::vector<const ITranscodingEngine*> ofSource =
+            engines_.FindAll(TransferSyntaxUid::EXPLICIT_LITTLE_ENDIAN);
+        std::vector<const ITranscodingEngine*> ofResult = ofSource;
+        std::stable_partition(ofSource.begin(), ofSource.end(), isEncoder);
+        std::stable_partition(ofResult.begin(), ofResult.end(), std::not_fn(isEncoder));
+
+        const auto quality =
+            IsLossy(target) ? std::make_optional(settings_.lossyQuality) : std::nullopt;
+        const std::string problem =
+            FindDamage({file_, file, quality, deadline_}, ofSource, ofResult);
+        return problem.empty() ? "" : "verification failed: " + problem;
+      }
+
+      std::string Derive(const std::string& target, const ReceivedFile& file,
+                         Transcoding& transcoding) const
+      {
+        try
+        {
+          const unsigned int quality = settings_.lossyQuality;
+          const LossyDerivation derivation = {target, quality,
+                                              MakeDerivedUid(file_.image, target, quality)};
+          transcoding.file = DescribeLossyDerivation(file, file_, derivation);
+          const ReceivedFile derived(transcoding.file);
+          transcoding.identity = derived.identity;
+          return FindFlaw(derived, target, derivation.sopInstanceUid);
+        }
+        catch (const std::exception& error)
+        {
+          return std::string("can't describe the lossy derivation: ") + error.what();
+        }
+      }
+
+      EngineDirectory& engines_;
+      ITranscodingObserver* const observer_;
+      const IngestTranscoding& settings_;
+      TimePoint deadline_;
+      const ReceivedFile& file_;
+      bool isIncoming_ = false;
+    };
+  }
+
+
   Transcoder::Transcoder(EngineDirectory& engines, ITranscodingObserver* observer,
                          std::chrono::milliseconds patience) :
     engines_(engines),
@@ -40,7 +420,7 @@ namespace OrthancPerf
 
     try
     {
-      return work({engines_, observer_, *settings, deadline});
+      return work(*settings, deadline);
     }
     catch (const std::exception&)  // std::bad_alloc
     {
@@ -57,12 +437,13 @@ namespace OrthancPerf
                                             const IsDuplicate& isDuplicate) noexcept
   {
     return Run(file.bytes.size(),
-               [&](const TranscodingSurroundings& surroundings)
+               [&](const IngestTranscoding& settings, TimePoint deadline)
                {
-                 const std::string& target = surroundings.settings.transferSyntax;
-                 return target.empty() ? Transcoding()
-                                       : InstanceTranscoding(surroundings, file)
-                                             .TranscodeIncoming(target, isDuplicate);
+                 const std::string& target = settings.transferSyntax;
+                 return target.empty()
+                            ? Transcoding()
+                            : InstanceTranscoding(engines_, observer_, settings, deadline, file)
+                                  .TranscodeIncoming(target, isDuplicate);
                });
   }
 
@@ -71,10 +452,11 @@ namespace OrthancPerf
                                       const std::vector<std::string>& syntaxes) noexcept
   {
     return Run(size,
-               [&](const TranscodingSurroundings& surroundings)
+               [&](const IngestTranscoding& settings, TimePoint deadline)
                {
                  const ReceivedFile file(data, size);
-                 return InstanceTranscoding(surroundings, file).TranscodeToOneOf(syntaxes);
+                 return InstanceTranscoding(engines_, observer_, settings, deadline, file)
+                     .TranscodeToOneOf(syntaxes);
                });
   }
 }

@@ -46,7 +46,7 @@ namespace OrthancPerf
                             const std::vector<std::string>& syntaxes) noexcept;
 
   private:
-    // "work": made of what one transcoding works with
+    // "work": made of the settings and the deadline
     template <typename Work>
     Transcoding Run(std::size_t size, const Work& work) noexcept;
 

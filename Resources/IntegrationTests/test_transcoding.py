@@ -616,7 +616,7 @@ def test_what_orthanc_sends_is_transcoded_by_the_chosen_engine(
     assert (before, after) == (1, 2)
 
 
-@pytest.mark.parametrize("syntax", [JPEG_LS, DEFLATED, IMPLICIT, JPEG_2000_LOSSLESS, RLE])
+@pytest.mark.parametrize("syntax", [JPEG_LS, IMPLICIT, JPEG_2000_LOSSLESS, RLE])
 def test_what_comes_compressed_is_transcoded_if_asked_for(
     orthanc: OrthancServer, make_series: MakeSeries, syntax: UID
 ) -> None:
@@ -653,7 +653,7 @@ def test_a_compressed_image_does_not_grow(orthanc: OrthancServer) -> None:
     assert get_syntax(read_stored(orthanc, upload(orthanc, content))) == EXPLICIT
 
 
-def test_a_deflated_file_is_compressed_already(
+def test_a_deflated_file_is_stored_as_received(
     orthanc: OrthancServer, make_series: MakeSeries
 ) -> None:
     (image,) = make_series("store", 1)
@@ -663,6 +663,12 @@ def test_a_deflated_file_is_compressed_already(
     tune(orthanc, TransferSyntax=JPEG_LOSSLESS_SV1)
     assert orthanc.get_file(upload(orthanc, deflated)) == deflated
     assert list_transcodings(orthanc)[0] is None
+    orthanc.delete_all()
+
+    tune(orthanc, OfCompressed=True)
+    assert orthanc.get_file(upload(orthanc, deflated)) == deflated
+    reason = list_transcodings(orthanc)[0]["Reason"]
+    assert reason == "deflated, which is not transcoded"
 
 
 @pytest.mark.parametrize("target", [RLE, JPEG_LOSSLESS_SV1])

@@ -61,7 +61,9 @@ namespace OrthancPerf
 
     std::string Text(const std::string& file, DicomTag tag)
     {
-      return std::string(DataSetEditor(ReceivedFile(file)).GetText(tag));
+      const DataSetEditor editor{ReceivedFile(file)};
+      const DataElement* const element = editor.Find(tag);
+      return element == nullptr ? "" : std::string(element->GetText());
     }
 
 

@@ -19,7 +19,6 @@ from pydicom.uid import (
 )
 
 from harness.transcoding import (
-    DEFLATED,
     EXPLICIT,
     IMPLICIT,
     JPEG_2000,
@@ -131,7 +130,6 @@ MAKERS: dict[UID, Make] = {
     EXPLICIT: by_dcmtk("dcmconv", "+te"),
     IMPLICIT: by_dcmtk("dcmconv", "+ti"),
     BIG_ENDIAN: by_dcmtk("dcmconv", "+tb"),
-    DEFLATED: by_dcmtk("dcmconv", "+td"),
     JPEG_BASELINE: by_dcmtk("dcmcjpeg", "+eb", "+s4"),
     JPEG_EXTENDED: by_dcmtk("dcmcjpeg", "+ee", "+s4"),
     JPEG_LOSSLESS: by_dcmtk("dcmcjpeg", "+el"),

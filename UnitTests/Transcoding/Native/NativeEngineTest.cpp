@@ -159,7 +159,7 @@ namespace OrthancPerf
 
     const DataSetEditor written{ReceivedFile(result.file)};
     EXPECT_EQ(std::string(2, '\0'), written.Find(0x00280006)->GetValue());
-    EXPECT_EQ("RGB", written.GetText(0x00280004));
+    EXPECT_EQ("RGB", written.Find(0x00280004)->GetText());
   }
 
 

@@ -88,14 +88,13 @@ namespace OrthancPerf
       return *engine;
     }
 
-    // A deflated file is inflated first, as by the plugin
+    // A deflated file is inflated, as the plugin inflates what an engine has deflated
     static EngineResult Ask(const std::string& file, const std::string& target,
                             unsigned int quality = 90)
     {
       const ImageDescription image = Describe(file);
-      return image.isDeflated && target != EXPLICIT_VR
-                 ? Ask(Make(file, EXPLICIT_VR), target, quality)
-                 : AskEngine(GetEngine(), image, file, {target, quality});
+      return image.isDeflated ? GetEngine().Transcode(file.data(), file.size(), {target, quality})
+                              : AskEngine(GetEngine(), image, file, {target, quality});
     }
 
     // The same of a process that lives on

@@ -501,25 +501,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_P(CodecProgram, WhatIsDeflatedWithAnElementTwiceOrBehindItsEndIsDeclined)
-  {
-    const auto deflate = [](const std::string& dataSet)
-    {
-      // One stored block, the last one: RFC 1951 section 3.2.4
-      const auto length = static_cast<unsigned int>(dataSet.size());
-      return DicomFileBuilder::FileMeta(DEFLATED) + "\x01" + MakeNumber(length) +
-             MakeNumber(~length & 0xffff) + dataSet;
-    };
-    std::string name;
-    AppendElement(name, 0x00100010, "PN", "A ");
-    EXPECT_NE(Make(deflate(name), EXPLICIT_VR).find(name), std::string::npos);
-    EXPECT_EQ(Try(deflate(name + name), EXPLICIT_VR).reason, UNORDERED_ELEMENTS);
-
-    const std::string end = DicomFileBuilder().EndOfItem().GetBytes();
-    EXPECT_EQ(Try(deflate(name + end + name), EXPLICIT_VR).reason, NOT_LOOKED_THROUGH);
-  }
-
-
   // Deflated, such a file was one that nobody could read
   TEST_P(CodecProgram, OtherGroupsInFileMetaInformationAreFailures)
   {

@@ -2,14 +2,11 @@
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
 
 #include "Dicom/CodecError.h"
-#include "Dicom/PixelDataFlaw.h"
 #include "Dicom/ReceivedFile.h"
 #include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dcostrmb.h>
-
-#include <array>
 
 namespace OrthancPerf
 {
@@ -35,48 +32,6 @@ namespace OrthancPerf
         if (element.getLength() > size)
         {
           throw CodecError("the File Meta Information goes beyond the end of the file");
-        }
-      }
-    }
-
-    std::string Inflate(std::string_view bytes)
-    {
-      DcmInputBufferStream stream;
-      stream.setBuffer(bytes.data(), static_cast<offile_off_t>(bytes.size()));
-      stream.setEos();
-      CheckDone(stream.installCompressionFilter(ESC_zlib), "inflate the file");
-      std::string inflated;
-      std::array<char, 65536> part;
-      offile_off_t size = 0;
-
-      do
-      {
-        size = stream.read(part.data(), part.size());
-        inflated.append(part.data(), static_cast<std::size_t>(size));
-      } while (size > 0);
-
-      return inflated;
-    }
-
-    // dcmdata keeps the first of two elements, and leaves out what stands behind a data set's early
-    // end. Of what is not deflated, FindObstacle() knows before.
-    void CheckDeflated(std::string_view bytes)
-    {
-      const ReceivedFile file(bytes.data(), bytes.size());
-
-      if (file.image.isDeflated)
-      {
-        const std::string inflated = Inflate(file.content);
-        const DataSet dataSet = ReadDataSet(inflated, file.encoding);
-
-        if (dataSet.result != ReadResult::Complete)
-        {
-          throw NotCovered(NOT_LOOKED_THROUGH);
-        }
-
-        if (dataSet.hasUnorderedElements)
-        {
-          throw NotCovered(UNORDERED_ELEMENTS);
         }
       }
     }
@@ -173,7 +128,6 @@ namespace OrthancPerf
     }
 
     DcmFileFormat dicom;
-    CheckDeflated(file);
     Read(dicom, file);
     SetSigns(*dicom.getDataset());
     return WriteFile(dicom, DcmXfer(transferSyntax).getXfer());

@@ -18,7 +18,7 @@ namespace OrthancPerf
 
   // A file without compressed pixels in another transfer syntax of that kind, with new group
   // lengths: dcmdata holds no codec. Throws NotCovered if implicit VR leaves the sign of a value
-  // open (ValueSigns.h), or if a deflated element comes twice or out of order.
+  // open (ValueSigns.h).
   std::string ConvertFile(std::string_view file, const char* transferSyntax);
 
   // Whether there is an engine that reads it; nullptr: an unknown one
