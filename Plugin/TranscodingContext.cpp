@@ -4,7 +4,6 @@
 #include "Redirection/ModuleFolder.h"
 #include "Sdk/NewerServices.h"
 #include "Sdk/RestCallback.h"
-#include "Transcoding/EngineFactory.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/WritableSyntax.h"
 

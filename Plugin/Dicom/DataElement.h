@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <boost/endian/conversion.hpp>
+
 namespace OrthancPerf
 {
   // The length of a value that ends with a delimitation item: DICOM PS3.5 section 7.1.1
@@ -37,6 +39,15 @@ namespace OrthancPerf
     bool isExplicit = true;
     bool isBigEndian = false;
   };
+
+  // The little endian integer that begins there
+  template <typename Integer>
+  Integer ReadLittle(std::string_view bytes, std::size_t position = 0) noexcept
+  {
+    return boost::endian::endian_load<Integer, sizeof(Integer), boost::endian::order::little>(
+        reinterpret_cast<const unsigned char*>(bytes.data() + position));
+  }
+
 
   // A data element. A value; it points into the bytes that were read.
   struct DataElement

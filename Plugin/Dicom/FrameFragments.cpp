@@ -2,12 +2,11 @@
 #include "Dicom/FrameFragments.h"
 
 #include "Dicom/CodecError.h"
+#include "Dicom/DataElement.h"
 #include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
 #include <cstdint>
-
-#include <boost/endian/conversion.hpp>
 
 namespace OrthancPerf
 {
@@ -16,12 +15,6 @@ namespace OrthancPerf
     constexpr std::size_t ELEMENT_HEADER = 12;
     constexpr std::size_t ITEM_HEADER = 8;
     constexpr std::string_view ITEM_TAG("\xfe\xff\x00\xe0", 4);
-
-    std::uint32_t ReadLittle32(std::string_view bytes, std::size_t position)
-    {
-      return boost::endian::load_little_u32(
-          reinterpret_cast<const unsigned char*>(bytes.data() + position));
-    }
 
     // The first is the offset table. The structure was walked before (DataSetEditor): only the end
     // is looked for here.
@@ -32,7 +25,7 @@ namespace OrthancPerf
 
       while (element.size() >= ITEM_HEADER && element.substr(0, ITEM_TAG.size()) == ITEM_TAG)
       {
-        const std::size_t length = ReadLittle32(element, ITEM_TAG.size());
+        const std::size_t length = ReadLittle<std::uint32_t>(element, ITEM_TAG.size());
         element.remove_prefix(ITEM_HEADER);
 
         if (length > element.size())
@@ -85,7 +78,7 @@ namespace OrthancPerf
       {
         const auto offset = frames[i].front().data() - frames.front().front().data();
 
-        if (ReadLittle32(offsetTable, 4 * i) != static_cast<std::uint64_t>(offset))
+        if (ReadLittle<std::uint32_t>(offsetTable, 4 * i) != static_cast<std::uint64_t>(offset))
         {
           return false;
         }

@@ -71,92 +71,53 @@ namespace OrthancPerf
         {0x00280103, &ImageDescription::pixelRepresentation}};
 
 
-    // The elements of one data set, by their tags. Of those that come twice, the first counts.
-    class Elements
+    // Of those that come twice, the first counts
+    DataElement Get(const DataSet& dataSet, DicomTag tag)
     {
-    public:
-      Elements(const DataSet& dataSet, const DicomEncoding& encoding) :
-        dataSet_(dataSet),
-        encoding_(encoding)
-      {
-      }
-
-      bool Has(DicomTag tag) const
-      {
-        return dataSet_.Find(tag) != nullptr;
-      }
-
-      DataElement Get(DicomTag tag) const
-      {
-        const DataElement* const element = dataSet_.Find(tag);
-        return element == nullptr ? DataElement() : *element;
-      }
-
-      std::uint16_t GetNumber(DicomTag tag) const
-      {
-        return Get(tag).GetUnsignedShort(encoding_);
-      }
-
-      bool HasNumber(DicomTag tag) const
-      {
-        return Get(tag).GetValue().size() >= 2;
-      }
-
-      bool HasEmbeddedOverlays() const
-      {
-        return std::any_of(dataSet_.elements.begin(), dataSet_.elements.end(),
-                           [this](const DataElement& element) {
-                             return IsOverlayBitPosition(element.tag) &&
-                                    element.GetUnsignedShort(encoding_) != 0;
-                           });
-      }
-
-    private:
-      const DataSet& dataSet_;
-      const DicomEncoding& encoding_;
-    };
+      const DataElement* const element = dataSet.Find(tag);
+      return element == nullptr ? DataElement() : *element;
+    }
 
 
     // The limit may be on either side of the value; without a value it says nothing
-    void CopyPadding(ImageDescription& image, const Elements& elements)
+    void CopyPadding(ImageDescription& image, const DataSet& dataSet, const DicomEncoding& encoding)
     {
-      const auto read = [&](DicomTag tag)
+      const auto read = [&](const DataElement& element)
       {
-        const std::uint16_t number = elements.GetNumber(tag);
+        const std::uint16_t number = element.GetUnsignedShort(encoding);
         return image.pixelRepresentation == 1 ? static_cast<std::int16_t>(number)
                                               : static_cast<std::int32_t>(number);
       };
+      const DataElement value = Get(dataSet, TAG_PIXEL_PADDING_VALUE);
+      const DataElement limit = Get(dataSet, TAG_PIXEL_PADDING_RANGE_LIMIT);
 
-      if (image.samplesPerPixel == 1 && elements.HasNumber(TAG_PIXEL_PADDING_VALUE))
+      if (image.samplesPerPixel == 1 && value.GetValue().size() >= 2)
       {
-        const std::int32_t value = read(TAG_PIXEL_PADDING_VALUE);
-        const std::int32_t limit = elements.HasNumber(TAG_PIXEL_PADDING_RANGE_LIMIT)
-                                       ? read(TAG_PIXEL_PADDING_RANGE_LIMIT)
-                                       : value;
-        image.padding = std::minmax({value, limit});
+        const bool hasLimit = limit.GetValue().size() >= 2;
+        image.padding = std::minmax({read(value), read(hasLimit ? limit : value)});
       }
     }
 
 
-    void CopyPixels(ImageDescription& image, const Elements& elements, bool isExplicit)
+    void CopyPixels(ImageDescription& image, const DataSet& dataSet, bool isExplicit)
     {
-      const DataElement pixels = elements.Get(TAG_PIXEL_DATA);
+      const DataElement* const pixels = dataSet.Find(TAG_PIXEL_DATA);
 
-      if (!elements.Has(TAG_PIXEL_DATA))
+      if (pixels == nullptr)
       {
-        image.kind = elements.Has(TAG_FLOAT_PIXEL_DATA) || elements.Has(TAG_DOUBLE_FLOAT_PIXEL_DATA)
-                         ? PixelDataKind::Float
-                         : PixelDataKind::None;
+        const bool isFloat = dataSet.Find(TAG_FLOAT_PIXEL_DATA) != nullptr ||
+                             dataSet.Find(TAG_DOUBLE_FLOAT_PIXEL_DATA) != nullptr;
+        image.kind = isFloat ? PixelDataKind::Float : PixelDataKind::None;
       }
-      else if (pixels.HasValue())
+      else if (pixels->HasValue())
       {
         image.kind = PixelDataKind::Native;
-        image.pixelData = pixels.GetValue();
+        image.pixelData = pixels->GetValue();
       }
       else
       {
         image.kind = PixelDataKind::Encapsulated;
-        image.encapsulatedPixels = isExplicit ? pixels.bytes : std::string_view();
+        image.encapsulatedPixels = isExplicit ? pixels->bytes : std::string_view();
       }
     }
 
@@ -208,28 +169,31 @@ namespace OrthancPerf
 
   ImageDescription DescribeImage(const DataSet& dataSet, const DicomEncoding& encoding)
   {
-    const Elements elements(dataSet, encoding);
-    const std::optional<std::uint32_t> frames = ParseFrames(elements.Get(TAG_NUMBER_OF_FRAMES));
+    const std::optional<std::uint32_t> frames = ParseFrames(Get(dataSet, TAG_NUMBER_OF_FRAMES));
     ImageDescription image;
 
     for (const auto& [tag, number] : NUMBERS)
     {
-      image.*number = elements.GetNumber(tag);
+      image.*number = Get(dataSet, tag).GetUnsignedShort(encoding);
     }
 
     image.frames = frames.value_or(1);
     image.hasLegalFrames = frames.has_value();
-    image.photometricInterpretation = elements.Get(TAG_PHOTOMETRIC_INTERPRETATION).GetText();
-    image.sopClassUid = elements.Get(TAG_SOP_CLASS_UID).GetText();
-    image.sopInstanceUid = elements.Get(TAG_SOP_INSTANCE_UID).GetText();
+    image.photometricInterpretation = Get(dataSet, TAG_PHOTOMETRIC_INTERPRETATION).GetText();
+    image.sopClassUid = Get(dataSet, TAG_SOP_CLASS_UID).GetText();
+    image.sopInstanceUid = Get(dataSet, TAG_SOP_INSTANCE_UID).GetText();
     image.hasUnorderedElements = dataSet.hasUnorderedElements;
     image.hasNestedFragments = dataSet.hasNestedFragments;
     image.hasDigitalSignatures = dataSet.hasDigitalSignatures;
-    image.hasEmbeddedOverlays = elements.HasEmbeddedOverlays();
-    image.extendedOffsets = elements.Get(TAG_EXTENDED_OFFSET_TABLE).GetValue();
-    image.extendedLengths = elements.Get(TAG_EXTENDED_OFFSET_TABLE_LENGTHS).GetValue();
-    CopyPadding(image, elements);
-    CopyPixels(image, elements, encoding.isExplicit);
+    image.hasEmbeddedOverlays = std::any_of(dataSet.elements.begin(), dataSet.elements.end(),
+                                            [&encoding](const DataElement& element) {
+                                              return IsOverlayBitPosition(element.tag) &&
+                                                     element.GetUnsignedShort(encoding) != 0;
+                                            });
+    image.extendedOffsets = Get(dataSet, TAG_EXTENDED_OFFSET_TABLE).GetValue();
+    image.extendedLengths = Get(dataSet, TAG_EXTENDED_OFFSET_TABLE_LENGTHS).GetValue();
+    CopyPadding(image, dataSet, encoding);
+    CopyPixels(image, dataSet, encoding.isExplicit);
     return image;
   }
 }

@@ -11,8 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include <boost/endian/conversion.hpp>
-
 namespace OrthancPerf
 {
   namespace
@@ -153,13 +151,6 @@ namespace OrthancPerf
     }
 
 
-    std::uint64_t ReadInteger64(std::string_view bytes, std::size_t index)
-    {
-      return boost::endian::load_little_u64(reinterpret_cast<const unsigned char*>(bytes.data()) +
-                                            8 * index);
-    }
-
-
     // DICOM PS3.3 section C.7.6.3.1.8: one fragment for each frame, its length with or without its
     // padding
     void CheckExtendedOffsets(const ImageDescription& image,
@@ -172,9 +163,10 @@ namespace OrthancPerf
       {
         const std::size_t size = frames[i].front().size();
         const auto offset = frames[i].front().data() - frames.front().front().data();
-        const std::uint64_t length = ReadInteger64(image.extendedLengths, i);
+        const std::uint64_t length = ReadLittle<std::uint64_t>(image.extendedLengths, 8 * i);
         isTrue = frames[i].size() == 1 && length <= size && length + 1 >= size &&
-                 ReadInteger64(image.extendedOffsets, i) == static_cast<std::uint64_t>(offset);
+                 ReadLittle<std::uint64_t>(image.extendedOffsets, 8 * i) ==
+                     static_cast<std::uint64_t>(offset);
       }
 
       if (!isTrue)

@@ -6,8 +6,6 @@
 #include <iterator>
 #include <optional>
 
-#include <boost/endian/conversion.hpp>
-
 namespace OrthancPerf
 {
   namespace
@@ -82,15 +80,6 @@ namespace OrthancPerf
       const bool hasSpaces =
           text.has_value() && text->find_first_of(" \t\n\v\f\r") != std::string_view::npos;
       return expected == ValueKind::Uid && hasSpaces ? std::nullopt : text;
-    }
-
-
-    // A number of 32 bits
-    bool IsLength(std::string_view value, std::ptrdiff_t length)
-    {
-      return value.size() == sizeof(std::uint32_t) &&
-             boost::endian::load_little_u32(reinterpret_cast<const std::uint8_t*>(value.data())) ==
-                 length;
     }
 
 
@@ -189,8 +178,9 @@ namespace OrthancPerf
 
     const DataElement* const stated = fileMeta.Find(TAG_FILE_META_LENGTH);
     const bool isTrue =
-        stated == nullptr || (stated == &elements.front() &&
-                              IsLength(stated->GetValue(), content.begin() - stated->bytes.end()));
+        stated == nullptr ||
+        (stated == &elements.front() && stated->GetValue().size() == sizeof(std::uint32_t) &&
+         ReadLittle<std::uint32_t>(stated->GetValue()) == content.begin() - stated->bytes.end());
     const bool isOver = dataSet.elements.empty() ||
                         dataSet.elements.front().tag >> 16 != elements.front().tag >> 16;
     return isTrue && isOver && std::all_of(elements.begin(), elements.end(), isKnown);

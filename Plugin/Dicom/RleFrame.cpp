@@ -8,19 +8,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include <boost/endian/conversion.hpp>
-
 namespace OrthancPerf
 {
   namespace
   {
     constexpr std::size_t HEADER_SIZE = 64;
-
-    std::size_t ReadInteger(std::string_view header, std::size_t index)
-    {
-      return boost::endian::load_little_u32(reinterpret_cast<const unsigned char*>(header.data()) +
-                                            4 * index);
-    }
 
     constexpr std::size_t LONGEST_RUN = 128;
     constexpr std::int8_t NO_OPERATION = -128;
@@ -155,7 +147,8 @@ namespace OrthancPerf
 
   RleSegments SplitRleFrame(std::string_view frame, std::size_t count, std::size_t size)
   {
-    if (frame.size() < HEADER_SIZE || ReadInteger(frame, 0) != count || count >= HEADER_SIZE / 4)
+    if (frame.size() < HEADER_SIZE || ReadLittle<std::uint32_t>(frame) != count ||
+        count >= HEADER_SIZE / 4)
     {
       throw CodecError("The header of an RLE frame does not fit its image");
     }
@@ -165,8 +158,9 @@ namespace OrthancPerf
 
     for (std::size_t i = 0; i < count; i++)
     {
-      const std::size_t begin = ReadInteger(frame, i + 1);
-      const std::size_t end = i + 1 < count ? ReadInteger(frame, i + 2) : frame.size();
+      const std::size_t begin = ReadLittle<std::uint32_t>(frame, 4 * i + 4);
+      const std::size_t end =
+          i + 1 < count ? ReadLittle<std::uint32_t>(frame, 4 * i + 8) : frame.size();
 
       if (begin < previous || end < begin || end > frame.size())
       {

@@ -70,8 +70,19 @@ namespace OrthancPerf
   {
     try
     {
-      if (Add(report))
+      const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
+      const Kind kind{report.engine, report.target, WithoutNumbers(reason)};
+      std::unique_lock<std::mutex> lock(mutex_);
+      const auto known = failures_.find(kind);
+
+      if (known != failures_.end())
       {
+        known->second.count++;
+      }
+      else if (failures_.size() < MAXIMUM_KINDS)
+      {
+        failures_[kind] = {report.engine, report.target, reason, 1};
+        lock.unlock();
         log_(Describe(report));
       }
     }
@@ -95,28 +106,4 @@ namespace OrthancPerf
     return failures;
   }
 
-
-  // True if it is the first one of its kind
-  bool EngineFailures::Add(const TranscodingReport& report)
-  {
-    const std::string reason = report.reason.substr(0, MAXIMUM_TRANSCODING_REASON);
-    const Kind kind{report.engine, report.target, WithoutNumbers(reason)};
-    const std::lock_guard<std::mutex> lock(mutex_);
-
-    const auto known = failures_.find(kind);
-
-    if (known != failures_.end())
-    {
-      known->second.count++;
-      return false;
-    }
-
-    if (failures_.size() >= MAXIMUM_KINDS)
-    {
-      return false;
-    }
-
-    failures_[kind] = {report.engine, report.target, reason, 1};
-    return true;
-  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Transcoder.h"
+#include "Transcoding/TranscodingReport.h"
 
 #include <cstdint>
 #include <functional>
@@ -52,7 +52,6 @@ namespace OrthancPerf
     using Kind = std::tuple<std::string, std::string, std::string>;
 
     void Report(const TranscodingReport& report) noexcept;
-    bool Add(const TranscodingReport& report);
 
     const Log log_;
     mutable std::mutex mutex_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/LossyBound.h"
 
-#include "Transcoding/LossySettings.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iomanip>

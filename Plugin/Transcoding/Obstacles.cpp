@@ -164,10 +164,9 @@ namespace OrthancPerf
           return "the image is too large for a file of this size";
         }
       }
-      else if (IsSubsampled(ParsePhotometric(image.photometricInterpretation)) &&
-               (image.columns % 2 != 0 || image.planarConfiguration == 1))
+      else if (IsSubsampled(ParsePhotometric(image.photometricInterpretation)))
       {
-        return "subsampled colours with an odd number of columns, or by plane";
+        return "uncompressed with subsampled colours";
       }
 
       if (image.frames > MANY_FRAMES && size / image.frames < SMALL_FRAME)
@@ -363,12 +362,6 @@ namespace OrthancPerf
   std::string FindObstacleOfEngine(const ImageDescription& image, const std::string& target,
                                    std::string_view engine)
   {
-    if (engine == "native" && image.kind == PixelDataKind::Native &&
-        IsSubsampled(ParsePhotometric(image.photometricInterpretation)))
-    {
-      return "subsampled colours, which native does not spread";
-    }
-
     return FindExceededLimit(image, target, engine);
   }
 

@@ -61,42 +61,10 @@ namespace OrthancPerf
     }
 
 
-    // Bytes of the frames when no pixels share a sample
-    std::size_t GetFullSize(const ImageDescription& image)
-    {
-      const std::size_t bits = std::size_t(image.samplesPerPixel) * image.bitsAllocated;
-      return (CountPixels(image) * bits + 7) / 8;
-    }
-
-
-    // Decoders fill in the samples that pixels share, and some leave the name of the colours as it
-    // was. Only for images that are comparable.
-    bool HasAllSamples(const ImageDescription& image)
-    {
-      return image.pixelData.size() >= GetFullSize(image);
-    }
-
-
-    // Two pixels share their chrominance: DICOM PS3.3 section C.7.6.3.1.2
-    bool SharesChrominance(const ImageDescription& image)
-    {
-      const Photometric photometric = ParsePhotometric(image.photometricInterpretation);
-      return image.samplesPerPixel == 3 && image.bitsAllocated == 8 && image.columns % 2 == 0 &&
-             image.planarConfiguration == 0 && !HasAllSamples(image) &&
-             (photometric == Photometric::YbrFull422 || photometric == Photometric::YbrPartial422);
-    }
-
-
-    std::size_t GetComparedSize(const ImageDescription& image)
-    {
-      return HasAllSamples(image) ? GetFullSize(image) : *image.GetNativeSize();
-    }
-
-
     // What follows the frames, if it is more than padding
     std::string_view GetRest(const ImageDescription& image)
     {
-      const std::size_t size = GetComparedSize(image);
+      const std::size_t size = *image.GetNativeSize();
       const std::string_view rest = image.pixelData.substr(size);
       return IsPixelPadding(rest, size / image.frames) ? std::string_view() : rest;
     }
@@ -106,12 +74,14 @@ namespace OrthancPerf
     using Numbers = std::vector<std::int64_t>;
 
 
-    // Whether SampleRow is made for it: whole bytes, and bits where they belong
+    // Whether SampleRow is made for it: whole bytes, bits where they belong, all samples there
     bool IsReadable(const ImageDescription& image)
     {
       const bool hasWidth =
           image.bitsAllocated == 8 || image.bitsAllocated == 16 || image.bitsAllocated == 32;
-      return hasWidth && image.HasLegalBits() && (HasAllSamples(image) || SharesChrominance(image));
+      const bool isSubsampled = image.samplesPerPixel == 3 &&
+                                IsSubsampled(ParsePhotometric(image.photometricInterpretation));
+      return hasWidth && image.HasLegalBits() && !isSubsampled;
     }
 
 
@@ -122,7 +92,6 @@ namespace OrthancPerf
     public:
       explicit SampleRow(const ImageDescription& image) :
         image_(image),
-        isSubsampled_(SharesChrominance(image)),
         shift_(std::max(0, image.highBit + 1 - image.bitsStored)),
         mask_(MakeMask(image.bitsStored)),
         sign_(image.pixelRepresentation == 1 ? std::int64_t(1) << (image.bitsStored - 1) : 0),
@@ -201,14 +170,9 @@ namespace OrthancPerf
 
         for (std::size_t sample = 0; sample < samples; sample++)
         {
-          // Y1 Y2 Cb Cr, where two pixels share their chrominance
-          const std::size_t shared = row * columns * 2 + (sample == 0 ? 0 : sample + 1);
-
           for (std::size_t column = 0; column < columns; column++)
           {
-            const std::size_t index = isSubsampled_
-                                          ? shared + column / 2 * 4 + (sample == 0 ? column % 2 : 0)
-                                          : first + sample * plane + column * step;
+            const std::size_t index = first + sample * plane + column * step;
             words_[column * samples + sample] =
                 boost::endian::endian_load<Word, sizeof(Word), boost::endian::order::little>(
                     bytes + index * sizeof(Word));
@@ -217,7 +181,6 @@ namespace OrthancPerf
       }
 
       const ImageDescription& image_;
-      const bool isSubsampled_;
       const int shift_;
       const std::int64_t mask_;
       const std::int64_t sign_;
@@ -331,11 +294,11 @@ namespace OrthancPerf
       return "the bytes behind the frames differ";
     }
 
-    const std::size_t size = GetComparedSize(expected);
+    const std::size_t size = *expected.GetNativeSize();
     const bool isSameOrder =
         expected.samplesPerPixel == 1 || expected.planarConfiguration == actual.planarConfiguration;
 
-    if (isSameOrder && size == GetComparedSize(actual) &&
+    if (isSameOrder && size == *actual.GetNativeSize() &&
         std::memcmp(expected.pixelData.data(), actual.pixelData.data(), size) == 0)
     {
       return "";

@@ -2,8 +2,10 @@
 #include "Transcoding/Transcoder.h"
 
 #include "Transcoding/LossyDerivation.h"
+#include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
+#include "Transcoding/Worker/IsolatedEngine.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -384,6 +386,19 @@ namespace OrthancPerf
       const ReceivedFile& file_;
       bool isIncoming_ = false;
     };
+  }
+
+
+  Engines MakeEngines(const std::filesystem::path& folder)
+  {
+    auto dcmtk = std::make_unique<IsolatedEngine>("dcmtk", folder / "OrthancPerfDcmtk", 0);
+    auto gdcm = std::make_unique<IsolatedEngine>("gdcm", folder / "OrthancPerfGdcm", 0);
+    Engines engines;
+    engines.push_back(std::make_unique<NativeEngine>(
+        std::vector<const ITranscodingEngine*>{dcmtk.get(), gdcm.get()}));
+    engines.push_back(std::move(dcmtk));
+    engines.push_back(std::move(gdcm));
+    return engines;
   }
 
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,11 @@
 
 namespace OrthancPerf
 {
+  // All engines. "folder" is where the programs of the engines are: beside the plugin. An engine
+  // whose program is not there says so by GetProblem().
+  Engines MakeEngines(const std::filesystem::path& folder);
+
+
   // Transcodes instances as the tuning says: decides whether an instance needs it, tries engines,
   // verifies the result, describes lossy derivations, and reports to the observer. Any problem ends
   // as a report with a reason, and the instance stays what it was.

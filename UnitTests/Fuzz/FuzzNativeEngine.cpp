@@ -5,7 +5,6 @@
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/ImageFile.h"
 #include "Transcoding/Native/NativeEngine.h"
-#include "Transcoding/Native/RasterFrame.h"
 
 #include <cstdint>
 

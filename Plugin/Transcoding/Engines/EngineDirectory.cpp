@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <future>
+#include <tuple>
 #include <utility>
 
 namespace OrthancPerf
@@ -51,20 +52,8 @@ namespace OrthancPerf
 
   const char* ToLabel(SyntaxVerdict::State state)
   {
-    switch (state)
-    {
-      case SyntaxVerdict::State::Works:
-        return "works";
-
-      case SyntaxVerdict::State::Unsupported:
-        return "unsupported";
-
-      case SyntaxVerdict::State::SwitchedOff:
-        return "switched off";
-
-      default:
-        return "untested";
-    }
+    constexpr const char* LABELS[] = {"untested", "works", "unsupported", "switched off"};
+    return LABELS[static_cast<std::size_t>(state)];
   }
 
 
@@ -151,32 +140,25 @@ namespace OrthancPerf
   std::vector<const ITranscodingEngine*>
   EngineDirectory::ListForAuto(const std::string& transferSyntax, TimePoint now) const
   {
-    using Ranked = std::pair<const ITranscodingEngine*, const SyntaxVerdict*>;
-    std::vector<Ranked> ranked;
+    // In the order of this sorting: whether it failed lately, how slow it is, its place
+    std::vector<std::tuple<bool, double, std::size_t>> ranked;
+    std::vector<const ITranscodingEngine*> engines;
     const std::lock_guard<std::mutex> lock(mutex_);
 
     for (std::size_t i = 0; i < engines_.size(); i++)
     {
       if (IsUsable(verdicts_[i], transferSyntax))
       {
-        ranked.emplace_back(engines_[i].get(), FindSyntax(verdicts_[i], transferSyntax));
+        const SyntaxVerdict& verdict = *FindSyntax(verdicts_[i], transferSyntax);
+        ranked.emplace_back(verdict.lastUntil > now, -verdict.bytesPerSecond, i);
       }
     }
 
-    const auto isBefore = [now](const Ranked& a, const Ranked& b)
-    {
-      const bool isLastA = a.second->lastUntil > now;
-      const bool isLastB = b.second->lastUntil > now;
-      return isLastA == isLastB ? a.second->bytesPerSecond > b.second->bytesPerSecond : isLastB;
-    };
+    std::sort(ranked.begin(), ranked.end());
 
-    std::stable_sort(ranked.begin(), ranked.end(), isBefore);
-    std::vector<const ITranscodingEngine*> engines;
-    engines.reserve(ranked.size());
-
-    for (const auto& [engine, verdict] : ranked)
+    for (const auto& [isLast, slowness, place] : ranked)
     {
-      engines.push_back(engine);
+      engines.push_back(engines_[place].get());
     }
 
     return engines;
@@ -229,14 +211,17 @@ namespace OrthancPerf
   // Of the engines that the settings leave the choice of
   std::vector<EngineVerdict> EngineDirectory::GetVerdicts(EngineChoice choice) const
   {
-    std::vector<EngineVerdict> verdicts = GetVerdicts();
-    verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
-                                  [choice](const EngineVerdict& verdict) {
-                                    return choice != EngineChoice::Automatic &&
-                                           verdict.engine != ToLabel(choice);
-                                  }),
-                   verdicts.end());
-    return verdicts;
+    std::vector<EngineVerdict> chosen;
+
+    for (const EngineVerdict& verdict : GetVerdicts())
+    {
+      if (choice == EngineChoice::Automatic || verdict.engine == ToLabel(choice))
+      {
+        chosen.push_back(verdict);
+      }
+    }
+
+    return chosen;
   }
 
 

@@ -9,23 +9,8 @@ namespace OrthancPerf
 {
   const char* ToLabel(TranscodingOutcome outcome)
   {
-    switch (outcome)
-    {
-      case TranscodingOutcome::Transcoded:
-        return "transcoded";
-
-      case TranscodingOutcome::Declined:
-        return "declined";
-
-      case TranscodingOutcome::Unneeded:
-        return "unneeded";
-
-      case TranscodingOutcome::Duplicate:
-        return "duplicate";
-
-      default:
-        return "failed";
-    }
+    constexpr const char* LABELS[] = {"transcoded", "declined", "failed", "unneeded", "duplicate"};
+    return LABELS[static_cast<std::size_t>(outcome)];
   }
 
 

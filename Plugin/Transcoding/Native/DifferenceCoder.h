@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Native/RasterFrame.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +8,25 @@
 
 namespace OrthancPerf
 {
+  // One frame of native Pixel Data, as DICOM PS3.5 section 8 lays it out: samples of one or two
+  // bytes, little endian, row by row. A view: the pixels belong to the file.
+  struct RasterFrame
+  {
+    const std::uint8_t* pixels = nullptr;
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+    std::size_t samples = 1;         // of a pixel: 1 or 3
+    std::size_t bytesPerSample = 1;  // 1 or 2
+    bool isPlanar = false;           // Planar Configuration 1: all of one sample, then the next
+    bool isRgb = false;
+
+    std::size_t GetSize() const noexcept  // bytes
+    {
+      return rows * columns * samples * bytesPerSample;
+    }
+  };
+
+
   // SSSS, the number of bits that tell a difference apart from others of its size, goes from 0 to
   // 16: ITU-T T.81 table H.2
   constexpr std::size_t CATEGORY_COUNT = 17;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Transcoding/Native/RasterFrame.h"
+#include "Transcoding/Native/DifferenceCoder.h"
 
 #include <string>
 

@@ -3,6 +3,7 @@
 
 #include "Dicom/ReceivedFile.h"
 #include "Transcoding/Engines/TranscodingEngine.h"
+#include "Transcoding/Native/DifferenceCoder.h"
 #include "Transcoding/Native/SpareWorkers.h"
 
 #include <cstddef>
@@ -11,10 +12,16 @@
 
 namespace OrthancPerf
 {
+  // The frames of an uncompressed image, little endian, of 8 or 16 Bits Allocated and 1 or 3
+  // samples. Throws CodecError for another one, or if they do not lie inside the file, whatever it
+  // claims.
+  std::vector<RasterFrame> FindRasterFrames(const ImageDescription& image);
+
+
   // The project's own encoder of JPEG Lossless, process 14, selection value 1, the transfer syntax
-  // that archives use most. It covers images of 8 or 16 bits
-  // allocated, with one component or in RGB or YBR_FULL, of any number of frames, and declines all
-  // others. It reads Explicit VR Little Endian, which a converter first makes of other files.
+  // that archives use most. It covers images of 8 or 16 bits allocated, with one component or in
+  // RGB or YBR_FULL, of any number of frames, and declines all others. It reads Explicit VR Little
+  // Endian, which a converter first makes of other files.
   //
   // The data set stays as it is but for Pixel Data, Planar Configuration, and the lengths of their
   // groups.

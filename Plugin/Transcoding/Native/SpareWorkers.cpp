@@ -36,18 +36,13 @@ namespace OrthancPerf
     std::atomic<std::size_t> next{0};
 
     // Takes piece after piece, on a core that is taken already and that it gives back
-    const auto workOn = [this, count, &work, &next](bool isHelper)
+    const auto workOn = [this, count, &work, &next]
     {
       try
       {
         for (std::size_t i = next++; i < count; i = next++)
         {
           work(i);
-
-          if (isHelper && busy_ > cores_)
-          {
-            break;  // makes room for a new caller
-          }
         }
       }
       catch (...)
@@ -68,7 +63,7 @@ namespace OrthancPerf
     {
       try
       {
-        helpers.push_back(std::async(std::launch::async, workOn, true));
+        helpers.push_back(std::async(std::launch::async, workOn));
       }
       catch (const std::exception&)
       {
@@ -77,7 +72,7 @@ namespace OrthancPerf
       }
     }
 
-    workOn(false);
+    workOn();
 
     for (std::future<void>& helper : helpers)
     {

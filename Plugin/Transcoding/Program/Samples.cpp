@@ -135,23 +135,6 @@ namespace OrthancPerf
   }
 
 
-  std::string ExpandChrominance(std::string_view frame, const FrameFormat& format)
-  {
-    const std::size_t size = format.GetSampleSize();
-    std::string pixels;
-    pixels.reserve(format.GetFrameSize());
-
-    for (std::size_t i = 0; i + 4 * size <= frame.size(); i += 4 * size)
-    {
-      const std::string_view chrominance = frame.substr(i + 2 * size, 2 * size);
-      pixels.append(frame.substr(i, size)).append(chrominance);
-      pixels.append(frame.substr(i + size, size)).append(chrominance);
-    }
-
-    return pixels;
-  }
-
-
   std::string WidenSamples(std::string_view bytes, const FrameFormat& format)
   {
     const std::size_t size = format.GetSampleSize();

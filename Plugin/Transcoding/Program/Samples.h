@@ -73,10 +73,6 @@ namespace OrthancPerf
   // From Planar Configuration 1 to 0. "planes" has the size of a frame.
   std::string InterleavePlanes(std::string_view planes, const FrameFormat& format);
 
-  // From YBR_FULL_422 to YBR_FULL (DICOM PS3.3 section C.7.6.3.1.2): the chrominance that two
-  // pixels share is given to both. "frame" has two thirds of the size of a frame; Columns is even.
-  std::string ExpandChrominance(std::string_view frame, const FrameFormat& format);
-
   // Samples of one byte become ones of Bits Allocated, zeros above
   std::string WidenSamples(std::string_view bytes, const FrameFormat& format);
 

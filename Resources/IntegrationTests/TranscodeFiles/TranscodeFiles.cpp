@@ -12,7 +12,6 @@
 // processor time of one go in seconds, of this program and of the engine's process. For 0
 // milliseconds, each is transcoded once, and no time is told.
 #include "Redirection/ModuleFolder.h"
-#include "Transcoding/EngineFactory.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Transcoder.h"
 

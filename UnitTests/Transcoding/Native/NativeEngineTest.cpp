@@ -68,7 +68,7 @@ namespace OrthancPerf
   }
 
 
-  // EngineFactoryTest has DCMTK and GDCM decode these samples
+  // InstalledEnginesTest has DCMTK and GDCM decode these samples
   TEST(NativeEngine, TheEncoderProvesItselfByTheBytesThatItWrites)
   {
     EXPECT_EQ("", NativeEngine().GetProblem());

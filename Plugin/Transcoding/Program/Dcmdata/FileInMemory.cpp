@@ -3,38 +3,108 @@
 
 #include "Dicom/CodecError.h"
 #include "Dicom/ReceivedFile.h"
-#include "Transcoding/Program/Dcmdata/ValueSigns.h"
 
 #include <dcmtk/dcmdata/dcistrmb.h>
 #include <dcmtk/dcmdata/dcostrmb.h>
+
+#include <memory>
+#include <vector>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // By its length, it may hold elements of other groups. DCMTK would write them as a part of it
-    // that none of its readers takes for one: nobody could inflate what follows. And of an element
-    // that goes beyond the file's end, it keeps the length without the value, whether it reads on
-    // (where there is no memory of that length) or not.
-    void CheckMetaInformation(DcmMetaInfo& information, std::size_t size)
+    constexpr const char* DEED = "give a value its sign";
+
+    // Whether this is none of the numbers that are the same with a sign and without
+    bool IsAmbiguous(DcmElement& element)
     {
-      constexpr Uint16 GROUP = 0x0002;  // DICOM PS3.10 section 7.1
+      constexpr unsigned long FIRST_MAPPED = 1;  // of a descriptor
+      Uint16 value = 0;
+      return element.getUint16(value, FIRST_MAPPED).good() && value >= 0x8000;
+    }
 
-      for (unsigned long i = 0; i < information.card(); i++)
+    // The same bits under another name. All values of a descriptor of a lookup table are of the VR
+    // of the second one, and readers know which never have a sign: DICOM PS3.3 section C.11.1.1.1.
+    void MakeSigned(DcmItem& item, DcmElement& element)
+    {
+      auto signedOne = std::make_unique<DcmSignedShort>(DcmTag(element.getTag(), EVR_SS));
+      Uint16* values = nullptr;
+      CheckDone(element.getUint16Array(values), DEED);
+
+      if (values != nullptr)
       {
-        DcmElement& element = *information.getElement(i);
+        const std::vector<Sint16> numbers(values, values + element.getLength() / sizeof(Uint16));
+        CheckDone(signedOne->putSint16Array(numbers.data(), numbers.size()), DEED);
+      }
 
-        if (element.getGTag() != GROUP)
+      const std::unique_ptr<DcmElement> old(item.remove(&element));
+      CheckDone(item.insert(signedOne.get()), DEED);
+      static_cast<void>(signedOne.release());
+    }
+
+
+    // "sequence": what the item is in. "isSigned": by the Pixel Representation around it.
+    //
+    // Implicit VR does not say whether a value of VR "US or SS" has a sign: Pixel Representation
+    // does (DICOM PS3.3 sections C.7.5.1.1.2, C.7.6.3.1.5, C.7.6.16.2.11, C.11.1.1.1), that of the
+    // item or, if it has none, of what it is in. DCMTK (up to 3.6.9 at least) asks the same item
+    // alone, and not at all about palettes and Mapped Pixel Value. What it does not know, "xs" to
+    // it, it would write as unsigned.
+    //
+    // Gives them the VR that they have in Explicit VR, once a data set was read. Their bits stay.
+    // Without any Pixel Representation they stay unsigned. A VOI LUT may be about other values than
+    // those of pixels (section C.11.2.1.1): throws NotCovered where its first value could be read
+    // either way. Throws CodecError if DCMTK can't do it. Any thread, one a data set.
+    void SetSigns(DcmItem& item, const DcmTagKey& sequence, bool isSigned)
+    {
+      Uint16 representation = 0;
+      std::vector<DcmElement*> unclear;
+
+      if (item.findAndGetUint16(DCM_PixelRepresentation, representation).good())
+      {
+        isSigned = representation == 1;
+      }
+
+      for (DcmObject* object = item.nextInContainer(nullptr); object != nullptr;
+           object = item.nextInContainer(object))
+      {
+        auto* const element = dynamic_cast<DcmElement*>(object);
+
+        if (auto* const nested = dynamic_cast<DcmSequenceOfItems*>(object))
         {
-          throw CodecError("the File Meta Information has elements of another group");
+          // Its input never has a sign: DICOM PS3.3 section C.11.4.1
+          const bool isNestedSigned = isSigned && nested->getTag() != DCM_PresentationLUTSequence;
+
+          for (DcmObject* child = nested->nextInContainer(nullptr); child != nullptr;
+               child = nested->nextInContainer(child))
+          {
+            if (auto* const nestedItem = dynamic_cast<DcmItem*>(child))
+            {
+              SetSigns(*nestedItem, nested->getTag(), isNestedSigned);
+            }
+          }
+        }
+        else if (element != nullptr && element->getTag().getEVR() == EVR_xs)
+        {
+          unclear.push_back(element);
+        }
+      }
+
+      for (DcmElement* const element : unclear)
+      {
+        if (sequence == DCM_VOILUTSequence && IsAmbiguous(*element))
+        {
+          throw NotCovered("a VOI LUT from Implicit VR, whose first value has a sign or not");
         }
 
-        if (element.getLength() > size)
+        if (isSigned)
         {
-          throw CodecError("the File Meta Information goes beyond the end of the file");
+          MakeSigned(item, *element);
         }
       }
     }
+
 
     // Else dcmdata would take blanks out of UIDs as it writes them. It needs its corrections to
     // read values of an odd length.
@@ -81,9 +151,7 @@ namespace OrthancPerf
       stream.setEos();
 
       file.transferInit();
-      const OFCondition condition = file.read(stream);
-      CheckMetaInformation(*file.getMetaInfo(), bytes.size());  // it says more than the condition
-      CheckDone(condition, "read the file");
+      CheckDone(file.read(stream), "read the file");
       file.transferEnd();
     }
 
@@ -129,15 +197,7 @@ namespace OrthancPerf
 
     DcmFileFormat dicom;
     Read(dicom, file);
-    SetSigns(*dicom.getDataset());
+    SetSigns(*dicom.getDataset(), DcmTagKey(), false);
     return WriteFile(dicom, DcmXfer(transferSyntax).getXfer());
   }
-
-
-  bool IsReadable(const TransferSyntax* syntax) noexcept
-  {
-    return syntax != nullptr && (syntax->codestream != CodestreamKind::None || syntax->isWritable ||
-                                 syntax->coding == DataSetCoding::ExplicitBigEndian);
-  }
-
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Dicom/TransferSyntax.h"
-
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dctk.h>
 #include <string>
@@ -18,9 +16,6 @@ namespace OrthancPerf
 
   // A file without compressed pixels in another transfer syntax of that kind, with new group
   // lengths: dcmdata holds no codec. Throws NotCovered if implicit VR leaves the sign of a value
-  // open (ValueSigns.h).
+  // open.
   std::string ConvertFile(std::string_view file, const char* transferSyntax);
-
-  // Whether there is an engine that reads it; nullptr: an unknown one
-  bool IsReadable(const TransferSyntax* syntax) noexcept;
 }

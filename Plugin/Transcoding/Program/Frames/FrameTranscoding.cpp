@@ -4,19 +4,177 @@
 #include "Dicom/CodecError.h"
 #include "Dicom/DataSetEditor.h"
 #include "Dicom/ElementWriter.h"
+#include "Dicom/FrameFragments.h"
+#include "Dicom/PhotometricInterpretation.h"
 #include "Dicom/RleFrame.h"
-#include "Transcoding/LossySettings.h"
+#include "Transcoding/LossyBound.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
-#include "Transcoding/Program/Frames/FrameSource.h"
 
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <vector>
 
 namespace OrthancPerf
 {
   namespace
   {
+    // Decodes a compressed frame to samples of the format, by pixel. No colour is converted. The
+    // frame has to be what its data set says (PixelDataFlaw.h). Throws CodecError or NotCovered.
+    std::string DecodeFrame(const IFrameCodec& codec, CodestreamKind kind,
+                            const FrameFormat& format, std::string_view frame)
+    {
+      if (kind == CodestreamKind::Rle)
+      {
+        return DecodeRleFrame(frame, format.rows * format.columns, format.samples,
+                              format.GetSampleSize());
+      }
+
+      const CodestreamHeader header = ReadCodestreamHeader(kind, frame);
+
+      std::string samples = codec.Decode(kind, format, header, frame);
+
+      if (samples.size() < format.GetFrameSize())
+      {
+        samples = WidenSamples(samples, format);
+      }
+
+      if (format.isSigned && format.IsRightAligned() && header.precision <= format.bitsStored)
+      {
+        ExtendSigns(samples, format, header.precision);
+      }
+
+      return samples;
+    }
+
+
+    // The frames of an image as samples by pixel. One decoded frame is held at a time, all of them
+    // where their range is measured, as each is decoded once. Native frames by pixel are not
+    // copied. Lives on the stack of one thread. Codec, description and file outlive it.
+    class FrameSource
+    {
+    public:
+      // Of an image that Obstacles.h has nothing against. Throws CodecError.
+      FrameSource(const IFrameCodec& codec, const ImageDescription& image) :
+        codec_(codec),
+        image_(image),
+        syntax_(*FindTransferSyntax(image.transferSyntax)),
+        format_{image.columns,    image.rows,    image.samplesPerPixel,         image.bitsAllocated,
+                image.bitsStored, image.highBit, image.pixelRepresentation != 0},
+        colors_(ToTerm(GetDecoded(ParsePhotometric(image.photometricInterpretation))))
+      {
+        if (image.kind == PixelDataKind::Encapsulated)
+        {
+          fragments_ = FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
+        }
+      }
+
+      const FrameFormat& GetFormat() const noexcept
+      {
+        return format_;
+      }
+
+      // Photometric Interpretation of the decoded frames
+      std::string_view GetColors() const noexcept
+      {
+        return colors_;
+      }
+
+      std::size_t GetCount() const noexcept
+      {
+        return image_.frames;
+      }
+
+      // Valid until the next call. Throws CodecError or NotCovered.
+      std::string_view Get(std::size_t index)
+      {
+        const std::string_view frame =
+            image_.kind == PixelDataKind::Encapsulated ? GetEncapsulated(index) : GetNative(index);
+
+        if (frame.size() != format_.GetFrameSize())
+        {
+          throw CodecError("A frame has another size than its image says");
+        }
+
+        return frame;
+      }
+
+      // Of all samples, and of those that are no padding; decodes all frames
+      void MeasureRange(SampleRange& range, SampleRange& unpadded)
+      {
+        SampleRange all;
+        SampleRange image;
+        isMeasured_ = true;
+        decoded_.resize(GetCount());
+
+        for (std::size_t i = 0; i < GetCount(); i++)
+        {
+          const std::string_view frame = Get(i);
+          all.Widen(frame, format_);
+
+          if (image_.padding.has_value())
+          {
+            image.WidenBeyond({image_.padding->first, image_.padding->second}, frame, format_);
+          }
+        }
+
+        range = all;
+        unpadded = image.IsEmpty() ? all : image;
+      }
+
+      // Whether one of the frames so far was compressed with loss. DICOM PS3.3 section
+      // C.7.6.1.1.5: the transfer syntax may have been the only thing that said so.
+      bool HasLoss() const noexcept
+      {
+        return hasLoss_;
+      }
+
+    private:
+      std::string_view GetNative(std::size_t index)
+      {
+        const std::size_t size = *image_.GetNativeSize() / image_.frames;
+        const std::string_view frame = image_.pixelData.substr(index * size, size);
+
+        if (image_.samplesPerPixel == 1 || image_.planarConfiguration == 0)
+        {
+          return frame;
+        }
+
+        decoded_.front() = InterleavePlanes(frame, format_);
+        return decoded_.front();
+      }
+
+      std::string_view GetEncapsulated(std::size_t index)
+      {
+        std::string& samples = decoded_[isMeasured_ ? index : 0];
+
+        if (!isMeasured_ || samples.empty())
+        {
+          std::string storage;
+          const std::string_view frame = Join(fragments_[index], storage);
+          samples = DecodeFrame(codec_, syntax_.codestream, format_, frame);
+
+          // As DCMTK judges: by the transfer syntax. That of JPEG 2000 allows for both.
+          hasLoss_ |= syntax_.codestream == CodestreamKind::Jpeg2000
+                          ? !ReadCodestreamHeader(syntax_.codestream, frame).isLossless
+                          : syntax_.isLossy;
+        }
+
+        return samples;
+      }
+
+      const IFrameCodec& codec_;
+      const ImageDescription& image_;
+      const TransferSyntax& syntax_;
+      const FrameFormat format_;
+      const std::string_view colors_;
+      bool hasLoss_ = false;
+      std::vector<FrameFragments> fragments_;  // of each encapsulated frame
+      bool isMeasured_ = false;
+      std::vector<std::string> decoded_{1};  // by frame if they were measured, else the latest one
+    };
+
+
     EncodingTask MakeTask(const IFrameCodec& codec, FrameSource& source,
                           const TransferSyntax& target, unsigned int quality)
     {
@@ -240,11 +398,13 @@ namespace OrthancPerf
 
   void FrameTranscoding::CheckReadable(const TransferSyntax* source) const
   {
-    const bool isDecoded = source != nullptr && (source->codestream == CodestreamKind::None ||
-                                                 source->codestream == CodestreamKind::Rle ||
-                                                 codec_->CanDecode(source->codestream));
+    const bool isReadable =
+        source != nullptr &&
+        (source->codestream == CodestreamKind::None
+             ? source->isWritable || source->coding == DataSetCoding::ExplicitBigEndian
+             : source->codestream == CodestreamKind::Rle || codec_->CanDecode(source->codestream));
 
-    if (!IsReadable(source) || !isDecoded)
+    if (!isReadable)
     {
       throw NotCovered(std::string(codec_->GetLibrary()) + " does not read this transfer syntax");
     }

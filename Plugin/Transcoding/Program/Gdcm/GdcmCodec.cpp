@@ -3,7 +3,7 @@
 
 #include "Dicom/CodecError.h"
 #include "Redirection/FileDescriptor.h"
-#include "Transcoding/LossySettings.h"
+#include "Transcoding/LossyBound.h"
 #include "Transcoding/Worker/WorkerChannel.h"
 
 #include <algorithm>

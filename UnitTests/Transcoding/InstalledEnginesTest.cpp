@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The engines of the plugin as they are, with their programs
-#include "Transcoding/EngineFactory.h"
+#include "Transcoding/Transcoder.h"
 
 #include "Redirection/ModuleFolder.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Transcoding/Transcoder.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +59,7 @@ namespace OrthancPerf
 
 
 #if defined(PERF_HAS_DCMTK) && defined(PERF_HAS_GDCM)
-  TEST(EngineFactory, EveryEngineProvesItself)
+  TEST(InstalledEngines, EveryEngineProvesItself)
   {
     const std::vector<EngineVerdict> verdicts = GetDirectory().GetVerdicts();
     ASSERT_EQ(3u, verdicts.size());
@@ -78,7 +77,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(EngineFactory, EverySyntaxHasAnEngine)
+  TEST(InstalledEngines, EverySyntaxHasAnEngine)
   {
     for (const WritableSyntax& syntax : GetWritableSyntaxes())
     {
@@ -91,7 +90,7 @@ namespace OrthancPerf
   }
 
 
-  TEST(EngineFactory, WhatIsWrittenIsVerifiedByAnotherEngine)
+  TEST(InstalledEngines, WhatIsWrittenIsVerifiedByAnotherEngine)
   {
     for (const SampleShape& shape : {MakeShape(8, false, 1, false), MakeShape(12, false, 1, false),
                                      MakeShape(16, true, 1, false), MakeShape(8, false, 3, false),
@@ -114,7 +113,7 @@ namespace OrthancPerf
 #endif
 
 
-  TEST(EngineFactory, EnginesWithoutTheirProgramsSaySoAndNativeNeedsNone)
+  TEST(InstalledEngines, EnginesWithoutTheirProgramsSaySoAndNativeNeedsNone)
   {
     EngineDirectory directory(MakeEngines("/nonexistent"));
     directory.TestAll();
