@@ -8,20 +8,10 @@ namespace OrthancPerf
   namespace
   {
     // In the order of the enumeration
-    constexpr std::array<const char*, 14> TERMS = {"",
-                                                   "MONOCHROME1",
-                                                   "MONOCHROME2",
-                                                   "PALETTE COLOR",
-                                                   "RGB",
-                                                   "YBR_FULL",
-                                                   "YBR_FULL_422",
-                                                   "YBR_PARTIAL_422",
-                                                   "YBR_PARTIAL_420",
-                                                   "YBR_RCT",
-                                                   "YBR_ICT",
-                                                   "HSV",
-                                                   "ARGB",
-                                                   "CMYK"};
+    constexpr std::array<const char*, 11> TERMS = {
+        "",         "MONOCHROME1",  "MONOCHROME2",     "PALETTE COLOR",   "RGB",
+        "YBR_FULL", "YBR_FULL_422", "YBR_PARTIAL_422", "YBR_PARTIAL_420", "YBR_RCT",
+        "YBR_ICT"};
   }
 
 

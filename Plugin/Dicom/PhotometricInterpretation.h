@@ -8,7 +8,7 @@ namespace OrthancPerf
   // What samples mean: DICOM PS3.3 section C.7.6.3.1.2
   enum class Photometric
   {
-    Unknown,  // none of these: files may hold anything there
+    Unknown,  // retired, or none of the standard's: files may hold anything there
     Monochrome1,
     Monochrome2,
     PaletteColor,
@@ -18,10 +18,7 @@ namespace OrthancPerf
     YbrPartial422,
     YbrPartial420,
     YbrRct,
-    YbrIct,
-    Hsv,
-    Argb,
-    Cmyk
+    YbrIct
   };
 
   Photometric ParsePhotometric(std::string_view term) noexcept;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Any file through what the program OrthancPerfDcmtk does (ProgramCheck.h)
 #include "Fuzz/ProgramCheck.h"
-#include "Transcoding/Program/Dcmtk/DcmtkCodec.h"
 #include "Transcoding/Program/Frames/FrameTranscoding.h"
 
 using namespace OrthancPerf;
@@ -18,8 +17,7 @@ extern "C" const char* __asan_default_options()
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   static EngineProcess engine(
-      "DCMTK",
-      [] { return std::make_unique<FrameTranscoding>("dcmtk", std::make_unique<DcmtkCodec>()); });
+      "DCMTK", [] { return std::make_unique<FrameTranscoding>("dcmtk", MakeFrameCodec()); });
   Input input(data, size);
   ProgramCheck(engine, "dcmtk").Run(input);
   return 0;

@@ -2,7 +2,6 @@
 // Any file through what the program OrthancPerfGdcm does (ProgramCheck.h)
 #include "Fuzz/ProgramCheck.h"
 #include "Transcoding/Program/Frames/FrameTranscoding.h"
-#include "Transcoding/Program/Gdcm/GdcmCodec.h"
 
 using namespace OrthancPerf;
 
@@ -18,8 +17,7 @@ extern "C" const char* __asan_default_options()
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
   static EngineProcess engine(
-      "GDCM",
-      [] { return std::make_unique<FrameTranscoding>("gdcm", std::make_unique<GdcmCodec>()); });
+      "GDCM", [] { return std::make_unique<FrameTranscoding>("gdcm", MakeFrameCodec()); });
   Input input(data, size);
   ProgramCheck(engine, "gdcm").Run(input);
   return 0;

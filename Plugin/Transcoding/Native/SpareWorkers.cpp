@@ -15,22 +15,6 @@ namespace OrthancPerf
   }
 
 
-  bool SpareWorkers::AcquireCore() noexcept
-  {
-    std::size_t busy = busy_;
-
-    while (busy < cores_)
-    {
-      if (busy_.compare_exchange_weak(busy, busy + 1))
-      {
-        return true;
-      }
-    }
-
-    return false;
-  }
-
-
   void SpareWorkers::Run(std::size_t count, const std::function<void(std::size_t)>& work)
   {
     std::atomic<std::size_t> next{0};
@@ -59,17 +43,23 @@ namespace OrthancPerf
     helpers.reserve(std::min(cores_, count));
     busy_++;
 
-    while (helpers.size() + 1 < count && AcquireCore())
+    for (bool isFree = true; isFree && helpers.size() + 1 < count;)
     {
+      isFree = busy_++ < cores_;
+
       try
       {
-        helpers.push_back(std::async(std::launch::async, workOn));
+        if (isFree)
+        {
+          helpers.push_back(std::async(std::launch::async, workOn));
+        }
       }
       catch (const std::exception&)
       {
-        busy_--;  // no thread or no memory to be had: the caller does it alone
-        break;
+        isFree = false;  // no thread or no memory to be had: the caller does it alone
       }
+
+      busy_ -= isFree ? 0 : 1;
     }
 
     workOn();

@@ -24,8 +24,6 @@ namespace OrthancPerf
     void Run(std::size_t count, const std::function<void(std::size_t)>& work);
 
   private:
-    bool AcquireCore() noexcept;
-
     const std::size_t cores_;
     std::atomic<std::size_t> busy_{0};  // threads at work, the callers' among them
   };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Program/Dcmtk/DcmtkCodec.h"
-
 #include "Dicom/CodecError.h"
 #include "Transcoding/Program/Dcmdata/FileInMemory.h"
+#include "Transcoding/Program/Frames/FrameCodec.h"
 
 #include <dcmtk/config/osconfig.h>
 #include <dcmtk/dcmdata/dcpixseq.h>
@@ -229,86 +228,101 @@ namespace OrthancPerf
       CheckDone(result, ENCODING);
       return {reinterpret_cast<const char*>(codestream), size};
     }
-  }
 
 
-  // Decoders: YCbCr stays what it is, as the way to RGB and back rounds. Encoders: lossless from
-  // bit to bit, of all bits allocated, so that what lies in unused ones (overlays) stays: "true
-  // lossless" JPEG, and JPEG-LS that is not "cooked".
-  DcmtkCodec::DcmtkCodec()
-  {
-    DamageAppender::Install();
-    DJDecoderRegistration::registerCodecs(EDC_never, EUC_never, EPC_colorByPixel);
-    DJLSDecoderRegistration::registerCodecs(EJLSUC_never, EJLSPC_restore);
-    DJEncoderRegistration::registerCodecs(ECC_lossyYCbCr, EUC_never);
-    DJLSEncoderRegistration::registerCodecs(0, 0, 0, 0, OFFalse /* not cooked */, 0, OFTrue,
-                                            EJLSUC_never);
-  }
-
-
-  DcmtkCodec::~DcmtkCodec()
-  {
-    DJLSEncoderRegistration::cleanup();
-    DJEncoderRegistration::cleanup();
-    DJLSDecoderRegistration::cleanup();
-    DJDecoderRegistration::cleanup();
-  }
-
-
-  bool DcmtkCodec::CanDecode(CodestreamKind kind) const noexcept
-  {
-    return kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs;
-  }
-
-
-  bool DcmtkCodec::CanEncode(const TransferSyntax& target) const noexcept
-  {
-    return target.codestream == CodestreamKind::Jpeg ||
-           (target.codestream == CodestreamKind::JpegLs && !target.isLossy);
-  }
-
-
-  std::string DcmtkCodec::Decode(CodestreamKind kind, const FrameFormat& format,
-                                 const CodestreamHeader& header, std::string_view frame) const
-  {
-    // Of JPEG's, these decoders cover all the others: they go by the frame's header
-    const E_TransferSyntax xfer = kind == CodestreamKind::JpegLs ? EXS_JPEGLSLossless
-                                  : header.isLossless            ? EXS_JPEGProcess14
-                                                                 : EXS_JPEGProcess2_4;
-    DamageAppender::GetDamage().clear();
-    std::string samples = FrameDataSet(format, header.precision > 8, false).Decode(xfer, frame);
-
-    if (!DamageAppender::GetDamage().empty())
+    // DCMTK's codecs: JPEG and JPEG-LS, but no near-lossless encoder: DCMTK's (3.6.7 to 3.6.9)
+    // writes behind its buffer
+    class DcmtkCodec : public IFrameCodec
     {
-      throw CodecError("the pixel data is damaged: " + DamageAppender::GetDamage());
-    }
+    public:
+      // Decoders: YCbCr stays what it is, as the way to RGB and back rounds. Encoders: lossless
+      // from bit to bit, of all bits allocated, so that what lies in unused ones (overlays) stays:
+      // "true lossless" JPEG, and JPEG-LS that is not "cooked".
+      DcmtkCodec()
+      {
+        DamageAppender::Install();
+        DJDecoderRegistration::registerCodecs(EDC_never, EUC_never, EPC_colorByPixel);
+        DJLSDecoderRegistration::registerCodecs(EJLSUC_never, EJLSPC_restore);
+        DJEncoderRegistration::registerCodecs(ECC_lossyYCbCr, EUC_never);
+        DJLSEncoderRegistration::registerCodecs(0, 0, 0, 0, OFFalse /* not cooked */, 0, OFTrue,
+                                                EJLSUC_never);
+      }
 
-    return samples;
+      DcmtkCodec(const DcmtkCodec&) = delete;
+      DcmtkCodec& operator=(const DcmtkCodec&) = delete;
+
+      ~DcmtkCodec() override
+      {
+        DJLSEncoderRegistration::cleanup();
+        DJEncoderRegistration::cleanup();
+        DJLSDecoderRegistration::cleanup();
+        DJDecoderRegistration::cleanup();
+      }
+
+      const char* GetLibrary() const noexcept override
+      {
+        return "DCMTK";
+      }
+
+      bool CanDecode(CodestreamKind kind) const noexcept override
+      {
+        return kind == CodestreamKind::Jpeg || kind == CodestreamKind::JpegLs;
+      }
+
+      bool CanEncode(const TransferSyntax& target) const noexcept override
+      {
+        return target.codestream == CodestreamKind::Jpeg ||
+               (target.codestream == CodestreamKind::JpegLs && !target.isLossy);
+      }
+
+      std::string Decode(CodestreamKind kind, const FrameFormat& format,
+                         const CodestreamHeader& header, std::string_view frame) const override
+      {
+        // Of JPEG's, these decoders cover all the others: they go by the frame's header
+        const E_TransferSyntax xfer = kind == CodestreamKind::JpegLs ? EXS_JPEGLSLossless
+                                      : header.isLossless            ? EXS_JPEGProcess14
+                                                                     : EXS_JPEGProcess2_4;
+        DamageAppender::GetDamage().clear();
+        std::string samples = FrameDataSet(format, header.precision > 8, false).Decode(xfer, frame);
+
+        if (!DamageAppender::GetDamage().empty())
+        {
+          throw CodecError("the pixel data is damaged: " + DamageAppender::GetDamage());
+        }
+
+        return samples;
+      }
+
+      std::string Encode(const EncodingTask& task, std::string_view frame) const override
+      {
+        // JPEG Lossless: the prediction that .70 asks for (ITU-T T.81 table H.1), and a better one
+        constexpr int FIRST_ORDER_PREDICTION = 1;
+        constexpr int OTHER_PREDICTION = 6;
+
+        if (task.isLossy)
+        {
+          return EncodeLossyJpeg(task, frame);
+        }
+
+        FrameDataSet dataSet(task.format, task.format.bitsAllocated > 8, task.IsRgb());
+
+        if (task.target.codestream == CodestreamKind::JpegLs)
+        {
+          return dataSet.Encode(EXS_JPEGLSLossless, nullptr, frame);
+        }
+
+        const bool isFirstOrder =
+            std::string_view(task.target.uid) == TransferSyntaxUid::JPEG_LOSSLESS_SV1;
+        const DJ_RPLossless parameters(isFirstOrder ? FIRST_ORDER_PREDICTION : OTHER_PREDICTION);
+        return dataSet.Encode(isFirstOrder ? EXS_JPEGProcess14SV1 : EXS_JPEGProcess14, &parameters,
+                              frame);
+      }
+    };
   }
 
 
-  std::string DcmtkCodec::Encode(const EncodingTask& task, std::string_view frame) const
+  std::unique_ptr<const IFrameCodec> MakeFrameCodec()
   {
-    // JPEG Lossless: the prediction that .70 asks for (ITU-T T.81 table H.1), and a better one
-    constexpr int FIRST_ORDER_PREDICTION = 1;
-    constexpr int OTHER_PREDICTION = 6;
-
-    if (task.isLossy)
-    {
-      return EncodeLossyJpeg(task, frame);
-    }
-
-    FrameDataSet dataSet(task.format, task.format.bitsAllocated > 8, task.IsRgb());
-
-    if (task.target.codestream == CodestreamKind::JpegLs)
-    {
-      return dataSet.Encode(EXS_JPEGLSLossless, nullptr, frame);
-    }
-
-    const bool isFirstOrder =
-        std::string_view(task.target.uid) == TransferSyntaxUid::JPEG_LOSSLESS_SV1;
-    const DJ_RPLossless parameters(isFirstOrder ? FIRST_ORDER_PREDICTION : OTHER_PREDICTION);
-    return dataSet.Encode(isFirstOrder ? EXS_JPEGProcess14SV1 : EXS_JPEGProcess14, &parameters,
-                          frame);
+    return std::make_unique<DcmtkCodec>();
   }
 }

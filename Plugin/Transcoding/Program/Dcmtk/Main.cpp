@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program OrthancPerfDcmtk: DCMTK's codecs, away from Orthanc's process.
-#include "Transcoding/Program/Dcmtk/DcmtkCodec.h"
 #include "Transcoding/Program/Frames/FrameTranscoding.h"
 #include "Transcoding/Program/RunWorker.h"
 
 int main()
 {
   return OrthancPerf::RunWorker(
-      OrthancPerf::FrameTranscoding("dcmtk", std::make_unique<OrthancPerf::DcmtkCodec>()));
+      OrthancPerf::FrameTranscoding("dcmtk", OrthancPerf::MakeFrameCodec()));
 }

@@ -5,6 +5,7 @@
 #include "Dicom/TransferSyntax.h"
 #include "Transcoding/Program/Samples.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -64,4 +65,9 @@ namespace OrthancPerf
     // The codestream. Lossless targets keep all allocated bits, those above High Bit included.
     virtual std::string Encode(const EncodingTask& task, std::string_view frame) const = 0;
   };
+
+
+  // That of the library that this program has, DcmtkCodec.cpp or GdcmCodec.cpp. One per process;
+  // the library prints nothing from then on.
+  std::unique_ptr<const IFrameCodec> MakeFrameCodec();
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Transcoding/Program/Gdcm/GdcmCodec.h"
-
 #include "Dicom/CodecError.h"
 #include "Redirection/FileDescriptor.h"
 #include "Transcoding/LossyBound.h"
+#include "Transcoding/Program/Frames/FrameCodec.h"
 #include "Transcoding/Worker/WorkerChannel.h"
 
 #include <algorithm>
@@ -233,98 +232,110 @@ namespace OrthancPerf
         throw NotCovered("GDCM could not write a frame in JPEG 2000");
       }
     }
-  }
 
 
-  GdcmCodec::GdcmCodec()
-  {
-    gdcm::Trace::DebugOff();
-    gdcm::Trace::WarningOff();
-    gdcm::Trace::ErrorOff();
-    OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // values of elements among it
-  }
-
-
-  bool GdcmCodec::CanDecode(CodestreamKind) const noexcept
-  {
-    return true;
-  }
-
-
-  bool GdcmCodec::CanEncode(const TransferSyntax&) const noexcept
-  {
-    return true;
-  }
-
-
-  std::string GdcmCodec::Decode(CodestreamKind kind, const FrameFormat& format,
-                                const CodestreamHeader& header, std::string_view frame) const
-  {
-    const unsigned int bits = header.precision <= 8 ? 8 : 16;
-    const std::size_t size = format.rows * format.columns * format.samples * (bits / 8);
-
-    if (kind == CodestreamKind::Jpeg)
+    // GDCM's codecs: libjpeg with 8, 12 and 16 bits, CharLS, OpenJPEG. Only for the program
+    // OrthancPerfGdcm: GDCM's assertions, which Debian leaves in, may end it.
+    class GdcmCodec : public IFrameCodec
     {
-      // GDCM picks its library by the bits: libjpeg is there three times
-      const unsigned int depth = header.precision > 8 && header.precision <= 12 ? 12 : bits;
-      const LibjpegWarnings warnings;
-      gdcm::JPEGCodec codec;
-      SetUp(codec, format, depth, false, false);
-      std::string samples = CallDecoder(codec, frame, size);
-
-      if (warnings.IsDamaged())
+    public:
+      GdcmCodec()
       {
-        throw CodecError("A JPEG frame is damaged");
+        gdcm::Trace::DebugOff();
+        gdcm::Trace::WarningOff();
+        gdcm::Trace::ErrorOff();
+        OFLog::configure(OFLogger::OFF_LOG_LEVEL);  // values of elements among it
       }
 
-      return samples;
-    }
-
-    if (kind == CodestreamKind::JpegLs)
-    {
-      gdcm::JPEGLSCodec codec;
-      SetUp(codec, format, bits, false, false);
-      return CallDecoder(codec, frame, size);
-    }
-
-    gdcm::JPEG2000Codec codec;
-    codec.SetNumberOfThreadsForDecompression(0);
-    SetUp(codec, format, bits, header.isSigned, false);
-    return CallDecoder(codec, frame, size);
-  }
-
-
-  bool GdcmCodec::DependsOnRange(const TransferSyntax& target) const noexcept
-  {
-    return target.codestream != CodestreamKind::Jpeg2000;
-  }
-
-
-  std::string GdcmCodec::Encode(const EncodingTask& task, std::string_view frame) const
-  {
-    if (task.target.codestream == CodestreamKind::Jpeg2000)
-    {
-      return EncodeJpeg2000(task, frame);
-    }
-
-    if (task.target.codestream == CodestreamKind::JpegLs)
-    {
-      if (task.isLossy)
+      const char* GetLibrary() const noexcept override
       {
-        CheckError(task);
+        return "GDCM";
       }
 
-      gdcm::JPEGLSCodec codec;
-      codec.SetLossless(!task.isLossy);
-      codec.SetLossyError(task.isLossy ? GetNearLosslessError(task.quality) : 0);
-      SetUp(codec, task.format, GetLosslessBits(task), false, task.IsRgb());
-      return CallEncoder(codec, frame);
-    }
+      bool CanDecode(CodestreamKind) const noexcept override
+      {
+        return true;
+      }
 
-    gdcm::JPEGCodec codec;
-    codec.SetLossless(!task.isLossy);
-    codec.SetQuality(task.isLossy ? task.quality : 100);
-    SetUp(codec, task.format, GetJpegBits(task), false, task.IsRgb());
-    return CallEncoder(codec, frame);
+      bool CanEncode(const TransferSyntax&) const noexcept override
+      {
+        return true;
+      }
+
+      std::string Decode(CodestreamKind kind, const FrameFormat& format,
+                         const CodestreamHeader& header, std::string_view frame) const override
+      {
+        const unsigned int bits = header.precision <= 8 ? 8 : 16;
+        const std::size_t size = format.rows * format.columns * format.samples * (bits / 8);
+
+        if (kind == CodestreamKind::Jpeg)
+        {
+          // GDCM picks its library by the bits: libjpeg is there three times
+          const unsigned int depth = header.precision > 8 && header.precision <= 12 ? 12 : bits;
+          const LibjpegWarnings warnings;
+          gdcm::JPEGCodec codec;
+          SetUp(codec, format, depth, false, false);
+          std::string samples = CallDecoder(codec, frame, size);
+
+          if (warnings.IsDamaged())
+          {
+            throw CodecError("A JPEG frame is damaged");
+          }
+
+          return samples;
+        }
+
+        if (kind == CodestreamKind::JpegLs)
+        {
+          gdcm::JPEGLSCodec codec;
+          SetUp(codec, format, bits, false, false);
+          return CallDecoder(codec, frame, size);
+        }
+
+        gdcm::JPEG2000Codec codec;
+        codec.SetNumberOfThreadsForDecompression(0);
+        SetUp(codec, format, bits, header.isSigned, false);
+        return CallDecoder(codec, frame, size);
+      }
+
+      bool DependsOnRange(const TransferSyntax& target) const noexcept override
+      {
+        return target.codestream != CodestreamKind::Jpeg2000;
+      }
+
+      std::string Encode(const EncodingTask& task, std::string_view frame) const override
+      {
+        if (task.target.codestream == CodestreamKind::Jpeg2000)
+        {
+          return EncodeJpeg2000(task, frame);
+        }
+
+        if (task.target.codestream == CodestreamKind::JpegLs)
+        {
+          if (task.isLossy)
+          {
+            CheckError(task);
+          }
+
+          gdcm::JPEGLSCodec codec;
+          codec.SetLossless(!task.isLossy);
+          codec.SetLossyError(task.isLossy ? GetNearLosslessError(task.quality) : 0);
+          SetUp(codec, task.format, GetLosslessBits(task), false, task.IsRgb());
+          return CallEncoder(codec, frame);
+        }
+
+        gdcm::JPEGCodec codec;
+        codec.SetLossless(!task.isLossy);
+        codec.SetQuality(task.isLossy ? task.quality : 100);
+        SetUp(codec, task.format, GetJpegBits(task), false, task.IsRgb());
+        return CallEncoder(codec, frame);
+      }
+    };
+  }
+
+
+  std::unique_ptr<const IFrameCodec> MakeFrameCodec()
+  {
+    return std::make_unique<GdcmCodec>();
   }
 }
