@@ -54,7 +54,6 @@ namespace OrthancPerf
       WatchedPlaces places;
       places.dicomPort = server.dicomPort;
       places.httpPort = server.httpPort;
-      places.outgoingPorts = server.encryptedPorts;
       return places;
     }
 
@@ -432,8 +431,7 @@ namespace OrthancPerf
     try
     {
       const Json::Value modalities = orthanc_.GetFromRestApi("/modalities?expand");
-      probe_.SetOutgoingPorts(ReadEncryptedPorts(modalities));
-      SetDestinations(ReadDestinations(modalities));
+      SetDestinations(ReadDestinations(modalities, orthanc_.GetFromRestApi("/peers?expand")));
     }
     catch (const SdkError&)
     {

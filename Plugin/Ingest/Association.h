@@ -16,7 +16,7 @@ namespace OrthancPerf
   enum class AssociationOutcome
   {
     Released,    // A-RELEASE (DICOM PS3.8 section 7.2)
-    Rejected,    // A-ASSOCIATE-RJ
+    Rejected,    // A-ASSOCIATE-RJ; of an Orthanc peer, an HTTP error
     Aborted,     // A-ABORT, from either side
     Lost,        // the connection was closed without any of these
     Incomplete,  // the connection was closed before an association was answered
@@ -24,7 +24,7 @@ namespace OrthancPerf
 
     // Orthanc has called, and could not ask for an association
     Refused,      // nobody listens there: ECONNREFUSED
-    TimedOut,     // no answer within Orthanc's "Timeout", or the kernel's: ETIMEDOUT
+    TimedOut,     // no connection, or answer of a peer, within Orthanc's "Timeout" or ETIMEDOUT
     Unreachable,  // any other error of connect(2), as no route
     Unresolved,   // the host's name has no address: getaddrinfo(3)
     TlsFailed     // the connection was closed inside the handshake, or right behind it
@@ -82,7 +82,8 @@ namespace OrthancPerf
   };
 
 
-  // An association that is over. A value; holds no patient data.
+  // An association that is over, or an HTTP connection to an Orthanc peer. A value; holds no
+  // patient data.
   struct FinishedAssociation
   {
     Direction direction = Direction::Receive;
@@ -101,7 +102,7 @@ namespace OrthancPerf
     std::uint64_t bytesReceived = 0;  // by Orthanc, of all that went over the connection
     std::uint64_t bytesSent = 0;
     std::optional<TcpSummary> tcp;
-    std::string rejection;  // why it was rejected, as DICOM PS3.8 table 9-21 has it
+    std::string rejection;  // why it was rejected: of DICOM PS3.8 table 9-21, or "HTTP status 401"
   };
 
 

@@ -29,6 +29,7 @@ namespace OrthancPerf
     DicomAccepted,  // Orthanc is the server
     DicomOutgoing,  // Orthanc is the client
     HttpAccepted,
+    HttpOutgoing,      // to an Orthanc peer
     OutgoingCandidate  // connected by Orthanc, nothing written yet: DICOM or not
   };
 
@@ -51,7 +52,7 @@ namespace OrthancPerf
   {
     Handshake,  // or no TLS
     Finished,   // of TLS 1.3: the end of the peer's handshake, which looks like application data
-    AssociateRequest,
+    AssociateRequest,  // of DICOM
     Messages
   };
 
@@ -68,11 +69,13 @@ namespace OrthancPerf
     static constexpr std::uint64_t NEVER = std::numeric_limits<std::uint64_t>::max();
 
     ExchangeState state = ExchangeState::Quiet;
-    bool isAnswered = false;                             // the association: accepted or rejected
-    bool isPeerGone = false;                             // nothing more will come
-    bool isBrokenOff = false;                            // by Orthanc, inside a request,
-    bool isRefused = false;                              // and not as it waited for more in vain
-    bool isNoDelayAsked = false;                         // by Orthanc itself: TCP_NODELAY
+    bool isAnswered = false;      // the association: accepted or rejected; a request to a peer
+    bool isUpload = false;        // the request under way, to a peer: of an instance
+    bool isAwaited = false;       // the peer's answer: Orthanc has nothing more to write
+    bool isPeerGone = false;      // nothing more will come
+    bool isBrokenOff = false;     // by Orthanc, inside a request,
+    bool isRefused = false;       // and not as it waited for more in vain
+    bool isNoDelayAsked = false;  // by Orthanc itself: TCP_NODELAY
     CongestionControlName formerCongestionControl = {};  // before the plugin set another one
     std::optional<TimePoint> connectedAt;                // accepted, or the connect done
     HostHash host = 0;                                   // that was called, as it is configured
@@ -157,9 +160,14 @@ namespace OrthancPerf
       return OrthancPerf::IsDicom(kind.load(std::memory_order_relaxed));
     }
 
+    bool IsToPeer() const noexcept
+    {
+      return kind.load(std::memory_order_relaxed) == ConnectionKind::HttpOutgoing;
+    }
+
     bool IsOutgoing() const noexcept
     {
-      return kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
+      return IsToPeer() || kind.load(std::memory_order_relaxed) == ConnectionKind::DicomOutgoing;
     }
 
     bool IsEncrypted() const noexcept
@@ -180,6 +188,11 @@ namespace OrthancPerf
 
     // To the latest one
     RememberedResponse& GetResponse() noexcept
+    {
+      return GetResponse(serial.load(std::memory_order_relaxed));
+    }
+
+    const RememberedResponse& GetResponse() const noexcept
     {
       return GetResponse(serial.load(std::memory_order_relaxed));
     }

@@ -28,7 +28,11 @@ namespace OrthancPerf
     // What is read within such a time is the header of a request: under TLS, that takes two reads
     constexpr Duration AT_ONCE = std::chrono::milliseconds(1);
 
-    constexpr std::uint8_t TLS_HANDSHAKE = 0x16;  // the first byte of a connection: RFC 8446, 5.1
+    // The first byte of a connection, and of a record: RFC 8446 section 5.1
+    constexpr std::uint8_t TLS_HANDSHAKE = 0x16;
+    constexpr std::uint8_t TLS_APPLICATION_DATA = 0x17;
+
+    constexpr std::string_view POST = "POST ";
 
 
     bool BeginsWith(const std::uint8_t* data, std::size_t size, std::string_view text) noexcept
@@ -47,23 +51,34 @@ namespace OrthancPerf
 
       return BeginsWith(data, size, INTERIM_RESPONSE);
     }
+
+
+    // While Orthanc still sends a request, a server of TLS 1.3 writes session tickets
+    bool IsResponseOfPeer(const Connection& connection, const std::uint8_t* data,
+                          std::size_t size) noexcept
+    {
+      return connection.IsEncrypted() ? connection.isAwaited
+                                      : !BeginsWith(data, size, INTERIM_RESPONSE);
+    }
+
+
+    // Whether a request begins so by which Orthanc sends an instance to a peer. The URL of a peer
+    // may have a path.
+    bool IsUpload(const std::uint8_t* data, std::size_t size) noexcept
+    {
+      constexpr std::string_view END = "/instances HTTP/1.1";
+      const std::string_view text(reinterpret_cast<const char*>(data),
+                                  BeginsWith(data, size, POST) ? size : 0);
+      const std::string_view line = text.substr(0, text.find('\r'));
+      return line.size() >= END.size() && line.substr(line.size() - END.size()) == END;
+    }
   }
 
   ConnectionTracker::ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places) :
     recorder_(recorder),
     table_(recorder.GetConnections()),
-    places_(std::move(places))
+    places_(places)
   {
-    SetOutgoingPorts(places_.outgoingPorts);
-  }
-
-  void ConnectionTracker::SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept
-  {
-    for (std::size_t port = 0; port < isOutgoingPort_.size(); port++)
-    {
-      const bool isOne = std::find(ports.begin(), ports.end(), port) != ports.end();
-      isOutgoingPort_[port].store(isOne, RELAXED);
-    }
   }
 
   Connection* ConnectionTracker::OnAccepted(int fd, std::uint16_t localPort,
@@ -87,9 +102,10 @@ namespace OrthancPerf
     return connection;
   }
 
-  void ConnectionTracker::OnUnresolved(HostHash host) noexcept
+  void ConnectionTracker::OnLookedUp(HostHash host, const PeerAddress& address,
+                                     bool isResolved) noexcept
   {
-    recorder_.AddUnresolved(host);
+    recorder_.AddLookUp(host, address, isResolved);
   }
 
   Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
@@ -116,24 +132,37 @@ namespace OrthancPerf
     AssociateRequestParser parser;
     const bool isRequest = size >= PDU_HEADER_SIZE &&
                            parser.Feed(data, size) != AssociateRequestParser::Status::Failed;
-    const bool isPort = isOutgoingPort_[connection.peer.Load().port].load(RELAXED);
+    const std::uint16_t port = connection.peer.Load().port;
+    const bool isTls = size > 0 && data[0] == TLS_HANDSHAKE;
 
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
+    const AskedServers& asked = AskedServers::OfThisThread();
     const bool isEncrypted =
-        size > 0 && data[0] == TLS_HANDSHAKE && isPort && !AskedServers::OfThisThread().MayAsk(now);
+        isTls && recorder_.GetDestinations().IsEncryptedModality(port) && !asked.MayAsk(now);
+    const bool isToPeer =
+        !isRequest && !isEncrypted && recorder_.GetDestinations().IsPeer(port) &&
+        (isTls || BeginsWith(data, size, "GET ") || BeginsWith(data, size, POST)) &&
+        !asked.MayAsk(now) && !asked.IsReading();
 
-    if (!isRequest && !isEncrypted)
+    if (!isRequest && !isEncrypted && !isToPeer)
     {
       table_.Close(connection);
       return false;
     }
 
     OnConnected(connection, now);
-    connection.isEncrypted.store(isEncrypted, RELAXED);
+    connection.isEncrypted.store(isEncrypted || (isToPeer && isTls), RELAXED);
     connection.isAccepted.store(isEncrypted, RELAXED);
-    connection.kind.store(ConnectionKind::DicomOutgoing, std::memory_order_release);
+    connection.kind.store(isToPeer ? ConnectionKind::HttpOutgoing : ConnectionKind::DicomOutgoing,
+                          std::memory_order_release);
+
+    if (isToPeer)
+    {
+      recorder_.AddConnected(connection, now);
+    }
+
     return true;
   }
 
@@ -190,7 +219,10 @@ namespace OrthancPerf
 
     if (connection.IsOutgoing())
     {
-      OnResponseBytes(connection, data, size, now);
+      if (!connection.IsToPeer() || IsResponseOfPeer(connection, data, size))
+      {
+        OnResponseBytes(connection, data, size, now);
+      }
     }
     else
     {
@@ -209,11 +241,18 @@ namespace OrthancPerf
     }
 
     const bool hasWaited = connection.waited >= STALL;
+    connection.isAwaited = false;
     ForgetWait(connection);
 
     if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {
       connection.isEncrypted.store(true, RELAXED);
+    }
+
+    if (connection.IsToPeer())
+    {
+      OnRequestBytes(connection, data, size, now);
+      return;
     }
 
     if (!connection.IsDicom())
@@ -301,8 +340,12 @@ namespace OrthancPerf
   void ConnectionTracker::OnRequestBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
   {
-    // Without a response, where Orthanc has lost patience and sends the next one
-    const bool isNext = connection.IsOutgoing() && connection.isCommandBegun;
+    // Without a response, where Orthanc has lost patience and sends the next one; to a peer, where
+    // the first request follows the handshake
+    const bool isHandshakeOver = connection.IsToPeer() && connection.IsEncrypted() &&
+                                 connection.tls == TlsProgress::Handshake &&
+                                 data[0] == TLS_APPLICATION_DATA;
+    const bool isNext = isHandshakeOver || (connection.IsOutgoing() && connection.isCommandBegun);
 
     if (connection.state != ExchangeState::Request || isNext)
     {
@@ -310,6 +353,13 @@ namespace OrthancPerf
                                  ? std::optional<TimePoint>(now)
                                  : std::nullopt;
       BeginRequest(connection, now);
+      connection.isUpload = connection.IsToPeer() && IsUpload(data, size);
+    }
+
+    if (isHandshakeOver)
+    {
+      connection.tls = TlsProgress::Messages;
+      connection.connectedAt = now;
     }
 
     connection.requestBytes += size;

@@ -3,12 +3,9 @@
 
 #include "Network/MessageRecorder.h"
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -17,8 +14,6 @@ namespace OrthancPerf
   {
     std::uint16_t dicomPort = 0;  // of Orthanc's DICOM server; 0: none
     std::uint16_t httpPort = 0;   // of Orthanc's HTTP server; 0: none
-    std::vector<std::uint16_t>
-        outgoingPorts;  // destinations that are DICOM where TLS begins, at first
   };
 
   // Makes exchanges, stalls and associations out of calls on connections, which MessageRecorder
@@ -43,10 +38,6 @@ namespace OrthancPerf
     // The recorder outlives the tracker
     ConnectionTracker(MessageRecorder& recorder, WatchedPlaces places);
 
-    // From now on, these are the destinations that are DICOM where TLS begins. No hook; one thread
-    // at a time. A port that stays is never missing meanwhile.
-    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept;
-
     // Null: not watched
     Connection* Find(int fd) noexcept
     {
@@ -57,8 +48,8 @@ namespace OrthancPerf
     Connection* OnAccepted(int fd, std::uint16_t localPort, const PeerAddress& peer,
                            TimePoint now) noexcept;
 
-    // Orthanc has looked up a name that has no address
-    void OnUnresolved(HostHash host) noexcept;
+    // Orthanc has looked a name up: of this host, which has this address, or none. Port 0: any.
+    void OnLookedUp(HostHash host, const PeerAddress& address, bool isResolved) noexcept;
 
     // A socket is about to be connected, to this host
     Connection* OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
@@ -72,7 +63,8 @@ namespace OrthancPerf
       connection.connectError = error;
     }
 
-    // Before bytes are written on a candidate: is it DICOM? If not, it is watched no longer.
+    // Before bytes are written on a candidate: is it DICOM, or HTTP to a peer? If not, it is
+    // watched no longer.
     bool RecogniseOutgoing(Connection& connection, const std::uint8_t* data, std::size_t size,
                            TimePoint now) noexcept;
 
@@ -97,6 +89,12 @@ namespace OrthancPerf
 
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
+
+    // It waits for something to read, and for nothing else
+    static void OnAwaiting(Connection& connection) noexcept
+    {
+      connection.isAwaited = true;
+    }
 
     // The end of what the peer sends, or an error: the connection is over. The A-ABORT that Orthanc
     // may write for that reaches nobody.
@@ -139,6 +137,5 @@ namespace OrthancPerf
     MessageRecorder& recorder_;
     ConnectionTable& table_;  // the recorder's
     const WatchedPlaces places_;
-    std::array<std::atomic<bool>, 65536> isOutgoingPort_ = {};
   };
 }

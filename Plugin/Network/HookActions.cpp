@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <netinet/in.h>
@@ -28,16 +29,16 @@ namespace OrthancPerf
       return connection.kind.load(std::memory_order_relaxed);
     }
 
-    bool IsSocketOfServer(const Connection& connection)
+    bool IsRecognised(const Connection& connection)
     {
-      return connection.IsDicom() || GetKind(connection) == ConnectionKind::HttpAccepted;
+      return GetKind(connection) != ConnectionKind::OutgoingCandidate;
     }
 
-    // Null: it is not watched, or is something else
-    Connection* FindSocketOfServer(const ContextUse& use, int fd)
+    // Null: it is not watched, or not yet known for what it is
+    Connection* FindRecognised(const ContextUse& use, int fd)
     {
       Connection* connection = use.Find(fd);
-      return connection != nullptr && IsSocketOfServer(*connection) ? connection : nullptr;
+      return connection != nullptr && IsRecognised(*connection) ? connection : nullptr;
     }
 
     Connection* Find(const ContextUse& use, int fd, ConnectionKind kind)
@@ -65,6 +66,9 @@ namespace OrthancPerf
     {
       return size == 0 || (size < 0 && error != EAGAIN && error != EWOULDBLOCK && error != EINTR);
     }
+
+    // A host has few addresses
+    constexpr int LOOKED_AT = 8;
 
     // An earlier connection of this descriptor may have been closed behind our backs (dup2(2))
     void ForgetMessage(const ContextUse& use, int fd) noexcept
@@ -98,7 +102,7 @@ namespace OrthancPerf
   Watch TurnToRead(int fd, bool& mustAsk) noexcept
   {
     const ContextUse use;
-    Connection* connection = FindSocketOfServer(use, fd);
+    Connection* connection = FindRecognised(use, fd);
 
     if (connection == nullptr)
     {
@@ -160,7 +164,7 @@ namespace OrthancPerf
   void AfterWait(int fd, TimePoint from) noexcept
   {
     const ContextUse use;
-    Connection* connection = FindSocketOfServer(use, fd);
+    Connection* connection = FindRecognised(use, fd);
 
     if (connection == nullptr)
     {
@@ -183,7 +187,7 @@ namespace OrthancPerf
                  const std::optional<TimePoint>& from) noexcept
   {
     const ContextUse use;
-    Connection* connection = FindSocketOfServer(use, fd);
+    Connection* connection = FindRecognised(use, fd);
 
     if (connection == nullptr)
     {
@@ -253,7 +257,7 @@ namespace OrthancPerf
       ConnectionTracker::OnWriting(*connection, Clock::now());
     }
 
-    return IsSocketOfServer(*connection);
+    return IsRecognised(*connection);
   }
 
 
@@ -300,15 +304,33 @@ namespace OrthancPerf
   }
 
 
-  void AfterLookUp(const char* host, bool isResolved) noexcept
+  void AfterLookUp(const char* host, const char* service, const addrinfo* found) noexcept
   {
     const ContextUse use;
+    const HostHash hash = HashHost(host);
+    PeerAddress none;
 
-    lookedUp = isResolved ? HashHost(host) : 0;
-
-    if (use && !isResolved)
+    // DCMTK asks for any service, and connects by the same thread
+    if (service == nullptr)
     {
-      use->tracker.OnUnresolved(HashHost(host));
+      lookedUp = found != nullptr ? hash : 0;
+    }
+    else
+    {
+      const char* const end = service + std::strlen(service);
+      std::from_chars(service, end, none.port);
+    }
+
+    if (use && found == nullptr)
+    {
+      use->tracker.OnLookedUp(hash, none, false);
+    }
+
+    // libcurl asks by a thread of its own
+    for (int i = 0; use && none.port != 0 && found != nullptr && i < LOOKED_AT; i++)
+    {
+      use->tracker.OnLookedUp(hash, PeerAddress::From(found->ai_addr, found->ai_addrlen), true);
+      found = found->ai_next;
     }
   }
 
@@ -344,6 +366,17 @@ namespace OrthancPerf
     if (Connection* connection = Find(use, fd, ConnectionKind::OutgoingCandidate))
     {
       ConnectionTracker::OnConnectFailed(*connection, error);
+    }
+  }
+
+
+  void BeforeAwaiting(int fd) noexcept
+  {
+    const ContextUse use;
+
+    if (Connection* connection = Find(use, fd, ConnectionKind::HttpOutgoing))
+    {
+      ConnectionTracker::OnAwaiting(*connection);
     }
   }
 

@@ -4,6 +4,7 @@
 #include "Ingest/Clock.h"
 
 #include <cstddef>
+#include <netdb.h>
 #include <optional>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -50,12 +51,16 @@ namespace OrthancPerf
 
   void AfterAccept(int fd) noexcept;  // -1: there was none
 
-  // The thread has asked for the address of this host
-  void AfterLookUp(const char* host, bool isResolved) noexcept;
+  // The thread has asked for the addresses of this host, as getaddrinfo(3) has it; null: it has
+  // none
+  void AfterLookUp(const char* host, const char* service, const addrinfo* found) noexcept;
 
   void BeforeConnect(int fd, const sockaddr* address, socklen_t size) noexcept;
   void AfterConnect(int fd) noexcept;
   void AfterConnectError(int fd, int error) noexcept;  // errno(3)
+
+  // The thread waits for something to read, and does not want to write
+  void BeforeAwaiting(int fd) noexcept;
 
   // Whether this is an outgoing connection of which nothing was sent yet
   bool IsConnectionCandidate(int fd) noexcept;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <pthread.h>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -38,6 +39,9 @@ namespace OrthancPerf
     constexpr std::uint64_t LARGE_MESSAGE = 4096;
 
     constexpr std::int32_t HTTP_BAD_REQUEST = 400;
+
+    // An HTTP response under TLS has more bytes, an alert (RFC 8446 section 6) less
+    constexpr std::uint64_t SMALLEST_RESPONSE = 100;
 
 
     // When the end of a message has left the machine, whose response begins to come. It was handed
@@ -139,6 +143,12 @@ namespace OrthancPerf
         event.connect = *connection.connectedAt - connection.openedAt.load(RELAXED);
       }
 
+      if (const std::int32_t status = connection.GetResponse().status.load(RELAXED);
+          connection.IsToPeer() && status >= 0)
+      {
+        event.status = static_cast<std::uint16_t>(status);
+      }
+
       if (answered)
       {
         event.wait = *answered - connection.message.lastByte;
@@ -153,18 +163,64 @@ namespace OrthancPerf
     }
 
 
+    // A call by this thread, and what came of it by now
+    ProbeEvent MakeCall(const Connection& connection, TimePoint now) noexcept
+    {
+      ProbeEvent event;
+      event.direction = Direction::Send;
+      event.host = connection.host;
+      event.address = connection.peer.Load();
+      event.thread = static_cast<std::uint64_t>(pthread_self());
+      event.begunAt = connection.openedAt.load(RELAXED);
+      event.endedAt = now;
+      event.length = now - event.begunAt;
+      return event;
+    }
+
+
+    Call ToCall(const ProbeEvent& event)
+    {
+      return {event.thread, event.address, event.begunAt, event.endedAt};
+    }
+
+
+    // How a connection to a peer has ended. Orthanc closes it where the peer does not answer in
+    // time.
+    AssociationOutcome JudgePeer(const Connection& connection) noexcept
+    {
+      const bool isTls = connection.IsEncrypted();
+
+      if (isTls && !connection.isAnswered && connection.bytesRead.load(RELAXED) > 0)
+      {
+        return AssociationOutcome::TlsFailed;
+      }
+
+      // The last that is written under TLS tells of the end (close_notify of RFC 8446 section 6.1)
+      if (!connection.GetAnsweredAt() && (!isTls || connection.requestBytes >= SMALLEST_RESPONSE))
+      {
+        return connection.isPeerGone ? AssociationOutcome::Lost : AssociationOutcome::TimedOut;
+      }
+
+      return isTls ? AssociationOutcome::Encrypted
+             : connection.GetResponse().status.load(RELAXED) / 100 == 2
+                 ? AssociationOutcome::Released
+                 : AssociationOutcome::Rejected;
+    }
+
+
     // Of the first bytes of a response: "HTTP/1.1 200 OK" (RFC 9112 section 4); -1: none
     std::int32_t ReadHttpStatus(const std::uint8_t* data, std::size_t size) noexcept
     {
-      constexpr std::string_view BEGIN = "HTTP/1.1 ";
+      constexpr std::string_view BEGIN = "HTTP/1.";
+      constexpr std::size_t STATUS = 9;
       constexpr std::size_t DIGITS = 3;
 
-      if (size < BEGIN.size() + DIGITS || !std::equal(BEGIN.begin(), BEGIN.end(), data))
+      if (size < STATUS + DIGITS || !std::equal(BEGIN.begin(), BEGIN.end(), data))
       {
         return -1;
       }
 
-      const auto* const first = reinterpret_cast<const char*>(data) + BEGIN.size();
+      const auto* const first = reinterpret_cast<const char*>(data) + STATUS;
       std::int32_t status = -1;
       return std::from_chars(first, first + DIGITS, status).ec == std::errc() ? status : -1;
     }
@@ -180,6 +236,25 @@ namespace OrthancPerf
         files = {};
         AskedServers::OfThisThread() = {};
       }
+    }
+
+
+    // Bytes of a peer's response. Under TLS, an alert is none.
+    void NotePeerAnswer(Connection& connection, const std::uint8_t* data, std::size_t size,
+                        bool isFirst) noexcept
+    {
+      std::atomic<std::int32_t>& status = connection.GetResponse().status;
+
+      if (isFirst)
+      {
+        status.store(ReadHttpStatus(data, size), RELAXED);
+      }
+
+      connection.isAnswered =
+          connection.isAnswered ||
+          (connection.IsEncrypted() ? connection.tls == TlsProgress::Messages &&
+                                          connection.responseBytes >= SMALLEST_RESPONSE
+                                    : status.load(RELAXED) >= 0);
     }
 
 
@@ -327,7 +402,7 @@ namespace OrthancPerf
   }
 
 
-  void MessageRecorder::Drain(const Journal& journal)
+  void MessageRecorder::Drain(const Journal& journal, TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(draining_);
     ProbeEvent event = {};
@@ -338,18 +413,17 @@ namespace OrthancPerf
       {
         journal.Publish(ToRequest(event));
       }
+      else if (event.isResolved)
+      {
+        destinations_.Learn(event.host, event.address);
+      }
       else if (event.isUncalled)
       {
-        // DCMTK looks no address up that is one already
-        const HostHash host = event.host != 0 ? event.host : HashHost(event.address.ToString());
-        const auto title = FindTitle(destinations_, host, event.address.port);
-
-        if (title || event.isAssociation)
-        {
-          FinishedAssociation association = ToAssociation(event);
-          association.peer.name = title.value_or(association.peer.address);
-          journal.Publish(association);
-        }
+        PublishUncalled(journal, event);
+      }
+      else if (!event.isDicom && event.direction == Direction::Send)
+      {
+        PublishToPeer(journal, event);
       }
       else if (event.isAssociation)
       {
@@ -361,13 +435,69 @@ namespace OrthancPerf
                                                            : ToRefusedInstance(event));
       }
     }
+
+    for (const FinishedAssociation& failure : destinations_.TakeFailed(now))
+    {
+      journal.Publish(failure);
+    }
+  }
+
+
+  void MessageRecorder::PublishUncalled(const Journal& journal, const ProbeEvent& event)
+  {
+    const Destination* const found = destinations_.Find(event.host, event.address);
+
+    if (found == nullptr && !event.isAssociation)
+    {
+      return;
+    }
+
+    FinishedAssociation association = ToAssociation(event);
+    association.peer.name = found != nullptr ? found->title : association.peer.address;
+
+    if (found != nullptr && found->isPeer && event.outcome != AssociationOutcome::Unresolved)
+    {
+      destinations_.OnFailed(ToCall(event), association);
+    }
+    else
+    {
+      journal.Publish(association);
+    }
+  }
+
+
+  void MessageRecorder::PublishToPeer(const Journal& journal, const ProbeEvent& event)
+  {
+    const Destination* const found = destinations_.Find(event.host, event.address);
+
+    if (found == nullptr || !found->isPeer)
+    {
+      return;  // another server with a peer's port
+    }
+
+    if (event.isConnected)
+    {
+      destinations_.OnConnected(ToCall(event), found->title);
+    }
+    else if (event.isAssociation)
+    {
+      FinishedAssociation association = ToAssociation(event);
+      association.peer.name = found->title;
+      journal.Publish(association);
+    }
+    else
+    {
+      FinishedInstance instance = ToSentInstance(event);
+      instance.peer.name = found->title;
+      journal.Publish(instance);
+    }
   }
 
 
   void MessageRecorder::SetDestinations(std::vector<Destination> destinations)
   {
     const std::lock_guard<std::mutex> lock(draining_);
-    destinations_ = std::move(destinations);
+    destinations_.Set(std::move(destinations));
   }
 
 
@@ -381,14 +511,15 @@ namespace OrthancPerf
   {
     connection.closedSerial.store(connection.serial.load(RELAXED), std::memory_order_release);
 
-    if (!connection.IsDicom())
+    if (!connection.IsDicom() && !connection.IsToPeer())
     {
       FinishRead(connection);
       return;
     }
 
-    const AssociationOutcome outcome =
-        connection.IsEncrypted() ? AssociationOutcome::Encrypted : connection.outcome;
+    const AssociationOutcome outcome = connection.IsToPeer()      ? JudgePeer(connection)
+                                       : connection.IsEncrypted() ? AssociationOutcome::Encrypted
+                                                                  : connection.outcome;
     FinishExchange(connection, outcome);
     FinishSubOperation(connection, outcome);
 
@@ -399,8 +530,13 @@ namespace OrthancPerf
     event.outcome = outcome;
     event.rejection = answers.GetBody();
 
+    if (connection.IsToPeer())
+    {
+      event.setup = connection.isAnswered ? event.connect : std::nullopt;
+      event.isAccepted = connection.isAnswered;
+    }
     // Orthanc has asked in vain for an association, or did not come to that
-    if (connection.IsEncrypted() && connection.IsOutgoing() && !connection.setup)
+    else if (connection.IsEncrypted() && connection.IsOutgoing() && !connection.setup)
     {
       event.isUncalled = true;
       event.isAccepted = false;
@@ -416,25 +552,33 @@ namespace OrthancPerf
   void MessageRecorder::AddUnconnected(const Connection& connection, TimePoint now) noexcept
   {
     const int error = connection.connectError;
-    ProbeEvent event;
+    ProbeEvent event = MakeCall(connection, now);
     event.isUncalled = true;
-    event.direction = Direction::Send;
-    event.host = connection.host;
     event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
                     : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
                                                        : AssociationOutcome::Unreachable;
-    event.address = connection.peer.Load();
-    event.length = now - connection.openedAt.load(RELAXED);
     events_->Push(event);
   }
 
 
-  void MessageRecorder::AddUnresolved(HostHash host) noexcept
+  void MessageRecorder::AddConnected(const Connection& connection, TimePoint now) noexcept
+  {
+    ProbeEvent event = MakeCall(connection, now);
+    event.isDicom = false;
+    event.isConnected = true;
+    events_->Push(event);
+  }
+
+
+  void MessageRecorder::AddLookUp(HostHash host, const PeerAddress& address,
+                                  bool isResolved) noexcept
   {
     ProbeEvent event;
-    event.isUncalled = true;
+    event.isResolved = isResolved;
+    event.isUncalled = !isResolved;
     event.direction = Direction::Send;
     event.host = host;
+    event.address = address;
     event.outcome = AssociationOutcome::Unresolved;
     events_->Push(event);
   }
@@ -506,12 +650,12 @@ namespace OrthancPerf
   void MessageRecorder::AddResponseBytes(Connection& connection, const std::uint8_t* data,
                                          std::size_t size, TimePoint now) noexcept
   {
-    if (!connection.IsDicom())
+    const bool isAnswered = connection.GetAnsweredAt().has_value();
+
+    if (!connection.IsDicom() && !connection.IsToPeer())
     {
       return NoteAnswer(connection, data, size, now);
     }
-
-    const bool isAnswered = connection.GetAnsweredAt().has_value();
 
     if (!connection.IsOutgoing())
     {
@@ -532,7 +676,15 @@ namespace OrthancPerf
       sent.lastByte = FindDeparture(connection.fd, sent.lastByte, sent.stalls.time, now);
     }
 
-    connection.response.Feed(data, size);
+    if (connection.IsToPeer())
+    {
+      NotePeerAnswer(connection, data, size, !isAnswered);
+    }
+    else
+    {
+      connection.response.Feed(data, size);
+    }
+
     connection.GetResponse().lastByte.store(now, std::memory_order_release);
   }
 
@@ -638,6 +790,12 @@ namespace OrthancPerf
       return;  // there was none
     }
 
+    if (connection.IsToPeer())
+    {
+      FinishSent(connection, outcome);
+      return;
+    }
+
     if (!connection.IsDicom())
     {
       FinishRead(connection);
@@ -706,10 +864,12 @@ namespace OrthancPerf
   void MessageRecorder::FinishSent(Connection& connection, AssociationOutcome outcome) noexcept
   {
     const bool isEncrypted = connection.IsEncrypted();
+    const bool isUpload =
+        connection.IsToPeer() ? connection.isUpload : connection.command.Get() == C_STORE_REQUEST;
 
     if (isEncrypted
             ? connection.tls != TlsProgress::Messages || connection.requestBytes < LARGE_MESSAGE
-            : connection.command.Get() != C_STORE_REQUEST)
+            : !isUpload)
     {
       return;
     }
@@ -719,7 +879,7 @@ namespace OrthancPerf
     event.outcome = outcome;
     event.bytesSent = connection.requestBytes;
 
-    if (!isEncrypted)
+    if (connection.IsDicom() && !isEncrypted)
     {
       ReadStatus(event, connection.response, connection.command.GetMessageId());
     }

@@ -53,10 +53,16 @@ namespace OrthancPerf
     int GetCurrentConnection() const noexcept;
 
     // Publishes what is over. Any thread, one at a time.
-    void Drain(const Journal& journal);
+    void Drain(const Journal& journal, TimePoint now = Clock::now());
 
-    // Where Orthanc's modalities are from now on. Any thread.
+    // Where Orthanc's modalities and peers are from now on. Any thread.
     void SetDestinations(std::vector<Destination> destinations);
+
+    // For their ports
+    const Destinations& GetDestinations() const
+    {
+      return destinations_;
+    }
 
     // What was over and found no room in the queue
     std::uint64_t CountDropped() const noexcept;
@@ -94,10 +100,11 @@ namespace OrthancPerf
 
     void CloseConnection(Connection& connection, TimePoint now) noexcept;
 
-    // Orthanc has called, and there was no connection. Drain() tells by the host and the port
-    // whether it would have been DICOM.
+    // Orthanc has called, and there was no connection, or one to what may be a peer. Drain() tells
+    // by the host and the port who it is.
     void AddUnconnected(const Connection& connection, TimePoint now) noexcept;
-    void AddUnresolved(HostHash host) noexcept;
+    void AddConnected(const Connection& connection, TimePoint now) noexcept;
+    void AddLookUp(HostHash host, const PeerAddress& address, bool isResolved) noexcept;
 
   private:
     // 2,048 sent instances or associations between two calls of Drain, half a second apart
@@ -105,6 +112,8 @@ namespace OrthancPerf
 
     Connection* FindCurrent() const noexcept;
     Served GetServed() const noexcept;
+    void PublishUncalled(const Journal& journal, const ProbeEvent& event);
+    void PublishToPeer(const Journal& journal, const ProbeEvent& event);
     // "outcome": how the association ended; Released while it goes on
     void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
     void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
@@ -118,7 +127,7 @@ namespace OrthancPerf
     ConnectionTable connections_;
     const std::unique_ptr<Events> events_;
     std::mutex draining_;
-    std::vector<Destination> destinations_;  // under the same lock
+    Destinations destinations_;  // under the same lock, but for the ports
     std::atomic<bool> isStorageServed_{false};
     std::atomic<bool> isDatabaseServed_{false};
   };

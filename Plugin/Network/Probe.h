@@ -59,12 +59,6 @@ namespace OrthancPerf
     // What the kernel makes of the settings in force
     SettingsTrial GetTrial() const;
 
-    // To these, what begins with TLS is DICOM. One thread at a time.
-    void SetOutgoingPorts(const std::vector<std::uint16_t>& ports) noexcept
-    {
-      tracker_.SetOutgoingPorts(ports);
-    }
-
     AdmissionQueue& GetAdmission()
     {
       return admission_;

@@ -95,9 +95,27 @@ namespace OrthancPerf
     }
 
 
+    // Of a peer's answer over HTTP
+    bool IsSuccess(std::uint16_t status)
+    {
+      return status / 100 == 2;
+    }
+
+
+    std::string Explain(const std::optional<std::uint16_t>& status)
+    {
+      return status ? "HTTP status " + std::to_string(*status) : "no HTTP response";
+    }
+
+
     // Why the peer does not hold the instance; empty: it does, as far as that can be seen
     std::string GetReason(const ProbeEvent& event)
     {
+      if (!event.isDicom && event.status)
+      {
+        return IsSuccess(*event.status) ? "" : "the peer answered " + Explain(event.status);
+      }
+
       if (event.status && !IsHeld(*event.status))
       {
         std::array<char, 8> text = {};
@@ -194,6 +212,12 @@ namespace OrthancPerf
       Add(sent, Phase::Associate, event.associate);
     }
 
+    if (!event.isDicom)
+    {
+      sent.origin = Origin::RestApi;
+      sent.areStallsObserved = false;
+    }
+
     Add(sent, Phase::Send, event.message.lastByte - event.message.firstByte);
     Add(sent, Phase::Wait, event.wait);
     return sent;
@@ -259,7 +283,7 @@ namespace OrthancPerf
 
     if (event.outcome == AssociationOutcome::Rejected)
     {
-      association.rejection = Explain(event.rejection);
+      association.rejection = event.isDicom ? Explain(event.rejection) : Explain(event.status);
     }
 
     return association;

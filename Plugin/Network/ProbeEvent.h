@@ -20,11 +20,13 @@ namespace OrthancPerf
   struct ProbeEvent
   {
     bool isAssociation = false;
-    bool isDicom = true;                    // false: an instance of a STOW-RS request
+    bool isDicom = true;                    // false: of a STOW-RS request, or to a peer over HTTP
     std::optional<ReadingRequest> reading;  // an HTTP request
     Duration writing = Duration::zero();    // of it, as the next one
     ReadWaits waits;
-    bool isUncalled = false;  // an association that Orthanc wanted and could not ask for
+    bool isUncalled = false;   // an association that Orthanc wanted and could not ask for
+    bool isResolved = false;   // an address of a host
+    bool isConnected = false;  // a call to a peer, so far
     Direction direction = Direction::Receive;
     AssociationOutcome outcome = AssociationOutcome::Released;
     bool isPeerRequestor = false;  // the peer asked for the association, not Orthanc
@@ -32,7 +34,9 @@ namespace OrthancPerf
     bool isAccepted = false;  // see FinishedAssociation
     AssociateRequest request;
     PeerAddress address;
-    HostHash host = 0;  // that was called
+    HostHash host = 0;         // that was called
+    std::uint64_t thread = 0;  // that has called, as the next one
+    TimePoint begunAt;
     std::optional<Duration> setup;
     std::optional<Duration> connect;
     std::optional<Duration> associate;

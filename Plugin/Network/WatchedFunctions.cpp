@@ -197,6 +197,14 @@ namespace OrthancPerf
         return WaitForServers(fds, count, [&] { return original(timeout); });
       };
 
+      for (nfds_t i = 0; i < std::min(count, LOOKED_AT) && timeout != 0; i++)
+      {
+        if ((fds[i].events & (POLLIN | POLLOUT)) == POLLIN)
+        {
+          BeforeAwaiting(fds[i].fd);
+        }
+      }
+
       // All who wait for one of Orthanc's own connections wait for nothing else, or for little.
       if (count != 1 || timeout == 0)
       {
@@ -369,15 +377,14 @@ namespace OrthancPerf
       return result;
     }
 
-    // DCMTK asks for any service at a host; others name the port, and are no DICOM
     int OnGetAddrInfo(const char* node, const char* service, const addrinfo* hints,
                       addrinfo** found)
     {
       const int result = ::getaddrinfo(node, service, hints, found);
 
-      if (node != nullptr && service == nullptr)
+      if (node != nullptr)
       {
-        AfterLookUp(node, result == 0);
+        AfterLookUp(node, service, result == 0 ? *found : nullptr);
       }
 
       return result;
@@ -512,6 +519,10 @@ namespace OrthancPerf
         if (error != 0)
         {
           AfterConnectError(fd, error);
+        }
+        else
+        {
+          AfterConnect(fd);
         }
       }
 

@@ -11,7 +11,7 @@ namespace OrthancPerf
   // matters here (what they import, and what strace shows of Orthanc 1.10.1 of Debian 12):
   //
   //   accept, accept4                      DCMTK, CivetWeb: a connection is accepted
-  //   getaddrinfo                          DCMTK: which host is called
+  //   getaddrinfo                          DCMTK, libcurl: which host is called
   //   connect                              DCMTK: a connection is opened
   //   poll, __poll_chk, select             DCMTK (select where it is built without poll),
   //                                        CivetWeb: the wait for bytes

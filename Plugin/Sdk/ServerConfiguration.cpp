@@ -3,6 +3,7 @@
 
 #include <boost/lexical_cast/try_lexical_convert.hpp>
 #include <limits>
+#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -12,6 +13,9 @@ namespace OrthancPerf
   {
     constexpr std::uint16_t DEFAULT_DICOM_PORT = 4242;
     constexpr std::uint16_t DEFAULT_HTTP_PORT = 8042;
+    constexpr std::size_t MAXIMUM_URL = 1000;   // std::regex uses the stack for each character
+    constexpr std::uint16_t DEFAULT_HTTP = 80;  // of a URL
+    constexpr std::uint16_t DEFAULT_HTTPS = 443;
     constexpr std::size_t DEFAULT_DICOM_THREADS = 4;
     constexpr const char* DEFAULT_STORAGE = "OrthancStorage";
 
@@ -62,6 +66,35 @@ namespace OrthancPerf
       return port > 0 && port <= std::numeric_limits<std::uint16_t>::max()
                  ? static_cast<std::uint16_t>(port)
                  : 0;
+    }
+
+
+    // "https://user:password@[::1]:8042/path" (RFC 3986 section 3.2)
+    void AddPeer(std::vector<Destination>& destinations, const std::string& name,
+                 const Json::Value& url)
+    {
+      static const std::regex URL(
+          R"((https?)://(?:[^/@]*@)?(?:\[([^\]/]+)\]|([^:/]+))(?::(\d+))?.*)", std::regex::icase);
+      std::smatch parts;
+      const std::string text = url.isString() ? url.asString() : "";
+
+      if (text.size() > MAXIMUM_URL || !std::regex_match(text, parts, URL))
+      {
+        return;
+      }
+
+      const std::uint16_t port = parts[4].matched         ? ReadPort(parts[4].str())
+                                 : parts[1].length() == 5 ? DEFAULT_HTTPS
+                                                          : DEFAULT_HTTP;
+      const std::string host = parts[2].str() + parts[3].str();
+
+      // libcurl does not look this name up
+      for (const std::string& one : host == "localhost"
+                                        ? std::vector<std::string>{host, "127.0.0.1", "::1"}
+                                        : std::vector<std::string>{host})
+      {
+        destinations.push_back({name, HashHost(one), port, false, true});
+      }
     }
 
 
@@ -135,25 +168,7 @@ namespace OrthancPerf
   }
 
 
-  std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities)
-  {
-    std::vector<std::uint16_t> ports;
-
-    for (const Json::Value& modality : modalities)
-    {
-      const bool isEncrypted = modality.isObject() && modality["UseDicomTls"] == Json::Value(true);
-
-      if (const std::uint16_t port = isEncrypted ? ReadPort(modality["Port"]) : 0; port != 0)
-      {
-        ports.push_back(port);
-      }
-    }
-
-    return ports;
-  }
-
-
-  std::vector<Destination> ReadDestinations(const Json::Value& modalities)
+  std::vector<Destination> ReadDestinations(const Json::Value& modalities, const Json::Value& peers)
   {
     std::vector<Destination> destinations;
 
@@ -172,8 +187,20 @@ namespace OrthancPerf
       if (title.isString() && host.isString())
       {
         destinations.push_back(
-            {title.asString(), HashHost(host.asString()), ReadPort(get(2, "Port"))});
+            {title.asString(), HashHost(host.asString()), ReadPort(get(2, "Port")),
+             modality.isObject() && modality["UseDicomTls"] == Json::Value(true)});
       }
+    }
+
+    for (const std::string& name :
+         peers.isObject() ? peers.getMemberNames() : Json::Value::Members())
+    {
+      // Either ["http://host:port/", ...] or {"Url": "http://host:port/", ...}
+      const Json::Value& peer = peers[name];
+      AddPeer(destinations, name,
+              peer.isArray()    ? peer.get(0u, Json::Value())
+              : peer.isObject() ? peer["Url"]
+                                : peer);
     }
 
     return destinations;
@@ -185,8 +212,8 @@ namespace OrthancPerf
     dicomPort(GetPort(orthancConfiguration, "DicomPort", DEFAULT_DICOM_PORT, "DicomServerEnabled")),
     httpPort(GetPort(orthancConfiguration, "HttpPort", DEFAULT_HTTP_PORT, "HttpServerEnabled")),
     dicomThreads(GetCount(orthancConfiguration, "DicomThreadsCount", DEFAULT_DICOM_THREADS)),
-    destinations(ReadDestinations(orthancConfiguration["DicomModalities"])),
-    encryptedPorts(ReadEncryptedPorts(orthancConfiguration["DicomModalities"])),
+    destinations(ReadDestinations(orthancConfiguration["DicomModalities"],
+                                  orthancConfiguration["OrthancPeers"])),
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
     databaseSection(FindDatabaseSection(orthancConfiguration)),

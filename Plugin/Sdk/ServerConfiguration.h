@@ -20,13 +20,10 @@ namespace OrthancPerf
   std::filesystem::path FindConfigurationFolder(const std::string& commandLine);
 
 
-  // The ports of the modalities that are called over TLS: of "DicomModalities", or of Orthanc's
-  // answer to GET /modalities?expand
-  std::vector<std::uint16_t> ReadEncryptedPorts(const Json::Value& modalities);
-
-
-  // The same modalities, as Orthanc calls them; port 0: it cannot be read
-  std::vector<Destination> ReadDestinations(const Json::Value& modalities);
+  // Modalities and peers as Orthanc calls them: of "DicomModalities" and "OrthancPeers", or of
+  // Orthanc's answers to GET /modalities?expand and GET /peers?expand. Port 0: it cannot be read.
+  std::vector<Destination> ReadDestinations(const Json::Value& modalities,
+                                            const Json::Value& peers);
 
 
   // What the plugin needs to know of Orthanc's own configuration, with Orthanc's defaults where a
@@ -41,9 +38,7 @@ namespace OrthancPerf
     std::uint16_t httpPort;   // 0: Orthanc has no HTTP server
     std::size_t dicomThreads;
 
-    std::vector<Destination> destinations;  // all modalities of the file
-    std::vector<std::uint16_t>
-        encryptedPorts;  // of the modalities of the file that are called over TLS
+    std::vector<Destination> destinations;  // of the file
 
     // Of the images, and of SQLite's index, as paths from anywhere; both empty where Orthanc stores
     // nothing ("ReadOnly")

@@ -22,6 +22,7 @@ namespace
   constexpr std::uint16_t DICOM_PORT = 4242;
   constexpr std::uint16_t HTTP_PORT = 8042;
   constexpr std::uint16_t TLS_PORT = 2762;
+  constexpr std::uint16_t CALLED_PORT = 104;  // of a modality, and of a peer
   constexpr std::size_t MAXIMUM_PEERS = 4;
   constexpr int FD = 63;  // no socket: the kernel knows nothing of it
 
@@ -78,8 +79,14 @@ namespace
   // connection has left in the place of its descriptor must not show
   struct Probed
   {
+    Probed()
+    {
+      recorder.SetDestinations({{"TLS", HashHost("::"), TLS_PORT, true, false},
+                                {"peer", HashHost("::"), CALLED_PORT, false, true}});
+    }
+
     MessageRecorder recorder;
-    ConnectionTracker tracker{recorder, {DICOM_PORT, HTTP_PORT, {TLS_PORT}}};
+    ConnectionTracker tracker{recorder, {DICOM_PORT, HTTP_PORT}};
   };
 
 
@@ -161,7 +168,7 @@ namespace
     void Open(unsigned int kind)
     {
       PeerAddress peer;
-      peer.port = kind == 3 ? TLS_PORT : 104;
+      peer.port = kind == 3 ? TLS_PORT : CALLED_PORT;
       isDicom_ = kind != 1;
       connection_ = kind < 2
                         ? tracker_.OnAccepted(FD, isDicom_ ? DICOM_PORT : HTTP_PORT, peer, now_)
@@ -213,10 +220,11 @@ namespace
       }
 
       isCandidate_ = false;
+      isDicom_ = isDicom_ && !connection_->IsToPeer();
 
       // DCMTK writes the headers of a PDU and its first PDV as one, what follows as another
       constexpr std::size_t HEADERS = 12;
-      const std::size_t first = pieces_ == 1 ? count : std::min(count, HEADERS);
+      const std::size_t first = pieces_ == 1 || !isDicom_ ? count : std::min(count, HEADERS);
       tracker_.OnWritten(*connection_, data, first, now_);
       tracker_.OnWritten(*connection_, data + first, count - first, now_);
     }
@@ -236,6 +244,7 @@ namespace
           break;
         case 2:
           ConnectionTracker::OnLetGo(*connection_, now_);
+          ConnectionTracker::OnAwaiting(*connection_);
           break;
         default:
           ConnectionTracker::OnPeerGone(*connection_);

@@ -23,9 +23,19 @@ namespace OrthancPerf
              "ORTHANC         STORESCU        " + std::string(32, '\0');
     }
 
+    Destination MakeEncrypted(std::uint16_t port)
+    {
+      return {"TLS", HashHost("pacs"), port, true, false};
+    }
+
     class ConnectionTrackerTest : public testing::Test
     {
     protected:
+      ConnectionTrackerTest()
+      {
+        recorder_.SetDestinations({MakeEncrypted(2762)});
+      }
+
       TimePoint At(int milliseconds) const
       {
         return TimePoint(std::chrono::milliseconds(1000 + milliseconds));
@@ -75,7 +85,7 @@ namespace OrthancPerf
       }
 
       MessageRecorder recorder_;
-      ConnectionTracker tracker_{recorder_, {4242, 8042, {2762}}};
+      ConnectionTracker tracker_{recorder_, {4242, 8042}};
       RecordedJournal journal_;
     };
   }
@@ -217,7 +227,7 @@ namespace OrthancPerf
     };
     EXPECT_TRUE(isDicom(2762));
     EXPECT_FALSE(isDicom(65535));
-    tracker_.SetOutgoingPorts({65535, 11112});
+    recorder_.SetDestinations({MakeEncrypted(65535), MakeEncrypted(11112)});
     EXPECT_TRUE(isDicom(65535));
     EXPECT_TRUE(isDicom(11112));
     EXPECT_FALSE(isDicom(11113));
@@ -296,8 +306,8 @@ namespace OrthancPerf
       tracker_.OnClosing(connection, At(1));
     }
 
-    tracker_.OnUnresolved(HashHost("pacs"));
-    tracker_.OnUnresolved(HashHost("database"));
+    tracker_.OnLookedUp(HashHost("pacs"), {}, false);
+    tracker_.OnLookedUp(HashHost("database"), {}, false);
     std::vector<AssociationOutcome> outcomes;
 
     for (const FinishedAssociation& association : journal_.Drain(recorder_).associations)

@@ -125,7 +125,7 @@ namespace OrthancPerf
       }
 
       MessageRecorder recorder_;
-      ConnectionTracker tracker_{recorder_, {4242, 8042, {2762}}};
+      ConnectionTracker tracker_{recorder_, {4242, 8042}};
       RecordedJournal journal_;
     };
   }
@@ -591,7 +591,7 @@ namespace OrthancPerf
   {
     // As when Orthanc loads its plugins anew; the same memory, as it may be
     auto recorder = std::make_unique<MessageRecorder>();
-    ConnectionTracker tracker(*recorder, {4242, 0, {}});
+    ConnectionTracker tracker(*recorder, {4242, 0});
     Connection* connection = tracker.OnAccepted(5, 4242, MakeAddress(1), TimePoint());
     const std::uint8_t byte = 4;
     tracker.OnRead(*connection, &byte, 1, TimePoint());
@@ -920,6 +920,7 @@ namespace OrthancPerf
 
   TEST_F(MessageRecorderTest, UnderTlsALargeAssociateRequestIsNoInstance)
   {
+    recorder_.SetDestinations({{"PACS", HashHost("pacs"), 2762, true, false}});
     Connection* connection = tracker_.OnConnecting(FD, MakeAddress(2762), At(0));
     tracker_.OnConnected(*connection, At(1));
     const std::string hello = MakeTlsRecord(22, 300);
@@ -1046,5 +1047,151 @@ namespace OrthancPerf
     recorder_.NameRequestor("ANOTHER");
     EXPECT_EQ("CT <1>", GetCallingTitle());
     EXPECT_EQ("ORTHANC", GetOpenAssociations(recorder_, At(0)).at(0).parties.calledTitle);
+  }
+
+
+  namespace
+  {
+    // An Orthanc peer, called at 0 ms, connected at 5 ms
+    class PeerTest : public MessageRecorderTest
+    {
+    protected:
+      PeerTest()
+      {
+        recorder_.SetDestinations(
+            {{"cloud", HashHost(MakeAddress(0).ToString()), 8043, false, true}});
+        connection_ = tracker_.OnConnecting(FD, MakeAddress(8043), At(0));
+        tracker_.OnConnected(*connection_, At(5));
+      }
+
+      // Orthanc sends, and waits for the answer
+      void Request(const std::string& bytes, int at)
+      {
+        if (connection_->kind == ConnectionKind::OutgoingCandidate)
+        {
+          ASSERT_TRUE(
+              tracker_.RecogniseOutgoing(*connection_, ToBytes(bytes), bytes.size(), At(at)));
+        }
+
+        Write(*connection_, bytes, at);
+        ConnectionTracker::OnAwaiting(*connection_);
+      }
+
+      AssociationOutcome Close(int at)
+      {
+        tracker_.OnClosing(*connection_, At(at));
+        return Drain().associations.at(0).outcome;
+      }
+
+      Connection* connection_;
+    };
+
+    const std::string UPLOAD = "POST /orthanc/instances HTTP/1.1\r\n\r\n" + std::string(5000, 'x');
+    const std::string OK = "HTTP/1.1 200 OK\r\n\r\n";
+  }
+
+  TEST_F(PeerTest, GetsInstancesWithTheirPhases)
+  {
+    Request(UPLOAD, 6);
+    Write(*connection_, "rest", 8);
+    Read(*connection_, OK, 20);
+    Request(UPLOAD, 30);
+    Read(*connection_, "HTTP/1.1 401 Unauthorized\r\n\r\n", 33);
+    EXPECT_EQ(AssociationOutcome::Rejected, Close(40));
+
+    ASSERT_EQ(2U, journal_.instances.size());
+    const FinishedInstance& first = journal_.instances[0];
+    EXPECT_EQ("cloud", first.peer.name);
+    EXPECT_EQ(Direction::Send, first.direction);
+    EXPECT_EQ(Outcome::Stored, first.outcome);
+    EXPECT_EQ(UPLOAD.size() + 4, first.size);
+    EXPECT_EQ(milliseconds(5), first.phases.Get(Phase::Connect));
+    EXPECT_EQ(milliseconds(2), first.phases.Get(Phase::Send));
+    EXPECT_EQ(milliseconds(12), first.phases.Get(Phase::Wait));
+    const FinishedInstance& second = journal_.instances[1];
+    EXPECT_EQ(Outcome::Failed, second.outcome);
+    EXPECT_EQ("the peer answered HTTP status 401", second.reason);
+    EXPECT_EQ(milliseconds(10), second.phases.Get(Phase::Idle));
+    EXPECT_EQ("cloud", journal_.associations[0].peer.name);
+    EXPECT_EQ("HTTP status 401", journal_.associations[0].rejection);
+    EXPECT_EQ(2U, journal_.associations[0].instances);
+  }
+
+  TEST_F(PeerTest, IsAskedForOtherThingsThatAreNoInstances)
+  {
+    Request("GET /system HTTP/1.1\r\n\r\n", 6);
+    Read(*connection_, OK, 9);
+    EXPECT_EQ(AssociationOutcome::Released, Close(10));
+    EXPECT_TRUE(journal_.instances.empty());
+    EXPECT_TRUE(journal_.associations[0].setup.has_value());
+  }
+
+  TEST_F(PeerTest, SendsInterimResponses)
+  {
+    Request("POST /instances HTTP/1.1\r\n\r\n", 6);
+    Read(*connection_, "HTTP/1.1 100 Continue\r\n\r\n", 7);
+    Write(*connection_, std::string(5000, 'x'), 8);
+    Read(*connection_, OK, 9);
+    EXPECT_EQ(AssociationOutcome::Released, Close(10));
+    EXPECT_EQ(1U, journal_.instances.size());
+  }
+
+  TEST_F(PeerTest, DoesNotAnswer)
+  {
+    Request(UPLOAD, 6);
+    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
+    EXPECT_EQ(Outcome::Failed, journal_.instances.at(0).outcome);
+    EXPECT_FALSE(journal_.associations[0].setup.has_value());
+  }
+
+  TEST_F(PeerTest, ClosesTheConnection)
+  {
+    Request(UPLOAD, 6);
+    ConnectionTracker::OnPeerGone(*connection_);
+    EXPECT_EQ(AssociationOutcome::Lost, Close(8));
+  }
+
+  TEST_F(PeerTest, UnderTlsWritesTicketsWhileOrthancSends)
+  {
+    Request(MakeTlsRecord(22, 500), 6);
+    Read(*connection_, MakeTlsRecord(22, 1500), 8);
+    Write(*connection_, MakeTlsRecord(20, 80), 9);
+    Write(*connection_, MakeTlsRecord(23, 16000), 10);
+    Read(*connection_, MakeTlsRecord(23, 250), 11);
+    Request(MakeTlsRecord(23, 9000), 12);
+    Read(*connection_, MakeTlsRecord(23, 500), 20);
+    Request(MakeTlsRecord(23, 9000), 30);
+    Read(*connection_, MakeTlsRecord(23, 500), 40);
+    Write(*connection_, MakeTlsRecord(23, 19), 41);  // close_notify
+    EXPECT_EQ(AssociationOutcome::Encrypted, Close(41));
+
+    ASSERT_EQ(2U, journal_.instances.size());
+    EXPECT_EQ(milliseconds(10), journal_.instances[0].phases.Get(Phase::Connect));
+    EXPECT_EQ(milliseconds(2), journal_.instances[0].phases.Get(Phase::Send));
+    EXPECT_EQ(milliseconds(8), journal_.instances[0].phases.Get(Phase::Wait));
+    EXPECT_EQ(Outcome::Stored, journal_.instances[1].outcome);
+  }
+
+  TEST_F(PeerTest, RejectsTheHandshake)
+  {
+    Request(MakeTlsRecord(22, 500), 6);
+    Read(*connection_, MakeTlsRecord(21, 2), 8);
+    EXPECT_EQ(AssociationOutcome::TlsFailed, Close(9));
+  }
+
+  TEST_F(PeerTest, DoesNotAnswerTheHandshake)
+  {
+    Request(MakeTlsRecord(22, 500), 6);
+    EXPECT_EQ(AssociationOutcome::TimedOut, Close(1000));
+  }
+
+  TEST_F(PeerTest, HasAPortThatAnotherServerHasToo)
+  {
+    recorder_.SetDestinations({{"cloud", HashHost("10.0.0.2"), 8043, false, true}});
+    Request(UPLOAD, 6);
+    Read(*connection_, OK, 9);
+    tracker_.OnClosing(*connection_, At(10));
+    EXPECT_TRUE(Drain().associations.empty());
+    EXPECT_TRUE(journal_.instances.empty());
   }
 }
