@@ -190,8 +190,8 @@ namespace OrthancPerf
                                               return IsOverlayBitPosition(element.tag) &&
                                                      element.GetUnsignedShort(encoding) != 0;
                                             });
-    image.extendedOffsets = Get(dataSet, TAG_EXTENDED_OFFSET_TABLE).GetValue();
-    image.extendedLengths = Get(dataSet, TAG_EXTENDED_OFFSET_TABLE_LENGTHS).GetValue();
+    image.hasExtendedOffsets = dataSet.Find(TAG_EXTENDED_OFFSET_TABLE) != nullptr ||
+                               dataSet.Find(TAG_EXTENDED_OFFSET_TABLE_LENGTHS) != nullptr;
     CopyPadding(image, dataSet, encoding);
     CopyPixels(image, dataSet, encoding.isExplicit);
     return image;

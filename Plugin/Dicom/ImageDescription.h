@@ -57,9 +57,7 @@ namespace OrthancPerf
     std::string_view pixelData;           // the bytes of native pixels as they are in the file
     std::string_view encapsulatedPixels;  // the whole element, if it is in Explicit VR
 
-    // The values of the Extended Offset Table and its lengths: DICOM PS3.3 section C.7.6.3
-    std::string_view extendedOffsets;
-    std::string_view extendedLengths;
+    bool hasExtendedOffsets = false;  // a table of 64 bits, or its lengths: PS3.3 C.7.6.3.1.8
 
     // Bytes of all frames when they are not compressed; nothing if the attributes make no sense,
     // or if that would be more than a std::size_t can say

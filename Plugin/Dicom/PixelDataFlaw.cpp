@@ -151,40 +151,10 @@ namespace OrthancPerf
     }
 
 
-    // DICOM PS3.3 section C.7.6.3.1.8: one fragment for each frame, its length with or without its
-    // padding
-    void CheckExtendedOffsets(const ImageDescription& image,
-                              const std::vector<FrameFragments>& frames)
-    {
-      bool isTrue = image.extendedOffsets.size() == 8 * frames.size() &&
-                    image.extendedLengths.size() == 8 * frames.size();
-
-      for (std::size_t i = 0; i < frames.size() && isTrue; i++)
-      {
-        const std::size_t size = frames[i].front().size();
-        const auto offset = frames[i].front().data() - frames.front().front().data();
-        const std::uint64_t length = ReadLittle<std::uint64_t>(image.extendedLengths, 8 * i);
-        isTrue = frames[i].size() == 1 && length <= size && length + 1 >= size &&
-                 ReadLittle<std::uint64_t>(image.extendedOffsets, 8 * i) ==
-                     static_cast<std::uint64_t>(offset);
-      }
-
-      if (!isTrue)
-      {
-        throw CodecError("The Extended Offset Table contradicts the fragments of Pixel Data");
-      }
-    }
-
-
     void CheckFrames(const ImageDescription& image, CodestreamKind kind)
     {
       const std::vector<FrameFragments> frames =
           FindFrames(image.encapsulatedPixels, image.transferSyntax, image.frames);
-
-      if (!image.extendedOffsets.empty() || !image.extendedLengths.empty())
-      {
-        CheckExtendedOffsets(image, frames);
-      }
 
       std::optional<CodestreamHeader> previous;
       std::string storage;
@@ -250,6 +220,11 @@ namespace OrthancPerf
     if (image.hasUnorderedElements)
     {
       return UNORDERED_ELEMENTS;
+    }
+
+    if (image.hasExtendedOffsets)
+    {
+      return "an Extended Offset Table";
     }
 
     if (!image.hasLegalFrames)

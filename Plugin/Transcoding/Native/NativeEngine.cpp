@@ -127,36 +127,31 @@ namespace OrthancPerf
   EngineResult NativeEngine::Transcode(const void* data, std::size_t size,
                                        const TranscodingTarget& target) const noexcept
   {
+    EngineResult failed;
+
     try
     {
-      return TranscodeOrSayWhyNot(data, size, target);
+      try
+      {
+        return target.transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1
+                   ? TranscodeAny(data, size, target.deadline)
+                   : EngineResult::MakeDeclined("native writes JPEG Lossless only");
+      }
+      catch (const std::bad_alloc&)
+      {
+        throw;
+      }
+      catch (const std::exception& error)
+      {
+        failed.reason = error.what();
+      }
     }
     catch (const std::exception&)
     {
-      EngineResult failed;
       failed.reason = "No memory";  // short enough to need none
-      return failed;
     }
-  }
 
-
-  EngineResult NativeEngine::TranscodeOrSayWhyNot(const void* data, std::size_t size,
-                                                  const TranscodingTarget& target) const
-  {
-    try
-    {
-      return target.transferSyntax == TransferSyntaxUid::JPEG_LOSSLESS_SV1
-                 ? TranscodeAny(data, size, target.deadline)
-                 : EngineResult::MakeDeclined("native writes JPEG Lossless only");
-    }
-    catch (const std::bad_alloc&)
-    {
-      throw;
-    }
-    catch (const std::exception& error)
-    {
-      return EngineResult::MakeFailed(error.what());
-    }
+    return failed;
   }
 
 
@@ -208,9 +203,6 @@ namespace OrthancPerf
       editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
     }
 
-    // DICOM PS3.3 section C.7.6.3.1.8: of encapsulated frames only, and made for others than ours
-    editor.Remove(TAG_EXTENDED_OFFSET_TABLE);
-    editor.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
     editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", TransferSyntaxUid::JPEG_LOSSLESS_SV1);
     editor.SetEncoded(TAG_PIXEL_DATA, pixels.Finish());
     return EngineResult::MakeTranscoded(editor.Write());

@@ -47,8 +47,6 @@ namespace OrthancPerf
                            const TranscodingTarget& target) const noexcept override;
 
   private:
-    EngineResult TranscodeOrSayWhyNot(const void* data, std::size_t size,
-                                      const TranscodingTarget& target) const;
     EngineResult TranscodeAny(const void* data, std::size_t size, TimePoint deadline) const;
     EngineResult Encode(const ReceivedFile& file, TimePoint deadline) const;
 

@@ -11,13 +11,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    // "bits" of each sample are used
-    SampleRange MakeRange(unsigned int bits, bool isSigned)
-    {
-      const std::int64_t values = std::int64_t(1) << bits;
-      return isSigned ? SampleRange{-values / 2, values / 2 - 1} : SampleRange{0, values - 1};
-    }
-
     // Calls "visit" with a sample of the format's type
     template <typename Visit>
     void WithSample(const FrameFormat& format, Visit visit)
@@ -71,13 +64,8 @@ namespace OrthancPerf
 
   SampleRange SampleRange::Allowed(const FrameFormat& format) noexcept
   {
-    return MakeRange(format.bitsStored, format.isSigned);
-  }
-
-
-  SampleRange SampleRange::Allocated(const FrameFormat& format) noexcept
-  {
-    return MakeRange(format.bitsAllocated, format.isSigned);
+    const std::int64_t values = std::int64_t(1) << format.bitsStored;
+    return format.isSigned ? SampleRange{-values / 2, values / 2 - 1} : SampleRange{0, values - 1};
   }
 
 

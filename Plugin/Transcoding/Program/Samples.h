@@ -60,9 +60,8 @@ namespace OrthancPerf
     void Widen(std::string_view frame, const FrameFormat& format);
     void WidenBeyond(const SampleRange& padding, std::string_view frame, const FrameFormat& format);
 
-    // What Bits Stored and Pixel Representation allow; what Bits Allocated does
+    // What Bits Stored and Pixel Representation allow
     static SampleRange Allowed(const FrameFormat& format) noexcept;
-    static SampleRange Allocated(const FrameFormat& format) noexcept;
   };
 
   // Moves samples outside of the range to its ends

@@ -218,19 +218,6 @@ namespace OrthancPerf
   }
 
 
-  TEST(NativeEngine, OldOffsetTablesGoAndTheLengthOfTheirGroup)
-  {
-    const ImageFile image = MakeImage();
-    const std::string file = DicomFileBuilder::FileMeta(image.transferSyntax) + image.MakeHeader() +
-                             DicomFileBuilder()
-                                 .Element(0x7fe00000, "UL", {"\x18\0\0\0", 4})
-                                 .Element(0x7fe00001, "OV", std::string(8, '\0'))
-                                 .Element(TAG_PIXEL_DATA, "OW", image.pixels)
-                                 .GetBytes();
-    EXPECT_EQ(Transcode(image).file, Transcode(file).file);
-  }
-
-
   TEST(NativeEngine, PixelsInsideAnIconStay)
   {
     const ImageFile image = MakeImage();

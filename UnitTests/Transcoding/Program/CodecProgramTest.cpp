@@ -286,35 +286,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_P(CodecProgram, OldOffsetTablesGo)
-  {
-    const std::string file =
-        Make(MakeSampleImage(MakeShape(12, false, 1, false, 2)), JPEG_LOSSLESS_SV1);
-    std::string offsets;
-    std::string lengths;
-    std::size_t next = 0;
-
-    for (const std::string& fragment : EncapsulatedFrames(file).fragments)
-    {
-      AppendInteger(offsets, next, 8);
-      AppendInteger(lengths, fragment.size(), 8);
-      next += 8 + fragment.size();
-    }
-
-    const std::string tables = Edit(file,
-                                    [&](DataSetEditor& editor)
-                                    {
-                                      editor.Set(TAG_EXTENDED_OFFSET_TABLE, "OV", offsets);
-                                      editor.Set(TAG_EXTENDED_OFFSET_TABLE_LENGTHS, "OV", lengths);
-                                    });
-
-    for (const char* const target : {EXPLICIT_VR, JPEG_LS, RLE})
-    {
-      EXPECT_TRUE(Make(tables, target) == Make(file, target)) << target;
-    }
-  }
-
-
   TEST_P(CodecProgram, TheRestOfTheDataSetStays)
   {
     std::string code;

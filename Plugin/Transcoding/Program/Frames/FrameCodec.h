@@ -19,7 +19,7 @@ namespace OrthancPerf
     bool isLossy;          // near-lossless JPEG-LS without an error is not
     FrameFormat format;
     std::string_view colors;  // Photometric Interpretation of the samples
-    SampleRange range;        // of the samples of all frames; of all allocated bits if not measured
+    SampleRange range;        // of lossy targets: of the samples of all frames
     SampleRange unpadded;     // of those that are no padding, to which the quality refers
 
     bool IsRgb() const noexcept
@@ -55,12 +55,6 @@ namespace OrthancPerf
     // asks for, and assertions may end the process.
     virtual std::string Decode(CodestreamKind kind, const FrameFormat& format,
                                const CodestreamHeader& header, std::string_view frame) const = 0;
-
-    // Whether lossless frames are encoded by the range of their samples
-    virtual bool DependsOnRange(const TransferSyntax& /* target */) const noexcept
-    {
-      return false;
-    }
 
     // The codestream. Lossless targets keep all allocated bits, those above High Bit included.
     virtual std::string Encode(const EncodingTask& task, std::string_view frame) const = 0;

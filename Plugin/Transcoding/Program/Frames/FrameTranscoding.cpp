@@ -175,24 +175,22 @@ namespace OrthancPerf
     };
 
 
-    EncodingTask MakeTask(const IFrameCodec& codec, FrameSource& source,
-                          const TransferSyntax& target, unsigned int quality)
+    EncodingTask MakeTask(FrameSource& source, const TransferSyntax& target, unsigned int quality)
     {
       const bool isLossy = target.isLossy && (target.codestream != CodestreamKind::JpegLs ||
                                               GetNearLosslessError(quality) > 0);
-      const SampleRange all = SampleRange::Allocated(source.GetFormat());
       EncodingTask task = {target, quality, isLossy, source.GetFormat(), source.GetColors(),
-                           all,    all};
+                           {},     {}};
 
-      if (isLossy || (target.codestream != CodestreamKind::Rle && codec.DependsOnRange(target)))
+      if (isLossy)
       {
         source.MeasureRange(task.range, task.unpadded);
-      }
 
-      if (isLossy && !task.HasStoredBitsOnly())
-      {
-        throw NotCovered(
-            "The image has bits above its High Bit, which lossy compression would lose");
+        if (!task.HasStoredBitsOnly())
+        {
+          throw NotCovered(
+              "The image has bits above its High Bit, which lossy compression would lose");
+        }
       }
 
       return task;
@@ -284,7 +282,7 @@ namespace OrthancPerf
     std::string_view Encode(const IFrameCodec& codec, FrameSource& source, DataSetEditor& editor,
                             const TransferSyntax& target, unsigned int quality)
     {
-      const EncodingTask task = MakeTask(codec, source, target, quality);
+      const EncodingTask task = MakeTask(source, target, quality);
       EncapsulatedPixels pixels(source.GetCount());
 
       for (std::size_t i = 0; i < source.GetCount(); i++)
@@ -449,9 +447,6 @@ namespace OrthancPerf
       {
         editor.Set(TAG_PLANAR_CONFIGURATION, "US", std::string(2, '\0'));
       }
-
-      editor.Remove(TAG_EXTENDED_OFFSET_TABLE);
-      editor.Remove(TAG_EXTENDED_OFFSET_TABLE_LENGTHS);
     }
 
     editor.Set(TAG_TRANSFER_SYNTAX_UID, "UI", target.uid);

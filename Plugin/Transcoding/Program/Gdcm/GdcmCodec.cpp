@@ -160,23 +160,21 @@ namespace OrthancPerf
       const FileDescriptor standardError_;
     };
 
-    // How many bits of each sample have to be encoded so that all come back: 8 at least, as that is
-    // what libjpeg has, and what DCMTK, thus Orthanc, reads of JPEG-LS as others do
-    unsigned int GetLosslessBits(const EncodingTask& task)
+    // How many bits of each sample JPEG-LS encodes: without loss, all that are allocated; with
+    // loss, those that are stored, as no other sample is to come back. DCMTK, thus Orthanc, reads
+    // fewer than 8 in another way than others, and with up to 8 the codecs take samples of one
+    // byte.
+    unsigned int GetJpegLsBits(const EncodingTask& task)
     {
-      // With up to 8 bits the codecs take samples of one byte
       const unsigned int minimum = task.format.bitsAllocated == 8 ? 8U : 9U;
-      return !task.format.isSigned && task.HasStoredBitsOnly()
-                 ? std::max(task.format.bitsStored, minimum)
-                 : task.format.bitsAllocated;
+      return task.isLossy && !task.format.isSigned ? std::max(task.format.bitsStored, minimum)
+                                                   : task.format.bitsAllocated;
     }
 
     // libjpeg knows 8, 12 and 16 bits, with loss the first two of them
     unsigned int GetJpegBits(const EncodingTask& task)
     {
-      const unsigned int bits =
-          task.isLossy ? std::min(task.format.bitsAllocated, 12U) : GetLosslessBits(task);
-      return bits <= 8 ? 8 : bits <= 12 ? 12 : 16;
+      return task.isLossy ? std::min(task.format.bitsAllocated, 12U) : task.format.bitsAllocated;
     }
 
     // An eighth of all values there are is the most that makes sense. No sample differs by more
@@ -192,7 +190,7 @@ namespace OrthancPerf
         throw NotCovered("The error of lossy compression would be large for so few bits");
       }
 
-      if ((task.format.isSigned || GetLosslessBits(task) > task.format.bitsStored) &&
+      if ((task.format.isSigned || GetJpegLsBits(task) > task.format.bitsStored) &&
           !reached.FitsInto(SampleRange::Allowed(task.format)))
       {
         throw NotCovered("Lossy compression would make samples exceed Bits Stored");
@@ -298,11 +296,6 @@ namespace OrthancPerf
         return CallDecoder(codec, frame, size);
       }
 
-      bool DependsOnRange(const TransferSyntax& target) const noexcept override
-      {
-        return target.codestream != CodestreamKind::Jpeg2000;
-      }
-
       std::string Encode(const EncodingTask& task, std::string_view frame) const override
       {
         if (task.target.codestream == CodestreamKind::Jpeg2000)
@@ -320,7 +313,7 @@ namespace OrthancPerf
           gdcm::JPEGLSCodec codec;
           codec.SetLossless(!task.isLossy);
           codec.SetLossyError(task.isLossy ? GetNearLosslessError(task.quality) : 0);
-          SetUp(codec, task.format, GetLosslessBits(task), false, task.IsRgb());
+          SetUp(codec, task.format, GetJpegLsBits(task), false, task.IsRgb());
           return CallEncoder(codec, frame);
         }
 
