@@ -31,11 +31,8 @@ export type JsonObject = { [key: string]: Json };
 export interface Latency {
   Count: number;
   Total: number;
-  Mean: number;
   P50: number;
   P90: number;
-  P99: number;
-  Maximum: number;
 }
 
 export interface Traffic {
@@ -54,15 +51,12 @@ export interface Traffic {
 
 export interface TrafficWindow {
   Length: number;
-  Covered: number;
   Receive: Traffic;
   Send: Traffic;
 }
 
 export interface Status {
-  Versions: { Plugin: string; Orthanc: string; Sdk: string };
-  Warnings: string[];
-  CallbackFailures: Record<string, number>;
+  Versions: { Plugin: string; Orthanc: string };
   Tuning: { NotYetInEffect: string[]; Unsaved: boolean; Allowed?: boolean };
   Ingest: { InFlight: Record<string, number> };
   Probe: { Installed: boolean; Reason?: string };
@@ -112,11 +106,6 @@ export interface Asked {
   Server?: string;
 }
 
-export interface AskedDatabase extends Asked {
-  Latency?: number;
-  Queued?: number;
-}
-
 export interface Instance {
   ID: string | null;
   Direction: Direction;
@@ -132,7 +121,7 @@ export interface Instance {
   Stalls?: number;
   StallTime?: number;
   Remote?: Asked;
-  Database?: AskedDatabase;
+  Database?: Asked;
   Transcoding?: {
     Engine: string | null;
     Target: string;
@@ -147,7 +136,6 @@ export interface Tcp {
   MinimumRoundTrip?: number;
   SendWindow?: number;
   ReceiveWindow?: number;
-  Retransmits: number;
 }
 
 // Why an association was never established
@@ -173,7 +161,6 @@ export interface PeerTraffic {
 export interface Peer {
   Name: string;
   Address: string;
-  LastSeen: string;
   Receive?: PeerTraffic;
   Send?: PeerTraffic;
 }
@@ -271,11 +258,7 @@ export type ToldChange = Omit<TuningChange, 'Time'> & { Time: string };
 export interface HistoryTraffic {
   Instances: number[];
   Bytes: number[];
-  Failed: number[];
-  Stalls?: number[];
   StallSeconds?: number[];
-  RemoteRoundTrips?: number[];
-  DatabaseRoundTrips?: number[];
   Phases: Partial<Record<PhaseName, number[]>>;
 }
 
@@ -284,7 +267,6 @@ export interface HistoryAnswer {
   Begin: string;
   Receive: HistoryTraffic;
   Send: HistoryTraffic;
-  Associations: number[];
   BudgetHeld: number[]; // the most bytes of large images at once
   BudgetWaiting: number[]; // the most of them that waited at once
   TuningChanges: ToldChange[];
@@ -303,7 +285,6 @@ export interface Finding {
     Configuration?: JsonObject;
     Text: string;
   };
-  Since: string;
 }
 
 // What one engine made of one target, in a comparison

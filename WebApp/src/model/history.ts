@@ -8,7 +8,6 @@ export interface Point {
   time: number; // seconds since 1970
   instances: number;
   bytes: number;
-  failed: number;
   stallTime: number | undefined; // not observed
   phases: PhaseTimes;
   held: number; // not "a second": the most bytes of large images at once
@@ -29,7 +28,6 @@ function toPoint(traffic: HistoryTraffic, index: number, answer: HistoryAnswer, 
     time: begin + index * answer.Resolution,
     instances: rate(traffic.Instances),
     bytes: rate(traffic.Bytes),
-    failed: rate(traffic.Failed),
     stallTime: traffic.StallSeconds && rate(traffic.StallSeconds),
     phases,
     held: answer.BudgetHeld[index] ?? 0,
@@ -64,7 +62,6 @@ function summarize(points: readonly Point[]): Point {
     time: points[0]?.time ?? 0,
     instances: average((point) => point.instances),
     bytes: average((point) => point.bytes),
-    failed: average((point) => point.failed),
     stallTime: points.every((point) => point.stallTime === undefined) ? undefined : average((point) => point.stallTime ?? 0),
     phases,
     held: Math.max(...points.map((point) => point.held)),

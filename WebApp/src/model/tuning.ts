@@ -87,7 +87,7 @@ export const TRANSFER_SYNTAXES: readonly { value: string; label: string }[] = [
   { value: '1.2.840.10008.1.2.4.91', label: 'JPEG 2000 (lossy)' },
 ];
 
-export const ENGINES: readonly Choice[] = [
+const ENGINES: readonly Choice[] = [
   { value: 'auto', label: 'Automatic' },
   { value: 'native', label: 'native' },
   { value: 'dcmtk', label: 'DCMTK' },

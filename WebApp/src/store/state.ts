@@ -66,7 +66,7 @@ export const state = shallowReactive({
   changes: [] as readonly TuningChange[],
 
   isChanging: false,
-  tuningForbidden: '', // why; empty: it may be changed
+  tuningForbidden: '', // by a filter or a proxy, and why; empty: it is not
   message: '',
   isMessageProblem: false,
 

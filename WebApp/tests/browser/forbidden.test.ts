@@ -19,6 +19,8 @@ test('what is forbidden is shown so before anyone tries', async () => {
   const presets = page.getByRole('group', { name: 'Preset of all socket settings' });
   expect(await presets.getByRole('radio', { name: 'Stock' }).isDisabled()).toBe(true);
   expect(await presets.getByRole('radio', { name: 'Tuned' }).isChecked()).toBe(true);
+  const ofComparison = page.locator('#transcoding').getByText(/^You may not compare engines/);
+  expect(await ofComparison.count()).toBe(username ? 1 : 0);
   // The challenge that the browser answers with the password, and the filter's refusal
   const expected = username ? /401|403/ : /^$/;
   expect(troubles.filter((trouble) => !expected.test(trouble))).toEqual([]);

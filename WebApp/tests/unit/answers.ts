@@ -26,8 +26,6 @@ function makeTraffic(instances: number[]): HistoryTraffic {
   return {
     Instances: instances,
     Bytes: instances.map((count) => count * 1000),
-    Failed: zeros,
-    Stalls: zeros,
     StallSeconds: zeros,
     Phases: { Receive: instances.map((count) => count * 0.001) },
   };
@@ -39,7 +37,6 @@ export function makeHistory(begin: number, instances: number[], resolution = 1):
     Begin: toMoment(begin),
     Receive: makeTraffic(instances),
     Send: makeTraffic(instances.map(() => 0)),
-    Associations: instances.map(() => 1),
     BudgetHeld: instances.map((count) => count * 1e6),
     BudgetWaiting: instances,
     TuningChanges: [],

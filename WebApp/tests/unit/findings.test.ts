@@ -13,7 +13,6 @@ function make(id: string, peer: string, share: number, text = 'Do this'): Findin
     Evidence: {},
     Cost: { ShareOfIngestTime: share },
     Remedy: { Kind: 'Tuning', Text: text },
-    Since: '20261121T113510.000000',
   };
 }
 

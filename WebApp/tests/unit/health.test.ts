@@ -115,7 +115,7 @@ test('a server that cannot store is not shown as well, and each problem is told'
 
 test('that it cannot store stands above the findings', async () => {
   const finding: Finding = {
-    ID: 'slow', Title: 'Slow', Explanation: '', Evidence: {}, Cost: null, Remedy: { Kind: 'System', Text: '' }, Since: '',
+    ID: 'slow', Title: 'Slow', Explanation: '', Evidence: {}, Cost: null, Remedy: { Kind: 'System', Text: '' },
   };
   const html = await render(FULL, [finding]);
   expect(html).toContain(UNWELL);

@@ -15,7 +15,7 @@ test('a point of a minute is a rate a second', () => {
 test('stalls are unknown, not none, where nobody looked for them', () => {
   const answer = makeHistory(0, [1, 1, 1]);
   expect(toPoints(answer, 'Receive').map(({ stallTime }) => stallTime)).toEqual([0, 0, 0]);
-  const { Stalls: _, StallSeconds: __, ...unobserved } = answer.Receive;
+  const { StallSeconds: _, ...unobserved } = answer.Receive;
   const points = toPoints({ ...answer, Receive: unobserved }, 'Receive');
   expect(points.map(({ stallTime }) => stallTime)).toEqual([undefined, undefined, undefined]);
   expect(thinOut(points, 1)[0]?.stallTime).toBeUndefined();

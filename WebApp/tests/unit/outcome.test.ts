@@ -13,7 +13,7 @@ const APPLIED: AppliedFinding = {
 };
 const FINDING: Finding = {
   ID: 'stalls', Title: 'Stalls', Explanation: '', Evidence: {}, Cost: null,
-  Remedy: { Kind: 'Tuning', Tuning: { DicomSockets: { Preset: 'tuned' } }, Text: '' }, Since: '',
+  Remedy: { Kind: 'Tuning', Tuning: { DicomSockets: { Preset: 'tuned' } }, Text: '' },
 };
 
 beforeEach(() => {

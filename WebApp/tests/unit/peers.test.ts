@@ -9,7 +9,7 @@ const NOTHING: PeerTraffic = {
 };
 
 function list(send: Partial<PeerTraffic>, address = '10.0.0.7') {
-  const [row] = listPeers([{ Name: 'PACS', Address: address, LastSeen: '', Send: { ...NOTHING, ...send } }]);
+  const [row] = listPeers([{ Name: 'PACS', Address: address, Send: { ...NOTHING, ...send } }]);
   return row;
 }
 
