@@ -90,10 +90,10 @@ namespace OrthancPerf
     void OnRead(Connection& connection, const std::uint8_t* data, std::size_t size,
                 TimePoint now) noexcept;
 
-    // It waits for something to read, and for nothing else
-    static void OnAwaiting(Connection& connection) noexcept
+    // It waits for something to read, or for room to write
+    static void OnAwaiting(Connection& connection, bool isForReading) noexcept
     {
-      connection.isAwaited = true;
+      connection.isAwaited = isForReading;
     }
 
     // The end of what the peer sends, or an error: the connection is over. The A-ABORT that Orthanc

@@ -370,13 +370,13 @@ namespace OrthancPerf
   }
 
 
-  void BeforeAwaiting(int fd) noexcept
+  void BeforeAwaiting(int fd, bool isForReading) noexcept
   {
     const ContextUse use;
 
     if (Connection* connection = Find(use, fd, ConnectionKind::HttpOutgoing))
     {
-      ConnectionTracker::OnAwaiting(*connection);
+      ConnectionTracker::OnAwaiting(*connection, isForReading);
     }
   }
 

@@ -59,8 +59,8 @@ namespace OrthancPerf
   void AfterConnect(int fd) noexcept;
   void AfterConnectError(int fd, int error) noexcept;  // errno(3)
 
-  // The thread waits for something to read, and does not want to write
-  void BeforeAwaiting(int fd) noexcept;
+  // The thread waits for something to read, or for room to write
+  void BeforeAwaiting(int fd, bool isForReading) noexcept;
 
   // Whether this is an outgoing connection of which nothing was sent yet
   bool IsConnectionCandidate(int fd) noexcept;

@@ -197,12 +197,10 @@ namespace OrthancPerf
         return WaitForServers(fds, count, [&] { return original(timeout); });
       };
 
+      // libcurl lists a connection that it reads and writes twice, to write last
       for (nfds_t i = 0; i < std::min(count, LOOKED_AT) && timeout != 0; i++)
       {
-        if ((fds[i].events & (POLLIN | POLLOUT)) == POLLIN)
-        {
-          BeforeAwaiting(fds[i].fd);
-        }
+        BeforeAwaiting(fds[i].fd, (fds[i].events & POLLOUT) == 0);
       }
 
       // All who wait for one of Orthanc's own connections wait for nothing else, or for little.

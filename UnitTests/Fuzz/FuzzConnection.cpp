@@ -244,7 +244,7 @@ namespace
           break;
         case 2:
           ConnectionTracker::OnLetGo(*connection_, now_);
-          ConnectionTracker::OnAwaiting(*connection_);
+          ConnectionTracker::OnAwaiting(*connection_, true);
           break;
         default:
           ConnectionTracker::OnPeerGone(*connection_);

@@ -1074,7 +1074,7 @@ namespace OrthancPerf
         }
 
         Write(*connection_, bytes, at);
-        ConnectionTracker::OnAwaiting(*connection_);
+        ConnectionTracker::OnAwaiting(*connection_, true);
       }
 
       AssociationOutcome Close(int at)
@@ -1157,6 +1157,8 @@ namespace OrthancPerf
     Read(*connection_, MakeTlsRecord(22, 1500), 8);
     Write(*connection_, MakeTlsRecord(20, 80), 9);
     Write(*connection_, MakeTlsRecord(23, 16000), 10);
+    ConnectionTracker::OnAwaiting(*connection_, true);  // libcurl lists both
+    ConnectionTracker::OnAwaiting(*connection_, false);
     Read(*connection_, MakeTlsRecord(23, 250), 11);
     Request(MakeTlsRecord(23, 9000), 12);
     Read(*connection_, MakeTlsRecord(23, 500), 20);
