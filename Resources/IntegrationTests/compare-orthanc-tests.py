@@ -100,6 +100,7 @@ class Side:
                 *("--orthanc", self._options.orthanc, "--python", self._options.python),
                 *(argument for plugin in self._plugins for argument in ("--beside", plugin)),
                 *(argument for test in tests for argument in ("--only", test)),
+                *("--perf", json.dumps(self._options.perf)),
                 self._options.tests,
             ]
             self._process = subprocess.Popen(
@@ -214,6 +215,7 @@ def run_inside(options: argparse.Namespace) -> int:
     subprocess.run([options.orthanc, f"--config={defaults}"], check=True)
     configuration = make_configuration(options.tests, defaults)
     configuration["Plugins"] = [str(plugin) for plugin in options.beside]
+    configuration["Perf"] = options.perf
     (folder / "orthanc.json").write_text(json.dumps(configuration), "utf-8")
     orthanc = subprocess.Popen(
         [options.orthanc, "orthanc.json"], stdout=options.inside, stderr=subprocess.STDOUT
@@ -311,6 +313,9 @@ def parse_arguments() -> argparse.Namespace:
         default=[],
         metavar="TEST",
         help="one test, as Orthanc.test_upload; may be given several times",
+    )
+    parser.add_argument(
+        "--perf", type=json.loads, default={}, help='section "Perf" of the configuration, as JSON'
     )
     parser.add_argument(
         "--again",

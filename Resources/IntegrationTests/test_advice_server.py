@@ -21,6 +21,7 @@ from conftest import ROOT, MakeSeries, StartOrthanc
 from harness import advice
 from harness.clients import store, upload
 from harness.images import Image
+from harness.lookup_index import MAKE_LOOKUP_INDEX, fill_index, make_lookup_index, read_indexes
 from harness.metrics import wait_until
 from harness.orthanc import Json, OrthancServer
 from harness.slow_disk import (
@@ -201,49 +202,6 @@ def test_storage_compression_is_found_and_the_remedy_ends_it(
     compressing = finding["Evidence"]["MeanCompression"]
     assert compressing == pytest.approx(phases["Prepare"]["Mean"], rel=0.2)
     assert finding["Evidence"]["Rate"] == pytest.approx(525_000 / compressing, rel=0.01)
-
-
-def fill_index(index: Path, count: int) -> None:
-    """Instances of one series in Orthanc's own SQLite database, as it counts and finds them."""
-    with sqlite3.connect(index) as database:
-        (series,) = database.execute(
-            "SELECT internalId FROM Resources WHERE resourceType = 3 LIMIT 1"
-        ).fetchone()
-        database.executemany(
-            "INSERT INTO Resources(resourceType, publicId, parentId) VALUES (4, ?, ?)",
-            ((f"made-{number}", series) for number in range(count)),
-        )
-        database.execute(
-            "INSERT INTO DicomIdentifiers(id, tagGroup, tagElement, value) "
-            "SELECT internalId, 8, 24, printf('1.2.826.0.1.3680043.8.498.1%037d', internalId) "
-            "FROM Resources WHERE publicId LIKE 'made-%'"
-        )
-    database.close()
-
-
-MAKE_LOOKUP_INDEX = (
-    "CREATE INDEX DicomIdentifiersIndex3 ON DicomIdentifiers(tagGroup, tagElement, value); "
-    "DROP INDEX IF EXISTS DicomIdentifiersIndex2; "
-    "DROP INDEX IF EXISTS DicomIdentifiersIndexValues;"
-)
-
-
-def read_indexes(index: Path) -> set[str]:
-    """Of the identifiers."""
-    with contextlib.closing(sqlite3.connect(index)) as database:
-        return {
-            name
-            for (name,) in database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE ?",
-                ("DicomIdentifiersIndex%",),
-            )
-        }
-
-
-def make_lookup_index(index: Path) -> None:
-    if "DicomIdentifiersIndex3" not in read_indexes(index):
-        with contextlib.closing(sqlite3.connect(index)) as database:
-            database.executescript(MAKE_LOOKUP_INDEX)
 
 
 def time_lookup(server: OrthancServer, image: Image) -> float:

@@ -1107,15 +1107,23 @@ def test_peers_sees_what_is_missing_or_other_in_a_receivers_files(
 
 def test_retrieve_gets_the_whole_study_by_each_way(plugin: Path, tmp_path: Path) -> None:
     arguments = ["--images", "4", "--turns", "1", "--servers", "Orthanc with the plugin"]
+    arguments += ["--stored", "1000"]
     is_in_memory = describe_storage(tmp_path) == "tmpfs"
     arguments += ["--files", "in the page cache" if is_in_memory else "on the disk only"]
     report = run_lab(plugin, tmp_path, "retrieve", *arguments, "--storage", str(tmp_path))
-    (cell,) = report["Cells"]
-    assert len(list_contestants(cell)) == (10 if cell["Declined"] else 12)
+    cell, *indexed = report["Cells"]
+    assert len(list_contestants(cell)) == (12 if cell["Declined"] else 14)
+    assert [one["Factors"]["Index"] for one in indexed] == [
+        "as shipped",
+        "with that of Orthanc 1.12.10",
+    ]
     for figures in cell["Rounds"][0][0].values():
         assert figures["speed"] > 0
         assert figures["in memory"] == pytest.approx(100 if is_in_memory else 0, abs=10)
-    assert "the fastest way is " in (tmp_path / "retrieve.md").read_text("utf-8")
+    text = (tmp_path / "retrieve.md").read_text("utf-8")
+    assert "the fastest way is " in text
+    assert "archive (ZIP) of JPEG Lossless" in text
+    assert "with the index of Orthanc 1.12.10" in text
 
 
 @pytest.mark.long

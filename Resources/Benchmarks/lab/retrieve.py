@@ -23,9 +23,11 @@ import pydicom
 
 from harness import ftp
 from harness.images import Image
+from harness.lookup_index import fill_index, make_lookup_index
 from harness.orthanc import DICOMWEB_PLUGIN, OrthancServer, find_free_port
 from harness.proxy import serve_files
 from harness.receivers import describe_modality
+from harness.transcoding import JPEG_LOSSLESS_SV1
 from lab.cells import Bench, Contestant, Entry, Experiment, Factors, Figure, Figures, Stage
 from lab.charts import Charts, list_measured
 from lab.machine import describe_packages, is_in_memory
@@ -35,6 +37,8 @@ from lab.processes import (
     SAME_PIXELS,
     ClientError,
     check_images,
+    check_stored,
+    check_syntax,
     get_time_since,
     read_processor_times,
     run_clients,
@@ -50,6 +54,13 @@ FTP_FILE = f"{FTP}, one file"
 ONE_FILE = "study"
 NGINX_FILE = "nginx, one file"
 WADO = "DICOMweb (WADO-RS)"  # one request for a study, as MINT had it
+BY_UID = "DICOMweb (WADO-RS), image by image"
+ARCHIVE = "archive (ZIP)"
+LEVEL_1 = f"{ARCHIVE}, level 1"
+OF_JPEG = f"{ARCHIVE} of JPEG Lossless"
+WITH_INDEX = "with that of Orthanc 1.12.10"
+INDEXES = ["as shipped", WITH_INDEX]
+FEW = 200  # images among the others
 PLAIN_SERVERS = ("nginx", FTP)
 MOVER = "MOVER"
 IN_MEMORY = Path("/dev/shm")
@@ -68,13 +79,16 @@ class Way:
     """A client that writes a study to a folder, the server's process, and what is to be there.
 
     Without a process: its sessions have some of their own, whose times nobody adds up.
-    `is_timed`: the client's last line is the seconds that it took, without its start.
+    `is_timed`: the client's last line is the seconds that it took, without its start. `prepare`
+    makes all ready for a turn, before the client starts; `end` afterwards.
     """
 
     command: Callable[[Path], list[str | Path]]
     pid: int | None
     count: Count
     is_timed: bool = False
+    prepare: Callable[[], object] = lambda: None
+    end: Callable[[], object] = lambda: None
 
 
 class Store:
@@ -120,6 +134,19 @@ def count_parts(folder: Path) -> tuple[int, int]:
         return sum(1 for _ in re.finditer(re.escape(PART), content)), len(content)
 
 
+def count_compressed(images: list[Image], server: OrthancServer, folder: Path) -> tuple[int, int]:
+    """Of an archive of images that are stored compressed: as if they were not, if all are there."""
+    count, size = count_archive(folder)
+    stored = int(server.get_json("/statistics")["TotalUncompressedSize"])
+    return count, sum(image.get_size() for image in images) if size == stored else size
+
+
+def count_single_parts(folder: Path) -> tuple[int, int]:
+    """Of one multipart answer for each image."""
+    contents = [path.read_bytes() for path in folder.iterdir()]
+    return sum(content.count(PART) for content in contents), sum(map(len, contents))
+
+
 def count_one_file(images: list[Image], folder: Path) -> tuple[int, int]:
     """Of images one after the other: all of them, or none."""
     (file,) = folder.iterdir()
@@ -127,13 +154,16 @@ def count_one_file(images: list[Image], folder: Path) -> tuple[int, int]:
     return len(images) if size == sum(image.get_size() for image in images) else 0, size
 
 
-def use_curl(urls: list[str], connections: int, folder: Path) -> list[str | Path]:
+def use_curl(
+    urls: list[str], connections: int, folder: Path, accept: str = "*/*"
+) -> list[str | Path]:
     """All over connections that are kept; the list is a file, as a command's length has a limit."""
     lines = [f'url = "{url}"\noutput = "{folder}/{number}"' for number, url in enumerate(urls)]
     configuration = folder.with_suffix(".curl")
     configuration.write_text("\n".join(lines), "utf-8")
     parallel = ["--parallel", "--parallel-immediate", "--parallel-max", str(connections)]
     start = ["curl", "--disable", "--silent", "--show-error", "--fail", "--noproxy", "*"]
+    start += ["--header", f"Accept: {accept}"]
     return [*start, *(parallel if connections > 1 else []), "--config", configuration]
 
 
@@ -162,8 +192,10 @@ def measure(way: Way, images: list[Image], store: Store) -> Figures:
     with TemporaryDirectory(prefix="lab-got-", dir=IN_MEMORY) as name:
         folder = Path(name) / "got"
         folder.mkdir()
+        way.prepare()
         before = read_processor_times(way.pid) if way.pid else {}
         seconds, (said,) = run_clients([way.command(folder)], seconds=get_limit(images))
+        way.end()
         if way.is_timed:
             seconds = read_seconds(said)
         processor = get_time_since(before, way.pid) if way.pid else None
@@ -195,11 +227,54 @@ def list_ways(server: OrthancServer, mover_port: int) -> dict[str, Way]:
     move = ["movescu", "-aet", MOVER, "-aem", MOVER, "--port", str(mover_port)]
     return {
         **ways,
-        "archive (ZIP)": Way(archive, server.pid, count_archive),
+        ARCHIVE: Way(archive, server.pid, count_archive),
         WADO: Way(web, server.pid, count_parts),
         "C-GET (getscu)": Way(get, server.pid, count_files),
         "C-MOVE (movescu)": Way(
             partial(use_query, move, server.dicom_port, uid), server.pid, count_files
+        ),
+    }
+
+
+def set_archive_level(server: OrthancServer, level: int | str) -> None:
+    tuning = {"Answers": {"ArchiveLevel": level}}
+    server.request("PUT", "/perf/tuning", json=tuning).raise_for_status()
+
+
+def list_archive_ways(
+    server: OrthancServer, compressed: list[OrthancServer], images: list[Image]
+) -> dict[str, Way]:
+    """What the plugin makes of archives: at another level, and of a store of JPEG Lossless."""
+    ways = {}
+    for other in compressed:
+        (study,), (same,) = server.get_json("/studies"), other.get_json("/studies")
+        ways[LEVEL_1] = Way(
+            partial(use_curl_once, f"{server.url}/studies/{study}/archive", "*/*"),
+            server.pid,
+            count_archive,
+            prepare=partial(set_archive_level, server, 1),
+            end=partial(set_archive_level, server, "default"),
+        )
+        ways[OF_JPEG] = Way(
+            partial(use_curl_once, f"{other.url}/studies/{same}/archive", "*/*"),
+            other.pid,
+            partial(count_compressed, images, other),
+        )
+    return ways
+
+
+def list_index_ways(server: OrthancServer, images: list[Image]) -> dict[str, Way]:
+    """Image by image, by Orthanc's identifiers and by DICOM's, which are looked up."""
+    instances = [server.find_instance(image.sop_instance_uid) for image in images]
+    web = f"{server.url}/dicom-web/studies"
+    head = server.get_json(f"/instances/{instances[0]}/simplified-tags")
+    series = f"{web}/{head['StudyInstanceUID']}/series/{head['SeriesInstanceUID']}/instances"
+    urls = [f"{server.url}/instances/{name}/file" for name in instances]
+    looked_up = [f"{series}/{image.sop_instance_uid}" for image in images]
+    return {
+        "REST, 1 connection": Way(partial(use_curl, urls, 1), server.pid, count_files),
+        BY_UID: Way(
+            partial(use_curl, looked_up, 1, accept=MULTIPART), server.pid, count_single_parts
         ),
     }
 
@@ -267,6 +342,10 @@ def open_bench(
         stack.enter_context(server)
         use_http(server, images, 2)()
         check_images(server, images)
+        compressed = []
+        if server_name == TUNED:
+            opened = open_compressed(plugin, images, folder, cache)
+            compressed.append(stack.enter_context(opened))
 
         def enter(_: Factors) -> Entry:
             files = copy_files(images, folder)
@@ -274,10 +353,12 @@ def open_bench(
             obstacle = ftp.find_obstacle()
             ways = {
                 **list_ways(server, port),
+                **list_archive_ways(server, compressed, images),
                 **list_nginx_ways(stack, images, files, folder),
                 **({} if obstacle else list_ftp_ways(stack, images, files, folder)),
             }
-            store = Store([server.storage, files], cache == CACHED)
+            folders = [one.storage for one in (server, *compressed)]
+            store = Store([*folders, files], cache == CACHED)
             return Entry(
                 [
                     Contestant(name, partial(measure, way, images, store))
@@ -287,6 +368,54 @@ def open_bench(
             )
 
         yield enter
+
+
+@contextmanager
+def open_compressed(
+    plugin: Path, images: list[Image], folder: Path, cache: str
+) -> Iterator[OrthancServer]:
+    """A server that stores the same images as JPEG Lossless."""
+    transcoding = {"Engine": "native", "TransferSyntax": JPEG_LOSSLESS_SV1}
+    perf = {"Tuning": {"IngestTranscoding": transcoding}}
+    server = OrthancServer(folder / "compressed", [plugin], perf, OPTIONS[cache])
+    with server:
+        use_http(server, images, 2)()
+        check_stored(server, len(images))
+        check_syntax(server, JPEG_LOSSLESS_SV1)
+        yield server
+
+
+@contextmanager
+def open_index_bench(
+    plugin: Path, images: list[Image], stored: int, folder: Path, _: int
+) -> Iterator[Bench]:
+    """The images in a store with so many other instances, of which the database alone knows."""
+    server = OrthancServer(folder / "tested", plugins=[DICOMWEB_PLUGIN, plugin])
+    server.start()
+    try:
+        use_http(server, make_series("retrieve-other", 1), 1)()
+        server.stop()
+        fill_index(server.storage / "index", stored)
+        server.start()
+        use_http(server, images, 2)()
+
+        def enter(factors: Factors) -> Entry:
+            if factors["Index"] == WITH_INDEX:
+                server.stop()
+                make_lookup_index(server.storage / "index")
+                server.start()
+            store = Store([server.storage], is_cached=True)
+            ways = list_index_ways(server, images)
+            return Entry(
+                [
+                    Contestant(name, partial(measure, way, images, store))
+                    for name, way in ways.items()
+                ]
+            )
+
+        yield enter
+    finally:
+        server.stop()
 
 
 def make_stages(arguments: argparse.Namespace) -> list[Stage]:
@@ -300,7 +429,7 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         # A disk is as slow for either: measured only where it is asked for
         if arguments.files or arguments.servers or (name, cache) != (SHIPPED, ON_DISK)
     ]
-    return [
+    stages = [
         Stage(
             [{"Study": study, "Server": name, "Files": cache}],
             partial(open_bench, arguments.plugin, images, name, cache),
@@ -309,6 +438,15 @@ def make_stages(arguments: argparse.Namespace) -> list[Stage]:
         )
         for name, cache in places
     ]
+    if arguments.stored:
+        few = images[:FEW]
+        store = f"{len(few)} CT among {arguments.stored:,} instances in SQLite"
+        cells = [
+            {"Study": store, "Server": TUNED, "Files": CACHED, "Index": index} for index in INDEXES
+        ]
+        bench = partial(open_index_bench, arguments.plugin, few, arguments.stored)
+        stages.append(Stage(cells, bench, arguments.turns, arguments.seconds))
+    return stages
 
 
 def say_fastest(cell: Cell) -> str:
@@ -346,6 +484,37 @@ def say_cold(warm: Cell, cold: Cell) -> str:
     return f"- {warm.factors['Server']}, {ON_DISK} / {CACHED}: {ways}."
 
 
+def say_archives(cell: Cell) -> str:
+    """What the plugin makes of the archive."""
+    speeds = list_speeds(cell)
+    plain = speeds[ARCHIVE]
+    fastest = max(speed for name, speed in speeds.items() if not name.startswith(PLAIN_SERVERS))
+    ways = "; ".join(
+        f"{name} {format_number(speeds[name])} MB/s, {speeds[name] / plain:.1f} times"
+        for name in (LEVEL_1, OF_JPEG)
+    )
+    return (
+        f"- {cell.factors['Server']}, {cell.factors['Files']}: {ARCHIVE} {format_number(plain)} "
+        f"MB/s; {ways}. The fastest way is {fastest / plain:.0f} times as fast as the first, "
+        f"{fastest / speeds[LEVEL_1]:.1f} times as the second."
+    )
+
+
+def say_index(cells: list[Cell]) -> list[str]:
+    """What look-ups by UID take with and without the index."""
+    shipped, indexed = (
+        next((cell for cell in cells if cell.factors.get("Index") == index), None)
+        for index in INDEXES
+    )
+    if shipped is None or indexed is None:
+        return []
+    before, after = (median(cell.list_values(BY_UID, "throughput")) for cell in (shipped, indexed))
+    return [
+        f"- {shipped.factors['Study']}: {BY_UID}: {format_number(before)} images/s; with the index "
+        f"of Orthanc 1.12.10 {format_number(after)}, {after / before:.1f} times."
+    ]
+
+
 def list_speeds(cell: Cell) -> dict[str, float]:
     return {name: median(cell.list_values(name, "speed")) for name in cell.list_contestants()}
 
@@ -381,12 +550,14 @@ def tell_report(cells: list[Cell]) -> list[str]:
 
 
 def answer(results: Results, _: Charts) -> list[str]:
-    measured = list_measured(results)
+    everything = list_measured(results)
+    measured = [cell for cell in everything if "Index" not in cell.factors]
     found = {(cell.factors["Server"], cell.factors["Files"]): cell for cell in measured}
     pairs = [(found.get((name, CACHED)), found.get((name, ON_DISK))) for name in (SHIPPED, TUNED)]
     lines = [say_fastest(cell) for cell in measured]
     lines += [say_cold(warm, cold) for warm, cold in pairs if warm and cold]
-    return [*lines, "", *tell_report(measured)]
+    lines += [say_archives(cell) for cell in measured if LEVEL_1 in cell.list_contestants()]
+    return [*lines, *say_index(everything), "", *tell_report(measured)]
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -394,6 +565,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--servers", nargs="+", choices=SERVERS, help=f"which of them{text}")
     command.add_argument("--files", nargs="+", choices=CACHES, help=f"where they are{text}")
     command.add_argument("--images", type=int, default=2000, help="of the study, 525 kB each")
+    command.add_argument(
+        "--stored",
+        type=int,
+        default=100_000,
+        help="others in the last cells' store; 0: no such cells",
+    )
     add_plan(command, 3, 400)
 
 
@@ -407,7 +584,7 @@ EXPERIMENT = Experiment(
         "processor time": Figure("ms/image"),
         "in memory": Figure("% of the files", is_compared=False),
     },
-    {"images": 40, "turns": 2, "seconds": 10},
+    {"images": 40, "turns": 2, "seconds": 10, "stored": 1000},
     Path("/var/tmp"),
     answer,
     facts=lambda _: describe_packages("curl", "nginx", "vsftpd", "orthanc-dicomweb"),
