@@ -129,7 +129,8 @@ def judge_elf(path: Path, architecture: str) -> Iterator[str]:
         if text not in content:
             yield f"has no {text!r} in it"
     for place in {os.fsencode(Path.cwd()), os.fsencode(Path.home()) + b"/"} - {b"//"}:
-        if place in content:
+        # Not the end of a relative path: "./dcmtk/source", where this folder is "/source"
+        if re.search(rb"(?<![\w./-])" + re.escape(place), content):
             yield f"names a folder of this machine, {place!r}"
 
 
