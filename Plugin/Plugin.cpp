@@ -338,7 +338,7 @@ $('#lookup').live('pagebeforecreate', function() {
   {
     const Orthanc orthanc(context);
     const Json::Value orthancConfiguration = orthanc.GetConfiguration();
-    const PerfConfiguration configuration = PerfConfiguration::ParseSectionOf(orthancConfiguration);
+    const PerfConfiguration configuration = PerfConfiguration::Parse(orthancConfiguration["Perf"]);
 
     if (!configuration.enabled)
     {

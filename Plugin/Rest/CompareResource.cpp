@@ -6,7 +6,6 @@
 #include "Tuning/ParseJson.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
-#include "Tuning/UnknownKeys.h"
 #include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
@@ -139,9 +138,10 @@ namespace OrthancPerf
       }
       else if (key != "Resource")
       {
-        ReportUnknownKey({"Asynchronous", "Engines", "LossyQuality", "MaximumInstances", "Priority",
-                          "Resource", "Synchronous", "Targets"},
-                         "", key, value);
+        throw SettingError::ForUnknown("key", key, Describe(value),
+                                       {"Asynchronous", "Engines", "LossyQuality",
+                                        "MaximumInstances", "Priority", "Resource", "Synchronous",
+                                        "Targets"});
       }
     }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/RestMessage.h"
 
-#include "Tuning/UnknownKeys.h"
-
-#include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/archive/iterators/binary_from_base64.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
@@ -116,18 +113,6 @@ namespace OrthancPerf
     body["Message"] = what();
     body["HttpStatus"] = status_;
     return AnswerJson(body, status_);
-  }
-
-
-  SettingError MakeUnknownArgumentError(const std::string& name, const std::string& found,
-                                        const std::vector<std::string>& known)
-  {
-    const std::string shown = DescribeText(name);
-    const std::string advice = known.empty()
-                                   ? ", this route has none"
-                                   : ", did you mean \"" + FindNearestPath(name, known) + "\"?";
-    return SettingError("Unknown argument \"" + shown + "\"" + advice, shown, DescribeText(found),
-                        known.empty() ? "no argument" : boost::algorithm::join(known, ", "));
   }
 
 

@@ -77,10 +77,6 @@ namespace OrthancPerf
     Json::Value details_;
   };
 
-  // An argument of the query string that the route does not have: names the nearest known
-  SettingError MakeUnknownArgumentError(const std::string& name, const std::string& found,
-                                        const std::vector<std::string>& known);
-
   // An argument of the query string: names it, what was found and what is allowed
   SettingError MakeArgumentError(const std::string& name, const std::string& found,
                                  const std::string& allowed);

@@ -112,7 +112,7 @@ namespace OrthancPerf
 
       if (!isKnown && ignored_.count(name) == 0)
       {
-        throw MakeUnknownArgumentError(name, value, route.arguments);
+        throw SettingError::ForUnknown("argument", name, DescribeText(value), route.arguments);
       }
     }
   }

@@ -34,32 +34,6 @@ namespace OrthancPerf
     }
 
 
-    // JsonCpp takes a zero as the end of the text, and comments at the start of an object even in
-    // its strict mode. JSON has neither outside of its strings.
-    bool HasZeroOrSlashOutsideStrings(const char* text, std::size_t size)
-    {
-      bool isInString = false;
-
-      for (std::size_t i = 0; i < size; i++)
-      {
-        if (isInString && text[i] == '\\')
-        {
-          i++;  // whatever is escaped does not end the string
-        }
-        else if (text[i] == '"')
-        {
-          isInString = !isInString;
-        }
-        else if (!isInString && (text[i] == '\0' || text[i] == '/'))
-        {
-          return true;
-        }
-      }
-
-      return false;
-    }
-
-
     std::unique_ptr<Json::CharReader> MakeReader()
     {
       Json::CharReaderBuilder builder;
@@ -83,11 +57,6 @@ namespace OrthancPerf
     }
 
     const char* const text = static_cast<const char*>(body);
-
-    if (HasZeroOrSlashOutsideStrings(text, size))
-    {
-      throw MakeError("it holds a comment, or a character that JSON does not have");
-    }
 
     Json::Value value;
     std::string errors;

@@ -25,16 +25,12 @@ namespace OrthancPerf
     Json::Value tuningDocument = Json::objectValue;  // what it sets of the tuning, canonical
     Tuning tuning;                                   // that, over the defaults
 
-    // One line for the log for each key or section that is not known, and ignored
+    // One line for the log for each key that is not known, and ignored
     std::vector<std::string> warnings;
 
     // Reads the section; null stands for what is not there, and gives the default. Throws
     // SettingError, with the path of the key from "Perf" on, on a wrong type or value.
     static PerfConfiguration Parse(const Json::Value& section);
-
-    // Reads it out of a server's whole configuration, with a warning for sections whose names only
-    // look like "Perf": Orthanc tells upper from lower case
-    static PerfConfiguration ParseSectionOf(const Json::Value& configuration);
   };
 
 

@@ -3,6 +3,8 @@
 
 #include <json/writer.h>
 
+#include <boost/algorithm/string/join.hpp>
+
 #include <utility>
 
 namespace OrthancPerf
@@ -14,6 +16,16 @@ namespace OrthancPerf
     return SettingError((key.empty() ? std::string("The document") : key) + " is " + description +
                             "; allowed: " + allowed,
                         key, description, allowed);
+  }
+
+
+  SettingError SettingError::ForUnknown(const std::string& kind, const std::string& name,
+                                        const std::string& found,
+                                        const std::vector<std::string>& known)
+  {
+    const std::string shown = DescribeText(name);
+    return SettingError("Unknown " + kind + " \"" + shown + "\"", shown, found,
+                        known.empty() ? "no " + kind : boost::algorithm::join(known, ", "));
   }
 
 

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace OrthancPerf
 {
@@ -17,6 +18,10 @@ namespace OrthancPerf
     // The error that a key has a value which is not allowed
     static SettingError ForValue(const std::string& key, const Json::Value& found,
                                  const std::string& allowed);
+
+    // The error that there is no such "key" or "argument"; "known" are those there are
+    static SettingError ForUnknown(const std::string& kind, const std::string& name,
+                                   const std::string& found, const std::vector<std::string>& known);
 
     // "message" is the whole story in one sentence; an empty key means the document itself
     SettingError(const std::string& message, std::string key, std::string found,

@@ -10,6 +10,13 @@
 
 namespace OrthancPerf
 {
+  // "Perf" and "Enable" give "Perf.Enable"; an empty path gives the name alone
+  inline std::string JoinPath(const std::string& path, const std::string& name)
+  {
+    return path.empty() ? name : path + "." + name;
+  }
+
+
   // One key of a document of settings: all that reading, writing, checking and reporting it needs.
   // The tables of these keys (GetTuningKeys, GetPerfKeys) are the only places that list them.
   // Immutable after construction; any thread.
@@ -30,7 +37,7 @@ namespace OrthancPerf
     // "DicomSockets.TcpNoDelay"
     std::string GetPath() const
     {
-      return section.empty() ? name : section + "." + name;
+      return JoinPath(section, name);
     }
   };
 

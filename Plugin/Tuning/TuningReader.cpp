@@ -4,10 +4,7 @@
 #include "Tuning/JsonMergePatch.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
-#include "Tuning/UnknownKeys.h"
 #include "Tuning/WritableSyntax.h"
-
-#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 
@@ -32,8 +29,7 @@ namespace OrthancPerf
         {
           if (std::find(sections.begin(), sections.end(), name) == sections.end())
           {
-            RefuseWrapper(name, document[name]);
-            ReportUnknownKey(GetTuningPaths(path), path, name, document[name], warnings);
+            ReportUnknownKey(JoinPath(path, name), document[name]);
           }
           else
           {
@@ -49,14 +45,17 @@ namespace OrthancPerf
         return canonical;
       }
 
-      // In a patch: as the configuration has it
-      void RefuseWrapper(const std::string& name, const Json::Value& value) const
+      void ReportUnknownKey(const std::string& key, const Json::Value& value) const
       {
-        if (warnings == nullptr && (name == "Perf" || name == "Tuning"))
+        const SettingError error =
+            SettingError::ForUnknown("key", key, Describe(value), GetTuningPaths(path));
+
+        if (warnings == nullptr)
         {
-          throw SettingError("Leave out \"" + name + "\": a change begins with its sections", name,
-                             Describe(value), boost::algorithm::join(GetTuningSections(), ", "));
+          throw error;
         }
+
+        warnings->push_back(std::string(error.what()) + " is ignored");
       }
 
       // Reads a part of the document
@@ -120,7 +119,7 @@ namespace OrthancPerf
 
           if (key == nullptr)
           {
-            ReportUnknownKey(GetTuningPaths(path), sectionPath, name, values[name], warnings);
+            ReportUnknownKey(JoinPath(sectionPath, name), values[name]);
           }
           else if (name != PRESET)
           {

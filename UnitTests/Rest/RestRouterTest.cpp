@@ -56,12 +56,12 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(RestRouterTest, AnUnknownArgumentIsRefusedWithTheNearestName)
+  TEST_F(RestRouterTest, AnUnknownArgumentIsRefusedWithAllKnown)
   {
     const RestAnswer answer = Serve("/perf/list", {{"limt", "1"}});
     EXPECT_EQ(400, answer.status);
     const Json::Value body = Parse(answer);
-    EXPECT_EQ("Unknown argument \"limt\", did you mean \"limit\"?", body["Message"].asString());
+    EXPECT_EQ("Unknown argument \"limt\"", body["Message"].asString());
     EXPECT_EQ(400, body["HttpStatus"].asInt());
     EXPECT_EQ("limt", body["Key"].asString());
     EXPECT_EQ("1", body["Found"].asString());
@@ -73,7 +73,7 @@ namespace OrthancPerf
   TEST_F(RestRouterTest, ARouteWithoutArgumentsSaysSo)
   {
     const Json::Value body = Parse(Serve("/perf/plain", {{"limit", "1"}}));
-    EXPECT_EQ("Unknown argument \"limit\", this route has none", body["Message"].asString());
+    EXPECT_EQ("Unknown argument \"limit\"", body["Message"].asString());
     EXPECT_EQ("no argument", body["Allowed"].asString());
   }
 

@@ -158,34 +158,14 @@ TEST(PerfConfiguration, NullIsAsGoodAsNothing)
 }
 
 
-TEST(PerfConfiguration, WarnsOfUnknownKeysAndNamesTheNearest)
+TEST(PerfConfiguration, WarnsOfUnknownKeys)
 {
   const PerfConfiguration configuration = PerfConfiguration::Parse(
       Parse(R"({"RecentInstance": 5, "TcpNodelay": true, "Tuning": {"DicomSocket": {}}})"));
   ASSERT_EQ(3u, configuration.warnings.size());
-  EXPECT_EQ("Unknown key \"Perf.RecentInstance\" is ignored, did you mean "
-            "\"Perf.RecentInstances\"?",
-            configuration.warnings[0]);
-  EXPECT_EQ("Unknown key \"Perf.TcpNodelay\" is ignored, did you mean "
-            "\"Perf.Tuning.DicomSockets.TcpNoDelay\"?",
-            configuration.warnings[1]);
-  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored, did you mean "
-            "\"Perf.Tuning.DicomSockets\"?",
-            configuration.warnings[2]);
-}
-
-
-TEST(PerfConfiguration, FormerKeysAreRefusedWithWhatTakesTheirPlace)
-{
-  for (const auto& [section, instead] :
-       std::map<std::string, std::string>{{R"({"AllowTuning": ["alice"]})", "access.lua"},
-                                          {R"({"MetricsUsers": ["prometheus"]})", "access.lua"},
-                                          {R"({"Enabled": false})", "\"Enable\""}})
-  {
-    const SettingError error =
-        CatchError([&section = section] { PerfConfiguration::Parse(Parse(section)); });
-    EXPECT_NE(std::string::npos, error.GetAllowed().find(instead)) << section;
-  }
+  EXPECT_EQ("Unknown key \"Perf.RecentInstance\" is ignored", configuration.warnings[0]);
+  EXPECT_EQ("Unknown key \"Perf.TcpNodelay\" is ignored", configuration.warnings[1]);
+  EXPECT_EQ("Unknown key \"Perf.Tuning.DicomSocket\" is ignored", configuration.warnings[2]);
 }
 
 
@@ -214,19 +194,4 @@ TEST(PerfConfiguration, TheSampleHasEveryKey)
         << key.GetPath();
     EXPECT_NE(std::string::npos, text.find("\"" + key.name + "\"")) << key.GetPath();
   }
-}
-
-
-TEST(PerfConfiguration, ASectionWhoseNameOnlyLooksLikeItsOwnIsNamed)
-{
-  Json::Value root;
-  root["perf"]["Enable"] = false;
-  root["Performance"]["Enable"] = false;
-  const PerfConfiguration other = PerfConfiguration::ParseSectionOf(root);
-  EXPECT_TRUE(other.enabled);
-  ASSERT_EQ(1u, other.warnings.size());
-  EXPECT_EQ("the section \"perf\" is ignored: its name is \"Perf\"", other.warnings.front());
-
-  root["Perf"]["Enable"] = false;
-  EXPECT_FALSE(PerfConfiguration::ParseSectionOf(root).enabled);
 }
