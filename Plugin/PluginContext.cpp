@@ -4,11 +4,11 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
 #include "Network/OpenAssociations.h"
-#include "Rest/CompareResource.h"
 #include "Rest/DashboardResource.h"
 #include "Rest/Resources.h"
 #include "Rest/StatusResource.h"
 #include "Rest/TuningResource.h"
+#include "Sdk/CompareResource.h"
 #include "Sdk/HealthParts.h"
 #include "Sdk/NewerServices.h"
 #include "Tuning/TuningReader.h"
@@ -90,7 +90,6 @@ namespace OrthancPerf
     tracker_(journal_, recorder_),
     transcoding_(orthanc_, tracker_, jobWatch_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
-    comparisonHost_(orthanc_, [this] { transcoding_.WaitForSelfTest(); }),
     configuredTuning_(configuration.tuningDocument),
     tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
@@ -299,8 +298,9 @@ namespace OrthancPerf
                                          recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterRequestsResource(router_, recentRequests_);
-    RegisterCompareResource(router_, transcoding_.GetEngines(), comparisonHost_,
-                            transcoding_.GetComparisonMetrics());
+    RegisterCompareResource(
+        router_, orthanc_, transcoding_.GetEngines(), [this] { transcoding_.WaitForSelfTest(); },
+        transcoding_.GetComparisonMetrics());
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);

@@ -20,7 +20,6 @@
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
 #include "Sdk/AdvisorSources.h"
-#include "Sdk/ComparisonHost.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/ServerConfiguration.h"
 #include "Sdk/TuningProperty.h"
@@ -173,7 +172,6 @@ namespace OrthancPerf
     JobWatch jobWatch_;
     InstanceTracker tracker_;
     TranscodingContext transcoding_;
-    ComparisonHost comparisonHost_;
     const Json::Value configuredTuning_;
     TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;

@@ -26,14 +26,16 @@ namespace OrthancPerf
   }
 
 
-  ComparisonJob::ComparisonJob(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load,
+  ComparisonJob::ComparisonJob(const EngineDirectory& engines, CompareRequest request,
+                               std::vector<std::string> instances, LoadFile load,
                                ITranscodingObserver& observer) :
     engines_(engines),
-    plan_(std::move(plan)),
+    request_(std::move(request)),
+    instances_(std::move(instances)),
     load_(std::move(load)),
     observer_(observer)
   {
-    ComparisonJob::Reset();
+    Reset();
   }
 
 
@@ -44,29 +46,27 @@ namespace OrthancPerf
     totals_.clear();
     unreadable_.clear();
 
-    for (const std::string& target : plan_.targets)
+    for (const std::string& target : request_.targets)
     {
-      for (const std::string& engine : plan_.engines)
+      for (const std::string& engine : request_.engines)
       {
         Totals& totals = totals_.emplace_back();
         totals.engine = engine;
         totals.target = target;
       }
     }
-
-    Publish();
   }
 
 
   bool ComparisonJob::Step()
   {
-    if (step_ < plan_.CountSteps())
+    if (step_ < CountSteps())
     {
       const std::size_t pair = step_ % totals_.size();
 
       if (pair == 0)
       {
-        Load(plan_.instances[step_ / totals_.size()]);
+        Load(instances_[step_ / totals_.size()]);
       }
 
       if (uncompressed_.empty())
@@ -80,8 +80,7 @@ namespace OrthancPerf
       }
     }
 
-    Publish();
-    return step_ < plan_.CountSteps();
+    return step_ < CountSteps();
   }
 
 
@@ -145,7 +144,7 @@ namespace OrthancPerf
       return;
     }
 
-    const TranscodingTarget target = {totals.target, plan_.lossyQuality};
+    const TranscodingTarget target = {totals.target, request_.lossyQuality};
     const ImageDescription image = DescribeImage(uncompressed_.data(), uncompressed_.size());
 
     if (warmedUp_.insert(totals.engine).second)
@@ -248,35 +247,28 @@ namespace OrthancPerf
   }
 
 
+  std::size_t ComparisonJob::CountSteps() const
+  {
+    return instances_.size() * totals_.size();
+  }
+
+
   float ComparisonJob::GetProgress() const
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return progress_;
+    return static_cast<float>(step_) / static_cast<float>(std::max<std::size_t>(CountSteps(), 1));
   }
 
 
   Json::Value ComparisonJob::GetContent() const
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return content_;
-  }
-
-
-  void ComparisonJob::Publish()
-  {
-    const std::size_t steps = plan_.CountSteps();
     Json::Value content;
-    content["Resource"] = plan_.resource;
-    content["LossyQuality"] = plan_.lossyQuality;
-    content["Instances"] = ToJson(std::uint64_t(plan_.instances.size()));
-    content["FinishedInstances"] =
-        ToJson(std::uint64_t(steps == 0 ? plan_.instances.size() : step_ / totals_.size()));
+    content["Resource"] = request_.resource;
+    content["LossyQuality"] = request_.lossyQuality;
+    content["Instances"] = ToJson(std::uint64_t(instances_.size()));
+    content["FinishedInstances"] = ToJson(std::uint64_t(step_ / totals_.size()));
     content["Unreadable"] = Describe(unreadable_);
     content["Results"] = ListJson(totals_, [](const Totals& totals) { return Describe(totals); });
-
-    const std::lock_guard<std::mutex> lock(mutex_);
-    progress_ = steps == 0 ? 1 : static_cast<float>(step_) / static_cast<float>(steps);
-    content_ = std::move(content);
+    return content;
   }
 
 

@@ -1,44 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "Rest/IJob.h"
+#include "Rest/CompareRequest.h"
 #include "Transcoding/Engines/EngineDirectory.h"
 #include "Transcoding/TranscodingReport.h"
+
+#include <json/value.h>
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace OrthancPerf
 {
-  // What is compared: each engine encodes each instance in each target. A value.
-  struct ComparisonPlan
-  {
-    std::string resource;                // Orthanc's identifier of what was asked for
-    std::vector<std::string> instances;  // Orthanc's identifiers
-    std::vector<std::string> targets;    // transfer syntax UIDs
-    std::vector<std::string> engines;    // names
-    unsigned int lossyQuality = 90;
-
-    std::size_t CountSteps() const
-    {
-      return instances.size() * targets.size() * engines.size();
-    }
-  };
-
-
   // Compares the engines on stored instances, as a job of Orthanc's. A step is one engine, one
   // target, one instance: the engine encodes the uncompressed file, it or another engine decodes
   // the result, and the pixels are compared. One instance is in memory at a time. What cannot be
   // loaded or decoded is counted, and left out.
   //
-  // Its content has the sums so far (Resources/Documentation/reference.md). Steps come from one
-  // thread at a time; any thread may ask for progress and content.
-  class ComparisonJob : public IJob
+  // Its content has the sums so far (Resources/Documentation/reference.md). Orthanc calls a job on
+  // one thread at a time (JobsEngine), and stops, pauses and cancels it between two steps.
+  class ComparisonJob
   {
   public:
     // Reasons come from codecs: a few are kept, the others counted together
@@ -49,13 +34,18 @@ namespace OrthancPerf
 
     // The directory and the observer must outlive the job. The observer is told of each encoding
     // that an engine was asked for.
-    ComparisonJob(const EngineDirectory& engines, ComparisonPlan plan, LoadFile load,
+    ComparisonJob(const EngineDirectory& engines, CompareRequest request,
+                  std::vector<std::string> instances, LoadFile load,
                   ITranscodingObserver& observer);
 
-    bool Step() override;
-    void Reset() override;
-    float GetProgress() const override;
-    Json::Value GetContent() const override;
+    // Does one step; false if it was the last
+    bool Step();
+
+    // From the first step
+    void Reset();
+
+    float GetProgress() const;  // 0 to 1
+    Json::Value GetContent() const;
 
   private:
     using Reasons = std::map<std::string, std::uint64_t>;
@@ -95,21 +85,18 @@ namespace OrthancPerf
     void Encode(Totals& totals);
     std::string Decode(Totals& totals, const std::string& encoded) const;
     std::string Compare(Totals& totals, const std::string& decoded) const;
-    void Publish();
+    std::size_t CountSteps() const;
 
     const EngineDirectory& engines_;
-    const ComparisonPlan plan_;
+    const CompareRequest request_;
+    const std::vector<std::string> instances_;  // Orthanc's identifiers
     const LoadFile load_;
     ITranscodingObserver& observer_;
     std::size_t step_ = 0;
     std::size_t storedSize_ = 0;
     std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian
     std::set<std::string> warmedUp_;  // engines whose processes and tables are there by now
-    std::vector<Totals> totals_;      // one for each target and engine, in the order of the plan
+    std::vector<Totals> totals_;      // one for each target and engine
     Reasons unreadable_;
-
-    mutable std::mutex mutex_;
-    float progress_ = 0;   // as of the last step
-    Json::Value content_;  // the same
   };
 }

@@ -10,7 +10,7 @@
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/TranscodingMetrics.h"
-#include "Rest/CompareResource.h"
+#include "Rest/ComparisonJob.h"
 #include "Rest/DashboardResource.h"
 #include "Rest/Resources.h"
 #include "Rest/RestMessage.h"
@@ -59,43 +59,11 @@ namespace
 
   // What has no name of a stranger in it, and takes megabytes or seconds. Lives as long as the
   // program.
-  struct Server : public IComparisonHost
+  struct Server
   {
     Server()
     {
       engines.TestAll();
-    }
-
-    void WaitForEngines() const override
-    {
-    }
-
-    std::optional<std::vector<std::string>>
-    FindInstances(const std::string& resource) const override
-    {
-      Require(IsPrintable(resource));
-      return std::vector<std::string>{resource};
-    }
-
-    std::string LoadFile(const std::string&) const override
-    {
-      return image;
-    }
-
-    std::string Submit(std::unique_ptr<IJob> job, int) override
-    {
-      while (job->Step())
-      {
-        Require(job->GetProgress() >= 0 && job->GetProgress() <= 1);
-      }
-
-      Require(IsPrintableText(AnswerJson(job->GetContent()).body));
-      return "1";
-    }
-
-    bool IsUnfinished(const std::string&) const override
-    {
-      return false;
     }
 
     const std::string image = MakeSampleImage({});
@@ -236,7 +204,8 @@ namespace
       RegisterPeersResource(router, peers);
       RegisterHistoryResource(router, server.history, changes);
       RegisterTuningResource(router, {store, changes, Json::objectValue, true, {}});
-      RegisterCompareResource(router, server.engines, server, failures);
+      router.Register("/perf/transcoding/compare", HttpMethod::Post, "",
+                      [this](const RestRequest& request) { return Compare(request); });
       RegisterAdviceResource(router, advisor);
       RegisterMetricsResource(router, [this] { return GatherMetrics(); });
       RegisterStatusResource(
@@ -257,6 +226,23 @@ namespace
                     }}});
       RegisterDashboardResource(router, server.dashboard);
       router.Ignore({"token"});
+    }
+
+    RestAnswer Compare(const RestRequest& request)
+    {
+      const Server& server = GetServer();
+      const CompareRequest wanted = ReadCompareRequest(request.body, {"dcmtk"});
+      Require(IsPrintable(wanted.resource));
+      ComparisonJob job(
+          server.engines, wanted, {wanted.resource},
+          [&server](const std::string&) { return server.image; }, failures);
+
+      while (job.Step())
+      {
+        Require(job.GetProgress() >= 0 && job.GetProgress() <= 1);
+      }
+
+      return AnswerJson(job.GetContent());
     }
 
     MetricFigures GatherMetrics() const

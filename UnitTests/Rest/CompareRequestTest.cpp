@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/CompareResource.h"
+#include "Rest/CompareRequest.h"
 
 #include "Tuning/SettingError.h"
 

@@ -23,18 +23,25 @@ namespace OrthancPerf
     }
 
 
-    ComparisonPlan MakePlan(std::size_t instances)
+    CompareRequest MakeRequest()
     {
-      ComparisonPlan plan;
-      plan.targets = {JPEG_LOSSLESS, RLE};
-      plan.engines = {"first", "second"};
+      CompareRequest request;
+      request.targets = {JPEG_LOSSLESS, RLE};
+      request.engines = {"first", "second"};
+      return request;
+    }
 
-      for (std::size_t i = 0; i < instances; i++)
+
+    std::vector<std::string> NameInstances(std::size_t count)
+    {
+      std::vector<std::string> instances;
+
+      for (std::size_t i = 0; i < count; i++)
       {
-        plan.instances.push_back(std::to_string(i));
+        instances.push_back(std::to_string(i));
       }
 
-      return plan;
+      return instances;
     }
 
 
@@ -53,7 +60,7 @@ namespace OrthancPerf
     class ComparisonJobTest : public testing::Test
     {
     protected:
-      std::unique_ptr<ComparisonJob> Make(ComparisonPlan plan)
+      std::unique_ptr<ComparisonJob> Make(std::size_t instances)
       {
         Engines engines;
         engines.push_back(std::move(first_));
@@ -62,7 +69,7 @@ namespace OrthancPerf
         directory_->TestAll();
 
         return std::make_unique<ComparisonJob>(
-            *directory_, std::move(plan),
+            *directory_, MakeRequest(), NameInstances(instances),
             [this](const std::string& instance)
             {
               loaded_.push_back(instance);
@@ -94,7 +101,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, EachEngineHasEachInstanceInEachTarget)
   {
-    const auto job = Make(MakePlan(3));
+    const auto job = Make(3);
     const Json::Value results = Finish(*job);
 
     ASSERT_EQ(4U, results.size());
@@ -112,7 +119,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, OneInstanceIsLoadedAtATimeAndOnce)
   {
-    const auto job = Make(MakePlan(2));
+    const auto job = Make(2);
 
     for (int i = 0; i < 4; i++)
     {
@@ -132,7 +139,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, AnEngineThatOnlyEncodesIsDecodedByAnother)
   {
-    const auto job = Make(MakePlan(1));
+    const auto job = Make(1);
     const Json::Value result = Finish(*job)[3];
     EXPECT_EQ("second", result["Engine"].asString());
     EXPECT_EQ(RLE, result["TransferSyntax"].asString());
@@ -143,7 +150,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, WhatAnEngineDoesNotWriteIsDeclinedWithTheReason)
   {
-    const auto job = Make(MakePlan(2));
+    const auto job = Make(2);
     const Json::Value result = Finish(*job)[1];
     EXPECT_EQ(2, result["Declined"].asInt());
     EXPECT_EQ(2, result["Reasons"]["does not write this transfer syntax"].asInt());
@@ -153,7 +160,7 @@ namespace OrthancPerf
   TEST_F(ComparisonJobTest, AMissingEngineSaysWhyItIsMissing)
   {
     second_->HasProblem("its program is missing");
-    const auto job = Make(MakePlan(1));
+    const auto job = Make(1);
     const Json::Value result = Finish(*job)[3];
     EXPECT_EQ(1, result["Reasons"]["not available: its program is missing"].asInt());
   }
@@ -163,7 +170,7 @@ namespace OrthancPerf
   {
     // As the self-test would find them, too, they begin when it is over
     FakeEngine* const second = second_.get();
-    const auto job = Make(MakePlan(1));
+    const auto job = Make(1);
     second->Spoils(0xff);
     const Json::Value result = Finish(*job)[3];
     EXPECT_EQ(1, result["Transcoded"].asInt());
@@ -183,7 +190,7 @@ namespace OrthancPerf
       return encoder.Transcode(file.data(), file.size(), {RLE}).file;
     };
 
-    const auto job = Make(MakePlan(1));
+    const auto job = Make(1);
     const Json::Value result = Finish(*job)[2];
     EXPECT_EQ(RLE, result["TransferSyntax"].asString());
     EXPECT_EQ(1, result["Transcoded"].asInt());
@@ -204,7 +211,7 @@ namespace OrthancPerf
       return instance == "1" ? ImageFile().MakeHeader() : MakeFile(instance);
     };
 
-    const auto job = Make(MakePlan(3));
+    const auto job = Make(3);
     EXPECT_EQ(1, Finish(*job)[0]["Transcoded"].asInt());
     const Json::Value unreadable = job->GetContent()["Unreadable"];
     EXPECT_EQ(1, unreadable["not in the store any more"].asInt());
@@ -214,7 +221,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, EachEncodingIsReportedAndNoneThatWasNotTried)
   {
-    const auto job = Make(MakePlan(2));
+    const auto job = Make(2);
     Finish(*job);
 
     // "second" writes one of the two targets only
@@ -229,7 +236,7 @@ namespace OrthancPerf
 
   TEST_F(ComparisonJobTest, AfterAResetItBeginsAnew)
   {
-    const auto job = Make(MakePlan(2));
+    const auto job = Make(2);
     Finish(*job);
     job->Reset();
     EXPECT_EQ(0, job->GetProgress());
@@ -241,7 +248,7 @@ namespace OrthancPerf
   TEST_F(ComparisonJobTest, ReasonsAreBoundedWhateverCodecsSay)
   {
     FakeEngine* const second = second_.get();
-    const auto job = Make(MakePlan(20));
+    const auto job = Make(20);
 
     for (int i = 0; i < 20 * 4; i++)
     {
