@@ -2,7 +2,6 @@
 #include "Network/AdmissionGate.h"
 #include "PluginContext.h"
 #include "Rest/DashboardFile.h"
-#include "Sdk/DicomInstance.h"
 #include "Sdk/RestCallback.h"
 
 #include <algorithm>
@@ -93,6 +92,56 @@ namespace
     }
 
     return request;
+  }
+
+
+  Origin ToOrigin(OrthancPluginInstanceOrigin origin)
+  {
+    switch (origin)
+    {
+      case OrthancPluginInstanceOrigin_DicomProtocol:
+        return Origin::DicomProtocol;
+      case OrthancPluginInstanceOrigin_RestApi:
+        return Origin::RestApi;
+      case OrthancPluginInstanceOrigin_Plugin:
+        return Origin::Plugin;
+      case OrthancPluginInstanceOrigin_Lua:
+        return Origin::Lua;
+      case OrthancPluginInstanceOrigin_WebDav:
+        return Origin::WebDav;
+      default:
+        return Origin::Unknown;
+    }
+  }
+
+
+  // What Orthanc knows of an instance in its filter and in its stored callback: the latter has an
+  // identifier, and of C-STORE the peer's address
+  KnownInstance DescribeInstance(OrthancPluginContext* context,
+                                 const OrthancPluginDicomInstance* instance,
+                                 const char* storedId = nullptr)
+  {
+    KnownInstance known;
+    known.origin = ToOrigin(OrthancPluginGetInstanceOrigin(context, instance));
+    known.instanceId = storedId == nullptr ? "" : storedId;
+
+    const std::int64_t size = OrthancPluginGetInstanceSize(context, instance);
+    known.size = size > 0 ? static_cast<std::size_t>(size) : 0;
+
+    if (known.origin == Origin::DicomProtocol)
+    {
+      const char* const title = OrthancPluginGetInstanceRemoteAet(context, instance);
+      known.peer.name = MakePrintable(title == nullptr ? "" : title);
+    }
+
+    if (storedId != nullptr && !known.peer.name.empty() &&
+        OrthancPluginHasInstanceMetadata(context, instance, "RemoteIP") == 1)
+    {
+      const char* const address = OrthancPluginGetInstanceMetadata(context, instance, "RemoteIP");
+      known.peer.address = MakePrintable(address == nullptr ? "" : address);
+    }
+
+    return known;
   }
 
 
@@ -198,8 +247,7 @@ namespace
             const TimePoint now = Clock::now();
             OnInstanceStored(context.GetCurrentConnection());
             context.GetTracker().OnStored(
-                now,
-                DescribeStoredInstance(context.GetOrthanc().GetContext(), instance, instanceId));
+                now, DescribeInstance(context.GetOrthanc().GetContext(), instance, instanceId));
           });
     return OrthancPluginErrorCode_Success;
   }
@@ -212,7 +260,7 @@ namespace
     Guard("Rest",
           [&](PluginContext& context)
           {
-            context.SettleAtOnce();
+            context.Settle();
             ServeRestCallback(context.GetOrthanc().GetContext(), context.GetRouter(), output, url,
                               *request);
             code = OrthancPluginErrorCode_Success;
@@ -226,7 +274,7 @@ namespace
     Guard("RefreshMetrics",
           [](PluginContext& context)
           {
-            context.SettleAtOnce();
+            context.Settle();
             context.RefreshOrthancMetrics();
           });
   }

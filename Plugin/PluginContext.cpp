@@ -4,15 +4,13 @@
 #include "Admission/MemoryLimit.h"
 #include "Advisor/Rules/Rules.h"
 #include "Network/OpenAssociations.h"
-#include "Rest/DashboardResource.h"
 #include "Rest/Resources.h"
 #include "Rest/StatusResource.h"
-#include "Rest/TuningResource.h"
 #include "Sdk/CompareResource.h"
 #include "Sdk/HealthParts.h"
-#include "Sdk/NewerServices.h"
+#include "Tuning/JsonMergePatch.h"
+#include "Tuning/ParseJson.h"
 #include "Tuning/TuningReader.h"
-#include "Tuning/TuningSources.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,6 +35,10 @@ namespace OrthancPerf
 
     // For a question to Orthanc that is under way as it stops
     constexpr std::chrono::seconds PATIENCE_WITH_QUESTIONS(2);
+
+    // Of Orthanc's database. Plugins choose a number of 1024 or more
+    // (OrthancPluginSetGlobalProperty).
+    constexpr std::int32_t TUNING_PROPERTY = 27042;
 
     // A response may be written in several pieces: its end is certain after a while only
     constexpr std::chrono::milliseconds QUIET(50);
@@ -91,12 +93,19 @@ namespace OrthancPerf
     transcoding_(orthanc_, tracker_, jobWatch_, orthancConfiguration, configuration.socketProbe,
                  [this](const std::string& warning) { Warn(warning); }),
     configuredTuning_(configuration.tuningDocument),
-    tuningProperty_(orthanc_),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
-    tuning_(configuration.tuning, configuration.persistTuning ? &tuningProperty_ : nullptr,
-            {this, &evidence_},
-            [this](const Tuning& current, const Tuning& proposed)
-            { CheckChange(current, proposed); }),
+    tuning_(
+        configuration.tuning,
+        configuration.persistTuning ? std::make_optional(MakeTuningPersistence()) : std::nullopt,
+        [this](const Tuning& tuning) { OnTuningChanged(tuning); },
+        // What is in force already is none of a change's faults
+        [this](const Tuning& current, const Tuning& proposed)
+        {
+          if (!(proposed.ingestTranscoding == current.ingestTranscoding))
+          {
+            transcoding_.Check(proposed.ingestTranscoding);
+          }
+        }),
     advisorSources_(orthanc_, orthancConfiguration, server_, transcoding_.GetEngines(), tracker_),
     advisor_([this] { return GatherEvidence(); }, MakeAllRules()),
     health_(MakeHealthParts(orthanc_, server_, advisorSources_,
@@ -115,13 +124,12 @@ namespace OrthancPerf
       Warn(warning);
     }
 
-    router_.Ignore(server_.foreignArguments);
     RegisterRoutes(configuration);
     tuning_.Announce();
 
-    if (configuration.socketProbe)
+    if (configuration.socketProbe && !probe_.Install())
     {
-      InstallProbe();
+      WarnOfProbe();
     }
   }
 
@@ -143,13 +151,6 @@ namespace OrthancPerf
       answers_.Install();
     }
 
-    const auto name = [context = orthanc_.GetContext()](const char* text)
-    {
-      thread_local const ThreadName name(context, text, ThreadName::Lifetime::OfOrthanc);
-    };
-    working_.Post([name] { name("PERF-BACKGROUND"); });
-    asking_.Post([name] { name("PERF-STORE"); });
-    checking_.Post([name] { name("PERF-HEALTH"); });
     Repeat(working_, "Housekeeping", HOUSEKEEPING_PERIOD,
            [this]
            {
@@ -259,6 +260,16 @@ namespace OrthancPerf
   }
 
 
+  TuningPersistence PluginContext::MakeTuningPersistence() const
+  {
+    return {[this] { return orthanc_.GetGlobalProperty(TUNING_PROPERTY); },
+            [this](const std::string& text)
+            {
+              orthanc_.SetGlobalProperty(TUNING_PROPERTY, text);
+            }};
+  }
+
+
   Evidence PluginContext::GatherEvidence()
   {
     Evidence evidence = evidence_.Gather();
@@ -273,10 +284,16 @@ namespace OrthancPerf
     Guard("TuningChanged",
           [this, &tuning]
           {
+            evidence_.OnTuningChanged(tuning);
             answers_.SetLevels(tuning.answers);  // first, as neither of these can fail
             LimitMemory(tuning.memory);
-            TuneSockets(tuning.dicomSockets);
+            probe_.SetSettings(tuning.dicomSockets);
             transcoding_.SetSettings(tuning.ingestTranscoding);
+
+            for (const std::string& problem : probe_.GetTrial().problems)
+            {
+              orthanc_.LogWarning("DicomSockets." + problem);
+            }
 
             if (tuning.ingestTranscoding.orthancTranscoding)
             {
@@ -288,7 +305,10 @@ namespace OrthancPerf
 
   void PluginContext::RegisterRoutes(const PerfConfiguration& configuration)
   {
-    const Versions versions = {PERF_VERSION, orthanc_.GetVersion(), GetSdkVersion()};
+    Json::Value versions;
+    versions["Plugin"] = PERF_VERSION;
+    versions["Orthanc"] = orthanc_.GetVersion();
+    versions["Sdk"] = GetSdkVersion();  // that the plugin was built with
 
     RegisterMetricsResource(router_, [this] { return GatherMetrics(); });
     RegisterHealthResource(router_, health_);
@@ -312,15 +332,6 @@ namespace OrthancPerf
                                                    Warn(warning);
                                                  }});
     RegisterDashboardResource(router_, GetDashboardFiles());
-  }
-
-
-  void PluginContext::InstallProbe()
-  {
-    if (!probe_.Install())
-    {
-      WarnOfProbe();
-    }
   }
 
 
@@ -363,20 +374,15 @@ namespace OrthancPerf
   }
 
 
-  void PluginContext::LookAtAssociations() noexcept
+  void PluginContext::LookAtAssociations()
   {
-    Guard("Housekeeping",
-          [this]
-          {
-            const std::vector<OpenAssociation> open = ListOpenAssociations();
-            history_.SetOpenAssociations(open.size());
-            const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
-            history_.SetBudget(admission);
-            evidence_.OnMemory(memoryWatch_.Look(
-                {admission, probe_.IsInstalled(), totals_.GetReceived().GetSecondsWithPauses()},
-                Clock::now()));
-            evidence_.Look(open);
-          });
+    const std::vector<OpenAssociation> open = ListOpenAssociations();
+    const AdmissionFigures admission = probe_.GetAdmission().GetFigures();
+    history_.Observe(open.size(), admission);
+    evidence_.OnMemory(memoryWatch_.Look(
+        {admission, probe_.IsInstalled(), totals_.GetReceived().GetSecondsWithPauses()},
+        Clock::now()));
+    evidence_.Look(open);
   }
 
 
@@ -389,19 +395,19 @@ namespace OrthancPerf
       return;  // said already
     }
 
-    isTuningTold_ = tuning_.IsLoaded();
-
     for (const std::string& warning : warnings)
     {
       Warn(warning);
     }
 
-    const std::string overridden = DescribeOverridden(configuredTuning_, tuning_.GetOverrides());
+    const Json::Value overridden =
+        DiffJson(ToJson(ApplyTuning(Tuning(), configuredTuning_)), ToJson(*tuning_.Get()));
 
     if (!overridden.empty())
     {
-      orthanc_.LogWarning("changes saved over REST override the configuration: " + overridden +
-                          "; DELETE /perf/tuning returns to the configuration");
+      orthanc_.LogWarning(
+          "changes saved over REST override the configuration: " + ToText(overridden) +
+          "; DELETE /perf/tuning returns to the configuration");
     }
   }
 
@@ -416,7 +422,7 @@ namespace OrthancPerf
 
       // Orthanc holds a lock of all plugins while it asks for this: only once its database has
       // answered. A change over REST may have loaded it before.
-      if (!isTuningTold_)
+      if (!tuning_.IsLoaded())
       {
         LoadTuning();
       }
@@ -452,17 +458,8 @@ namespace OrthancPerf
 
   void PluginContext::LimitMemory(const MemoryTuning& settings)
   {
-    const std::uint64_t limit = settings.ingestBudget.Resolve(ReadMemoryLimit());
-    const bool isShareUnknown = limit == 0 && settings.ingestBudget.percent != 0;
-
-    if (isShareUnknown && !isShareUnknown_)
-    {
-      Warn("\"Memory.IngestBudget\" is a share, but /proc/meminfo has no size of the memory: there "
-           "is no budget. Set it in bytes");
-    }
-
-    isShareUnknown_ = isShareUnknown;
-    probe_.GetAdmission().Set(limit, settings.ingestWait);
+    probe_.GetAdmission().Set(settings.ingestBudget.Resolve(ReadMemoryLimit()),
+                              settings.ingestWait);
     RegisterUploadFilter();
   }
 
@@ -479,17 +476,6 @@ namespace OrthancPerf
                        OrthancPluginRegisterIncomingHttpRequestFilter2(orthanc_.GetContext(),
                                                                        filterUpload_);
                      });
-    }
-  }
-
-
-  void PluginContext::TuneSockets(const DicomSockets& sockets)
-  {
-    probe_.SetSettings(sockets);
-
-    for (const std::string& problem : probe_.GetTrial().problems)
-    {
-      orthanc_.LogWarning("DicomSockets." + problem);
     }
   }
 
@@ -515,16 +501,6 @@ namespace OrthancPerf
   }
 
 
-  // What is in force already is none of a change's faults
-  void PluginContext::CheckChange(const Tuning& current, const Tuning& proposed) const
-  {
-    if (!(proposed.ingestTranscoding == current.ingestTranscoding))
-    {
-      transcoding_.Check(proposed.ingestTranscoding);
-    }
-  }
-
-
   void PluginContext::Settle(Duration quiet) noexcept
   {
     Guard("Housekeeping",
@@ -533,11 +509,5 @@ namespace OrthancPerf
             recorder_.Drain(journal_);
             tracker_.Settle(Clock::now(), quiet);
           });
-  }
-
-
-  void PluginContext::SettleAtOnce() noexcept
-  {
-    Settle(Duration::zero());
   }
 }

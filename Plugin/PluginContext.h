@@ -22,7 +22,6 @@
 #include "Sdk/AdvisorSources.h"
 #include "Sdk/Orthanc.h"
 #include "Sdk/ServerConfiguration.h"
-#include "Sdk/TuningProperty.h"
 #include "TranscodingContext.h"
 #include "Tuning/PerfConfiguration.h"
 #include "Tuning/TuningChanges.h"
@@ -40,7 +39,7 @@ namespace OrthancPerf
   // All objects of the plugin, from OrthancPluginInitialize to OrthancPluginFinalize, in the order
   // in which they depend on each other. Plugin.cpp owns the one there is and hands Orthanc's
   // callbacks to it.
-  class PluginContext : private ITuningObserver
+  class PluginContext
   {
   public:
     // "transcode" and "filterUpload" are registered once the tuning wants them
@@ -53,8 +52,8 @@ namespace OrthancPerf
     void Start(const std::string& transcodingProblem);
     void Stop();
 
-    // Takes up what has ended meanwhile, before anyone looks
-    void SettleAtOnce() noexcept;
+    // Takes up what has ended meanwhile and was quiet for so long, before anyone looks
+    void Settle(Duration quiet = Duration::zero()) noexcept;
 
     // Tells Orthanc's own /tools/metrics-prometheus, which has no labels, the main figures. Their
     // names are not those of /perf/metrics, so that one Prometheus server can scrape both.
@@ -120,14 +119,12 @@ namespace OrthancPerf
     }
 
   private:
-    void OnTuningChanged(const Tuning& tuning) noexcept override;
+    void OnTuningChanged(const Tuning& tuning) noexcept;
     void RegisterRoutes(const PerfConfiguration& configuration);
-    void InstallProbe();
     void WarnOfProbe();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     MetricFigures GatherMetrics() const;
-    void LookAtAssociations() noexcept;
-    void Settle(Duration quiet) noexcept;
+    void LookAtAssociations();
     void LoadTuning();
     void ReadStore();
     void ReadModalities();
@@ -139,10 +136,9 @@ namespace OrthancPerf
                 BackgroundThread::Work work);
     void LimitMemory(const MemoryTuning& settings);
     Evidence GatherEvidence();
+    TuningPersistence MakeTuningPersistence() const;
     void RegisterUploadFilter();
-    void TuneSockets(const DicomSockets& sockets);
     void RegisterTranscoder();
-    void CheckChange(const Tuning& current, const Tuning& proposed) const;
 
     const std::chrono::system_clock::time_point startedAt_ = std::chrono::system_clock::now();
     Orthanc orthanc_;
@@ -151,10 +147,8 @@ namespace OrthancPerf
     const OrthancPluginIncomingHttpRequestFilter2 filterUpload_;
     std::once_flag isUploadFilterRegistered_;
     std::atomic<bool> isStarted_ = false;
-    bool isShareUnknown_ = false;          // of the memory, and the log has it
     bool isTranscoderRegistered_ = false;  // changes of the tuning come one after the other
     bool isTuningAsked_ = false;           // what was saved of it
-    bool isTuningTold_ = false;            // in the log, once it is loaded
     PluginState state_;
     PeerDirectory peers_;
     RecentInstances recentInstances_;
@@ -173,7 +167,6 @@ namespace OrthancPerf
     InstanceTracker tracker_;
     TranscodingContext transcoding_;
     const Json::Value configuredTuning_;
-    TuningProperty tuningProperty_;
     TuningChanges tuningChanges_;
     TuningStore tuning_;
     AdvisorSources advisorSources_;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "TranscodingContext.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Redirection/ModuleFolder.h"
-#include "Sdk/NewerServices.h"
 #include "Sdk/RestCallback.h"
 #include "Tuning/SettingError.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <utility>
@@ -86,7 +85,6 @@ namespace OrthancPerf
     }
 
     isStarted_ = true;
-    WarnIfNotInEffect(settings);
     report_ = std::async(std::launch::async, [this, settings] { ReportEngines(settings); });
   }
 
@@ -110,11 +108,10 @@ namespace OrthancPerf
     const bool wasInEffect = GetProblem().empty();
     metrics_.Expect(settings);
     transcoder_.SetSettings(settings);
-    WarnIfNotInEffect(settings);
 
-    if (isNewTarget || !wasInEffect)
+    if (isStarted_ && IsTested() && (isNewTarget || !wasInEffect))
     {
-      WarnIfLossy(settings);
+      ReportEffect(settings);
     }
   }
 
@@ -174,11 +171,7 @@ namespace OrthancPerf
 
   TranscodingSources TranscodingContext::GetSources() const
   {
-    return {engines_,
-            transcoder_,
-            failures_,
-            lock_,
-            [this] { return IsTested(); },
+    return {engines_, failures_, lock_, [this] { return IsTested(); },
             [this]
             {
               return GetProblem();
@@ -273,18 +266,16 @@ namespace OrthancPerf
   }
 
 
-  void TranscodingContext::WarnIfNotInEffect(const IngestTranscoding& settings) const
+  // Once the engines are tested: what the log has to say of the settings
+  void TranscodingContext::ReportEffect(const IngestTranscoding& settings) const
   {
-    if (isStarted_ && !problem_.empty() && !settings.transferSyntax.empty())
+    const std::string problem = problem_.empty() ? FindMissingEngine(settings) : problem_;
+
+    if (!problem.empty() && !settings.transferSyntax.empty())
     {
-      warn_("IngestTranscoding.TransferSyntax has no effect: " + problem_);
+      warn_("IngestTranscoding.TransferSyntax has no effect: " + problem);
     }
-  }
-
-
-  void TranscodingContext::WarnIfLossy(const IngestTranscoding& settings) const
-  {
-    if (IsLossy(settings.transferSyntax) && GetProblem().empty())
+    else if (problem.empty() && IsLossy(settings.transferSyntax))
     {
       orthanc_.LogWarning("received instances are compressed with loss from now on (" +
                           GetSyntaxName(settings.transferSyntax) + ", quality " +
@@ -297,7 +288,6 @@ namespace OrthancPerf
 
   void TranscodingContext::ReportEngines(const IngestTranscoding& settings) const
   {
-    const ThreadName name(orthanc_.GetContext(), "PERF-ENGINES", ThreadName::Lifetime::Short);
     selfTest_.wait();
 
     // What it has found then may be that they were stopped
@@ -324,14 +314,7 @@ namespace OrthancPerf
       }
     }
 
-    const std::string problem = FindMissingEngine(settings);
-
-    if (!problem.empty())
-    {
-      warn_("instances are stored as received: " + problem);
-    }
-
-    WarnIfLossy(settings);
+    ReportEffect(settings);
   }
 
 

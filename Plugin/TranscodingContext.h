@@ -6,7 +6,7 @@
 #include "Ingest/JobWatch.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
-#include "Rest/TranscodingStatus.h"
+#include "Rest/StatusResource.h"
 #include "Sdk/Orthanc.h"
 #include "Transcoding/EngineFailures.h"
 #include "Transcoding/Engines/EngineDirectory.h"
@@ -105,8 +105,7 @@ namespace OrthancPerf
     bool IsTested() const;
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;
-    void WarnIfNotInEffect(const IngestTranscoding& settings) const;
-    void WarnIfLossy(const IngestTranscoding& settings) const;
+    void ReportEffect(const IngestTranscoding& settings) const;
     void ReportEngines(const IngestTranscoding& settings) const;
     template <typename Buffer>
     bool HandOver(Transcoding& transcoding, Buffer& target);

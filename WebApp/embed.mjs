@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// embed.mjs FOLDER SOURCE: writes a C++ source that holds the files of FOLDER, plain and by gzip.
+// embed.mjs FOLDER SOURCE: writes a C++ source that holds the files of FOLDER.
 // The page names the others by their place below /perf and by the hash of their content.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -58,12 +57,8 @@ for (const [name, content] of contents) {
     throw new Error(`${name} has no known type`);
   }
   const number = entries.length;
-  arrays.push(writeBytes(`PLAIN_${number}`, content));
-  arrays.push(writeBytes(`GZIP_${number}`, gzipSync(content, { level: 9 })));
-  entries.push(
-    `{"${name}", "${type}", ${writeView(`PLAIN_${number}`)}, ${writeView(`GZIP_${number}`)}, ` +
-      `"${getTag(content)}"}`,
-  );
+  arrays.push(writeBytes(`FILE_${number}`, content));
+  entries.push(`{"${name}", "${type}", ${writeView(`FILE_${number}`)}, "${getTag(content)}"}`);
 }
 
 const source = `// Made by WebApp/embed.mjs

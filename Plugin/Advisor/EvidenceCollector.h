@@ -3,7 +3,7 @@
 
 #include "Advisor/Evidence.h"
 #include "Ingest/Journal.h"
-#include "Tuning/TuningStore.h"
+#include "Tuning/TuningDocument.h"
 
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ namespace OrthancPerf
   // so is the peers' evidence.
   //
   // Owned by the plugin's context; any thread may call it. Some 100 ns an instance.
-  class EvidenceCollector : public IJournalObserver, public ITuningObserver
+  class EvidenceCollector : public IJournalObserver
   {
   public:
     using Now = std::function<TimePoint()>;
@@ -34,7 +34,7 @@ namespace OrthancPerf
     EvidenceCollector(PeerStatistics& peers, std::size_t dicomThreads, Now now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
-    void OnTuningChanged(const Tuning& tuning) noexcept override;
+    void OnTuningChanged(const Tuning& tuning) noexcept;
 
     // All associations that are open now; to be told about twice a second
     void Look(const std::vector<OpenAssociation>& open);

@@ -12,30 +12,6 @@ namespace OrthancPerf
     {
       return FormatMoment(std::chrono::system_clock::from_time_t(seconds));
     }
-
-
-    Json::Value ToJson(const Cost& cost)
-    {
-      Json::Value json;
-      json["ShareOfIngestTime"] = cost.shareOfIngestTime;
-      json["EstimatedGain"] = cost.gain ? Json::Value(*cost.gain) : Json::Value();
-      return json;
-    }
-
-
-    Json::Value ToJson(const Remedy& remedy)
-    {
-      Json::Value json;
-      json["Kind"] = remedy.kind;
-      json["Text"] = remedy.text;
-
-      if (!remedy.document.isNull())
-      {
-        json[remedy.kind] = remedy.document;
-      }
-
-      return json;
-    }
   }
 
 
@@ -52,8 +28,17 @@ namespace OrthancPerf
     json["Title"] = finding.title;
     json["Explanation"] = finding.explanation;
     json["Evidence"] = finding.evidence;
-    json["Cost"] = ToJson(finding.cost);
-    json["Remedy"] = ToJson(finding.remedy);
+    json["Cost"]["ShareOfIngestTime"] = finding.cost.shareOfIngestTime;
+    json["Cost"]["EstimatedGain"] =
+        finding.cost.gain ? Json::Value(*finding.cost.gain) : Json::Value();
+    json["Remedy"]["Kind"] = finding.remedy.kind;
+    json["Remedy"]["Text"] = finding.remedy.text;
+
+    if (!finding.remedy.document.isNull())
+    {
+      json["Remedy"][finding.remedy.kind] = finding.remedy.document;
+    }
+
     json["Since"] = ToMoment(finding.since);
     return json;
   }

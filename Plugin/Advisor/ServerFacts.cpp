@@ -58,32 +58,9 @@ namespace OrthancPerf
   }
 
 
-  const char* ServerFacts::FindDatabaseSection() const
-  {
-    for (const char* const section : {"PostgreSQL", "MySQL", "Odbc"})
-    {
-      if (configuration[section].isObject() &&
-          configuration[section]["EnableIndex"] == Json::Value(true))
-      {
-        return section;
-      }
-    }
-
-    return nullptr;
-  }
-
-
   bool ServerFacts::IsStorageInDatabase() const
   {
-    const char* const section = FindDatabaseSection();
-    return section != nullptr && configuration[section]["EnableStorage"] == Json::Value(true);
-  }
-
-
-  bool ServerFacts::IsPostgreSql() const
-  {
-    const char* const section = FindDatabaseSection();
-    return section != nullptr && std::string(section) == "PostgreSQL";
+    return configuration[databaseSection]["EnableStorage"] == Json::Value(true);
   }
 
 

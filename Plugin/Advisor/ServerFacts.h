@@ -35,6 +35,7 @@ namespace OrthancPerf
     unsigned int cores = 1;
     bool hasOtherFilters = false;    // see ServerConfiguration
     bool hasDatabasePlugin = false;  // else SQLite
+    std::string databaseSection;     // see ServerConfiguration
     std::string indexFile;           // SQLite's; empty: there is none
     std::optional<std::uint64_t> storedInstances;
     std::optional<double> lookupTime;  // seconds of POST /tools/lookup; not of a small store
@@ -42,11 +43,7 @@ namespace OrthancPerf
     // Whether this is an Orthanc before that release; not if it says no version
     bool IsOlderThan(const OrthancRelease& release) const;
 
-    // The section of the configuration that has the database; null: none that is known
-    const char* FindDatabaseSection() const;
-
-    bool IsStorageInDatabase() const;  // "EnableStorage" of that section
-    bool IsPostgreSql() const;
+    bool IsStorageInDatabase() const;  // "EnableStorage" of databaseSection
 
     // An option of Orthanc's configuration, or its default
     bool IsOn(const char* option, bool defaultValue) const;

@@ -145,4 +145,39 @@ namespace OrthancPerf
     }();
     return WRITABLE;
   }
+
+
+  const TransferSyntax* FindWritableSyntax(std::string_view uid) noexcept
+  {
+    const TransferSyntax* const syntax = FindTransferSyntax(uid);
+    return syntax != nullptr && syntax->isWritable ? syntax : nullptr;
+  }
+
+
+  std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName)
+  {
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
+    {
+      if (uidOrName == syntax.uid || uidOrName == syntax.name)
+      {
+        return syntax.uid;
+      }
+    }
+
+    return std::nullopt;
+  }
+
+
+  bool IsLossy(std::string_view uid) noexcept
+  {
+    const TransferSyntax* const syntax = FindWritableSyntax(uid);
+    return syntax != nullptr && syntax->isLossy;
+  }
+
+
+  std::string GetSyntaxName(const std::string& uid)
+  {
+    const TransferSyntax* const syntax = FindWritableSyntax(uid);
+    return syntax == nullptr ? uid : syntax->name;
+  }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,4 +73,16 @@ namespace OrthancPerf
 
   // Those that instances can be transcoded to, in the order of their UIDs
   const std::vector<TransferSyntax>& GetWritableSyntaxes();
+
+  // The one of them with this UID; nullptr if it is none
+  const TransferSyntax* FindWritableSyntax(std::string_view uid) noexcept;
+
+  // The UID of the one that has this UID or name; nothing if it is none
+  std::optional<std::string> LookupWritableSyntax(const std::string& uidOrName);
+
+  // Whether it is one of them, and lossy
+  bool IsLossy(std::string_view uid) noexcept;
+
+  // Its name; the UID itself if it is none of them
+  std::string GetSyntaxName(const std::string& uid);
 }

@@ -51,32 +51,17 @@ namespace OrthancPerf
   }
 
 
-  void History::SetOpenAssociations(std::size_t count) noexcept
+  void History::Observe(std::size_t associations, const AdmissionFigures& budget) noexcept
   {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
-    openAssociations_ = static_cast<std::uint32_t>(count);
+    const Duration waited = budget.waited - budget_.waited;
+    openAssociations_ = static_cast<std::uint32_t>(associations);
+    budget_ = budget;
 
     for (Series& series : series_)
     {
-      if (count > 0)
-      {
-        Advance(series, now);
-      }
-    }
-  }
-
-
-  void History::SetBudget(const AdmissionFigures& figures) noexcept
-  {
-    const std::lock_guard lock(mutex_);
-    const UnixSeconds now = GetTime();
-    const Duration waited = figures.waited - budget_.waited;
-    budget_ = figures;
-
-    for (Series& series : series_)
-    {
-      if (figures.held > 0 || figures.waiting > 0 || waited > Duration::zero())
+      if (associations > 0 || budget.held > 0 || budget.waiting > 0 || waited > Duration::zero())
       {
         Advance(series, now).budgetWaited += ToSeconds(waited);
       }

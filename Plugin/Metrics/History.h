@@ -61,12 +61,9 @@ namespace OrthancPerf
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
 
-    // How many associations are open now; to be told at least once a second
-    void SetOpenAssociations(std::size_t count) noexcept;
-
-    // What the instances in flight take, and what they have waited for that since the start;
-    // likewise
-    void SetBudget(const AdmissionFigures& figures) noexcept;
+    // How many associations are open now, and what the instances in flight take and have waited for
+    // since the start; to be told at least once a second
+    void Observe(std::size_t associations, const AdmissionFigures& budget) noexcept;
 
     // All points that are kept and begin at "since" (0: all) or later. All of them, too, if that is
     // in the future: the reader has points from before the clock was set back.

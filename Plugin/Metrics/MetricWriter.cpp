@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/MetricWriter.h"
 
+#include <array>
 #include <locale>
 
 namespace OrthancPerf
@@ -37,15 +38,8 @@ namespace OrthancPerf
 
   const char* ToLabel(MetricType type)
   {
-    switch (type)
-    {
-      case MetricType::Counter:
-        return "counter";
-      case MetricType::Gauge:
-        return "gauge";
-      default:
-        return "histogram";
-    }
+    constexpr std::array LABELS = {"counter", "gauge", "histogram"};
+    return LABELS.at(static_cast<std::size_t>(type));
   }
 
 

@@ -63,14 +63,14 @@ namespace OrthancPerf
     {
       if (const std::optional<Duration> time = instance.phases.Get(phase))
       {
-        latencies[static_cast<std::size_t>(phase)].Add(*time);
+        latencies[static_cast<std::size_t>(phase)].Add(ToSeconds(*time));
         hasDuration = hasDuration || IsPartOfDuration(phase);
       }
     }
 
     if (hasDuration)
     {
-      duration.Add(instance.phases.GetTotal());
+      duration.Add(ToSeconds(instance.phases.GetTotal()));
     }
   }
 

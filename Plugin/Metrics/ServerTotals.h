@@ -12,14 +12,6 @@
 
 namespace OrthancPerf
 {
-  // Seconds. Parsing takes tens of microseconds to milliseconds, storing and the database
-  // milliseconds to seconds, receiving a large multi-frame object over a WAN up to minutes. 20 ms
-  // is where a stall begins; 35 to 50 ms and 180 to 250 ms hold the instances that met one delayed
-  // ACK of Linux (40 ms) or of Windows (200 ms), and little else.
-  inline constexpr std::array PHASE_BOUNDS = {
-      0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.035,
-      0.05,    0.1,      0.18,    0.25,   0.5,     1.0,    2.5,   5.0,    10.0,  30.0, 60.0};
-
   // Seconds. On a LAN the answer takes milliseconds. 35 to 50 ms and 180 to 250 ms hold what met
   // one delayed ACK. 0.9 to 1.1 s hold what met one second: a SYN that was lost (RFC 6298 section
   // 2.1), or a peer that sleeps.
@@ -34,7 +26,7 @@ namespace OrthancPerf
   struct OriginTotals
   {
     TrafficBucket traffic;
-    std::array<BucketHistogram<PHASE_BOUNDS>, PHASE_COUNT> phases;
+    std::array<PhaseHistogram, PHASE_COUNT> phases;
   };
 
   // What the requests of one class read since the start
@@ -43,7 +35,7 @@ namespace OrthancPerf
     std::uint64_t bytes = 0;
     std::array<std::uint64_t, 6> statuses = {};  // by the first digit; 0: not known
     Duration clientWait = Duration::zero();
-    std::array<BucketHistogram<PHASE_BOUNDS>, REQUEST_PHASE_COUNT> phases;
+    std::array<PhaseHistogram, REQUEST_PHASE_COUNT> phases;
   };
 
 

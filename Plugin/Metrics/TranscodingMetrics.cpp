@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Metrics/TranscodingMetrics.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Ingest/Clock.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace OrthancPerf
       const auto& syntaxes = GetWritableSyntaxes();
       const auto found =
           std::find_if(syntaxes.begin(), syntaxes.end(),
-                       [&target](const WritableSyntax& syntax) { return target == syntax.uid; });
+                       [&target](const TransferSyntax& syntax) { return target == syntax.uid; });
       return static_cast<std::size_t>(engine) * (syntaxes.size() + 1) +
              static_cast<std::size_t>(found - syntaxes.begin());
     }
@@ -31,7 +31,7 @@ namespace OrthancPerf
       EngineAttempts line;
       line.engine = engine == EngineChoice::Automatic ? "none" : ToLabel(engine);
 
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
       {
         line.target = syntax.name;
         lines_.push_back(line);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Rest/CompareRequest.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Tuning/ParseJson.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <limits>
@@ -78,7 +78,7 @@ namespace OrthancPerf
     {
       std::map<std::string, std::string> targets;
 
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
       {
         targets[syntax.uid] = syntax.uid;
         targets[syntax.name] = syntax.uid;
@@ -136,10 +136,10 @@ namespace OrthancPerf
       }
       else if (key != "Resource")
       {
-        throw SettingError::ForUnknown("key", key, Describe(value),
-                                       {"Asynchronous", "Engines", "LossyQuality",
-                                        "MaximumInstances", "Priority", "Resource", "Synchronous",
-                                        "Targets"});
+        throw SettingError::ForUnknownKey(key, value,
+                                          {"Asynchronous", "Engines", "LossyQuality",
+                                           "MaximumInstances", "Priority", "Resource",
+                                           "Synchronous", "Targets"});
       }
     }
 
@@ -169,7 +169,7 @@ namespace OrthancPerf
     request.engines = engines;
 
     // What compression is about: lossless, and not merely another way of writing the data set
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
     {
       if (!syntax.isLossy && syntax.isEncapsulated)
       {

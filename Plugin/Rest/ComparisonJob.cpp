@@ -2,10 +2,10 @@
 #include "Rest/ComparisonJob.h"
 
 #include "Dicom/ReceivedFile.h"
+#include "Dicom/TransferSyntax.h"
 #include "Rest/RestJson.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/PixelComparison.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <exception>
@@ -60,27 +60,22 @@ namespace OrthancPerf
 
   bool ComparisonJob::Step()
   {
-    if (step_ < CountSteps())
+    if (step_ < instances_.size())
     {
-      const std::size_t pair = step_ % totals_.size();
+      Load(instances_[step_++]);
 
-      if (pair == 0)
+      for (Totals& totals : totals_)
       {
-        Load(instances_[step_ / totals_.size()]);
+        if (!uncompressed_.empty())
+        {
+          Encode(totals);
+        }
       }
 
-      if (uncompressed_.empty())
-      {
-        step_ += totals_.size();
-      }
-      else
-      {
-        Encode(totals_[pair]);
-        step_++;
-      }
+      uncompressed_ = std::string();  // Orthanc keeps jobs that are over
     }
 
-    return step_ < CountSteps();
+    return step_ < instances_.size();
   }
 
 
@@ -247,15 +242,9 @@ namespace OrthancPerf
   }
 
 
-  std::size_t ComparisonJob::CountSteps() const
-  {
-    return instances_.size() * totals_.size();
-  }
-
-
   float ComparisonJob::GetProgress() const
   {
-    return static_cast<float>(step_) / static_cast<float>(std::max<std::size_t>(CountSteps(), 1));
+    return static_cast<float>(step_) / static_cast<float>(instances_.size());
   }
 
 
@@ -265,7 +254,7 @@ namespace OrthancPerf
     content["Resource"] = request_.resource;
     content["LossyQuality"] = request_.lossyQuality;
     content["Instances"] = ToJson(std::uint64_t(instances_.size()));
-    content["FinishedInstances"] = ToJson(std::uint64_t(step_ / totals_.size()));
+    content["FinishedInstances"] = ToJson(std::uint64_t(step_));
     content["Unreadable"] = Describe(unreadable_);
     content["Results"] = ListJson(totals_, [](const Totals& totals) { return Describe(totals); });
     return content;

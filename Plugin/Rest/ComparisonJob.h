@@ -16,10 +16,9 @@
 
 namespace OrthancPerf
 {
-  // Compares the engines on stored instances, as a job of Orthanc's. A step is one engine, one
-  // target, one instance: the engine encodes the uncompressed file, it or another engine decodes
-  // the result, and the pixels are compared. One instance is in memory at a time. What cannot be
-  // loaded or decoded is counted, and left out.
+  // Compares the engines on stored instances, as a job of Orthanc's. A step is one instance: each
+  // engine encodes the uncompressed file in each target, it or another engine decodes the result,
+  // and the pixels are compared. What cannot be loaded or decoded is counted, and left out.
   //
   // Its content has the sums so far (Resources/Documentation/reference.md). Orthanc calls a job on
   // one thread at a time (JobsEngine), and stops, pauses and cancels it between two steps.
@@ -85,14 +84,13 @@ namespace OrthancPerf
     void Encode(Totals& totals);
     std::string Decode(Totals& totals, const std::string& encoded) const;
     std::string Compare(Totals& totals, const std::string& decoded) const;
-    std::size_t CountSteps() const;
 
     const EngineDirectory& engines_;
     const CompareRequest request_;
     const std::vector<std::string> instances_;  // Orthanc's identifiers
     const LoadFile load_;
     ITranscodingObserver& observer_;
-    std::size_t step_ = 0;
+    std::size_t step_ = 0;  // instances that are done
     std::size_t storedSize_ = 0;
     std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian
     std::set<std::string> warmedUp_;  // engines whose processes and tables are there by now

@@ -13,8 +13,7 @@ namespace OrthancPerf
     std::string_view name;  // "app.js"
     std::string_view contentType;
     std::string_view content;
-    std::string_view compressed;  // the same, by gzip
-    std::string_view tag;         // changes with the content
+    std::string_view tag;  // changes with the content
   };
 
   // The files that WebApp/embed.mjs has embedded, "index.html" among them; none if the library was

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/DashboardResource.h"
+#include "Rest/Resources.h"
 
 namespace OrthancPerf
 {
@@ -14,30 +14,11 @@ namespace OrthancPerf
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-    constexpr const char* NO_DASHBOARD =
-        "<!DOCTYPE html>\n"
-        "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Orthanc "
-        "performance</title></head>\n"
-        "<body><h1>This build has no dashboard</h1>\n"
-        "<p>The performance plugin was built without it, because npm was missing or PERF_DASHBOARD "
-        "was off. All figures are there as JSON: <a href=\"perf/status\">status</a>, "
-        "<a href=\"perf/instances\">instances</a>, <a href=\"perf/peers\">peers</a>, "
-        "<a href=\"perf/tuning\">tuning</a>; and for Prometheus: "
-        "<a href=\"perf/metrics\">metrics</a>.</p></body></html>\n";
-
-
     void AddSecurityHeaders(RestAnswer& answer)
     {
       answer.headers["Content-Security-Policy"] = POLICY;
       answer.headers["X-Content-Type-Options"] = "nosniff";
       answer.headers["Referrer-Policy"] = "no-referrer";
-    }
-
-
-    bool HeaderContains(const RestRequest& request, const char* header, const std::string& text)
-    {
-      const auto found = request.headers.find(header);
-      return found != request.headers.end() && found->second.find(text) != std::string::npos;
     }
 
 
@@ -57,18 +38,13 @@ namespace OrthancPerf
       AddSecurityHeaders(answer);
       answer.contentType = file.contentType;
       answer.headers["ETag"] = tag;
-      answer.headers["Vary"] = "Accept, Accept-Encoding";
+      answer.headers["Vary"] = "Accept";
       answer.headers["Cache-Control"] =
           IsForever(request, file) ? "private, max-age=31536000, immutable" : "no-cache";
 
-      if (HeaderContains(request, "if-none-match", tag))
+      if (request.GetHeader("if-none-match").value_or("").find(tag) != std::string::npos)
       {
         answer.status = 304;
-      }
-      else if (HeaderContains(request, "accept-encoding", "gzip"))
-      {
-        answer.headers["Content-Encoding"] = "gzip";
-        answer.body = file.compressed;
       }
       else
       {
@@ -82,15 +58,6 @@ namespace OrthancPerf
     RestAnswer AnswerRoutes(const RestRouter& router)
     {
       RestAnswer answer = AnswerJson(router.Describe());
-      answer.headers["Vary"] = "Accept";
-      return answer;
-    }
-
-
-    RestAnswer AnswerNoDashboard()
-    {
-      RestAnswer answer = AnswerText(NO_DASHBOARD, "text/html; charset=utf-8");
-      AddSecurityHeaders(answer);
       answer.headers["Vary"] = "Accept";
       return answer;
     }
@@ -111,8 +78,7 @@ namespace OrthancPerf
       {
         router.Register(std::string(ROUTE) + "/app/" + std::string(file.name), HttpMethod::Get,
                         "A file of the dashboard",
-                        [file](const RestRequest& request) { return AnswerFile(request, file); },
-                        {"v"});
+                        [file](const RestRequest& request) { return AnswerFile(request, file); });
       }
     }
 
@@ -123,9 +89,10 @@ namespace OrthancPerf
     router.Register(ROUTE, HttpMethod::Get, summary,
                     [&router, index](const RestRequest& request)
                     {
-                      return !request.AcceptsHtml() ? AnswerRoutes(router)
-                             : index                ? AnswerFile(request, *index)
-                                                    : AnswerNoDashboard();
+                      const std::string accepted = request.GetHeader("accept").value_or("");
+                      return index && accepted.find("text/html") != std::string::npos
+                                 ? AnswerFile(request, *index)
+                                 : AnswerRoutes(router);
                     });
   }
 }

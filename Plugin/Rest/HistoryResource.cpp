@@ -52,19 +52,17 @@ namespace OrthancPerf
 
     Json::Value DescribePhases(const HistoryExcerpt& excerpt, std::size_t direction)
     {
-      Json::Value json = Json::objectValue;
-
-      for (const Phase phase : GetAllPhases())
-      {
-        if (IsObserved(excerpt, direction, phase))
-        {
-          json[ToKey(ToLabel(phase))] =
-              ListJson(excerpt.points, [=](const HistoryPoint& point)
-                       { return Json::Value(point.directions[direction].GetSeconds(phase)); });
-        }
-      }
-
-      return json;
+      return ListPhases(
+          [&excerpt, direction](Phase phase)
+          {
+            return IsObserved(excerpt, direction, phase)
+                       ? std::make_optional(ListJson(
+                             excerpt.points,
+                             [=](const HistoryPoint& point) {
+                               return Json::Value(point.directions[direction].GetSeconds(phase));
+                             }))
+                       : std::nullopt;
+          });
     }
 
 
@@ -155,7 +153,6 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/history", HttpMethod::Get,
-                    "The last hour by the second or the last day by the minute, for charts", get,
-                    {"resolution", "since"});
+                    "The last hour by the second or the last day by the minute, for charts", get);
   }
 }

@@ -122,9 +122,8 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/instances", HttpMethod::Get,
-                    "The latest finished instances and their phases, newest first", list,
-                    {"limit", "peer", "origin", "direction", "outcome"});
+                    "The latest finished instances and their phases, newest first", list);
     router.Register("/perf/instances/{id}", HttpMethod::Get,
-                    "One of them, by its Orthanc identifier", get, {"direction", "outcome"});
+                    "One of them, by its Orthanc identifier", get);
   }
 }

@@ -10,33 +10,25 @@ namespace OrthancPerf
     // Each phase's part of the time of all instances: {"Receive": 0.8, "Commit": 0.2}
     Json::Value GetShares(const TrafficBucket& traffic)
     {
-      Json::Value shares = Json::objectValue;
-
-      for (const Phase phase : GetAllPhases())
-      {
-        if (traffic.IsObserved(phase) && IsPartOfDuration(phase) && traffic.GetTotalSeconds() > 0)
-        {
-          shares[ToKey(ToLabel(phase))] = traffic.GetShare(phase);
-        }
-      }
-
-      return shares;
+      return ListPhases(
+          [&traffic](Phase phase)
+          {
+            const bool isPart = traffic.IsObserved(phase) && IsPartOfDuration(phase);
+            return isPart && traffic.GetTotalSeconds() > 0
+                       ? std::make_optional(traffic.GetShare(phase))
+                       : std::nullopt;
+          });
     }
 
 
     Json::Value GetTimes(const TrafficBucket& traffic)
     {
-      Json::Value times = Json::objectValue;
-
-      for (const Phase phase : GetAllPhases())
-      {
-        if (traffic.IsObserved(phase))
-        {
-          times[ToKey(ToLabel(phase))] = traffic.GetSeconds(phase);
-        }
-      }
-
-      return times;
+      return ListPhases(
+          [&traffic](Phase phase)
+          {
+            return traffic.IsObserved(phase) ? std::make_optional(traffic.GetSeconds(phase))
+                                             : std::nullopt;
+          });
     }
 
 

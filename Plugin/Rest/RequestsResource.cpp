@@ -96,7 +96,6 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/requests", HttpMethod::Get,
-                    "HTTP requests that read: by class in 5 minutes, the latest, the slowest", get,
-                    {"limit", "class", "client"});
+                    "HTTP requests that read: by class in 5 minutes, the latest, the slowest", get);
   }
 }

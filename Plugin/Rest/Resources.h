@@ -8,15 +8,16 @@
 #include "Metrics/MetricTable.h"
 #include "Metrics/PeerStatistics.h"
 #include "Metrics/RecentRequests.h"
+#include "Rest/DashboardFile.h"
 #include "Rest/RestRouter.h"
 #include "Tuning/TuningChanges.h"
+#include "Tuning/TuningStore.h"
 
 #include <functional>
 
 namespace OrthancPerf
 {
-  // The routes that only read. Each function registers those of one subject; all that it is given
-  // must outlive the router.
+  // Each function registers the routes of one subject; all that it is given must outlive the router
 
   // GET /perf/metrics: Prometheus' text format
   void RegisterMetricsResource(RestRouter& router, std::function<MetricFigures()> gather);
@@ -44,4 +45,26 @@ namespace OrthancPerf
   // GET /perf/history: what charts show, the last hour by the second or the last day by the minute,
   // and when the tuning was changed
   void RegisterHistoryResource(RestRouter& router, History& history, const TuningChanges& changes);
+
+  // What GET, PUT and DELETE /perf/tuning need
+  struct TuningResourceSources
+  {
+    TuningStore& store;
+    TuningChanges& changes;                        // learns of each change, and who asked for it
+    Json::Value configuration;                     // the tuning document of the configuration
+    bool isAllowed;                                // "AllowTuning": PUT and DELETE
+    std::function<void(const std::string&)> warn;  // of what could not be saved
+  };
+
+  // GET, PUT and DELETE /perf/tuning: the tuning document in force. PUT merges (RFC 7396), DELETE
+  // returns to the configuration; both answer with the document that is then in force, or with
+  // 403 where they are not allowed. What could not be saved is in force all the same. GET with
+  // "sources" says where each value comes from.
+  void RegisterTuningResource(RestRouter& router, const TuningResourceSources& sources);
+
+  // GET /perf: the dashboard for a browser ("Accept: text/html"), for all others the routes as
+  // JSON; and GET /perf/app/…, the files that the dashboard loads. A Content-Security-Policy keeps
+  // the page from loading or sending anything elsewhere. To be registered last, as the routes are
+  // listed when they are asked for. The router must outlive its own handlers.
+  void RegisterDashboardResource(RestRouter& router, const std::vector<DashboardFile>& files);
 }

@@ -7,17 +7,7 @@ namespace OrthancPerf
 {
   Json::Value ToJson(const PhaseDurations& phases)
   {
-    Json::Value json = Json::objectValue;
-
-    for (const Phase phase : GetAllPhases())
-    {
-      if (const std::optional<Duration> duration = phases.Get(phase))
-      {
-        json[ToKey(ToLabel(phase))] = ToJson(*duration);
-      }
-    }
-
-    return json;
+    return ListPhases([&phases](Phase phase) { return phases.Get(phase); });
   }
 
 

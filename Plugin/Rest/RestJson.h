@@ -30,9 +30,6 @@ namespace OrthancPerf
     return FormatMoment(moment);
   }
 
-  // The observed phases by their keys: {"Receive": 0.003, "Commit": 0.004}
-  Json::Value ToJson(const PhaseDurations& phases);
-
   // A whole number that is kept as a double
   inline Json::Value ToCount(double number)
   {
@@ -80,4 +77,21 @@ namespace OrthancPerf
 
   // A label as a key: "stored" gives "Stored"
   std::string ToKey(const std::string& label);
+
+  // What "get" has of each phase, by its key: {"Receive": 0.003, "Commit": 0.004}
+  template <typename Get>
+  Json::Value ListPhases(Get get)
+  {
+    Json::Value json = Json::objectValue;
+
+    for (const Phase phase : GetAllPhases())
+    {
+      AddIfKnown(json, ToKey(ToLabel(phase)).c_str(), get(phase));
+    }
+
+    return json;
+  }
+
+  // Those that were observed
+  Json::Value ToJson(const PhaseDurations& phases);
 }

@@ -5,6 +5,7 @@
 #include <boost/archive/iterators/binary_from_base64.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
 
+#include <array>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -42,20 +43,8 @@ namespace OrthancPerf
 
   const char* ToText(HttpMethod method)
   {
-    switch (method)
-    {
-      case HttpMethod::Get:
-        return "GET";
-
-      case HttpMethod::Post:
-        return "POST";
-
-      case HttpMethod::Put:
-        return "PUT";
-
-      default:
-        return "DELETE";
-    }
+    constexpr std::array NAMES = {"GET", "POST", "PUT", "DELETE"};
+    return NAMES.at(static_cast<std::size_t>(method) - 1);
   }
 
   std::optional<std::string> RestRequest::GetHeader(const std::string& key) const
@@ -79,11 +68,6 @@ namespace OrthancPerf
     return colon == std::string::npos ? std::string() : credentials.substr(0, colon);
   }
 
-  bool RestRequest::AcceptsHtml() const
-  {
-    return GetHeader("accept").value_or("").find("text/html") != std::string::npos;
-  }
-
   RestAnswer AnswerJson(const Json::Value& value, int status)
   {
     return {status, "application/json", Write(value, "  ", 9)};
@@ -92,11 +76,6 @@ namespace OrthancPerf
   RestAnswer AnswerCompactJson(const Json::Value& value)
   {
     return {200, "application/json", Write(value, "", 6)};
-  }
-
-  RestAnswer AnswerText(const std::string& text, const std::string& contentType)
-  {
-    return {200, contentType, text};
   }
 
   RestError::RestError(int status, const std::string& message, Json::Value details) :
@@ -159,34 +138,22 @@ namespace OrthancPerf
   }
 
 
-  std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
-                                          std::uint64_t maximum)
-  {
-    const std::optional<std::string> text = GetArgument(request, name);
-
-    if (!text)
-    {
-      return std::nullopt;
-    }
-
-    std::uint64_t number = 0;
-    const char* const end = text->data() + text->size();
-    const std::from_chars_result result = std::from_chars(text->data(), end, number);
-
-    if (result.ec != std::errc() || result.ptr != end || number > maximum)
-    {
-      throw MakeArgumentError(name, *text, "an integer from 0 to " + std::to_string(maximum));
-    }
-
-    return number;
-  }
-
-
   std::size_t GetLimit(const RestRequest& request)
   {
-    constexpr std::size_t DEFAULT_LIMIT = 100;
-    return GetInteger(request, "limit", std::numeric_limits<std::uint32_t>::max())
-        .value_or(DEFAULT_LIMIT);
+    constexpr std::uint32_t DEFAULT_LIMIT = 100;
+    const std::string text = GetArgument(request, "limit").value_or(std::to_string(DEFAULT_LIMIT));
+    const char* const end = text.data() + text.size();
+    std::uint32_t limit = 0;
+    const std::from_chars_result result = std::from_chars(text.data(), end, limit);
+
+    if (result.ec != std::errc() || result.ptr != end)
+    {
+      throw MakeArgumentError("limit", text,
+                              "an integer from 0 to " +
+                                  std::to_string(std::numeric_limits<std::uint32_t>::max()));
+    }
+
+    return limit;
   }
 
 

@@ -14,9 +14,10 @@
 
 namespace OrthancPerf
 {
+  // By the numbers of OrthancPluginHttpMethod
   enum class HttpMethod
   {
-    Get,
+    Get = 1,
     Post,
     Put,
     Delete
@@ -41,9 +42,6 @@ namespace OrthancPerf
     // Orthanc. Orthanc compares the password before, where it asks for one; it asks for none of
     // what a plugin lets in, or where "AuthenticationEnabled" is false.
     std::string GetUser() const;
-
-    // Whether it is a browser that asks for a page: "Accept: text/html"
-    bool AcceptsHtml() const;
   };
 
   // The answer to it. A value.
@@ -59,7 +57,6 @@ namespace OrthancPerf
 
   // Without line breaks, and with six digits a number that is no integer: for long arrays
   RestAnswer AnswerCompactJson(const Json::Value& value);
-  RestAnswer AnswerText(const std::string& text, const std::string& contentType);
 
   // A request that cannot be served: the status, what is wrong in one sentence, and further keys of
   // the JSON body. Thrown by the resources, answered by the router.
@@ -88,11 +85,8 @@ namespace OrthancPerf
   // The argument of the query string; nothing if the request does not have it
   std::optional<std::string> GetArgument(const RestRequest& request, const std::string& name);
 
-  // The same as an integer from 0 to "maximum". Throws SettingError if it is none.
-  std::optional<std::uint64_t> GetInteger(const RestRequest& request, const std::string& name,
-                                          std::uint64_t maximum);
-
-  // How many of a list are wanted: the argument "limit", or 100
+  // How many of a list are wanted: the argument "limit", or 100. Throws SettingError if it is no
+  // integer.
   std::size_t GetLimit(const RestRequest& request);
 
   // The argument as one of the values, by the name that the answer gives each; nothing if the

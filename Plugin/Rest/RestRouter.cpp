@@ -4,20 +4,14 @@
 #include "Rest/Access/RequestSafety.h"
 #include "Tuning/SettingError.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace OrthancPerf
 {
   void RestRouter::Register(const std::string& path, HttpMethod method, const std::string& summary,
-                            Handler handler, const std::vector<std::string>& arguments)
+                            Handler handler)
   {
-    routes_[path][method] = Route{summary, std::move(handler), arguments};
-  }
-
-  void RestRouter::Ignore(const std::vector<std::string>& arguments)
-  {
-    ignored_.insert(arguments.begin(), arguments.end());
+    routes_[path][method] = Route{summary, std::move(handler)};
   }
 
   RestAnswer RestRouter::Serve(const RestRequest& request) const
@@ -34,7 +28,6 @@ namespace OrthancPerf
     {
       RefuseOtherMethod(request);
       const Route& route = Find(request);
-      CheckArguments(route, request);
 
       if (request.method != HttpMethod::Get)
       {
@@ -101,20 +94,6 @@ namespace OrthancPerf
     }
 
     return route->second;
-  }
-
-  void RestRouter::CheckArguments(const Route& route, const RestRequest& request) const
-  {
-    for (const auto& [name, value] : request.arguments)
-    {
-      const bool isKnown =
-          std::find(route.arguments.begin(), route.arguments.end(), name) != route.arguments.end();
-
-      if (!isKnown && ignored_.count(name) == 0)
-      {
-        throw SettingError::ForUnknown("argument", name, DescribeText(value), route.arguments);
-      }
-    }
   }
 
   Json::Value RestRouter::Describe() const

@@ -5,9 +5,7 @@
 
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
-#include <vector>
 
 namespace OrthancPerf
 {
@@ -19,17 +17,13 @@ namespace OrthancPerf
     // Serves a request, or throws RestError, or SettingError, which is a 400
     using Handler = std::function<RestAnswer(const RestRequest&)>;
 
-    // "arguments" are those of the query string that the handler knows. "{id}" at the end of a path
-    // stands for any name.
+    // "{id}" at the end of a path stands for any name
     void Register(const std::string& path, HttpMethod method, const std::string& summary,
-                  Handler handler, const std::vector<std::string>& arguments = {});
-
-    // Arguments that any request may have, and that mean nothing to the plugin
-    void Ignore(const std::vector<std::string>& arguments);
+                  Handler handler);
 
     // The answer to any request, errors included: 404 for an unknown route, 405 for a method that
-    // the route does not have, 400 for an argument that it does not have, 403 for a change that
-    // another server's page asks for (RequestSafety), 500 for an unexpected failure. No cache keeps
+    // the route does not have, 403 for a change that another server's page asks for
+    // (RequestSafety), 500 for an unexpected failure. No cache keeps
     // it unless its handler says so: proxies may keep what says nothing. Never throws but for lack
     // of memory.
     RestAnswer Serve(const RestRequest& request) const;
@@ -45,7 +39,6 @@ namespace OrthancPerf
     {
       std::string summary;
       Handler handler;
-      std::vector<std::string> arguments;
     };
 
     using Methods = std::map<HttpMethod, Route>;
@@ -53,9 +46,7 @@ namespace OrthancPerf
     RestAnswer Answer(const RestRequest& request) const;
     const Methods* FindMethods(const std::string& path) const;  // null: no such route
     const Route& Find(const RestRequest& request) const;
-    void CheckArguments(const Route& route, const RestRequest& request) const;
 
     std::map<std::string, Methods> routes_;
-    std::set<std::string> ignored_;
   };
 }

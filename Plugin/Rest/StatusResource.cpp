@@ -3,6 +3,7 @@
 
 #include "Admission/MemoryLimit.h"
 #include "Advisor/MemoryWatch.h"
+#include "Dicom/TransferSyntax.h"
 #include "Network/OpenAssociations.h"
 #include "Rest/RestJson.h"
 #include "Tuning/TuningSchema.h"
@@ -11,26 +12,16 @@ namespace OrthancPerf
 {
   namespace
   {
-    Json::Value Describe(const Versions& versions)
+    Json::Value Describe(const PhaseHistogram& seconds)
     {
       Json::Value json;
-      json["Plugin"] = versions.plugin;
-      json["Orthanc"] = versions.orthanc;
-      json["Sdk"] = versions.sdk;
-      return json;
-    }
-
-
-    Json::Value Describe(const LatencyHistogram& latency)
-    {
-      Json::Value json;
-      json["Count"] = ToJson(latency.GetCount());
-      json["Total"] = ToJson(latency.GetSum());
-      json["Mean"] = ToJson(latency.GetMean());
-      json["P50"] = ToJson(latency.GetQuantile(0.5));
-      json["P90"] = ToJson(latency.GetQuantile(0.9));
-      json["P99"] = ToJson(latency.GetQuantile(0.99));
-      json["Maximum"] = ToJson(latency.GetMaximum());
+      json["Count"] = ToJson(seconds.count);
+      json["Total"] = seconds.sum;
+      json["Mean"] = seconds.GetMean();
+      json["P50"] = seconds.GetQuantile(0.5);
+      json["P90"] = seconds.GetQuantile(0.9);
+      json["P99"] = seconds.GetQuantile(0.99);
+      json["Maximum"] = seconds.maximum;
       return json;
     }
 
@@ -38,21 +29,16 @@ namespace OrthancPerf
     Json::Value Describe(const TrafficSummary& traffic, const TrafficRates& rates)
     {
       Json::Value json = ToJson(traffic, rates);
-      json["Phases"] = Json::objectValue;
+      json["Phases"] = ListPhases(
+          [&traffic](Phase phase)
+          {
+            const PhaseHistogram& seconds = traffic.latencies.at(static_cast<std::size_t>(phase));
+            return seconds.count > 0 ? std::make_optional(Describe(seconds)) : std::nullopt;
+          });
 
-      if (traffic.duration.GetCount() > 0)
+      if (traffic.duration.count > 0)
       {
         json["Duration"] = Describe(traffic.duration);
-      }
-
-      for (const Phase phase : GetAllPhases())
-      {
-        const LatencyHistogram& latency = traffic.latencies.at(static_cast<std::size_t>(phase));
-
-        if (latency.GetCount() > 0)
-        {
-          json["Phases"][ToKey(ToLabel(phase))] = Describe(latency);
-        }
       }
 
       return json;
@@ -224,6 +210,78 @@ namespace OrthancPerf
                                      [](const OpenAssociation& open) { return Describe(open); });
       return json;
     }
+
+
+    Json::Value Describe(const SyntaxVerdict& verdict)
+    {
+      const TransferSyntax* const syntax = FindWritableSyntax(verdict.transferSyntax);
+
+      Json::Value json;
+      json["TransferSyntax"] = verdict.transferSyntax;
+      json["Name"] = syntax == nullptr ? "" : syntax->name;
+      json["State"] = ToKey(ToLabel(verdict.state));
+
+      if (verdict.state == SyntaxVerdict::State::Works)
+      {
+        json["BytesPerSecond"] = verdict.bytesPerSecond;
+        json["TriedLast"] = verdict.lastUntil > Clock::now();
+      }
+
+      AddText(json, "Reason", verdict.reason);
+      return json;
+    }
+
+
+    Json::Value Describe(const EngineVerdict& verdict)
+    {
+      Json::Value json;
+      json["Name"] = verdict.engine;
+      json["Available"] = verdict.isAvailable;
+      json["Syntaxes"] =
+          ListJson(verdict.syntaxes, [](const SyntaxVerdict& syntax) { return Describe(syntax); });
+      AddText(json, "Reason", verdict.reason);
+      return json;
+    }
+
+
+    Json::Value Describe(const PluginLock& lock)
+    {
+      Json::Value json;
+      json["Known"] = lock.IsKnown();
+      json["Released"] = ToJson(lock.CountReleased());
+      json["Kept"] = ToJson(lock.CountKept());
+      AddText(json, "Reason", lock.GetProblem());
+      return json;
+    }
+
+
+    Json::Value Describe(const EngineFailure& failure)
+    {
+      Json::Value json;
+      json["Engine"] = failure.engine.empty() ? Json::Value() : Json::Value(failure.engine);
+      json["Target"] = failure.target;
+      json["Reason"] = failure.reason;
+      json["Count"] = ToJson(failure.count);
+      return json;
+    }
+
+
+    Json::Value DescribeTranscoding(const TranscodingSources& sources)
+    {
+      const std::string problem = sources.getProblem();
+
+      Json::Value json;
+      json["InEffect"] = problem.empty();
+      json["Tested"] = sources.isTested();
+      json["PluginLock"] = Describe(sources.lock);
+      AddText(json, "Reason", problem);
+
+      json["Engines"] = ListJson(sources.engines.GetVerdicts(),
+                                 [](const EngineVerdict& verdict) { return Describe(verdict); });
+      json["Failures"] = ListJson(sources.failures.Get(),
+                                  [](const EngineFailure& failure) { return Describe(failure); });
+      return json;
+    }
   }
 
 
@@ -231,12 +289,9 @@ namespace OrthancPerf
   {
     const auto get = [sources](const RestRequest&)
     {
-      Json::Value answer;
-      answer["Versions"] = Describe(sources.versions);
+      Json::Value answer = sources.state.Get();
+      answer["Versions"] = sources.versions;
       answer["StartedAt"] = ToJson(sources.startedAt);
-      answer["Hooks"] = sources.state.DescribeHooks();
-      answer["CallbackFailures"] = sources.state.DescribeFailures();
-      answer["Warnings"] = sources.state.DescribeWarnings();
       answer["Tuning"]["NotYetInEffect"] = DescribeNotInEffect(sources);
       answer["Tuning"]["Allowed"] = sources.isTuningAllowed;
       answer["Tuning"]["Unsaved"] = sources.tuning.IsUnsaved();

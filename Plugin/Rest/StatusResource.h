@@ -6,28 +6,37 @@
 #include "Metrics/RecentTraffic.h"
 #include "Network/MessageRecorder.h"
 #include "Network/Probe.h"
+#include "Redirection/PluginLock.h"
 #include "Rest/PluginState.h"
 #include "Rest/RestRouter.h"
-#include "Rest/TranscodingStatus.h"
+#include "Transcoding/EngineFailures.h"
+#include "Transcoding/Engines/EngineDirectory.h"
 #include "Tuning/TuningStore.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace OrthancPerf
 {
-  // The versions that /perf/status names
-  struct Versions
+  // What "Transcoding" in /perf/status is made of. All must outlive the router.
+  struct TranscodingSources
   {
-    std::string plugin;
-    std::string orthanc;  // the one that runs
-    std::string sdk;      // the one that the plugin was built with
+    const EngineDirectory& engines;
+    const EngineFailures& failures;
+    const PluginLock& lock;
+
+    // Whether the self-test of the engines is over
+    std::function<bool()> isTested;
+
+    // Why received instances are not transcoded as the tuning asks; empty: they are
+    std::function<std::string()> getProblem;
   };
 
   // What /perf/status is made of. All must outlive the router.
   struct StatusSources
   {
-    Versions versions;
+    Json::Value versions;
     std::chrono::system_clock::time_point startedAt;
     const PluginState& state;
     const InstanceTracker& tracker;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/TuningResource.h"
+#include "Rest/Resources.h"
 
 #include "Tuning/ParseJson.h"
 #include "Tuning/TuningReader.h"
-#include "Tuning/TuningSources.h"
 
 #include <functional>
 
@@ -66,7 +65,7 @@ namespace OrthancPerf
                     [&](const OnTuningChange& onChange) { return sources.store.Reset(onChange); });
     };
 
-    router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get, {"sources"});
+    router.Register(ROUTE, HttpMethod::Get, "The tuning document in force", get);
     router.Register(ROUTE, HttpMethod::Put, "Merge a document into the tuning (RFC 7396)", put);
     router.Register(ROUTE, HttpMethod::Delete, "Return to the tuning of the configuration", reset);
   }

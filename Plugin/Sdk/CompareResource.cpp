@@ -3,9 +3,9 @@
 
 #include "Dicom/ReceivedFile.h"
 #include "Rest/ComparisonJob.h"
-#include "Sdk/NewerServices.h"
 #include "Tuning/ParseJson.h"
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -124,9 +124,45 @@ namespace OrthancPerf
     }
 
 
-    constexpr JobCallbacks CALLBACKS = {OnFinalize,      OnGetProgress,    OnGetContent,
-                                        OnGetSerialized, OnStep,           OnStop,
-                                        OnReset,         OnGetContentText, OnGetSerializedText};
+    // _OrthancPluginCreateJob2, and _OrthancPluginCreateJob with its two older callbacks
+    template <typename GetContent, typename GetSerialized>
+    struct JobParameters
+    {
+      OrthancPluginJob** target;
+      void* job;
+      OrthancPluginJobFinalize finalize;
+      const char* type;
+      OrthancPluginJobGetProgress getProgress;
+      GetContent getContent;
+      GetSerialized getSerialized;
+      OrthancPluginJobStep step;
+      OrthancPluginJobStop stop;
+      OrthancPluginJobReset reset;
+    };
+
+    constexpr std::int32_t CREATE_JOB_2 = 9004;  // from Orthanc 1.11.3 on
+
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 11, 3)
+    using NewerParameters = JobParameters<decltype(&OnGetContent), decltype(&OnGetSerialized)>;
+    static_assert(CREATE_JOB_2 == _OrthancPluginService_CreateJob2);
+    static_assert(sizeof(NewerParameters) == sizeof(_OrthancPluginCreateJob2));
+    static_assert(offsetof(NewerParameters, reset) == offsetof(_OrthancPluginCreateJob2, reset));
+#endif
+
+
+    // Null: Orthanc made none
+    template <typename GetContent, typename GetSerialized>
+    OrthancPluginJob* CreateJob(JobHandle& handle, std::int32_t service, GetContent getContent,
+                                GetSerialized getSerialized)
+    {
+      OrthancPluginContext* const context = handle.orthanc.GetContext();
+      OrthancPluginJob* target = nullptr;
+      const JobParameters<GetContent, GetSerialized> parameters = {
+          &target,    &handle,       OnFinalize, TYPE,   OnGetProgress,
+          getContent, getSerialized, OnStep,     OnStop, OnReset};
+      context->InvokeService(context, static_cast<_OrthancPluginService>(service), &parameters);
+      return target;
+    }
 
 
     // The job's identifier. A job does not outlive a restart of Orthanc. Throws SdkError; Orthanc
@@ -135,7 +171,11 @@ namespace OrthancPerf
     {
       OrthancPluginContext* const context = orthanc.GetContext();
       auto handle = std::make_unique<JobHandle>(JobHandle{orthanc, std::move(job), ""});
-      OrthancPluginJob* const created = CreateJob(context, handle.get(), TYPE, CALLBACKS);
+      OrthancPluginJob* const created =
+          orthanc.IsAtLeast(11, 3)
+              ? CreateJob(*handle, CREATE_JOB_2, &OnGetContent, &OnGetSerialized)
+              : CreateJob(*handle, _OrthancPluginService_CreateJob, &OnGetContentText,
+                          &OnGetSerializedText);
 
       if (created == nullptr)
       {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/Orthanc.h"
 
-#include "Sdk/NewerServices.h"
-
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -13,6 +12,62 @@ namespace OrthancPerf
   {
     // Tells "never set" from any value that the plugin stores, which is JSON
     constexpr const char* NEVER_SET = "";
+
+    // Services that came after 1.10.1, the oldest header that the plugin is compiled with. They are
+    // called where the running Orthanc has them. Orthanc never changes their numbers and parameters
+    // (the SDK is a binary interface); where a newer header is there, the compiler compares.
+
+    // _OrthancPluginSetMetricsIntegerValue, from Orthanc 1.12.1 on: the older service knows floats
+    // only, which count to 16,777,216
+    struct IntegerMetric
+    {
+      static constexpr std::int32_t SERVICE = 43;
+
+      const char* name;
+      std::int64_t value;
+      OrthancPluginMetricsType type;
+    };
+
+
+    // _OrthancPluginLogMessage, from Orthanc 1.12.4 on: the line names the plugin, and the place in
+    // it, for which Orthanc wants a file and takes any text
+    struct Message
+    {
+      static constexpr std::int32_t SERVICE = 45;
+      static constexpr std::int32_t GENERIC = 1;  // the category; those of plugins are not for them
+      static constexpr std::int32_t ERROR = 0;    // levels
+      static constexpr std::int32_t WARNING = 1;
+
+      const char* message;
+      const char* plugin;
+      const char* file;
+      std::uint32_t line;
+      std::int32_t category;
+      std::int32_t level;
+    };
+
+#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 12, 4)
+    static_assert(IntegerMetric::SERVICE == _OrthancPluginService_SetMetricsIntegerValue);
+    static_assert(sizeof(IntegerMetric) == sizeof(_OrthancPluginSetMetricsIntegerValue));
+    static_assert(offsetof(IntegerMetric, type) ==
+                  offsetof(_OrthancPluginSetMetricsIntegerValue, type));
+    static_assert(Message::SERVICE == _OrthancPluginService_LogMessage);
+    static_assert(Message::GENERIC == OrthancPluginLogCategory_Generic);
+    static_assert(Message::WARNING == OrthancPluginLogLevel_Warning);
+    static_assert(sizeof(Message) == sizeof(_OrthancPluginLogMessage));
+    static_assert(offsetof(Message, category) == offsetof(_OrthancPluginLogMessage, category));
+    static_assert(offsetof(Message, level) == offsetof(_OrthancPluginLogMessage, level));
+#endif
+
+
+    template <typename Parameters>
+    bool Invoke(OrthancPluginContext* context, const Parameters& parameters)
+    {
+      return context->InvokeService(context,
+                                    static_cast<_OrthancPluginService>(Parameters::SERVICE),
+                                    &parameters) == OrthancPluginErrorCode_Success;
+    }
+
 
     // JSON that Orthanc itself has written
     Json::Value ReadJson(const std::string& text)
@@ -27,17 +82,6 @@ namespace OrthancPerf
       }
 
       return value;
-    }
-
-    // "code" is what came of the buffer's creation
-    void Fill(void* buffer, const std::string& bytes, OrthancPluginErrorCode code)
-    {
-      if (code != OrthancPluginErrorCode_Success)
-      {
-        throw SdkError("CreateMemoryBuffer", code);
-      }
-
-      std::memcpy(buffer, bytes.data(), bytes.size());
     }
 
     // What Orthanc answers with, given back to it at the end
@@ -70,10 +114,7 @@ namespace OrthancPerf
       OrthancPluginContext* const context_;
       OrthancPluginMemoryBuffer buffer_ = {};
     };
-  }
 
-  namespace
-  {
     // Those that have no cause in what was asked; Orthanc's own text needs its context
     std::string DescribeCode(OrthancPluginErrorCode code)
     {
@@ -87,6 +128,14 @@ namespace OrthancPerf
           return number + " (its database does not answer)";
         default:
           return number;
+      }
+    }
+
+    void Check(OrthancPluginErrorCode code, const std::string& service)
+    {
+      if (code != OrthancPluginErrorCode_Success)
+      {
+        throw SdkError(service, code);
       }
     }
   }
@@ -105,11 +154,19 @@ namespace OrthancPerf
     return context_->orthancVersion;
   }
 
+  bool Orthanc::IsAtLeast(int minor, int revision) const
+  {
+    return OrthancPluginCheckVersionAdvanced(context_, 1, minor, revision) == 1;
+  }
+
   void Orthanc::LogError(const std::string& line, const char* function, std::uint32_t place) const
   {
     const std::string text = "Perf: " + line;
 
-    if (!LogMessage(context_, LogLevel::Error, text.c_str(), function, place))
+    const Message message = {text.c_str(), PLUGIN_NAME,      function,
+                             place,        Message::GENERIC, Message::ERROR};
+
+    if (!IsAtLeast(12, 4) || !Invoke(context_, message))
     {
       OrthancPluginLogError(context_, text.c_str());
     }
@@ -119,7 +176,10 @@ namespace OrthancPerf
   {
     const std::string text = "Perf: " + line;
 
-    if (!LogMessage(context_, LogLevel::Warning, text.c_str(), function, place))
+    const Message message = {text.c_str(), PLUGIN_NAME,      function,
+                             place,        Message::GENERIC, Message::WARNING};
+
+    if (!IsAtLeast(12, 4) || !Invoke(context_, message))
     {
       OrthancPluginLogWarning(context_, text.c_str());
     }
@@ -133,7 +193,9 @@ namespace OrthancPerf
 
   void Orthanc::SetMetric(const std::string& name, std::int64_t value) const
   {
-    if (!SetIntegerMetric(context_, name.c_str(), value))
+    const IntegerMetric metric = {name.c_str(), value, OrthancPluginMetricsType_Default};
+
+    if (!IsAtLeast(12, 1) || !Invoke(context_, metric))
     {
       SetMetric(name, static_cast<double>(value));
     }
@@ -166,13 +228,7 @@ namespace OrthancPerf
 
   void Orthanc::SetGlobalProperty(std::int32_t property, const std::string& value) const
   {
-    const OrthancPluginErrorCode code =
-        OrthancPluginSetGlobalProperty(context_, property, value.c_str());
-
-    if (code != OrthancPluginErrorCode_Success)
-    {
-      throw SdkError("SetGlobalProperty", code);
-    }
+    Check(OrthancPluginSetGlobalProperty(context_, property, value.c_str()), "SetGlobalProperty");
   }
 
   // One row of the table of changes, by its key
@@ -184,14 +240,9 @@ namespace OrthancPerf
   void Orthanc::LookUp(const std::string& identifier) const
   {
     AnswerBuffer answer(context_);
-    const OrthancPluginErrorCode code =
-        OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", identifier.data(),
-                                 static_cast<std::uint32_t>(identifier.size()));
-
-    if (code != OrthancPluginErrorCode_Success)
-    {
-      throw SdkError("POST /tools/lookup", code);
-    }
+    Check(OrthancPluginRestApiPost(context_, answer.GetTarget(), "/tools/lookup", identifier.data(),
+                                   static_cast<std::uint32_t>(identifier.size())),
+          "POST /tools/lookup");
   }
 
   bool Orthanc::HasInstance(const std::string& instanceId) const
@@ -217,19 +268,19 @@ namespace OrthancPerf
 
   void Orthanc::CopyTo(OrthancPluginMemoryBuffer& buffer, const std::string& bytes) const
   {
-    const OrthancPluginErrorCode code =
-        bytes.size() > std::numeric_limits<std::uint32_t>::max()
-            ? OrthancPluginErrorCode_NotEnoughMemory
-            : OrthancPluginCreateMemoryBuffer(context_, &buffer,
-                                              static_cast<std::uint32_t>(bytes.size()));
-    Fill(buffer.data, bytes, code);
+    Check(bytes.size() > std::numeric_limits<std::uint32_t>::max()
+              ? OrthancPluginErrorCode_NotEnoughMemory
+              : OrthancPluginCreateMemoryBuffer(context_, &buffer,
+                                                static_cast<std::uint32_t>(bytes.size())),
+          "CreateMemoryBuffer");
+    std::memcpy(buffer.data, bytes.data(), bytes.size());
   }
 
   void Orthanc::CopyTo(OrthancPluginMemoryBuffer64& buffer, const std::string& bytes) const
   {
-    const OrthancPluginErrorCode code =
-        OrthancPluginCreateMemoryBuffer64(context_, &buffer, bytes.size());
-    Fill(buffer.data, bytes, code);
+    Check(OrthancPluginCreateMemoryBuffer64(context_, &buffer, bytes.size()),
+          "CreateMemoryBuffer64");
+    std::memcpy(buffer.data, bytes.data(), bytes.size());
   }
 
   Json::Value Orthanc::GetFromRestApi(const std::string& uri) const
@@ -251,14 +302,8 @@ namespace OrthancPerf
   std::string Orthanc::GetInstanceFile(const std::string& instanceId) const
   {
     AnswerBuffer answer(context_);
-    const OrthancPluginErrorCode code =
-        OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str());
-
-    if (code != OrthancPluginErrorCode_Success)
-    {
-      throw SdkError("GetDicomForInstance", code);
-    }
-
+    Check(OrthancPluginGetDicomForInstance(context_, answer.GetTarget(), instanceId.c_str()),
+          "GetDicomForInstance");
     return answer.ToString();
   }
 

@@ -40,6 +40,9 @@ namespace OrthancPerf
 
     std::string GetVersion() const;
 
+    // Of release 1
+    bool IsAtLeast(int minor, int revision) const;
+
     // Each with the function and the line that say it, for Orthanc 1.12.4 and newer. Not with the
     // file: its path is that of whoever has compiled it.
     void LogError(const std::string& line, const char* function = __builtin_FUNCTION(),

@@ -17,6 +17,10 @@ namespace OrthancPerf
     thread_local bool servesHttp = false;
 
 
+    static_assert(static_cast<int>(HttpMethod::Get) == OrthancPluginHttpMethod_Get);
+    static_assert(static_cast<int>(HttpMethod::Delete) == OrthancPluginHttpMethod_Delete);
+
+
     // While this thread serves another route, a script or a plugin may ask for one of ours
     bool IsBelowPerf(const char* uri)
     {
@@ -65,14 +69,6 @@ namespace OrthancPerf
       return decoded;
     }
 
-    // From 1.12.2 on, OrthancPluginSendHttpStatus says "text/plain" beside the type that a plugin
-    // has set: a browser shows the source of a page then. OrthancPluginAnswerBuffer does not, but
-    // is for what is not compressed yet.
-    bool KeepsTypeOfCompressed(OrthancPluginContext* context)
-    {
-      return OrthancPluginCheckVersionAdvanced(context, 1, 12, 2) == 0;
-    }
-
     // "/perf/" is "/perf". Orthanc does not tell which of the two was asked for, and a browser
     // looks for the files of a page at "/perf/" one level deeper.
     std::string Normalize(const std::string& path)
@@ -91,15 +87,10 @@ namespace OrthancPerf
                           const OrthancPluginHttpRequest& source)
     {
       RestRequest request;
-      request.method = ToHttpMethod(source.method);
+      request.method = static_cast<HttpMethod>(source.method);
       request.path = Normalize(url);
       request.arguments = GetArguments(context, source);
       request.headers = ToMap(source.headersCount, source.headersKeys, source.headersValues);
-
-      if (!KeepsTypeOfCompressed(context))
-      {
-        request.headers.erase("accept-encoding");
-      }
 
       request.address = TakePendingAddress();
 
@@ -111,25 +102,6 @@ namespace OrthancPerf
       return request;
     }
   }
-
-  HttpMethod ToHttpMethod(OrthancPluginHttpMethod method)
-  {
-    switch (method)
-    {
-      case OrthancPluginHttpMethod_Post:
-        return HttpMethod::Post;
-
-      case OrthancPluginHttpMethod_Put:
-        return HttpMethod::Put;
-
-      case OrthancPluginHttpMethod_Delete:
-        return HttpMethod::Delete;
-
-      default:
-        return HttpMethod::Get;
-    }
-  }
-
 
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,
                          OrthancPluginRestOutput* output, const char* url,
@@ -149,7 +121,7 @@ namespace OrthancPerf
       const std::string allowed = router.GetAllowedMethods(request.path);
       OrthancPluginSendMethodNotAllowed(context, output, allowed.c_str());
     }
-    else if (answer.status == 200 && answer.headers.count("Content-Encoding") == 0)
+    else if (answer.status == 200)
     {
       OrthancPluginAnswerBuffer(context, output, answer.body.data(),
                                 static_cast<std::uint32_t>(answer.body.size()),
@@ -157,7 +129,6 @@ namespace OrthancPerf
     }
     else
     {
-      // Orthanc would compress an answer of OrthancPluginAnswerBuffer once more
       OrthancPluginSetHttpHeader(context, output, "Content-Type", answer.contentType.c_str());
       OrthancPluginSendHttpStatus(context, output, static_cast<std::uint16_t>(answer.status),
                                   answer.body.data(),

@@ -9,8 +9,6 @@
 
 namespace OrthancPerf
 {
-  HttpMethod ToHttpMethod(OrthancPluginHttpMethod method);
-
   // Serves a request that Orthanc hands to the plugin: translates it, lets the router answer, and
   // gives the answer back. Any HTTP thread. Throws nothing but for lack of memory.
   void ServeRestCallback(OrthancPluginContext* context, const RestRouter& router,

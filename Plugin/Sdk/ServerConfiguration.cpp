@@ -128,23 +128,6 @@ namespace OrthancPerf
 
       return "";
     }
-
-
-    std::vector<std::string> GetForeignArguments(const Json::Value& configuration)
-    {
-      std::vector<std::string> names = {"_", "token", "auth-token", "authorization"};
-      const Json::Value& authorization = configuration["Authorization"];
-
-      if (authorization.isObject() && authorization["TokenGetArguments"].isArray())
-      {
-        for (const Json::Value& name : authorization["TokenGetArguments"])
-        {
-          names.push_back(name.isString() ? name.asString() : "token");
-        }
-      }
-
-      return names;
-    }
   }
 
 
@@ -217,8 +200,7 @@ namespace OrthancPerf
     storageDirectory(GetFolder(orthancConfiguration, "StorageDirectory", DEFAULT_STORAGE, folder)),
     indexDirectory(GetFolder(orthancConfiguration, "IndexDirectory", storageDirectory, folder)),
     databaseSection(FindDatabaseSection(orthancConfiguration)),
-    hasOtherFilters(HasOtherFilters(orthancConfiguration)),
-    foreignArguments(GetForeignArguments(orthancConfiguration))
+    hasOtherFilters(HasOtherFilters(orthancConfiguration))
   {
   }
 }

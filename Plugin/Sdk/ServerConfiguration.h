@@ -50,9 +50,5 @@ namespace OrthancPerf
     std::string databaseSection;
 
     bool hasOtherFilters;  // anything in this Orthanc may refuse an instance: Lua, other plugins
-
-    // Query arguments that a request has for others: a browser's cache ("_", by jQuery), and the
-    // token of a user, for Orthanc's authorization plugin
-    std::vector<std::string> foreignArguments;
   };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/EngineFailures.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Ingest/FinishedInstance.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <exception>
 #include <regex>

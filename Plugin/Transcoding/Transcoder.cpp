@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Transcoder.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/LossyDerivation.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
 #include "Transcoding/Worker/IsolatedEngine.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <exception>

@@ -22,6 +22,13 @@ namespace OrthancPerf
       const auto key = std::find_if(keys.begin(), keys.end(),
                                     [&name](const PerfKey& known) { return known.name == name; });
 
+      if (name == "Enabled")  // or the plugin would stay on
+      {
+        throw SettingError::ForValue(
+            JoinPath(PERF, name), value,
+            "absent; its name is \"Enable\", as in Orthanc's other plugins");
+      }
+
       if (key == keys.end())
       {
         warnings.push_back("Unknown key \"" + DescribeText(JoinPath(PERF, name)) + "\" is ignored");

@@ -19,13 +19,12 @@ namespace OrthancPerf
   }
 
 
-  SettingError SettingError::ForUnknown(const std::string& kind, const std::string& name,
-                                        const std::string& found,
-                                        const std::vector<std::string>& known)
+  SettingError SettingError::ForUnknownKey(const std::string& key, const Json::Value& found,
+                                           const std::vector<std::string>& known)
   {
-    const std::string shown = DescribeText(name);
-    return SettingError("Unknown " + kind + " \"" + shown + "\"", shown, found,
-                        known.empty() ? "no " + kind : boost::algorithm::join(known, ", "));
+    const std::string shown = DescribeText(key);
+    return SettingError("Unknown key \"" + shown + "\"", shown, Describe(found),
+                        boost::algorithm::join(known, ", "));
   }
 
 

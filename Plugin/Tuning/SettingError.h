@@ -19,9 +19,9 @@ namespace OrthancPerf
     static SettingError ForValue(const std::string& key, const Json::Value& found,
                                  const std::string& allowed);
 
-    // The error that there is no such "key" or "argument"; "known" are those there are
-    static SettingError ForUnknown(const std::string& kind, const std::string& name,
-                                   const std::string& found, const std::vector<std::string>& known);
+    // The error that there is no such key; "known" are those there are
+    static SettingError ForUnknownKey(const std::string& key, const Json::Value& found,
+                                      const std::vector<std::string>& known);
 
     // "message" is the whole story in one sentence; an empty key means the document itself
     SettingError(const std::string& message, std::string key, std::string found,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace OrthancPerf
@@ -44,7 +45,8 @@ namespace OrthancPerf
 
   // A key whose value is at that place of the document: a member, or a function that gives it. How
   // such a value looks in JSON is the matter of its kind: one of those below, or another class with
-  // the same constant and the same three functions.
+  // the same constant and the same three functions. Parse() is given the value there is, and
+  // returns nothing for one that is not allowed.
   template <typename Document, typename Kind, typename Place>
   SettingKey<Document> MakeSettingKey(const std::string& section, const std::string& name,
                                       Kind kind, Place place)
@@ -54,7 +56,12 @@ namespace OrthancPerf
             Kind::TYPE,
             kind.GetAllowed(),
             [kind, place](const Json::Value& value, Document& document)
-            { return kind.Read(value, std::invoke(place, document)); },
+            {
+              auto& target = std::invoke(place, document);
+              const auto parsed = kind.Parse(value, target);
+              target = parsed.value_or(target);
+              return parsed.has_value();
+            },
             [kind, place](const Document& document)
             {
               return kind.Write(std::invoke(place, document));
@@ -71,10 +78,9 @@ namespace OrthancPerf
       return "true or false";
     }
 
-    static bool Read(const Json::Value& value, bool& place)
+    static std::optional<bool> Parse(const Json::Value& value, bool)
     {
-      place = value.isBool() ? value.asBool() : place;
-      return value.isBool();
+      return value.isBool() ? std::make_optional(value.asBool()) : std::nullopt;
     }
 
     static Json::Value Write(bool value)
@@ -117,10 +123,9 @@ namespace OrthancPerf
     }
 
     template <typename Integer>
-    bool Read(const Json::Value& value, Integer& place) const
+    std::optional<Integer> Parse(const Json::Value& value, const Integer&) const
     {
-      place = range.Contains(value) ? Integer(value.asInt64()) : place;
-      return range.Contains(value);
+      return range.Contains(value) ? std::make_optional(Integer(value.asInt64())) : std::nullopt;
     }
 
     template <typename Integer>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningReader.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Tuning/JsonMergePatch.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
-#include "Tuning/WritableSyntax.h"
+
+#include <boost/algorithm/string/join.hpp>
 
 #include <algorithm>
 
@@ -47,8 +49,14 @@ namespace OrthancPerf
 
       void ReportUnknownKey(const std::string& key, const Json::Value& value) const
       {
-        const SettingError error =
-            SettingError::ForUnknown("key", key, Describe(value), GetTuningPaths(path));
+        // In a patch: as the configuration has it
+        if (warnings == nullptr && (key == "Perf" || key == "Tuning"))
+        {
+          throw SettingError("Leave out \"" + key + "\": a change begins with its sections", key,
+                             Describe(value), boost::algorithm::join(GetTuningSections(), ", "));
+        }
+
+        const SettingError error = SettingError::ForUnknownKey(key, value, GetTuningPaths(path));
 
         if (warnings == nullptr)
         {
@@ -162,6 +170,12 @@ namespace OrthancPerf
     };
 
 
+    bool Names(const Json::Value& document, const TuningKey& key)
+    {
+      return document.isMember(key.section) && document[key.section].isMember(key.name);
+    }
+
+
     // 0: none, 1: without loss, 2: with loss
     double ToFigure(const std::string& transferSyntax)
     {
@@ -245,6 +259,37 @@ namespace OrthancPerf
     }
 
     return figures;
+  }
+
+
+  Json::Value DescribeSources(const Json::Value& configuration, const Json::Value& overrides)
+  {
+    const Tuning configured = ApplyTuning(Tuning(), configuration);
+    const Tuning inForce = ApplyTuning(configured, overrides);
+    Json::Value json(Json::objectValue);
+
+    for (const TuningKey& key : GetTuningKeys())
+    {
+      if (key.name == PRESET)
+      {
+        continue;
+      }
+
+      Json::Value& entry = json[key.section][key.name];
+      entry["Value"] = key.write(inForce);
+
+      if (Names(overrides, key))
+      {
+        entry["Source"] = "REST";
+        entry["Configured"] = key.write(configured);
+      }
+      else
+      {
+        entry["Source"] = Names(configuration, key) ? "Configuration" : "Default";
+      }
+    }
+
+    return json;
   }
 
 

@@ -46,6 +46,12 @@ namespace OrthancPerf
   // out.
   std::map<std::string, double> ToFigures(const Tuning& tuning);
 
+  // Each key with "Value" and "Source": "Default", "Configuration" or "REST", of two documents from
+  // the Read functions: what the configuration sets, and what was changed over REST, which counts
+  // more. The latter has "Configured", too: what would be in force without the change. "Preset"
+  // follows from the others and is left out.
+  Json::Value DescribeSources(const Json::Value& configuration, const Json::Value& overrides);
+
   // All paths of the document, sections included, each after "path" (see JoinPath)
   std::vector<std::string> GetTuningPaths(const std::string& path);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Tuning/TuningSchema.h"
 
-#include "Tuning/WritableSyntax.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
 
@@ -33,26 +33,16 @@ namespace OrthancPerf
         return "\"auto\", \"default\" or " + BUFFER_RANGE.Describe();
       }
 
-      static bool Read(const Json::Value& value, SocketBuffer& buffer)
+      static std::optional<SocketBuffer> Parse(const Json::Value& value, const SocketBuffer&)
       {
         if (BUFFER_RANGE.Contains(value))
         {
-          buffer = SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
-        }
-        else if (value == BUFFER_AUTO)
-        {
-          buffer = SocketBuffer::MakeAutomatic();
-        }
-        else if (value == BUFFER_DEFAULT)
-        {
-          buffer = SocketBuffer::MakeDefault();
-        }
-        else
-        {
-          return false;
+          return SocketBuffer::MakeFixed(static_cast<std::size_t>(value.asInt64()));
         }
 
-        return true;
+        return value == BUFFER_AUTO      ? std::make_optional(SocketBuffer::MakeAutomatic())
+               : value == BUFFER_DEFAULT ? std::make_optional(SocketBuffer::MakeDefault())
+                                         : std::nullopt;
       }
 
       static Json::Value Write(const SocketBuffer& buffer)
@@ -82,14 +72,13 @@ namespace OrthancPerf
                " characters a-z, 0-9 and _";
       }
 
-      static bool Read(const Json::Value& value, std::string& place)
+      static std::optional<std::string> Parse(const Json::Value& value, const std::string&)
       {
         const std::string name = value.isString() ? value.asString() : "?";
         const bool isAllowed =
             name.size() <= MAXIMUM_CONGESTION_CONTROL &&
             name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-        place = isAllowed ? name : place;
-        return isAllowed;
+        return isAllowed ? std::make_optional(name) : std::nullopt;
       }
 
       static Json::Value Write(const std::string& name)
@@ -108,7 +97,7 @@ namespace OrthancPerf
         std::string allowed = "\"\" or the UID or the name of one of";
         const char* separator = " ";
 
-        for (const WritableSyntax& syntax : GetWritableSyntaxes())
+        for (const TransferSyntax& syntax : GetWritableSyntaxes())
         {
           allowed += separator + std::string(syntax.uid) + " (" + syntax.name + ")";
           separator = ", ";
@@ -117,14 +106,11 @@ namespace OrthancPerf
         return allowed;
       }
 
-      static bool Read(const Json::Value& value, std::string& place)
+      static std::optional<std::string> Parse(const Json::Value& value, const std::string&)
       {
-        const std::optional<std::string> uid = !value.isString() ? std::nullopt
-                                               : value.asString().empty()
-                                                   ? std::string()
-                                                   : LookupWritableSyntax(value.asString());
-        place = uid.value_or(place);
-        return uid.has_value();
+        return value == ""        ? std::string()
+               : value.isString() ? LookupWritableSyntax(value.asString())
+                                  : std::nullopt;
       }
 
       static Json::Value Write(const std::string& uid)
@@ -144,37 +130,28 @@ namespace OrthancPerf
         return "0, " + MEMORY_RANGE.Describe() + ", or a share from \"1%\" to \"100%\"";
       }
 
-      static bool Read(const Json::Value& value, MemoryAmount& amount)
+      static std::optional<MemoryAmount> Parse(const Json::Value& value, const MemoryAmount&)
       {
         if (MEMORY_RANGE.Contains(value) || IntegerRange{0, 0}.Contains(value))
         {
-          amount = {value.asUInt64(), 0};
-          return true;
+          return MemoryAmount{value.asUInt64(), 0};
         }
 
-        const unsigned int percent = value.isString() ? ReadShare(value.asString()) : 0;
-        amount = percent != 0 ? MemoryAmount{0, percent} : amount;
-        return percent != 0;
+        for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
+        {
+          if (value == std::to_string(percent) + "%")
+          {
+            return MemoryAmount{0, static_cast<unsigned int>(percent)};
+          }
+        }
+
+        return std::nullopt;
       }
 
       static Json::Value Write(const MemoryAmount& amount)
       {
         return amount.percent != 0 ? Json::Value(std::to_string(amount.percent) + "%")
                                    : Json::Value(static_cast<Json::Int64>(amount.bytes));
-      }
-
-      // 0: it is none
-      static unsigned int ReadShare(const std::string& text)
-      {
-        for (auto percent = SHARE_RANGE.minimum; percent <= SHARE_RANGE.maximum; percent++)
-        {
-          if (text == std::to_string(percent) + "%")
-          {
-            return static_cast<unsigned int>(percent);
-          }
-        }
-
-        return 0;
       }
     };
 
@@ -189,16 +166,13 @@ namespace OrthancPerf
         return "\"default\" or " + DEFLATE_LEVEL_RANGE.Describe();
       }
 
-      static bool Read(const Json::Value& value, std::optional<int>& level)
+      static std::optional<std::optional<int>> Parse(const Json::Value& value,
+                                                     const std::optional<int>&)
       {
-        if (DEFLATE_LEVEL_RANGE.Contains(value))
-        {
-          level = value.asInt();
-          return true;
-        }
-
-        level = value == BUFFER_DEFAULT ? std::nullopt : level;
-        return value == BUFFER_DEFAULT;
+        using Level = std::optional<int>;
+        return DEFLATE_LEVEL_RANGE.Contains(value) ? std::optional<Level>(Level(value.asInt()))
+               : value == BUFFER_DEFAULT           ? std::optional<Level>(Level())
+                                                   : std::nullopt;
       }
 
       static Json::Value Write(const std::optional<int>& level)
@@ -217,12 +191,9 @@ namespace OrthancPerf
         return ListLabels(GetAllEngineChoices());
       }
 
-      static bool Read(const Json::Value& value, EngineChoice& place)
+      static std::optional<EngineChoice> Parse(const Json::Value& value, EngineChoice)
       {
-        const std::optional<EngineChoice> engine =
-            value.isString() ? ParseEngineChoice(value.asString()) : std::nullopt;
-        place = engine.value_or(place);
-        return engine.has_value();
+        return value.isString() ? ParseEngineChoice(value.asString()) : std::nullopt;
       }
 
       static Json::Value Write(EngineChoice engine)
@@ -242,14 +213,13 @@ namespace OrthancPerf
         return ListLabels(GetAllSocketPresets());
       }
 
-      static bool Read(const Json::Value& value, DicomSockets& sockets)
+      // "custom" is what GET shows for values that are no preset: it sets nothing
+      static std::optional<DicomSockets> Parse(const Json::Value& value,
+                                               const DicomSockets& sockets)
       {
         const std::optional<SocketPreset> preset =
             value.isString() ? ParseSocketPreset(value.asString()) : std::nullopt;
-
-        // "custom" is what GET shows for values that are no preset: it sets nothing
-        sockets = GetPresetValues(preset.value_or(SocketPreset::Custom)).value_or(sockets);
-        return preset.has_value();
+        return preset ? GetPresetValues(*preset).value_or(sockets) : std::optional<DicomSockets>();
       }
 
       static Json::Value Write(const DicomSockets& sockets)

@@ -45,11 +45,11 @@ namespace OrthancPerf
   }
 
 
-  TuningStore::TuningStore(const Tuning& configured, ITuningPersistence* persistence,
-                           std::vector<ITuningObserver*> observers, TuningCheck check) :
+  TuningStore::TuningStore(const Tuning& configured, std::optional<TuningPersistence> persistence,
+                           TuningObserver observer, TuningCheck check) :
     configured_(configured),
-    persistence_(persistence),
-    observers_(std::move(observers)),
+    persistence_(std::move(persistence)),
+    observer_(std::move(observer)),
     check_(std::move(check)),
     overrides_(Json::objectValue),
     tuning_(std::make_shared<const Tuning>(configured))
@@ -60,7 +60,7 @@ namespace OrthancPerf
   void TuningStore::Announce()
   {
     const std::lock_guard<std::mutex> lock(changeMutex_);
-    NotifyObservers();
+    NotifyObserver();
   }
 
 
@@ -145,7 +145,7 @@ namespace OrthancPerf
 
   bool TuningStore::IsLoaded() const noexcept
   {
-    return isLoaded_ || persistence_ == nullptr;
+    return isLoaded_ || !persistence_;
   }
 
 
@@ -166,7 +166,7 @@ namespace OrthancPerf
 
     try
     {
-      const std::optional<std::string> text = persistence_->Load();
+      const std::optional<std::string> text = persistence_->load();
       isLoaded_ = true;
 
       if (text)
@@ -225,7 +225,7 @@ namespace OrthancPerf
 
     if (isNew)
     {
-      NotifyObservers();
+      NotifyObserver();
     }
   }
 
@@ -249,7 +249,7 @@ namespace OrthancPerf
       return;
     }
 
-    isUnsaved_ = persistence_ != nullptr && !isSaved_;
+    isUnsaved_ = persistence_ && !isSaved_;
 
     if (!isUnsaved_)
     {
@@ -261,7 +261,7 @@ namespace OrthancPerf
 
     try
     {
-      persistence_->Save(overrides.empty() ? "" : ToText(overrides));
+      persistence_->save(overrides.empty() ? "" : ToText(overrides));
       lock.lock();
       isSaved_ = overrides == GetOverrides();  // or another one is to be saved next
       isUnsaved_ = !isSaved_;
@@ -276,13 +276,11 @@ namespace OrthancPerf
   }
 
 
-  void TuningStore::NotifyObservers() const
+  void TuningStore::NotifyObserver() const
   {
-    const std::shared_ptr<const Tuning> tuning = Get();
-
-    for (ITuningObserver* observer : observers_)
+    if (observer_)
     {
-      observer->OnTuningChanged(*tuning);
+      observer_(*Get());
     }
   }
 }

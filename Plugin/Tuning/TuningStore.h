@@ -15,28 +15,19 @@
 
 namespace OrthancPerf
 {
-  // Whoever acts on the tuning: the sockets, the transcoder. Called on the thread that changes it,
-  // one change after the other and in their order, so it must be quick, and must not change the
-  // tuning itself (it may read it).
-  class ITuningObserver
-  {
-  public:
-    virtual ~ITuningObserver() = default;
-
-    virtual void OnTuningChanged(const Tuning& tuning) noexcept = 0;
-  };
+  // Acts on the tuning in force: the sockets, the transcoder. Called on the thread that changes it,
+  // one change after the other and in their order, so it must be quick, must not throw, and must
+  // not change the tuning itself (it may read it).
+  using TuningObserver = std::function<void(const Tuning& tuning)>;
 
 
   // Where changes made over REST survive a restart: one text in Orthanc's database. Both may throw
   // std::exception. Called by one thread at a time.
-  class ITuningPersistence
+  struct TuningPersistence
   {
-  public:
-    virtual ~ITuningPersistence() = default;
-
     // Nothing if nothing was saved yet, or an empty text since
-    virtual std::optional<std::string> Load() = 0;
-    virtual void Save(const std::string& text) = 0;
+    std::function<std::optional<std::string>()> load;
+    std::function<void(const std::string& text)> save;
   };
 
 
@@ -66,7 +57,7 @@ namespace OrthancPerf
   // made over REST ("overrides"), which are kept apart so that they can be taken back.
   //
   // Any thread may call anything. Changes are serialized: each one is checked, put in force and
-  // told to the observers before the next one begins, so two requests at once give the result of
+  // told to the observer before the next one begins, so two requests at once give the result of
   // one after the other, and neither loses what the other one set. They are saved after that, so
   // that a database that hangs keeps none from coming into force; the latest is saved last. Get()
   // never waits, and sees the document before or after a change, never between. A change that is
@@ -74,14 +65,13 @@ namespace OrthancPerf
   class TuningStore
   {
   public:
-    // "configured": defaults and configuration. "persistence": null if changes need not survive.
-    // Persistence and observers outlive the store. What was saved or configured is in force without
-    // the "check", which is for Merge only.
-    TuningStore(const Tuning& configured, ITuningPersistence* persistence,
-                std::vector<ITuningObserver*> observers, TuningCheck check = {});
+    // "configured": defaults and configuration. "persistence": nothing if changes need not survive.
+    // What was saved or configured is in force without the "check", which is for Merge only.
+    TuningStore(const Tuning& configured, std::optional<TuningPersistence> persistence,
+                TuningObserver observer = {}, TuningCheck check = {});
 
-    // Tells the observers what is in force. To be called once, when they are ready for it; from
-    // then on they are told of each change.
+    // Tells the observer what is in force. To be called once, when it is ready for it; from then on
+    // it is told of each change.
     void Announce();
 
     // Takes up the saved changes. To be called once Orthanc's database can be used, and again until
@@ -117,14 +107,14 @@ namespace OrthancPerf
     std::shared_ptr<const Tuning> Change(const Json::Value& overrides,
                                          const OnTuningChange& onChange);
     void PutInForce(const Json::Value& overrides);
-    void NotifyObservers() const;
+    void NotifyObserver() const;
 
     // This one expects no mutex to be held
     void SaveOverrides(std::vector<std::string>& warnings);
 
     const Tuning configured_;
-    ITuningPersistence* const persistence_;
-    const std::vector<ITuningObserver*> observers_;
+    const std::optional<TuningPersistence> persistence_;
+    const TuningObserver observer_;
     const TuningCheck check_;
 
     std::mutex saveMutex_;                // held while one is saved, taken before changeMutex_

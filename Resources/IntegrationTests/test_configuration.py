@@ -44,6 +44,7 @@ def make(
     [
         ("on", "Perf", "object"),
         ({"Enable": "yes"}, "Perf.Enable", "true or false"),
+        ({"Enabled": False}, "Perf.Enabled", '"Enable"'),
         ({"SocketProbe": 1}, "Perf.SocketProbe", "true or false"),
         ({"RecentInstances": -1}, "Perf.RecentInstances", "an integer from 0"),
         ({"MaximumPeers": "many"}, "Perf.MaximumPeers", "an integer from 1"),

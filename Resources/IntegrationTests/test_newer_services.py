@@ -15,7 +15,7 @@ from pydicom.dataset import FileDataset
 
 from conftest import MakeSeries, StartOrthanc
 from harness import clients
-from harness.metrics import scrape_when_counted, wait_until
+from harness.metrics import scrape_when_counted
 from harness.orthanc import OrthancServer
 from harness.portable import ROOTS, enter, unpack
 from harness.transcoding import change, write
@@ -56,13 +56,6 @@ def test_a_browser_is_told_that_the_page_is_one(server: OrthancServer) -> None:
     page = server.get("/perf", headers=headers)
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert page.text.startswith("<!DOCTYPE html>")
-
-
-def test_threads_of_the_plugin_have_names(server: OrthancServer) -> None:
-    if server.is_older_than(1, 12, 2):
-        pytest.skip("this Orthanc's log has no names of threads")
-    server.request("PUT", "/tools/log-level", data="verbose")
-    assert wait_until(lambda: re.search(r" PERF-STORE .*/statistics", server.log) is not None, 90)
 
 
 def make_a_count_that_no_float_holds(image: FileDataset) -> None:

@@ -44,7 +44,7 @@ def test_saved_tuning_is_named_at_the_start_and_by_its_source(start_orthanc: Sta
     orthanc.restart()
 
     (line,) = find_lines(orthanc, "override the configuration")
-    assert "DicomSockets.TcpNoDelay is false (configured: true)" in line
+    assert '"TcpNoDelay":false' in line
     assert "DELETE /perf/tuning" in line
     assert "TcpQuickAck" not in line
     sockets = orthanc.get_json(SOURCES)["DicomSockets"]

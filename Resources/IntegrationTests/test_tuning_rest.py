@@ -185,29 +185,8 @@ def test_errors_are_json(orthanc: OrthancServer, method: str, path: str, status:
     assert answer.json()["Message"]
 
 
-@pytest.mark.parametrize(
-    ("path", "named"),
-    [
-        ("/perf/instances?limt=1", "limit"),
-        ("/perf/instances?Peer=CT", "peer"),
-        ("/perf/history?from=0", "since"),
-        ("/perf/status?verbose", "no argument"),
-        ("/perf?theme=dark", "no argument"),
-    ],
-)
-def test_an_unknown_argument_is_refused_and_those_known_are_named(
-    orthanc: OrthancServer, path: str, named: str
-) -> None:
-    answer = orthanc.get(path)
-    assert answer.status_code == 400
-    assert answer.json()["Key"] == path.partition("?")[2].partition("=")[0]
-    assert named in answer.json()["Allowed"].split(", ")
-
-
-def test_arguments_of_others_are_ignored(start_orthanc: StartOrthanc) -> None:
-    options = {"Authorization": {"TokenGetArguments": ["pass"]}}
-    orthanc = start_orthanc(options=options)
-    arguments = "limit=1&_=1795275657&token=a&auth-token=b&authorization=c&pass=d"
+def test_unknown_arguments_are_ignored(orthanc: OrthancServer) -> None:
+    arguments = "limit=1&_=1795275657&token=a&limt=2"
     assert orthanc.get(f"/perf/instances?{arguments}").status_code == 200
 
 

@@ -11,11 +11,9 @@
 #include "Metrics/MetricTable.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Rest/ComparisonJob.h"
-#include "Rest/DashboardResource.h"
 #include "Rest/Resources.h"
 #include "Rest/RestMessage.h"
 #include "Rest/StatusResource.h"
-#include "Rest/TuningResource.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
 #include "Transcoding/Worker/WorkerChannel.h"
@@ -68,7 +66,6 @@ namespace
 
     const std::string image = MakeSampleImage({});
     EngineDirectory engines{MakeFakeEngines()};
-    Transcoder transcoder{engines, nullptr};
     MessageRecorder recorder;
     Journal nobody{{}};
     InstanceTracker tracker{nobody, recorder};
@@ -82,8 +79,8 @@ namespace
                       return std::chrono::system_clock::time_point(std::chrono::hours(1));
                     }};
     const std::vector<Rule> rules = MakeAllRules();
-    const std::vector<DashboardFile> dashboard = {{"index.html", "text/html", "<p>", "z", "1"},
-                                                  {"app.js", "text/javascript", "0;", "z", "2"}};
+    const std::vector<DashboardFile> dashboard = {{"index.html", "text/html", "<p>", "1"},
+                                                  {"app.js", "text/javascript", "0;", "2"}};
   };
 
 
@@ -208,24 +205,22 @@ namespace
                       [this](const RestRequest& request) { return Compare(request); });
       RegisterAdviceResource(router, advisor);
       RegisterMetricsResource(router, [this] { return GatherMetrics(); });
-      RegisterStatusResource(
-          router, {{"0.2.0", "1.10.1", "1.10.1"},
-                   {},
-                   server.state,
-                   server.tracker,
-                   server.traffic,
-                   store,
-                   true,
-                   server.probe,
-                   server.answers,
-                   server.recorder,
-                   {server.engines, server.transcoder, failures, server.lock, [] { return true; },
-                    []
-                    {
-                      return std::string();
-                    }}});
+      RegisterStatusResource(router, {Json::objectValue,
+                                      {},
+                                      server.state,
+                                      server.tracker,
+                                      server.traffic,
+                                      store,
+                                      true,
+                                      server.probe,
+                                      server.answers,
+                                      server.recorder,
+                                      {server.engines, failures, server.lock, [] { return true; },
+                                       []
+                                       {
+                                         return std::string();
+                                       }}});
       RegisterDashboardResource(router, server.dashboard);
-      router.Ignore({"token"});
     }
 
     RestAnswer Compare(const RestRequest& request)
@@ -283,7 +278,7 @@ namespace
                           {
                             Require(!line.empty() && IsPrintable(line));
                           }};
-    TuningStore store{Tuning(), nullptr, {}};
+    TuningStore store{Tuning(), std::nullopt, {}};
     Advisor advisor{[this]
                     {
                       Evidence all = evidence.Gather();
@@ -330,7 +325,7 @@ namespace
         "/perf/advice/history",      "/perf",        "/perf/app/app.js"};
     const std::string begin = text.TakeUntil('\n');
     RestRequest request;
-    request.method = static_cast<HttpMethod>(begin.empty() ? 0 : begin[0] & 3);
+    request.method = static_cast<HttpMethod>(begin.empty() ? 1 : 1 + (begin[0] & 3));
     request.path = begin.size() < 2 ? begin : paths[(begin[1] & 0xff) % paths.size()];
 
     Text query(text.TakeUntil('\n'));

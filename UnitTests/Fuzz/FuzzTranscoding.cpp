@@ -2,6 +2,7 @@
 // Any file on its way through the transcoder, with the encoder of this project and an engine that
 // loses, swaps and changes what it reads and writes, as the input says: the instance stays as it
 // came, or is the same one with the same pixels, as far as they are verified.
+#include "Dicom/TransferSyntax.h"
 #include "Fuzz/ImageInput.h"
 #include "Fuzz/ImageWords.h"
 #include "Fuzz/LyingEngine.h"
@@ -10,7 +11,6 @@
 #include "Transcoding/EngineFailures.h"
 #include "Transcoding/Native/NativeEngine.h"
 #include "Transcoding/Transcoder.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <cmath>

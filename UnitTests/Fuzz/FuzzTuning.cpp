@@ -18,10 +18,10 @@ using namespace OrthancPerf;
 
 namespace
 {
-  class MemoryPersistence : public ITuningPersistence
+  class MemoryPersistence
   {
   public:
-    std::optional<std::string> Load() override
+    std::optional<std::string> Load()
     {
       if (isAway_)
       {
@@ -31,7 +31,7 @@ namespace
       return text_;
     }
 
-    void Save(const std::string& text) override
+    void Save(const std::string& text)
     {
       text_ = text.empty() ? std::nullopt : std::optional<std::string>(text);
     }
@@ -45,6 +45,16 @@ namespace
     bool isAway_ = false;
     std::optional<std::string> text_;
   };
+
+
+  TuningPersistence Use(MemoryPersistence& persistence)
+  {
+    return {[&persistence] { return persistence.Load(); },
+            [&persistence](const std::string& text)
+            {
+              persistence.Save(text);
+            }};
+  }
 
 
   void TryAsConfiguration(const Json::Value& json)
@@ -65,12 +75,12 @@ namespace
   void TryAsPatch(const Json::Value& json)
   {
     MemoryPersistence persistence;
-    TuningStore store(Tuning(), &persistence, {});
+    TuningStore store(Tuning(), Use(persistence), {});
     const TuningOutcome outcome = store.Merge(json);
     Require(outcome.warnings.empty());
 
     const Json::Value shown = ToJson(*outcome.tuning);
-    Require(*TuningStore(Tuning(), &persistence, {}).Load().tuning == *outcome.tuning);
+    Require(*TuningStore(Tuning(), Use(persistence), {}).Load().tuning == *outcome.tuning);
     Require(*store.Merge(shown).tuning == *outcome.tuning);
 
     const std::string text = shown.toStyledString();
@@ -88,10 +98,11 @@ namespace
                          "IngestTranscoding": {"Engine": "gdcm", "LossyQuality": 50}})");
     MemoryPersistence early = persistence;
     early.SetAway(true);
-    TuningStore store(Tuning(), &early, {});
+    TuningStore store(Tuning(), Use(early), {});
     store.Merge(json);
     early.SetAway(false);
-    Require(*store.Load().tuning == *TuningStore(Tuning(), &persistence, {}).Merge(json).tuning);
+    Require(*store.Load().tuning ==
+            *TuningStore(Tuning(), Use(persistence), {}).Merge(json).tuning);
     Require(early.Load() == persistence.Load() && !store.IsUnsaved());
   }
 
@@ -100,10 +111,10 @@ namespace
   {
     MemoryPersistence persistence;
     persistence.Save(text);
-    TuningStore store(Tuning(), &persistence, {});
+    TuningStore store(Tuning(), Use(persistence), {});
     const TuningOutcome loaded = store.Load();
     Require(*store.Merge(ToJson(*loaded.tuning)).tuning == *loaded.tuning);
-    Require(*TuningStore(Tuning(), &persistence, {}).Load().tuning == *loaded.tuning);
+    Require(*TuningStore(Tuning(), Use(persistence), {}).Load().tuning == *loaded.tuning);
     Require(*store.Reset().tuning == Tuning());
   }
 }

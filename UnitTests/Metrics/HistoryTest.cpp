@@ -170,10 +170,10 @@ namespace OrthancPerf
 
   TEST_F(HistoryTest, AssociationsGoOnUntilTheyAreToldOtherwise)
   {
-    history_.SetOpenAssociations(2);
-    history_.SetOpenAssociations(1);
+    history_.Observe(2, {});
+    history_.Observe(1, {});
     now_ += 2;
-    history_.SetOpenAssociations(0);
+    history_.Observe(0, {});
     now_ += 2;
 
     std::vector<std::uint32_t> open;

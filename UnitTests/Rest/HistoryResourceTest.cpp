@@ -60,9 +60,9 @@ namespace OrthancPerf
     budget.held = 3000;
     budget.waiting = 2;
     budget.waited = std::chrono::milliseconds(1500);
-    history_.SetBudget(budget);
+    history_.Observe(0, budget);
     now_ += std::chrono::seconds(1);
-    history_.SetBudget(budget);
+    history_.Observe(0, budget);
     now_ += std::chrono::seconds(1);
 
     EXPECT_EQ(Parse(R"({

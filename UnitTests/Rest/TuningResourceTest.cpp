@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Rest/TuningResource.h"
+#include "Rest/Resources.h"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ namespace OrthancPerf
 
       std::function<void()> onNote_;
       std::atomic<bool> isNoted_ = false;
-      TuningStore store_{Tuning(), nullptr, {}};
+      TuningStore store_{Tuning(), std::nullopt, {}};
       TuningChanges changes_{[this](const std::string&)
                              {
                                onNote_();

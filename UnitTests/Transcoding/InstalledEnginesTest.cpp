@@ -2,10 +2,10 @@
 // The engines of the plugin as they are, with their programs
 #include "Transcoding/Transcoder.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Redirection/ModuleFolder.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/FakeEngine.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ namespace OrthancPerf
 
   TEST(InstalledEngines, EverySyntaxHasAnEngine)
   {
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
     {
       EXPECT_FALSE(GetDirectory().FindAll(syntax.uid).empty()) << syntax.name;
     }
@@ -96,7 +96,7 @@ namespace OrthancPerf
                                      MakeShape(16, true, 1, false), MakeShape(8, false, 3, false),
                                      MakeShape(8, false, 3, true)})
     {
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
       {
         for (const EngineChoice choice :
              {EngineChoice::Native, EngineChoice::Dcmtk, EngineChoice::Gdcm})

@@ -12,15 +12,27 @@
 
 namespace OrthancPerf
 {
+  // What has Load() and Save()
+  template <typename Persistence>
+  TuningPersistence Use(Persistence& persistence)
+  {
+    return {[&persistence] { return persistence.Load(); },
+            [&persistence](const std::string& text)
+            {
+              persistence.Save(text);
+            }};
+  }
+
+
   // Keeps the tuning in a file. A path in a folder that does not exist fails for real.
-  class FilePersistence : public ITuningPersistence
+  class FilePersistence
   {
   public:
     explicit FilePersistence(std::filesystem::path path) : path_(std::move(path))
     {
     }
 
-    std::optional<std::string> Load() override
+    std::optional<std::string> Load()
     {
       RequireFolder();
       std::ifstream file(path_);
@@ -35,7 +47,7 @@ namespace OrthancPerf
       return text.str();
     }
 
-    void Save(const std::string& text) override
+    void Save(const std::string& text)
     {
       RequireFolder();
 

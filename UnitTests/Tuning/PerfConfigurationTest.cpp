@@ -169,6 +169,14 @@ TEST(PerfConfiguration, WarnsOfUnknownKeys)
 }
 
 
+TEST(PerfConfiguration, AnotherSpellingOfEnableIsRefused)
+{
+  const SettingError error =
+      CatchError([] { PerfConfiguration::Parse(Parse(R"({"Enabled": false})")); });
+  EXPECT_NE(std::string::npos, error.GetAllowed().find("\"Enable\""));
+}
+
+
 TEST(PerfConfiguration, TheSampleIsTheDefaults)
 {
   const Json::Value sample = ReadSample();

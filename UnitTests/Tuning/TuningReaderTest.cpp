@@ -202,6 +202,20 @@ TEST(TuningReader, AnUnknownKeyInAPatchIsAnErrorThatNamesAllKnown)
 }
 
 
+TEST(TuningReader, TheWrapperOfTheConfigurationIsToBeLeftOut)
+{
+  for (const char* patch : {R"({"Perf": {"DicomSockets": {"TcpNoDelay": true}}})",
+                            R"({"Tuning": {"DicomSockets": {"TcpNoDelay": true}}})"})
+  {
+    const SettingError error = CatchError([patch] { ReadTuningPatch(Parse(patch)); });
+    EXPECT_STREQ(
+        ("Leave out \"" + error.GetKey() + "\": a change begins with its sections").c_str(),
+        error.what());
+    EXPECT_EQ("DicomSockets, IngestTranscoding, Memory, Answers", error.GetAllowed());
+  }
+}
+
+
 TEST(TuningReader, AnUnknownKeyInTheConfigurationIsAWarning)
 {
   std::vector<std::string> warnings;

@@ -2,8 +2,8 @@
 #include "Tuning/TuningSchema.h"
 
 #include "Admission/AdmissionQueue.h"
+#include "Dicom/TransferSyntax.h"
 #include "Tuning/JsonValues.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <gtest/gtest.h>
 
@@ -174,7 +174,7 @@ TEST(TuningSchema, CongestionControlIsAKernelsName)
 
 TEST(TuningSchema, TransferSyntaxesBecomeUids)
 {
-  for (const WritableSyntax& syntax : GetWritableSyntaxes())
+  for (const TransferSyntax& syntax : GetWritableSyntaxes())
   {
     Tuning tuning;
     const TuningKey* const key = FindTuningKey(INGEST_TRANSCODING, "TransferSyntax");

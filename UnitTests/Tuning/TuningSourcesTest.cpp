@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "Tuning/TuningSources.h"
-
 #include "Tuning/JsonValues.h"
+#include "Tuning/TuningReader.h"
 #include "Tuning/TuningSchema.h"
 
 #include <gtest/gtest.h>
@@ -34,19 +33,4 @@ TEST(TuningSources, EveryKeyButThePresetHasOne)
   {
     EXPECT_EQ(key.name != PRESET, sources[key.section].isMember(key.name)) << key.GetPath();
   }
-}
-
-
-TEST(TuningSources, OnlyWhatDiffersFromTheConfigurationIsOverridden)
-{
-  const auto describe = [](const char* overrides)
-  {
-    return DescribeOverridden(Parse(CONFIGURED), Parse(overrides));
-  };
-
-  EXPECT_EQ("", describe("{}"));
-  EXPECT_EQ("", describe(R"({"DicomSockets": {"KeepAliveSeconds": 30}})"));
-  EXPECT_EQ("DicomSockets.TcpNoDelay is false (configured: true), "
-            "DicomSockets.KeepAliveSeconds is 90 (configured: 30)",
-            describe(R"({"DicomSockets": {"KeepAliveSeconds": 90, "TcpNoDelay": false}})"));
 }

@@ -15,12 +15,15 @@ using namespace OrthancPerf;
 namespace
 {
   // Keeps what it was told. The store serializes the calls.
-  class Recorder : public ITuningObserver
+  class Recorder
   {
   public:
-    void OnTuningChanged(const Tuning& tuning) noexcept override
+    TuningObserver GetObserver()
     {
-      seen_.push_back(tuning);
+      return [this](const Tuning& tuning)
+      {
+        seen_.push_back(tuning);
+      };
     }
 
     const std::vector<Tuning>& GetSeen() const
@@ -60,7 +63,7 @@ TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
   Tuning configured;
   configured.ingestTranscoding.engine = EngineChoice::Gdcm;
   Recorder recorder;
-  TuningStore store(configured, nullptr, {&recorder});
+  TuningStore store(configured, std::nullopt, recorder.GetObserver());
   store.Announce();
   EXPECT_EQ(configured, *store.Get());
   EXPECT_EQ(std::vector<Tuning>({configured}), recorder.GetSeen());
@@ -72,7 +75,7 @@ TEST_F(TuningStoreTest, StartsWithTheConfigurationAndTellsIt)
 TEST_F(TuningStoreTest, AChangeIsToldOnceItIsInForceAndBeforeItIsSaved)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   int told = 0;
   const OnTuningChange onChange = [&](const Tuning& before, const Tuning& after)
   {
@@ -89,24 +92,22 @@ TEST_F(TuningStoreTest, AChangeIsToldOnceItIsInForceAndBeforeItIsSaved)
 }
 
 
-TEST_F(TuningStoreTest, MergesAndTellsAllObservers)
+TEST_F(TuningStoreTest, MergesAndTells)
 {
-  Recorder first;
-  Recorder second;
-  TuningStore store(Tuning(), nullptr, {&first, &second});
+  Recorder recorder;
+  TuningStore store(Tuning(), std::nullopt, recorder.GetObserver());
   store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   EXPECT_EQ(SocketPreset::Stock, FindPreset(outcome.tuning->dicomSockets));
   EXPECT_EQ(outcome.tuning, store.Get());
   EXPECT_TRUE(outcome.warnings.empty());
-  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning}), first.GetSeen());
-  EXPECT_EQ(first.GetSeen(), second.GetSeen());
+  EXPECT_EQ(std::vector<Tuning>({Tuning(), *outcome.tuning}), recorder.GetSeen());
 }
 
 
 TEST_F(TuningStoreTest, LaterPatchesKeepWhatEarlierOnesSet)
 {
-  TuningStore store(Tuning(), nullptr, {});
+  TuningStore store(Tuning(), std::nullopt, {});
   store.Merge(Parse(R"({"DicomSockets": {"TcpNoDelay": false}})"));
   store.Merge(Parse(R"({"DicomSockets": {"TcpQuickAck": false}})"));
   EXPECT_FALSE(store.Get()->dicomSockets.tcpNoDelay);
@@ -118,7 +119,7 @@ TEST_F(TuningStoreTest, BadInputChangesNothing)
 {
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
-  TuningStore store(Tuning(), &persistence, {&recorder});
+  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
   store.Announce();
   const auto before = store.Get();
 
@@ -141,7 +142,7 @@ TEST_F(TuningStoreTest, NullTakesAKeyBackToTheConfiguration)
 {
   Tuning configured;
   configured.dicomSockets.keepAlive = std::chrono::seconds(5);
-  TuningStore store(configured, nullptr, {});
+  TuningStore store(configured, std::nullopt, {});
   store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": 7, "TcpNoDelay": false}})"));
   store.Merge(Parse(R"({"DicomSockets": {"KeepAliveSeconds": null}})"));
   EXPECT_EQ(5, store.Get()->dicomSockets.keepAlive.count());
@@ -155,7 +156,7 @@ TEST_F(TuningStoreTest, NullTakesASectionOrAPresetBackToTheConfiguration)
   {
     Tuning configured;
     configured.dicomSockets.tcpQuickAck = false;
-    TuningStore store(configured, nullptr, {});
+    TuningStore store(configured, std::nullopt, {});
     store.Merge(Parse(STOCK));
     store.Merge(Parse(reset));
     EXPECT_EQ(configured, *store.Get()) << reset;
@@ -168,7 +169,7 @@ TEST_F(TuningStoreTest, APresetWinsOverTheConfiguration)
 {
   Tuning configured;
   configured.dicomSockets.tcpQuickAck = false;
-  TuningStore store(configured, nullptr, {});
+  TuningStore store(configured, std::nullopt, {});
   store.Merge(Parse(R"({"DicomSockets": {"Preset": "tuned"}})"));
   EXPECT_EQ(Tuning(), *store.Get());
 }
@@ -180,7 +181,7 @@ TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
        {"{}", STOCK, R"({"DicomSockets": {"SendBuffer": 123456, "CongestionControl": "bbr"}})"})
   {
     Recorder recorder;
-    TuningStore store(Tuning(), nullptr, {&recorder});
+    TuningStore store(Tuning(), std::nullopt, recorder.GetObserver());
     store.Announce();
     store.Merge(Parse(patch));
     const Tuning before = *store.Get();
@@ -194,7 +195,7 @@ TEST_F(TuningStoreTest, PuttingWhatIsInForceChangesNothingAndTellsNobody)
 
 TEST_F(TuningStoreTest, ASnapshotDoesNotChange)
 {
-  TuningStore store(Tuning(), nullptr, {});
+  TuningStore store(Tuning(), std::nullopt, {});
   const auto snapshot = store.Get();
   store.Merge(Parse(STOCK));
   EXPECT_EQ(Tuning(), *snapshot);
@@ -205,7 +206,7 @@ TEST_F(TuningStoreTest, ResetReturnsToTheConfiguration)
 {
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
-  TuningStore store(Tuning(), &persistence, {&recorder});
+  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
   store.Announce();
   store.Merge(Parse(STOCK));
   EXPECT_EQ(Tuning(), *store.Reset().tuning);
@@ -217,12 +218,12 @@ TEST_F(TuningStoreTest, ResetReturnsToTheConfiguration)
 TEST_F(TuningStoreTest, ChangesSurviveARestart)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
 
   Tuning configured;
   configured.ingestTranscoding.verify = true;
   Recorder recorder;
-  TuningStore store(configured, &persistence, {&recorder});
+  TuningStore store(configured, Use(persistence), recorder.GetObserver());
   store.Announce();
   EXPECT_EQ(configured, *store.Get());
 
@@ -239,7 +240,7 @@ TEST_F(TuningStoreTest, ChangesSurviveARestart)
 
 TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
 {
-  TuningStore store(Tuning(), nullptr, {});
+  TuningStore store(Tuning(), std::nullopt, {});
   EXPECT_TRUE(store.Load().warnings.empty());
   EXPECT_EQ(Tuning(), *store.Get());
 }
@@ -248,9 +249,9 @@ TEST_F(TuningStoreTest, WithoutPersistenceNothingIsLoaded)
 TEST_F(TuningStoreTest, AChangeBeforeLoadKeepsWhatWasSaved)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
 
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   store.Merge(Parse(R"({"IngestTranscoding": {"Verify": true}})"));
   store.Load();
   EXPECT_EQ(SocketPreset::Stock, FindPreset(store.Get()->dicomSockets));
@@ -261,9 +262,9 @@ TEST_F(TuningStoreTest, AChangeBeforeLoadKeepsWhatWasSaved)
 TEST_F(TuningStoreTest, AResetBeforeLoadClearsWhatWasSaved)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore(Tuning(), &persistence, {}).Merge(Parse(STOCK));
+  TuningStore(Tuning(), Use(persistence), {}).Merge(Parse(STOCK));
 
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   store.Reset();
   store.Load();
   EXPECT_EQ(Tuning(), *store.Get());
@@ -274,7 +275,7 @@ TEST_F(TuningStoreTest, AResetBeforeLoadClearsWhatWasSaved)
 TEST_F(TuningStoreTest, SavesOnlyWhatChanged)
 {
   FilePersistence persistence = MakePersistence();
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   store.Merge(Parse("{}"));
   EXPECT_EQ(0, persistence.CountSaves() + persistence.CountClears());
   store.Merge(Parse(STOCK));
@@ -294,7 +295,7 @@ TEST_F(TuningStoreTest, UnreadableSavedDataIsIgnoredWithAWarning)
     FilePersistence persistence = MakePersistence();
     persistence.Save(text);
     Recorder recorder;
-    TuningStore store(Tuning(), &persistence, {&recorder});
+    TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
     store.Announce();
     const TuningOutcome outcome = store.Load();
     EXPECT_EQ(1u, outcome.warnings.size()) << text;
@@ -312,7 +313,7 @@ TEST_F(TuningStoreTest, SavedKeysOfAnotherVersionAreLeftOut)
 {
   FilePersistence persistence = MakePersistence();
   persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   const TuningOutcome outcome = store.Load();
   EXPECT_EQ(1u, outcome.warnings.size());
   EXPECT_FALSE(outcome.tuning->dicomSockets.tcpNoDelay);
@@ -324,7 +325,7 @@ TEST_F(TuningStoreTest, SavedValuesOfAnotherVersionAreLeftOutAndTheOthersKept)
   FilePersistence persistence = MakePersistence();
   persistence.Save(R"({"IngestTranscoding": {"Engine": "quantum", "Verify": true},
                        "Memory": {"IngestBudget": "25%"}, "DicomSockets": 7})");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   const TuningOutcome outcome = store.Load();
   ASSERT_EQ(2u, outcome.warnings.size());
   EXPECT_NE(std::string::npos, outcome.warnings[0].find("SavedTuning.DicomSockets is 7"));
@@ -342,7 +343,7 @@ TEST_F(TuningStoreTest, AChangeThatCannotBeSavedIsInForceAndReported)
 {
   FilePersistence persistence = MakeBrokenPersistence();
   Recorder recorder;
-  TuningStore store(Tuning(), &persistence, {&recorder});
+  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
   store.Announce();
   const TuningOutcome outcome = store.Merge(Parse(STOCK));
   ASSERT_EQ(2u, outcome.warnings.size());
@@ -359,7 +360,7 @@ TEST_F(TuningStoreTest, WhatCouldNotBeSavedIsSavedWithTheNextRequest)
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   EXPECT_FALSE(store.Merge(Parse(STOCK)).warnings.empty());
 
   std::filesystem::create_directory(later);
@@ -373,7 +374,7 @@ TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   EXPECT_FALSE(store.IsUnsaved());
   store.Merge(Parse(STOCK));
   EXPECT_TRUE(store.IsUnsaved());
@@ -396,14 +397,14 @@ TEST_F(TuningStoreTest, IsUnsavedFromAChangeThatCannotBeSavedUntilOneIs)
 
 TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
 {
-  struct Persistence : ITuningPersistence
+  struct Persistence
   {
-    std::optional<std::string> Load() override
+    std::optional<std::string> Load()
     {
       return std::nullopt;
     }
 
-    void Save(const std::string&) override
+    void Save(const std::string&)
     {
       wasUnsaved = store->IsUnsaved();
     }
@@ -413,7 +414,7 @@ TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
   };
 
   Persistence persistence;
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   persistence.store = &store;
   store.Merge(Parse(STOCK));
   EXPECT_TRUE(persistence.wasUnsaved);
@@ -424,14 +425,14 @@ TEST_F(TuningStoreTest, AChangeIsUnsavedWhileItIsBeingSaved)
 // A change that does harm must be taken back also while the database hangs
 TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
 {
-  struct Hanging : ITuningPersistence
+  struct Hanging
   {
-    std::optional<std::string> Load() override
+    std::optional<std::string> Load()
     {
       return std::nullopt;
     }
 
-    void Save(const std::string& text) override
+    void Save(const std::string& text)
     {
       if (saved.empty())
       {
@@ -449,7 +450,7 @@ TEST_F(TuningStoreTest, NoChangeWaitsUntilAnEarlierOneIsSaved)
   };
 
   Hanging persistence;
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   std::thread first([&] { store.Merge(Parse(STOCK)); });
   persistence.began.get_future().wait();
 
@@ -478,12 +479,12 @@ TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
   // Not what is saved from now on, as a key is unknown here
   FilePersistence persistence = MakePersistence();
   persistence.Save(R"({"DicomSockets": {"TcpNoDelay": false, "TcpFastOpen": true}})");
-  TuningStore unknown(Tuning(), &persistence, {});
+  TuningStore unknown(Tuning(), Use(persistence), {});
   EXPECT_FALSE(unknown.Load().warnings.empty());
   EXPECT_FALSE(unknown.IsUnsaved());
 
   FilePersistence broken = MakeBrokenPersistence();
-  TuningStore unread(Tuning(), &broken, {});
+  TuningStore unread(Tuning(), Use(broken), {});
   EXPECT_FALSE(unread.Load().warnings.empty());
   EXPECT_FALSE(unread.IsUnsaved());
 }
@@ -491,7 +492,7 @@ TEST_F(TuningStoreTest, WhatNobodyChangedIsNotUnsaved)
 
 TEST_F(TuningStoreTest, WithoutPersistenceNothingIsUnsaved)
 {
-  TuningStore store(Tuning(), nullptr, {});
+  TuningStore store(Tuning(), std::nullopt, {});
   store.Merge(Parse(STOCK));
   EXPECT_FALSE(store.IsUnsaved());
 }
@@ -502,7 +503,7 @@ TEST_F(TuningStoreTest, AFailedLoadIsTriedAgain)
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   EXPECT_EQ(1u, store.Load().warnings.size());
   EXPECT_EQ(1u, store.Merge(Parse("{}")).warnings.size());
 
@@ -522,7 +523,7 @@ TEST_F(TuningStoreTest, WhatIsChangedBeforeTheSavedCanBeLoadedComesOverIt)
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
 
   for (const char* patch :
        {R"({"DicomSockets": {"KeepAliveSeconds": 7}, "Memory": {"IngestWaitSeconds": 60}})",
@@ -551,7 +552,7 @@ TEST_F(TuningStoreTest, AChangeThatIsTheFirstToReachTheDatabaseComesOverAllOther
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   store.Merge(Parse(R"({"DicomSockets": {"SendBuffer": 65536, "ReceiveBuffer": 65536}})"));
   std::filesystem::create_directory(later);
   persistence.Save(R"({"DicomSockets": {"SendBuffer": 4096, "TcpNoDelay": false}})");
@@ -568,7 +569,7 @@ TEST_F(TuningStoreTest, AResetBeforeTheSavedCanBeLoadedTakesBackAll)
   TemporaryFolder folder;
   const std::filesystem::path later = folder.GetPath() / "later";
   FilePersistence persistence(later / "tuning.json");
-  TuningStore store(Tuning(), &persistence, {});
+  TuningStore store(Tuning(), Use(persistence), {});
   store.Merge(Parse(STOCK));
   store.Reset();
   EXPECT_TRUE(store.IsUnsaved());
@@ -597,7 +598,7 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
 
   FilePersistence persistence = MakePersistence();
   Recorder recorder;
-  TuningStore store(Tuning(), &persistence, {&recorder});
+  TuningStore store(Tuning(), Use(persistence), recorder.GetObserver());
   store.Announce();
   std::vector<std::thread> threads;
   threads.reserve(patches.size());
@@ -631,14 +632,14 @@ TEST_F(TuningStoreTest, ConcurrentChangesLoseNothing)
   EXPECT_EQ(expected, recorder.GetSeen().back());
   EXPECT_EQ(1 + patches.size(), recorder.GetSeen().size());
 
-  TuningStore restarted(Tuning(), &persistence, {});
+  TuningStore restarted(Tuning(), Use(persistence), {});
   EXPECT_EQ(expected, *restarted.Load().tuning);
 }
 
 
 TEST_F(TuningStoreTest, ReadersSeeTheDocumentBeforeOrAfterAChangeOnly)
 {
-  TuningStore store(Tuning(), nullptr, {});
+  TuningStore store(Tuning(), std::nullopt, {});
   std::thread writer(
       [&store]
       {

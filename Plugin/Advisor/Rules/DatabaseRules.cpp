@@ -45,9 +45,9 @@ namespace OrthancPerf
                            {"LatencyShare", traffic.latencySeconds / total},
                            {"MeanDatabase", traffic.GetMean(Phase::Database)}},
                           EstimateCost(traffic.latencySeconds, total, traffic),
-                          evidence.facts.IsStorageInDatabase() ? "files"
-                          : evidence.facts.IsPostgreSql()      ? "PostgreSQL"
-                                                               : "");
+                          evidence.facts.IsStorageInDatabase()             ? "files"
+                          : evidence.facts.databaseSection == "PostgreSQL" ? "PostgreSQL"
+                                                                           : "");
       judgement.words["Database"] = SayServer(evidence);
       return judgement;
     }
@@ -66,11 +66,11 @@ namespace OrthancPerf
 
 
     // Those that were seen, or as many as the configuration allows
-    double CountConnections(const Evidence& evidence, const char* section)
+    double CountConnections(const Evidence& evidence)
     {
+      const ServerFacts& facts = evidence.facts;
       const Json::Value& allowed =
-          section == nullptr ? Json::Value::nullSingleton()
-                             : evidence.facts.configuration[section]["IndexConnectionsCount"];
+          facts.configuration[facts.databaseSection]["IndexConnectionsCount"];
       const auto seen = static_cast<double>(evidence.database.connections);
       return std::max(seen, allowed.isUInt64() ? allowed.asDouble() : 0);
     }
@@ -83,8 +83,8 @@ namespace OrthancPerf
     std::optional<Judgement> JudgeConnections(const Evidence& evidence)
     {
       const TrafficBucket& traffic = evidence.received;
-      const char* const section = evidence.facts.FindDatabaseSection();
-      const double connections = CountConnections(evidence, section);
+      const std::string& section = evidence.facts.databaseSection;
+      const double connections = CountConnections(evidence);
       const double total = traffic.GetTotalSeconds();
       const double index = traffic.GetSeconds(Phase::Index);
       const double queued = traffic.queuedSeconds;
@@ -110,15 +110,16 @@ namespace OrthancPerf
                            {"InstancesInIndex", threads},
                            {"MeanQueued", queued / traffic.instances},
                            {"QueuedShare", queued / total}},
-                          EstimateShare(queued, traffic), section == nullptr ? "unknown" : section);
+                          EstimateShare(queued, traffic),
+                          section.empty() ? "unknown" : section.c_str());
       judgement.words["Database"] = SayServer(evidence);
 
-      if (section != nullptr)
+      if (!section.empty())
       {
         const double wanted = std::clamp(std::ceil(threads), connections + 1,
                                          std::max(MANY_CONNECTIONS, connections + 1));
         judgement.document =
-            MakeOption(section, "IndexConnectionsCount", static_cast<Json::UInt64>(wanted));
+            MakeOption(section.c_str(), "IndexConnectionsCount", static_cast<Json::UInt64>(wanted));
       }
 
       return judgement;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Advisor/Rules/Rules.h"
-#include "Tuning/WritableSyntax.h"
+#include "Dicom/TransferSyntax.h"
 
 #include <algorithm>
 
@@ -84,7 +84,7 @@ namespace OrthancPerf
 
         for (const SyntaxVerdict& syntax : engine.syntaxes)
         {
-          const WritableSyntax* const writable = FindWritableSyntax(syntax.transferSyntax);
+          const TransferSyntax* const writable = FindWritableSyntax(syntax.transferSyntax);
 
           if (syntax.state == SyntaxVerdict::State::SwitchedOff && writable != nullptr)
           {

@@ -3,69 +3,30 @@
 
 #include "Tuning/SettingError.h"
 
-#include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 
 namespace OrthancPerf
 {
   namespace
   {
-    // Who serves a page: "pacs.example" and "8080"; the port is empty where it is not named
-    struct Authority
-    {
-      std::string host;
-      std::string port;
-    };
+    using boost::algorithm::iequals;
 
 
-    std::string ToLower(std::string text)
-    {
-      std::transform(text.begin(), text.end(), text.begin(),
-                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      return text;
-    }
-
-
-    // RFC 3986 section 3.2; the colons of an IPv6 address are within its brackets
-    Authority ReadAuthority(const std::string& text)
-    {
-      const std::size_t colon = text.rfind(':');
-
-      if (colon == std::string::npos || text.find(']', colon) != std::string::npos)
-      {
-        return {ToLower(text), ""};
-      }
-
-      return {ToLower(text.substr(0, colon)), text.substr(colon + 1)};
-    }
-
-
-    // The host is empty where the page has no server: "null", "file://"
-    Authority ReadOrigin(const std::string& origin)
+    // Whether a page of this origin is of that server (RFC 6454 section 6). A browser leaves out
+    // the scheme's usual port; a proxy may name the host alone, as nginx' $host.
+    bool IsServedBy(const std::string& origin, const std::string& server)
     {
       const std::size_t end = origin.find("://");
 
-      if (end == std::string::npos)
+      if (end == std::string::npos || server.empty())  // "null"
       {
-        return {};
+        return false;
       }
 
-      Authority authority = ReadAuthority(origin.substr(end + 3));
-
-      if (authority.port.empty())
-      {
-        authority.port = origin.compare(0, end, "https") == 0 ? "443" : "80";
-      }
-
-      return authority;
-    }
-
-
-    // A proxy may name the host alone, as nginx' $host
-    bool IsServedBy(const Authority& page, const std::string& server)
-    {
-      const Authority authority = ReadAuthority(server);
-      return !page.host.empty() && page.host == authority.host &&
-             (authority.port.empty() || page.port == authority.port);
+      const std::string page = origin.substr(end + 3);
+      const char* const usualPort = origin.compare(0, end, "https") == 0 ? ":443" : ":80";
+      return iequals(page, server) || iequals(page.substr(0, page.rfind(':')), server) ||
+             iequals(page + usualPort, server);
     }
 
 
@@ -80,9 +41,8 @@ namespace OrthancPerf
 
     bool IsOfThisServer(const RestRequest& request, const std::string& origin)
     {
-      const Authority page = ReadOrigin(origin);
-      return IsServedBy(page, request.GetHeader("host").value_or("")) ||
-             IsServedBy(page, request.GetHeader("x-forwarded-host").value_or(""));
+      return IsServedBy(origin, request.GetHeader("host").value_or("")) ||
+             IsServedBy(origin, request.GetHeader("x-forwarded-host").value_or(""));
     }
   }
 
@@ -91,7 +51,7 @@ namespace OrthancPerf
   {
     for (const auto& [name, value] : request.arguments)
     {
-      if (ToLower(name) == "_method")
+      if (iequals(name, "_method"))
       {
         throw MakeMethodError("argument", "_method", value);
       }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Transcoding/Engines/EngineDirectory.h"
 
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Engines/SelfTest.h"
 #include "Tuning/SettingError.h"
 #include "Tuning/TuningSchema.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <future>
@@ -21,7 +21,7 @@ namespace OrthancPerf
       verdict.engine = engine.GetName();
       verdict.reason = "not tested yet";
 
-      for (const WritableSyntax& syntax : GetWritableSyntaxes())
+      for (const TransferSyntax& syntax : GetWritableSyntaxes())
       {
         verdict.syntaxes.push_back({syntax.uid, SyntaxVerdict::State::Untested, ""});
       }
@@ -248,7 +248,7 @@ namespace OrthancPerf
     std::string written;
     std::string switchedOff;
 
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
     {
       const bool isWritten = std::any_of(chosen.begin(), chosen.end(),
                                          [&syntax](const EngineVerdict& verdict)

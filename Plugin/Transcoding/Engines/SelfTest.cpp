@@ -2,10 +2,10 @@
 #include "Transcoding/Engines/SelfTest.h"
 
 #include "Dicom/ReceivedFile.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/Engines/SampleImage.h"
 #include "Transcoding/Obstacles.h"
 #include "Transcoding/Verification.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <chrono>
@@ -83,7 +83,7 @@ namespace OrthancPerf
     verdict.reason = engine.GetProblem();
     verdict.isAvailable = verdict.reason.empty();
 
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
     {
       verdict.syntaxes.push_back(
           verdict.isAvailable ? TestSyntax(engine, syntax.uid, now)

@@ -17,7 +17,7 @@ namespace OrthancPerf
       void UseDatabase(const std::string& section)
       {
         evidence_.facts.configuration = Json::objectValue;
-        evidence_.facts.configuration[section]["EnableIndex"] = true;
+        evidence_.facts.databaseSection = section;
       }
 
       void SetOption(const std::string& name, const Json::Value& value)

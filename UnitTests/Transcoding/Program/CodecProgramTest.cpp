@@ -5,10 +5,10 @@
 #include "Dicom/DicomFileBuilder.h"
 #include "Dicom/PixelDataFlaw.h"
 #include "Dicom/RleFrame.h"
+#include "Dicom/TransferSyntax.h"
 #include "Transcoding/EncapsulatedFrames.h"
 #include "Transcoding/LossyBound.h"
 #include "Transcoding/Program/AmbiguousValues.h"
-#include "Tuning/WritableSyntax.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -163,7 +163,7 @@ namespace OrthancPerf
   {
     EXPECT_EQ(GetEngine().GetProblem(), "");
 
-    for (const WritableSyntax& syntax : GetWritableSyntaxes())
+    for (const TransferSyntax& syntax : GetWritableSyntaxes())
     {
       const bool isGdcmOnly = syntax.codestream == CodestreamKind::Jpeg2000 ||
                               std::string_view(syntax.uid) == JPEG_LS_LOSSY;
