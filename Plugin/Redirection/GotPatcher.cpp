@@ -3,11 +3,9 @@
 
 #include "Redirection/LoadedModules.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <dlfcn.h>
 #include <optional>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -65,52 +63,6 @@ namespace OrthancPerf
 
       return std::nullopt;
     }
-
-    // Tells what the dynamic linker stores into slots from what another library has stored there
-    class Bindings
-    {
-    public:
-      Bindings(const std::vector<Redirection>& redirections, const ReadOnlyPages& readOnly)
-      {
-        // Before the visit: dlsym(3) takes a lock of the dynamic linker
-        const void* const libc = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-        std::vector<const void*> originals = {libc};
-        originals.reserve(redirections.size() + 1);
-
-        for (const Redirection& redirection : redirections)
-        {
-          originals.push_back(dlsym(RTLD_DEFAULT, redirection.name.c_str()));
-        }
-
-        VisitLoadedModules(readOnly, nullptr,
-                           [&](const LoadedModule& module)
-                           {
-                             const bool isUsual = module.isExecutable || module.isDynamicLinker ||
-                                                  std::any_of(originals.begin(), originals.end(),
-                                                              [&](const void* original) {
-                                                                return module.Contains(original);
-                                                              });
-
-                             if (isUsual)
-                             {
-                               usual_.push_back(module);
-                             }
-                           });
-      }
-
-      // The functions of libc, or of a library that stands in for it (a sanitizer, LD_PRELOAD); the
-      // executable's PLT, which is a function's address without PIE; before the first call of a
-      // lazily bound function, the module's own PLT
-      bool IsForeign(const LoadedModule& module, const void* value) const
-      {
-        return !module.Contains(value) &&
-               std::none_of(usual_.begin(), usual_.end(),
-                            [value](const LoadedModule& usual) { return usual.Contains(value); });
-      }
-
-    private:
-      std::vector<LoadedModule> usual_;
-    };
 
     bool IsFixed(const LoadedModule& module)
     {
@@ -174,8 +126,6 @@ namespace OrthancPerf
   void GotPatcher::Redirect()
   {
     const ReadOnlyPages readOnly;
-    const Bindings bindings(redirections_, readOnly);
-    foreign_.assign(redirections_.size(), 0);
 
     VisitLoadedModules(readOnly, own_,
                        [&](const LoadedModule& module)
@@ -190,16 +140,7 @@ namespace OrthancPerf
                          {
                            const auto index = Find(redirections_, import.function);
 
-                           if (!index || Load(import.slot) == redirections_[*index].replacement)
-                           {
-                             continue;
-                           }
-
-                           if (bindings.IsForeign(module, Load(import.slot)))
-                           {
-                             foreign_[*index]++;
-                           }
-                           else
+                           if (index && Load(import.slot) != redirections_[*index].replacement)
                            {
                              patches_[import.slot] = {*index, Load(import.slot)};
                              Store(import.slot, redirections_[*index].replacement, readOnly);
@@ -261,9 +202,9 @@ namespace OrthancPerf
     std::vector<RedirectionState> states;
     states.reserve(redirections_.size());
 
-    for (std::size_t i = 0; i < redirections_.size(); i++)
+    for (const Redirection& redirection : redirections_)
     {
-      states.push_back({redirections_[i].name, 0, i < foreign_.size() ? foreign_[i] : 0});
+      states.push_back({redirection.name, 0});
     }
 
     for (const auto& [slot, patch] : patches_)

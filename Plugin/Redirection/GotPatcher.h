@@ -23,8 +23,6 @@ namespace OrthancPerf
   {
     std::string name;
     std::size_t slots = 0;  // slots that call the replacement now, in all modules
-    std::size_t foreign =
-        0;  // slots that another library has led elsewhere, and that are left to it
   };
 
   // Redirects the calls that the executable and its loaded modules make to functions of other
@@ -35,10 +33,8 @@ namespace OrthancPerf
   //
   // Not touched are: absolute relocations (tables of pointers in data, such as SQLite's, whose
   // files are not of interest), the dynamic linker, the vDSO, the module of "own" (so that the
-  // replacements reach the originals), what the filter refuses, slots that another library has
-  // redirected before (its functions may call back through slots of ours, for ever), and modules
-  // that another thread is just loading (seen by their RELRO pages still being writable); Refresh()
-  // finds them later.
+  // replacements reach the originals), what the filter refuses, and modules that another thread is
+  // just loading (seen by their RELRO pages still being writable); Refresh() finds them later.
   //
   // Slots on read-only pages (RELRO) are made writable for the store and read-only again. Stores
   // are atomic: other threads may call meanwhile, and reach either function. Restore() puts back
@@ -92,7 +88,6 @@ namespace OrthancPerf
     const ModuleFilter filter_;
     mutable std::mutex mutex_;  // protects the patches
     std::map<void**, Patch> patches_;
-    std::vector<std::size_t> foreign_;  // slots, by the index of the redirection
     std::string problem_;
   };
 }

@@ -166,10 +166,6 @@ namespace OrthancPerf
         {
           module.containsOwn |= IsInSegment(info, segment, own);
           module.isVirtual |= (vdso != 0 && IsInSegment(info, segment, ToPointer<void>(vdso)));
-
-          const ElfW(Addr) begin = info.dlpi_addr + segment.p_vaddr;
-          module.begin = module.end == 0 ? begin : std::min<std::uintptr_t>(module.begin, begin);
-          module.end = std::max<std::uintptr_t>(module.end, begin + segment.p_memsz);
         }
       }
 
@@ -188,7 +184,6 @@ namespace OrthancPerf
       const ReadOnlyPages& readOnly;
       const void* own;
       const std::function<void(const LoadedModule&)>& visitor;
-      bool isFirst = true;
       std::exception_ptr failure;
     };
 
@@ -198,10 +193,7 @@ namespace OrthancPerf
 
       try
       {
-        LoadedModule module = Describe(*info, visit.readOnly, visit.own);
-        module.isExecutable = visit.isFirst;  // dl_iterate_phdr(3): the main program comes first
-        visit.isFirst = false;
-        visit.visitor(module);
+        visit.visitor(Describe(*info, visit.readOnly, visit.own));
         return 0;
       }
       catch (...)
@@ -249,16 +241,10 @@ namespace OrthancPerf
     return after != ranges_.begin() && value < std::prev(after)->end;
   }
 
-  bool LoadedModule::Contains(const void* address) const noexcept
-  {
-    const auto value = reinterpret_cast<std::uintptr_t>(address);
-    return value >= begin && value < end;
-  }
-
   void VisitLoadedModules(const ReadOnlyPages& readOnly, const void* own,
                           const std::function<void(const LoadedModule&)>& visitor)
   {
-    Visit visit = {readOnly, own, visitor, true, nullptr};
+    Visit visit = {readOnly, own, visitor, nullptr};
     dl_iterate_phdr(OnModule, &visit);
 
     if (visit.failure != nullptr)

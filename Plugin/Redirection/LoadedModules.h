@@ -40,16 +40,11 @@ namespace OrthancPerf
   struct LoadedModule
   {
     std::string path;  // empty: the executable
-    bool isExecutable = false;
     bool isDynamicLinker = false;
     bool isVirtual = false;      // the vDSO
     bool isBeingLoaded = false;  // its relocations are not finished
     bool containsOwn = false;
-    std::uintptr_t begin = 0;  // of its segments in memory
-    std::uintptr_t end = 0;
     std::vector<ImportSlot> imports;
-
-    bool Contains(const void* address) const noexcept;
   };
 
   // Visits the executable and every loaded module (dl_iterate_phdr(3)). "own" is any address, to

@@ -121,7 +121,6 @@ namespace OrthancPerf
       json["Installed"] = probe.IsInstalled();
       json["DroppedEvents"] = ToJson(recorder.CountDropped());
       json["RedirectedCalls"] = Json::objectValue;
-      json["ForeignHooks"] = Json::objectValue;
 
       if (!probe.IsInstalled())
       {
@@ -131,12 +130,6 @@ namespace OrthancPerf
       for (const RedirectionState& function : probe.GetStates())
       {
         json["RedirectedCalls"][function.name] = ToJson(static_cast<std::uint64_t>(function.slots));
-
-        if (function.foreign > 0)
-        {
-          json["ForeignHooks"][function.name] =
-              ToJson(static_cast<std::uint64_t>(function.foreign));
-        }
       }
 
       return json;
