@@ -33,6 +33,8 @@ namespace OrthancPerf
     // Modalities come and go over REST
     constexpr std::chrono::seconds MODALITIES_PERIOD(5);
 
+    constexpr std::chrono::seconds PATIENCE_FOR_JOBS(1);
+
     // For a question to Orthanc that is under way as it stops
     constexpr std::chrono::seconds PATIENCE_WITH_QUESTIONS(2);
 
@@ -87,11 +89,10 @@ namespace OrthancPerf
               &history_, &evidence_}),
     probe_(GetWatchedPlaces(server_), recorder_, {},
            DcmtkEnvironment::Parse(std::getenv("TCP_NODELAY"), std::getenv("TCP_BUFFER_LENGTH"))),
-    jobWatch_([this] { return orthanc_.ListJobTypes(); }, [this](BackgroundThread::Work work)
-              { Post(working_, "WatchingJobs", std::move(work)); }),
     tracker_(journal_, recorder_),
-    transcoding_(orthanc_, tracker_, jobWatch_, orthancConfiguration, configuration.socketProbe,
-                 [this](const std::string& warning) { Warn(warning); }),
+    transcoding_(
+        orthanc_, tracker_, [this] { return ListJobTypes(); }, orthancConfiguration,
+        configuration.socketProbe, [this](const std::string& warning) { Warn(warning); }),
     configuredTuning_(configuration.tuningDocument),
     tuningChanges_([this](const std::string& line) { orthanc_.LogWarning(line); }),
     tuning_(
@@ -340,6 +341,14 @@ namespace OrthancPerf
     Warn("the socket probe cannot be installed: " + probe_.GetProblem() +
          "; DICOM sockets take their options from the listening socket, without TcpQuickAck. The "
          "phases that need the probe are absent");
+  }
+
+
+  std::optional<std::set<std::string>> PluginContext::ListJobTypes()
+  {
+    return AskElsewhere<std::set<std::string>>(
+        [this](BackgroundThread::Work work) { Post(working_, "WatchingJobs", std::move(work)); },
+        [this] { return orthanc_.ListJobTypes(); }, PATIENCE_FOR_JOBS);
   }
 
 

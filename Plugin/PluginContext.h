@@ -33,6 +33,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 
 namespace OrthancPerf
 {
@@ -122,6 +124,7 @@ namespace OrthancPerf
     void OnTuningChanged(const Tuning& tuning) noexcept;
     void RegisterRoutes(const PerfConfiguration& configuration);
     void WarnOfProbe();
+    std::optional<std::set<std::string>> ListJobTypes();
     std::vector<OpenAssociation> ListOpenAssociations() const;
     MetricFigures GatherMetrics() const;
     void LookAtAssociations();
@@ -163,7 +166,6 @@ namespace OrthancPerf
     MessageRecorder recorder_;
     Probe probe_;
     AnswerCompression answers_;
-    JobWatch jobWatch_;
     InstanceTracker tracker_;
     TranscodingContext transcoding_;
     const Json::Value configuredTuning_;

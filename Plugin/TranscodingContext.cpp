@@ -13,8 +13,6 @@ namespace OrthancPerf
 {
   namespace
   {
-    constexpr std::chrono::seconds PATIENCE_FOR_JOBS(1);
-
     // Of an Orthanc that stops: its servers end once all messages are answered
     constexpr std::chrono::seconds PATIENCE_WITH_ENGINES(2);
 
@@ -54,12 +52,12 @@ namespace OrthancPerf
 
 
   TranscodingContext::TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker,
-                                         JobWatch& jobs,
+                                         ListJobTypes listJobTypes,
                                          const Json::Value& orthancConfiguration, bool mayRedirect,
                                          Warn warn) :
     orthanc_(orthanc),
     tracker_(tracker),
-    jobs_(jobs),
+    listJobTypes_(std::move(listJobTypes)),
     warn_(std::move(warn)),
     problem_(GetOwnProblem(orthancConfiguration)),
     failures_([this](const std::string& line)
@@ -241,7 +239,7 @@ namespace OrthancPerf
     }
 
     // Those of Lua scripts also send, for long
-    const std::optional<JobWatch::Types> types = jobs_.GetTypes(PATIENCE_FOR_JOBS);
+    const std::optional<std::set<std::string>> types = listJobTypes_();
     return !types || types->count("ResourceModification") != 0 || types->count("MergeStudy") != 0 ||
            types->count("SplitStudy") != 0 ||
            (origin == Origin::Lua && types->count("SequenceOfOperations") != 0);

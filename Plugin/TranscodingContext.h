@@ -3,7 +3,6 @@
 
 #include "Ingest/DuplicateFinder.h"
 #include "Ingest/InstanceTracker.h"
-#include "Ingest/JobWatch.h"
 #include "Metrics/TranscodingMetrics.h"
 #include "Redirection/PluginLock.h"
 #include "Rest/StatusResource.h"
@@ -15,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,11 +28,17 @@ namespace OrthancPerf
   public:
     using Warn = std::function<void(const std::string&)>;
 
-    // Begins the self-test of the engines, in the background. Tracker and watch outlive
-    // this object; the latter is told of every attempt of an engine.
+    // The types of Orthanc's jobs that are under way, such as "MergeStudy", as of a moment after
+    // the call. Nothing: Orthanc does not say so soon. Does not wait for the lock of Orthanc's jobs
+    // itself: Orthanc may hold it while it waits for the caller, where a job is deleted while its
+    // threads are still at work (JobsRegistry, 1.10.1 to 1.13.0).
+    using ListJobTypes = std::function<std::optional<std::set<std::string>>()>;
+
+    // Begins the self-test of the engines, in the background. The tracker outlives this
+    // object, and is told of every attempt of an engine.
     // "mayRedirect": whether libc calls may be redirected, without which Orthanc's plugin lock
     // cannot be found.
-    TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker, JobWatch& jobs,
+    TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker, ListJobTypes listJobTypes,
                        const Json::Value& orthancConfiguration, bool mayRedirect, Warn warn);
 
     // Orthanc is up, and this is what the tuning asks for: logs which engines and transfer syntaxes
@@ -113,7 +119,7 @@ namespace OrthancPerf
 
     const Orthanc orthanc_;
     InstanceTracker& tracker_;
-    JobWatch& jobs_;
+    const ListJobTypes listJobTypes_;
     const Warn warn_;
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;

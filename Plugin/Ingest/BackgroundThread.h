@@ -4,10 +4,15 @@
 #include "Ingest/Clock.h"
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
+#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -61,4 +66,39 @@ namespace OrthancPerf
     bool isEnding_ = false;
     std::thread thread_;
   };
+
+
+  // Has another thread ask, by means of "post", and waits for the answer, at most this long: the
+  // caller itself must not wait for a lock. Nothing: there was no answer in time, or "ask" threw
+  // std::exception, which the other thread gets as well.
+  template <typename Answer, typename Post>
+  std::optional<Answer> AskElsewhere(const Post& post, std::function<Answer()> ask,
+                                     Duration patience)
+  {
+    const auto promise = std::make_shared<std::promise<Answer>>();
+    std::future<Answer> answer = promise->get_future();
+    post(
+        [promise, ask = std::move(ask)]
+        {
+          try
+          {
+            promise->set_value(ask());
+          }
+          catch (const std::exception&)
+          {
+            promise->set_exception(std::current_exception());
+            throw;
+          }
+        });
+
+    try
+    {
+      const bool isThere = answer.wait_for(patience) == std::future_status::ready;
+      return isThere ? std::optional<Answer>(answer.get()) : std::nullopt;
+    }
+    catch (const std::exception&)
+    {
+      return std::nullopt;
+    }
+  }
 }

@@ -9,78 +9,62 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::uint16_t OUT_OF_RESOURCES = 0xa700;
-    constexpr std::uint16_t DATA_SET_DOES_NOT_MATCH = 0xa900;
-    constexpr std::uint16_t CANNOT_UNDERSTAND = 0xc000;
-    constexpr std::uint16_t HTTP_ACCEPTED = 202;
     constexpr std::uint16_t HTTP_BAD_REQUEST = 400;
-    constexpr std::uint16_t HTTP_CONFLICT = 409;
 
     constexpr const char* STORAGE_FAILED = "storage full, or storage or database failed";
 
     // From Orthanc 1.13.0 on, what it has already looks as what a filter refused
     constexpr const char* NOT_KEPT = "refused by a filter, or stored already";
 
-
-    std::string SayAnswer(const NotStored& instance)
+    // What a response has against the instance itself
+    struct Fault
     {
-      std::array<char, 8> text = {};
-      (void)std::snprintf(text.data(), text.size(), instance.isDicom ? "0x%04X" : "%u",
-                          static_cast<unsigned>(*instance.status));
-      return std::string("Orthanc answered ") + text.data();
-    }
+      bool isDicom;
+      std::uint16_t status;
+      const char* meaning;
+    };
+
+    constexpr const char* NOT_ALL = ": it did not take all instances of the request";
+    constexpr Fault FAULTS[] = {
+        {true, 0xa900, ": the data set has another SOP class or instance than the request"},
+        {true, 0xc000, ": it cannot read the data set"},
+        {false, HTTP_BAD_REQUEST, ": it cannot read what was uploaded"},
+        {false, 202, NOT_ALL},
+        {false, 409, NOT_ALL}};
 
 
-    bool IsFailure(const NotStored& instance)
-    {
-      const std::uint16_t status = *instance.status;
-      return instance.isDicom ? status == OUT_OF_RESOURCES || status == DATA_SET_DOES_NOT_MATCH ||
-                                    status == CANNOT_UNDERSTAND
-                              : status >= HTTP_BAD_REQUEST || status == HTTP_ACCEPTED;
-    }
-
-
-    // What the response has against the instance itself; null: nothing
+    // Null: none
     const char* FindFault(const NotStored& instance)
     {
-      switch (*instance.status)
+      for (const Fault& fault : FAULTS)
       {
-        case DATA_SET_DOES_NOT_MATCH:
-          return ": the data set has another SOP class or instance than the request";
-
-        case CANNOT_UNDERSTAND:
-          return ": it cannot read the data set";
-
-        case HTTP_BAD_REQUEST:
-          return ": it cannot read what was uploaded";
-
-        case HTTP_ACCEPTED:
-        case HTTP_CONFLICT:
-          return ": it did not take all instances of the request";
-
-        default:
-          return nullptr;
+        if (instance.isDicom == fault.isDicom && instance.status == fault.status)
+        {
+          return fault.meaning;
+        }
       }
+
+      return nullptr;
     }
 
 
-    Verdict JudgeFailure(const NotStored& instance)
+    std::string SayAnswer(std::uint16_t status, bool isDicom)
     {
-      if (instance.passedFilters)
-      {
-        return {Outcome::Failed, SayAnswer(instance) + ": " + STORAGE_FAILED, true};
-      }
-
-      const char* const fault = FindFault(instance);
-      const char* const failure = ": it failed before it came to the storage";
-      return {Outcome::Failed, SayAnswer(instance) + (fault == nullptr ? failure : fault),
-              fault == nullptr};
+      std::array<char, 8> text = {};
+      (void)std::snprintf(text.data(), text.size(), isDicom ? "0x%04X" : "%u",
+                          static_cast<unsigned>(status));
+      return std::string("Orthanc answered ") + text.data();
     }
   }
 
 
   Verdict Judge(const NotStored& instance)
   {
-    const bool isFailure = instance.status && IsFailure(instance);
+    const std::uint16_t status = instance.status.value_or(0);
+    const std::string answer = SayAnswer(status, instance.isDicom);
+    const char* const fault = FindFault(instance);
+    const bool isFailure = fault != nullptr || (instance.isDicom ? status == OUT_OF_RESOURCES
+                                                                 : status >= HTTP_BAD_REQUEST);
 
     // A C-STORE response is that of one instance. That of an upload may speak of a whole ZIP.
     if (*instance.problem != '\0' && (isFailure || !instance.isDicom || !instance.status))
@@ -88,14 +72,20 @@ namespace OrthancPerf
       return {Outcome::Failed, instance.problem, false};
     }
 
-    if (isFailure)
+    if (isFailure && instance.passedFilters)
     {
-      return JudgeFailure(instance);
+      return {Outcome::Failed, answer + ": " + STORAGE_FAILED, true};
     }
 
-    if (instance.isDicom && instance.status.value_or(0) != 0)
+    if (isFailure)
     {
-      return {Outcome::Discarded, SayAnswer(instance) + ": refused by a filter", false};
+      constexpr const char* FAILURE = ": it failed before it came to the storage";
+      return {Outcome::Failed, answer + (fault == nullptr ? FAILURE : fault), fault == nullptr};
+    }
+
+    if (instance.isDicom && status != 0)
+    {
+      return {Outcome::Discarded, answer + ": refused by a filter", false};
     }
 
     if (instance.passedFilters)

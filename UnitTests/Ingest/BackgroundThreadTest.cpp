@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace OrthancPerf
 {
@@ -83,5 +88,64 @@ namespace OrthancPerf
     BackgroundThread thread;
     thread.Repeat(LONG, [] { ADD_FAILURE(); });
     thread.StopRepeating(LONG);
+  }
+
+
+  class AskElsewhereTest : public testing::Test
+  {
+  protected:
+    std::optional<int> Ask(const std::function<int()>& ask, Duration patience)
+    {
+      const auto post = [this](const BackgroundThread::Work& work)
+      {
+        thread_.Post(
+            [this, work]
+            {
+              try
+              {
+                work();
+              }
+              catch (const std::runtime_error&)
+              {
+                hasFailed_ = true;
+              }
+            });
+      };
+      return AskElsewhere<int>(post, ask, patience);
+    }
+
+    bool hasFailed_ = false;
+    BackgroundThread thread_;
+  };
+
+
+  TEST_F(AskElsewhereTest, TheAnswerIsThatOfTheOtherThread)
+  {
+    const std::thread::id own = std::this_thread::get_id();
+    EXPECT_EQ(1, Ask([own] { return own == std::this_thread::get_id() ? 0 : 1; }, LONG));
+    WaitFor(thread_);
+    EXPECT_FALSE(hasFailed_);
+  }
+
+
+  TEST_F(AskElsewhereTest, ThereIsNoneWhereItThrowsAndTheOtherThreadLearnsOfIt)
+  {
+    EXPECT_EQ(std::nullopt, Ask([]() -> int { throw std::runtime_error("no database"); }, LONG));
+    WaitFor(thread_);
+    EXPECT_TRUE(hasFailed_);
+  }
+
+
+  TEST_F(AskElsewhereTest, NobodyWaitsForItForEver)
+  {
+    // Shared: a busy machine may begin to ask only when the test is over
+    const auto end = std::make_shared<std::promise<void>>();
+    const auto ask = [end]
+    {
+      end->get_future().wait();
+      return 1;
+    };
+    EXPECT_EQ(std::nullopt, Ask(ask, SOON));
+    end->set_value();
   }
 }
