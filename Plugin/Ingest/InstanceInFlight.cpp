@@ -95,7 +95,7 @@ namespace OrthancPerf
     {
       // What is removed once the index is done (what the instance replaces) is no part of it
       timeline.AddBeside(Phase::Remote, std::min(asked.storage->waited, end - begin));
-      instance.remote = RemoteRecord{asked.storage->server, asked.storage->roundTrips};
+      instance.remote = *asked.storage;
     }
 
     MarkDatabase(asked.database);
@@ -105,18 +105,11 @@ namespace OrthancPerf
 
   void InstanceInFlight::MarkDatabase(const std::optional<DatabaseWork>& work)
   {
-    if (!work)
+    if (work)
     {
-      return;
+      timeline.AddBeside(Phase::Database, work->waited);
+      instance.database = *work;
     }
-
-    timeline.AddBeside(Phase::Database, work->waited);
-    DatabaseRecord& record = instance.database.emplace();
-    record.server = work->server;
-    record.connection = work->connection;
-    record.roundTrips = work->roundTrips;
-    record.shortest = work->roundTrips > 0 ? work->shortest : Duration::zero();
-    record.queued = work->queued;
   }
 
 

@@ -69,27 +69,20 @@ namespace OrthancPerf
   };
 
 
-  // What a thread has asked of the database for an instance, as far as that is a server. All times
-  // are the thread's.
-  struct DatabaseWork
+  // What a thread has asked of the database for an instance, where that is a server. All times are
+  // the thread's.
+  struct DatabaseWork : DatabaseRecord
   {
-    std::string server;   // "10.0.0.1:5432", "/run/postgresql/.s.PGSQL.5432"; empty: not known
-    int connection = -1;  // the descriptor of the first one
-    std::uint32_t roundTrips = 0;
-    Duration waited = Duration::zero();   // for answers
-    Duration shortest = Duration::max();  // from a question to its answer
-    std::optional<Duration> queued;       // see DatabaseRecord
+    Duration waited = Duration::zero();  // for answers
   };
 
 
   // What a thread has asked of the storage area for an instance, where that is a server (an object
   // storage, say)
-  struct StorageWork
+  struct StorageWork : RemoteRecord
   {
-    std::string server;  // as above
-    TimePoint begin;     // the first question, or when it was connected to for that
-    TimePoint end;       // the last answer before the database was asked
-    std::uint32_t roundTrips = 0;
+    TimePoint begin;                     // the first question, or when it was connected to for that
+    TimePoint end;                       // the last answer before the database was asked
     Duration waited = Duration::zero();  // for answers
   };
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <ctime>
+#include <iterator>
 #include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -69,33 +69,14 @@ namespace OrthancPerf
     }
 
 
-    // unix(7): the path ends with a zero byte, or where the address does; that of the abstract
-    // namespace begins with one, which is written as "@" (ss(8))
-    std::string DescribeUnixAddress(const sockaddr_un& address, std::size_t size)
-    {
-      const std::size_t begin = offsetof(sockaddr_un, sun_path);
-      std::string path(address.sun_path, size > begin ? size - begin : 0);
-
-      if (!path.empty() && path[0] == '\0')
-      {
-        path[0] = '@';
-      }
-
-      path.resize(std::min(path.size(), path.find('\0')));
-      std::replace_if(
-          path.begin(), path.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-      return path;
-    }
-
-
-    // "/run/postgresql/.s.PGSQL.5432"; empty if the kernel does not know it
+    // "/run/postgresql/.s.PGSQL.5432"; empty if it has no path (unix(7))
     std::string DescribeUnixSocket(int fd)
     {
       sockaddr_un address = {};
       socklen_t size = sizeof(address);
       const bool isKnown = getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
                            address.sun_family == AF_UNIX;
-      return isKnown ? DescribeUnixAddress(address, std::min(sizeof(address), std::size_t(size)))
+      return isKnown ? MakePrintable({std::begin(address.sun_path), std::end(address.sun_path)})
                      : "";
     }
 
@@ -162,7 +143,6 @@ namespace OrthancPerf
   }
 
 
-  // One attempt may follow another, as with IPv6 and IPv4: all are the way to what is asked then
   void AskedServers::OnConnecting(int fd, TimePoint from, TimePoint now) noexcept
   {
     OnClosing(fd);  // an earlier connection of this descriptor, behind our backs (dup2(2))
@@ -173,8 +153,7 @@ namespace OrthancPerf
       connectWaited_ = Duration::zero();
     }
 
-    connectingBefore_ = connecting_;
-    connecting_ = fd;
+    connecting_ = fd;  // where another attempt follows, all are the way to what is asked then
     connectWaited_ += now - from;
   }
 
@@ -293,7 +272,7 @@ namespace OrthancPerf
 
   bool AskedServers::IsConnecting(int fd) const noexcept
   {
-    return fd >= 0 && (fd == connecting_ || fd == connectingBefore_);
+    return fd >= 0 && fd == connecting_;
   }
 
 
@@ -336,7 +315,7 @@ namespace OrthancPerf
     {
       if (IsConnecting(fd))
       {
-        connecting_ = connectingBefore_ = -1;  // to whom nothing of an instance is asked
+        connecting_ = -1;  // to whom nothing of an instance is asked
       }
 
       return false;
@@ -357,7 +336,6 @@ namespace OrthancPerf
     }
 
     connecting_ = -1;
-    connectingBefore_ = -1;
     return true;
   }
 
@@ -440,7 +418,7 @@ namespace OrthancPerf
     work.connection = server.connection;
     work.roundTrips = server.roundTrips;
     work.waited = server.waited;
-    work.shortest = server.shortest;
+    work.shortest = server.roundTrips > 0 ? server.shortest : Duration::zero();
 
     if (queued_ != Duration::min())
     {

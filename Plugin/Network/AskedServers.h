@@ -137,9 +137,8 @@ namespace OrthancPerf
     bool isAfterFile_ = false;
     Served served_;
     TimePoint since_;
-    int awaited_ = -1;           // the connection whose answer is to come
-    int connecting_ = -1;        // the one that is to be made
-    int connectingBefore_ = -1;  // the attempt before it, which may still succeed (RFC 8305)
+    int awaited_ = -1;     // the connection whose answer is to come
+    int connecting_ = -1;  // the one that is to be made
     TimePoint askedAt_;
     TimePoint connectingSince_;
     Duration connectWaited_ = Duration::zero();

@@ -407,7 +407,7 @@ namespace OrthancPerf
     const std::lock_guard<std::mutex> lock(draining_);
     ProbeEvent event = {};
 
-    while (events_->Pop(event))
+    while (events_->pop(event))
     {
       if (event.reading)
       {
@@ -503,7 +503,16 @@ namespace OrthancPerf
 
   std::uint64_t MessageRecorder::CountDropped() const noexcept
   {
-    return events_->CountDropped();
+    return dropped_.load(RELAXED);
+  }
+
+
+  void MessageRecorder::Push(const ProbeEvent& event) noexcept
+  {
+    if (!events_->push(event))
+    {
+      dropped_.fetch_add(1, RELAXED);
+    }
   }
 
 
@@ -545,7 +554,7 @@ namespace OrthancPerf
 
     event.length = now - connection.openedAt.load(RELAXED);
     event.tcp = ReadTcpInfo(connection.fd);
-    events_->Push(event);
+    Push(event);
   }
 
 
@@ -557,7 +566,7 @@ namespace OrthancPerf
     event.outcome = error == ECONNREFUSED              ? AssociationOutcome::Refused
                     : error == 0 || error == ETIMEDOUT ? AssociationOutcome::TimedOut
                                                        : AssociationOutcome::Unreachable;
-    events_->Push(event);
+    Push(event);
   }
 
 
@@ -566,7 +575,7 @@ namespace OrthancPerf
     ProbeEvent event = MakeCall(connection, now);
     event.isDicom = false;
     event.isConnected = true;
-    events_->Push(event);
+    Push(event);
   }
 
 
@@ -580,7 +589,7 @@ namespace OrthancPerf
     event.host = host;
     event.address = address;
     event.outcome = AssociationOutcome::Unresolved;
-    events_->Push(event);
+    Push(event);
   }
 
 
@@ -725,7 +734,7 @@ namespace OrthancPerf
       ProbeEvent event = MakeEvent(connection);
       event.status = static_cast<std::uint16_t>(response.status.load(RELAXED));
       event.bytesReceived = connection.requestBytes;
-      events_->Push(event);
+      Push(event);
     }
   }
 
@@ -778,7 +787,7 @@ namespace OrthancPerf
       ReadStatus(event, connection.command, sent.GetMessageId());
     }
 
-    events_->Push(event);
+    Push(event);
     sent.Finish();
   }
 
@@ -850,7 +859,7 @@ namespace OrthancPerf
         event.status = static_cast<std::uint16_t>(status);
       }
 
-      events_->Push(event);
+      Push(event);
     }
 
     if (connection.reading)
@@ -884,7 +893,7 @@ namespace OrthancPerf
       ReadStatus(event, connection.response, connection.command.GetMessageId());
     }
 
-    events_->Push(event);
+    Push(event);
   }
 
 
@@ -897,7 +906,7 @@ namespace OrthancPerf
     {
       ProbeEvent event = MakeEvent(connection);
       event.bytesReceived = connection.requestBytes;
-      events_->Push(event);
+      Push(event);
     }
   }
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "Ingest/Association.h"
-#include "Ingest/EventRing.h"
 #include "Ingest/Journal.h"
 #include "Ingest/MessageSource.h"
 #include "Network/AskedServers.h"
@@ -11,6 +10,7 @@
 #include "Network/ProbeEvent.h"
 
 #include <atomic>
+#include <boost/lockfree/queue.hpp>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -107,10 +107,12 @@ namespace OrthancPerf
     void AddLookUp(HostHash host, const PeerAddress& address, bool isResolved) noexcept;
 
   private:
-    // 2,048 sent instances or associations between two calls of Drain, half a second apart
-    using Events = EventRing<ProbeEvent, 2048>;
+    // 2,048 sent instances or associations between two calls of Drain, half a second apart. What
+    // finds no room is dropped. With a fixed capacity, push takes no lock and allocates nothing.
+    using Events = boost::lockfree::queue<ProbeEvent, boost::lockfree::capacity<2048>>;
 
     Connection* FindCurrent() const noexcept;
+    void Push(const ProbeEvent& event) noexcept;
     Served GetServed() const noexcept;
     void PublishUncalled(const Journal& journal, const ProbeEvent& event);
     void PublishToPeer(const Journal& journal, const ProbeEvent& event);
@@ -126,6 +128,7 @@ namespace OrthancPerf
     const std::uint64_t id_;
     ConnectionTable connections_;
     const std::unique_ptr<Events> events_;
+    std::atomic<std::uint64_t> dropped_{0};
     std::mutex draining_;
     Destinations destinations_;  // under the same lock, but for the ports
     std::atomic<bool> isStorageServed_{false};

@@ -269,7 +269,7 @@ namespace
     {
       Require(IsPrintable(server));
       const auto writes = writesTo_.find(server);
-      Require(isSilent_ || server.empty() || server[0] == '@' ||
+      Require(isSilent_ || server.empty() ||
               (writes != writesTo_.end() && roundTrips <= writes->second));
     }
 
@@ -287,7 +287,7 @@ namespace
       Require(work.waited >= Duration::zero());
       Require(work.connection >= FIRST && work.connection < FIRST + static_cast<int>(PLACES));
       Require(work.roundTrips > 0 ? work.shortest >= Duration::zero() && work.shortest <= whole
-                                  : work.shortest == Duration::max());
+                                  : work.shortest == Duration::zero());
       Require(!work.queued || (*work.queued >= Duration::zero() && *work.queued <= whole));
     }
 

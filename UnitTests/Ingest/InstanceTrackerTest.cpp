@@ -702,9 +702,9 @@ namespace OrthancPerf
   TEST_F(WithProbe, WhatTheServersTakeIsInsideStorageAndIndex)
   {
     Receive();
-    source_.asked.storage = StorageWork{"10.0.0.8:443", At(112), At(130), 3, milliseconds(15)};
+    source_.asked.storage = StorageWork{{"10.0.0.8:443", 3}, At(112), At(130), milliseconds(15)};
     source_.asked.database =
-        DatabaseWork{"10.0.0.9:5432", 12, 4, milliseconds(8), milliseconds(1), milliseconds(9)};
+        DatabaseWork{{"10.0.0.9:5432", 12, 4, milliseconds(1), milliseconds(9)}, milliseconds(8)};
     Store(150, 'a', Origin::DicomProtocol);
     source_.Answer(151, 0);
 
@@ -728,12 +728,11 @@ namespace OrthancPerf
   TEST_F(WithProbe, WithoutAFileNothingIsSaidOfTheWaitForAConnection)
   {
     Receive();
-    source_.asked.database = DatabaseWork{"", 12, 0, milliseconds(8), Duration::max(), {}};
+    source_.asked.database = DatabaseWork{{"", 12, 0, Duration::zero(), {}}, milliseconds(8)};
     Store(130, 'a', Origin::DicomProtocol);
     source_.Answer(131, 0);
     const FinishedInstance stored = Get(231);
     EXPECT_EQ(milliseconds(20), stored.phases.Get(Phase::Commit));
-    EXPECT_EQ(Duration::zero(), stored.database->shortest);
     EXPECT_FALSE(stored.database->queued);
   }
 

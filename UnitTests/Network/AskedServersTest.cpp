@@ -216,23 +216,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(AskedServersTest, TheFirstOfTwoAttemptsToConnectMaySucceed)
-  {
-    servers_.OnConnecting(other_.GetClient(), At(90), At(91));
-    servers_.OnConnecting(1000, At(95), At(95));
-    servers_.OnWaited(other_.GetClient(), milliseconds(3));
-    Ask(other_.GetClient(), 100, 5);
-    Ask(database_.GetClient(), 110, 3);
-
-    const AskedWork work = servers_.Take();
-    ASSERT_TRUE(work.storage);
-    EXPECT_EQ(At(90), work.storage->begin);
-    EXPECT_EQ(milliseconds(1 + 3 + 5), work.storage->waited);
-    EXPECT_EQ(milliseconds(3), work.database->waited);
-  }
-
-
-  // For credentials, say
   TEST_F(AskedServersTest, TheWayToWhatDoesNotCountIsNotThatToTheNextServer)
   {
     const int datagram = socket(AF_INET, SOCK_DGRAM, 0);
