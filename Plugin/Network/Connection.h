@@ -11,7 +11,6 @@
 #include "Network/Messages/PduFramer.h"
 #include "Network/Messages/SubOperation.h"
 #include "Network/Sockets/PeerAddress.h"
-#include "Network/Sockets/SocketTuning.h"
 
 #include <array>
 #include <atomic>
@@ -76,24 +75,23 @@ namespace OrthancPerf
     bool isBrokenOff = false;     // by Orthanc, inside a request,
     bool isRefused = false;       // and not as it waited for more in vain
     bool isNoDelayAsked = false;  // by Orthanc itself: TCP_NODELAY
-    CongestionControlName formerCongestionControl = {};  // before the plugin set another one
-    std::optional<TimePoint> connectedAt;                // accepted, or the connect done
-    HostHash host = 0;                                   // that was called, as it is configured
-    int connectError = 0;                                // why there is no connection: errno(3)
-    TimePoint readAt;                                    // the latest byte
-    std::optional<TimePoint> respondedAt;                // last byte of the last response
-    TimePoint writingSince;                              // about to write a part of the response
-    Duration writing = Duration::zero();                 // the response, so far
-    ReadWaits waits;                                     // of its thread, as it wrote last
-    std::uint64_t responseBytes = 0;                     // of HTTP, so far
-    std::optional<ReadingRequest> reading;               // the request under way, if it only reads
-    bool isServed = false;                 // the request under way, by Orthanc: not refused
-    bool isStow = false;                   // a STOW-RS request without a response so far
-    bool isCommandOpen = false;            // what Orthanc writes of it is to go on in the next PDU
-    bool isCommandBegun = false;           // by the bytes that Orthanc writes now
-    std::optional<TimePoint> restSince;    // what may be the body of a refused request
-    Duration waited = Duration::zero();    // for the next byte to read, so far
-    Duration heldBack = Duration::zero();  // of it, while the kernel held back what was written
+    std::optional<TimePoint> connectedAt;   // accepted, or the connect done
+    HostHash host = 0;                      // that was called, as it is configured
+    int connectError = 0;                   // why there is no connection: errno(3)
+    TimePoint readAt;                       // the latest byte
+    std::optional<TimePoint> respondedAt;   // last byte of the last response
+    TimePoint writingSince;                 // about to write a part of the response
+    Duration writing = Duration::zero();    // the response, so far
+    ReadWaits waits;                        // of its thread, as it wrote last
+    std::uint64_t responseBytes = 0;        // of HTTP, so far
+    std::optional<ReadingRequest> reading;  // the request under way, if it only reads
+    bool isServed = false;                  // the request under way, by Orthanc: not refused
+    bool isStow = false;                    // a STOW-RS request without a response so far
+    bool isCommandOpen = false;             // what Orthanc writes of it is to go on in the next PDU
+    bool isCommandBegun = false;            // by the bytes that Orthanc writes now
+    std::optional<TimePoint> restSince;     // what may be the body of a refused request
+    Duration waited = Duration::zero();     // for the next byte to read, so far
+    Duration heldBack = Duration::zero();   // of it, while the kernel held back what was written
     std::optional<TimePoint> heldBackSince;
     std::uint64_t requestBytes = 0;  // of the request under way, so far
     std::uint64_t askAt = NEVER;     // with so many of them, AdmissionQueue is asked

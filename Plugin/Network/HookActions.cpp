@@ -57,7 +57,7 @@ namespace OrthancPerf
       {
         DicomSockets settings = sockets;  // the name of a congestion control needs no memory
         settings.tcpNoDelay = settings.tcpNoDelay || connection.isNoDelayAsked;
-        ApplySocketSettings(connection.fd, settings, &connection.formerCongestionControl);
+        ApplySocketSettings(connection.fd, settings);
       }
     }
 

@@ -4,6 +4,7 @@
 #include "Admission/AdmissionQueue.h"
 #include "Network/ConnectionTracker.h"
 #include "Redirection/ErrnoKeeper.h"
+#include "Tuning/TuningDocument.h"
 
 #include <atomic>
 #include <cstdint>

@@ -94,6 +94,12 @@ namespace OrthancPerf
   void Probe::SetSettings(const DicomSockets& settings)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+
+    if (!settings.congestionControl.empty() && formerCongestionControl_.empty())
+    {
+      formerCongestionControl_ = TrySocketSettings({}).inForce.congestionControl;
+    }
+
     const auto former = std::exchange(settings_, std::make_unique<SocketSettings>(SocketSettings{
                                                      Complete(settings), settings_->revision + 1}));
     context_.settings = settings_.get();
@@ -119,7 +125,7 @@ namespace OrthancPerf
   {
     if (const std::optional<int> fd = FindListeningSocket(dicomPort_))
     {
-      ApplySocketSettings(*fd, settings_->sockets, &formerCongestionControl_);
+      ApplySocketSettings(*fd, settings_->sockets);
     }
   }
 
@@ -132,6 +138,12 @@ namespace OrthancPerf
                                     : SocketBuffer::MakeAutomatic();
 
     settings.tcpNoDelay = settings.tcpNoDelay || environment_.noDelay;
+
+    // Not before another one was set: a route may have one of its own
+    if (settings.congestionControl.empty())
+    {
+      settings.congestionControl = formerCongestionControl_;
+    }
 
     for (SocketBuffer* setting : {&settings.receiveBuffer, &settings.sendBuffer})
     {

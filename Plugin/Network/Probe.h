@@ -85,7 +85,7 @@ namespace OrthancPerf
 
     mutable std::mutex mutex_;  // protects the settings and what follows
     std::string problem_ = "it is switched off by \"SocketProbe\" in section \"Perf\"";
-    CongestionControlName formerCongestionControl_ = {};  // of the listening socket
+    std::string formerCongestionControl_;  // the system's; empty: it was never changed
     SettingsTrial trial_;
   };
 }

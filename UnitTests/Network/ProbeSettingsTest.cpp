@@ -59,4 +59,21 @@ namespace OrthancPerf
     EXPECT_EQ(false, other.GetTrial().inForce.noDelay);
     EXPECT_EQ(false, other.GetTrial().inForce.isReceiveBufferFixed.value_or(false));
   }
+
+
+  TEST(ProbeSettings, TheCongestionControlOfTheSystemIsGivenBack)
+  {
+    MessageRecorder recorder;
+    Probe probe({}, recorder);
+    DicomSockets settings = MakeStock();
+    probe.SetSettings(settings);
+    const std::string before = probe.GetTrial().inForce.congestionControl;
+
+    settings.congestionControl = before == "reno" ? "cubic" : "reno";
+    probe.SetSettings(settings);
+    EXPECT_EQ(settings.congestionControl, probe.GetTrial().inForce.congestionControl);
+
+    probe.SetSettings(MakeStock());
+    EXPECT_EQ(before, probe.GetTrial().inForce.congestionControl);
+  }
 }

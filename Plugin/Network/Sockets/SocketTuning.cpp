@@ -113,39 +113,23 @@ namespace OrthancPerf
       return error == 0 ? SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1) : error;
     }
 
-    CongestionControlName GetCongestionControl(int fd) noexcept
+    // With the zero at its end (TCP_CA_NAME_MAX); empty: none
+    std::array<char, 16> GetCongestionControl(int fd) noexcept
     {
-      CongestionControlName name = {};
+      std::array<char, 16> name = {};
       socklen_t size = name.size() - 1;
-      return getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0
-                 ? name
-                 : CongestionControlName();
+      (void)getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size);
+      return name;
     }
 
-    int ApplyCongestionControl(int fd, const char* name, CongestionControlName& former) noexcept
+    int ApplyCongestionControl(int fd, const std::string& name) noexcept
     {
-      const bool isGivenBack = *name == 0;
-      const char* const wanted = isGivenBack ? former.data() : name;
-      const CongestionControlName current = GetCongestionControl(fd);
-
       // Setting the one in force would restart it
-      if (*wanted == 0 || std::strcmp(current.data(), wanted) == 0)
-      {
-        return 0;
-      }
-
-      if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, wanted,
-                     static_cast<socklen_t>(std::strlen(wanted))) != 0)
-      {
-        return errno;
-      }
-
-      if (isGivenBack || former.front() == 0)
-      {
-        former = isGivenBack ? CongestionControlName() : current;
-      }
-
-      return 0;
+      const bool isDone = name.empty() || name == GetCongestionControl(fd).data();
+      return isDone || setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(),
+                                  static_cast<socklen_t>(name.size())) == 0
+                 ? 0
+                 : errno;
     }
 
     std::optional<std::uint32_t> ToUnsigned(const std::optional<int>& value, int unit = 1)
@@ -191,23 +175,16 @@ namespace OrthancPerf
     }
   }
 
-  TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
-                                   CongestionControlName* former) noexcept
+  SocketErrors ApplySocketSettings(int fd, const DicomSockets& settings) noexcept
   {
     const ErrnoKeeper keeper;
-    TuningResult result;
-
-    result.noDelay = SetOption(fd, IPPROTO_TCP, TCP_NODELAY, settings.tcpNoDelay ? 1 : 0);
-    result.receiveBuffer =
-        ApplyBuffer(fd, SO_RCVBUF, RECEIVE_BUFFER_LOCKED, settings.receiveBuffer);
-    result.sendBuffer = ApplyBuffer(fd, SO_SNDBUF, SEND_BUFFER_LOCKED, settings.sendBuffer);
-    result.keepAlive = ApplyKeepAlive(fd, settings.keepAlive);
-    result.userTimeout = SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-                                   static_cast<int>(settings.userTimeout.count() * 1000));
-    CongestionControlName forgotten = {};
-    result.congestionControl = ApplyCongestionControl(fd, settings.congestionControl.c_str(),
-                                                      former == nullptr ? forgotten : *former);
-    return result;
+    return {SetOption(fd, IPPROTO_TCP, TCP_NODELAY, settings.tcpNoDelay ? 1 : 0),
+            ApplyBuffer(fd, SO_RCVBUF, RECEIVE_BUFFER_LOCKED, settings.receiveBuffer),
+            ApplyBuffer(fd, SO_SNDBUF, SEND_BUFFER_LOCKED, settings.sendBuffer),
+            ApplyKeepAlive(fd, settings.keepAlive),
+            SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+                      static_cast<int>(settings.userTimeout.count() * 1000)),
+            ApplyCongestionControl(fd, settings.congestionControl)};
   }
 
   SocketOptions ReadSocketOptions(int fd)
@@ -270,25 +247,20 @@ namespace OrthancPerf
                std::generic_category().message(errno)}};
     }
 
-    const TuningResult result = ApplySocketSettings(socket.Get(), settings);
+    const SocketErrors errors = ApplySocketSettings(socket.Get(), settings);
     SettingsTrial trial;
     trial.inForce = ReadSocketOptions(socket.Get());
 
-    for (const auto& [key, error] : {std::pair{"TcpNoDelay", result.noDelay},
-                                     {"ReceiveBuffer", result.receiveBuffer},
-                                     {"SendBuffer", result.sendBuffer},
-                                     {"KeepAliveSeconds", result.keepAlive},
-                                     {"UserTimeoutSeconds", result.userTimeout},
-                                     {"CongestionControl", result.congestionControl}})
+    for (std::size_t i = 0; i < errors.size(); i++)
     {
-      if (error != 0)
+      if (errors[i] != 0)
       {
-        trial.problems.push_back(std::string(key) + ": the kernel refuses it (" +
-                                 std::generic_category().message(error) + ")");
+        trial.problems.push_back(std::string(SOCKET_KEYS[i]) + ": the kernel refuses it (" +
+                                 std::generic_category().message(errors[i]) + ")");
       }
     }
 
-    if (result.congestionControl != 0)
+    if (errors.back() != 0)
     {
       trial.problems.back() += ListCongestionControls();
     }

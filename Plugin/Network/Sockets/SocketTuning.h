@@ -12,37 +12,21 @@
 
 namespace OrthancPerf
 {
-  // What was asked of the kernel and not done as asked: the value of errno, 0: done. A buffer
-  // that the kernel capped at net.core.rmem_max or wmem_max (socket(7)) is no error: the options
-  // in force tell.
-  struct TuningResult
-  {
-    int noDelay = 0;
-    int receiveBuffer = 0;
-    int sendBuffer = 0;
-    int keepAlive = 0;
-    int userTimeout = 0;
-    int congestionControl = 0;
-
-    bool IsComplete() const
-    {
-      return (noDelay | receiveBuffer | sendBuffer | keepAlive | userTimeout | congestionControl) ==
-             0;
-    }
-  };
-
-  // With the zero at its end (TCP_CA_NAME_MAX); empty: none
-  using CongestionControlName = std::array<char, 16>;
+  // The settings that are options of the kernel, and for each of them the value of errno, if it was
+  // not done as asked; 0: done. A buffer that the kernel capped at net.core.rmem_max or wmem_max
+  // (socket(7)) is no error: the options in force tell.
+  constexpr std::array<const char*, 6> SOCKET_KEYS = {"TcpNoDelay",         "ReceiveBuffer",
+                                                      "SendBuffer",         "KeepAliveSeconds",
+                                                      "UserTimeoutSeconds", "CongestionControl"};
+  using SocketErrors = std::array<int, SOCKET_KEYS.size()>;
 
   // Sets the options of a connected or listening TCP socket (Linux lets accepted sockets inherit
   // all of them but quick ACK). Buffers "automatic": SO_BUF_LOCK (Linux 5.14) lifts what
   // SO_RCVBUF or SO_SNDBUF fixed, also during a transfer, and autotuning goes on from there; older
   // kernels cannot undo it and answer ENOPROTOOPT, so that there the application must be kept
-  // from setting it (IsOverridden). An empty congestion control gives back what the socket had
-  // before this function set another one, which "former" remembers: the system's, or that of its
-  // route. Keeps errno, allocates nothing, any thread.
-  TuningResult ApplySocketSettings(int fd, const DicomSockets& settings,
-                                   CongestionControlName* former = nullptr) noexcept;
+  // from setting it (IsOverridden). An empty congestion control leaves the socket's. Keeps errno,
+  // allocates nothing, any thread.
+  SocketErrors ApplySocketSettings(int fd, const DicomSockets& settings) noexcept;
 
   // The options in force
   SocketOptions ReadSocketOptions(int fd);
