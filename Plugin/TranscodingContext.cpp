@@ -129,7 +129,6 @@ namespace OrthancPerf
       return false;
     }
 
-    const IngestHold hold(tracker_);
     const PluginLock::Release release(lock_);
 
     if (IsOfJob(origin))
@@ -153,7 +152,6 @@ namespace OrthancPerf
       return false;
     }
 
-    const IngestHold hold(tracker_);
     selfTest_.wait();
     tracker_.OnTranscoderBegin(Clock::now());
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);

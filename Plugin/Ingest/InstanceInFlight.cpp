@@ -135,7 +135,7 @@ namespace OrthancPerf
   std::optional<StuckInstance> InstanceInFlight::GetStuck(const IMessageSource& source,
                                                           TimePoint now) const
   {
-    if (!message || isBeside || isStored || isHeld || !IsUnanswered(source))
+    if (!message || isBeside || isStored || isTranscoding || !IsUnanswered(source))
     {
       return std::nullopt;
     }
@@ -147,7 +147,7 @@ namespace OrthancPerf
       return std::nullopt;
     }
 
-    const Duration silence = now - std::max(timeline.GetLastMark(), letGo);
+    const Duration silence = now - timeline.GetLastMark();
 
     if (silence < LONG_SILENCE + std::chrono::seconds(instance.size / SLOWEST_BYTES_PER_SECOND))
     {

@@ -79,8 +79,7 @@ namespace OrthancPerf
     bool isBeside = false;           // the message: it came otherwise
     bool isStored = false;
     bool passedFilters = false;  // the incoming-instance filter was reached
-    bool isHeld = false;
-    TimePoint letGo;
+    bool isTranscoding = false;
     const char* problem = "";  // as in ReceivedInstance
 
   private:

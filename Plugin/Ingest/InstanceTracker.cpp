@@ -138,33 +138,13 @@ namespace OrthancPerf
   }
 
 
-  void InstanceTracker::OnHeld()
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (InstanceInFlight* const instance = FindWorkedAt())
-    {
-      instance->isHeld = true;
-    }
-  }
-
-
-  void InstanceTracker::OnLetGo(TimePoint now)
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (InstanceInFlight* const instance = FindLatest(); instance != nullptr && instance->isHeld)
-    {
-      instance->isHeld = false;
-      instance->letGo = now;
-    }
-  }
-
-
   void InstanceTracker::OnTranscoderBegin(TimePoint now)
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (InstanceInFlight* const instance = FindWorkedAt())
     {
       instance->timeline.Mark(Phase::Prepare, now);
+      instance->isTranscoding = true;
     }
   }
 
@@ -177,6 +157,7 @@ namespace OrthancPerf
     if (InstanceInFlight* const instance = FindWorkedAt())
     {
       instance->timeline.Mark(Phase::Transcode, now);
+      instance->isTranscoding = false;
       instance->instance.transcoding = transcoding;
       instance->identity = identity.value_or(instance->identity);
     }

@@ -35,11 +35,8 @@ namespace OrthancPerf
     // ZIP, STOW-RS), the next one begins where the one before was heard of last.
     void OnReceived(TimePoint now, const ReceivedInstance& received);
 
-    // The plugin itself holds up the instance on this thread, or does so no longer
-    void OnHeld();
-    void OnLetGo(TimePoint now);
-
-    // The transcoder has begun its work on the instance, or ended it. The identity is that of the
+    // The transcoder has begun its work on the instance, or ended it: until then, it is not stuck.
+    // The identity is that of the
     // instance that is stored instead; nothing if it stays what it was.
     void OnTranscoderBegin(TimePoint now);
     void OnTranscoderEnd(TimePoint now, const TranscodingRecord& transcoding,
@@ -92,28 +89,5 @@ namespace OrthancPerf
     const std::uint64_t id_;
     mutable std::mutex mutex_;
     InFlight inFlight_;
-  };
-
-
-  // For as long as it lives, the instance on this thread is held up by the plugin itself: it is not
-  // stuck. Where there is no instance, nothing happens.
-  class IngestHold
-  {
-  public:
-    explicit IngestHold(InstanceTracker& tracker) : tracker_(tracker)
-    {
-      tracker_.OnHeld();
-    }
-
-    IngestHold(const IngestHold&) = delete;
-    IngestHold& operator=(const IngestHold&) = delete;
-
-    ~IngestHold()
-    {
-      tracker_.OnLetGo(Clock::now());
-    }
-
-  private:
-    InstanceTracker& tracker_;
   };
 }

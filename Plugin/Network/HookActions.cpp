@@ -2,8 +2,8 @@
 #include "Network/HookActions.h"
 
 #include "Network/HookContext.h"
-#include "Network/Sockets/SendQueue.h"
 #include "Network/Sockets/SocketTuning.h"
+#include "Network/Sockets/TcpInfo.h"
 
 #include <algorithm>
 #include <cerrno>

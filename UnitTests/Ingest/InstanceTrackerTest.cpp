@@ -648,7 +648,6 @@ namespace OrthancPerf
   {
     Receive();
     source_.Answer(112, 0);
-    const IngestHold hold(tracker_);
     tracker_.OnTranscoderBegin(At(200));
     tracker_.OnTranscoderEnd(At(400), MakeTranscoding("transcoded"), InstanceIdentity());
     const FinishedInstance ended = Get(402);
@@ -673,13 +672,13 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(WithProbe, WhatIsStuckBeforeTheFilterIsInPrepareUnlessThePluginHoldsIt)
+  TEST_F(WithProbe, WhatIsStuckBeforeTheFilterIsInPrepareUnlessItIsTranscoded)
   {
     BeginMessage(1, 100, 108);
     tracker_.OnReceived(At(109), Received('a', Origin::DicomProtocol));
-    tracker_.OnHeld();
+    tracker_.OnTranscoderBegin(At(110));
     EXPECT_TRUE(tracker_.ListStuck(At(60'000)).empty());
-    tracker_.OnLetGo(At(60'000));
+    tracker_.OnTranscoderEnd(At(60'000), MakeTranscoding("declined"), std::nullopt);
     EXPECT_TRUE(tracker_.ListStuck(At(60'001)).empty());
     EXPECT_EQ(Phase::Prepare, tracker_.ListStuck(At(70'000)).at(0).phase);
   }

@@ -3,10 +3,33 @@
 
 #include "Ingest/Association.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace OrthancPerf
 {
   // Nothing if the descriptor is no TCP socket. Allocates nothing, keeps errno, any thread.
   std::optional<TcpSummary> ReadTcpInfo(int fd) noexcept;
+
+
+  // What became of the last bytes that were written on a TCP connection, by the kernel's own
+  // account
+  struct SendQueue
+  {
+    enum class State : std::uint8_t
+    {
+      Sent,     // they have left
+      Leaving,  // they wait for the peer's window, the congestion window, or their turn
+      HeldBack  // Nagle's algorithm (RFC 896) holds them back until the peer acknowledges
+    };
+
+    State state = State::Sent;
+    Duration sinceSent = Duration::zero();  // since data left last
+  };
+
+  // Nothing if the kernel does not tell. HeldBack is said only where nothing else can be the
+  // reason: less than a segment is left, windows have room for it, earlier data is not
+  // acknowledged, and TCP_NODELAY is off. Two system calls where all is sent, four at the most.
+  // Allocates nothing, keeps errno, any thread.
+  std::optional<SendQueue> ReadSendQueue(int fd) noexcept;
 }
