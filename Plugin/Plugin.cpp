@@ -83,7 +83,8 @@ namespace
       return std::nullopt;
     }
 
-    ReadingRequest request = {*route, {}};
+    ReadingRequest request;
+    request.route = *route;
 
     if (const char* const agent = headers.Find("user-agent"))
     {

@@ -8,8 +8,9 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, ROUTE_CLASS_COUNT> ROUTES = {
-        "file",        "frame",         "rendered",    "preview",       "archive", "wado-study",
-        "wado-series", "wado-instance", "wado-frames", "wado-metadata", "query",   "other"};
+        "file",       "frame",       "rendered",      "preview",     "archive",
+        "wado-study", "wado-series", "wado-instance", "wado-frames", "wado-metadata",
+        "query",      "other",       "c-get",         "c-move",      "c-find"};
 
     // Longer paths are of bulk data
     constexpr std::size_t MAXIMUM_PARTS = 12;
@@ -129,6 +130,28 @@ namespace OrthancPerf
     }
 
     return duration;
+  }
+
+
+  std::size_t FinishedRequest::GetStatusPlace() const noexcept
+  {
+    constexpr std::size_t SUCCESS = 6;  // in READ_STATUSES
+    constexpr std::uint16_t CANCELLED = 0xfe00;
+    const std::uint16_t known = status.value_or(0);
+
+    if (IsDimse(route))
+    {
+      return known == 0 ? SUCCESS : known == CANCELLED ? SUCCESS + 1 : SUCCESS + 2;
+    }
+
+    return known / 100 < SUCCESS ? known / 100 : 0;
+  }
+
+
+  bool FinishedRequest::HasFailed() const noexcept
+  {
+    return IsDimse(route) ? GetStatusPlace() == READ_STATUSES.size() - 1
+                          : status.value_or(0) >= 500;
   }
 
 

@@ -13,8 +13,8 @@
 
 namespace OrthancPerf
 {
-  // What a request to Orthanc's HTTP server reads, by its route. Its path, its query and the
-  // identifiers in them are never kept.
+  // What a request to Orthanc's HTTP or DICOM server reads, by its route or service. Its path, its
+  // query and the identifiers in them are never kept.
   enum class RouteClass : std::uint8_t
   {
     File,       // /instances/{id}/file
@@ -28,10 +28,19 @@ namespace OrthancPerf
     WadoFrames,
     WadoMetadata,
     Query,  // QIDO-RS (PS3.18 section 10.6), /tools/find, /tools/lookup
-    Other   // all else that only reads
+    Other,  // all else that only reads over HTTP
+    CGet,   // DICOM PS3.4 annexes C and K
+    CMove,
+    CFind
   };
 
-  constexpr std::size_t ROUTE_CLASS_COUNT = 12;
+  constexpr std::size_t ROUTE_CLASS_COUNT = 15;
+
+  constexpr bool IsDimse(RouteClass route) noexcept
+  {
+    return route >= RouteClass::CGet;
+  }
+
 
   constexpr auto GetAllRouteClasses = ListAll<RouteClass, ROUTE_CLASS_COUNT>;
   const char* ToLabel(RouteClass route);  // "wado-frames"
@@ -58,21 +67,35 @@ namespace OrthancPerf
   const char* ToLabel(RequestPhase phase);  // "receive"
 
 
+  // How a request ended: the first digit of HTTP, or the kind of DIMSE's status (DICOM PS3.7 annex
+  // C). For metrics.
+  constexpr std::array<const char*, 9> READ_STATUSES = {
+      "unknown", "1xx", "2xx", "3xx", "4xx", "5xx", "success", "cancelled", "failure"};
+
   // A request that read, and was answered. From its last byte to the last one of its response, the
   // phases of its thread add up to the time that passed. A value; holds no patient data.
   struct FinishedRequest
   {
     RouteClass route = RouteClass::Other;
-    std::optional<std::uint16_t> status;  // of HTTP; nothing: TLS hides it
+    std::optional<std::uint16_t> status;  // of HTTP or DIMSE; nothing: TLS hides it
     std::string address;                  // the client's
-    std::string product;                  // of its User-Agent: "curl"; empty: it says none
-    std::uint64_t bytesSent = 0;          // the response, with its header
+    std::string product;  // of its User-Agent: "curl"; empty: it says none. DIMSE: its AE title
+    std::uint64_t bytesSent = 0;  // the response, with its header
     std::array<std::optional<Duration>, REQUEST_PHASE_COUNT> phases;  // by RequestPhase
-    Duration clientWait = Duration::zero();  // of "send", for room in the client's window
+    // Of "send": for room in the client's window; DIMSE: for responses to sub-operations
+    Duration clientWait = Duration::zero();
+    std::uint32_t responses = 0;            // of DIMSE, the last one included
+    std::optional<Duration> firstResponse;  // likewise: from the last byte of the request
     TimePoint endedAt;
     std::chrono::system_clock::time_point finishedAt;
 
     // Without "idle"
     Duration GetDuration() const noexcept;
+
+    // A place in READ_STATUSES
+    std::size_t GetStatusPlace() const noexcept;
+
+    // HTTP: 5xx. DIMSE: neither success nor cancelled by the client.
+    bool HasFailed() const noexcept;
   };
 }

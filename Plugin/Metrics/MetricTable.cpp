@@ -329,13 +329,14 @@ namespace OrthancPerf
              }
            }},
           {"reads_total", COUNTER, "class, status",
-           "HTTP requests that read, by their route and the first digit of their status.",
+           "HTTP requests that read, by route and first digit of the status; C-GET, C-MOVE, "
+           "C-FIND.",
            ForEachRead(
                [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
                {
                  for (std::size_t i = 0; i < reads.statuses.size(); i++)
                  {
-                   writer.Add(With(labels, "status", i == 0 ? "unknown" : std::to_string(i) + "xx"),
+                   writer.Add(With(labels, "status", READ_STATUSES[i]),
                               ToNumber(reads.statuses[i] > 0, reads.statuses[i]));
                  }
                })},
@@ -343,7 +344,7 @@ namespace OrthancPerf
            ForEachRead([](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
                        { writer.Add(labels, ToNumber(reads.bytes > 0, reads.bytes)); })},
           {"read_client_wait_seconds_total", COUNTER, "class",
-           "Of their phase send: time in which the client's window had no room.",
+           "Of their phase send: waits for room in the client's window, or for DIMSE responses.",
            ForEachRead(
                [](MetricWriter& writer, const Labels& labels, const ReadTotals& reads)
                { writer.Add(labels, ToNumber(reads.bytes > 0, ToSeconds(reads.clientWait))); })},

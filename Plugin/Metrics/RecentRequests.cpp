@@ -29,7 +29,7 @@ namespace OrthancPerf
   void ReadSums::Add(const FinishedRequest& request) noexcept
   {
     requests++;
-    failed += request.status.value_or(0) >= 500 ? 1 : 0;
+    failed += request.HasFailed() ? 1 : 0;
     bytes += request.bytesSent;
     clientWait += request.clientWait;
 

@@ -29,7 +29,7 @@ namespace OrthancPerf
   struct ReadSums
   {
     std::uint64_t requests = 0;
-    std::uint64_t failed = 0;  // status 5xx
+    std::uint64_t failed = 0;  // FinishedRequest::HasFailed
     std::uint64_t bytes = 0;
     std::array<Duration, REQUEST_PHASE_COUNT> phases = {};  // by RequestPhase
     Duration clientWait = Duration::zero();

@@ -46,10 +46,9 @@ namespace OrthancPerf
   {
     const std::lock_guard lock(mutex_);
     ReadTotals& totals = reads_[static_cast<std::size_t>(request.route)];
-    const std::size_t digit = request.status.value_or(0) / 100;
     totals.bytes += request.bytesSent;
     totals.clientWait += request.clientWait;
-    totals.statuses[digit < totals.statuses.size() ? digit : 0]++;
+    totals.statuses[request.GetStatusPlace()]++;
 
     for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
     {

@@ -33,7 +33,7 @@ namespace OrthancPerf
   struct ReadTotals
   {
     std::uint64_t bytes = 0;
-    std::array<std::uint64_t, 6> statuses = {};  // by the first digit; 0: not known
+    std::array<std::uint64_t, READ_STATUSES.size()> statuses = {};
     Duration clientWait = Duration::zero();
     std::array<PhaseHistogram, REQUEST_PHASE_COUNT> phases;
   };

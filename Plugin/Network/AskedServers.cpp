@@ -119,6 +119,7 @@ namespace OrthancPerf
   {
     ReadWaits waits;
     waits.client = clientWaited_;
+    waits.writing = answered_;
     waits.database = served_.isDatabase ? servers_[0].waited : Duration::zero();
     waits.storage = served_.isStorage ? servers_[served_.isDatabase ? 1 : 0].waited : filesRead_;
     return waits;

@@ -21,12 +21,13 @@ namespace OrthancPerf
   };
 
 
-  // What the thread of an HTTP request that reads has waited for so far
+  // What the thread of a request that reads has waited for, and written, so far
   struct ReadWaits
   {
     Duration database = Duration::zero();  // its server
     Duration storage = Duration::zero();   // its server, or files
-    Duration client = Duration::zero();    // to take more of the response
+    Duration client = Duration::zero();    // to take more of the response; for DIMSE responses
+    Duration writing = Duration::zero();   // the response, or what a C-MOVE sends
   };
 
 
@@ -60,7 +61,7 @@ namespace OrthancPerf
     // The thread stores an instance from now on, until Take()
     void Begin(Served served, TimePoint now) noexcept;
 
-    // The thread serves an HTTP request that reads, over this connection, until it begins anew
+    // The thread serves a request that reads, over this connection, until it begins anew
     void BeginReading(Served served, int client) noexcept;
 
     bool IsReading() const noexcept
@@ -70,6 +71,23 @@ namespace OrthancPerf
 
     ReadWaits GetReadWaits() const noexcept;
 
+    // It is about to write to the client, or to the destination of a C-MOVE; and has written
+    void OnAnswering(TimePoint now) noexcept
+    {
+      answeringSince_ = now;
+    }
+
+    void OnAnswered(TimePoint now) noexcept
+    {
+      answered_ += IsReading() ? now - answeringSince_ : Duration::zero();
+    }
+
+    // It has waited for their DIMSE response
+    void OnWaitedForPeer(Duration waited) noexcept
+    {
+      clientWaited_ += waited;
+    }
+
     bool IsFollowing() const noexcept
     {
       return isFollowing_;
@@ -78,7 +96,7 @@ namespace OrthancPerf
     // Whether the thread may ask for the sake of an instance
     bool MayAsk(TimePoint now) const noexcept
     {
-      return isFollowing_ && now - since_ < LONGEST;
+      return isFollowing_ && !IsReading() && now - since_ < LONGEST;
     }
 
     // A file of the instance is complete: what was asked so far was not the database
@@ -132,6 +150,8 @@ namespace OrthancPerf
     std::uint8_t serverCount_ = 0;
     int client_ = -1;  // connection of the request that reads; -1: there is none
     Duration clientWaited_ = Duration::zero();
+    Duration answered_ = Duration::zero();
+    TimePoint answeringSince_;
     Duration filesRead_ = Duration::zero();
     bool isFollowing_ = false;
     bool isAfterFile_ = false;

@@ -55,11 +55,15 @@ namespace OrthancPerf
     Messages
   };
 
-  // An HTTP request that reads, as Orthanc's filter of requests has told
+  // A request that reads: of HTTP, as Orthanc's filter of requests has told, or of DIMSE
   struct ReadingRequest
   {
     RouteClass route = RouteClass::Other;
-    BoundedText<24> product;  // of the client's User-Agent (RFC 9110 section 10.1.5), as sent
+    BoundedText<24> product;      // of the client's User-Agent (RFC 9110 section 10.1.5), as sent
+    std::uint16_t command = 0;    // of DIMSE, as the next ones
+    std::uint32_t responses = 0;  // so far
+    bool isCounted = false;       // the latest of them
+    TimePoint firstResponse;
   };
 
   // How far a connection is, for the thread that has it
@@ -80,11 +84,10 @@ namespace OrthancPerf
     int connectError = 0;                   // why there is no connection: errno(3)
     TimePoint readAt;                       // the latest byte
     std::optional<TimePoint> respondedAt;   // last byte of the last response
-    TimePoint writingSince;                 // about to write a part of the response
-    Duration writing = Duration::zero();    // the response, so far
     ReadWaits waits;                        // of its thread, as it wrote last
-    std::uint64_t responseBytes = 0;        // of HTTP, so far
+    std::uint64_t responseBytes = 0;        // to HTTP and to what reads, so far
     std::optional<ReadingRequest> reading;  // the request under way, if it only reads
+    MessageTimes asked;                     // of DIMSE: that request
     bool isServed = false;                  // the request under way, by Orthanc: not refused
     bool isStow = false;                    // a STOW-RS request without a response so far
     bool isCommandOpen = false;             // what Orthanc writes of it is to go on in the next PDU

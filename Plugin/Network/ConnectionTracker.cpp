@@ -169,6 +169,11 @@ namespace OrthancPerf
   void ConnectionTracker::OnWaited(Connection& connection, TimePoint from, TimePoint now) noexcept
   {
     connection.waited += now - from;
+
+    if (connection.IsDicom())
+    {
+      AskedServers::OfThisThread().OnWaitedForPeer(now - from);
+    }
   }
 
   // One stall may take several waits: Orthanc wakes up each second to see whether it shall stop.
@@ -243,6 +248,7 @@ namespace OrthancPerf
     const bool hasWaited = connection.waited >= STALL;
     connection.isAwaited = false;
     ForgetWait(connection);
+    AskedServers::OfThisThread().OnAnswered(now);
 
     if (connection.bytesWritten.fetch_add(size, RELAXED) == 0 && data[0] == TLS_HANDSHAKE)
     {
@@ -314,7 +320,6 @@ namespace OrthancPerf
     connection.isServed = true;
     connection.isStow = isStow;
     connection.reading = reading;
-    connection.writing = Duration::zero();
 
     if (reading)
     {
@@ -371,9 +376,8 @@ namespace OrthancPerf
     recorder_.BeginMessage(connection, now);
     connection.state = ExchangeState::Request;
     connection.isServed = false;
-    connection.reading.reset();
     connection.requestBytes = 0;
-    connection.responseBytes = 0;
+    connection.responseBytes = connection.reading ? connection.responseBytes : 0;
 
     // What of HTTP requests Orthanc keeps is known once it has let them in
     connection.askAt = connection.kind.load(RELAXED) == ConnectionKind::DicomAccepted
@@ -396,7 +400,6 @@ namespace OrthancPerf
 
     if (connection.reading)
     {
-      connection.writing += now - connection.writingSince;
       connection.waits = AskedServers::OfThisThread().GetReadWaits();
     }
 

@@ -113,12 +113,6 @@ namespace OrthancPerf
     void OnServed(Connection& connection, bool isStow,
                   const std::optional<ReadingRequest>& reading = std::nullopt) noexcept;
 
-    // Orthanc is about to write
-    static void OnWriting(Connection& connection, TimePoint now) noexcept
-    {
-      connection.writingSince = now;
-    }
-
     // The descriptor is about to be closed
     void OnClosing(Connection& connection, TimePoint now) noexcept;
 

@@ -252,9 +252,9 @@ namespace OrthancPerf
 
     Tune(use, *connection);
 
-    if (connection->reading)
+    if (AskedServers::OfThisThread().IsReading())
     {
-      ConnectionTracker::OnWriting(*connection, Clock::now());
+      AskedServers::OfThisThread().OnAnswering(Clock::now());
     }
 
     return IsRecognised(*connection);

@@ -208,6 +208,16 @@ namespace OrthancPerf
     }
 
 
+    // What a DIMSE request reads; nothing: it is another one, or cannot be read
+    std::optional<RouteClass> FindService(std::optional<std::uint16_t> command) noexcept
+    {
+      return command == C_GET_REQUEST    ? std::make_optional(RouteClass::CGet)
+             : command == C_MOVE_REQUEST ? std::make_optional(RouteClass::CMove)
+             : command == C_FIND_REQUEST ? std::make_optional(RouteClass::CFind)
+                                         : std::nullopt;
+    }
+
+
     // Of the first bytes of a response: "HTTP/1.1 200 OK" (RFC 9112 section 4); -1: none
     std::int32_t ReadHttpStatus(const std::uint8_t* data, std::size_t size) noexcept
     {
@@ -522,7 +532,7 @@ namespace OrthancPerf
 
     if (!connection.IsDicom() && !connection.IsToPeer())
     {
-      FinishRead(connection);
+      FinishRead(connection, connection.GetResponse().status.load(RELAXED));
       return;
     }
 
@@ -597,7 +607,8 @@ namespace OrthancPerf
   {
     FinishExchange(connection, AssociationOutcome::Released);
 
-    if (!connection.IsOutgoing())
+    // The response to a sub-operation of a C-GET does not end what that reads
+    if (!connection.IsOutgoing() && !connection.reading)
     {
       EndStorage();
     }
@@ -653,6 +664,52 @@ namespace OrthancPerf
     {
       FindAssociateRequest(connection, data, size);
     }
+    else if (!connection.IsOutgoing())
+    {
+      NoteReading(connection);
+    }
+  }
+
+
+  // Its thread begins to work at it once the last byte is there
+  void MessageRecorder::NoteReading(Connection& connection) noexcept
+  {
+    const std::optional<std::uint16_t> command = connection.command.Get();
+
+    if (const std::optional<RouteClass> service = FindService(command))
+    {
+      connection.reading = ReadingRequest();
+      connection.reading->route = *service;
+      connection.reading->command = *command;
+      connection.reading->product.Assign(connection.request.callingTitle.View());
+      connection.asked = connection.message;
+      connection.responseBytes = 0;
+      BeginReading(connection);
+    }
+  }
+
+
+  // The response under way may be the last one: no longer pending (DICOM PS3.4 annex C.4)
+  void MessageRecorder::NoteReadingAnswer(Connection& connection, TimePoint now) noexcept
+  {
+    ReadingRequest& reading = *connection.reading;
+    const std::optional<std::uint16_t> status = connection.subOperation.GetStatus(reading.command);
+    reading.isCounted = reading.isCounted && !connection.isCommandBegun;
+
+    if (reading.isCounted || !status)
+    {
+      return;
+    }
+
+    constexpr std::uint16_t PENDING = 0xff00;
+    reading.isCounted = true;
+    reading.firstResponse = reading.responses == 0 ? now : reading.firstResponse;
+    reading.responses++;
+
+    if ((*status & PENDING) != PENDING)
+    {
+      FinishRead(connection, *status);
+    }
   }
 
 
@@ -676,7 +733,14 @@ namespace OrthancPerf
 
       connection.subOperation.OnWritten(data, size, now);
       connection.isTls13 = connection.isTls13 || IsServerHello13(data, size);
-      return NoteAnswer(connection, data, size, now);
+      NoteAnswer(connection, data, size, now);
+
+      if (connection.reading)
+      {
+        NoteReadingAnswer(connection, now);
+      }
+
+      return;
     }
 
     if (!isAnswered)
@@ -711,7 +775,8 @@ namespace OrthancPerf
 
     if (isStore)
     {
-      const std::optional<std::uint16_t> status = connection.subOperation.GetStoreStatus();
+      const std::optional<std::uint16_t> status =
+          connection.subOperation.GetStatus(C_STORE_REQUEST);
 
       if (!status)
       {
@@ -807,7 +872,7 @@ namespace OrthancPerf
 
     if (!connection.IsDicom())
     {
-      FinishRead(connection);
+      FinishRead(connection, connection.GetResponse().status.load(RELAXED));
       return;
     }
 
@@ -842,15 +907,14 @@ namespace OrthancPerf
   }
 
 
-  // One that was not answered is left out: the client is gone
-  void MessageRecorder::FinishRead(Connection& connection) noexcept
+  // "status": -1 if it is not known. One that was not answered is left out: the client is gone.
+  void MessageRecorder::FinishRead(Connection& connection, std::int32_t status) noexcept
   {
     if (connection.reading && connection.GetAnsweredAt())
     {
-      const std::int32_t status = connection.GetResponse().status.load(RELAXED);
       ProbeEvent event = MakeEvent(connection);
+      event.message = connection.IsDicom() ? connection.asked : connection.message;
       event.reading = connection.reading;
-      event.writing = connection.writing;
       event.waits = connection.waits;
       event.bytesSent = connection.responseBytes;
 

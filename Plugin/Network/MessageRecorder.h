@@ -119,7 +119,9 @@ namespace OrthancPerf
     // "outcome": how the association ended; Released while it goes on
     void FinishSubOperation(Connection& connection, AssociationOutcome outcome) noexcept;
     void FinishExchange(Connection& connection, AssociationOutcome outcome) noexcept;
-    void FinishRead(Connection& connection) noexcept;
+    void FinishRead(Connection& connection, std::int32_t status) noexcept;
+    void NoteReading(Connection& connection) noexcept;
+    void NoteReadingAnswer(Connection& connection, TimePoint now) noexcept;
     void FinishSent(Connection& connection, AssociationOutcome outcome) noexcept;
     void NoteAnswer(Connection& connection, const std::uint8_t* data, std::size_t size,
                     TimePoint now) noexcept;

@@ -299,14 +299,20 @@ namespace OrthancPerf
     request.product = MakePrintable(std::string(event.reading->product.View()));
     request.bytesSent = event.bytesSent;
     request.clientWait = event.waits.client;
+    request.responses = event.reading->responses;
     request.endedAt = event.endedAt;
     request.finishedAt = ToSystemTime(event.endedAt);
+
+    if (event.reading->responses > 0)
+    {
+      request.firstResponse = event.reading->firstResponse - event.message.lastByte;
+    }
 
     const auto ifAny = [](Duration waited)
     {
       return waited == Duration::zero() ? std::nullopt : std::make_optional(waited);
     };
-    const Duration send = event.writing + event.waits.client;
+    const Duration send = event.waits.writing + event.waits.client;
     const Duration work =
         event.endedAt - event.message.lastByte - send - event.waits.database - event.waits.storage;
     request.phases = {event.message.idle,

@@ -14,16 +14,15 @@
 
 namespace OrthancPerf
 {
-  // Something that is over: an association, an HTTP request that reads, or an instance. Orthanc has
+  // Something that is over: an association, a request that reads, or an instance. Orthanc has
   // sent the instance, or has refused it before it asked this plugin. What the hooks put into the
   // queue: it owns nothing.
   struct ProbeEvent
   {
     bool isAssociation = false;
     bool isDicom = true;                    // false: of a STOW-RS request, or to a peer over HTTP
-    std::optional<ReadingRequest> reading;  // an HTTP request
-    Duration writing = Duration::zero();    // of it, as the next one
-    ReadWaits waits;
+    std::optional<ReadingRequest> reading;  // a request that reads
+    ReadWaits waits;                        // of it
     bool isUncalled = false;   // an association that Orthanc wanted and could not ask for
     bool isResolved = false;   // an address of a host
     bool isConnected = false;  // a call to a peer, so far

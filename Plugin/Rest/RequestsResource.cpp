@@ -30,6 +30,12 @@ namespace OrthancPerf
       json["ClientWait"] = ToJson(request.clientWait);
       json["Phases"] = Json::objectValue;
 
+      if (IsDimse(request.route))
+      {
+        json["Responses"] = request.responses;
+        AddIfKnown(json, "FirstResponse", request.firstResponse);
+      }
+
       for (const RequestPhase phase : GetAllRequestPhases())
       {
         AddIfKnown(json["Phases"], ToKey(ToLabel(phase)).c_str(),
@@ -96,6 +102,6 @@ namespace OrthancPerf
     };
 
     router.Register("/perf/requests", HttpMethod::Get,
-                    "HTTP requests that read: by class in 5 minutes, the latest, the slowest", get);
+                    "Requests that read: by class in 5 minutes, the latest, the slowest", get);
   }
 }

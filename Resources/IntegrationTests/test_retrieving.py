@@ -39,6 +39,38 @@ def wait_for_sent(server: OrthancServer, peer: str, count: int) -> list[dict[str
     return list_sent()
 
 
+def wait_for_read(server: OrthancServer, service: str) -> dict[str, Any]:
+    """The only request of this class, whose phases add up to its duration."""
+
+    def list_reads() -> list[dict[str, Any]]:
+        latest: list[dict[str, Any]] = server.get_json(f"/perf/requests?class={service}")["Latest"]
+        return latest
+
+    assert wait_until(lambda: len(list_reads()) == 1, SECONDS), list_reads()
+    (request,) = list_reads()
+    assert (request["Product"], request["Address"]) == ("VIEWER", "127.0.0.1")
+    assert request["Status"] == 0
+    assert request["FirstResponse"] <= request["Duration"]
+    durations = [seconds for phase, seconds in request["Phases"].items() if phase != "Idle"]
+    assert abs(sum(durations) - request["Duration"]) < 1e-6
+    line = f'orthanc_perf_reads_total{{class="{service}",status="success"}} 1'
+    assert line in server.get("/perf/metrics").text.splitlines()
+    return request
+
+
+def test_what_a_peer_finds_is_read(start_orthanc: StartOrthanc, make_series: MakeSeries) -> None:
+    images = make_series("store", 5)
+    orthanc = start_orthanc(options={"DicomAlwaysAllowFind": True})
+    clients.upload(orthanc, [image.read_bytes() for image in images])
+    command = ["findscu", "-aet", "VIEWER", "-aec", "ORTHANC", "-S", "-k"]
+    command += ["QueryRetrieveLevel=IMAGE", *get_keys(images[0])[2:], "-k", "SOPInstanceUID"]
+    command += ["127.0.0.1", str(orthanc.dicom_port)]
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    request = wait_for_read(orthanc, "c-find")
+    assert request["Responses"] == len(images) + 1
+    assert images[0].sop_instance_uid not in orthanc.get("/perf/requests").text
+
+
 def test_what_a_peer_gets_is_sent_to_it(
     start_orthanc: StartOrthanc, make_series: MakeSeries, tmp_path: Path
 ) -> None:
@@ -58,6 +90,10 @@ def test_what_a_peer_gets_is_sent_to_it(
         assert instance["Phases"].keys() == {"Send", "Wait"}
         assert instance["Size"] > 500_000
         assert instance["Stalls"] == 0
+    request = wait_for_read(orthanc, "c-get")
+    assert request["Size"] > sum(instance["Size"] for instance in sent)
+    assert request["ClientWait"] > 0
+    assert request["Responses"] > 0
 
 
 def test_what_a_peer_moves_is_sent_to_the_destination(
@@ -81,3 +117,6 @@ def test_what_a_peer_moves_is_sent_to_the_destination(
     assert sum("Connect" in instance["Phases"] for instance in sent) == 1
     for instance in sent:
         assert {"Send", "Wait"} <= instance["Phases"].keys()
+    request = wait_for_read(orthanc, "c-move")
+    waited = sum(instance["Phases"]["Wait"] for instance in sent)
+    assert waited * 0.9 <= request["ClientWait"] <= request["Phases"]["Send"]

@@ -11,7 +11,11 @@ namespace OrthancPerf
   // DICOM PS3.7 annex E.1
   constexpr std::uint16_t C_STORE_REQUEST = 0x0001;
   constexpr std::uint16_t C_STORE_RESPONSE = 0x8001;
+  constexpr std::uint16_t C_GET_REQUEST = 0x0010;
+  constexpr std::uint16_t C_FIND_REQUEST = 0x0020;
+  constexpr std::uint16_t C_MOVE_REQUEST = 0x0021;
   constexpr std::uint16_t C_CANCEL_REQUEST = 0x0fff;
+  constexpr std::uint16_t IS_RESPONSE = 0x8000;  // the bit that tells it from its request
 
 
   // Whether the first bytes of a PDU begin a command set: those of a P-DATA-TF are written as one,

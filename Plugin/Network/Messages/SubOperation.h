@@ -27,10 +27,10 @@ namespace OrthancPerf
       return command_.Get() == C_STORE_REQUEST;
     }
 
-    // Of the latest message, if it is a C-STORE response, once so much of it was written
-    std::optional<std::uint16_t> GetStoreStatus() const noexcept
+    // Of the latest message, if it responds to such a request, once so much of it was written
+    std::optional<std::uint16_t> GetStatus(std::uint16_t request) const noexcept
     {
-      return command_.Get() == C_STORE_RESPONSE ? command_.GetStatus() : std::nullopt;
+      return command_.Get() == (request | IS_RESPONSE) ? command_.GetStatus() : std::nullopt;
     }
 
     std::optional<std::uint16_t> GetMessageId() const noexcept
