@@ -140,7 +140,7 @@ namespace OrthancPerf
     LoadTuning();
     isStarted_ = true;
     RegisterUploadFilter();
-    transcoding_.Start(tuning_.Get()->ingestTranscoding, transcodingProblem);
+    transcoding_.Start(transcodingProblem);
 
     if (!probe_.Refresh())
     {

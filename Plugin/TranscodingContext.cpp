@@ -75,7 +75,7 @@ namespace OrthancPerf
   }
 
 
-  void TranscodingContext::Start(const IngestTranscoding& settings, const std::string& problem)
+  void TranscodingContext::Start(const std::string& problem)
   {
     if (problem_.empty())
     {
@@ -83,7 +83,7 @@ namespace OrthancPerf
     }
 
     isStarted_ = true;
-    report_ = std::async(std::launch::async, [this, settings] { ReportEngines(settings); });
+    report_ = std::async(std::launch::async, [this] { ReportEngines(); });
   }
 
 
@@ -136,8 +136,8 @@ namespace OrthancPerf
       return false;
     }
 
-    selfTest_.wait();
     tracker_.OnTranscoderBegin(Clock::now());
+    selfTest_.wait();
     Transcoding transcoding = transcoder_.TranscodeIncoming(file, isDuplicate_);
     return HandOver(transcoding, replacement);
   }
@@ -152,8 +152,8 @@ namespace OrthancPerf
       return false;
     }
 
-    selfTest_.wait();
     tracker_.OnTranscoderBegin(Clock::now());
+    selfTest_.wait();
     Transcoding transcoding = transcoder_.TranscodeTo(data, size, syntaxes);
 
     if (transcoding.report.outcome == TranscodingOutcome::Unneeded)
@@ -282,7 +282,7 @@ namespace OrthancPerf
   }
 
 
-  void TranscodingContext::ReportEngines(const IngestTranscoding& settings) const
+  void TranscodingContext::ReportEngines() const
   {
     selfTest_.wait();
 
@@ -310,7 +310,7 @@ namespace OrthancPerf
       }
     }
 
-    ReportEffect(settings);
+    ReportEffect(*transcoder_.GetSettings());
   }
 
 

@@ -41,10 +41,10 @@ namespace OrthancPerf
     TranscodingContext(const Orthanc& orthanc, InstanceTracker& tracker, ListJobTypes listJobTypes,
                        const Json::Value& orthancConfiguration, bool mayRedirect, Warn warn);
 
-    // Orthanc is up, and this is what the tuning asks for: logs which engines and transfer syntaxes
-    // there are not, once that is known, in the background. "problem": why the received-instance
+    // Orthanc is up: logs which engines and transfer syntaxes there are not, and what the tuning
+    // does, once that is known, in the background. "problem": why the received-instance
     // callback does not call TranscodeReceived; empty: it does.
-    void Start(const IngestTranscoding& settings, const std::string& problem);
+    void Start(const std::string& problem);
 
     // Once Orthanc has closed its servers, or is about to end
     ~TranscodingContext() override;
@@ -112,7 +112,7 @@ namespace OrthancPerf
     std::string GetProblem() const;
     std::string FindMissingEngine(const IngestTranscoding& settings) const;
     void ReportEffect(const IngestTranscoding& settings) const;
-    void ReportEngines(const IngestTranscoding& settings) const;
+    void ReportEngines() const;
     template <typename Buffer>
     bool HandOver(Transcoding& transcoding, Buffer& target);
     void Note(const Transcoding& transcoding);

@@ -3,6 +3,7 @@
 
 #include "Ingest/Clock.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -70,16 +71,22 @@ namespace OrthancPerf
 
   // Has another thread ask, by means of "post", and waits for the answer, at most this long: the
   // caller itself must not wait for a lock. Nothing: there was no answer in time, or "ask" threw
-  // std::exception, which the other thread gets as well.
+  // std::exception, which the other thread gets as well. What nobody waits for is not asked.
   template <typename Answer, typename Post>
   std::optional<Answer> AskElsewhere(const Post& post, std::function<Answer()> ask,
                                      Duration patience)
   {
     const auto promise = std::make_shared<std::promise<Answer>>();
+    const auto isGivenUp = std::make_shared<std::atomic<bool>>(false);
     std::future<Answer> answer = promise->get_future();
     post(
-        [promise, ask = std::move(ask)]
+        [promise, isGivenUp, ask = std::move(ask)]
         {
+          if (*isGivenUp)
+          {
+            return;
+          }
+
           try
           {
             promise->set_value(ask());
@@ -94,6 +101,7 @@ namespace OrthancPerf
     try
     {
       const bool isThere = answer.wait_for(patience) == std::future_status::ready;
+      *isGivenUp = !isThere;
       return isThere ? std::optional<Answer>(answer.get()) : std::nullopt;
     }
     catch (const std::exception&)

@@ -188,6 +188,7 @@ namespace OrthancPerf
       }
 
       instance->passedFilters = true;
+      instance->isTranscoding = false;  // no end is told where there was nothing to transcode
     }
 
     NoteEvent(id_, now);

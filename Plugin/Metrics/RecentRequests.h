@@ -39,7 +39,7 @@ namespace OrthancPerf
   };
 
 
-  // HTTP requests that read, for GET /perf/requests: the latest, the slowest of each class in the
+  // Requests that read, for GET /perf/requests: the latest, the slowest of each class in the
   // last hour, and sums by class over the last five minutes. Owned by the plugin's context; any
   // thread may call it. Memory: "capacity" requests and 20 more a class, of 300 bytes each.
   class RecentRequests : public IJournalObserver

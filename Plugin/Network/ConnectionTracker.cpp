@@ -105,7 +105,11 @@ namespace OrthancPerf
   void ConnectionTracker::OnLookedUp(HostHash host, const PeerAddress& address,
                                      bool isResolved) noexcept
   {
-    recorder_.AddLookUp(host, address, isResolved);
+    // Of all others there may be many, and the queue is bounded
+    if (address.port == 0 || recorder_.GetDestinations().IsPeer(address.port))
+    {
+      recorder_.AddLookUp(host, address, isResolved);
+    }
   }
 
   Connection* ConnectionTracker::OnConnecting(int fd, const PeerAddress& peer, TimePoint now,
@@ -336,7 +340,14 @@ namespace OrthancPerf
     }
     else if (connection.connectError != 0 || !connection.connectedAt)
     {
-      recorder_.AddUnconnected(connection, now);
+      // Where a success is not taken for one of a peer's (RecogniseOutgoing), nor is a failure
+      const AskedServers& asked = AskedServers::OfThisThread();
+
+      if (!recorder_.GetDestinations().IsPeer(connection.peer.Load().port) ||
+          (!asked.MayAsk(now) && !asked.IsReading()))
+      {
+        recorder_.AddUnconnected(connection, now);
+      }
     }
 
     table_.Close(connection);

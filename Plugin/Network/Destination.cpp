@@ -106,10 +106,14 @@ namespace OrthancPerf
 
   void Destinations::OnConnected(const Call& call, const std::string& title)
   {
-    failed_.erase(std::remove_if(failed_.begin(), failed_.end(),
-                                 [&](const FailedCall& former)
-                                 { return former.IsContinuedBy(call, title); }),
-                  failed_.end());
+    const auto former = std::find_if(failed_.rbegin(), failed_.rend(),
+                                     [&](const FailedCall& candidate)
+                                     { return candidate.IsContinuedBy(call, title); });
+
+    if (former != failed_.rend())
+    {
+      failed_.erase(std::next(former).base());
+    }
   }
 
 

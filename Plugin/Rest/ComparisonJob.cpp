@@ -42,6 +42,7 @@ namespace OrthancPerf
   void ComparisonJob::Reset()
   {
     step_ = 0;
+    pair_ = 0;
     uncompressed_.clear();
     totals_.clear();
     unreadable_.clear();
@@ -60,18 +61,21 @@ namespace OrthancPerf
 
   bool ComparisonJob::Step()
   {
-    if (step_ < instances_.size())
+    if (pair_ == 0)
     {
-      Load(instances_[step_++]);
+      Load(instances_.at(step_));
+    }
 
-      for (Totals& totals : totals_)
-      {
-        if (!uncompressed_.empty())
-        {
-          Encode(totals);
-        }
-      }
+    if (!uncompressed_.empty())
+    {
+      Encode(totals_.at(pair_));
+    }
 
+    pair_ = (pair_ + 1) % totals_.size();
+
+    if (pair_ == 0)
+    {
+      step_++;
       uncompressed_ = std::string();  // Orthanc keeps jobs that are over
     }
 

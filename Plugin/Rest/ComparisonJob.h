@@ -91,6 +91,7 @@ namespace OrthancPerf
     const LoadFile load_;
     ITranscodingObserver& observer_;
     std::size_t step_ = 0;  // instances that are done
+    std::size_t pair_ = 0;  // of engine and target, for the next one
     std::size_t storedSize_ = 0;
     std::string uncompressed_;        // the instance at work, in Explicit VR Little Endian
     std::set<std::string> warmedUp_;  // engines whose processes and tables are there by now

@@ -167,6 +167,8 @@ def test_instances_are_followed(
 def test_a_send_that_fails_is_counted_once(
     orthanc: OrthancServer, identifiers: list[str], peer: str, outcome: str
 ) -> None:
+    if peer == "nobody":  # what a reader has Orthanc ask is no send
+        assert not orthanc.request("GET", f"/peers/{peer}/system").ok
     assert not send(orthanc, peer, identifiers[:1])
     sent = wait_for(orthanc, peer, outcome)
     assert sent["Associations"][outcome.capitalize()] == 1

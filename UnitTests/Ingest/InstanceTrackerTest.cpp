@@ -684,6 +684,16 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(WithProbe, WhatNeedsNoTranscodingMayBeStuckBehindTheFilter)
+  {
+    BeginMessage(1, 100, 108);
+    tracker_.OnReceived(At(109), Received('a', Origin::DicomProtocol));
+    tracker_.OnTranscoderBegin(At(110));
+    tracker_.OnFilter(At(111), Known('a', Origin::DicomProtocol));
+    EXPECT_EQ(1U, tracker_.ListStuck(At(20'000)).size());
+  }
+
+
   TEST_F(WithProbe, APartOfARequestMayBeOverAndAGigabyteMayTakeItsTime)
   {
     BeginMessage(1, 100, 108, false);

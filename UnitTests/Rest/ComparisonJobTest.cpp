@@ -121,7 +121,12 @@ namespace OrthancPerf
   {
     const auto job = Make(2);
 
-    EXPECT_TRUE(job->Step());
+    for (int pair = 0; pair < 4; pair++)
+    {
+      EXPECT_EQ(0, job->GetContent()["FinishedInstances"].asInt());
+      EXPECT_TRUE(job->Step());
+    }
+
     EXPECT_EQ((std::vector<std::string>{"0"}), loaded_);
     EXPECT_EQ(1, job->GetContent()["FinishedInstances"].asInt());
     EXPECT_EQ(0.5, job->GetProgress());
@@ -249,7 +254,11 @@ namespace OrthancPerf
     for (int i = 0; i < 20; i++)
     {
       second->Fails("reason " + std::to_string(i));
-      job->Step();
+
+      for (int pair = 0; pair < 4; pair++)
+      {
+        job->Step();
+      }
     }
 
     const Json::Value result = job->GetContent()["Results"][3];

@@ -9,7 +9,7 @@ namespace OrthancPerf
 {
   // Lets pieces of one work run in parallel where processor cores are free: threads of their own
   // for the pieces, never more than there are cores among all callers together. The caller works,
-  // too; with as many callers as cores each works alone.
+  // too; where as many threads are at work as there are cores, a new caller works alone.
   //
   // Any thread may call it, several at once.
   class SpareWorkers

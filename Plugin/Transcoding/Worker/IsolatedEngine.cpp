@@ -150,7 +150,7 @@ namespace OrthancPerf
 
   void IsolatedEngine::Tidy(TimePoint hanging) noexcept
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
     isStopped_ = isStopped_ || hanging == TimePoint::max();
 
     for (const BusyWorker& worker : busy_)
@@ -168,10 +168,20 @@ namespace OrthancPerf
     }
 
     const TimePoint limit = Clock::now() - IDLE_LIMIT;
-    idle_.erase(std::remove_if(idle_.begin(), idle_.end(),
-                               [limit](const IdleWorker& worker)
-                               { return worker.since < limit || !worker.process->IsAlive(); }),
-                idle_.end());
+    const auto isOver = [limit](const IdleWorker& worker)
+    {
+      return worker.since < limit || !worker.process->IsAlive();
+    };
+
+    for (auto over = std::find_if(idle_.begin(), idle_.end(), isOver); over != idle_.end();
+         over = std::find_if(idle_.begin(), idle_.end(), isOver))
+    {
+      std::unique_ptr<WorkerProcess> ended = std::move(over->process);
+      idle_.erase(over);
+      lock.unlock();
+      ended.reset();  // takes a moment
+      lock.lock();
+    }
   }
 
 
