@@ -79,7 +79,7 @@ namespace OrthancPerf
   {
     std::string engine;       // empty: there was none to try
     std::string target;       // transfer syntax UID
-    std::string outcome;      // "transcoded", "declined", "failed"
+    std::string outcome;      // "transcoded", "declined", "failed", "duplicate"
     std::string reason;       // why it is stored as received; at most MAXIMUM_TRANSCODING_REASON
     bool isVerified = false;  // its pixels were compared with those received
     std::size_t size = 0;     // bytes of the DICOM file that is stored instead; 0: as received

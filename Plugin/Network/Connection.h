@@ -40,7 +40,7 @@ namespace OrthancPerf
   // Where a connection is between a request and its response
   enum class ExchangeState : std::uint8_t
   {
-    Quiet,    // nothing, or a whole exchange, has gone by
+    Quiet,    // nothing has gone by so far
     Request,  // bytes of a request have gone by
     Response  // bytes of its response have gone by
   };

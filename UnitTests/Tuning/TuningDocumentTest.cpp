@@ -35,30 +35,6 @@ TEST(TuningDocument, AnyOtherValuesAreCustom)
 }
 
 
-TEST(TuningDocument, EveryDifferenceCounts)
-{
-  const Tuning original;
-  std::array<Tuning, 11> changed;
-  changed[0].dicomSockets.tcpNoDelay = false;
-  changed[1].dicomSockets.tcpQuickAck = false;
-  changed[2].dicomSockets.receiveBuffer = SocketBuffer::MakeFixed(65536);
-  changed[3].dicomSockets.sendBuffer = SocketBuffer::MakeDefault();
-  changed[4].dicomSockets.keepAlive = std::chrono::seconds(61);
-  changed[5].dicomSockets.userTimeout = std::chrono::seconds(1);
-  changed[6].dicomSockets.congestionControl = "bbr";
-  changed[7].ingestTranscoding.transferSyntax = "1.2.840.10008.1.2";
-  changed[8].ingestTranscoding.engine = EngineChoice::Native;
-  changed[9].ingestTranscoding.verify = true;
-  changed[10].ingestTranscoding.lossyQuality = 91;
-
-  for (const Tuning& tuning : changed)
-  {
-    EXPECT_FALSE(original == tuning);
-    EXPECT_EQ(tuning, Tuning(tuning));
-  }
-}
-
-
 TEST(TuningDocument, LabelsCanBeReadBack)
 {
   for (const SocketPreset preset : GetAllSocketPresets())

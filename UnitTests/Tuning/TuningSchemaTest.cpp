@@ -48,6 +48,31 @@ TEST(TuningSchema, WhatIsWrittenCanBeRead)
 }
 
 
+// A change of one key alone is put in force only if the documents differ
+TEST(TuningSchema, EveryDifferenceCounts)
+{
+  for (const TuningKey& key : GetTuningKeys())
+  {
+    bool isChanged = false;
+
+    for (const Json::Value& value :
+         std::vector<Json::Value>{true, false, 5, 50, 65536, "bbr", "auto", "native", "25%",
+                                  "stock", "1.2.840.10008.1.2.4.70"})
+    {
+      Tuning tuning;
+
+      if (key.read(value, tuning) && key.write(tuning) != key.write(Tuning()))
+      {
+        isChanged = true;
+        EXPECT_FALSE(Tuning() == tuning) << key.GetPath();
+      }
+    }
+
+    EXPECT_TRUE(isChanged) << key.GetPath();
+  }
+}
+
+
 TEST(TuningSchema, WrongValuesAreRefusedAndChangeNothing)
 {
   for (const TuningKey& key : GetTuningKeys())
