@@ -6,8 +6,9 @@ namespace OrthancPerf
   namespace
   {
     constexpr std::array<const char*, PHASE_COUNT> LABELS = {
-        "idle",  "receive",  "parse",  "transcode", "prepare", "storage",   "sync", "remote",
-        "index", "database", "commit", "respond",   "connect", "associate", "send", "wait"};
+        "idle",    "receive",   "parse", "transcode", "prepare", "storage",
+        "sync",    "remote",    "index", "database",  "commit",  "respond",
+        "connect", "associate", "send",  "wait",      "work"};
 
     std::size_t ToIndex(Phase phase)
     {

@@ -37,6 +37,10 @@ namespace OrthancPerf
   //   send       first byte of the C-STORE request -> last byte has left the machine
   //   wait       then -> last byte of the response
   //
+  // and of a request that reads, beside idle, receive, storage and send:
+  //
+  //   work       what is left until its response has left: decode, compress, the database
+  //
   // A phase that was not observed is absent, never zero.
   enum class Phase
   {
@@ -55,10 +59,11 @@ namespace OrthancPerf
     Connect,
     Associate,
     Send,
-    Wait
+    Wait,
+    Work
   };
 
-  constexpr std::size_t PHASE_COUNT = 16;
+  constexpr std::size_t PHASE_COUNT = 17;
 
   // All phases, in the order above
   constexpr auto GetAllPhases = ListAll<Phase, PHASE_COUNT>;

@@ -39,14 +39,25 @@ namespace OrthancPerf
 
   void History::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
+    Record(static_cast<std::size_t>(instance.direction), instance);
+  }
+
+
+  void History::OnRequestFinished(const FinishedRequest& request)
+  {
+    Record(SERVE, ToTraffic(request));
+  }
+
+
+  void History::Record(std::size_t place, const FinishedInstance& instance) noexcept
+  {
     const std::lock_guard lock(mutex_);
     const UnixSeconds now = GetTime();
-    const auto direction = static_cast<std::size_t>(instance.direction);
-    areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
+    areStallsObserved_[place] = areStallsObserved_[place] || instance.areStallsObserved;
 
     for (Series& series : series_)
     {
-      Advance(series, now).directions[direction].Add(instance);
+      Advance(series, now).directions[place].Add(instance);
     }
   }
 

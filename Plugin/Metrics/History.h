@@ -30,7 +30,7 @@ namespace OrthancPerf
   // One point of all charts: what went during one second, or one minute
   struct HistoryPoint
   {
-    std::array<TrafficBucket, DIRECTION_COUNT> directions;
+    std::array<TrafficBucket, TRAFFIC_COUNT> directions;  // SERVE is the last one
     std::uint32_t associations = 0;   // the most that were open at once, as far as it was looked
     std::uint32_t budgetWaiting = 0;  // messages at once, likewise
     std::uint64_t budgetHeld = 0;     // bytes, likewise
@@ -42,15 +42,15 @@ namespace OrthancPerf
   {
     std::chrono::seconds resolution{1};
     UnixSeconds begin = 0;  // of the first point, or of the one that comes next if there is none
-    std::array<bool, DIRECTION_COUNT> areStallsObserved = {};  // of any instance since the start
+    std::array<bool, TRAFFIC_COUNT> areStallsObserved = {};  // of any instance since the start
     std::vector<HistoryPoint> points;
   };
 
   // What charts need: the last hour by the second and the last day by the minute. An instance
   // belongs to the point in which it is published, so that a point that is over never changes.
   //
-  // Owned by the plugin's context; any thread may call it. At most 5,040 points of 720 bytes:
-  // 3.6 MB, reserved at the beginning and touched as there is something; recording takes some
+  // Owned by the plugin's context; any thread may call it. At most 5,040 points of 1.1 kB:
+  // 5.6 MB, reserved at the beginning and touched as there is something; recording takes some
   // 200 ns an instance.
   class History : public IJournalObserver
   {
@@ -60,6 +60,7 @@ namespace OrthancPerf
     explicit History(WallNow now = &std::chrono::system_clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) noexcept override;
+    void OnRequestFinished(const FinishedRequest& request) override;
 
     // How many associations are open now, and what the instances in flight take and have waited for
     // since the start; to be told at least once a second
@@ -97,6 +98,7 @@ namespace OrthancPerf
       std::int64_t newest_;
     };
 
+    void Record(std::size_t place, const FinishedInstance& instance) noexcept;
     HistoryPoint& Advance(Series& series, UnixSeconds now) noexcept;
     UnixSeconds GetTime() const;
 
@@ -104,7 +106,7 @@ namespace OrthancPerf
     std::mutex mutex_;
     std::array<Series, HISTORY_RESOLUTION_COUNT> series_;
     std::uint32_t openAssociations_ = 0;
-    std::array<bool, DIRECTION_COUNT> areStallsObserved_ = {};
+    std::array<bool, TRAFFIC_COUNT> areStallsObserved_ = {};
     AdmissionFigures budget_;
   };
 }

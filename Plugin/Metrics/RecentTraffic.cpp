@@ -21,11 +21,22 @@ namespace OrthancPerf
 
   void RecentTraffic::OnInstanceFinished(const FinishedInstance& instance) noexcept
   {
+    Record(static_cast<std::size_t>(instance.direction), instance);
+  }
+
+
+  void RecentTraffic::OnRequestFinished(const FinishedRequest& request)
+  {
+    Record(SERVE, ToTraffic(request));
+  }
+
+
+  void RecentTraffic::Record(std::size_t place, const FinishedInstance& instance) noexcept
+  {
     const TimePoint now = now_();
-    const auto direction = static_cast<std::size_t>(instance.direction);
     const std::lock_guard lock(mutex_);
-    slots_.At(now)[direction].Add(instance);
-    areStallsObserved_[direction] = areStallsObserved_[direction] || instance.areStallsObserved;
+    slots_.At(now)[place].Add(instance);
+    areStallsObserved_[place] = areStallsObserved_[place] || instance.areStallsObserved;
   }
 
 
@@ -41,7 +52,7 @@ namespace OrthancPerf
       summary.length = SLOT_LENGTH * WINDOWS[window];
       summary.covered = slots_.GetCovered(now, WINDOWS[window]);
 
-      for (std::size_t i = 0; i < DIRECTION_COUNT; i++)
+      for (std::size_t i = 0; i < TRAFFIC_COUNT; i++)
       {
         TrafficSummary& traffic = summary.directions[i];
         slots_.ForEach(slots_.GetBegin(now, WINDOWS[window]),

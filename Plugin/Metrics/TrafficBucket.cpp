@@ -24,6 +24,26 @@ namespace OrthancPerf
   }
 
 
+  FinishedInstance ToTraffic(const FinishedRequest& request)
+  {
+    constexpr Phase PHASES[] = {Phase::Idle,    Phase::Receive, Phase::Work,
+                                Phase::Storage, Phase::Work,    Phase::Send};  // by RequestPhase
+    FinishedInstance traffic;
+    traffic.size = request.bytesSent;
+    traffic.outcome = request.HasFailed() ? Outcome::Failed : Outcome::Stored;
+
+    for (std::size_t i = 0; i < REQUEST_PHASE_COUNT; i++)
+    {
+      if (request.phases[i])
+      {
+        traffic.phases.Add(PHASES[i], *request.phases[i]);
+      }
+    }
+
+    return traffic;
+  }
+
+
   void TrafficBucket::Add(const FinishedInstance& instance) noexcept
   {
     const auto size = static_cast<double>(instance.size);

@@ -2,12 +2,21 @@
 #pragma once
 
 #include "Ingest/FinishedInstance.h"
+#include "Ingest/FinishedRequest.h"
 
 #include <array>
 #include <cstdint>
 
 namespace OrthancPerf
 {
+  // What Orthanc serves to those who read: a place behind those of both directions
+  constexpr std::size_t SERVE = DIRECTION_COUNT;
+  constexpr std::size_t TRAFFIC_COUNT = DIRECTION_COUNT + 1;
+
+  // A request that read, as buckets count it. Its waits for the database are part of Phase::Work.
+  FinishedInstance ToTraffic(const FinishedRequest& request);
+
+
   // What many instances in one direction add up to: the one bucket of all that counts instances.
   // Windows, rates, charts, counters and the advisor's evidence are sums of buckets.
   //

@@ -66,9 +66,8 @@ namespace OrthancPerf
     }
 
 
-    Json::Value Describe(const HistoryExcerpt& excerpt, Direction direction)
+    Json::Value Describe(const HistoryExcerpt& excerpt, std::size_t place)
     {
-      const auto place = static_cast<std::size_t>(direction);
       const auto list = [&excerpt, place](auto member)
       {
         return ListJson(excerpt.points, [=](const HistoryPoint& point)
@@ -137,8 +136,9 @@ namespace OrthancPerf
       Json::Value answer;
       answer["Resolution"] = static_cast<Json::Int64>(excerpt.resolution.count());
       answer["Begin"] = ToJson(begin);
-      answer["Receive"] = Describe(excerpt, Direction::Receive);
-      answer["Send"] = Describe(excerpt, Direction::Send);
+      answer["Receive"] = Describe(excerpt, static_cast<std::size_t>(Direction::Receive));
+      answer["Send"] = Describe(excerpt, static_cast<std::size_t>(Direction::Send));
+      answer["Serve"] = Describe(excerpt, SERVE);
       answer["Associations"] = ListJson(excerpt.points, [](const HistoryPoint& point)
                                         { return Json::Value(point.associations); });
       answer["BudgetHeld"] = ListJson(excerpt.points, [](const HistoryPoint& point)

@@ -57,6 +57,7 @@ namespace OrthancPerf
             window.directions.at(static_cast<std::size_t>(direction)), window.GetRates(direction));
       }
 
+      json["Serve"] = Describe(window.directions[SERVE], window.GetRates(SERVE));
       return json;
     }
 

@@ -95,6 +95,13 @@ def test_a_viewers_session_is_explained(
     durations = [request["Duration"] for request in orthanc.get_json("/perf/requests")["Slowest"]]
     assert durations == sorted(durations, reverse=True)
 
+    served = orthanc.get_json("/perf/status")["Windows"][-1]["Serve"]
+    assert served["Instances"] > COUNT
+    assert served["Outcomes"]["Failed"] == 0
+    assert {"Receive", "Storage", "Work", "Send"} <= set(served["Phases"])
+    # The point of this second is not over
+    assert wait_until(lambda: sum(orthanc.get_json("/perf/history")["Serve"]["Instances"]) > COUNT)
+
     metrics = read_metrics(orthanc)
     assert metrics[READS.format("wado-frames")] == COUNT
     assert metrics[READS.format("wado-metadata")] == 1

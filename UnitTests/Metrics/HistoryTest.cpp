@@ -89,9 +89,11 @@ namespace OrthancPerf
     instance.direction = Direction::Send;
     history_.OnInstanceFinished(instance);
     history_.OnInstanceFinished(instance);
+    history_.OnRequestFinished(FinishedRequest());
     now_++;
 
     const HistoryPoint point = ReadSeconds().points.at(0);
+    EXPECT_EQ(1U, point.directions[SERVE].instances);
     EXPECT_EQ(1U, point.directions[RECEIVE].GetOutcome(Outcome::Failed));
     EXPECT_EQ(1000U, point.directions[RECEIVE].bytes);
     EXPECT_EQ(2U, point.directions[RECEIVE].stalls);

@@ -47,6 +47,29 @@ namespace OrthancPerf
     EXPECT_EQ(0U, summary.directions.front().latencies.front().count);
   }
 
+  TEST_F(RecentTrafficTest, CountsRequestsThatReadBesideBothDirections)
+  {
+    FinishedRequest request;
+    request.status = 200;
+    request.bytesSent = 1000;
+    request.phases = {milliseconds(5), milliseconds(1), milliseconds(2),
+                      milliseconds(3), milliseconds(4), milliseconds(6)};
+    traffic_.OnRequestFinished(request);
+    request.status = 500;
+    traffic_.OnRequestFinished(request);
+
+    const WindowSummary summary = traffic_.Summarize().front();
+    const TrafficSummary& served = summary.directions[SERVE];
+    EXPECT_EQ(0U, summary.directions.front().instances);
+    EXPECT_EQ(2U, served.instances);
+    EXPECT_EQ(2000U, served.bytes);
+    EXPECT_EQ(1U, served.GetOutcome(Outcome::Failed));
+    EXPECT_DOUBLE_EQ(0.016, served.duration.maximum);
+    EXPECT_DOUBLE_EQ(0.012, served.GetSeconds(Phase::Work));  // with the database
+    EXPECT_FALSE(served.IsObserved(Phase::Database));
+    EXPECT_GT(summary.GetRates(SERVE).bytes, 0);
+  }
+
   TEST_F(RecentTrafficTest, RatesAreOverWhatTheWindowCovers)
   {
     for (int i = 0; i < 400; i++)  // ten a second, for 40 s

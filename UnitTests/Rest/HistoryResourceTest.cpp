@@ -89,6 +89,12 @@ namespace OrthancPerf
         "Failed": [0, 0],
         "Phases": {}
       },
+      "Serve": {
+        "Instances": [0, 0],
+        "Bytes": [0, 0],
+        "Failed": [0, 0],
+        "Phases": {}
+      },
       "Associations": [0, 0],
       "BudgetHeld": [3000, 3000],
       "BudgetWaiting": [2, 2],
