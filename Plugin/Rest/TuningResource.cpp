@@ -53,7 +53,7 @@ namespace OrthancPerf
                       const Json::Value patch = ParseJson(request.body.data(), request.body.size());
 
                       // Only asks whether this user may: what could not be saved stays unsaved
-                      return patch == Json::Value(Json::objectValue)
+                      return patch.isObject() && patch.empty()
                                  ? TuningOutcome{sources.store.Get(), {}}
                                  : sources.store.Merge(patch, onChange);
                     });

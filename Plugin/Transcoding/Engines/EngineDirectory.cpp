@@ -155,6 +155,7 @@ namespace OrthancPerf
     }
 
     std::sort(ranked.begin(), ranked.end());
+    engines.reserve(ranked.size());
 
     for (const auto& [isLast, slowness, place] : ranked)
     {
