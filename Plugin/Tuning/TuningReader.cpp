@@ -56,14 +56,14 @@ namespace OrthancPerf
                              Describe(value), boost::algorithm::join(GetTuningSections(), ", "));
         }
 
-        const SettingError error = SettingError::ForUnknownKey(key, value, GetTuningPaths(path));
-
         if (warnings == nullptr)
         {
-          throw error;
+          throw SettingError::ForUnknownKey(key, value, GetTuningPaths(path));
         }
 
-        warnings->push_back(std::string(error.what()) + " is ignored");
+        warnings->push_back(
+            std::string(SettingError::ForUnknownKey(key, value, GetTuningPaths(path)).what()) +
+            " is ignored");
       }
 
       // Reads a part of the document

@@ -108,9 +108,13 @@ namespace OrthancPerf
 
       static std::optional<std::string> Parse(const Json::Value& value, const std::string&)
       {
-        return value == ""        ? std::string()
-               : value.isString() ? LookupWritableSyntax(value.asString())
-                                  : std::nullopt;
+        if (!value.isString())
+        {
+          return std::nullopt;
+        }
+
+        const std::string name = value.asString();
+        return name.empty() ? name : LookupWritableSyntax(name);
       }
 
       static Json::Value Write(const std::string& uid)

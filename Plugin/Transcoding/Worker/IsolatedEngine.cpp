@@ -137,14 +137,14 @@ namespace OrthancPerf
 
   IsolatedEngine::~IsolatedEngine()
   {
-    Stop();
+    IsolatedEngine::Stop();
     const std::unique_lock<std::shared_mutex> lock(running_);
   }
 
 
   void IsolatedEngine::Stop() noexcept
   {
-    Tidy(TimePoint::max());
+    IsolatedEngine::Tidy(TimePoint::max());
   }
 
 
