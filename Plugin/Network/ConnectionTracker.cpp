@@ -35,6 +35,15 @@ namespace OrthancPerf
     constexpr std::string_view POST = "POST ";
 
 
+    // What a thread asks while it stores an instance, or serves a request that reads, is no send,
+    // even at a peer's port
+    bool MaySendToPeer(TimePoint now) noexcept
+    {
+      const AskedServers& asked = AskedServers::OfThisThread();
+      return !asked.MayAsk(now) && !asked.IsReading();
+    }
+
+
     bool BeginsWith(const std::uint8_t* data, std::size_t size, std::string_view text) noexcept
     {
       return size >= text.size() && std::equal(text.begin(), text.end(), data);
@@ -142,13 +151,12 @@ namespace OrthancPerf
     // What a thread asks while it stores an instance is asked of the storage area or the database,
     // which may have such a port as well. Orthanc sends from threads of its jobs, and for C-MOVE
     // from those that serve it.
-    const AskedServers& asked = AskedServers::OfThisThread();
-    const bool isEncrypted =
-        isTls && recorder_.GetDestinations().IsEncryptedModality(port) && !asked.MayAsk(now);
+    const bool isEncrypted = isTls && recorder_.GetDestinations().IsEncryptedModality(port) &&
+                             !AskedServers::OfThisThread().MayAsk(now);
     const bool isToPeer =
         !isRequest && !isEncrypted && recorder_.GetDestinations().IsPeer(port) &&
         (isTls || BeginsWith(data, size, "GET ") || BeginsWith(data, size, POST)) &&
-        !asked.MayAsk(now) && !asked.IsReading();
+        MaySendToPeer(now);
 
     if (!isRequest && !isEncrypted && !isToPeer)
     {
@@ -338,16 +346,11 @@ namespace OrthancPerf
       TakeStall(connection);
       recorder_.CloseConnection(connection, now);
     }
-    else if (connection.connectError != 0 || !connection.connectedAt)
+    else if ((connection.connectError != 0 || !connection.connectedAt) &&
+             (!recorder_.GetDestinations().IsPeer(connection.peer.Load().port) ||
+              MaySendToPeer(now)))
     {
-      // Where a success is not taken for one of a peer's (RecogniseOutgoing), nor is a failure
-      const AskedServers& asked = AskedServers::OfThisThread();
-
-      if (!recorder_.GetDestinations().IsPeer(connection.peer.Load().port) ||
-          (!asked.MayAsk(now) && !asked.IsReading()))
-      {
-        recorder_.AddUnconnected(connection, now);
-      }
+      recorder_.AddUnconnected(connection, now);
     }
 
     table_.Close(connection);

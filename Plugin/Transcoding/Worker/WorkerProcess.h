@@ -23,7 +23,7 @@ namespace OrthancPerf
 
   // A worker program that runs as a child of this process, and the plugin's end of what connects
   // them. It is started without copying this process (posix_spawn(3)), which may be large and hold
-  // locks: with default signal dispositions and an empty mask, /dev/null for the standard streams,
+  // locks. It has default signal dispositions, an empty mask, /dev/null for the standard streams,
   // and no other descriptor than those of the channel. One thread at a time uses it; after a
   // failure it is of no more use. Its process is killed and waited for at destruction.
   class WorkerProcess
