@@ -156,8 +156,10 @@ without_random_addresses()
 
 part_sanitizers()
 {
-  run_shards build/asan/UnitTests
-  "$VENV/python" Resources/run-fuzz-targets.py brief
+  local failures=0
+  run_shards build/asan/UnitTests || failures=1
+  "$VENV/python" Resources/run-fuzz-targets.py brief || failures=1
+  return "$failures"
 }
 
 

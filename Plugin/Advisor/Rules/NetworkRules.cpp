@@ -106,7 +106,7 @@ namespace OrthancPerf
 
       Judgement judgement({{"StallsPerInstance", count / traffic.instances},
                            {"MeanStall", mean},
-                           {"StallShare", seconds / total}},
+                           {"StallShare", std::min(seconds / total, 1.0)}},
                           EstimateCost(seconds, total, evidence.GetTotalOfPeers(peer.direction)),
                           isTuned ? "tuned" : "");
       judgement.words["System"] = signature->system;
