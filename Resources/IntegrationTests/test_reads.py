@@ -5,11 +5,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
 from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
 from harness.clients import upload
+from harness.distance import NEAR, Distance, find_obstacle
 from harness.metrics import wait_until
 from harness.orthanc import OrthancServer
 from harness.postgresql import POSTGRESQL_PLUGIN, PostgreSqlServer
@@ -26,7 +28,7 @@ def read_metrics(server: OrthancServer) -> dict[str, float]:
     }
 
 
-def view(server: OrthancServer, images: list[Any], product: str) -> float:
+def view(url: str, images: list[Any], product: str) -> float:
     """As OHIF opens a series: its metadata, then each frame. In seconds, from connect to close."""
     first = dcmread(images[0].path, stop_before_pixels=True)
     series = f"dicom-web/studies/{first.StudyInstanceUID}/series/{first.SeriesInstanceUID}"
@@ -37,7 +39,7 @@ def view(server: OrthancServer, images: list[Any], product: str) -> float:
         session.trust_env = False
         session.headers["User-Agent"] = f"{product}/1.0 (a test)"
         for path in paths:
-            assert session.get(f"{server.url}/{path}").status_code == 200
+            assert session.get(f"{url}/{path}").status_code == 200
         return time.perf_counter() - begin
 
 
@@ -68,7 +70,7 @@ def test_a_viewers_session_is_explained(
     orthanc = start_orthanc(options={"MaximumStorageCacheSize": 0, "HttpCompressionEnabled": False})
     images = make_series("reads", COUNT)
     upload(orthanc, [image.read_bytes() for image in images])
-    seconds = view(orthanc, images, "viewer")
+    seconds = view(orthanc.url, images, "viewer")
     listed = list_requests(orthanc, "viewer", COUNT + 1)
     phases = sum_phases(listed)
     print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
@@ -111,6 +113,29 @@ def test_a_viewers_session_is_explained(
     first = dcmread(images[0].path, stop_before_pixels=True)
     for text in (orthanc.get("/perf/metrics").text, orthanc.get("/perf/requests").text):
         assert first.StudyInstanceUID not in text
+
+
+@pytest.mark.skipif(find_obstacle() is not None, reason=f"{find_obstacle()}")
+def test_a_session_over_20_ms_is_explained(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(
+        options={
+            "HttpCompressionEnabled": False,
+            "RemoteAccessAllowed": True,
+            "AuthenticationEnabled": False,
+        }
+    )
+    images = make_series("reads", COUNT)
+    upload(orthanc, [image.read_bytes() for image in images])
+    with Distance(0.020) as distance, distance.at_far_end():
+        url = f"http://{NEAR}:{orthanc.http_port}"
+        seconds = view(url, images, "viewer")
+    phases = sum_phases(list_requests(orthanc, "viewer", COUNT + 1))
+    print(f"{seconds:.3f} s, explained {sum(phases.values()) / seconds:.3f}: {phases}")
+    assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
+    # A round trip before each request but the first
+    assert phases["Idle"] + phases["Send"] >= 0.020 * COUNT
 
 
 def test_waits_for_the_database_are_a_phase(
