@@ -13,7 +13,6 @@ import matplotlib as mpl
 from matplotlib import pyplot as plt
 
 from lab.charts import SETTINGS, WIDTH, Charts, list_measured
-from lab.compare import LEVEL, adjust
 from lab.phases import INSIDE, PAUSE, PHASES, PREFIX, find_medians, separate
 from lab.published import UPLOAD_IMAGES, UPLOADS
 from lab.ratios import find_rank
@@ -24,7 +23,6 @@ from lab.stalls import STOCK, TUNED
 STORESCU, HTTP, MOVE = "storescu", "HTTP client", "C-MOVE from Orthanc"
 HTTP_GZIP = "HTTP client that accepts gzip"
 NO_NAGLE, MOVE_NO_NAGLE = f"{STORESCU} with TCP_NODELAY=1", f"{MOVE} with TCP_NODELAY=1"
-CONTROLS = (HTTP, HTTP_GZIP, "curl")  # whose sockets the plugin does not tune
 BASE, DISK = "base", "disk"
 NODELAY = "Orthanc with TCP_NODELAY=1"
 PRESETS = (STOCK, TUNED)
@@ -62,9 +60,6 @@ ROWS = {
 PUBLISHED = {row: UPLOADS[key] for row, key in ROWS.items()}
 
 LEAST_TURNS = 6  # from which on the sign test can tell anything
-
-# A ratio in every turn, from which on phases may explain it: few turns tell no smaller one
-CLEAR = 1.25
 
 # What no phase holds: programs that start, associations that are made
 REST = "rest"
@@ -268,34 +263,6 @@ def list_gains(cell: Cell) -> list[float]:
     return [new / old for old, new in zip(stock, tuned, strict=True)]
 
 
-def tell_sender(cell: Cell) -> str:
-    """What tuning its sockets gave one kind of sender, and in which phases."""
-    stock, tuned = (cell.list_values(preset, "throughput") for preset in PRESETS)
-    ratios = list_gains(cell)
-    spread = f"{min(ratios):.2f} to {max(ratios):.2f} in {len(ratios)} turns"
-    if len(ratios) < LEAST_TURNS:
-        spread += ", too few for an interval"
-    text = (
-        f"- {name_row(cell)}: {median(stock):.0f} images/s with stock sockets,"
-        f" {median(tuned):.0f} with tuned ones ({median(ratios):.1f} times;"
-        f" {spread if len(ratios) > 1 else 'one turn, which tells nothing of noise'})."
-    )
-    if len(ratios) == 1:
-        return text
-    if min(ratios) < CLEAR and max(ratios) > 1 / CLEAR:
-        return f"{text} That is no clear difference."
-    before, after = find_phases(cell, STOCK), find_phases(cell, TUNED)
-    is_faster = median(ratios) > 1
-    most, least = (before, after) if is_faster else (after, before)
-    change = {phase: most[phase] - least.get(phase, 0) for phase in most}
-    phases = sorted(change, key=change.__getitem__, reverse=True)[:2]
-    parts = " and ".join(f"{change[phase]:.1f} ms in *{name_phase(phase)}*" for phase in phases)
-    return (
-        f"{text} An instance took {sum(before.values()):.1f} ms, and takes"
-        f" {sum(after.values()):.1f}: {parts} {'less' if is_faster else 'more'}."
-    )
-
-
 def tell_places(machine: Mapping[str, Any]) -> Iterator[str]:
     """What the names of servers stand for, that the results below begin with."""
     if "Storage" not in machine:
@@ -304,156 +271,10 @@ def tell_places(machine: Mapping[str, Any]) -> Iterator[str]:
     text = f"in memory ({place})" if place in IN_MEMORY else f"on {place}"
     disk = f"; *{DISK}* has it on {machine['Disk']}" if "Disk" in machine else ""
     yield (
-        f"- *{BASE}* is an Orthanc with SQLite, 4 DICOM threads, no transcoding, and its store"
-        f" {text}{disk}."
+        f"*{BASE}* is an Orthanc with SQLite, 4 DICOM threads, no transcoding, and its store"
+        f" {text}{disk}. HTTP is the control: the plugin tunes no socket of it."
     )
-
-
-def is_control(cell: Cell) -> bool:
-    return get_senders(cell)[1] in CONTROLS
-
-
-def find_gain(cell: Cell) -> float:
-    return median(list_gains(cell))
-
-
-def find_controls(cell: Cell, cells: list[Cell]) -> list[float]:
-    """What tuned / stock is where tuning does nothing: medians, of the same server, or of the base.
-
-    Of all, where neither has several.
-    """
-    controls = [other for other in cells if is_control(other)]
-    same, base = (
-        [find_gain(other) for other in controls if other.factors["Server"] == server]
-        for server in (cell.factors["Server"], BASE)
-    )
-    return next((found for found in (same, base) if len(found) > 1), [*map(find_gain, controls)])
-
-
-def tell_control(cells: list[Cell]) -> Iterator[str]:
-    """What tuning seems to do where it does nothing, and what that says of the other cells."""
-    middles = [find_gain(cell) for cell in cells if is_control(cell)]
-    dicom = [cell for cell in cells if not is_control(cell)]
-    if middles:
-        yield (
-            "- HTTP is the control, as the plugin tunes sockets of DICOM only: tuned / stock is"
-            f" {min(middles):.2f} to {max(middles):.2f} in its {len(middles)} cells, median"
-            f" {median(middles):.2f}, each by the median of its turns."
-        )
-    if middles and dicom:
-        above, among, below = list[Cell](), list[Cell](), list[Cell]()
-        for cell in dicom:
-            controls, gain = find_controls(cell, cells), find_gain(cell)
-            place = below if gain < min(controls) else above if gain > max(controls) else among
-            place.append(cell)
-        yield (
-            f"- Of the {len(dicom)} cells of DICOM, {len(above)} are above what HTTP shows with the"
-            " same server (with the base, where that server has no two cells of it),"
-            f" {len(below)} below and {len(among)} among it, medians beside medians."
-            f"{list_named('Below', below)}{list_named('Among it', among)}"
-        )
-    yield from tell_worse(cells)
-
-
-def list_named(place: str, cells: list[Cell]) -> str:
-    return f" {place}: {list_texts(map(name_row, cells))}." if cells else ""
-
-
-def describe_gain(cell: Cell) -> str:
-    gains = list_gains(cell)
-    below = sum(gain < 1 for gain in gains)
-    return f"{name_row(cell)} ({median(gains):.2f}; {below} of {len(gains)} turns below 1)"
-
-
-def list_gained(cells: Iterable[Cell]) -> str:
-    texts = list_texts(map(describe_gain, cells))
-    return f": {texts}" if texts else ""
-
-
-def find_chance(gains: list[float]) -> float:
-    """The probability of so many turns below stock, or more, if tuned is as fast.
-
-    The sign test, in one direction (Conover, Practical Nonparametric Statistics, section 3.4).
-    """
-    above = sum(gain >= 1 for gain in gains)
-    return sum(math.comb(len(gains), number) for number in range(above + 1)) / 2 ** len(gains)
-
-
-def tell_worse(cells: list[Cell]) -> Iterator[str]:
-    """In which cells tuned is slower than stock, and of which there are too few turns to tell."""
-    tested = [cell for cell in cells if len(list_gains(cell)) >= LEAST_TURNS]
-    few = [cell for cell in cells if cell not in tested and find_gain(cell) < 1]
-    chances = [find_chance(list_gains(cell)) for cell in tested]
-    adjusted = adjust(chances)
-    worse = [cell for cell, chance in zip(tested, adjusted, strict=True) if chance <= LEVEL]
-    perhaps = [
-        cell
-        for cell, chance in zip(tested, chances, strict=True)
-        if chance <= LEVEL and cell not in worse
-    ]
-    yield (
-        f"- Whether tuned is slower than stock, the sign test tells from {LEAST_TURNS} turns on:"
-        f" {len(tested)} of all {len(cells)} cells have so many."
-    )
-    if tested:
-        yield f"- Of these, tuned is slower beyond noise in {len(worse)}{list_gained(worse)}."
-    if perhaps:
-        yield (
-            f"- It may be slower in {len(perhaps)} more, but of {len(tested)} cells, some look like"
-            f" that by mere noise{list_gained(perhaps)}."
-        )
-    if few:
-        dicom = [cell for cell in few if not is_control(cell)]
-        yield (
-            f"- Below 1 by their median, with too few turns to tell, are {len(few)} cells:"
-            f" {len(few) - len(dicom)} of HTTP, {len(dicom)} of DICOM{list_gained(dicom)}."
-        )
-
-
-def list_texts(texts: Iterable[str]) -> str:
-    """Of texts that have commas."""
-    return " · ".join(texts)
-
-
-def tell_storescu_and_http(cells: list[Cell], count: int) -> Iterator[str]:
-    """The gap that the published report was about."""
-    dicom, http = (find_cell(cells, BASE, sender, count) for sender in (STORESCU, HTTP))
-    if dicom and http and count in PUBLISHED[STORESCU, BASE]:
-        ratios = [get_seconds(dicom, preset) / get_seconds(http, preset) for preset in PRESETS]
-        published = PUBLISHED[STORESCU, BASE][count] / PUBLISHED[HTTP, BASE][count]
-        yield (
-            f"- {count} x {STORESCU} to {count} x {HTTP}, in time: {published:.1f} in report 002,"
-            f" {ratios[0]:.1f} here with stock sockets, {ratios[1]:.1f} with tuned ones."
-        )
-
-
-def tell_one_and_many(cells: list[Cell]) -> Iterator[str]:
-    """What one sender does with tuned sockets, beside what more of them do with stock ones."""
-    one = find_cell(cells, BASE, STORESCU, 1)
-    many = [cell for cell in list_base(cells) if get_senders(cell)[1] == STORESCU and cell != one]
-    if one and many:
-        speed = get_middle(one, TUNED, "throughput")
-        speeds = (
-            f"{get_senders(cell)[0]} give {get_middle(cell, STOCK, 'throughput'):.0f}"
-            for cell in many
-        )
-        yield (
-            f"- {one.factors['Senders']} with tuned sockets: {speed:.0f} images/s; with stock ones"
-            f" {', '.join(speeds)}."
-        )
-
-
-def tell_extremes(cells: list[Cell]) -> str:
-    speeds = {
-        (name_row(cell), preset): get_middle(cell, preset, "throughput")
-        for cell in cells
-        for preset in PRESETS
-    }
-    fast, slow = max(speeds, key=speeds.__getitem__), min(speeds, key=speeds.__getitem__)
-    return (
-        f"- Fastest: {fast[0]}, {fast[1]}, {speeds[fast]:.0f} images/s; slowest: {slow[0]},"
-        f" {slow[1]}, {speeds[slow]:.1f}."
-    )
+    yield ""
 
 
 def judge_gains(gains: list[float]) -> tuple[str, str]:
@@ -466,14 +287,14 @@ def judge_gains(gains: list[float]) -> tuple[str, str]:
     return f"{low:.3f} to {high:.3f}", verdict
 
 
-def list_nagle_rows(cells: list[Cell]) -> Iterator[list[str]]:
+def list_gain_rows(cells: Iterable[Cell]) -> Iterator[list[str]]:
     for cell in cells:
         gains = list_gains(cell)
         stock, tuned = (cell.list_values(preset, "processor time") for preset in PRESETS)
         used = [new / old for old, new in zip(stock, tuned, strict=True)]
         interval, verdict = judge_gains(gains)
         yield [
-            cell.factors["Senders"],
+            name_row(cell),
             *(format_values(cell.list_values(preset, "throughput")) for preset in PRESETS),
             f"{median(gains):.3f} ({min(gains):.3f} to {max(gains):.3f})",
             interval,
@@ -483,24 +304,29 @@ def list_nagle_rows(cells: list[Cell]) -> Iterator[list[str]]:
         ]
 
 
+def tell_gains(cells: Iterable[Cell]) -> list[str]:
+    """Tuned against stock, a row for each cell."""
+    head = [
+        *("senders; server", "stock, images/s", "tuned, images/s", "tuned / stock"),
+        *("95 % of the median", "turns below 1", "processor time, tuned / stock; turns above 1"),
+        "tuned is",
+    ]
+    return format_table(head, list_gain_rows(cells))
+
+
 def tell_nagle(cells: list[Cell]) -> list[str]:
-    """Tuned against stock where Orthanc's DCMTK has Nagle's algorithm off."""
+    """Where Orthanc's DCMTK has Nagle's algorithm off."""
     found = [cell for cell in cells if cell.factors["Server"] == NODELAY]
     if not found:
         return []
-    head = [
-        *("senders", "stock, images/s", "tuned, images/s", "tuned / stock", "95 % of the median"),
-        *("turns below 1", "processor time, tuned / stock; turns above 1", "tuned is"),
-    ]
     return [
         f"### {NAGLE_HEADING}",
         "",
-        "Orthanc has `TCP_NODELAY=1`, which is what the DCMTK of its official builds does by"
-        " itself. A sender that has it, too, waits for nothing with stock sockets; HTTP is the"
-        " control. The last column is each row's own: of twenty in which nothing differs, one is"
-        " told apart by chance.",
+        "Orthanc has `TCP_NODELAY=1`, as the DCMTK of its official builds has by itself. A sender"
+        " that has it, too, waits for nothing with stock sockets. HTTP is the control. Of twenty"
+        " rows without a difference, chance calls one faster or slower.",
         "",
-        *format_table(head, list_nagle_rows(found)),
+        *tell_gains(found),
     ]
 
 
@@ -655,13 +481,8 @@ def answer(results: Results, charts: Charts) -> list[str]:
     counts = list_counts(cells)
     bases = [find_cell(cells, BASE, sender, counts[0]) for sender in (STORESCU, HTTP, MOVE)]
     disk = find_cell(cells, DISK, STORESCU, counts[0])
-    lines = [*tell_places(results.machine)]
-    lines += [tell_sender(cell) for cell in (disk, *bases) if cell]
-    lines += tell_control(cells)
-    lines += tell_one_and_many(cells)
-    for count in counts:
-        lines += tell_storescu_and_http(cells, count)
-    lines += [tell_extremes(cells), ""]
+    chosen = [cell for cell in (disk, *bases) if cell]
+    lines = [*tell_places(results.machine), *(tell_gains(chosen) if chosen else [])]
     if len(list_counts(list_base(cells))) > 1:
         title = f"{results.experiment}, {results.date}"
         speeds = charts.add("speeds", partial(draw_speeds, cells, title))
