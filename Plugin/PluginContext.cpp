@@ -319,9 +319,8 @@ namespace OrthancPerf
                                          recorder_, transcoding_.GetSources()});
     RegisterInstancesResource(router_, recentInstances_);
     RegisterRequestsResource(router_, recentRequests_);
-    RegisterCompareResource(
-        router_, orthanc_, transcoding_.GetEngines(), [this] { transcoding_.WaitForSelfTest(); },
-        transcoding_.GetComparisonMetrics());
+    RegisterCompareResource(router_, orthanc_, transcoding_.GetEngines(),
+                            [this] { transcoding_.WaitForSelfTest(); });
     RegisterPeersResource(router_, peerStatistics_);
     RegisterHistoryResource(router_, history_, tuningChanges_);
     RegisterAdviceResource(router_, advisor_);
@@ -369,7 +368,6 @@ namespace OrthancPerf
     figures.reads = totals_.GetReads();
     figures.peers = peerStatistics_.SummarizeAll();
     figures.transcodings = transcoding_.GetMetrics().GetTotals();
-    figures.comparisons = transcoding_.GetComparisonMetrics().GetTotals();
     figures.budget = probe_.GetAdmission().GetFigures();
     figures.tuning = ToFigures(*tuning_.Get());
     figures.findings = advisor_.CountFindings();

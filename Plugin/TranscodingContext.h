@@ -93,17 +93,6 @@ namespace OrthancPerf
       return metrics_;
     }
 
-    const TranscodingMetrics& GetComparisonMetrics() const
-    {
-      return comparisonMetrics_;
-    }
-
-    // Told of what engines do when they are compared
-    TranscodingMetrics& GetComparisonMetrics()
-    {
-      return comparisonMetrics_;
-    }
-
   private:
     void OnTranscoding(const TranscodingReport& report) noexcept override;
     void FindLock(bool mayRedirect);
@@ -124,7 +113,6 @@ namespace OrthancPerf
     std::string problem_;  // why received instances are not transcoded; constant since Start
     PluginLock lock_;
     TranscodingMetrics metrics_;
-    TranscodingMetrics comparisonMetrics_;
     EngineFailures failures_;
     DuplicateFinder duplicates_;
     const IsDuplicate isDuplicate_;  // nothing: Orthanc takes what it has already

@@ -124,14 +124,12 @@ namespace OrthancPerf
     }
 
 
-    using Engines = std::vector<EngineAttempts> MetricFigures::*;
-
     template <typename WriteLine>
-    Write ForEachEngine(Engines engines, WriteLine write)
+    Write ForEachEngine(WriteLine write)
     {
-      return [engines, write](const MetricFigures& figures, MetricWriter& writer)
+      return [write](const MetricFigures& figures, MetricWriter& writer)
       {
-        for (const EngineAttempts& line : figures.*engines)
+        for (const EngineAttempts& line : figures.transcodings)
         {
           write(writer, Labels{{"engine", line.engine}, {"target", line.target}}, line);
         }
@@ -235,9 +233,6 @@ namespace OrthancPerf
 
     std::vector<MetricRow> MakeTable()
     {
-      const Engines transcodings = &MetricFigures::transcodings;
-      const Engines comparisons = &MetricFigures::comparisons;
-
       std::vector<MetricRow> table = {
           {"build_info", GAUGE, "version, orthanc",
            "Versions of the performance plugin and of Orthanc; the value is always 1.",
@@ -389,22 +384,11 @@ namespace OrthancPerf
            PerPeer([](const PeerLine& line) -> Number { return line.associations.retransmits; })},
           {"transcode_seconds", HISTOGRAM, "engine, target",
            "Time that an engine took to transcode an instance.",
-           ForEachEngine(transcodings, &WriteEngineSeconds)},
+           ForEachEngine(&WriteEngineSeconds)},
           {"transcode_total", COUNTER, "engine, target, outcome",
-           "Attempts to transcode an instance, by outcome.",
-           ForEachEngine(transcodings, &WriteAttempts)},
+           "Attempts to transcode an instance, by outcome.", ForEachEngine(&WriteAttempts)},
           {"transcode_bytes_total", COUNTER, "engine, target, side",
-           "Bytes of the DICOM files that engines read and wrote.",
-           ForEachEngine(transcodings, &WriteSides)},
-          {"comparison_seconds", HISTOGRAM, "engine, target",
-           "Time that an engine took to transcode an instance in a comparison.",
-           ForEachEngine(comparisons, &WriteEngineSeconds)},
-          {"comparison_total", COUNTER, "engine, target, outcome",
-           "Attempts to transcode an instance in a comparison, by outcome.",
-           ForEachEngine(comparisons, &WriteAttempts)},
-          {"comparison_bytes_total", COUNTER, "engine, target, side",
-           "Bytes of the DICOM files that engines read and wrote in comparisons.",
-           ForEachEngine(comparisons, &WriteSides)},
+           "Bytes of the DICOM files that engines read and wrote.", ForEachEngine(&WriteSides)},
           {"ingest_budget_bytes", GAUGE, "",
            "Memory that large messages in flight may take; 0: no limit.",
            OfBudget([](const AdmissionFigures& budget) { return budget.limit; })},

@@ -27,8 +27,7 @@ namespace OrthancPerf
     std::vector<SetupHistogram> setups;           // by Direction
     std::vector<ReadTotals> reads;                // by RouteClass
     std::vector<PeerSummary> peers;               // a peer without a name: not known
-    std::vector<EngineAttempts> transcodings;     // of instances on their way
-    std::vector<EngineAttempts> comparisons;      // of POST /perf/transcoding/compare
+    std::vector<EngineAttempts> transcodings;     // by engine and target
     std::optional<AdmissionFigures> budget;       // of memory
     std::map<std::string, double> tuning;         // by key
     std::map<std::string, std::size_t> findings;  // by identifier

@@ -33,8 +33,8 @@ namespace OrthancPerf
     std::uint64_t targetBytes = 0;
   };
 
-  // Counts every attempt of an engine. There are two: one for instances on their way, one for
-  // comparisons, which would spoil the figures of the first. Owned by the plugin's context; any
+  // Counts every attempt of an engine on an instance on its way; comparisons would spoil its
+  // figures, and are left out. Owned by the plugin's context; any
   // thread may call it. Its lines are bounded: one for each engine and target.
   class TranscodingMetrics : public ITranscodingObserver
   {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "Sdk/CompareResource.h"
 
-#include "Dicom/ReceivedFile.h"
-#include "Rest/ComparisonJob.h"
+#include "Rest/Comparison.h"
 #include "Tuning/ParseJson.h"
 
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -14,15 +12,12 @@ namespace OrthancPerf
 {
   namespace
   {
-    // What GET /jobs/{id} calls the job
-    constexpr const char* TYPE = "PerfTranscodingComparison";
-
     // What Orthanc holds of a job: one for each, freed by OnFinalize
     struct JobHandle
     {
       Orthanc orthanc;
-      std::unique_ptr<ComparisonJob> job;
-      std::string content;  // as it was last asked for, by Orthanc before 1.11.3
+      Comparison comparison;
+      std::string content = "{}";  // as it was last asked for
     };
 
 
@@ -40,7 +35,7 @@ namespace OrthancPerf
 
     float OnGetProgress(void* job)
     {
-      return GetHandle(job).job->GetProgress();
+      return GetHandle(job).comparison.GetProgress();
     }
 
 
@@ -50,8 +45,8 @@ namespace OrthancPerf
 
       try
       {
-        return handle.job->Step() ? OrthancPluginJobStepStatus_Continue
-                                  : OrthancPluginJobStepStatus_Success;
+        return handle.comparison.Step() ? OrthancPluginJobStepStatus_Continue
+                                        : OrthancPluginJobStepStatus_Success;
       }
       catch (const std::exception& error)
       {
@@ -72,7 +67,7 @@ namespace OrthancPerf
     {
       try
       {
-        GetHandle(job).job->Reset();
+        GetHandle(job).comparison.Reset();
         return OrthancPluginErrorCode_Success;
       }
       catch (const std::exception&)
@@ -82,114 +77,54 @@ namespace OrthancPerf
     }
 
 
-    OrthancPluginErrorCode OnGetContent(OrthancPluginMemoryBuffer* target, void* job)
+    const char* OnGetContent(void* job)
     {
+      JobHandle& handle = GetHandle(job);
+
       try
       {
-        JobHandle& handle = GetHandle(job);
-        handle.orthanc.CopyTo(*target, ToText(handle.job->GetContent()));
-        return OrthancPluginErrorCode_Success;
+        handle.content = ToText(handle.comparison.GetContent());
       }
       catch (const std::exception&)
       {
-        return OrthancPluginErrorCode_InternalError;
+        // The latest content stays
       }
+
+      return handle.content.c_str();
     }
 
 
-    const char* OnGetContentText(void* job)
+    const char* OnGetSerialized(void*)
     {
-      try
-      {
-        JobHandle& handle = GetHandle(job);
-        handle.content = ToText(handle.job->GetContent());
-        return handle.content.c_str();
-      }
-      catch (const std::exception&)
-      {
-        return nullptr;  // an empty object
-      }
+      return nullptr;  // not to be kept over a restart
     }
 
 
-    std::int32_t OnGetSerialized(OrthancPluginMemoryBuffer*, void*)
-    {
-      return 0;  // not to be kept over a restart
-    }
-
-
-    const char* OnGetSerializedText(void*)
-    {
-      return nullptr;  // likewise
-    }
-
-
-    // _OrthancPluginCreateJob2, and _OrthancPluginCreateJob with its two older callbacks
-    template <typename GetContent, typename GetSerialized>
-    struct JobParameters
-    {
-      OrthancPluginJob** target;
-      void* job;
-      OrthancPluginJobFinalize finalize;
-      const char* type;
-      OrthancPluginJobGetProgress getProgress;
-      GetContent getContent;
-      GetSerialized getSerialized;
-      OrthancPluginJobStep step;
-      OrthancPluginJobStop stop;
-      OrthancPluginJobReset reset;
-    };
-
-    constexpr std::int32_t CREATE_JOB_2 = 9004;  // from Orthanc 1.11.3 on
-
-#if ORTHANC_PLUGINS_VERSION_IS_ABOVE(1, 11, 3)
-    using NewerParameters = JobParameters<decltype(&OnGetContent), decltype(&OnGetSerialized)>;
-    static_assert(CREATE_JOB_2 == _OrthancPluginService_CreateJob2);
-    static_assert(sizeof(NewerParameters) == sizeof(_OrthancPluginCreateJob2));
-    static_assert(offsetof(NewerParameters, reset) == offsetof(_OrthancPluginCreateJob2, reset));
-#endif
-
-
-    // Null: Orthanc made none
-    template <typename GetContent, typename GetSerialized>
-    OrthancPluginJob* CreateJob(JobHandle& handle, std::int32_t service, GetContent getContent,
-                                GetSerialized getSerialized)
-    {
-      OrthancPluginContext* const context = handle.orthanc.GetContext();
-      OrthancPluginJob* target = nullptr;
-      const JobParameters<GetContent, GetSerialized> parameters = {
-          &target,    &handle,       OnFinalize, TYPE,   OnGetProgress,
-          getContent, getSerialized, OnStep,     OnStop, OnReset};
-      context->InvokeService(context, static_cast<_OrthancPluginService>(service), &parameters);
-      return target;
-    }
-
-
-    // The job's identifier. A job does not outlive a restart of Orthanc. Throws SdkError; Orthanc
-    // may carry the job out all the same then.
-    std::string Submit(const Orthanc& orthanc, std::unique_ptr<ComparisonJob> job, int priority)
+    // The job's identifier. Throws SdkError; Orthanc may carry the job out all the same then. This
+    // service is in all releases; from 1.11.3 on, Orthanc's log says that there is a newer one.
+    std::string Submit(const Orthanc& orthanc, Comparison comparison)
     {
       OrthancPluginContext* const context = orthanc.GetContext();
-      auto handle = std::make_unique<JobHandle>(JobHandle{orthanc, std::move(job), ""});
-      OrthancPluginJob* const created =
-          orthanc.IsAtLeast(11, 3)
-              ? CreateJob(*handle, CREATE_JOB_2, &OnGetContent, &OnGetSerialized)
-              : CreateJob(*handle, _OrthancPluginService_CreateJob, &OnGetContentText,
-                          &OnGetSerializedText);
+      auto handle = std::make_unique<JobHandle>(JobHandle{orthanc, std::move(comparison)});
+      OrthancPluginJob* job = nullptr;
+      const _OrthancPluginCreateJob parameters = {
+          &job,          handle.get(), OnFinalize,      "PerfTranscodingComparison",
+          OnGetProgress, OnGetContent, OnGetSerialized, OnStep,
+          OnStop,        OnReset};
+      context->InvokeService(context, _OrthancPluginService_CreateJob, &parameters);
 
-      if (created == nullptr)
+      if (job == nullptr)
       {
         throw SdkError("CreateJob", OrthancPluginErrorCode_InternalError);
       }
 
-      // From here on, whoever frees the job calls OnFinalize
+      // From here on, whoever frees the job calls OnFinalize. After SubmitJob, Orthanc does, even
+      // if it failed (JobsRegistry, SubmitInternal), as when a plugin fails that is told of it.
       static_cast<void>(handle.release());
-      char* const id = OrthancPluginSubmitJob(context, created, priority);
+      char* const id = OrthancPluginSubmitJob(context, job, 0);
 
       if (id == nullptr)
       {
-        // Not to be freed: Orthanc has taken the job before anything of this can fail
-        // (JobsRegistry, SubmitInternal), as when a plugin fails that is told of it
         throw SdkError("SubmitJob", OrthancPluginErrorCode_InternalError);
       }
 
@@ -234,32 +169,6 @@ namespace OrthancPerf
     }
 
 
-    void CheckPixels(const Orthanc& orthanc, const std::string& instance,
-                     const std::string& resource)
-    {
-      const std::string file = orthanc.GetInstanceFile(instance);
-
-      if (DescribeImage(file.data(), file.size()).kind == PixelDataKind::None)
-      {
-        throw SettingError("\"Resource\" has no pixel data: there is nothing to compare",
-                           "Resource", resource, "an instance or a series with pixel data");
-      }
-    }
-
-
-    std::vector<std::string> ListEngines(const EngineDirectory& engines)
-    {
-      std::vector<std::string> names;
-
-      for (const EngineVerdict& verdict : engines.GetVerdicts())
-      {
-        names.push_back(verdict.engine);
-      }
-
-      return names;
-    }
-
-
     Json::Value DescribeJob(const std::string& id)
     {
       Json::Value json;
@@ -279,16 +188,13 @@ namespace OrthancPerf
 
   void RegisterCompareResource(RestRouter& router, const Orthanc& orthanc,
                                const EngineDirectory& engines,
-                               const std::function<void()>& waitForEngines,
-                               ITranscodingObserver& observer)
+                               const std::function<void()>& waitForEngines)
   {
     const auto latest = std::make_shared<LatestJob>();
-    const auto post = [=, &orthanc, &engines, &observer](const RestRequest& request)
+    const auto post = [=, &orthanc, &engines](const RestRequest& request)
     {
       waitForEngines();
-      const CompareRequest wanted = ReadCompareRequest(request.body, ListEngines(engines));
-
-      // Of requests at once, one file is in memory at a time
+      const ComparisonRequest wanted = ComparisonRequest::Read(request.body);
       const std::lock_guard<std::mutex> lock(latest->mutex);
 
       if (!latest->id.empty() && IsUnfinished(orthanc, latest->id))
@@ -300,16 +206,12 @@ namespace OrthancPerf
                         DescribeJob(latest->id));
       }
 
-      const std::vector<std::string> instances =
-          SpreadOut(ListInstances(orthanc, wanted.resource), wanted.maximumInstances);
-      CheckPixels(orthanc, instances.front(), wanted.resource);
       const auto load = [&orthanc](const std::string& instance)
       {
         return orthanc.GetInstanceFile(instance);
       };
-      latest->id = Submit(
-          orthanc, std::make_unique<ComparisonJob>(engines, wanted, instances, load, observer),
-          wanted.priority);
+      latest->id =
+          Submit(orthanc, {engines, wanted, ListInstances(orthanc, wanted.resource), load});
       return AnswerJson(DescribeJob(latest->id));
     };
 

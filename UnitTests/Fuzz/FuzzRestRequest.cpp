@@ -10,7 +10,7 @@
 #include "Metrics/History.h"
 #include "Metrics/MetricTable.h"
 #include "Metrics/TranscodingMetrics.h"
-#include "Rest/ComparisonJob.h"
+#include "Rest/Comparison.h"
 #include "Rest/Resources.h"
 #include "Rest/RestMessage.h"
 #include "Rest/StatusResource.h"
@@ -226,11 +226,10 @@ namespace
     RestAnswer Compare(const RestRequest& request)
     {
       const Server& server = GetServer();
-      const CompareRequest wanted = ReadCompareRequest(request.body, {"dcmtk"});
+      const ComparisonRequest wanted = ComparisonRequest::Read(request.body);
       Require(IsPrintable(wanted.resource));
-      ComparisonJob job(
-          server.engines, wanted, {wanted.resource},
-          [&server](const std::string&) { return server.image; }, failures);
+      Comparison job(server.engines, wanted, {wanted.resource},
+                     [&server](const std::string&) { return server.image; });
 
       while (job.Step())
       {

@@ -93,21 +93,6 @@ namespace OrthancPerf
   }
 
 
-  TEST_F(TranscodingMetricsTest, ComparisonsHaveFamiliesOfTheirOwn)
-  {
-    metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Transcoded));
-    MetricFigures figures;
-    figures.comparisons = metrics_.GetTotals();
-    const std::string text = WriteMetrics(figures);
-    EXPECT_EQ(std::string::npos, text.find("orthanc_perf_transcode_"));
-
-    for (const char* family : {"_seconds_count{", "_total{", "_bytes_total{"})
-    {
-      EXPECT_NE(std::string::npos, text.find(std::string("\northanc_perf_comparison") + family));
-    }
-  }
-
-
   TEST_F(TranscodingMetricsTest, WhatFailedIsCountedOnly)
   {
     metrics_.OnTranscoding(MakeReport(TranscodingOutcome::Failed));

@@ -291,11 +291,10 @@ export interface Finding {
 export interface EngineResult {
   Engine: string;
   TransferSyntax: string;
-  Name: string;
   Transcoded: number;
   Declined: number;
   Failed: number;
-  Reasons: Record<string, number>;
+  Reason?: string;
   Ratio?: number;
   EncodeBytesPerSecond?: number;
   DecodeBytesPerSecond?: number;
@@ -306,7 +305,6 @@ export interface EngineResult {
 export interface ComparisonContent {
   Instances: number;
   FinishedInstances: number;
-  Unreadable: Record<string, number>;
   Results: EngineResult[];
 }
 

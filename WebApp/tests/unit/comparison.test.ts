@@ -5,7 +5,7 @@ import { groupByTarget, listAbilities } from '../../src/model/comparison';
 import { describeEvidence, describeGain } from '../../src/model/findings';
 
 function makeResult(Engine: string, rate?: number): EngineResult {
-  const result = { Engine, TransferSyntax: '1.2', Name: 'x', Transcoded: rate === undefined ? 0 : 1, Declined: 0, Failed: 0, Reasons: {} };
+  const result = { Engine, TransferSyntax: '1.2', Transcoded: rate === undefined ? 0 : 1, Declined: 0, Failed: 0 };
   return rate === undefined ? result : { ...result, EncodeBytesPerSecond: rate };
 }
 
