@@ -390,6 +390,7 @@ namespace OrthancPerf
         {admission, probe_.IsInstalled(), totals_.GetReceived().GetSecondsWithPauses()},
         Clock::now()));
     evidence_.Look(open);
+    evidence_.OnDeflated(AnswerCompression::GetSeconds());
   }
 
 

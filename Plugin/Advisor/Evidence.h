@@ -43,6 +43,14 @@ namespace OrthancPerf
     std::uint64_t recentPeak = 0;  // the most that the process ever had, if that was lately
   };
 
+  // DICOM files that Orthanc deflated at its own level in the last minutes. In seconds; older ones
+  // fade.
+  struct DeflateEvidence
+  {
+    double deflate = 0;
+    double requests = 0;  // of all such requests
+  };
+
   // All that rules judge. A value.
   struct Evidence
   {
@@ -57,7 +65,8 @@ namespace OrthancPerf
     LoadEvidence load;
     DatabaseEvidence database;
     MemoryEvidence memory;
-    std::vector<EngineVerdict> engines;  // of the self-test
+    std::array<DeflateEvidence, 2> deflated;  // in archives, and as gzip over HTTP
+    std::vector<EngineVerdict> engines;       // of the self-test
     ServerFacts facts;
     Tuning tuning;
 

@@ -16,6 +16,9 @@ namespace OrthancPerf
     // Looks at the processor that its mean goes back: 3 s
     constexpr double RUNNABLE_LOOKS = 6;
 
+    // What is left of what was deflated, two looks a second: five minutes
+    constexpr double DEFLATED_KEPT = 1 - 1.0 / 600;
+
     // Descriptors of connections to a database; a pool has 50 by default
     constexpr std::size_t MAXIMUM_CONNECTIONS = 256;
 
@@ -57,6 +60,31 @@ namespace OrthancPerf
     if (instance.database)
     {
       CountConnection(*instance.database, now);
+    }
+  }
+
+
+  void EvidenceCollector::OnRequestFinished(const FinishedRequest& request)
+  {
+    if (request.route == RouteClass::Archive || request.route == RouteClass::File)
+    {
+      const std::lock_guard lock(mutex_);
+      deflated_[request.route == RouteClass::File ? 1 : 0].requests +=
+          ToSeconds(request.GetDuration());
+    }
+  }
+
+
+  void EvidenceCollector::OnDeflated(const std::array<double, 2>& totals)
+  {
+    const std::lock_guard lock(mutex_);
+
+    for (std::size_t i = 0; i < totals.size(); i++)
+    {
+      DeflateEvidence& recent = deflated_[i];
+      recent.requests *= DEFLATED_KEPT;
+      recent.deflate *= DEFLATED_KEPT;
+      recent.deflate += totals[i] - std::exchange(deflatedBefore_[i], totals[i]);
     }
   }
 
@@ -152,6 +180,7 @@ namespace OrthancPerf
     evidence.load = load_;
     evidence.database = GatherDatabase(now);
     evidence.memory = memory_;
+    evidence.deflated = deflated_;
     return evidence;
   }
 

@@ -5,6 +5,7 @@
 #include "Ingest/Journal.h"
 #include "Tuning/TuningDocument.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -34,6 +35,7 @@ namespace OrthancPerf
     EvidenceCollector(PeerStatistics& peers, std::size_t dicomThreads, Now now = &Clock::now);
 
     void OnInstanceFinished(const FinishedInstance& instance) override;
+    void OnRequestFinished(const FinishedRequest& request) override;
     void OnTuningChanged(const Tuning& tuning) noexcept;
 
     // All associations that are open now; to be told about twice a second
@@ -41,6 +43,9 @@ namespace OrthancPerf
 
     // What memory has been short of; the latest is the evidence
     void OnMemory(const MemoryEvidence& memory);
+
+    // The seconds of AnswerCompression::GetSeconds(); to be told about twice a second
+    void OnDeflated(const std::array<double, 2>& totals);
 
     // How many tasks want each processor now (ReadRunnableTasks); to be told about twice a second
     void OnRunnableTasks(double tasks);
@@ -63,6 +68,8 @@ namespace OrthancPerf
     double runnableWhileStarved_ = 0;  // likewise
     LoadEvidence load_;
     MemoryEvidence memory_;
+    std::array<double, 2> deflatedBefore_ = {};
+    std::array<DeflateEvidence, 2> deflated_;
     std::string databaseServer_;
     std::map<int, TimePoint> connections_;  // to the database, by descriptor: last used
     TimePoint latestLook_;

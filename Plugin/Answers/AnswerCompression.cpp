@@ -2,12 +2,14 @@
 #include "Answers/AnswerCompression.h"
 
 #include "Dicom/ReceivedFile.h"
+#include "Ingest/Clock.h"
 
 #include <array>
 #include <atomic>
 #include <cstring>
 #include <dlfcn.h>
 #include <string_view>
+#include <utility>
 
 namespace OrthancPerf
 {
@@ -56,10 +58,21 @@ namespace OrthancPerf
     constexpr int UNSET = -2;  // -1 is zlib's own default
     using Level = std::atomic<int>;
 
-    // The member of an archive that this thread has begun, of which nothing was deflated yet.
-    // Orthanc ends a stream before it begins the next. Laid out with the thread itself, as the
-    // first access to other thread-local storage of a plugin allocates.
-    __attribute__((tls_model("initial-exec"))) thread_local const ZStream* newMember = nullptr;
+    // What this thread has begun to deflate. Orthanc ends a stream before it begins the next.
+    struct Begun
+    {
+      const ZStream* stream;
+      DeflatedAnswer answer;
+      bool isTuned;    // its level
+      bool isUntried;  // nothing was deflated yet
+    };
+
+    // Laid out with the thread itself, as the first access to other thread-local storage of a
+    // plugin allocates
+    __attribute__((tls_model("initial-exec"))) thread_local Begun begun = {};
+
+    // Nanoseconds at Orthanc's own level, by DeflatedAnswer; pictures are not measured
+    std::array<std::atomic<std::uint64_t>, DEFLATED_ANSWER_COUNT> sums = {};
 
     Zlib zlib;
     std::array<Level, DEFLATED_ANSWER_COUNT> levels = {UNSET, UNSET, UNSET};
@@ -72,36 +85,50 @@ namespace OrthancPerf
     int OnDeflateInit(ZStream* stream, int level, int method, int windowBits, int memoryLevel,
                       int strategy, const char* version, int size) noexcept
     {
-      newMember = nullptr;
+      begun = {};
 
       if (const std::optional<DeflatedAnswer> answer = RecognizeAnswer(level, windowBits))
       {
         const int wanted = GetLevel(*answer).load(std::memory_order_relaxed);
         level = wanted == UNSET ? level : wanted;
-        newMember = wanted != UNSET && *answer == DeflatedAnswer::Archive ? stream : nullptr;
+        begun = {stream, *answer, wanted != UNSET, true};
       }
 
       return zlib.deflateInit(stream, level, method, windowBits, memoryLevel, strategy, version,
                               size);
     }
 
-    // minizip hands a member over in one piece, as Orthanc does to it. Before the first byte is
-    // deflated, deflateParams() writes nothing.
+    // Orthanc and minizip hand a file over in one piece. Before the first byte is deflated,
+    // deflateParams() writes nothing.
     int OnDeflate(ZStream* stream, int flush) noexcept
     {
       constexpr int DEFAULT_STRATEGY = 0;
 
-      if (stream != nullptr && stream == newMember && stream->inputSize > 0)
+      if (stream == nullptr || stream != begun.stream || stream->inputSize == 0)
       {
-        newMember = nullptr;
+        return zlib.deflate(stream, flush);
+      }
 
-        if (IsCompressedMember(stream->input, stream->inputSize))
+      if (std::exchange(begun.isUntried, false))
+      {
+        if (begun.isTuned && IsCompressedMember(stream->input, stream->inputSize))
         {
           zlib.deflateParams(stream, 0, DEFAULT_STRATEGY);
         }
+
+        if (begun.isTuned ||
+            !HasFilePrefix({reinterpret_cast<const char*>(stream->input), stream->inputSize}))
+        {
+          begun.stream = nullptr;
+          return zlib.deflate(stream, flush);
+        }
       }
 
-      return zlib.deflate(stream, flush);
+      const TimePoint begin = Clock::now();
+      const int result = zlib.deflate(stream, flush);
+      const std::chrono::nanoseconds time = Clock::now() - begin;
+      sums[static_cast<std::size_t>(begun.answer)] += static_cast<std::uint64_t>(time.count());
+      return result;
     }
 
     std::vector<Redirection> GetRedirections()
@@ -243,6 +270,16 @@ namespace OrthancPerf
   bool AnswerCompression::IsInstalled() const
   {
     return HasBegun(orthanc_);
+  }
+
+
+  std::array<double, 2> AnswerCompression::GetSeconds()
+  {
+    const auto get = [](DeflatedAnswer answer)
+    {
+      return ToSeconds(std::chrono::nanoseconds(sums[static_cast<std::size_t>(answer)]));
+    };
+    return {get(DeflatedAnswer::Archive), get(DeflatedAnswer::Http)};
   }
 
 

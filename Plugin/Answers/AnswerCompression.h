@@ -4,6 +4,7 @@
 #include "Redirection/GotPatcher.h"
 #include "Tuning/TuningDocument.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 
@@ -30,7 +31,7 @@ namespace OrthancPerf
   // "StorageCompression" calls compress2(), which is not redirected.
   std::optional<DeflatedAnswer> RecognizeAnswer(int level, int windowBits) noexcept;
 
-  // Whether these first bytes of an archive's member are those of a DICOM file whose pixels are
+  // Whether these first bytes of what is to be deflated are those of a DICOM file whose pixels are
   // compressed, or whose data set is deflated. RLE is none of them: deflating makes it smaller.
   bool IsCompressedMember(const void* data, std::size_t size) noexcept;
 
@@ -38,9 +39,9 @@ namespace OrthancPerf
   // deflate(), where Orthanc takes zlib from a shared library. Official builds have zlib inside:
   // there IsInstalled() is false. With all levels unset, zlib gets what Orthanc asks for.
   //
-  // With an archive level, a member that is compressed already is given level 0: "stored" blocks
-  // within the format of deflate. Method, sizes and headers of the member are as ever, as they are
-  // written before its first byte.
+  // With any level, a DICOM file that is compressed already is given level 0: "stored" blocks
+  // within the format of deflate. Method and headers of a member are as ever, as they are written
+  // before its first byte.
   //
   // One in a process, owned by the plugin's context. Install and destruction: one thread; the rest:
   // any. The hooks are noexcept, take no lock, allocate nothing and leave errno alone.
@@ -63,6 +64,10 @@ namespace OrthancPerf
 
     // In force with the next member, answer or picture
     void SetLevels(const AnswerTuning& tuning) noexcept;
+
+    // What it took to deflate DICOM files at Orthanc's own level since the start, in archives and
+    // over HTTP
+    static std::array<double, 2> GetSeconds();
 
   private:
     GotPatcher orthanc_;

@@ -35,6 +35,8 @@ COMPRESSED = [
     "image_dfl.dcm",
 ]
 
+GZIP_HEADER = 10  # bytes, without a name and the like: RFC 1952 section 2.3
+
 # 1.12.2 and newer compress nothing over HTTP by default
 COMPRESSING = {"HttpCompressionEnabled": True}
 
@@ -271,6 +273,23 @@ def test_gzip_of_each_level_is_the_same_file(
     assert sizes[0] > len(expected)
     assert sizes[6] == sizes["default"]
     assert len({sizes[level] for level in (0, 1, 6)}) == 3
+
+
+def test_gzip_of_files_that_are_compressed_already_is_stored(
+    orthanc: OrthancServer, contents: dict[str, bytes]
+) -> None:
+    names = {content: name for name, content in contents.items()}
+    files = [f"/instances/{one}/file" for one in orthanc.get_json("/instances")]
+    if find_compressible(orthanc, orthanc.get_json("/instances")[0]) not in files:
+        pytest.skip("this Orthanc compresses no files over HTTP")
+    set_levels(orthanc, 1)
+    stored = set()
+    for file in files:
+        answer = fetch_compressed(orthanc, file)
+        content = gzip.decompress(answer)
+        if answer[GZIP_HEADER] >> 1 & 3 == 0:  # BTYPE: RFC 1951 section 3.2.3
+            stored.add(names[content])
+    assert stored == set(COMPRESSED)
 
 
 @pytest.mark.parametrize("kind", ["preview", "image-uint8", "image-uint16"])

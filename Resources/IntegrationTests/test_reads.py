@@ -2,6 +2,7 @@
 """HTTP requests that read: what the plugin says of a viewer's, against what their client saw."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import requests
 from pydicom import dcmread
 
 from conftest import MakeSeries, StartOrthanc
+from harness import advice
 from harness.clients import upload
 from harness.distance import NEAR, Distance, find_obstacle
 from harness.metrics import wait_until
@@ -136,6 +138,44 @@ def test_a_session_over_20_ms_is_explained(
     assert 0.95 * seconds <= sum(phases.values()) <= 1.01 * seconds
     # A round trip before each request but the first
     assert phases["Idle"] + phases["Send"] >= 0.020 * COUNT
+
+
+def check_level(server: OrthancServer, identifier: str, read: Callable[[], object]) -> None:
+    """The finding under this load; its remedy ends it, and gives what it promises."""
+
+    def time_read() -> float:
+        begin = time.perf_counter()
+        read()
+        return time.perf_counter() - begin
+
+    before: list[float] = []
+    finding = advice.find_under_load(server, identifier, lambda: before.append(time_read()))
+    advice.apply(server, finding)
+    assert advice.goes_away(server, identifier)
+    advice.check_gain(finding, min(before), min(time_read() for _ in range(advice.ATTEMPTS)))
+
+
+def test_archives_at_level_6_are_found_and_level_1_ends_it(
+    orthanc: OrthancServer, make_series: MakeSeries
+) -> None:
+    upload(orthanc, [image.read_bytes() for image in make_series("reads", 40)])
+    (study,) = orthanc.get_json("/studies")
+    check_level(orthanc, "archive-compression", lambda: orthanc.get(f"/studies/{study}/archive"))
+
+
+def test_gzip_of_answers_is_found_and_level_1_ends_it(
+    start_orthanc: StartOrthanc, make_series: MakeSeries
+) -> None:
+    orthanc = start_orthanc(options={"HttpCompressionEnabled": True})
+    upload(orthanc, [image.read_bytes() for image in make_series("reads", 40)])
+    files = [f"/instances/{instance}/file" for instance in orthanc.get_json("/instances")]
+
+    def read(file: str) -> requests.Response:
+        return orthanc.get(file, headers={"Accept-Encoding": "gzip"})
+
+    if "Content-Encoding" not in read(files[0]).headers:
+        pytest.skip("this Orthanc compresses no files over HTTP")
+    check_level(orthanc, "http-compression", lambda: list(map(read, files)))
 
 
 def test_waits_for_the_database_are_a_phase(

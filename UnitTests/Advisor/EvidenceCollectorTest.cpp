@@ -5,6 +5,7 @@
 #include "Metrics/Instances.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace OrthancPerf
 {
@@ -79,6 +80,31 @@ namespace OrthancPerf
       association.unread = unread;
       return association;
     }
+  }
+
+
+  TEST_F(EvidenceCollectorTest, WhatWasDeflatedFadesInMinutes)
+  {
+    collector_.OnDeflated({100, 0});
+    FinishedRequest request;
+    request.route = RouteClass::Archive;
+    request.phases[static_cast<std::size_t>(RequestPhase::Work)] = std::chrono::seconds(120);
+    collector_.OnRequestFinished(request);
+    EXPECT_DOUBLE_EQ(100, collector_.Gather().deflated[0].deflate);
+    EXPECT_DOUBLE_EQ(120, collector_.Gather().deflated[0].requests);
+
+    collector_.OnDeflated({101, 0});
+    EXPECT_GT(101, collector_.Gather().deflated[0].deflate);
+    EXPECT_LT(100, collector_.Gather().deflated[0].deflate);
+
+    for (int look = 0; look < 1200; look++)  // ten minutes
+    {
+      collector_.OnDeflated({101, 0});
+    }
+
+    EXPECT_NEAR(100 * std::exp(-2), collector_.Gather().deflated[0].deflate, 1);
+    EXPECT_NEAR(120 * std::exp(-2), collector_.Gather().deflated[0].requests, 1);
+    EXPECT_DOUBLE_EQ(0, collector_.Gather().deflated[1].deflate);
   }
 
 

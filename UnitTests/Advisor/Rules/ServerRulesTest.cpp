@@ -32,6 +32,35 @@ namespace OrthancPerf
   }
 
 
+  TEST_F(ServerRulesTest, ArchivesThatAreDeflatedForLongAreToBeDeflatedLess)
+  {
+    evidence_.deflated[0] = {4, 6};
+    const std::vector<Finding> findings = JudgeAll("archive-compression");
+    ASSERT_EQ(1U, findings.size());
+    EXPECT_EQ(1, findings[0].remedy.document["Answers"]["ArchiveLevel"].asInt());
+    EXPECT_DOUBLE_EQ(2, *findings[0].cost.gain);  // 3 of 6 seconds
+    EXPECT_DOUBLE_EQ(0.5, findings[0].cost.shareOfIngestTime);
+
+    evidence_.deflated[0] = {4, 40};
+    EXPECT_TRUE(JudgeAll().empty());
+    evidence_.deflated[0] = {0.5, 0.6};
+    EXPECT_TRUE(JudgeAll().empty());
+  }
+
+
+  TEST_F(ServerRulesTest, FilesThatAreSentAsGzipAreToBeCompressedLess)
+  {
+    evidence_.deflated[1] = {4, 0};  // the request is not over
+    const std::vector<Finding> findings = JudgeAll("http-compression");
+    ASSERT_EQ(1U, findings.size());
+    EXPECT_EQ(1, findings[0].remedy.document["Answers"]["HttpLevel"].asInt());
+    EXPECT_DOUBLE_EQ(4, *findings[0].cost.gain);
+
+    evidence_.tuning.answers.httpLevel = 6;
+    EXPECT_TRUE(JudgeAll().empty());
+  }
+
+
   TEST_F(ServerRulesTest, ASmallStoreNeedsNoChecklist)
   {
     evidence_.facts.storedInstances = 99'999;

@@ -155,7 +155,7 @@ export const ANSWER_SETTINGS: readonly Setting[] = [
   },
   {
     section: 'Answers', key: 'HttpLevel', kind: 'choice', label: 'Answers over HTTP', choices: LEVELS,
-    explanation: 'Of gzip, for clients that accept it. Orthanc’s own level is 6',
+    explanation: 'Of gzip, for clients that accept it. With any level, images that are compressed already are stored. Orthanc’s own level is 6',
   },
   {
     section: 'Answers', key: 'PreviewLevel', kind: 'choice', label: 'Previews', choices: LEVELS,
